@@ -1,0 +1,220 @@
+"""Attention: a weighted average of values, its weights a softmax over scores between queries and keys.
+
+Shape letters: ``*B`` leading (batch, head) dimensions, ``L_q`` queries, ``L_k`` keys, ``d_k`` size of a query or key,
+``d_v`` size of a value. Masks are boolean and broadcast to ``(*B, L_q, L_k)``; **True means "may attend"**, as in
+``torch.nn.functional.scaled_dot_product_attention``.
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+
+def masked_softmax(
+    scores: Float[Tensor, "*S"], mask: Bool[Tensor, "..."] | None = None, dim: int = -1
+) -> Float[Tensor, "*S"]:
+    """Softmax over ``dim``, in which positions where ``mask`` is False get weight exactly 0.
+
+    A slice in which everything is masked gets all-zero weights, and zero gradients: never NaN, never uniform.
+
+    Args:
+        scores: Any shape.
+        mask: Boolean, broadcastable to the shape of ``scores``; True = may attend. None: no mask.
+        dim: The dimension that is normalized.
+
+    Returns:
+        Weights of the shape and dtype of ``scores``. Along ``dim`` they sum to 1, or to 0 where all is masked.
+
+    Raises:
+        TypeError: ``mask`` is not boolean.
+        ValueError: ``mask`` does not broadcast to ``scores``.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3: illegal connections are set to minus infinity
+        before the softmax.
+
+    Example:
+        >>> masked_softmax(torch.tensor([1.0, 1.0, 5.0]), torch.tensor([True, True, False]))
+        tensor([0.5000, 0.5000, 0.0000])
+    """
+    if mask is None:
+        return torch.softmax(scores, dim=dim)
+    _require_mask(mask, scores.shape)
+    mask = mask.expand_as(scores)
+    open_rows = mask.any(dim=dim, keepdim=True)
+    # A row of nothing but -inf would give 0/0. Such rows get scores of 0 first, and their weights are zeroed below.
+    scores = scores.masked_fill(~mask, -math.inf).masked_fill(~open_rows, 0.0)
+    return torch.softmax(scores, dim=dim).masked_fill(~mask, 0.0)
+
+
+def nadaraya_watson(
+    x_query: Float[Tensor, " L_q"],
+    x_key: Float[Tensor, " L_k"],
+    y_key: Float[Tensor, " L_k"],
+    bandwidth: float | Float[Tensor, ""],
+) -> tuple[Float[Tensor, " L_q"], Float[Tensor, "L_q L_k"]]:
+    """Kernel regression with a Gaussian kernel: attention pooling over scalar queries and keys.
+
+    The weight of key ``j`` for query ``i`` is ``softmax_j(-(x_i - x_j)^2 / (2 bandwidth^2))``.
+
+    Args:
+        x_query: Where to predict, shape ``(L_q,)``.
+        x_key: Where values are known, shape ``(L_k,)``.
+        y_key: The known values, shape ``(L_k,)``.
+        bandwidth: Width of the kernel in units of ``x``, positive; a 0-dim tensor if it is to be learned.
+
+    Returns:
+        ``(prediction, weights)``, shapes ``(L_q,)`` and ``(L_q, L_k)``.
+
+    Raises:
+        ValueError: ``bandwidth`` is not positive, or ``x_key`` and ``y_key`` differ in length.
+
+    Source:
+        Nadaraya, "On Estimating Regression", 1964; Watson, "Smooth Regression Analysis", 1964.
+    """
+    if not bandwidth > 0:
+        raise ValueError(f"bandwidth ({float(bandwidth):g}) must be positive: it is the width of the kernel")
+    if x_key.shape != y_key.shape:
+        raise ValueError(f"x_key has shape {tuple(x_key.shape)}, y_key {tuple(y_key.shape)}: one value for each key")
+    distance = x_query[:, None] - x_key[None, :]  # (L_q, L_k)
+    weights = masked_softmax(-(distance**2) / (2 * bandwidth**2))  # (L_q, L_k)
+    return weights @ y_key, weights
+
+
+class AdditiveAttention(nn.Module):
+    """Additive attention: ``score(q, k) = w_v . tanh(W_q q + W_k k)``; queries and keys may differ in size.
+
+    Args:
+        d_query: Size of a query.
+        d_key: Size of a key.
+        d_hidden: Size of the space in which the two are added.
+
+    Raises:
+        ValueError: A size is not positive.
+
+    Source:
+        Bahdanau et al., "Neural Machine Translation by Jointly Learning to Align and Translate", 2015, section 3.1 and
+        appendix A.1.2.
+    """
+
+    def __init__(self, d_query: int, d_key: int, d_hidden: int) -> None:
+        super().__init__()
+        for name, size in (("d_query", d_query), ("d_key", d_key), ("d_hidden", d_hidden)):
+            if size < 1:
+                raise ValueError(f"{name} ({size}) must be at least 1")
+        self.q_proj = nn.Linear(d_query, d_hidden, bias=False)
+        self.k_proj = nn.Linear(d_key, d_hidden, bias=False)
+        self.v_proj = nn.Linear(d_hidden, 1, bias=False)
+
+    def forward(
+        self,
+        query: Float[Tensor, "*B L_q d_query"],
+        key: Float[Tensor, "*B L_k d_key"],
+        value: Float[Tensor, "*B L_k d_v"],
+        mask: Bool[Tensor, "..."] | None = None,
+    ) -> tuple[Float[Tensor, "*B L_q d_v"], Float[Tensor, "*B L_q L_k"]]:
+        """Attend.
+
+        Args:
+            query: Shape ``(*B, L_q, d_query)``.
+            key: Shape ``(*B, L_k, d_key)``.
+            value: Shape ``(*B, L_k, d_v)``.
+            mask: Boolean, broadcastable to ``(*B, L_q, L_k)``; True = may attend.
+
+        Returns:
+            ``(output, weights)``, shapes ``(*B, L_q, d_v)`` and ``(*B, L_q, L_k)``.
+
+        Raises:
+            ValueError: A last dimension differs from what the layer was built for, or keys and values differ in number.
+            TypeError: ``mask`` is not boolean.
+        """
+        for name, tensor, size in (
+            ("query", query, self.q_proj.in_features),
+            ("key", key, self.k_proj.in_features),
+        ):
+            if tensor.shape[-1] != size:
+                raise ValueError(f"{name} has size {tensor.shape[-1]} in its last dimension, this layer expects {size}")
+        _require_matching(query, key, value)
+        hidden = self.q_proj(query)[..., :, None, :] + self.k_proj(key)[..., None, :, :]  # (*B, L_q, L_k, d_hidden)
+        scores = self.v_proj(torch.tanh(hidden)).squeeze(-1)  # (*B, L_q, L_k)
+        weights = masked_softmax(scores, mask)  # (*B, L_q, L_k)
+        return weights @ value, weights
+
+
+def scaled_dot_product_attention(
+    query: Float[Tensor, "*B L_q d_k"],
+    key: Float[Tensor, "*B L_k d_k"],
+    value: Float[Tensor, "*B L_k d_v"],
+    mask: Bool[Tensor, "..."] | None = None,
+    *,
+    scale: float | None = None,
+    dropout_p: float = 0.0,
+) -> tuple[Float[Tensor, "*B L_q d_v"], Float[Tensor, "*B L_q L_k"]]:
+    """``softmax(Q K^T * scale) V``, with the weights handed back.
+
+    Args:
+        query: Shape ``(*B, L_q, d_k)``.
+        key: Shape ``(*B, L_k, d_k)``.
+        value: Shape ``(*B, L_k, d_v)``.
+        mask: Boolean, broadcastable to ``(*B, L_q, L_k)``; True = may attend. A query that may attend to nothing gets
+            zero weights and a zero output.
+        scale: Factor on the scores; None means ``1 / sqrt(d_k)``.
+        dropout_p: Probability with which each weight is dropped, in ``[0, 1)``. Applied whenever it is not 0, as in
+            PyTorch's function: pass 0 when evaluating.
+
+    Returns:
+        ``(output, weights)``, shapes ``(*B, L_q, d_v)`` and ``(*B, L_q, L_k)``; the weights are those that were applied,
+        after dropout.
+
+    Raises:
+        ValueError: Shapes do not fit together, or ``dropout_p`` is outside ``[0, 1)``.
+        TypeError: ``mask`` is not boolean.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, section 3.2.1, equation 1.
+    """
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(
+            f"query has size {query.shape[-1]}, key has size {key.shape[-1]} in the last dimension: "
+            "a dot product needs the same size (AdditiveAttention does not)"
+        )
+    if not 0.0 <= dropout_p < 1.0:
+        raise ValueError(f"dropout_p ({dropout_p}) must be at least 0 and below 1")
+    _require_matching(query, key, value)
+    if scale is None:
+        scale = query.shape[-1] ** -0.5
+    # Scaled before the product, not after: in half precision the unscaled sum may pass the largest number there is.
+    scores = (query * scale) @ key.transpose(-2, -1)  # (*B, L_q, L_k)
+    weights = masked_softmax(scores, mask)  # (*B, L_q, L_k)
+    if dropout_p > 0.0:
+        weights = torch.dropout(weights, dropout_p, train=True)
+    return weights @ value, weights  # (*B, L_q, d_v)
+
+
+def _require_matching(query: Tensor, key: Tensor, value: Tensor) -> None:
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if tensor.dim() < 2:
+            raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected (..., length, size)")
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        raise ValueError(
+            f"batch dimensions differ: query {tuple(query.shape[:-2])}, key {tuple(key.shape[:-2])}, "
+            f"value {tuple(value.shape[:-2])}"
+        )
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"{key.shape[-2]} keys but {value.shape[-2]} values: each key needs exactly one value")
+
+
+def _require_mask(mask: Tensor, shape: torch.Size) -> None:
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask has dtype {mask.dtype}; expected torch.bool with True = may attend. Convert a 0/1 mask with "
+            "mask.bool(), an additive one with mask == 0"
+        )
+    try:
+        fits = torch.broadcast_shapes(mask.shape, shape) == shape
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"mask of shape {tuple(mask.shape)} does not broadcast to scores of shape {tuple(shape)}")

@@ -1,0 +1,133 @@
+"""From a parsed source to notebooks that are not yet run: cells, stable ids, metadata. No clock, no chance, no disk."""
+
+import re
+import unicodedata
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from .source import HEADING, Cell, Source
+from .student import require_no_leak, split_solution, student_text
+
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+COLAB_INSTALL = '''import sys
+
+if "google.colab" in sys.modules:  # only in Colab: install the course, keep Colab's own PyTorch
+    import subprocess
+
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{address}"], check=True)'''
+
+
+def assemble(source: Source, address: str) -> dict[str, NotebookNode]:
+    """All notebooks that one source yields, not yet executed.
+
+    Args:
+        source: The parsed source.
+        address: The repository's public address, for badges and the Colab cell.
+
+    Returns:
+        Path relative to the project -> notebook: one for a lesson, ``solutions/`` and ``exercises/`` for exercises.
+    """
+    if source.kind == "lesson":
+        path = f"notebooks/{source.stem}.ipynb"
+        return {path: _notebook(source, address, path)}
+    require_no_leak(source)
+    released = f"exercises/{source.stem}.ipynb"
+    return {
+        f"solutions/{source.stem}.ipynb": _notebook(source, address, released, audience="solution"),
+        released: _notebook(source, address, released, audience="exercise"),
+    }
+
+
+def colab_link(address: str, path: str) -> str:
+    """Where Colab opens the notebook at ``path`` of the repository's main branch."""
+    repository = re.sub(r"^https://github\.com/", "", address)
+    return f"https://colab.research.google.com/github/{repository}/blob/main/{path}"
+
+
+def _notebook(source: Source, address: str, badge_path: str, audience: str = "lesson") -> NotebookNode:
+    ids = _Ids()
+    cells = []
+    roles = {id(cell): (role, exercise) for exercise in source.exercises for role, cell in _roles(exercise)}
+    for cell in source.cells:
+        ids.enter(cell)
+        role, exercise = roles.get(id(cell), (None, None))
+        if audience == "exercise" and "solution" in cell.tags:
+            ids.next(None)  # keeps the ids of the cells after it the same in both notebooks
+            continue
+        text = student_text(source, cell) if audience == "exercise" else cell.text
+        if audience == "solution":
+            split_solution(source, cell)
+        text = _fill(source, cell, text, address, badge_path)
+        cell_id = ids.next(role and f"{role}-{exercise.number.replace('.', '-')}")
+        new = new_code_cell if cell.kind == "code" else new_markdown_cell
+        metadata = {"tags": list(cell.tags)} if cell.tags else {}
+        if exercise is not None:
+            metadata["nbgrader"] = _nbgrader(cell_id, exercise.points if role == "check" else None)
+        cells.append(new(text, id=cell_id, metadata=metadata))
+    course = {
+        "built_from": source.path,
+        "note": "Built by `make build`: edit the source, not this notebook.",
+        "kind": audience,
+    }
+    if source.exercises:
+        course["points"] = {exercise.number: exercise.points for exercise in source.exercises}
+        course["total_points"] = sum(exercise.points for exercise in source.exercises)
+    metadata = {"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}, "course": course}
+    return new_notebook(cells=cells, metadata=metadata, nbformat_minor=5)
+
+
+def _roles(exercise):
+    for cell in exercise.answers:
+        yield ("quiz" if "quiz" in cell.tags else "answer"), cell
+    yield "check", exercise.check
+
+
+def _nbgrader(grade_id: str, points: int | None) -> dict:
+    """nbgrader's own metadata, schema version 3: an answer cell, or (with points) a locked, graded check cell."""
+    is_check = points is not None
+    metadata = {
+        "schema_version": 3,
+        "grade_id": grade_id,
+        "grade": is_check,
+        "solution": not is_check,
+        "locked": is_check,
+        "task": False,
+    }
+    if is_check:
+        metadata["points"] = points
+    return metadata
+
+
+def _fill(source: Source, cell: Cell, text: str, address: str, badge_path: str) -> str:
+    badge = f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab_link(address, badge_path)})"
+    known = {"colab_badge": badge, "colab_install": COLAB_INSTALL.format(address=address)}
+
+    def value(match: re.Match) -> str:
+        if match.group(1) not in known:
+            raise source.error(f"unknown placeholder {match.group(0)}; known: {', '.join(known)}", cell)
+        return known[match.group(1)]
+
+    if cell.kind == "code":  # there a placeholder is a comment line of its own, so that the source stays Python
+        return re.sub(r"^# (\{\{\w+\}\})$", lambda m: PLACEHOLDER.sub(value, m.group(1)), text, flags=re.MULTILINE)
+    return PLACEHOLDER.sub(value, text)
+
+
+class _Ids:
+    """Stable cell ids: the role and number of an exercise cell, else the section's name and the place in it."""
+
+    def __init__(self) -> None:
+        self.section, self.used = "start", {}
+
+    def enter(self, cell: Cell) -> None:
+        if cell.kind == "markdown" and (heading := HEADING.match(cell.text)):
+            plain = unicodedata.normalize("NFKD", heading.group(2)).encode("ascii", "ignore").decode().lower()
+            self.section = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].strip("-") or "section"
+
+    def next(self, name: str | None) -> str:
+        base = name or self.section
+        self.used[base] = self.used.get(base, 0) + 1
+        if name and self.used[base] == 1:
+            return base
+        return f"{base}-{self.used[base]}"

@@ -1,0 +1,167 @@
+"""Where two observed values differ, said in one sentence."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .codec import Tree
+
+NUMBERS = ("int", "float", "bool")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference found: which returned part, what about it, and the two values where there are two."""
+
+    where: str
+    what: str
+    yours: str = ""
+    expected: str = ""
+
+    def sentence(self, show_expected: bool = True) -> str:
+        """One line. ``show_expected=False`` keeps the right value back, for feedback after grading."""
+        values = ""
+        if self.yours:
+            values = f": yours {self.yours}"
+            if show_expected and self.expected:
+                values += f", expected {self.expected}"
+        return f"{self.where}: {self.what}{values}"
+
+
+def difference(expected: Tree, actual: Tree, names: tuple[str, ...], rtol: float, atol: float) -> Difference | None:
+    """The first difference between two encoded values, or None.
+
+    Args:
+        expected: What is right, encoded.
+        actual: What the answer returned, encoded.
+        names: What the returned parts are called.
+        rtol: Relative tolerance on floating-point values.
+        atol: Absolute tolerance on floating-point values.
+    """
+    if expected["kind"] in ("tuple", "list") and len(names) > 1:
+        if actual["kind"] not in ("tuple", "list"):
+            return Difference("returned", f"{describe(actual)}; expected {len(names)} parts: {', '.join(names)}")
+        if len(actual["value"]) != len(expected["value"]):
+            return Difference("returned", f"{len(actual['value'])} parts; expected {len(names)}: {', '.join(names)}")
+        for name, want, have in zip(names, expected["value"], actual["value"], strict=True):
+            if found := _compare(want, have, name, rtol, atol):
+                return found
+        return None
+    return _compare(expected, actual, names[0], rtol, atol)
+
+
+def describe(tree: Tree) -> str:
+    """What an encoded value is, in a few words: ``a tensor of shape (2, 5)``."""
+    kind = tree["kind"]
+    if kind in ("tensor", "array"):
+        name = "a tensor" if kind == "tensor" else "a numpy array"
+        return f"{name} of shape {tuple(tree['shape'])}"
+    if kind == "none":
+        return "None (is the return line missing?)"
+    if kind in ("list", "tuple", "dict"):
+        return f"a {kind} of {len(tree['value'])}"
+    if kind == "other":
+        return f"an object of type {tree['type']}"
+    return f"the {kind} {_short(tree)}"
+
+
+def _compare(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Difference | None:
+    if _is_number(want) and _is_number(have):
+        if _close(_number(want), _number(have), rtol, atol):
+            return None
+        return Difference(where, "the value differs", _figure(_number(have)), _figure(_number(want)))
+    if want["kind"] in ("list", "tuple"):
+        return _compare_sequence(want, have, where, rtol, atol)
+    if want["kind"] != have["kind"]:
+        mend = "; make it a tensor with torch.from_numpy" if have["kind"] == "array" and want["kind"] == "tensor" else ""
+        return Difference(where, f"you returned {describe(have)}, expected {_expected_kind(want)}{mend}")
+    if want["kind"] == "tensor":
+        return _compare_tensor(want, have, where, rtol, atol)
+    if want["kind"] == "dict":
+        return _compare_dict(want, have, where, rtol, atol)
+    if want.get("value") != have.get("value"):
+        return Difference(where, "the value differs", _short(have), _short(want))
+    return None
+
+
+def _compare_sequence(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Difference | None:
+    if have["kind"] not in ("list", "tuple"):
+        return Difference(where, f"you returned {describe(have)}, expected {_expected_kind(want)}")
+    if len(have["value"]) != len(want["value"]):
+        return Difference(where, f"it has {len(have['value'])} items, expected {len(want['value'])}")
+    for index, (inner, other) in enumerate(zip(want["value"], have["value"], strict=True)):
+        if found := _compare(inner, other, f"{where}[{index}]", rtol, atol):
+            return found
+    return None
+
+
+def _compare_dict(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Difference | None:
+    left = {_short(key): value for key, value in want["value"]}
+    right = {_short(key): value for key, value in have["value"]}
+    if left.keys() != right.keys():
+        return Difference(where, "the keys differ", ", ".join(sorted(right)), ", ".join(sorted(left)))
+    for key, value in left.items():
+        if found := _compare(value, right[key], f"{where}[{key}]", rtol, atol):
+            return found
+    return None
+
+
+def _compare_tensor(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Difference | None:
+    if want["shape"] != have["shape"]:
+        return Difference(where, "the shape differs", str(tuple(have["shape"])), str(tuple(want["shape"])))
+    for part in ("dtype", "device"):
+        if want[part] != have[part]:
+            return Difference(where, f"the {part} differs", have[part], want[part])
+    left, right = want["value"], have["value"]
+    if right is None:
+        return Difference(where, "its values cannot be read (a sparse, very large or otherwise unusual tensor)")
+    wrong = ~torch.isclose(right.double(), left.double(), rtol=rtol, atol=atol, equal_nan=True)
+    if not wrong.any():
+        return None
+    first = wrong.nonzero()[0].tolist()
+    yours, expected = (_figure(tensor[tuple(first)].item()) for tensor in (right, left))
+    at = f" at {first}" if first else ""
+    nans = int((torch.isnan(right.double()) & ~torch.isnan(left.double())).sum())
+    if nans:
+        return Difference(where, f"{nans} of {right.numel()} values are NaN; first difference{at}", yours, expected)
+    share = 100.0 * wrong.sum().item() / wrong.numel()
+    share = f"{share:.0f}" if share >= 1 else "under 1"
+    what = f"{share} % of the values differ; first{at}" if first else "the value differs"
+    return Difference(where, what, yours, expected)
+
+
+def _is_number(tree: Tree) -> bool:
+    scalar = tree["kind"] in ("tensor", "array") and tree["shape"] == [] and tree["value"] is not None
+    return tree["kind"] in NUMBERS or scalar
+
+
+def _number(tree: Tree) -> float:
+    value = tree["value"]
+    return value.item() if isinstance(value, Tensor) else (int if tree["kind"] == "int" else float)(value)
+
+
+def _close(want: float, have: float, rtol: float, atol: float) -> bool:
+    if isinstance(want, int) and isinstance(have, int):
+        return want == have
+    try:
+        want, have = float(want), float(have)
+    except OverflowError:
+        return False
+    both_nan = math.isnan(want) and math.isnan(have)
+    return both_nan or math.isclose(have, want, rel_tol=rtol, abs_tol=atol)
+
+
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, bool | int) and abs(value) < 10**12 else f"{value:.4g}"
+
+
+def _expected_kind(tree: Tree) -> str:
+    return "a number" if tree["kind"] in NUMBERS else describe(tree)
+
+
+def _short(tree: Tree) -> str:
+    value = tree.get("value")
+    text = repr(value) if tree["kind"] == "str" else str(value) if tree["kind"] in NUMBERS else describe(tree)
+    return text if len(text) <= 60 else text[:57] + "..."

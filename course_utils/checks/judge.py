@@ -1,0 +1,139 @@
+"""The second half of a check: compare what was observed with what is right, and find the mistake it resembles.
+
+This half needs plain data only; the class grader runs it where no student code ever runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from .codec import Tree
+from .compare import Difference, difference
+from .probe import neutral_state
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .exercise import Exercise, Quiz
+
+NOT_ATTEMPTED = "Replace the line `raise NotImplementedError` by your own code, run that cell, then this one."
+
+
+def judge_exercise(exercise: Exercise, inputs: list[dict[str, Any]], observations: Tree) -> Verdict:
+    """The verdict on a coding exercise, from data alone."""
+
+    def verdict(passed: bool = False, **parts) -> Verdict:
+        return Verdict(exercise.number, exercise.points, passed, **parts)
+
+    cases = observations["cases"]
+    stubs = [_is_stub(case) for case in cases]
+    if observations["answer"] == "missing" or (stubs and all(stubs)):
+        return verdict(attempted=False, what="The answer is still empty.", advice=NOT_ATTEMPTED)
+    if observations["answer"] == "wrong kind":
+        return verdict(what=_wrong_kind(exercise, observations["type"]))
+    for case in cases:
+        if case["outcome"] == "off limits":
+            return verdict(
+                what=f"This exercise asks you to write it yourself: {case['message']} is off limits here.",
+                advice="use the operations that the task names, and build it from them.",
+            )
+    with neutral_state():
+        expected = exercise.probe(exercise.reference, inputs, guarded=False)["cases"]
+        failed = _first_difference(exercise, expected, cases)
+        if failed is None:
+            return verdict(passed=True)
+        index, found = failed
+        called_with = describe_arguments(inputs[index])
+        for mistake in exercise.mistakes:
+            known = exercise.probe(mistake.implementation, inputs, guarded=False)["cases"]
+            if _same_behavior(exercise, known, cases):
+                return verdict(
+                    difference=found,
+                    called_with=called_with,
+                    mistake=mistake.name,
+                    looks_like=mistake.looks_like,
+                    advice=mistake.advice,
+                )
+    return verdict(difference=found, called_with=called_with, advice=exercise.advice)
+
+
+def judge_quiz(quiz: Quiz, observations: Tree) -> Verdict:
+    """The verdict on a quiz question."""
+    letters = ", ".join(quiz.options)
+    value = observations.get("value", {"kind": "none"})
+    choice = value["value"].strip().lower() if value["kind"] == "str" else None
+    if observations["answer"] == "missing" or choice == "":
+        what = f"No option is chosen. Write one of {letters} between the quotes."
+        return Verdict(quiz.number, quiz.points, passed=False, attempted=False, what=what)
+    if choice not in quiz.options:
+        what = f"The answer must be one letter in quotes, one of {letters}."
+        return Verdict(quiz.number, quiz.points, passed=False, what=what)
+    explanation = quiz.options[choice].explanation
+    if choice == quiz.right:
+        return Verdict(quiz.number, quiz.points, passed=True, explanation=explanation)
+    return Verdict(quiz.number, quiz.points, passed=False, mistake=choice, what=f"Not {choice}: {explanation}")
+
+
+def describe_arguments(case: dict[str, Any]) -> str:
+    """One case in words: small tensors by value, larger ones by shape."""
+    return ", ".join(f"{name} = {_describe(value)}" for name, value in case.items())
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, Tensor):
+        if value.numel() <= 6 and value.dim() <= 2:
+            return str([round(v, 3) if isinstance(v, float) else v for v in value.tolist()]) if value.dim() == 1 else str(
+                value.tolist()
+            )
+        return f"tensor {tuple(value.shape)}"
+    if isinstance(value, dict):
+        return f"{{{', '.join(map(repr, value))}}}"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _is_stub(case: Tree) -> bool:
+    return case["outcome"] == "raised" and case["type"] == "NotImplementedError" and not case["message"]
+
+
+def _wrong_kind(exercise: Exercise, found: str) -> str:
+    wanted = "the class" if exercise.expects == "class" else "the function"
+    return (
+        f"check got an object of type {found}; it needs {wanted} itself: its name without parentheses, "
+        f'as in check("{exercise.number}", name).'
+    )
+
+
+def _first_difference(exercise: Exercise, expected: list[Tree], cases: list[Tree]) -> tuple[int, Difference] | None:
+    for index, (want, have) in enumerate(zip(expected, cases, strict=True)):
+        found = _case_difference(exercise, want, have)
+        if found is None and have["changed"]:
+            names = ", ".join(have["changed"])
+            found = Difference(names, "your code changed its input in place; compute new tensors instead")
+        if found is not None:
+            return index, found
+    return None
+
+
+def _case_difference(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
+    if have["outcome"] != "returned":
+        if want["outcome"] == have["outcome"] and want["type"] == have["type"]:
+            return None
+        at = f" at {have['line']}" if have.get("line") else ""
+        return Difference("your code stopped", f"{have['type']}: {have['message'] or 'no message'}{at}")
+    if want["outcome"] != "returned":
+        return Difference("returned", f"a value, where a {want['type']} was expected: {want['message']}")
+    return difference(want["value"], have["value"], exercise.returns, exercise.rtol, exercise.atol)
+
+
+def _same_behavior(exercise: Exercise, known: list[Tree], cases: list[Tree]) -> bool:
+    for left, right in zip(known, cases, strict=True):
+        if left["outcome"] != right["outcome"] or left["changed"] != right["changed"]:
+            return False
+        if left["outcome"] == "returned":
+            if difference(left["value"], right["value"], exercise.returns, exercise.rtol, exercise.atol):
+                return False
+        elif (left["type"], left["message"]) != (right["type"], right["message"]):
+            return False
+    return True

@@ -1,0 +1,106 @@
+"""Ready-made callables that an exercise asks the student to write: while the probe runs, they raise."""
+
+import contextlib
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+
+from torch.overrides import TorchFunctionMode
+
+PACKAGE = __name__.split(".")[0]
+
+
+class OffLimits(Exception):
+    """The answer called something that this exercise asks the student to write."""
+
+
+@contextlib.contextmanager
+def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
+    """Make the named callables raise ``OffLimits``, however the student's code came by them.
+
+    Args:
+        names: Dotted names: ``"torch.softmax"``, ``"torch.Tensor.softmax"``, ``"course_utils.attention.masked_softmax"``.
+        answer: The student's answer; names that its module imported directly are covered too.
+    """
+    own, torch_functions = [], {}
+    for name in names:
+        target = resolve(name)
+        if name.startswith(f"{PACKAGE}."):
+            own.append((name, target))
+        else:
+            torch_functions[target] = name
+    with contextlib.ExitStack() as stack:
+        for name, target in own:
+            if isinstance(target, type):  # through its constructor, so that a subclass is caught as well
+                stack.enter_context(_attribute(target, "__init__", _refusal(name)))
+            else:
+                for namespace in _namespaces(target, answer):
+                    stack.enter_context(_replaced(namespace, target, _refusal(name)))
+        if torch_functions:
+            stack.enter_context(_TorchGuard(torch_functions))
+        yield
+
+
+def resolve(name: str) -> Callable:
+    """The object that a dotted name stands for.
+
+    Raises:
+        ValueError: There is no such object.
+    """
+    parts = name.split(".")
+    for split in range(len(parts) - 1, 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:split]))
+            return functools.reduce(getattr, parts[split:], found)
+        except (ImportError, AttributeError):
+            continue
+    raise ValueError(f"off_limits: nothing is called {name!r}")
+
+
+class _TorchGuard(TorchFunctionMode):
+    """Sees every call of a torch function or tensor method, whatever name it was imported under."""
+
+    def __init__(self, forbidden: dict[Callable, str]) -> None:
+        super().__init__()
+        self.forbidden = forbidden
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func in self.forbidden:
+            _refuse(self.forbidden[func])
+        return func(*args, **(kwargs or {}))
+
+
+def _refuse(name: str):
+    raise OffLimits(name)
+
+
+def _refusal(name: str) -> Callable:
+    return lambda *args, **kwargs: _refuse(name)
+
+
+def _namespaces(target: Callable, answer: object) -> list[dict]:
+    functions = [answer] if not isinstance(answer, type) else list(vars(answer).values())
+    found = [getattr(function, "__globals__", None) for function in functions]
+    found += [vars(sys.modules[name]) for name in (target.__module__, "__main__") if name in sys.modules]
+    return list({id(namespace): namespace for namespace in found if isinstance(namespace, dict)}.values())
+
+
+@contextlib.contextmanager
+def _replaced(namespace: dict, target: Callable, stand_in: Callable) -> Iterator[None]:
+    names = [name for name, value in namespace.items() if value is target]
+    namespace.update(dict.fromkeys(names, stand_in))
+    try:
+        yield
+    finally:
+        namespace.update(dict.fromkeys(names, target))
+
+
+@contextlib.contextmanager
+def _attribute(target: type, name: str, stand_in: Callable) -> Iterator[None]:
+    original = vars(target)[name]
+    setattr(target, name, stand_in)
+    try:
+        yield
+    finally:
+        setattr(target, name, original)

@@ -1,0 +1,74 @@
+"""What a judge says, and how a student reads it."""
+
+import html
+import textwrap
+from dataclasses import dataclass
+
+from .compare import Difference
+
+WIDTH = 100
+MAX_LINES = 12
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one exercise.
+
+    Args:
+        number: The exercise.
+        points: What it is worth.
+        passed: Whether the points are earned.
+        attempted: False if the answer is still the empty stub.
+        what: What happened, where there are no two values to compare.
+        difference: The first difference from what is right.
+        called_with: The arguments of the case that shows it.
+        mistake: Name of the known mistake that the answer equals.
+        looks_like: What the answer did, if known.
+        advice: What to try.
+        explanation: Why a right answer is right (quizzes).
+    """
+
+    number: str
+    points: int
+    passed: bool
+    attempted: bool = True
+    what: str = ""
+    difference: Difference | None = None
+    called_with: str = ""
+    mistake: str | None = None
+    looks_like: str = ""
+    advice: str = ""
+    explanation: str = ""
+
+    @property
+    def earned(self) -> int:
+        """Points earned."""
+        return self.points if self.passed else 0
+
+    def text(self, show_expected: bool = True) -> str:
+        """The whole message, at most 12 lines of at most 100 characters."""
+        worth = f"{self.earned} of {self.points} point{'' if self.points == 1 else 's'}"
+        if self.passed:
+            return "\n".join([f"✓ {self.number} right · {worth}", *_wrap("", self.explanation)])
+        lines = [f"{self.number} {'not yet' if self.attempted else 'not attempted yet'} · {worth}"]
+        lines += _wrap("", self.what, most=3)
+        if self.difference:
+            lines += _wrap("", self.difference.sentence(show_expected), most=2)
+        lines += _wrap("Called with: ", self.called_with, most=2)
+        lines += _wrap("It looks like: ", self.looks_like, most=3)
+        lines += _wrap("Try: ", self.advice, most=3)
+        return "\n".join(lines[:MAX_LINES])
+
+    def html(self) -> str:
+        """The green box of a passed check."""
+        first, *rest = self.text().split("\n")
+        more = f"<br><span>{html.escape(' '.join(rest))}</span>" if rest else ""
+        style = "border-left:4px solid #1a7f37;padding:4px 10px;color:#1a7f37;background:#f0faf3"
+        return f'<div style="{style}"><b>{html.escape(first)}</b>{more}</div>'
+
+
+def _wrap(label: str, text: str, most: int = 4) -> list[str]:
+    if not text:
+        return []
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    return textwrap.wrap(label + printable, WIDTH, max_lines=most, placeholder=" ...")

@@ -1,0 +1,188 @@
+"""Data without downloads: Python's own documentation as text, and word vectors made from it.
+
+Shape letters: ``V`` vocabulary size, ``d`` vector size.
+"""
+
+import collections
+import difflib
+import functools
+import re
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from .similarity import nearest_neighbors
+
+WORD = re.compile(r"[a-z_]*[a-z][a-z_]*")
+
+
+def python_documentation() -> str:
+    """The language reference that ``help()`` shows, as one text of about half a million characters.
+
+    It comes from ``pydoc_data.topics`` of the running Python, so it differs a little from one Python release to the next.
+
+    Returns:
+        The topics in alphabetical order, joined by empty lines.
+
+    Raises:
+        RuntimeError: This Python comes without ``pydoc_data`` (some minimal system packages leave it out).
+    """
+    try:
+        from pydoc_data.topics import topics
+    except ImportError:
+        raise RuntimeError(
+            "this Python has no pydoc_data module, from which the text is read; install Python from python.org, conda "
+            "or your system's full python3 package"
+        ) from None
+    return "\n\n".join(topics[name] for name in sorted(topics))
+
+
+def split_words(text: str) -> list[str]:
+    """Lower-case words of a text in order: runs of letters and underscores with at least one letter.
+
+    Example:
+        >>> split_words("Call float('nan') or __init__!")
+        ['call', 'float', 'nan', 'or', '__init__']
+    """
+    return WORD.findall(text.lower())
+
+
+def cooccurrence_counts(words: list[str], vocabulary: list[str], window: int) -> Float[Tensor, "V V"]:
+    """How often two vocabulary words stand at most ``window`` places apart, counted in both directions.
+
+    Args:
+        words: The text.
+        vocabulary: The words that get a row and a column, in this order.
+        window: Largest distance, at least 1. Words outside the vocabulary keep their place but are not counted.
+
+    Returns:
+        Symmetric counts, shape ``(V, V)``.
+
+    Raises:
+        ValueError: ``window`` is below 1.
+    """
+    if window < 1:
+        raise ValueError(f"window ({window}) must be at least 1")
+    size = len(vocabulary)
+    index = {word: i for i, word in enumerate(vocabulary)}
+    ids = torch.tensor([index.get(word, -1) for word in words])  # (len(words),)
+    counts = torch.zeros(size * size)
+    for distance in range(1, window + 1):
+        left, right = ids[:-distance], ids[distance:]
+        both = (left >= 0) & (right >= 0)
+        counts += torch.bincount(left[both] * size + right[both], minlength=size * size)
+    counts = counts.view(size, size)  # (V, V)
+    return counts + counts.T
+
+
+def positive_pmi(counts: Float[Tensor, "V V"], smoothing: float = 0.75) -> Float[Tensor, "V V"]:
+    """Positive pointwise mutual information: how much more often two words meet than chance would have it.
+
+    ``max(0, log(P(w, c) / (P(w) P_s(c))))``, where ``P_s`` raises the context counts to the power ``smoothing`` first, which
+    tempers the pull of rare contexts.
+
+    Args:
+        counts: Co-occurrence counts, shape ``(V, V)``; each word must have met at least one other.
+        smoothing: Exponent on the context distribution.
+
+    Returns:
+        Shape ``(V, V)``, values at least 0.
+
+    Source:
+        Levy, Goldberg and Dagan, "Improving Distributional Similarity with Lessons Learned from Word Embeddings", 2015,
+        sections 2.1 and 3.2.
+    """
+    total = counts.sum()
+    word = counts.sum(dim=1, keepdim=True) / total  # (V, 1)
+    context = counts.sum(dim=0, keepdim=True) ** smoothing  # (1, V)
+    context = context / context.sum()
+    return torch.log(counts / total / (word * context)).clamp(min=0.0)  # log(0) = -inf becomes 0
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Words and their vectors.
+
+    Args:
+        words: The vocabulary, most frequent first.
+        vectors: Row ``i`` belongs to ``words[i]``, shape ``(V, d)``.
+    """
+
+    words: tuple[str, ...]
+    vectors: Float[Tensor, "V d"]
+
+    def __getitem__(self, word: str) -> Float[Tensor, " d"]:
+        """The vector of a word.
+
+        Raises:
+            KeyError: The word is not in the vocabulary.
+        """
+        return self.vectors[self.index(word)]
+
+    def index(self, word: str) -> int:
+        """The row of a word.
+
+        Raises:
+            KeyError: The word is not in the vocabulary; the message names similar ones that are.
+        """
+        try:
+            return self._rows[word]
+        except KeyError:
+            close = ", ".join(difflib.get_close_matches(word, self.words)) or "none is similar"
+            raise KeyError(f"{word!r} is not among the {len(self.words)} words (in it: {close})") from None
+
+    @functools.cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words)}
+
+    def nearest(self, word: str, k: int = 5) -> list[tuple[str, float]]:
+        """The ``k`` other words most similar by cosine, best first, each with its similarity.
+
+        Raises:
+            KeyError: The word is not in the vocabulary.
+            ValueError: ``k`` is not between 1 and ``V - 1``.
+        """
+        row = self.index(word)
+        if not 1 <= k < len(self.words):
+            raise ValueError(f"k ({k}) must be between 1 and {len(self.words) - 1}")
+        similarities, rows = nearest_neighbors(self.vectors[row], self.vectors, k + 1)
+        pairs = [(self.words[i], s) for i, s in zip(rows.tolist(), similarities.tolist(), strict=True) if i != row]
+        return pairs[:k]
+
+
+@functools.cache
+def word_vectors(d: int = 100, window: int = 2, min_count: int = 5) -> WordVectors:
+    """Word vectors from Python's documentation: co-occurrence counts, PPMI, truncated SVD. About half a second.
+
+    Args:
+        d: Size of a vector.
+        window: Largest distance at which two words count as neighbors.
+        min_count: A word needs this many occurrences to get a vector.
+
+    Returns:
+        The vectors; each of the ``d`` columns has its sign fixed (largest entry positive), so that runs agree.
+
+    Raises:
+        ValueError: ``d`` is larger than the vocabulary.
+
+    Source:
+        Levy and Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", 2014, section 5 (singular values to
+        the power 1/2).
+    """
+    words = split_words(python_documentation())
+    frequency = collections.Counter(words)
+    vocabulary = sorted((w for w, n in frequency.items() if n >= min_count), key=lambda w: (-frequency[w], w))
+    if not 1 <= d <= len(vocabulary):
+        raise ValueError(f"d ({d}) must be between 1 and the vocabulary's size ({len(vocabulary)})")
+    ppmi = positive_pmi(cooccurrence_counts(words, vocabulary, window))  # (V, V)
+    left, singular, _ = torch.linalg.svd(ppmi)  # (V, V), (V,), _
+    vectors = left[:, :d] * singular[:d] ** 0.5  # (V, d)
+    return WordVectors(tuple(vocabulary), vectors * _column_signs(vectors))
+
+
+def _column_signs(matrix: Float[Tensor, "V d"]) -> Float[Tensor, "1 d"]:
+    """1 or -1 for each column, so that its entry of largest size becomes positive (an SVD leaves the sign open)."""
+    rows: Int[Tensor, "1 d"] = matrix.abs().argmax(dim=0, keepdim=True)
+    return torch.gather(matrix, 0, rows).sign()
