@@ -246,7 +246,7 @@ def _matrix(values, row_labels, column_labels, ax, title, color_map, low, high, 
             for c in range(columns):
                 value = values[r, c].item()
                 dark = sum(image.cmap(image.norm(value))[:3]) < 1.4
-                ax.text(c, r, f"{value:.2f}", ha="center", va="center", fontsize=8, color="white" if dark else "black")
+                ax.text(c, r, f"{round(value, 2) + 0.0:.2f}", ha="center", va="center", fontsize=8, color="white" if dark else "black")
     ax.set_title(title)
     return ax
 

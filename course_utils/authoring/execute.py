@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: 
     )
     (root / "notebooks").mkdir(exist_ok=True)
     try:
-        client.execute()
+        client.execute(stderr=subprocess.DEVNULL)  # the kernel's own log; what cells print comes as messages
     except CellExecutionError as problem:
         index = _failed_index(notebook)
         reason = f"the cell raises {problem.ename}: {problem.evalue}"
