@@ -236,7 +236,10 @@ def _matrix(values, row_labels, column_labels, ax, title, color_map, low, high, 
     _require_labels(column_labels, columns, "column labels")
     ax = ax or new_axes(min(2.2 + 0.42 * columns, 9.0), min(1.6 + 0.36 * rows, 7.0))
     image = ax.imshow(values.detach().float().tolist(), cmap=color_map, vmin=low, vmax=high, aspect="auto")
-    ax.figure.colorbar(image, ax=ax, label=quantity)
+    bar = ax.figure.colorbar(image, ax=ax, label=quantity)
+    if values.min() >= 0:
+        bar.ax.set_ylim(0.0, high)
+    form = ".0f" if torch.equal(values, values.round()) else ".2f"
     _ticks(ax.xaxis, column_labels, columns)
     _ticks(ax.yaxis, row_labels, rows)
     if column_labels and max(map(len, column_labels)) > 2:
@@ -246,7 +249,7 @@ def _matrix(values, row_labels, column_labels, ax, title, color_map, low, high, 
             for c in range(columns):
                 value = values[r, c].item()
                 dark = sum(image.cmap(image.norm(value))[:3]) < 1.4
-                ax.text(c, r, f"{round(value, 2) + 0.0:.2f}", ha="center", va="center", fontsize=8, color="white" if dark else "black")
+                ax.text(c, r, f"{round(value, 2) + 0.0:{form}}", ha="center", va="center", fontsize=8, color="white" if dark else "black")
     ax.set_title(title)
     return ax
 

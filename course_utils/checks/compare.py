@@ -154,7 +154,10 @@ def _close(want: float, have: float, rtol: float, atol: float) -> bool:
 
 
 def _figure(value: float) -> str:
-    return str(value) if isinstance(value, bool | int) and abs(value) < 10**12 else f"{value:.4g}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = str(value)
+    return text if len(text) <= 12 else f"{text[:9]}..."
 
 
 def _expected_kind(tree: Tree) -> str:

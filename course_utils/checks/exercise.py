@@ -119,6 +119,10 @@ class Quiz:
     options: dict[str, Option] = field(hash=False)
     right: str
 
+    def __post_init__(self) -> None:
+        if self.right not in self.options:
+            raise ValueError(f"quiz {self.number}: right ({self.right!r}) is not one of {', '.join(self.options)}")
+
     def inputs(self, seed: int) -> list:
         """A quiz has no inputs."""
         return []

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .exercise import Exercise, Quiz
 
 NOT_ATTEMPTED = "Replace the line `raise NotImplementedError` by your own code, run that cell, then this one."
+STOPPED = "mend that line; if shapes are the trouble, print them right before it."
 
 
 def judge_exercise(exercise: Exercise, inputs: list[dict[str, Any]], observations: Tree) -> Verdict:
@@ -55,7 +56,8 @@ def judge_exercise(exercise: Exercise, inputs: list[dict[str, Any]], observation
                     looks_like=mistake.looks_like,
                     advice=mistake.advice,
                 )
-    return verdict(difference=found, called_with=called_with, advice=exercise.advice)
+    stopped = cases[index]["outcome"] == "raised"
+    return verdict(difference=found, called_with=called_with, advice=STOPPED if stopped else exercise.advice)
 
 
 def judge_quiz(quiz: Quiz, observations: Tree) -> Verdict:
@@ -120,8 +122,8 @@ def _case_difference(exercise: Exercise, want: Tree, have: Tree) -> Difference |
     if have["outcome"] != "returned":
         if want["outcome"] == have["outcome"] and want["type"] == have["type"]:
             return None
-        at = f" at {have['line']}" if have.get("line") else ""
-        return Difference("your code stopped", f"{have['type']}: {have['message'] or 'no message'}{at}")
+        where = f"your code stopped at {have['line']}" if have.get("line") else "your code stopped"
+        return Difference(where, f"{have['type']}: {have['message'] or 'no message'}")
     if want["outcome"] != "returned":
         return Difference("returned", f"a value, where a {want['type']} was expected: {want['message']}")
     return difference(want["value"], have["value"], exercise.returns, exercise.rtol, exercise.atol)

@@ -108,7 +108,7 @@ def _describe_exception(problem: BaseException) -> dict:
 
 
 def _student_line(problem: BaseException) -> str:
-    """The last line of the student's own code that the exception passed through: ``line 3: scores = q @ k``."""
+    """The last line of the student's own code that the exception passed through: ``line 3, `scores = q @ k` ``."""
     found, file = "", None
     step = problem.__traceback__
     while step is not None:
@@ -116,7 +116,8 @@ def _student_line(problem: BaseException) -> str:
         is_own = os.path.abspath(name).startswith(PACKAGE_FOLDER + os.sep) or name == contextlib.__file__
         if not is_own and file in (None, name):
             file = name
-            found = f"line {step.tb_lineno}: {linecache.getline(name, step.tb_lineno).strip()[:120]}"
+            text = linecache.getline(name, step.tb_lineno).strip()[:80]
+            found = f"line {step.tb_lineno}, `{text}`" if text else f"line {step.tb_lineno}"
         step = step.tb_next
     return found
 

@@ -1,0 +1,49 @@
+# What each target does, and the same without make: README.md.
+PYTHON ?= python3
+VENV ?= .venv
+LAB_ARGS ?=
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PY := $(BIN)/python
+READY := $(VENV)/ready
+# $(call step,what is done,command): says so, runs it, says how long it took
+step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
+
+.PHONY: setup lab build check test lint mutants bench test-nbgrader clean
+.DEFAULT_GOAL := setup
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 15) else f"Python 3.11 to 3.14 is needed, {sys.executable} is {sys.version.split()[0]}; try: make PYTHON=python3.11")'
+	$(call step,setting up $(VENV): PyTorch (CPU) and JupyterLab; about 300 MB to download and 1 to 5 minutes,$(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q --disable-pip-version-check $(shell grep '^torch==' constraints.txt) && $(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]')
+	@touch $(READY)
+
+lab: setup
+	@echo "== opening JupyterLab on lesson 00; stop it with Ctrl-C"
+	$(PY) -m jupyterlab $(LAB_ARGS) notebooks/00_start_here.ipynb
+
+build: setup
+	$(PY) -m course_utils.authoring build
+
+check: setup
+	$(call step,every built notebook is what its source says,$(PY) -m course_utils.authoring check)
+
+lint: setup
+	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils tests benchmarks)
+
+test: lint check
+	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist loadfile tests)
+	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --nbval --nbval-current-env notebooks solutions)
+
+mutants: setup
+	$(PY) -m course_utils.checks
+
+bench: setup
+	$(PY) -m benchmarks.course
+
+test-nbgrader: setup
+	$(call step,a virtual environment of its own for nbgrader,test -e .venv-nbgrader/ready || ($(PYTHON) -m venv .venv-nbgrader && .venv-nbgrader/bin/python -m pip install -q --disable-pip-version-check nbgrader==0.9.6 && touch .venv-nbgrader/ready))
+	$(call step,a solution through nbgrader: assign; autograde full; half and empty,$(PY) -m pytest -q tests/nbgrader)
+
+clean:
+	rm -rf $(VENV) .venv-nbgrader build course_utils.egg-info attention_course.egg-info .pytest_cache .ruff_cache

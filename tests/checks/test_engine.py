@@ -1,0 +1,170 @@
+"""``check`` as students meet it: any answer at all, in plain Python and in IPython."""
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import torch
+
+from course_utils.checks import NotYet, check
+from course_utils.checks.engine import all_entries, find, run
+from course_utils.checks.exercise import Exercise, Quiz
+
+ENTRIES = all_entries()
+EXERCISES = [entry for entry in ENTRIES.values() if isinstance(entry, Exercise)]
+QUIZZES = [entry for entry in ENTRIES.values() if isinstance(entry, Quiz)]
+
+
+def mutate(*arguments):
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor):
+            argument.zero_()
+    return arguments[0]
+
+
+def self_equal(*arguments):
+    class SelfEqual:
+        def __eq__(self, other):
+            return True
+
+        __hash__ = None
+
+    return SelfEqual()
+
+
+def nan_like(*arguments):
+    tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
+    return torch.full_like(tensors[0].float(), float("nan")) if tensors else float("nan")
+
+
+ANSWERS = {
+    "None": None,
+    "a number": 3,
+    "a list": [1, 2],
+    "an array": np.ones(3),
+    "NaN": float("nan"),
+    "a tensor": torch.ones(2),
+    "a class": dict,
+    "a string": "a, b or c",
+    "returns None": lambda *a: None,
+    "returns a list": lambda *a: [1.0, 2.0],
+    "returns an array": lambda *a: np.ones((2, 3)),
+    "returns NaN": nan_like,
+    "returns its first argument": lambda *a: a[0],
+    "returns zeros": lambda *a: torch.zeros(3),
+    "returns meta": lambda *a: torch.zeros(3, device="meta"),
+    "returns a generator": lambda *a: (x for x in a),
+    "returns a function": lambda *a: len,
+    "returns something equal to everything": self_equal,
+    "raises": lambda *a: 1 / 0,
+    "exits": lambda *a: sys.exit(0),
+    "recurses": lambda *a: (f := lambda: f())(),
+    "mutates": mutate,
+    "takes no arguments": lambda: 1,
+    "wrong dtype": lambda *a: torch.ones(2, dtype=torch.int8),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
+def test_no_answer_of_any_kind_passes_or_breaks_a_check(answer):
+    for number in ENTRIES:
+        with pytest.raises(NotYet) as caught:
+            check(number, answer)
+        message = str(caught.value)
+        assert message.startswith(number) and f"0 of {ENTRIES[number].points} point" in message
+        assert len(message.split("\n")) <= 12
+        assert max(map(len, message.split("\n"))) <= 100
+        assert caught.value._render_traceback_() == message.split("\n")
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.number)
+def test_a_right_answer_that_also_mutates_is_refused_and_told(exercise):
+    def answer(*arguments):
+        result = exercise.call(exercise.reference, dict(enumerate(arguments)))
+        next(a for a in arguments if isinstance(a, torch.Tensor)).add_(1)
+        return result
+
+    if exercise.expects == "class" or exercise.call.__name__ != "call_in_order":
+        pytest.skip("called in a way of its own")
+    verdict = run_unguarded(exercise, answer)
+    assert not verdict.passed and "in place" in verdict.text()
+
+
+def run_unguarded(exercise, answer):
+    inputs = exercise.inputs(5)
+    return exercise.judge(inputs, exercise.probe(answer, inputs, guarded=False))
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.number)
+def test_a_stub_is_not_attempted_and_the_reference_is_off_limits_or_right(exercise):
+    def stub(*arguments):
+        raise NotImplementedError
+
+    class Stub:
+        def __init__(self, *arguments):
+            raise NotImplementedError
+
+    verdict = run(exercise, Stub if exercise.expects == "class" else stub)
+    assert not verdict.attempted and "not attempted" in verdict.text()
+    assert run_unguarded(exercise, exercise.reference).passed
+
+
+@pytest.mark.parametrize("quiz", QUIZZES, ids=lambda q: q.number)
+def test_quizzes(quiz, capsys):
+    check(quiz.number, f" {quiz.right.upper()} ")
+    assert "right" in capsys.readouterr().out
+    for letter, option in quiz.options.items():
+        assert option.explanation
+        if letter != quiz.right:
+            verdict = run(quiz, letter)
+            assert not verdict.passed and verdict.mistake == letter
+    assert not run(quiz, "").attempted and run(quiz, "z").attempted
+    assert quiz.right in quiz.options and len(quiz.options) >= 3
+
+
+@pytest.mark.parametrize("number", ["1.99", "99.1", "one", 1.2, None, ""])
+def test_an_unknown_number_is_named(number):
+    with pytest.raises(ValueError, match="there is no exercise"):
+        check(number, len)
+
+
+def test_an_unknown_number_lists_those_that_exist():
+    with pytest.raises(ValueError, match=r"lesson 1 has 1\.1, 1\.2"):
+        find("1.99")
+
+
+def test_no_expected_value_in_feedback():
+    verdict = run(find("1.1"), lambda a, b: (a + b).sum())
+    assert "expected 14" in verdict.text() and "expected" not in verdict.text(show_expected=False)
+
+
+def test_check_changes_no_global_state():
+    torch.manual_seed(3)
+    before = torch.get_rng_state().tolist()
+    with pytest.raises(NotYet):
+        check("1.1", lambda a, b: torch.rand(1))
+    assert torch.get_rng_state().tolist() == before
+
+
+def test_message_in_ipython_has_no_stack():
+    code = """
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell.instance(colors="nocolor")
+        shell.run_cell("from course_utils.checks import check")
+        shell.run_cell("def dot(a, b):\\n    return (a * b).mean()")
+        shell.run_cell("check('1.1', dot)")
+        shell.run_cell("def dot(a, b):\\n    total = 0\\n    return a @ torch_missing")
+        shell.run_cell("check('1.1', dot)")
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    assert "1.1 not yet" in done.stdout and "It looks like: the mean of the products" in done.stdout
+    assert "NameError" in done.stdout and "stopped at line 3, `return a @ torch_missing`" in done.stdout
+    assert "Traceback" not in done.stdout and "engine.py" not in done.stdout
+
+
+def test_importing_the_package_loads_nothing_else():
+    code = "import sys, course_utils; print([m for m in ('torch', 'numpy', 'matplotlib', 'ipywidgets') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

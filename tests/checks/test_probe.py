@@ -1,0 +1,127 @@
+"""The probe: survives any answer, leaves no trace, writes down what happened."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from course_utils.checks.exercise import call_in_order
+from course_utils.checks.probe import neutral_state, observe, observe_value
+
+CASE = {"x": torch.arange(3.0)}
+
+
+def observed(answer, expects="function", off_limits=(), case=CASE):
+    return observe(answer, [case], call=call_in_order, expects=expects, off_limits=off_limits)
+
+
+def global_state():
+    return (
+        torch.get_rng_state().tolist(),
+        random.getstate(),
+        [part.tolist() if isinstance(part, np.ndarray) else part for part in np.random.get_state()],
+        torch.get_default_dtype(),
+        torch.get_num_threads(),
+        torch.is_grad_enabled(),
+    )
+
+
+def vandal(x):
+    torch.manual_seed(1)
+    random.seed(1)
+    np.random.seed(1)
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    return x
+
+
+def test_global_state_is_left_alone():
+    before = global_state()
+    observed(vandal)
+    assert global_state() == before
+    assert torch.get_default_device() == torch.device("cpu")
+
+
+def test_answers_start_from_one_state_whatever_the_notebook_did():
+    torch.set_default_dtype(torch.float64)
+    try:
+        tree = observed(lambda x: torch.ones(2))["cases"][0]["value"]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert tree["dtype"] == "float32"
+
+
+def test_two_runs_of_a_random_answer_agree():
+    with neutral_state():
+        first = torch.rand(3)
+    with neutral_state():
+        assert torch.equal(torch.rand(3), first)
+
+
+def test_mutation_is_noticed_and_the_inputs_are_kept():
+    def mutates(x):
+        x += 1
+        return x
+
+    case = {"x": torch.arange(3.0), "y": [1, 2]}
+    assert observed(lambda x, y: mutates(x), case=case)["cases"][0]["changed"] == ["x"]
+    assert observed(lambda x, y: y.append(3), case=case)["cases"][0]["changed"] == ["y"]
+    assert observed(lambda x, y: x.resize_(1), case=case)["cases"][0]["changed"] == ["x"]
+    assert case["x"].tolist() == [0, 1, 2] and case["y"] == [1, 2]
+
+
+def test_nan_in_the_input_is_not_a_mutation():
+    assert observed(lambda x: x, case={"x": torch.tensor([float("nan")])})["cases"][0]["changed"] == []
+
+
+def raising(error):
+    def answer(x):
+        raise error
+
+    return answer
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (ValueError("no"), "ValueError"),
+        (SystemExit(0), "SystemExit"),
+        (RecursionError(), "RecursionError"),
+        (GeneratorExit(), "GeneratorExit"),
+        (Unprintable(), "Unprintable"),
+        (NotImplementedError(), "NotImplementedError"),
+    ],
+)
+def test_what_the_answer_raises_is_written_down(error, name):
+    case = observed(raising(error))["cases"][0]
+    assert (case["outcome"], case["type"]) == ("raised", name)
+
+
+def test_a_keyboard_interrupt_is_the_users_own():
+    with pytest.raises(KeyboardInterrupt):
+        observed(raising(KeyboardInterrupt()))
+
+
+def test_the_students_own_line_is_named():
+    namespace = {}
+    exec(compile("def answer(x):\n    y = x + 1\n    return y @ torch.ones(9)\n", "student.py", "exec"), {"torch": torch}, namespace)
+    assert observed(namespace["answer"])["cases"][0]["line"].startswith("line 3")
+
+
+@pytest.mark.parametrize("answer", [None, ...])
+def test_a_missing_answer(answer):
+    assert observed(answer)["answer"] == "missing"
+    assert observe_value(answer)["answer"] == "missing"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expects"), [(3, "function"), (torch.ones(1), "function"), (int, "function"), (len, "class"), ([], "class")]
+)
+def test_the_wrong_kind_of_answer(answer, expects):
+    assert observed(answer, expects)["answer"] == "wrong kind"

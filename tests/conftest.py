@@ -1,0 +1,27 @@
+"""Set-up of all tests: every call of the library checks the shapes that its signature promises.
+
+jaxtyping's import hook must be in place before the library is imported, hence at the top of this file.
+"""
+
+from pathlib import Path
+
+import jaxtyping
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARY = [f"course_utils.{path.stem}" for path in (ROOT / "course_utils").glob("*.py") if path.stem != "__init__"]
+jaxtyping.install_import_hook(LIBRARY, "typechecker.checker")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The project's folder."""
+    return ROOT
+
+
+@pytest.fixture
+def as_a_user():
+    """Signatures are not enforced, as outside the tests: for tests of the library's own messages about bad input."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -1,0 +1,91 @@
+"""The documentation text and the word vectors made from it."""
+
+import sys
+
+import pytest
+import torch
+
+from course_utils.datasets import cooccurrence_counts, positive_pmi, python_documentation, split_words, word_vectors
+
+# Pairs that every Python from 3.10 on puts among the five nearest: the lesson's sentences rest on them.
+SENSIBLE = {
+    "float": {"complex", "int", "nan", "numbers"},
+    "int": {"float", "complex"},
+    "true": {"false"},
+    "left": {"right"},
+    "try": {"finally", "except"},
+    "tuple": {"list", "range"},
+    "list": {"tuple", "set"},
+    "exception": {"typeerror", "valueerror", "raised", "attributeerror", "raise"},
+    "bytes": {"bytearray"},
+    "import": {"imported", "module"},
+    "string": {"literal", "literals"},
+    "generator": {"coroutine", "asynchronous", "function"},
+}
+
+
+def test_the_text_is_the_language_reference():
+    text = python_documentation()
+    assert len(text) > 300_000 and "while_stmt" in text
+
+
+def test_missing_text_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
+    with pytest.raises(RuntimeError, match="pydoc_data.*install"):
+        python_documentation()
+
+
+def test_split_words():
+    assert split_words("Call float('nan') or __init__! 3.14 _ x1") == ["call", "float", "nan", "or", "__init__", "x"]
+
+
+def test_counts_by_hand():
+    words = "cats chase mice dogs chase cats".split()
+    counts = cooccurrence_counts(words, ["cats", "chase", "dogs", "mice"], window=1)
+    assert counts.tolist() == [[0, 2, 0, 0], [2, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
+
+
+def test_counts_with_a_wider_window_and_unknown_words():
+    counts = cooccurrence_counts(["a", "rare", "b"], ["a", "b"], window=1)
+    assert counts.sum() == 0  # the unknown word keeps its place between them
+    assert cooccurrence_counts(["a", "rare", "b"], ["a", "b"], window=2).tolist() == [[0, 1], [1, 0]]
+
+
+def test_ppmi_by_hand():
+    counts = torch.tensor([[0.0, 2.0], [2.0, 4.0]])
+    # Without smoothing P(0, 1) = 1/4, P(0) = 1/4, P(1) = 3/4, so log(4/3); P(1, 1) = 1/2 < 9/16, so 0.
+    expected = torch.tensor([[0.0, 4 / 3], [4 / 3, 1.0]]).log().clamp(min=0)
+    torch.testing.assert_close(positive_pmi(counts, smoothing=1.0), expected)
+
+
+@pytest.mark.parametrize("word", SENSIBLE)
+def test_neighbors_are_sensible(word):
+    found = {other for other, _ in word_vectors().nearest(word, 5)}
+    assert found & SENSIBLE[word], found
+
+
+def test_vectors_do_not_depend_on_the_sign_that_the_svd_picks():
+    vectors = word_vectors().vectors
+    largest = torch.gather(vectors, 0, vectors.abs().argmax(0, keepdim=True))
+    assert (largest > 0).all() and vectors.shape[1] == 100
+
+
+def test_words_are_found_again():
+    library = word_vectors()
+    assert torch.equal(library["float"], library.vectors[library.index("float")])
+    assert "float" not in [word for word, _ in library.nearest("float", 5)]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: word_vectors().index("flaot"), KeyError, ["flaot", "float"]),
+        (lambda: word_vectors().nearest("float", 0), ValueError, ["k (0)"]),
+        (lambda: word_vectors(d=100_000), ValueError, ["d (100000)"]),
+        (lambda: cooccurrence_counts(["a"], ["a"], 0), ValueError, ["window (0)"]),
+    ],
+)
+def test_bad_input_is_named(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words)
