@@ -54,8 +54,8 @@ def read_sources(root: Path, only: str | None = None) -> tuple[list[Source], lis
     paths = [path for kind in ("lessons", "exercises") for path in sorted((root / "sources" / kind).glob("*.py"))]
     chosen = [path for path in paths if path.stem.startswith(only or "")]
     if not chosen:
-        wanted = "any source" if only is None else f"a source that begins with {only!r}"
-        raise AuthoringError(f"found no {wanted}", "sources")
+        wanted = "" if only is None else f" that begins with {only!r}"
+        raise AuthoringError(f"no source{wanted} was found", "sources")
     sources, errors = [], []
     for path in chosen:
         try:

@@ -132,12 +132,13 @@ def _require_kernelspec(text: str, relative: str) -> None:
     header = re.match(r"# ---\n(.*?)# ---\n", text, re.DOTALL)
     lines = "" if header is None else re.sub(r"^# ?", "", header.group(1), flags=re.MULTILINE)
     try:
-        name = yaml.safe_load(lines)["jupyter"]["kernelspec"]["name"]
+        kernelspec = yaml.safe_load(lines)["jupyter"]["kernelspec"]
+        complete = kernelspec["name"] == "python3" and "display_name" in kernelspec
     except (yaml.YAMLError, KeyError, TypeError):
-        name = None
-    if name != "python3":
+        complete = False
+    if not complete:
         raise AuthoringError(
-            "missing kernelspec: the header must hold jupyter: kernelspec: name: python3, "
+            "missing kernelspec: the header must hold jupyter: kernelspec: with display_name and name: python3, "
             "or JupyterLab stops at a dialog (copy the header of another source)",
             relative,
         )

@@ -251,7 +251,7 @@ PAD = Exercise(
         Mistake(
             "in place",
             _pad_in_place,
-            "the right tensor, but the student's lists grew as well: append, extend and += change the list itself.",
+            "the right tensor, but the lists handed to you grew as well: append, extend and += change the list itself.",
             "build new lists: ids + [...] makes one.",
         ),
     ),
@@ -834,7 +834,7 @@ SIGHT = Quiz(
         ),
         "c": Option(
             "15",
-            "that is 3 times 5, as if the windows stood side by side; they overlap, and each adds only k - 1 = 4.",
+            "that is 3 times 5, as if the windows stood side by side; they overlap, and each adds only 4.",
         ),
         "d": Option(
             "125",

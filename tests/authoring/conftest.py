@@ -1,0 +1,109 @@
+"""A small project of its own for the build's tests."""
+
+from pathlib import Path
+
+import pytest
+
+HEADER = "# ---\n# jupyter:\n#   kernelspec:\n#     display_name: Python 3\n#     name: python3\n# ---\n\n"
+
+LESSON = (
+    HEADER
+    + '''# %% [markdown]
+# # 05 · Masking
+#
+# At the end you can mask.
+#
+# {{colab_badge}}
+
+# %% tags=["setup"]
+# {{colab_install}}
+import math
+
+# %% [markdown]
+# ## 5.1 An idea
+
+# %%
+print(math.sqrt(16))
+
+# %% tags=["nbval-ignore-output"]
+import os
+print(os.getpid())
+'''
+)
+
+EXERCISES = (
+    HEADER
+    + '''# %% [markdown]
+# # 05 · Masking: exercises
+#
+# Two exercises.
+
+# %% tags=["setup"]
+# {{colab_install}}
+def check(number, answer):
+    assert answer in (2, "b") or answer(3) == 9, f"{number} not yet"
+
+# %% [markdown]
+# ### 5.1 · Square
+# 3 points · difficulty 2 of 5 · 10 minutes
+#
+# Square it.
+
+# %% tags=["exercise"]
+def square(x):
+    # BEGIN SOLUTION
+    result = x * x
+    return result
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("5.1", square)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint</summary>A number times itself.</details>
+
+# %% [markdown] tags=["solution"]
+# Why it works: squaring is repeated multiplication.
+
+# %% [markdown]
+# ### 5.2 · Choose
+# 1 point · difficulty 1 of 5 · 1 minute
+
+# %% tags=["quiz"]
+quiz_5_2 = ""  # your letter
+# BEGIN SOLUTION
+quiz_5_2 = "b"
+# END SOLUTION
+
+# %% tags=["check"]
+check("5.2", quiz_5_2)
+'''
+)
+
+README = "# Course\n\n<!-- lessons: made by `make build`, do not edit -->\n<!-- end of lessons -->\n\nThe end.\n"
+PYPROJECT = '[project]\nname = "x"\n[project.urls]\nRepository = "https://github.com/someone/course"\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with one lesson and one exercise source, not yet built."""
+    for folder in ("lessons", "exercises"):
+        (tmp_path / "sources" / folder).mkdir(parents=True)
+    (tmp_path / "sources/lessons/05_masking.py").write_text(LESSON, encoding="utf-8")
+    (tmp_path / "sources/exercises/05_masking.py").write_text(EXERCISES, encoding="utf-8")
+    (tmp_path / "README.md").write_text(README, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def edit(project: Path):
+    """Replace text in a source of the project: ``edit(old, new)`` in the exercises, or in the file named third."""
+
+    def replace(old: str, new: str, path: str = "sources/exercises/05_masking.py") -> None:
+        text = (project / path).read_text(encoding="utf-8")
+        assert old in text
+        (project / path).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return replace

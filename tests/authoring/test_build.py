@@ -1,0 +1,198 @@
+"""Build and check on a small project: what is written, when, and what is left alone when something is wrong."""
+
+import json
+import os
+
+import nbformat
+import pytest
+
+from course_utils.authoring.__main__ import main
+from course_utils.authoring.build import build, check, write_whole
+
+LESSON, SOLUTION, EXERCISE = "notebooks/05_masking.ipynb", "solutions/05_masking.ipynb", "exercises/05_masking.ipynb"
+
+
+@pytest.fixture
+def built(project):
+    build(project)
+    return project
+
+
+def stamp(project):
+    paths = sorted(path for path in project.rglob("*") if path.is_file())
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
+
+
+def reasons(group):
+    return [str(problem) for problem in group.value.exceptions]
+
+
+def test_build_executes_and_check_is_content(built):
+    lesson, solution, exercise = (nbformat.read(built / path, 4) for path in (LESSON, SOLUTION, EXERCISE))
+    assert lesson.cells[3].outputs[0].text == "4.0\n"
+    assert all(cell.execution_count for cell in solution.cells if cell.cell_type == "code")
+    assert not any(cell.get("outputs") for cell in exercise.cells)
+    assert lesson.metadata.course.python and lesson.metadata.course.library
+    assert check(built) == []
+    assert "| 05 | [Masking](notebooks/05_masking.ipynb) | At the end you can mask. |" in (built / "README.md").read_text()
+
+
+def test_building_twice_changes_nothing(built):
+    before = stamp(built)
+    assert build(built) == []
+    assert stamp(built) == before
+
+
+def test_only_what_changed_is_rebuilt(built, edit):
+    edit("# Square it.", "# Square it, please.")
+    assert build(built) == [SOLUTION, EXERCISE]
+    edit("An idea", "Another idea", "sources/lessons/05_masking.py")
+    assert build(built, only="05") == [LESSON]
+
+
+def test_a_library_change_rebuilds_what_imports_it(built, edit):
+    (built / "course_utils").mkdir()
+    module = built / "course_utils" / "tool.py"
+    module.write_text("VALUE = 1\n")
+    edit("import math", "import math, sys; sys.path.insert(0, '..'); from course_utils import tool", "sources/lessons/05_masking.py")
+    assert build(built) == [LESSON]
+    module.write_text("VALUE = 2\n")
+    assert check(built) == [] and build(built) == [LESSON]
+
+
+def test_outputs_are_the_same_bytes_when_forced(built, edit):
+    edit("print(os.getpid())", "pass", "sources/lessons/05_masking.py")
+    build(built)
+    before = (built / LESSON).read_bytes()
+    assert set(build(built, force=True)) == {LESSON, SOLUTION, EXERCISE}
+    assert (built / LESSON).read_bytes() == before
+
+
+def change(path, function):
+    notebook = json.loads(path.read_text())
+    function(notebook)
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+
+
+EDITS = {
+    "text": (LESSON, lambda n: n["cells"][3].update(source="print(5)"), "cell 4 (5-1-an-idea-2): its text differs"),
+    "metadata": (EXERCISE, lambda n: n["cells"][4]["metadata"]["nbgrader"].update(points=99), "its metadata differs"),
+    "a cell less": (SOLUTION, lambda n: n["cells"].pop(), "9 cells, but"),
+    "a cell more": (LESSON, lambda n: n["cells"].append(n["cells"][0] | {"id": "x"}), "6 cells, but"),
+    "kernel": (LESSON, lambda n: n["metadata"].pop("kernelspec"), "the notebook's metadata differs"),
+    "never run": (LESSON, lambda n: n["cells"][3].update(execution_count=None, outputs=[]), "was never run"),
+    "saved output": (EXERCISE, lambda n: n["cells"][4].update(execution_count=3), "not byte for byte"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_check_names_an_edited_notebook(built, name):
+    path, function, reason = EDITS[name]
+    change(built / path, function)
+    (problem,) = check(built)
+    assert problem.startswith(path) and reason in problem
+    assert build(built) and check(built) == []
+
+
+def test_check_names_missing_orphaned_and_broken_notebooks(built):
+    (built / LESSON).unlink()
+    (built / "exercises/06_gone.ipynb").write_text("{}")
+    (built / SOLUTION).write_text("not json")
+    problems = check(built)
+    assert [p.split(": ")[0] for p in problems] == [LESSON, SOLUTION, "exercises/06_gone.ipynb"]
+    assert "missing: run `make build`" in problems[0]
+    assert "not a readable notebook" in problems[1]
+    assert "orphan" in problems[2]
+
+
+def test_check_names_an_edited_readme(built):
+    readme = built / "README.md"
+    readme.write_text(readme.read_text().replace("At the end you can mask.", "Nothing."))
+    assert check(built) == ["README.md: its table of lessons is not what the sources say"]
+
+
+BROKEN = {
+    "raises": ("print(math.sqrt(16))", "1 / 0", "the cell raises ZeroDivisionError: division by zero"),
+    "warns": ("print(math.sqrt(16))", "import warnings; warnings.warn('old')", "writes to stderr"),
+    "dies": ("print(math.sqrt(16))", "import os; os._exit(1)", "DeadKernelError"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_lesson_stops_and_nothing_half_done_is_written(built, edit, name):
+    old, new, reason = BROKEN[name]
+    edit(old, new, "sources/lessons/05_masking.py")
+    edit("# Square it.", "# Square it, please.")
+    before = (built / LESSON).read_bytes()
+    with pytest.raises(ExceptionGroup) as caught:
+        build(built)
+    (message,) = reasons(caught)
+    assert reason in message and "sources/lessons/05_masking.py" in message
+    if name != "dies":
+        assert "cell 4" in message
+    assert (built / LESSON).read_bytes() == before
+    assert "please" in (built / EXERCISE).read_text()  # the other source is built
+    assert not list(built.rglob(".*"))
+
+
+def test_a_solution_that_fails_its_check_keeps_the_exercise_back(built, edit):
+    edit("result = x * x", "result = x * 2")
+    before = (built / EXERCISE).read_bytes(), (built / SOLUTION).read_bytes()
+    with pytest.raises(ExceptionGroup) as caught:
+        build(built)
+    assert "cell 5: the cell raises AssertionError: 5.1 not yet" in reasons(caught)[0]
+    assert ((built / EXERCISE).read_bytes(), (built / SOLUTION).read_bytes()) == before
+
+
+def test_every_broken_source_is_named_at_once(project, edit):
+    edit('tags=["check"]', 'tags=["chekc"]')
+    edit("name: python3", "name: julia", "sources/lessons/05_masking.py")
+    with pytest.raises(ExceptionGroup) as caught:
+        build(project)
+    assert len(reasons(caught)) == 2 and not (project / LESSON).exists()
+
+
+def test_a_kernel_that_is_not_installed_is_named(project, monkeypatch):
+    from course_utils.authoring import execute
+
+    class NoKernels:
+        def get_kernel_spec(self, name):
+            raise execute.NoSuchKernel(name)
+
+    monkeypatch.setattr(execute, "KernelSpecManager", NoKernels)
+    with pytest.raises(ExceptionGroup) as caught:
+        build(project, jobs=1)
+    assert "missing kernelspec: no kernel called 'python3' is installed" in reasons(caught)[0]
+
+
+def test_missing_address_and_missing_markers(project):
+    (project / "README.md").write_text("# no markers\n")
+    with pytest.raises(Exception, match="README.md"):
+        check(project)
+    (project / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    with pytest.raises(Exception, match="Repository is missing"):
+        check(project)
+
+
+def test_write_whole_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    write_whole(path, "old")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_whole(path, "new")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_command_line(built, edit, capsys):
+    at = ["--root", str(built)]
+    assert main(["check", *at]) == 0 and main(["build", *at]) == 0
+    edit("# Square it.", "# Square it, please.")
+    assert main(["check", *at]) == 1
+    assert f"differs: {SOLUTION}: cell 3 (5-1-square-1)" in capsys.readouterr().err
+    edit('tags=["quiz"]', 'tags=["quizz"]')
+    assert main(["build", *at, "--only", "05"]) == 1
+    assert "error: sources/exercises/05_masking.py:" in capsys.readouterr().err
+    assert main(["build", *at, "--only", "99"]) == 1
+    assert "no source that begins with '99' was found" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["build", *at, "--jobs", "0"])

@@ -1,0 +1,93 @@
+"""Reading sources: what is found in them, and each mistake of an author named with file, line and reason."""
+
+import pytest
+
+from course_utils.authoring.errors import AuthoringError
+from course_utils.authoring.source import read_source
+
+EXERCISES = "sources/exercises/05_masking.py"
+LESSON = "sources/lessons/05_masking.py"
+
+
+def test_cells_tags_and_lines(project):
+    source = read_source(project, project / EXERCISES)
+    text = (project / EXERCISES).read_text().splitlines()
+    assert [cell.ordinal for cell in source.cells] == list(range(1, 11))
+    assert all(text[cell.line - 1].startswith("# %%") for cell in source.cells)
+    assert source.cells[3].tags == ("exercise",) and source.cells[3].text.startswith("def square(x):")
+
+
+def test_exercises_are_found(project):
+    first, second = read_source(project, project / EXERCISES).exercises
+    assert (first.number, first.title, first.points) == ("5.1", "Square", 3)
+    assert (second.number, second.points, second.answers[0].tags) == ("5.2", 1, ("quiz",))
+    assert "check" in first.check.text
+
+
+def test_title_and_summary(project):
+    source = read_source(project, project / LESSON)
+    assert (source.title, source.summary, source.lesson_number) == ("05 · Masking", "At the end you can mask.", 5)
+
+
+MISTAKES = {
+    "missing kernelspec": ("#     name: python3\n", "", None, "missing kernelspec"),
+    "another kernel": ("name: python3", "name: ir", None, "missing kernelspec"),
+    "kernel without display name": ("#     display_name: Python 3\n", "", None, "missing kernelspec"),
+    "unknown tag": ('tags=["exercise"]', 'tags=["exercize"]', 4, "unknown tag 'exercize'"),
+    "syntax error": ("return result", "return result)", 4, "syntax error at line 28"),
+    "exercise without check": ('# %% tags=["check"]\ncheck("5.1", square)\n', "", 3, "5.1 is an exercise without a check"),
+    "exercise without answer": ('# %% tags=["exercise"]\n', "# %%\n", 5, "stands before its answer"),
+    "check without points": ("# 3 points · difficulty 2 of 5 · 10 minutes\n", "", 3, "a check without points"),
+    "no points at all": ("# 3 points ·", "# 0 points ·", 3, "a check without points"),
+    "points misspelled": ("difficulty 2 of 5", "difficulty 7 of 5", 3, "a check without points"),
+    "duplicated number": ("### 5.2 · Choose", "### 5.1 · Choose", 8, "exercise number 5.1 is used twice"),
+    "another lesson's number": ("### 5.1 · Square", "### 6.1 · Square", 3, "exercise 6.1 in lesson 5"),
+    "check of another number": ('check("5.1", square)', 'check("5.7", square)', 5, "found ['5.7']"),
+    "two checks in a cell": ('check("5.1", square)', 'check("5.1", square); check("5.1", square)', 5, "holds one call"),
+    "check cell without check": ('check("5.1", square)', "print(square(3))", 5, "found none"),
+    "answer outside an exercise": ("# ### 5.1 · Square", "# ### Square", 4, "outside an exercise"),
+    "two roles": ('tags=["quiz"]', 'tags=["quiz", "exercise"]', 9, "exclude one another"),
+    "role on text": ('# %% [markdown] tags=["hint"]', '# %% [markdown] tags=["check"]', 6, "belongs on a code cell"),
+    "two checks": ('# %% [markdown] tags=["hint"]', '# %% tags=["check"]\ncheck("5.1", square)\n\n# %% [markdown]', 6,
+                   "5.1 has two checks"),
+    "no title": ("# # 05 · Masking: exercises", "# Masking", 1, "the first cell must be Markdown"),
+    "text before the first cell": ("# ---\n\n# %% [markdown]\n# # 05", "# ---\n\nprint(1)\n\n# %% [markdown]\n# # 05", None,
+                                   "every cell must begin"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_named(project, edit, name):
+    old, new, cell, reason = MISTAKES[name]
+    edit(old, new)
+    with pytest.raises(AuthoringError) as caught:
+        read_source(project, project / EXERCISES)
+    assert reason in str(caught.value)
+    assert str(caught.value).startswith(EXERCISES) and caught.value.cell == cell
+    if cell is not None:
+        assert f"{EXERCISES}:{caught.value.line}: cell {cell}: " in str(caught.value)
+
+
+def test_lessons_hold_no_exercises(project, edit):
+    edit('tags=["nbval-ignore-output"]', 'tags=["exercise"]', LESSON)
+    with pytest.raises(AuthoringError, match="unknown tag 'exercise' in a lesson source"):
+        read_source(project, project / LESSON)
+
+
+@pytest.mark.parametrize("name", ["5_masking.py", "05-masking.py", "05_Masking.py", "masking.py"])
+def test_file_names(project, name):
+    path = project / "sources/lessons" / name
+    path.write_text((project / LESSON).read_text())
+    with pytest.raises(AuthoringError, match="05_masking.py: two digits"):
+        read_source(project, path)
+
+
+def test_not_utf8(project):
+    (project / LESSON).write_bytes(b"# \xff")
+    with pytest.raises(AuthoringError, match="not UTF-8"):
+        read_source(project, project / LESSON)
+
+
+def test_a_comment_in_a_code_fence_is_no_heading(project, edit):
+    edit("# Square it.\n", "# Square it.\n\n# %% [markdown]\n# Like so:\n#\n# ```\n# # not a heading\n# ```\n")
+    assert read_source(project, project / EXERCISES).exercises[0].check is not None
