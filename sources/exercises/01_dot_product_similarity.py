@@ -99,6 +99,10 @@ check("1.2", cosine)
 # 3. divide the dot products by it: the dot product with a zero vector is 0, and 0 / 1 = 0
 # </details>
 
+# %% [markdown] tags=["solution"]
+# **About this solution.** Replacing a length of exactly 0 changes nothing else. Adding a small constant to every length works too as long as it is far below the lengths
+# that occur; `1e-3` is not, `1e-12` is. PyTorch takes a third way: it never lets the length fall below `eps=1e-8`.
+
 # %% [markdown]
 # ### 1.3 · All queries against all keys, in a batch
 # 3 points · difficulty 2 of 5 · 10 minutes

@@ -38,7 +38,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # 4. read and write `einsum`;
 # 5. say what a feed-forward layer, a convolution and a recurrence can see, and in how many steps.
 #
-# Nothing here is about attention yet. It is the ground that attention stands on: every later lesson uses these shapes and these moves.
+# Attention itself appears only at the end of this lesson. Before that comes the ground it stands on: every later lesson uses these shapes and these moves.
 
 # %% [markdown]
 # ## Predict first
@@ -110,7 +110,8 @@ print("python     ", platform.python_version(), "on", platform.system())
 for package in ("torch", "numpy", "matplotlib", "ipywidgets"):
     print(f"{package:11}", version(package))
 print("cores      ", os.cpu_count())
-print("GPU        ", torch.cuda.get_device_name() if torch.cuda.is_available() else "none that PyTorch can use (none is needed)")
+gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "Apple" if torch.backends.mps.is_available() else "none"
+print("GPU        ", gpu)
 
 # %% [markdown]
 # ## 0.3 From text to a tensor `(B, L, d_model)`
@@ -167,7 +168,7 @@ print("loop, indexing and nn.Embedding agree; shape", tuple(x.shape))
 
 # %%
 rounded = (x * 10).round() / 10  # one decimal, to fit into the boxes
-ax = plotting.number_grid(rounded, shades=ids[:, :, None].expand(B, L, d_model), ax=plotting.new_axes(6.6, 3.2))
+ax = plotting.number_grid(rounded, shades=(V - 1 - ids)[:, :, None].expand(B, L, d_model), ax=plotting.new_axes(6.6, 3.2))
 ax.set_title("x (2, 5, 4): a block for each sentence, a row for each token")
 plotting.show(ax, "Two blocks of five rows and four columns. In the first, rows 1 and 4 hold the same numbers; in the second, the last three rows do.")
 
@@ -356,7 +357,7 @@ plotting.number_grid(wrong[0], shades=token.reshape(H, 3, d_head), ax=axes[2], t
 plotting.show(axes[0], "Right: each of the two heads has one row of each of the three tokens. Scrambled: the first head holds token one twice and half of token two.")
 
 # %% [markdown]
-# *Notice the rows. On the right side of the split, row $i$ of every head belongs to token $i$: three rows, three colors. In the scrambled version the first head has two rows of the first token and one of the second, and never sees the third.*
+# *Notice the rows. After the right split (middle), row $i$ of every head belongs to token $i$: three rows, three colors. In the scrambled version the first head has two rows of the first token and one of the second, and never sees the third.*
 #
 # A `view` may split the last axis, since the parts are neighbors in memory. It must not carry that split past the axis of positions. That takes the transpose. And the way back is the same in reverse, transpose first:
 
@@ -516,11 +517,11 @@ axes = plotting.new_axes(12.5, 3.6, columns=3)
 for layers, ax in zip((1, 2, 3), axes, strict=True):
     shares = influence(convolutions(layers), 8)
     draw(shares, ax, f"{layers} convolution{'s' if layers > 1 else ''}, kernel 3")
-    print(f"{layers} layers: position 3 sees {(shares[3] > 0).sum()} positions, from {(shares[3] > 0).nonzero().min()} to {(shares[3] > 0).nonzero().max()}")
+    print(f"layers: {layers}   position 3 sees {(shares[3] > 0).sum()} positions, from {(shares[3] > 0).nonzero().min()} to {(shares[3] > 0).nonzero().max()}")
 plotting.show(axes[0], "Three heatmaps: a band along the diagonal that is one, two and three positions wide to either side.")
 
 # %% [markdown]
-# *Notice the band: it grows by one position to either side with every layer, and its edge is faint. Far words meet only after many layers.*
+# *Notice the band: it grows by one position to either side with every layer, until the ends of the text cut it off. Far words meet only after many layers.*
 
 # %% [markdown]
 # ## 0.11 Before attention: recurrence
@@ -530,7 +531,8 @@ plotting.show(axes[0], "Three heatmaps: a band along the diagonal that is one, t
 # $$h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1}) , \qquad h_{-1} = 0 , \qquad W_x, W_h \text{ of shape } (d, d).$$
 
 # %%
-W_x, W_h = torch.randn(4, 4, generator=rng) / 4, torch.randn(4, 4, generator=rng) / 2  # (d, d), (d, d)
+W_x = 0.25 * torch.randn(4, 4, generator=rng)  # (d, d)
+W_h = 0.70 * torch.randn(4, 4, generator=rng)  # (d, d)
 
 
 def recurrence(x):  # (B, L, d)
@@ -549,10 +551,10 @@ print("ours and PyTorch's nn.RNN agree, shape", tuple(recurrence(x).shape))
 
 # %%
 ax = draw(influence(recurrence, 8), title="recurrence")
-plotting.show(ax, "An eight by eight heatmap, zero above the diagonal. In each row the share is largest on the diagonal and falls toward the left.")
+plotting.show(ax, "An eight by eight heatmap, zero above the diagonal. In the lower rows the last three positions hold most of the influence and the first ones little.")
 
 # %% [markdown]
-# *Notice the triangle: a state sees the whole past and nothing of the future. Within a row the share falls from right to left: what was read long ago has been squeezed through many steps.* How much is left
+# *Notice the triangle: a state sees the whole past and nothing of the future. In the lower rows the last few tokens hold most of the influence: what was read long ago has been squeezed through many steps.* How much is left
 # of the first token, these weights given, after more and more steps?
 
 # %%
@@ -561,7 +563,7 @@ for i in (0, 1, 2, 4, 8, 16, 32):
     print(f"state {i:2}: share of the first token {100 * shares[i, 0]:9.5f} %")
 
 # %% [markdown]
-# Every step multiplies the gradient by the same matrix and by the slope of the tanh, which is at most 1. Repeated often enough, that leaves next to nothing. Other weights forget more slowly, and gated networks (lesson 03) were
+# Every step multiplies the gradient by the same matrix and by the slope of the tanh, which is at most 1. After 32 of them next to nothing is left. Other weights forget more slowly, and gated networks (lesson 03) were
 # invented to; the number of steps stays. And there is a second price: step $i$ cannot begin before step $i-1$ is done, so many cores do not help.
 
 # %% [markdown]
@@ -602,11 +604,13 @@ def self_attention(x):  # (B, L, d)
     return attention.scaled_dot_product_attention(x, x, x)[0]  # (B, L, d)
 
 
-ax = draw(influence(self_attention, 8), title="attention, one layer")
+shares = influence(self_attention, 8)  # (8, 8)
+print(f"smallest share {shares.min():.4f}")
+ax = draw(shares, title="attention, one layer")
 plotting.show(ax, "An eight by eight heatmap in which no entry is zero; the shares are uneven and follow no band or triangle.")
 
 # %% [markdown]
-# *Notice that no entry is exactly zero and that the shares follow no band and no triangle: who looks at whom depends on the content.* Now all of them in one table. The steps of the recurrence and the layer of attention are
+# *Notice that no entry is exactly zero, as the smallest share proves, and that the shares follow no band and no triangle: who looks at whom depends on the content.* Now all of them in one table. The steps of the recurrence and the layer of attention are
 # counted in the code as it runs, and the gradient proves that the first token is seen.
 
 # %%
@@ -678,7 +682,7 @@ def fit(targets):
 
 for name, targets in (("(20)", y_line), ("(20, 1)", y_line[:, None])):
     slope, loss = fit(targets)
-    print(f"targets {name:8} slope {abs(slope):.2f}   loss {loss:.2f}")
+    print(f"targets {name:8} slope {abs(slope):.2f}   loss {loss:.2f}   (variance of the targets {targets.var(correction=0):.2f})")
 
 # %% [markdown]
 # In the first run every prediction is pulled toward *all* targets, that is, toward their mean. It runs to the end and learns nothing. How you would notice: a loss that stops early at a value near the variance of the targets. How you would
@@ -700,7 +704,7 @@ for name, move in (("transpose", lambda t: t.transpose(0, 1)), ("reshape", lambd
     print(f"{name:9} input {tuple(move(x).shape)}   the first sentence's states moved by {shift:.2f}")
 
 # %% [markdown]
-# After the reshape the two sentences are mixed, and such a model even trains, a little worse than it could. It is found in published code: the references name two threads.
+# After the reshape the two sentences are mixed, and nothing complains. The mistake is found in published code: the references name two threads.
 #
 # **A view is a window, not a copy.** Writing into it changes the original.
 
@@ -762,7 +766,7 @@ print("written into its clone:", original)
 #
 # <details><summary>4. A convolution with kernel 5 should let the first of 41 tokens reach the last. How many layers? And with a recurrence, how many steps?</summary>
 #
-# **20 layers, 40 steps.** A layer carries 2 positions, the distance is 40. (8 divides 41 by 5 and forgets that only half of the window points one way; 41 counts the tokens instead of the steps between them.)
+# **20 layers, 40 steps.** A layer carries 2 positions, the distance is 40. (Dividing 41 by 5 forgets that only half of the window points one way; 41 steps would count the tokens instead of the steps between them.)
 # </details>
 #
 # <details><summary>5. A friend says: "My loss went to zero in one epoch, on next-token prediction." What do you ask first?</summary>
@@ -779,5 +783,5 @@ print("written into its clone:", original)
 # - Elman, *Finding Structure in Time*, 1990: the recurrence of section 0.11, and what it learned about words without being told.
 # - Bengio, Simard, Frasconi, *Learning Long-Term Dependencies with Gradient Descent is Difficult*, 1994: why the share of the first token fades.
 # - van den Oord et al., *WaveNet: A Generative Model for Raw Audio*, 2016, section 2.1: dilated convolutions, with a picture of how far they see.
-# - GitHub, galsang/BiDAF-pytorch issue 17 and timbmg/Sentence-VAE issue 15: two readers find a `view` where a transpose was meant, in code that runs and trains.
+# - GitHub, galsang/BiDAF-pytorch issue 17 and timbmg/Sentence-VAE issue 15: two readers find a `view` where a transpose was probably meant, in code that runs.
 # - PyTorch documentation, *Broadcasting semantics* and *Tensor Views*: the rules of sections 0.5 and 0.6 in full.

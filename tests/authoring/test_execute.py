@@ -27,7 +27,7 @@ def test_addresses_in_memory_are_taken_out(project, edit):
     edit("print(math.sqrt(16))", "object()", "sources/lessons/05_masking.py")
     source, notebook = lesson(project)
     execute(source, notebook, project)
-    assert notebook.cells[3].outputs[0].data["text/plain"] == "<object object>"
+    assert notebook.cells[3].outputs[0].data["text/plain"] == "<object>"
 
 
 @pytest.fixture
