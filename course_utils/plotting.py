@@ -71,6 +71,7 @@ def attention_heatmap(
     *,
     ax: Axes | None = None,
     title: str = "",
+    quantity: str = "weight",
 ) -> Axes:
     """Attention weights as a heatmap, one row a query, one column a key, on the fixed scale 0 to 1.
 
@@ -80,6 +81,7 @@ def attention_heatmap(
         key_labels: One for each column; None: positions.
         ax: Where to draw.
         title: Above the figure.
+        quantity: What the color bar says.
 
     Returns:
         The Axes.
@@ -87,7 +89,7 @@ def attention_heatmap(
     Raises:
         ValueError: The number of labels does not fit the weights.
     """
-    ax = _matrix(weights, query_labels, key_labels, ax, title, "viridis", 0.0, 1.0, "weight")
+    ax = _matrix(weights, query_labels, key_labels, ax, title, "viridis", 0.0, 1.0, quantity)
     ax.set(xlabel="key" if key_labels else "key position", ylabel="query" if query_labels else "query position")
     return ax
 
@@ -141,10 +143,18 @@ def arrows(vectors: Float[Tensor, "n 2"], labels: Sequence[str], *, ax: Axes | N
     reach = max(vectors.abs().max().item(), 1.0) * 1.3
     for i, ((x, y), label) in enumerate(zip(vectors.tolist(), labels, strict=True)):
         color = COLORS[i % len(COLORS)]
-        ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2, "shrinkA": 0, "shrinkB": 0})
+        ax.annotate(
+            "", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2, "shrinkA": 0, "shrinkB": 0}
+        )
         side = 1 if x >= 0 else -1
-        ax.annotate(label, (x, y), (side * 5, 5 if y >= 0 else -12), textcoords="offset points", color=color,
-                    ha="left" if side > 0 else "right")
+        ax.annotate(
+            label,
+            (x, y),
+            (side * 5, 5 if y >= 0 else -12),
+            textcoords="offset points",
+            color=color,
+            ha="left" if side > 0 else "right",
+        )
     ax.axhline(0, color="0.8", lw=0.8, zorder=0)
     ax.axvline(0, color="0.8", lw=0.8, zorder=0)
     ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title=title)
@@ -222,8 +232,17 @@ def number_grid(
             for c in range(columns):
                 left, mark = s * (columns + 0.6) + c, bool(frames[s, r, c])
                 color = mpl.colors.to_rgba(COLORS[int(hues[s, r, c]) % len(COLORS)], 0.3)
-                ax.add_patch(Rectangle((left, r), 1, 1, fc=color, ec="black" if mark else "white",
-                                       lw=2.5 if mark else 1.0, zorder=3 if mark else 2))
+                ax.add_patch(
+                    Rectangle(
+                        (left, r),
+                        1,
+                        1,
+                        fc=color,
+                        ec="black" if mark else "white",
+                        lw=2.5 if mark else 1.0,
+                        zorder=3 if mark else 2,
+                    )
+                )
                 ax.text(left + 0.5, r + 0.5, f"{cube[s, r, c].item():g}", ha="center", va="center", zorder=4)
     ax.set(xlim=(-0.1, slices * (columns + 0.6) - 0.5), ylim=(rows + 0.1, -0.1), aspect="equal", title=title)
     ax.set_axis_off()
@@ -249,7 +268,15 @@ def _matrix(values, row_labels, column_labels, ax, title, color_map, low, high, 
             for c in range(columns):
                 value = values[r, c].item()
                 dark = sum(image.cmap(image.norm(value))[:3]) < 1.4
-                ax.text(c, r, f"{round(value, 2) + 0.0:{form}}", ha="center", va="center", fontsize=8, color="white" if dark else "black")
+                ax.text(
+                    c,
+                    r,
+                    f"{round(value, 2) + 0.0:{form}}",
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="white" if dark else "black",
+                )
     ax.set_title(title)
     return ax
 

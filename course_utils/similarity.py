@@ -65,7 +65,9 @@ def normalize(vectors: Float[Tensor, "*B d"]) -> Float[Tensor, "*B d"]:
     return vectors / length.masked_fill(length == 0, 1.0)
 
 
-def similarity_matrix(queries: Float[Tensor, "*B L_q d"], keys: Float[Tensor, "*B L_k d"]) -> Float[Tensor, "*B L_q L_k"]:
+def similarity_matrix(
+    queries: Float[Tensor, "*B L_q d"], keys: Float[Tensor, "*B L_k d"]
+) -> Float[Tensor, "*B L_q L_k"]:
     """Dot product of every query with every key, ``Q K^T``.
 
     Args:

@@ -61,12 +61,17 @@ class LiveFigure(ipywidgets.VBox):
         plotting.show(self.figure.axes[0], alt)
 
     def __repr__(self) -> str:
-        return f"[interactive: {self.name}. Run this cell to move its sliders.]"
+        return f"[interactive: {self.name}. Run this cell to use its controls.]"
 
 
 def _slider(description: str, value: float, low: float, high: float, step: float) -> ipywidgets.FloatSlider:
     return ipywidgets.FloatSlider(
-        value, min=low, max=high, step=step, description=description, style={"description_width": "11em"},
+        value,
+        min=low,
+        max=high,
+        step=step,
+        description=description,
+        style={"description_width": "11em"},
         layout={"width": "32em"},
     )
 
@@ -161,14 +166,24 @@ def shape_viewer() -> LiveFigure:
             ax = figure.add_axes((i / len(names) + 0.01, 0.12, 1 / len(names) - 0.03, 0.72))
             plotting.number_grid(tensor, shades=shade, marked=mark, ax=ax, title=title)
         where = [int(i) for i in torch.unravel_index(torch.tensor(entry), result.shape)]
-        figure.text(0.02, 0.03, f"result{where} = {result.flatten()[entry].item()}, made from the framed boxes", fontsize=10)
+        figure.text(
+            0.02, 0.03, f"result{where} = {result.flatten()[entry].item()}, made from the framed boxes", fontsize=10
+        )
 
     controls = {
         "operation": ipywidgets.Dropdown(
-            options=SHAPE_OPERATIONS, description="operation", style={"description_width": "11em"}, layout={"width": "32em"}
+            options=SHAPE_OPERATIONS,
+            description="operation",
+            style={"description_width": "11em"},
+            layout={"width": "32em"},
         ),
         "entry": ipywidgets.IntSlider(
-            1, min=0, max=11, description="entry of the result", style={"description_width": "11em"}, layout={"width": "32em"}
+            1,
+            min=0,
+            max=11,
+            description="entry of the result",
+            style={"description_width": "11em"},
+            layout={"width": "32em"},
         ),
     }
     return LiveFigure("reshape, transpose, permute and einsum on numbered boxes", draw, controls, (8.2, 2.9))
@@ -185,4 +200,6 @@ def _sources(operation: str, x: torch.Tensor, y: torch.Tensor, entry: int) -> tu
     left, right = (torch.ones(t.shape, requires_grad=True) for t in (x, y))
     out = _evaluate(operation, left, right).flatten()[entry]
     grads = torch.autograd.grad(out, (left, right), allow_unused=True)
-    return tuple(torch.zeros(t.shape, dtype=torch.bool) if g is None else g != 0 for t, g in zip((x, y), grads, strict=True))
+    return tuple(
+        torch.zeros(t.shape, dtype=torch.bool) if g is None else g != 0 for t, g in zip((x, y), grads, strict=True)
+    )

@@ -78,7 +78,11 @@ def test_no_cycles_inside_a_package(root, package):
 
 
 def test_modules_stay_short(root):
-    long = {p.name: n for p in modules(root) if (n := len(p.read_text().splitlines())) > MAX_LINES and "lesson_" not in p.name}
+    long = {
+        p.name: n
+        for p in modules(root)
+        if (n := len(p.read_text().splitlines())) > MAX_LINES and "lesson_" not in p.name
+    }
     assert not long
 
 
@@ -88,7 +92,9 @@ def test_everything_public_has_a_docstring(root):
         tree = ast.parse(path.read_text())
         classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
         owners = [tree, *classes]
-        functions = [node for owner in owners for node in owner.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+        functions = [
+            node for owner in owners for node in owner.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"
+        ]
         for node in (*owners, *functions):
             if not ast.get_docstring(node):
                 bare.append(f"{path.name}: {getattr(node, 'name', 'the module')}")
@@ -97,7 +103,11 @@ def test_everything_public_has_a_docstring(root):
 
 def test_no_module_does_its_work_at_import(root):
     """Importing prints nothing and writes nothing."""
-    names = [".".join(p.relative_to(root).with_suffix("").parts) for p in modules(root) if p.stem not in ("__main__", "__init__")]
+    names = [
+        ".".join(p.relative_to(root).with_suffix("").parts)
+        for p in modules(root)
+        if p.stem not in ("__main__", "__init__")
+    ]
     code = f"import importlib\nfor name in {names!r}:\n    importlib.import_module(name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=False)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
@@ -114,11 +124,15 @@ def test_tests_mirror_the_library(root):
     assert not missing, "these have no test file of their own"
 
 
-FORBIDDEN = re.compile(r"pypi\.org|pythonhosted\.org|registry\.npmjs|deb\.debian\.org|/root/|/home/\w+/|\bTODO\b|\bFIXME\b", re.IGNORECASE)
+FORBIDDEN = re.compile(
+    r"pypi\.org|pythonhosted\.org|registry\.npmjs|deb\.debian\.org|/root/|/home/\w+/|\bTODO\b|\bFIXME\b", re.IGNORECASE
+)
 
 
 def test_the_project_speaks_of_itself_alone(root):
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, cwd=root, check=False)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, cwd=root, check=False
+    )
     if listed.returncode:
         pytest.skip("not a git checkout")
     for name in listed.stdout.splitlines():

@@ -24,7 +24,11 @@ def nbval(notebook, folder):
     report = folder / "report.xml"
     command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", str(path)]
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider", f"--junitxml={report}"], capture_output=True, text=True, cwd=folder, check=False
+        [*command, "-p", "no:cacheprovider", f"--junitxml={report}"],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
     )
     cases = list(ElementTree.parse(report).iter("testcase"))
     found = {}

@@ -11,12 +11,12 @@ from .student import require_no_leak, split_solution, student_text
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
-COLAB_INSTALL = '''import sys
+COLAB_INSTALL = """import sys
 
 if "google.colab" in sys.modules:  # only in Colab: install the course, keep Colab's own PyTorch
     import subprocess
 
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{address}"], check=True)'''
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{address}"], check=True)"""
 
 
 def assemble(source: Source, address: str) -> dict[str, NotebookNode]:

@@ -113,7 +113,11 @@ def _failed_index(notebook: NotebookNode) -> int:
 
 
 def _tidy_outputs(source: Source, origin, cell: NotebookNode) -> None:
-    """Refuse warnings; keep a widget's text, not its view: a view without a kernel is a dead slider or an error box."""
+    """Refuse warnings; keep a widget's text, not its view: a view without a kernel is a dead slider or an error box.
+
+    What a cell prints may arrive in one piece or in several, as the clock has it; in the notebook it is one.
+    """
+    cell.outputs = _joined(cell.outputs)
     for output in cell.outputs:
         if output.output_type == "stream" and output.name == "stderr" and "nbval-ignore-output" not in origin.tags:
             raise source.error(f"the cell writes to stderr: {output.text.strip()[:200]!r}", origin)
@@ -121,3 +125,14 @@ def _tidy_outputs(source: Source, origin, cell: NotebookNode) -> None:
             output.data.pop(WIDGET_VIEW, None)
             if "text/plain" in output.data:
                 output.data["text/plain"] = re.sub(r" at 0x[0-9a-f]+", "", output.data["text/plain"])
+
+
+def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        last = joined[-1] if joined else {}
+        if output.output_type == "stream" and last.get("output_type") == "stream" and last["name"] == output.name:
+            last["text"] += output.text
+        else:
+            joined.append(output)
+    return joined

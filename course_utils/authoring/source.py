@@ -84,7 +84,9 @@ def read_source(root: Path, path: Path) -> Source:
     relative = path.relative_to(root).as_posix()
     kind = "exercise" if path.parent.name == "exercises" else "lesson"
     if not STEM.match(path.stem):
-        raise AuthoringError("the file's name must look like 05_masking.py: two digits, then lower-case words", relative)
+        raise AuthoringError(
+            "the file's name must look like 05_masking.py: two digits, then lower-case words", relative
+        )
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:

@@ -21,7 +21,9 @@ def student_text(source: Source, cell: Cell) -> str:
     if regions and not is_answer:
         raise source.error("solution markers in a cell that is not tagged 'exercise' or 'quiz'", cell)
     if is_answer and not regions:
-        raise source.error("an answer cell without '# BEGIN SOLUTION' ... '# END SOLUTION': students would get it", cell)
+        raise source.error(
+            "an answer cell without '# BEGIN SOLUTION' ... '# END SOLUTION': students would get it", cell
+        )
     stub = () if "quiz" in cell.tags else STUB
     lines = []
     for part in kept:

@@ -4,6 +4,8 @@
 wrote. ``pack`` turns such a tree into JSON and safetensors, ``unpack`` turns it back: no pickle anywhere.
 """
 
+import contextlib
+import itertools
 import json
 
 import numpy as np
@@ -15,8 +17,7 @@ MAX_DEPTH = 8
 MAX_NODES = 20_000
 MAX_VALUES = 5_000_000
 CARRIED_DTYPES = {
-    getattr(torch, name): name
-    for name in "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool".split()
+    getattr(torch, name): name for name in "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool".split()
 }
 
 Tree = dict
@@ -127,7 +128,7 @@ def _encode(value: object, depth: int, budget: list[int]) -> Tree:
         return _encode_array(value)
     for base in (list, tuple):
         if issubclass(cls, base):
-            items = [_encode(item, depth - 1, budget) for item, _ in zip(base.__iter__(value), range(MAX_NODES))]
+            items = [_encode(item, depth - 1, budget) for item in itertools.islice(base.__iter__(value), MAX_NODES)]
             return {"kind": base.__name__, "value": items}
     if issubclass(cls, dict):
         items = [[_encode(part, depth - 1, budget) for part in pair] for pair in dict.items(value)]
@@ -148,7 +149,9 @@ def _encode_tensor(value: Tensor) -> Tree:
             }
             fits = plain.layout == torch.strided and plain.dtype in CARRIED_DTYPES and plain.numel() <= MAX_VALUES
             if fits and tree["device"] != "meta":
-                tree["value"] = torch.Tensor.clone(plain.cpu(), memory_format=torch.contiguous_format).as_subclass(Tensor)
+                tree["value"] = torch.Tensor.clone(plain.cpu(), memory_format=torch.contiguous_format).as_subclass(
+                    Tensor
+                )
             return tree
     except Exception:  # a subclass that breaks the tensor interface
         return {"kind": "other", "type": type_name(value)}
@@ -157,8 +160,6 @@ def _encode_tensor(value: Tensor) -> Tree:
 def _encode_array(value: np.ndarray) -> Tree:
     tree = {"kind": "array", "dtype": str(value.dtype), "shape": list(value.shape), "device": "cpu", "value": None}
     if value.dtype.kind in "fiub" and value.size <= MAX_VALUES:
-        try:
+        with contextlib.suppress(TypeError):  # a dtype that torch does not have, such as float128
             tree["value"] = torch.from_numpy(np.array(value, order="C", copy=True))
-        except TypeError:  # a dtype that torch does not have, such as float128
-            pass
     return tree

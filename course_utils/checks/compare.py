@@ -75,7 +75,9 @@ def _compare(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Di
     if want["kind"] in ("list", "tuple"):
         return _compare_sequence(want, have, where, rtol, atol)
     if want["kind"] != have["kind"]:
-        mend = "; make it a tensor with torch.from_numpy" if have["kind"] == "array" and want["kind"] == "tensor" else ""
+        mend = (
+            "; make it a tensor with torch.from_numpy" if have["kind"] == "array" and want["kind"] == "tensor" else ""
+        )
         return Difference(where, f"you returned {describe(have)}, expected {_expected_kind(want)}{mend}")
     if want["kind"] == "tensor":
         return _compare_tensor(want, have, where, rtol, atol)

@@ -54,7 +54,11 @@ def find(number: str) -> Exercise | Quiz:
     lesson = re.fullmatch(r"(\d{1,2})\.\d+", number) if isinstance(number, str) else None
     entries = lesson_entries(int(lesson.group(1))) if lesson else {}
     if number not in entries:
-        hint = f"lesson {int(lesson.group(1))} has {', '.join(entries)}" if entries else 'write it as in check("1.2", answer)'
+        hint = (
+            f"lesson {int(lesson.group(1))} has {', '.join(entries)}"
+            if entries
+            else 'write it as in check("1.2", answer)'
+        )
         raise ValueError(f"there is no exercise {number!r}: {hint}")
     return entries[number]
 
@@ -71,7 +75,9 @@ def lesson_entries(lesson: int) -> dict[str, Exercise | Quiz]:
 def all_entries() -> dict[str, Exercise | Quiz]:
     """Every entry of every lesson, in order."""
     package = importlib.import_module(__package__)
-    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__) if module.name.startswith("lesson_"))
+    names = sorted(
+        module.name for module in pkgutil.iter_modules(package.__path__) if module.name.startswith("lesson_")
+    )
     return {number: entry for name in names for number, entry in lesson_entries(int(name[-2:])).items()}
 
 

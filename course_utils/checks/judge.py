@@ -85,8 +85,10 @@ def describe_arguments(case: dict[str, Any]) -> str:
 def _describe(value: Any) -> str:
     if isinstance(value, Tensor):
         if value.numel() <= 6 and value.dim() <= 2:
-            return str([round(v, 3) if isinstance(v, float) else v for v in value.tolist()]) if value.dim() == 1 else str(
-                value.tolist()
+            return (
+                str([round(v, 3) if isinstance(v, float) else v for v in value.tolist()])
+                if value.dim() == 1
+                else str(value.tolist())
             )
         return f"tensor {tuple(value.shape)}"
     if isinstance(value, dict):

@@ -141,7 +141,9 @@ COSINE = Exercise(
     alternatives=(
         Alternative("formula with torch.where", _cosine_formula),
         Alternative("loop", _cosine_loop),
-        Alternative("directions from F.normalize", lambda a, b: (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)),
+        Alternative(
+            "directions from F.normalize", lambda a, b: (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+        ),
         Alternative(
             "lengths clamped",
             lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=1e-12),
@@ -195,7 +197,7 @@ COSINE = Exercise(
         Mistake(
             "one for zero vectors",
             lambda a, b: _cosine_formula(a, b, empty=1.0),
-            "right for ordinary vectors, but 1 for a zero vector: that says \"same direction\".",
+            'right for ordinary vectors, but 1 for a zero vector: that says "same direction".',
             "the zero vector has no direction; return 0 for it.",
         ),
         Mistake(
@@ -457,7 +459,9 @@ BUG = Exercise(
         Alternative("mT", lambda queries, keys: F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT),
         Alternative(
             "lengths divided afterwards",
-            lambda queries, keys: (queries @ keys.mT) / (queries.norm(dim=-1)[..., :, None] * keys.norm(dim=-1)[..., None, :]),
+            lambda queries, keys: (
+                (queries @ keys.mT) / (queries.norm(dim=-1)[..., :, None] * keys.norm(dim=-1)[..., None, :])
+            ),
         ),
         Alternative(
             "PyTorch's cosine", lambda queries, keys: F.cosine_similarity(queries[:, :, None], keys[:, None], dim=-1)
@@ -490,8 +494,10 @@ BUG = Exercise(
         ),
         Mistake(
             "reshaped",
-            lambda queries, keys: F.normalize(queries, dim=-1)
-            @ F.normalize(keys, dim=-1).reshape(keys.shape[0], keys.shape[2], keys.shape[1]),
+            lambda queries, keys: (
+                F.normalize(queries, dim=-1)
+                @ F.normalize(keys, dim=-1).reshape(keys.shape[0], keys.shape[2], keys.shape[1])
+            ),
             "a reshape in the place of the transpose: the shape is right, the content scrambled.",
             "reshape reads the numbers in order into a new shape; only a transpose swaps axes.",
         ),

@@ -756,7 +756,7 @@ def _additive_inputs(seed):
     cases = []
     #    B, L_q, L_k, d_q, d_k, d_hidden, d_v; the last case has d_q = d_k = d_hidden and L_q = L_k
     for b, l_q, l_k, d_q, d_k, d_h, d_v in (
-        (1, 2, 3, 2, 1, 4, 1),
+        (1, 2, 3, 5, 2, 4, 1),
         (2, 5, 7, 3, 4, 6, 8),
         (3, 4, 2, 6, 5, 3, 2),
         (2, 3, 3, 4, 4, 4, 4),
@@ -861,7 +861,7 @@ ADDITIVE = Exercise(
         Mistake(
             "tanh of each",
             _additive(lambda q, k, W_q, W_k, w_v: ((q @ W_q.T).tanh()[:, :, None] + (k @ W_k.T).tanh()[:, None]) @ w_v),
-            "a score in which the query plays no part (left out, or with a tanh of its own, which cancels in the softmax).",
+            "a score in which the query plays no part: left out, or with a tanh of its own, which then cancels.",
             "add the two projections first, then take tanh of their sum.",
         ),
         Mistake(
@@ -1095,7 +1095,7 @@ BUG = Exercise(
         Mistake(
             "rows divided afterwards",
             _attended(lambda s: _rows_to_one(s.softmax(-2))),
-            "still a softmax over the queries, its rows divided by their sums afterwards: they sum to 1, but are wrong.",
+            "still a softmax over the queries, its rows divided by their sums: they sum to 1, and are wrong.",
             "mend the softmax itself: dim=-1, and no division behind it.",
         ),
         Mistake(

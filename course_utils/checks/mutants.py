@@ -76,4 +76,3 @@ def table(entries: list[Exercise | Quiz], seed: int = SEED) -> tuple[str, bool]:
     percent = 100.0 * totals[0] / max(totals[1], 1)
     lines.append(f"all       {totals[0]:3} of {totals[1]:3} ({percent:.0f} %)        {totals[2]:3} of {totals[3]:3}")
     return "\n".join(lines + failures), not failures
-

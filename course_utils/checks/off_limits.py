@@ -4,11 +4,10 @@ import contextlib
 import functools
 import importlib
 import sys
+import types
 from collections.abc import Callable, Iterator
 
 from torch.overrides import TorchFunctionMode
-
-PACKAGE = __name__.split(".")[0]
 
 
 class OffLimits(Exception):
@@ -23,22 +22,16 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
         names: Dotted names: ``"torch.softmax"``, ``"torch.Tensor.softmax"``, ``"course_utils.attention.masked_softmax"``.
         answer: The student's answer; names that its module imported directly are covered too.
     """
-    own, torch_functions = [], {}
-    for name in names:
-        target = resolve(name)
-        if name.startswith(f"{PACKAGE}."):
-            own.append((name, target))
-        else:
-            torch_functions[target] = name
+    targets = {name: resolve(name) for name in names}
     with contextlib.ExitStack() as stack:
-        for name, target in own:
+        for name, target in targets.items():
             if isinstance(target, type):  # through its constructor, so that a subclass is caught as well
                 stack.enter_context(_attribute(target, "__init__", _refusal(name)))
-            else:
+            elif isinstance(target, types.FunctionType):  # written in Python, the course's own or PyTorch's
                 for namespace in _namespaces(target, answer):
                     stack.enter_context(_replaced(namespace, target, _refusal(name)))
-        if torch_functions:
-            stack.enter_context(_TorchGuard(torch_functions))
+        if names:
+            stack.enter_context(_TorchGuard({target: name for name, target in reversed(targets.items())}))
         yield
 
 

@@ -128,7 +128,9 @@ def _same(before: dict, after: dict) -> bool:
     for key, value in before.items():
         other = after[key]
         if isinstance(value, torch.Tensor):
-            if not torch.equal(torch.nan_to_num(value.double(), nan=1e300), torch.nan_to_num(other.double(), nan=1e300)):
+            if not torch.equal(
+                torch.nan_to_num(value.double(), nan=1e300), torch.nan_to_num(other.double(), nan=1e300)
+            ):
                 return False
         elif isinstance(value, list) and value and isinstance(value[0], dict):
             if len(value) != len(other) or not all(map(_same, value, other)):

@@ -440,9 +440,8 @@ def influence(layer, length, d=4):
 
 
 def draw(shares, ax=None, title=""):
-    ax = plotting.attention_heatmap(shares, ax=ax, title=title)
+    ax = plotting.attention_heatmap(shares, ax=ax, title=title, quantity="share of influence")
     ax.set(xlabel="input position", ylabel="output position")
-    ax.images[0].colorbar.set_label("share of influence")
     return ax
 
 

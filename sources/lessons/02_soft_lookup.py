@@ -684,8 +684,8 @@ for name, (found, formula) in counted.items():
     assert found == formula
 
 # %% [markdown]
-# With $d_{hidden} = d$ and long sequences both scores need about $L_q L_k d$ multiplications. So it is not there that they differ. It is in what must be *stored*: the dot product goes from queries and keys straight to the scores, while the additive score
-# holds all of `(L_q, L_k, d_hidden)` before it sums. Count the bytes for 512 queries, 512 keys and size 64:
+# With $d_{hidden} = d$ and long sequences both scores need about $L_q L_k d$ multiplications. They differ far more in what must be *stored*: the dot product goes from queries and keys straight to the scores, while the additive score
+# holds all of `(L_q, L_k, d_hidden)` before it sums. Multiplications and bytes for 512 queries, 512 keys and size 64:
 
 # %%
 L, d = 512, 64
@@ -694,11 +694,13 @@ W_q, W_k, w_v = torch.randn(d, d, generator=rng), torch.randn(d, d, generator=rn
 
 hidden = additive_hidden(long_q, long_k)  # (1, L_q, L_k, d_hidden)
 scores = long_q @ long_k.mT  # (1, L_q, L_k)
-for name, tensor in (("additive, hidden", hidden), ("dot product, scores", scores)):
-    print(f"{name:20} {str(tuple(tensor.shape)):20} {tensor.numel() * tensor.element_size() / 2**20:6.1f} MiB")
+products = {"additive, hidden": d * (2 * L * d + L * L), "dot product, scores": L * L * d}
+for (name, count), tensor in zip(products.items(), (hidden, scores), strict=True):
+    mebibytes = tensor.numel() * tensor.element_size() / 2**20
+    print(f"{name:20} {count / 1e6:5.1f} million multiplications   {str(tuple(tensor.shape)):18} {mebibytes:5.1f} MiB")
 
 # %% [markdown]
-# A factor of $d_{hidden}$ between the two, and in training such tensors are kept for the way back. Time follows memory: a matrix product is what hardware does best, and $\tanh$ over a large tensor is not.
+# The multiplications are of one order. The memory differs by the factor $d_{hidden}$, and in training such tensors are kept for the way back. Time follows memory: a matrix product is what hardware does best, and $\tanh$ over a large tensor is not.
 
 # %% tags=["nbval-ignore-output"]
 additive_time = min(timeit.repeat(lambda: additive_hidden(long_q, long_k) @ w_v, number=1, repeat=5))
@@ -707,7 +709,7 @@ print(f"additive {1000 * additive_time:.1f} ms   dot product {1000 * dot_time:.1
 
 # %% [markdown]
 # **When each is used.** The additive score accepts a query and a key of different sizes as they are, and its size does not grow with theirs: $|a(q, k)| \le \sum_i |w_{v,i}|$, because $\tanh$ stays between -1 and 1. It serves where sequences are short, as in the
-# recurrent translators of lesson 03. The dot product is what Transformers use: nearly the same number of multiplications, a fraction of the memory. Its size does grow with $d$, which is the subject of lesson 04.
+# recurrent translators of lesson 03. The dot product is what Transformers use: somewhat fewer multiplications, a fraction of the memory. Its size does grow with $d$, which is the subject of lesson 04.
 
 # %%
 assert (hidden @ w_v).abs().max() <= w_v.abs().sum()

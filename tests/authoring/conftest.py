@@ -8,7 +8,7 @@ HEADER = "# ---\n# jupyter:\n#   kernelspec:\n#     display_name: Python 3\n#   
 
 LESSON = (
     HEADER
-    + '''# %% [markdown]
+    + """# %% [markdown]
 # # 05 · Masking
 #
 # At the end you can mask.
@@ -28,12 +28,12 @@ print(math.sqrt(16))
 # %% tags=["nbval-ignore-output"]
 import os
 print(os.getpid())
-'''
+"""
 )
 
 EXERCISES = (
     HEADER
-    + '''# %% [markdown]
+    + """# %% [markdown]
 # # 05 · Masking: exercises
 #
 # Two exercises.
@@ -78,7 +78,7 @@ quiz_5_2 = "b"
 
 # %% tags=["check"]
 check("5.2", quiz_5_2)
-'''
+"""
 )
 
 README = "# Course\n\n<!-- lessons: made by `make build`, do not edit -->\n<!-- end of lessons -->\n\nThe end.\n"

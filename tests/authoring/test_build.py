@@ -34,7 +34,9 @@ def test_build_executes_and_check_is_content(built):
     assert not any(cell.get("outputs") for cell in exercise.cells)
     assert lesson.metadata.course.python and lesson.metadata.course.library
     assert check(built) == []
-    assert "| 05 | [Masking](notebooks/05_masking.ipynb) | At the end you can mask. |" in (built / "README.md").read_text()
+    assert (
+        "| 05 | [Masking](notebooks/05_masking.ipynb) | At the end you can mask. |" in (built / "README.md").read_text()
+    )
 
 
 def test_building_twice_changes_nothing(built):
@@ -54,7 +56,11 @@ def test_a_library_change_rebuilds_what_imports_it(built, edit):
     (built / "course_utils").mkdir()
     module = built / "course_utils" / "tool.py"
     module.write_text("VALUE = 1\n")
-    edit("import math", "import math, sys; sys.path.insert(0, '..'); from course_utils import tool", "sources/lessons/05_masking.py")
+    edit(
+        "import math",
+        "import math, sys; sys.path.insert(0, '..'); from course_utils import tool",
+        "sources/lessons/05_masking.py",
+    )
     assert build(built) == [LESSON]
     module.write_text("VALUE = 2\n")
     assert check(built) == [] and build(built) == [LESSON]

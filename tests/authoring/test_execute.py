@@ -30,13 +30,22 @@ def test_addresses_in_memory_are_taken_out(project, edit):
     assert notebook.cells[3].outputs[0].data["text/plain"] == "<object>"
 
 
+def test_prints_become_one_output(project, edit):
+    code = "import time\nprint('a', flush=True)\ntime.sleep(0.4)\nprint('b', flush=True)"
+    edit("print(math.sqrt(16))", code, "sources/lessons/05_masking.py")
+    source, notebook = lesson(project)
+    execute(source, notebook, project)
+    assert [output.text for output in notebook.cells[3].outputs] == ["a\nb\n"]
+
+
 @pytest.fixture
 def library(project):
     package = project / "course_utils"
     (package / "checks").mkdir(parents=True)
     for name, text in {
         "__init__": "", "low": "X = 1\n", "middle": "from .low import X\n", "other": "Y = 1\n",
-        "checks/__init__": "from .engine import check\n", "checks/engine": "", "checks/lesson_05": "from course_utils import other\n",
+        "checks/__init__": "from .engine import check\n", "checks/engine": "",
+        "checks/lesson_05": "from course_utils import other\n",
     }.items():  # fmt: skip
         (package / f"{name}.py").write_text(text)
     return package

@@ -29,7 +29,10 @@ def test_other_cells_are_untouched(project):
 
 
 def test_two_regions_in_one_cell(project, edit):
-    edit("    # END SOLUTION\n\n\n", "    # END SOLUTION\n\n\ndef cube(x):\n    # BEGIN SOLUTION\n    return x**3\n    # END SOLUTION\n")
+    edit(
+        "    # END SOLUTION\n\n\n",
+        "    # END SOLUTION\n\n\ndef cube(x):\n    # BEGIN SOLUTION\n    return x**3\n    # END SOLUTION\n",
+    )
     source, found = cells(project)
     assert student_text(source, found[3]).count("raise NotImplementedError") == 2
 
@@ -56,10 +59,14 @@ def test_mistakes_are_named(project, edit, name):
     edit(old, new)
     if name == "stub breaks the syntax":
         edit("    # END SOLUTION\n\n\n", "# END SOLUTION\n    pass\n")
-    with pytest.raises(AuthoringError) as caught:
+
+    def take_answers_out():
         source, found = cells(project)
         for cell in found:
             student_text(source, cell)
         require_no_leak(source)
+
+    with pytest.raises(AuthoringError) as caught:
+        take_answers_out()
     assert reason in str(caught.value)
     assert caught.value.cell is not None

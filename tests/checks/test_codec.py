@@ -94,7 +94,16 @@ def test_arrays_are_told_from_tensors():
 
 @pytest.mark.parametrize(
     "value",
-    [Hostile(), (i for i in range(3)), lambda: 1, int, object(), 10**40_000, complex(1, 2), np.array(["a"], dtype=object)],
+    [
+        Hostile(),
+        (i for i in range(3)),
+        lambda: 1,
+        int,
+        object(),
+        10**40_000,
+        complex(1, 2),
+        np.array(["a"], dtype=object),
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_what_has_no_plain_form_is_named_not_called(value):

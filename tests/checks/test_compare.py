@@ -41,7 +41,11 @@ def test_equal_enough(expected, actual):
         (T, T.double(), "weights: the dtype differs: yours float64, expected float32"),
         (T, T.numpy(), "weights: you returned a numpy array of shape (2, 3), expected a tensor of shape (2, 3); make"),
         (T, None, "weights: you returned None (is the return line missing?), expected a tensor"),
-        (T, T + torch.tensor([[0, 0, 0], [0, 1.0, 0]]), "17 % of the values differ; first at [1, 1]: yours 5, expected 4"),
+        (
+            T,
+            T + torch.tensor([[0, 0, 0], [0, 1.0, 0]]),
+            "17 % of the values differ; first at [1, 1]: yours 5, expected 4",
+        ),
         (T, T / 0, "values are NaN"),
         (2.0, 3.0, "weights: the value differs: yours 3, expected 2"),
         (2, 2**70, "weights: the value differs"),

@@ -25,7 +25,7 @@ def test_every_exercise_knows_mistakes_and_other_right_answers(number):
     names = [known.name for known in (*entry.mistakes, *entry.alternatives)]
     assert len(names) == len(set(names))
     for mistake in entry.mistakes:
-        assert mistake.looks_like.endswith(".") and mistake.advice.endswith(".")
+        assert all(text.rstrip(")\"'").endswith(".") for text in (mistake.looks_like, mistake.advice)), mistake.name
 
 
 def test_the_table_counts_and_would_notice():

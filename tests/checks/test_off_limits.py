@@ -49,6 +49,14 @@ def test_the_courses_own(name, call):
     call()
 
 
+def test_torch_functions_written_in_python():
+    from torch.nn.utils.rnn import pad_sequence
+
+    with off_limits(("torch.nn.utils.rnn.pad_sequence",), None), pytest.raises(OffLimits, match="utils.rnn"):
+        torch.nn.utils.rnn.pad_sequence([X, X])
+    assert pad_sequence([X, X]).shape == (2, 2, 3)
+
+
 def test_everything_else_works():
     with off_limits((*SOFTMAX, "course_utils.attention.masked_softmax"), lambda: None):
         assert torch.exp(X).sum() > 0 and torch.log_softmax(X, -1).shape == (2, 3)

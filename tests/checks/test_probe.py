@@ -110,7 +110,11 @@ def test_a_keyboard_interrupt_is_the_users_own():
 
 def test_the_students_own_line_is_named():
     namespace = {}
-    exec(compile("def answer(x):\n    y = x + 1\n    return y @ torch.ones(9)\n", "student.py", "exec"), {"torch": torch}, namespace)
+    exec(
+        compile("def answer(x):\n    y = x + 1\n    return y @ torch.ones(9)\n", "student.py", "exec"),
+        {"torch": torch},
+        namespace,
+    )
     assert observed(namespace["answer"])["cases"][0]["line"].startswith("line 3")
 
 
@@ -121,7 +125,8 @@ def test_a_missing_answer(answer):
 
 
 @pytest.mark.parametrize(
-    ("answer", "expects"), [(3, "function"), (torch.ones(1), "function"), (int, "function"), (len, "class"), ([], "class")]
+    ("answer", "expects"),
+    [(3, "function"), (torch.ones(1), "function"), (int, "function"), (len, "class"), ([], "class")],
 )
 def test_the_wrong_kind_of_answer(answer, expects):
     assert observed(answer, expects)["answer"] == "wrong kind"
