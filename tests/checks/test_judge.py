@@ -44,7 +44,7 @@ def test_an_error_names_the_students_line_and_no_stack():
 def test_off_limits_says_so():
     verdict = run(COSINE, lambda a, b: torch.nn.functional.cosine_similarity(a, b, dim=-1))
     assert not verdict.passed and verdict.attempted
-    assert "asks you to write it yourself: torch.nn.functional.cosine_similarity is off limits" in " ".join(
+    assert "asks you to write it yourself: torch.cosine_similarity is off limits" in " ".join(
         verdict.text().split("\n")
     )
 
