@@ -5,6 +5,8 @@ LAB_ARGS ?=
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python
 READY := $(VENV)/ready
+# Notebooks and tests run side by side, one a core; torch's own threads would stand in one another's way.
+test: export OMP_NUM_THREADS = 1
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 

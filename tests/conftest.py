@@ -3,10 +3,14 @@
 jaxtyping's import hook must be in place before the library is imported, hence at the top of this file.
 """
 
+import os
 from pathlib import Path
 
-import jaxtyping
-import pytest
+# Test processes run side by side; torch's threads in each of them would stand in one another's way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import jaxtyping  # noqa: E402
+import pytest  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = [f"course_utils.{path.stem}" for path in (ROOT / "course_utils").glob("*.py") if path.stem != "__init__"]

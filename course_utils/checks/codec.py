@@ -76,7 +76,7 @@ def unpack(text: str, data: bytes) -> Tree:
     """Put a tree made by ``pack`` together again.
 
     Raises:
-        ValueError: The text is not JSON, or names a tensor that is not in ``data``.
+        ValueError: The text is not JSON, names a tensor that is not in ``data``, or gives it another shape.
     """
     tensors = safetensors.torch.load(data)
 
@@ -86,7 +86,11 @@ def unpack(text: str, data: bytes) -> Tree:
                 if node["tensor"] not in tensors:
                     raise ValueError(f"observation names a tensor {node['tensor']!r} that was not carried over")
                 return tensors[node["tensor"]]
-            return {key: fill(item) for key, item in node.items()}
+            filled = {key: fill(item) for key, item in node.items()}
+            value = filled.get("value")
+            if isinstance(value, Tensor) and list(value.shape) != filled.get("shape"):
+                raise ValueError(f"a tensor of shape {tuple(value.shape)} came as {filled.get('shape')}")
+            return filled
         if isinstance(node, list):
             return [fill(item) for item in node]
         return node

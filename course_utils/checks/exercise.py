@@ -90,7 +90,7 @@ class Exercise:
 
     def judge(self, inputs: list[dict[str, Any]], observations: dict) -> Verdict:
         """Compare observations with what is right and with what is known to go wrong. Runs no student code."""
-        return judging.judge_exercise(self, inputs, observations)
+        return judging.Judge(self, inputs).verdict(observations)
 
 
 @dataclass(frozen=True)

@@ -5,59 +5,75 @@ This half needs plain data only; the class grader runs it where no student code 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from .codec import Tree
 from .compare import Difference, difference
-from .probe import neutral_state
 from .verdict import Verdict
 
 if TYPE_CHECKING:
-    from .exercise import Exercise, Quiz
+    from .exercise import Exercise, Mistake, Quiz
 
 NOT_ATTEMPTED = "Replace the line `raise NotImplementedError` by your own code, run that cell, then this one."
 STOPPED = "mend that line; if shapes are the trouble, print them right before it."
 
 
-def judge_exercise(exercise: Exercise, inputs: list[dict[str, Any]], observations: Tree) -> Verdict:
-    """The verdict on a coding exercise, from data alone."""
+class Judge:
+    """Judges any number of answers to one exercise on one set of inputs; what is right is worked out once.
 
-    def verdict(passed: bool = False, **parts) -> Verdict:
-        return Verdict(exercise.number, exercise.points, passed, **parts)
+    Args:
+        exercise: The exercise.
+        inputs: The cases that the answers were called on.
+    """
 
-    cases = observations["cases"]
-    stubs = [_is_stub(case) for case in cases]
-    if observations["answer"] == "missing" or (stubs and all(stubs)):
-        return verdict(attempted=False, what="The answer is still empty.", advice=NOT_ATTEMPTED)
-    if observations["answer"] == "wrong kind":
-        return verdict(what=_wrong_kind(exercise, observations["type"]))
-    for case in cases:
-        if case["outcome"] == "off limits":
-            return verdict(
-                what=f"This exercise asks you to write it yourself: {case['message']} is off limits here.",
-                advice="use the operations that the task names, and build it from them.",
-            )
-    with neutral_state():
-        expected = exercise.probe(exercise.reference, inputs, guarded=False)["cases"]
-        failed = _first_difference(exercise, expected, cases)
-        if failed is None:
-            return verdict(passed=True)
-        index, found = failed
-        called_with = describe_arguments(inputs[index])
-        for mistake in exercise.mistakes:
-            known = exercise.probe(mistake.implementation, inputs, guarded=False)["cases"]
-            if _same_behavior(exercise, known, cases):
-                return verdict(
-                    difference=found,
-                    called_with=called_with,
-                    mistake=mistake.name,
-                    looks_like=mistake.looks_like,
-                    advice=mistake.advice,
+    def __init__(self, exercise: Exercise, inputs: list[dict[str, Any]]) -> None:
+        self.exercise, self.inputs = exercise, inputs
+
+    def verdict(self, observations: Tree) -> Verdict:
+        """The verdict on one answer, from data alone."""
+        cases = observations["cases"]
+        stubs = [_is_stub(case) for case in cases]
+        if observations["answer"] == "missing" or (stubs and all(stubs)):
+            return self._verdict(attempted=False, what="The answer is still empty.", advice=NOT_ATTEMPTED)
+        if observations["answer"] == "wrong kind":
+            return self._verdict(what=_wrong_kind(self.exercise, observations["type"]))
+        if len(cases) != len(self.inputs):
+            return self._verdict(what=f"{len(cases)} of {len(self.inputs)} cases were observed.")
+        for case in cases:
+            if case["outcome"] == "off limits":
+                return self._verdict(
+                    what=f"This exercise asks you to write it yourself: {case['message']} is off limits here.",
+                    advice="use the operations that the task names, and build it from them.",
                 )
-    stopped = cases[index]["outcome"] == "raised"
-    return verdict(difference=found, called_with=called_with, advice=STOPPED if stopped else exercise.advice)
+        failed = _first_difference(self.exercise, self._expected, cases)
+        if failed is None:
+            return self._verdict(passed=True)
+        index, found = failed
+        parts = {"difference": found, "called_with": describe_arguments(self.inputs[index])}
+        for mistake, known in self._mistakes:
+            if _same_behavior(self.exercise, known, cases):
+                named = {"mistake": mistake.name, "looks_like": mistake.looks_like, "advice": mistake.advice}
+                return self._verdict(**parts, **named)
+        stopped = cases[index]["outcome"] == "raised"
+        return self._verdict(**parts, advice=STOPPED if stopped else self.exercise.advice)
+
+    def _verdict(self, passed: bool = False, **parts) -> Verdict:
+        return Verdict(self.exercise.number, self.exercise.points, passed, **parts)
+
+    @functools.cached_property
+    def _expected(self) -> list[Tree]:
+        return self._observed(self.exercise.reference)
+
+    @functools.cached_property
+    def _mistakes(self) -> list[tuple[Mistake, list[Tree]]]:
+        return [(mistake, self._observed(mistake.implementation)) for mistake in self.exercise.mistakes]
+
+    def _observed(self, answer: Callable) -> list[Tree]:
+        return self.exercise.probe(answer, self.inputs, guarded=False)["cases"]
 
 
 def judge_quiz(quiz: Quiz, observations: Tree) -> Verdict:

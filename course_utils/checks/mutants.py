@@ -1,10 +1,13 @@
 """How good the checks are: every known mistake refused and named, every right answer accepted."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .codec import pack, unpack
-from .engine import SEED, run
+from .engine import SEED
 from .exercise import Exercise, Quiz
+from .judge import Judge
 from .verdict import Verdict
 
 
@@ -38,6 +41,11 @@ def observe(entry: Exercise | Quiz, answer: object, inputs: list) -> dict:
     return entry.probe(answer, inputs, guarded=False)
 
 
+def judge_of(entry: Exercise | Quiz, inputs: list) -> Callable[[dict], Verdict]:
+    """From observations to verdict, for many answers on the same inputs."""
+    return Judge(entry, inputs).verdict if isinstance(entry, Exercise) else functools.partial(entry.judge, inputs)
+
+
 def said(verdict: Verdict) -> str:
     """A verdict in the words of ``Trial.wanted``."""
     return "right" if verdict.passed else verdict.mistake or "refused without a name"
@@ -46,13 +54,14 @@ def said(verdict: Verdict) -> str:
 def trials(entry: Exercise | Quiz, seed: int = SEED) -> list[Trial]:
     """Put every known answer to the check."""
     inputs = entry.inputs(seed)
+    judge = judge_of(entry, inputs)
     found = []
     for name, answer, wanted in known_answers(entry):
-        verdict = entry.judge(inputs, unpack(*pack(observe(entry, answer, inputs))))
+        verdict = judge(unpack(*pack(observe(entry, answer, inputs))))
         found.append(Trial(entry.number, name, wanted, said(verdict)))
     if isinstance(entry, Exercise):
         for alternative in entry.alternatives:  # once more as a student's answer, with the guard up
-            verdict = run(entry, alternative.implementation, seed)
+            verdict = judge(entry.probe(alternative.implementation, inputs))
             refused = not verdict.passed and "off limits" in verdict.what
             wanted = "off limits" if alternative.off_limits else "right"
             name = f"{alternative.name} (as a student's)"

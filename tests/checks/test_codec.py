@@ -144,3 +144,9 @@ def test_a_missing_tensor_is_named():
 
 def test_type_name_is_printable_and_short():
     assert type_name(type("a\nb" * 100, (), {})()) == "".join(c for c in ("a\nb" * 100)[:60] if c.isprintable())
+
+
+def test_a_tensor_of_another_shape_than_said_is_refused():
+    text, data = pack(encode(torch.ones(1)))
+    with pytest.raises(ValueError, match="shape"):
+        unpack(text.replace("[1]", "[2, 3]"), data)

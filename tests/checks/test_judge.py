@@ -80,3 +80,12 @@ def test_an_answer_that_should_raise_but_returns():
 )
 def test_arguments_in_words(case, words):
     assert words in describe_arguments(case)
+
+
+def test_cases_that_are_missing_earn_nothing():
+    inputs = DOT.inputs(0)
+    observations = DOT.probe(lambda a, b: a @ b, inputs)
+    assert DOT.judge(inputs, observations).passed
+    observations["cases"].pop()
+    assert "3 of 4 cases" in DOT.judge(inputs, observations).text()
+    assert not DOT.judge(inputs, {"answer": "called", "type": "function", "cases": []}).passed
