@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 
 lab: setup
 	@echo "== opening JupyterLab on lesson 00; stop it with Ctrl-C"
-	$(PY) -m jupyterlab $(LAB_ARGS) notebooks/00_start_here.ipynb
+	$(PY) -m jupyterlab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(LAB_ARGS)
 
 build: setup
 	$(PY) -m course_utils.authoring build

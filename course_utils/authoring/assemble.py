@@ -16,7 +16,8 @@ COLAB_INSTALL = """import sys
 if "google.colab" in sys.modules:  # only in Colab: install the course, keep Colab's own PyTorch
     import subprocess
 
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{address}"], check=True)"""
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{address}"], check=True)
+"""
 
 
 def assemble(source: Source, address: str) -> dict[str, NotebookNode]:
@@ -101,8 +102,8 @@ def _nbgrader(grade_id: str, points: int | None) -> dict:
 
 
 def _fill(source: Source, cell: Cell, text: str, address: str, badge_path: str) -> str:
-    badge = f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab_link(address, badge_path)})"
-    known = {"colab_badge": badge, "colab_install": COLAB_INSTALL.format(address=address)}
+    badge = f"[▶ Open in Colab]({colab_link(address, badge_path)})"  # no picture from afar: pages must read offline
+    known = {"colab_link": badge, "colab_install": COLAB_INSTALL.format(address=address)}
 
     def value(match: re.Match) -> str:
         if match.group(1) not in known:

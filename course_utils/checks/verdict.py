@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .compare import Difference
 
-WIDTH = 100
+WIDTH = 90
 MAX_LINES = 12
 
 
@@ -46,7 +46,7 @@ class Verdict:
         return self.points if self.passed else 0
 
     def text(self, show_expected: bool = True) -> str:
-        """The whole message, at most 12 lines of at most 100 characters."""
+        """The whole message, at most 12 lines of at most 90 characters."""
         worth = f"{self.earned} of {self.points} point{'' if self.points == 1 else 's'}"
         if self.passed:
             return "\n".join([f"✓ {self.number} right · {worth}", *_wrap("", self.explanation)])

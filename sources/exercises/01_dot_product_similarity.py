@@ -11,7 +11,7 @@
 #
 # Eight exercises, 18 points. At the end you can compare vectors, alone and in batches, and find the nearest of many.
 #
-# {{colab_badge}} · about 60 minutes · builds on lesson 01
+# {{colab_link}} · about 60 minutes · builds on lesson 01
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.

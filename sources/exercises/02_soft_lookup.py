@@ -11,7 +11,7 @@
 #
 # Eight exercises, 20 points. At the end you have written every part of attention yourself: the softmax, the weighted sum, and two ways to score.
 #
-# {{colab_badge}} · about 65 minutes · builds on lesson 02
+# {{colab_link}} · about 65 minutes · builds on lesson 02
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.

@@ -11,7 +11,7 @@
 #
 # At the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could not see.
 #
-# {{colab_badge}} · about 60 minutes · builds on nothing
+# {{colab_link}} · about 60 minutes · builds on nothing
 
 # %% tags=["setup"]
 # {{colab_install}}

@@ -11,7 +11,7 @@
 #
 # At the end you can say how alike two vectors are, find the nearest of thousands, and compare every vector of a batch with every other in one line.
 #
-# {{colab_badge}} · about 45 minutes · builds on lesson 00
+# {{colab_link}} · about 45 minutes · builds on lesson 00
 
 # %% tags=["setup"]
 # {{colab_install}}

@@ -11,7 +11,7 @@
 #
 # At the end you can build attention from any score, say what its softmax does to numbers and to gradients, and choose between an additive score and a dot product.
 #
-# {{colab_badge}} · about 75 minutes · builds on lessons 00 and 01
+# {{colab_link}} · about 75 minutes · builds on lessons 00 and 01
 
 # %% tags=["setup"]
 # {{colab_install}}

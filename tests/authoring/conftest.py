@@ -13,7 +13,7 @@ LESSON = (
 #
 # At the end you can mask.
 #
-# {{colab_badge}}
+# {{colab_link}}
 
 # %% tags=["setup"]
 # {{colab_install}}

@@ -73,7 +73,7 @@ def test_the_address_stands_in_badges_and_cells(project):
 
 def test_unknown_placeholders_are_named(project, edit):
     edit("{{colab_install}}", "{{colab_instal}}")
-    with pytest.raises(AuthoringError, match="unknown placeholder {{colab_instal}}; known: colab_badge, colab_install"):
+    with pytest.raises(AuthoringError, match="unknown placeholder {{colab_instal}}; known: colab_link, colab_install"):
         built(project)
 
 

@@ -76,7 +76,7 @@ def test_no_answer_of_any_kind_passes_or_breaks_a_check(answer):
         message = str(caught.value)
         assert message.startswith(number) and f"0 of {ENTRIES[number].points} point" in message
         assert len(message.split("\n")) <= 12
-        assert max(map(len, message.split("\n"))) <= 100
+        assert max(map(len, message.split("\n"))) <= 90
         assert caught.value._render_traceback_() == message.split("\n")
 
 
