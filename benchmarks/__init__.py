@@ -1,0 +1,1 @@
+"""Measurements of what a student waits for, and ratios against PyTorch in one run. `make bench`."""

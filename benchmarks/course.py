@@ -1,0 +1,117 @@
+"""How long a student waits: import, checks, slider redraws, lessons; and the explicit attention against PyTorch's own.
+
+Absolute times hold for the machine they were measured on. Each figure is a median; the ratio's two sides are measured in turn.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import torch
+import torch.nn.functional as F
+from nbclient import NotebookClient
+
+from course_utils import widgets
+from course_utils.attention import scaled_dot_product_attention
+from course_utils.checks.engine import all_entries, run
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """Wall time of one call."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def median(action: Callable[[], object], repeats: int) -> float:
+    """Median wall time over ``repeats`` calls, after one that is not counted."""
+    action()
+    return statistics.median(seconds(action) for _ in range(repeats))
+
+
+def import_time() -> float:
+    """Seconds that ``import course_utils`` adds to a running interpreter."""
+    code = "import time; t = time.perf_counter(); import course_utils; print(time.perf_counter() - t)"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(5)]
+    return statistics.median(float(done.stdout) for done in runs)
+
+
+def redraw_times() -> dict[str, float]:
+    """Median seconds from a slider's move to the new picture, for each widget."""
+    x = torch.linspace(0, 5, 40)
+    made = {
+        "two_vectors": (widgets.two_vectors(), "angle"),
+        "kernel_regression": (widgets.kernel_regression(x, x.sin()), "query"),
+        "shape_viewer": (widgets.shape_viewer(), "entry"),
+    }
+    found = {}
+    for name, (widget, control) in made.items():
+        slider = widget.controls[control]
+        steps = iter(range(10**6))
+
+        def move(slider=slider, steps=steps):
+            slider.value = slider.min + (next(steps) % 10) * slider.step
+
+        found[name] = median(move, 20)
+    return found
+
+
+def check_times() -> dict[str, float]:
+    """Seconds of each exercise's check on an answer that is wrong and unknown: the longest way through."""
+
+    class Unknown:
+        def __init__(self, *arguments):
+            raise ValueError
+
+    return {
+        number: median(lambda e=e: run(e, Unknown if getattr(e, "expects", "") == "class" else lambda *a: 0.123), 3)
+        for number, e in all_entries().items()
+    }
+
+
+def attention_ratio() -> float:
+    """Explicit attention, weights handed back, over PyTorch's fused kernel, which has none: (B, H, L, d) = (4, 8, 256, 64)."""
+    rng = torch.Generator().manual_seed(0)
+    query, key, value = (torch.randn(4, 8, 256, 64, generator=rng) for _ in range(3))
+    pairs = [
+        (
+            seconds(lambda: scaled_dot_product_attention(query, key, value)),
+            seconds(lambda: F.scaled_dot_product_attention(query, key, value)),
+        )
+        for _ in range(20)
+    ]
+    return statistics.median(ours / theirs for ours, theirs in pairs[3:])
+
+
+def lesson_times() -> dict[str, float]:
+    """Seconds to run each lesson from start to end, kernel start included."""
+    found = {}
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        notebook = nbformat.read(path, 4)
+        client = NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
+        found[path.stem] = seconds(lambda client=client: client.execute(stderr=subprocess.DEVNULL))
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    print(f"import course_utils                {1000 * import_time():8.2f} ms   (at most 20)")
+    for name, value in redraw_times().items():
+        print(f"redraw {name:27} {1000 * value:8.1f} ms   (at most 150)")
+    checks = check_times()
+    slowest = max(checks, key=checks.get)
+    print(f"slowest check, {slowest:19} {1000 * checks[slowest]:8.1f} ms   (at most 1000; {len(checks)} checks)")
+    print(f"explicit / fused attention         {attention_ratio():8.2f} x")
+    for name, value in lesson_times().items():
+        print(f"lesson {name:27} {value:8.1f} s    (at most 30)")
+
+
+if __name__ == "__main__":
+    main()
