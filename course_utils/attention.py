@@ -41,7 +41,7 @@ def masked_softmax(
     """
     if mask is None:
         return torch.softmax(scores, dim=dim)
-    _require_mask(mask, scores.shape)
+    require_mask(mask, scores.shape)
     mask = mask.expand_as(scores)
     open_rows = mask.any(dim=dim, keepdim=True)
     # A row of nothing but -inf would give 0/0. Such rows get scores of 0 first, and their weights are zeroed below.
@@ -206,14 +206,29 @@ def _require_matching(query: Tensor, key: Tensor, value: Tensor) -> None:
         raise ValueError(f"{key.shape[-2]} keys but {value.shape[-2]} values: each key needs exactly one value")
 
 
-def _require_mask(mask: Tensor, shape: torch.Size) -> None:
+def require_boolean(mask: Tensor) -> None:
+    """Stop if a mask is not boolean, and say how to convert it.
+
+    Raises:
+        TypeError: It is not.
+    """
     if mask.dtype != torch.bool:
         raise TypeError(
             f"mask has dtype {mask.dtype}; expected torch.bool with True = may attend. Convert a 0/1 mask with "
             "mask.bool(), an additive one with mask == 0"
         )
+
+
+def require_mask(mask: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
+    """Stop if a mask is not boolean or does not broadcast to the scores.
+
+    Raises:
+        TypeError: It is not boolean.
+        ValueError: It does not broadcast to ``shape``.
+    """
+    require_boolean(mask)
     try:
-        fits = torch.broadcast_shapes(mask.shape, shape) == shape
+        fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
     except RuntimeError:
         fits = False
     if not fits:

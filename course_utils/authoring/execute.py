@@ -21,7 +21,7 @@ CELL_TIMEOUT_S = 300
 
 
 def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: None) -> None:
-    """Run every cell of ``notebook`` in place, in the folder it will stand in.
+    """Run every cell of ``notebook`` in place, in the folder ``notebooks``.
 
     Args:
         source: Where its cells come from; cell ``i`` of the notebook is cell ``i`` of the source.

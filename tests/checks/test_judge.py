@@ -18,7 +18,8 @@ def test_a_known_mistake_is_named_with_its_sentences():
         "1.1 not yet · 0 of 2 points",
         "the dot product: the value differs: yours 7, expected 14",
         "Called with: a = [2.0, 3.0], b = [1.0, 4.0]",
-        "It looks like: the mean of the products: it is too small by the factor d, the number of coordinates.",
+        "It looks like: the mean of the products: it is too small by the factor d, the number of",
+        "coordinates.",
         "Try: use .sum(), not .mean().",
     ]
 

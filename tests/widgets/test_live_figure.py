@@ -6,6 +6,7 @@ from ipywidgets import FloatSlider
 from matplotlib.figure import Figure
 
 from course_utils import widgets
+from course_utils.widgets.live_figure import LiveFigure
 
 X = torch.linspace(0, 5, 20)
 MAKERS = {
@@ -45,21 +46,8 @@ def test_an_error_in_a_callback_is_shown_and_goes_away():
             raise ValueError("x is too large")
         figure.add_axes((0, 0, 1, 1))
 
-    widget = widgets.LiveFigure("test", draw, {"x": FloatSlider(0, min=0, max=3)}, (1, 1))
+    widget = LiveFigure("test", draw, {"x": FloatSlider(0, min=0, max=3)}, (1, 1))
     widget.controls["x"].value = 2
     assert "ValueError: x is too large" in widget.problem.value
     widget.controls["x"].value = 1
     assert widget.problem.value == ""
-
-
-def test_shape_viewer_marks_the_sources_of_an_entry():
-    x, y = torch.arange(12).view(3, 4), torch.arange(12, 20).view(2, 4)
-    used_x, used_y = widgets._sources("torch.einsum('id,jd->ij', x, y)", x, y, entry=3)  # row 1, column 1 of (3, 2)
-    assert used_x.nonzero()[:, 0].unique().tolist() == [1] and used_y.nonzero()[:, 0].unique().tolist() == [1]
-    used_x, _ = widgets._sources("x.transpose(0, 1)", x, y, entry=1)  # [0, 1] of (4, 3) is [1, 0] of x
-    assert used_x.nonzero().tolist() == [[1, 0]]
-
-
-def test_only_listed_operations_are_evaluated():
-    with pytest.raises(ValueError, match="not one of"):
-        widgets._evaluate("__import__('os')", X, X)

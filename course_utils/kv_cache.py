@@ -1,0 +1,102 @@
+"""The key/value cache: what earlier steps of generation have computed, kept so that no step computes it again."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+class KVCache:
+    """Keys and values of one attention layer, written once, read at every later step.
+
+    Room for ``max_len`` positions is set aside at once: a step writes its own positions and copies nothing.
+
+    Args:
+        batch_size: B, sequences generated side by side.
+        num_kv_heads: H_kv, key/value heads (fewer than query heads in grouped-query attention).
+        max_len: Positions there is room for.
+        d_head: Size of a head.
+        dtype: Of keys and values; None: the default dtype.
+        device: Where they are kept.
+
+    Raises:
+        ValueError: A size is not positive.
+
+    Source:
+        Shazeer, "Fast Transformer Decoding: One Write-Head is All You Need", 2019, section 2.4: incremental decoding.
+    """
+
+    def __init__(
+        self,
+        batch_size: int,
+        num_kv_heads: int,
+        max_len: int,
+        d_head: int,
+        *,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        sizes = {"batch_size": batch_size, "num_kv_heads": num_kv_heads, "max_len": max_len, "d_head": d_head}
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"{name} ({size}) must be at least 1")
+        shape = (batch_size, num_kv_heads, max_len, d_head)
+        self._keys = torch.zeros(shape, dtype=dtype, device=device)
+        self._values = torch.zeros(shape, dtype=dtype, device=device)
+        self.length = 0
+
+    @property
+    def max_len(self) -> int:
+        """Positions there is room for."""
+        return self._keys.shape[2]
+
+    @property
+    def num_bytes(self) -> int:
+        """Memory set aside: 2 (keys and values) x B x H_kv x max_len x d_head x bytes per number."""
+        return 2 * self._keys.numel() * self._keys.element_size()
+
+    def update(
+        self, key: Float[Tensor, "B H_kv L_new d_head"], value: Float[Tensor, "B H_kv L_new d_head"]
+    ) -> tuple[Float[Tensor, "B H_kv L_k d_head"], Float[Tensor, "B H_kv L_k d_head"]]:
+        """Append the keys and values of new positions; hand back all so far, and nothing of the unwritten rest.
+
+        Args:
+            key: Shape ``(B, H_kv, L_new, d_head)``.
+            value: Same shape.
+
+        Returns:
+            ``(keys, values)`` of positions ``0 .. length - 1``: views into the cache, each ``(B, H_kv, length, d_head)``.
+
+        Raises:
+            ValueError: No room left; shape, dtype or device other than the cache's; or gradients would be lost.
+        """
+        batch, heads, room, size = self._keys.shape
+        for name, tensor in (("key", key), ("value", value)):
+            if tensor.dim() != 4 or (*tensor.shape[:2], tensor.shape[3]) != (batch, heads, size):
+                raise ValueError(
+                    f"{name} has shape {tuple(tensor.shape)}; this cache takes ({batch}, {heads}, L_new, {size})"
+                )
+            if (tensor.dtype, tensor.device) != (self._keys.dtype, self._keys.device):
+                raise ValueError(
+                    f"{name} is {tensor.dtype} on {tensor.device}; this cache holds {self._keys.dtype} on "
+                    f"{self._keys.device}: build it with that dtype= and device="
+                )
+            if tensor.requires_grad:
+                raise ValueError(
+                    f"{name} requires grad, and a cache keeps no gradients: generate under torch.no_grad()"
+                )
+        if key.shape != value.shape:
+            raise ValueError(f"key has shape {tuple(key.shape)}, value {tuple(value.shape)}; they must agree")
+        end = self.length + key.shape[2]
+        if end > room:
+            raise ValueError(
+                f"cache overflow: {self.length} of {room} positions are written and {key.shape[2]} more do not fit; "
+                f"build the cache with max_len={end} or more"
+            )
+        self._keys[:, :, self.length : end] = key
+        self._values[:, :, self.length : end] = value
+        self.length = end
+        return self._keys[:, :, :end], self._values[:, :, :end]
+
+    def reset(self) -> None:
+        """Forget everything; the memory is kept."""
+        self.length = 0

@@ -1,0 +1,134 @@
+"""Attention masks. One convention: boolean, **True in row i and column j means query i may attend to key j**.
+
+Every mask broadcasts to ``(B, H, L_q, L_k)``, the shape of the scores. A causal or sliding mask with ``L_q < L_k`` is
+aligned bottom-right: the last query stands at the last key, as it does when earlier keys come from a cache.
+"""
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from .attention import require_boolean
+
+
+def padding_mask(tokens: Int[Tensor, "B L_k"], pad_id: int) -> Bool[Tensor, "B 1 1 L_k"]:
+    """Hide padding: every query may attend to every key that is not ``pad_id``.
+
+    Args:
+        tokens: Token ids of the keys, shape ``(B, L_k)``.
+        pad_id: The id of the padding token.
+
+    Returns:
+        True where the token is real, shape ``(B, 1, 1, L_k)``.
+
+    Raises:
+        ValueError: ``tokens`` does not have two dimensions.
+        TypeError: ``tokens`` are not whole numbers.
+
+    Example:
+        >>> padding_mask(torch.tensor([[5, 7, 0]]), pad_id=0).tolist()
+        [[[[True, True, False]]]]
+    """
+    if tokens.dim() != 2:
+        raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L_k)")
+    if tokens.is_floating_point() or tokens.dtype == torch.bool:
+        raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, whole numbers")
+    return (tokens != pad_id)[:, None, None, :]  # (B, 1, 1, L_k)
+
+
+def causal_mask(
+    L_q: int, L_k: int | None = None, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "1 1 L_q L_k"]:
+    """Hide the future: query ``i`` may attend to key ``j`` if ``j <= i + (L_k - L_q)``.
+
+    Args:
+        L_q: Number of queries.
+        L_k: Number of keys, at least ``L_q``; None: as many. The queries are the last ``L_q`` of the ``L_k`` positions.
+        device: Where to put the mask.
+
+    Returns:
+        Shape ``(1, 1, L_q, L_k)``.
+
+    Raises:
+        ValueError: A length is not positive, or ``L_k`` is below ``L_q``.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3.
+
+    Example:
+        >>> causal_mask(2, 3)[0, 0].tolist()
+        [[True, True, False], [True, True, True]]
+    """
+    return (_distance(L_q, L_k, device) >= 0)[None, None]  # (1, 1, L_q, L_k)
+
+
+def sliding_window_mask(
+    L_q: int, L_k: int | None = None, *, window: int, device: torch.device | str | None = None
+) -> Bool[Tensor, "1 1 L_q L_k"]:
+    """Causal, and no further back than ``window`` positions, one's own included.
+
+    Args:
+        L_q: Number of queries.
+        L_k: Number of keys, at least ``L_q``; None: as many.
+        window: How many keys a query sees at most, at least 1. ``window=1``: only itself.
+        device: Where to put the mask.
+
+    Returns:
+        Shape ``(1, 1, L_q, L_k)``.
+
+    Raises:
+        ValueError: ``window`` or a length is not positive, or ``L_k`` is below ``L_q``.
+
+    Source:
+        Beltagy et al., "Longformer: The Long-Document Transformer", 2020, section 3.1; causal as in Jiang et al.,
+        "Mistral 7B", 2023, section 2.
+    """
+    if window < 1:
+        raise ValueError(
+            f"window ({window}) must be at least 1: a query that sees nothing, not even itself, is of no use"
+        )
+    distance = _distance(L_q, L_k, device)  # (L_q, L_k)
+    return ((distance >= 0) & (distance < window))[None, None]  # (1, 1, L_q, L_k)
+
+
+def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
+    """What all the masks allow: the logical AND of those that are not None.
+
+    Args:
+        masks: Boolean tensors whose shapes broadcast together; None means "no mask".
+
+    Returns:
+        The combined mask in the broadcast shape, or None if there is none to combine.
+
+    Raises:
+        TypeError: A mask is not boolean.
+        ValueError: The shapes do not broadcast together.
+    """
+    given = [mask for mask in masks if mask is not None]
+    for mask in given:
+        require_boolean(mask)
+    try:
+        torch.broadcast_shapes(*(mask.shape for mask in given))
+    except RuntimeError:
+        shapes = ", ".join(str(tuple(mask.shape)) for mask in given)
+        raise ValueError(
+            f"masks of shapes {shapes} do not broadcast together; expected (B, H, L_q, L_k) or 1s"
+        ) from None
+    combined = None
+    for mask in given:
+        combined = mask if combined is None else combined & mask
+    return combined
+
+
+def _distance(L_q: int, L_k: int | None, device: torch.device | str | None) -> Int[Tensor, "L_q L_k"]:
+    """How far key j lies behind query i; negative: in the future."""
+    L_k = L_q if L_k is None else L_k
+    if L_q < 1 or L_k < 1:
+        raise ValueError(f"L_q ({L_q}) and L_k ({L_k}) must be at least 1")
+    if L_k < L_q:
+        raise ValueError(
+            f"L_k ({L_k}) is below L_q ({L_q}): the first {L_q - L_k} queries would see nothing. "
+            "The keys must hold every position up to that of the last query"
+        )
+    query_positions = torch.arange(L_k - L_q, L_k, device=device)  # (L_q,)
+    return query_positions[:, None] - torch.arange(L_k, device=device)  # (L_q, L_k)

@@ -1,0 +1,201 @@
+"""Multi-head attention, and its relatives that share keys and values among heads: grouped-query and multi-query.
+
+Shape letters: ``B`` batch, ``H`` query heads, ``H_kv`` key/value heads, ``L_q`` queries, ``L_k`` keys, ``d_head`` size of a
+head; ``d_model = H * d_head``. Masks are boolean and broadcast to ``(B, H, L_q, L_k)``; True = may attend.
+"""
+
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from .attention import require_mask, scaled_dot_product_attention
+from .kv_cache import KVCache
+
+
+def split_heads(x: Float[Tensor, "B L d_model"], num_heads: int) -> Float[Tensor, "B H L d_head"]:
+    """Cut the last dimension into heads and bring the heads forward.
+
+    Args:
+        x: Shape ``(B, L, d_model)``.
+        num_heads: H; must divide ``d_model``.
+
+    Returns:
+        Head ``h`` holds features ``h * d_head`` to ``(h + 1) * d_head - 1``; shape ``(B, H, L, d_head)``, a view.
+
+    Raises:
+        ValueError: ``x`` does not have three dimensions, or ``num_heads`` does not divide ``d_model``.
+    """
+    if x.dim() != 3:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, L, d_model)")
+    _require_divides("num_heads", num_heads, "d_model", x.shape[-1])
+    batch, length, d_model = x.shape
+    return x.view(batch, length, num_heads, d_model // num_heads).transpose(
+        1, 2
+    )  # (B, L, H, d_head) -> (B, H, L, d_head)
+
+
+def merge_heads(x: Float[Tensor, "B H L d_head"]) -> Float[Tensor, "B L d_model"]:
+    """Put the heads side by side again: the inverse of ``split_heads``.
+
+    Args:
+        x: Shape ``(B, H, L, d_head)``.
+
+    Returns:
+        Shape ``(B, L, H * d_head)``.
+
+    Raises:
+        ValueError: ``x`` does not have four dimensions.
+    """
+    if x.dim() != 4:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, L, d_head)")
+    return x.transpose(1, 2).flatten(2)  # (B, L, H, d_head) -> (B, L, H * d_head)
+
+
+def repeat_kv(x: Float[Tensor, "B H_kv L d_head"], num_repeats: int) -> Float[Tensor, "B H L d_head"]:
+    """Hand each key/value head to ``num_repeats`` query heads in a row: 0 0 1 1 2 2, as ``repeat_interleave`` does.
+
+    Query head ``h`` meets key/value head ``h // num_repeats``. (``repeat`` would give 0 1 2 0 1 2: the same shape, other
+    partners.)
+
+    Args:
+        x: Shape ``(B, H_kv, L, d_head)``.
+        num_repeats: Query heads for each key/value head, ``H / H_kv``.
+
+    Returns:
+        Shape ``(B, H_kv * num_repeats, L, d_head)``.
+
+    Raises:
+        ValueError: ``num_repeats`` is not positive, or ``x`` does not have four dimensions.
+
+    Source:
+        Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints", 2023,
+        section 2.2.
+    """
+    if num_repeats < 1:
+        raise ValueError(f"num_repeats ({num_repeats}) must be at least 1")
+    if x.dim() != 4:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H_kv, L, d_head)")
+    return x if num_repeats == 1 else x.repeat_interleave(num_repeats, dim=1)
+
+
+class MultiHeadAttention(nn.Module):
+    """Multi-head attention (H_kv = H), grouped-query attention (1 < H_kv < H) or multi-query attention (H_kv = 1).
+
+    Args:
+        d_model: Size of a token's vector, in and out.
+        num_heads: H; must divide ``d_model``.
+        num_kv_heads: H_kv; must divide ``num_heads``. None: as many as ``num_heads``.
+        bias: Whether the four projections have biases.
+        dropout: Probability with which an attention weight is dropped in training.
+
+    Raises:
+        ValueError: A size is not positive or does not divide, or ``dropout`` is outside ``[0, 1)``.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, section 3.2.2; Shazeer, "Fast Transformer Decoding", 2019;
+        Ainslie et al., "GQA", 2023.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        *,
+        num_kv_heads: int | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        _require_divides("num_heads", num_heads, "d_model", d_model)
+        _require_divides("num_kv_heads", num_kv_heads, "num_heads", num_heads)
+        if not 0.0 <= dropout < 1.0:
+            raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")
+        self.d_model, self.num_heads, self.num_kv_heads = d_model, num_heads, num_kv_heads
+        self.d_head, self.dropout = d_model // num_heads, dropout
+        self.q_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.k_proj = nn.Linear(d_model, num_kv_heads * self.d_head, bias=bias)
+        self.v_proj = nn.Linear(d_model, num_kv_heads * self.d_head, bias=bias)
+        self.o_proj = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(
+        self,
+        query: Float[Tensor, "B L_q d_model"],
+        key: Float[Tensor, "B L_k d_model"] | None = None,
+        value: Float[Tensor, "B L_k d_model"] | None = None,
+        *,
+        mask: Bool[Tensor, "..."] | None = None,
+        cache: KVCache | None = None,
+        return_weights: bool = False,
+    ) -> Float[Tensor, "B L_q d_model"] | tuple[Float[Tensor, "B L_q d_model"], Float[Tensor, "B H L_q L_all"]]:
+        """Attend.
+
+        Args:
+            query: Shape ``(B, L_q, d_model)``.
+            key: Shape ``(B, L_k, d_model)``; None (together with ``value``): self-attention.
+            value: Shape ``(B, L_k, d_model)``.
+            mask: Boolean, broadcastable to ``(B, H, L_q, L_all)``; True = may attend. ``L_all`` is ``L_k``, or with a
+                cache the number of all positions so far. A query that may attend to nothing gets zeros (before o_proj).
+            cache: Keys and values of earlier positions; those of this call are appended.
+            return_weights: Hand back the weights as well. That takes the explicit path; without it PyTorch's fused
+                kernel does the work, with the same result.
+
+        Returns:
+            The output, shape ``(B, L_q, d_model)``; with ``return_weights`` a pair of it and the weights,
+            ``(B, H, L_q, L_all)``.
+
+        Raises:
+            ValueError: Shapes do not fit, only one of ``key`` and ``value`` is given, or the cache is full or of other
+                sizes.
+            TypeError: ``mask`` is not boolean.
+        """
+        if (key is None) != (value is None):
+            given, missing = ("key", "value") if value is None else ("value", "key")
+            raise ValueError(
+                f"{given} is given without {missing}; give both (cross-attention) or neither (self-attention)"
+            )
+        if key is None:
+            key = value = query
+        self._require_inputs(query, key, value)
+        q = split_heads(self.q_proj(query), self.num_heads)  # (B, H, L_q, d_head)
+        k = split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
+        v = split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
+        if cache is not None:
+            k, v = cache.update(k, v)  # (B, H_kv, L_all, d_head)
+        if mask is not None:
+            require_mask(mask, (q.shape[0], self.num_heads, q.shape[2], k.shape[2]))
+        dropout_p = self.dropout if self.training else 0.0
+        if return_weights:
+            repeats = self.num_heads // self.num_kv_heads
+            k, v = repeat_kv(k, repeats), repeat_kv(v, repeats)  # (B, H, L_all, d_head)
+            heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout_p=dropout_p)
+            return self.o_proj(merge_heads(heads)), weights  # (B, L_q, d_model), (B, H, L_q, L_all)
+        return self.o_proj(merge_heads(self._fused(q, k, v, mask, dropout_p)))  # (B, L_q, d_model)
+
+    def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float) -> Tensor:
+        grouped = self.num_kv_heads != self.num_heads
+        if mask is None:
+            return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p, enable_gqa=grouped)
+        # What the kernel gives for a row of nothing but False differs from release to release: such rows attend to
+        # everything instead, and are zeroed afterwards, which zeroes their gradients too.
+        open_rows = mask.any(dim=-1, keepdim=True)  # (..., L_q, 1)
+        heads = F.scaled_dot_product_attention(q, k, v, mask | ~open_rows, dropout_p=dropout_p, enable_gqa=grouped)
+        return heads.masked_fill(~open_rows, 0.0)  # (B, H, L_q, d_head)
+
+    def _require_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        for name, tensor in (("query", query), ("key", key), ("value", value)):
+            if tensor.dim() != 3 or tensor.shape[-1] != self.d_model:
+                raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected (B, L, d_model={self.d_model})")
+            if tensor.shape[0] != query.shape[0]:
+                raise ValueError(
+                    f"{name} has batch size {tensor.shape[0]}, query has {query.shape[0]}; they must agree"
+                )
+        if key.shape[1] != value.shape[1]:
+            raise ValueError(f"{key.shape[1]} keys but {value.shape[1]} values: each key needs exactly one value")
+
+
+def _require_divides(name: str, divisor: int, whole_name: str, whole: int) -> None:
+    if divisor < 1 or whole < 1:
+        raise ValueError(f"{name} ({divisor}) and {whole_name} ({whole}) must be at least 1")
+    if whole % divisor:
+        raise ValueError(f"{name} ({divisor}) must divide {whole_name} ({whole})")

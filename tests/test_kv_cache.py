@@ -1,0 +1,79 @@
+"""The cache: what was written comes back, in order, and nothing else."""
+
+import pytest
+import torch
+
+from course_utils.kv_cache import KVCache
+
+B, H_KV, L, D = 2, 3, 7, 4
+
+
+def randn(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("steps", [[1] * L, [3, 1, 3], [L]])
+def test_pieces_come_back_as_one(steps):
+    keys, values = randn(B, H_KV, L, D), randn(B, H_KV, L, D, seed=1)
+    cache = KVCache(B, H_KV, L, D)
+    start = 0
+    for step in steps:
+        end = start + step
+        got_keys, got_values = cache.update(keys[:, :, start:end], values[:, :, start:end])
+        assert torch.equal(got_keys, keys[:, :, :end]) and torch.equal(got_values, values[:, :, :end])
+        assert cache.length == end
+        start = end
+
+
+def test_the_unwritten_tail_is_never_returned():
+    cache = KVCache(B, H_KV, 100, D)
+    keys, _ = cache.update(randn(B, H_KV, 2, D), randn(B, H_KV, 2, D))
+    assert keys.shape == (B, H_KV, 2, D) and cache.max_len == 100
+
+
+def test_bytes():
+    cache = KVCache(B, H_KV, L, D, dtype=torch.float16)
+    assert cache.num_bytes == 2 * B * H_KV * L * D * 2
+
+
+def test_reset():
+    cache = KVCache(B, H_KV, L, D)
+    cache.update(randn(B, H_KV, L, D), randn(B, H_KV, L, D))
+    cache.reset()
+    keys, _ = cache.update(randn(B, H_KV, 1, D, seed=5), randn(B, H_KV, 1, D))
+    assert cache.length == 1 and torch.equal(keys, randn(B, H_KV, 1, D, seed=5))
+
+
+def full():
+    cache = KVCache(B, H_KV, L, D)
+    cache.update(randn(B, H_KV, L - 1, D), randn(B, H_KV, L - 1, D))
+    return cache
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: KVCache(B, 0, L, D), ["num_kv_heads (0)"]),
+        (lambda: full().update(randn(B, H_KV, 2, D), randn(B, H_KV, 2, D)), ["overflow", "6 of 7", "max_len=8"]),
+        (lambda: full().update(randn(B, 5, 1, D), randn(B, 5, 1, D)), ["key", "(2, 5, 1, 4)", "(2, 3, L_new, 4)"]),
+        (lambda: full().update(randn(1, H_KV, 1, D), randn(1, H_KV, 1, D)), ["key", "(1, 3, 1, 4)"]),
+        (lambda: full().update(randn(B, H_KV, 1, D), randn(B, H_KV, 1, D + 1)), ["value", "(2, 3, 1, 5)"]),
+        (lambda: full().update(randn(B, H_KV, 1, D).double(), randn(B, H_KV, 1, D)), ["float64", "float32", "dtype="]),
+        (lambda: full().update(randn(B, H_KV, 1, D).to("meta"), randn(B, H_KV, 1, D)), ["meta", "cpu", "device="]),
+        (lambda: full().update(randn(B, H_KV, 2, D), randn(B, H_KV, 1, D)), ["must agree"]),
+        (lambda: full().update(randn(B, H_KV, 1, D).requires_grad_(), randn(B, H_KV, 1, D)), ["torch.no_grad()"]),
+    ],
+)
+@pytest.mark.usefixtures("as_a_user")
+def test_bad_input_is_named_and_writes_nothing(call, words):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+        call()
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_a_refused_update_leaves_the_cache_as_it_was():
+    cache = full()
+    with pytest.raises(ValueError, match="overflow"):
+        cache.update(randn(B, H_KV, 2, D), randn(B, H_KV, 2, D))
+    assert cache.length == L - 1
+    cache.update(randn(B, H_KV, 1, D), randn(B, H_KV, 1, D))
