@@ -17,7 +17,7 @@ setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 15) else f"Python 3.11 to 3.14 is needed, {sys.executable} is {sys.version.split()[0]}; try: make PYTHON=python3.11")'
-	$(call step,setting up $(VENV): PyTorch (CPU) and JupyterLab; about 300 MB to download and 1 to 5 minutes,$(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q --disable-pip-version-check $(shell grep '^torch==' constraints.txt) && $(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]')
+	$(call step,setting up $(VENV): PyTorch and JupyterLab; about 300 MB to download with the CPU build of PyTorch; 1 to 5 minutes,$(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q --disable-pip-version-check $(shell grep '^torch==' constraints.txt) && $(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]')
 	@touch $(READY)
 
 lab: setup
@@ -42,6 +42,7 @@ mutants: setup
 
 bench: setup
 	$(PY) -m benchmarks.course
+	$(PY) -m benchmarks.attention
 
 test-nbgrader: setup
 	$(call step,a virtual environment of its own for nbgrader,test -e .venv-nbgrader/ready || ($(PYTHON) -m venv .venv-nbgrader && .venv-nbgrader/bin/python -m pip install -q --disable-pip-version-check nbgrader==0.9.6 && touch .venv-nbgrader/ready))

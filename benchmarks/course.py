@@ -1,13 +1,11 @@
 """How long a student waits: import, checks, slider redraws, lessons; and the explicit attention against PyTorch's own.
 
-Absolute times hold for the machine they were measured on. Each figure is a median; the ratio's two sides are measured in turn.
+Absolute times hold for the machine they were measured on.
 """
 
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -19,20 +17,9 @@ from course_utils import widgets
 from course_utils.attention import scaled_dot_product_attention
 from course_utils.checks.engine import all_entries, run
 
+from .measure import in_turn, median, ratio, seconds, threads
+
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def seconds(action: Callable[[], object]) -> float:
-    """Wall time of one call."""
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
-def median(action: Callable[[], object], repeats: int) -> float:
-    """Median wall time over ``repeats`` calls, after one that is not counted."""
-    action()
-    return statistics.median(seconds(action) for _ in range(repeats))
 
 
 def import_time() -> float:
@@ -79,14 +66,11 @@ def attention_ratio() -> float:
     """Explicit attention, weights handed back, over PyTorch's fused kernel, which has none: (B, H, L, d) = (4, 8, 256, 64)."""
     rng = torch.Generator().manual_seed(0)
     query, key, value = (torch.randn(4, 8, 256, 64, generator=rng) for _ in range(3))
-    pairs = [
-        (
-            seconds(lambda: scaled_dot_product_attention(query, key, value)),
-            seconds(lambda: F.scaled_dot_product_attention(query, key, value)),
-        )
-        for _ in range(20)
-    ]
-    return statistics.median(ours / theirs for ours, theirs in pairs[3:])
+    actions = {
+        "explicit": lambda: scaled_dot_product_attention(query, key, value),
+        "fused": lambda: F.scaled_dot_product_attention(query, key, value),
+    }
+    return ratio(in_turn(actions, 20), "explicit", "fused")
 
 
 def lesson_times() -> dict[str, float]:
@@ -101,7 +85,7 @@ def lesson_times() -> dict[str, float]:
 
 def main() -> None:
     """Print the table."""
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    print(threads())
     print(f"import course_utils                {1000 * import_time():8.2f} ms   (at most 20)")
     for name, value in redraw_times().items():
         print(f"redraw {name:27} {1000 * value:8.1f} ms   (at most 150)")

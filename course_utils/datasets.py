@@ -168,8 +168,8 @@ def word_vectors(d: int = 100, window: int = 2, min_count: int = 5) -> WordVecto
         ValueError: ``d`` is larger than the vocabulary.
 
     Source:
-        Levy and Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", 2014, section 5 (singular values to
-        the power 1/2).
+        Levy and Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", 2014, section 4.2,
+        equation 13 (singular values to the power 1/2).
     """
     words = split_words(python_documentation())
     frequency = collections.Counter(words)

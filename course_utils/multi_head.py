@@ -168,6 +168,9 @@ class MultiHeadAttention(nn.Module):
         if return_weights:
             repeats = self.num_heads // self.num_kv_heads
             k, v = repeat_kv(k, repeats), repeat_kv(v, repeats)  # (B, H, L_all, d_head)
+            # The product needs each head's rows side by side in memory. Copied here, the projections' own results can go;
+            # copied inside the product, both would stay until the end.
+            q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
             heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout_p=dropout_p)
             return self.o_proj(merge_heads(heads)), weights  # (B, L_q, d_model), (B, H, L_q, L_all)
         return self.o_proj(merge_heads(self._fused(q, k, v, mask, dropout_p)))  # (B, L_q, d_model)

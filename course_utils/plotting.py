@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-# Okabe and Ito, "Color Universal Design", 2008: told apart by readers with any common color blindness.
+# Okabe and Ito, "Color Universal Design", 2002, revised 2008: told apart by readers with any common color blindness.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINE_STYLES = ("-", "--", "-.", ":")
 MAX_WRITTEN_VALUES = 150
@@ -258,7 +258,11 @@ def _matrix(values, row_labels, column_labels, ax, title, color_map, low, high, 
     bar = ax.figure.colorbar(image, ax=ax, label=quantity)
     if values.min() >= 0:
         bar.ax.set_ylim(0.0, high)
-    form = ".0f" if torch.equal(values, values.round()) else ".2f"
+    whole = torch.equal(values, values.round())
+    if whole:
+        bar.locator = mpl.ticker.MaxNLocator(integer=True)
+        bar.update_ticks()
+    form = ".0f" if whole else ".2f"
     _ticks(ax.xaxis, column_labels, columns)
     _ticks(ax.yaxis, row_labels, rows)
     if column_labels and max(map(len, column_labels)) > 2:

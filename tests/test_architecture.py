@@ -125,7 +125,8 @@ def test_tests_mirror_the_library(root):
 
 
 FORBIDDEN = re.compile(
-    r"pypi\.org|pythonhosted\.org|registry\.npmjs|deb\.debian\.org|/root/|/home/\w+/|\bTODO\b|\bFIXME\b", re.IGNORECASE
+    r"pypi\.org|download\.pytorch\.org|pythonhosted\.org|registry\.npmjs|deb\.debian\.org|/root/|/home/\w+/|\bTODO\b|\bFIXME\b",
+    re.IGNORECASE,
 )
 
 

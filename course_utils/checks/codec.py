@@ -33,7 +33,7 @@ def encode(value: object) -> Tree:
         A dict with the key ``kind``: none, bool, int, float, str, tensor, array, list, tuple, dict or other. Tensors are
         detached copies on the CPU; one that is too large, sparse, or of an unusual dtype carries no values.
     """
-    return _encode(value, MAX_DEPTH, [MAX_NODES])
+    return _encode(value, MAX_DEPTH, {"nodes": MAX_NODES, "values": MAX_VALUES})
 
 
 def decode(tree: Tree) -> object:
@@ -107,9 +107,9 @@ def type_name(value: object) -> str:
     return "".join(letter for letter in str(name)[:60] if letter.isprintable())
 
 
-def _encode(value: object, depth: int, budget: list[int]) -> Tree:
-    budget[0] -= 1
-    if depth == 0 or budget[0] < 0:
+def _encode(value: object, depth: int, left: dict[str, int]) -> Tree:
+    left["nodes"] -= 1
+    if depth == 0 or left["nodes"] < 0:
         return {"kind": "other", "type": f"{type_name(value)} (too deep or too long)"}
     if value is None:
         return {"kind": "none"}
@@ -117,30 +117,32 @@ def _encode(value: object, depth: int, budget: list[int]) -> Tree:
     if cls is bool or issubclass(cls, np.bool_):
         return {"kind": "bool", "value": bool(value)}
     if issubclass(cls, int) or issubclass(cls, np.integer):
-        number = int.__index__(value) if issubclass(cls, int) else int(value)
+        number = int.__index__(value) if issubclass(cls, int) else np.generic.item(value)
         short = number.bit_length() < 10_000
         return {"kind": "int", "value": str(number)} if short else {"kind": "other", "type": "int (too long)"}
     if issubclass(cls, float):
         return {"kind": "float", "value": repr(float.__float__(value))}
     if issubclass(cls, np.floating):
-        return {"kind": "float", "value": repr(float(value))}
+        return {"kind": "float", "value": repr(np.generic.__float__(value))}
     if issubclass(cls, str):
         return {"kind": "str", "value": str.__str__(value)[:MAX_NODES].encode("utf-8", "replace").decode()}
     if issubclass(cls, Tensor):
-        return _encode_tensor(value)
+        return _encode_tensor(value, left)
     if cls is np.ndarray:
         return _encode_array(value)
     for base in (list, tuple):
         if issubclass(cls, base):
-            items = [_encode(item, depth - 1, budget) for item in itertools.islice(base.__iter__(value), MAX_NODES)]
+            items = [_encode(item, depth - 1, left) for item in itertools.islice(base.__iter__(value), MAX_NODES)]
             return {"kind": base.__name__, "value": items}
     if issubclass(cls, dict):
-        items = [[_encode(part, depth - 1, budget) for part in pair] for pair in dict.items(value)]
+        items = [
+            [_encode(part, depth - 1, left) for part in pair] for pair in itertools.islice(dict.items(value), MAX_NODES)
+        ]
         return {"kind": "dict", "value": items}
     return {"kind": "other", "type": type_name(value)}
 
 
-def _encode_tensor(value: Tensor) -> Tree:
+def _encode_tensor(value: Tensor, left: dict[str, int]) -> Tree:
     try:
         with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
             plain = torch.Tensor.detach(value)
@@ -151,13 +153,18 @@ def _encode_tensor(value: Tensor) -> Tree:
                 "device": torch.Tensor.__getattribute__(plain, "device").type,
                 "value": None,
             }
-            fits = plain.layout == torch.strided and plain.dtype in CARRIED_DTYPES and plain.numel() <= MAX_VALUES
+            fits = plain.layout == torch.strided and plain.dtype in CARRIED_DTYPES and plain.numel() <= left["values"]
             if fits and tree["device"] != "meta":
-                tree["value"] = torch.Tensor.clone(plain.cpu(), memory_format=torch.contiguous_format).as_subclass(
-                    Tensor
-                )
+                left["values"] -= plain.numel()
+                copied = torch.Tensor.clone(plain.cpu(), memory_format=torch.contiguous_format).as_subclass(Tensor)
+                if type(copied) is not Tensor or list(copied.shape) != tree["shape"]:
+                    raise TypeError("a subclass that makes something else of itself")
+                copied.flatten()[:1].tolist()  # a tensor without values, such as FakeTensor's, raises here
+                tree["value"] = copied
             return tree
-    except Exception:  # a subclass that breaks the tensor interface
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a subclass that breaks the tensor interface
         return {"kind": "other", "type": type_name(value)}
 
 

@@ -9,6 +9,10 @@ from torch import Tensor
 from .codec import Tree
 
 NUMBERS = ("int", "float", "bool")
+MENDS = {
+    "array": "make it a tensor with torch.from_numpy",
+    "list": "torch.tensor (of numbers) or torch.stack (of tensors) makes it one",
+}
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,11 @@ def _compare(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Di
     if _is_number(want) and _is_number(have):
         if _close(_number(want), _number(have), rtol, atol):
             return None
-        return Difference(where, "the value differs", _figure(_number(have)), _figure(_number(want)))
+        return Difference(where, "the value differs", *_figures(_number(have), _number(want)))
     if want["kind"] in ("list", "tuple"):
         return _compare_sequence(want, have, where, rtol, atol)
     if want["kind"] != have["kind"]:
-        mend = (
-            "; make it a tensor with torch.from_numpy" if have["kind"] == "array" and want["kind"] == "tensor" else ""
-        )
+        mend = f"; {MENDS[have['kind']]}" if want["kind"] == "tensor" and have["kind"] in MENDS else ""
         return Difference(where, f"you returned {describe(have)}, expected {_expected_kind(want)}{mend}")
     if want["kind"] == "tensor":
         return _compare_tensor(want, have, where, rtol, atol)
@@ -123,11 +125,11 @@ def _compare_tensor(want: Tree, have: Tree, where: str, rtol: float, atol: float
     if not wrong.any():
         return None
     first = wrong.nonzero()[0].tolist()
-    yours, expected = (_figure(tensor[tuple(first)].item()) for tensor in (right, left))
+    yours, expected = _figures(*(tensor[tuple(first)].item() for tensor in (right, left)))
     at = f" at {first}" if first else ""
     nans = int((torch.isnan(right.double()) & ~torch.isnan(left.double())).sum())
     if nans:
-        return Difference(where, f"{nans} of {right.numel()} values are NaN; first difference{at}", yours, expected)
+        return Difference(where, f"NaN in {nans} of {right.numel()} values; first difference{at}", yours, expected)
     share = 100.0 * wrong.sum().item() / wrong.numel()
     share = f"{share:.0f}" if share >= 1 else "under 1"
     what = f"{share} % of the values differ; first{at}" if first else "the value differs"
@@ -155,9 +157,18 @@ def _close(want: float, have: float, rtol: float, atol: float) -> bool:
     return both_nan or math.isclose(have, want, rel_tol=rtol, abs_tol=atol)
 
 
-def _figure(value: float) -> str:
+def _figures(yours: float, expected: float) -> tuple[str, str]:
+    """Both values with as many digits as it takes to tell them apart, four at least."""
+    for digits in range(4, 17):
+        shown = _figure(yours, digits), _figure(expected, digits)
+        if shown[0] != shown[1]:
+            break
+    return shown
+
+
+def _figure(value: float, digits: int) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.{digits}g}"
     text = str(value)
     return text if len(text) <= 12 else f"{text[:9]}..."
 

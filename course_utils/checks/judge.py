@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .exercise import Exercise, Mistake, Quiz
 
 NOT_ATTEMPTED = "Replace the line `raise NotImplementedError` by your own code, run that cell, then this one."
+DTYPE = "ask for that dtype when you make the tensor, or convert it with .to(...)."
+DTYPE_DIFFERS = "the dtype differs"
 STOPPED = "mend that line; if shapes are the trouble, print them right before it."
 
 
@@ -59,7 +61,8 @@ class Judge:
                 named = {"mistake": mistake.name, "looks_like": mistake.looks_like, "advice": mistake.advice}
                 return self._verdict(**parts, **named)
         stopped = cases[index]["outcome"] == "raised"
-        return self._verdict(**parts, advice=STOPPED if stopped else self.exercise.advice)
+        advice = STOPPED if stopped else DTYPE if found.what == DTYPE_DIFFERS else self.exercise.advice
+        return self._verdict(**parts, advice=advice)
 
     def _verdict(self, passed: bool = False, **parts) -> Verdict:
         return Verdict(self.exercise.number, self.exercise.points, passed, **parts)
@@ -101,16 +104,18 @@ def describe_arguments(case: dict[str, Any]) -> str:
 def _describe(value: Any) -> str:
     if isinstance(value, Tensor):
         if value.numel() <= 6 and value.dim() <= 2:
-            return (
-                str([round(v, 3) if isinstance(v, float) else v for v in value.tolist()])
-                if value.dim() == 1
-                else str(value.tolist())
-            )
+            return str(_rounded(value.tolist()))
         return f"tensor {tuple(value.shape)}"
     if isinstance(value, dict):
         return f"{{{', '.join(map(repr, value))}}}"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _is_stub(case: Tree) -> bool:
@@ -119,8 +124,9 @@ def _is_stub(case: Tree) -> bool:
 
 def _wrong_kind(exercise: Exercise, found: str) -> str:
     wanted = "the class" if exercise.expects == "class" else "the function"
+    got = "a class" if found == "class" else f"an object of type {found}"
     return (
-        f"check got an object of type {found}; it needs {wanted} itself: its name without parentheses, "
+        f"check got {got}; it needs {wanted} itself: its name without parentheses, "
         f'as in check("{exercise.number}", name).'
     )
 

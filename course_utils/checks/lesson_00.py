@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
+from .off_limits import MATRIX_PRODUCTS
 
 # 0.1 ------------------------------------------------------------------------------------------------------------------
 
@@ -113,7 +114,7 @@ def _pad_inputs(seed):
     return [
         {"sequences": [[5, 3], [7]], "pad_id": 0},
         {"sequences": ids((3, 5, 2, 4), 1, 20), "pad_id": 0},
-        {"sequences": ids((2, 1, 6), 0, 9), "pad_id": 9},
+        {"sequences": [[0, 4], *ids((1, 6), 0, 9)], "pad_id": 9},  # 0 is an ordinary token here
         {"sequences": ids((4, 4), 2, 30), "pad_id": 1},
         {"sequences": ids((3,), 2, 30), "pad_id": 1},
     ]
@@ -191,6 +192,12 @@ PAD = Exercise(
             lambda sequences, pad_id: _pad(sequences, 0),
             "padding with 0, whatever pad_id says. In one of the cases 0 is an ordinary token.",
             "use the argument pad_id.",
+        ),
+        Mistake(
+            "zeros replaced",
+            lambda sequences, pad_id: _pad(sequences, 0).masked_fill(_pad(sequences, 0) == 0, pad_id),
+            "padding with 0 first, then pad_id in the place of every 0, which also changes tokens whose id is 0.",
+            "fill with pad_id from the start.",
         ),
         Mistake(
             "cut to the shortest",
@@ -499,18 +506,7 @@ PAIRS = Exercise(
     inputs=_pairs_inputs,
     reference=lambda x, y: torch.einsum("id,jd->ij", x, y),
     returns=("products",),
-    off_limits=(
-        "torch.matmul",
-        "torch.mm",
-        "torch.inner",
-        "torch.tensordot",
-        "torch.Tensor.matmul",
-        "torch.Tensor.__matmul__",
-        "torch.Tensor.mm",
-        "torch.Tensor.inner",
-        "torch.nn.functional.linear",
-        "course_utils.similarity.similarity_matrix",
-    ),
+    off_limits=(*MATRIX_PRODUCTS, "course_utils.similarity.similarity_matrix"),
     alternatives=(
         Alternative("other letters", lambda x, y: torch.einsum("qe,ke->qk", x, y)),
         Alternative("loop", _pairs_loop),
@@ -518,6 +514,9 @@ PAIRS = Exercise(
         Alternative("y first", lambda x, y: torch.einsum("jd,id->ij", y, x)),
         Alternative("matrix product", lambda x, y: x @ y.T, off_limits=True),
         Alternative("torch.mm", lambda x, y: torch.mm(x, y.mT), off_limits=True),
+        Alternative("row by row", lambda x, y: torch.stack([y.mv(row) for row in x]), off_limits=True),
+        Alternative("batch of one", lambda x, y: torch.bmm(x[None], y.mT[None])[0], off_limits=True),
+        Alternative("from the linear algebra", lambda x, y: torch.linalg.matmul(x, y.mT), off_limits=True),
         Alternative("torch.inner", torch.inner, off_limits=True),
         Alternative("F.linear", F.linear, off_limits=True),
         Alternative("tensordot", lambda x, y: torch.tensordot(x, y, dims=([1], [1])), off_limits=True),

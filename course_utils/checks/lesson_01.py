@@ -1,11 +1,14 @@
 """Lesson 01, dot-product similarity: what is right, what is wrong, and how it is told."""
 
+import functools
+
 import torch
 import torch.nn.functional as F
 
 from course_utils import similarity
 
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
+from .off_limits import MATRIX_PRODUCTS
 
 # 1.1 ------------------------------------------------------------------------------------------------------------------
 
@@ -102,7 +105,10 @@ def _cosine_inputs(seed):
     return [
         {"a": torch.tensor([[2.0, 3.0]]), "b": torch.tensor([[1.0, 4.0]])},
         {"a": a, "b": b},
-        {"a": 1e-3 * a, "b": 1e-3 * b},  # short, but not zero: a large epsilon shows
+        {  # lengths 0.002 and 2.5: an epsilon of 1e-6 beside their product shows, one of 1e-7 does not
+            "a": torch.tensor([[0.0012, 0.0016], [-2.0, 1.5]]),
+            "b": torch.tensor([[2.0, 1.5], [0.0012, -0.0016]]),
+        },
         {"a": torch.tensor([[0.0, 0.0]]), "b": torch.tensor([[1.0, 2.0]])},
         {"a": with_zeros_a, "b": with_zeros_b},
     ]
@@ -115,6 +121,21 @@ def _cosine_formula(a, b, power_a=1.0, power_b=1.0, guard=True, empty=0.0):
         return dot / lengths
     zero = (a.norm(dim=-1) == 0) | (b.norm(dim=-1) == 0)
     return torch.where(zero, torch.full_like(dot, empty), dot / lengths.masked_fill(zero, 1.0))
+
+
+def _cosine_with_epsilon(a, b, epsilon):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + epsilon)
+
+
+def _cosine_half_guarded(a, b, which):
+    length_a, length_b = a.norm(dim=-1), b.norm(dim=-1)
+    if which == "length of a":
+        length_a = length_a.masked_fill(length_a == 0, 1.0)
+    if which == "length of b":
+        length_b = length_b.masked_fill(length_b == 0, 1.0)
+    guarded = {"zero a": length_a == 0, "zero b": length_b == 0, "both zero": (length_a == 0) & (length_b == 0)}
+    cosines = (a * b).sum(-1) / (length_a * length_b)
+    return cosines.masked_fill(guarded[which], 0.0) if which in guarded else cosines
 
 
 def _cosine_loop(a, b):
@@ -136,7 +157,6 @@ COSINE = Exercise(
         "torch.cosine_similarity",
         "torch.nn.functional.cosine_similarity",
         "course_utils.similarity.cosine_similarity",
-        "course_utils.similarity.normalize",
     ),
     alternatives=(
         Alternative("formula with torch.where", _cosine_formula),
@@ -147,6 +167,10 @@ COSINE = Exercise(
         Alternative(
             "lengths clamped",
             lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=1e-12),
+        ),
+        Alternative(
+            "small epsilon",
+            lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + torch.finfo(torch.float32).eps),
         ),
         Alternative("nan_to_num", lambda a, b: torch.nan_to_num(_cosine_formula(a, b, guard=False))),
         Alternative("PyTorch's own", lambda a, b: F.cosine_similarity(a, b, dim=-1), off_limits=True),
@@ -200,11 +224,29 @@ COSINE = Exercise(
             'right for ordinary vectors, but 1 for a zero vector: that says "same direction".',
             "the zero vector has no direction; return 0 for it.",
         ),
+        *(
+            Mistake(
+                f"epsilon {epsilon:g}",
+                functools.partial(_cosine_with_epsilon, epsilon=epsilon),
+                "a guard that changes ordinary results: a constant is added to the lengths, and short vectors feel it.",
+                "change the length only where it is exactly 0, or add no more than 1e-8.",
+            )
+            for epsilon in (1e-3, 1e-4, 1e-5, 1e-6)
+        ),
         Mistake(
-            "large epsilon",
-            lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-3),
-            "a guard that changes ordinary results: a constant is added to the lengths, and short vectors feel it.",
-            "change the length only where it is exactly 0, or clamp it from below at 1e-12.",
+            "lengths clamped at 0.01",
+            lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1).clamp(min=0.01) * b.norm(dim=-1).clamp(min=0.01)),
+            "a guard that changes ordinary results: a length below 0.01 is taken for 0.01.",
+            "change the length only where it is exactly 0, or clamp it from below at 1e-8.",
+        ),
+        *(
+            Mistake(
+                f"guard for {which}",
+                functools.partial(_cosine_half_guarded, which=which),
+                "a guard that is not there for every zero vector: a alone, b alone, or both may be zero.",
+                "guard the product of the two lengths: it is 0 as soon as one of them is.",
+            )
+            for which in ("length of a", "length of b", "zero a", "zero b", "both zero")
         ),
         Mistake(
             "whole matrix",
@@ -308,23 +350,21 @@ EINSUM = Exercise(
     inputs=_batch_inputs,
     reference=lambda queries, keys: torch.einsum("bid,bjd->bij", queries, keys),
     returns=("similarities",),
-    off_limits=(
-        "torch.matmul",
-        "torch.bmm",
-        "torch.Tensor.matmul",
-        "torch.Tensor.__matmul__",
-        "torch.Tensor.bmm",
-        "torch.baddbmm",
-        "course_utils.similarity.similarity_matrix",
-    ),
+    off_limits=(*MATRIX_PRODUCTS, "course_utils.similarity.similarity_matrix"),
     alternatives=(
         Alternative("other letters", lambda queries, keys: torch.einsum("nqe,nke->nqk", queries, keys)),
         Alternative("ellipsis", lambda queries, keys: torch.einsum("...id,...jd->...ij", queries, keys)),
         Alternative("matmul", lambda queries, keys: queries @ keys.transpose(-2, -1), off_limits=True),
         Alternative("bmm", lambda queries, keys: torch.bmm(queries, keys.mT), off_limits=True),
+        Alternative(
+            "mm, item by item",
+            lambda queries, keys: torch.stack([q.mm(k.T) for q, k in zip(queries, keys, strict=True)]),
+            off_limits=True,
+        ),
+        Alternative("F.linear, item by item", lambda q, k: torch.stack(list(map(F.linear, q, k))), off_limits=True),
     ),
     mistakes=(
-        *_PAIR_MISTAKES[1:5],
+        *_PAIR_MISTAKES[1:],
         Mistake(
             "nothing summed",
             lambda queries, keys: torch.einsum("bid,bjd->bijd", queries, keys),
@@ -414,6 +454,12 @@ NEAREST = Exercise(
             lambda query, keys, k: _cosines(query, keys).topk(k).values,
             "the similarities; asked for are the rows at which they stand.",
             "topk gives both: take .indices.",
+        ),
+        Mistake(
+            "both parts of topk",
+            lambda query, keys, k: _cosines(query, keys).topk(k),
+            "similarities and rows together: topk and sort hand back both.",
+            "return the second part alone: .indices.",
         ),
         Mistake(
             "by absolute cosine",

@@ -1,5 +1,6 @@
 """Lesson 02, attention as a soft lookup: what is right, what is wrong, and how it is told."""
 
+import functools
 import math
 
 import torch
@@ -52,6 +53,11 @@ def _by_log_sum(scores):
     return (scores - top - (scores - top).exp().sum(-1, keepdim=True).log()).exp()
 
 
+def _keepdim_missing(scores, where):
+    powers = (scores - scores.amax(-1, keepdim=where == "sum")).exp()
+    return powers / powers.sum(-1, keepdim=where == "maximum")
+
+
 _OVER_QUERIES = (
     "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",
     "normalize over the last dimension, dim=-1, where the keys are.",
@@ -82,6 +88,7 @@ SOFTMAX = Exercise(
     returns=("weights",),
     off_limits=(
         "torch.softmax",
+        "torch._softmax",
         "torch.Tensor.softmax",
         "torch.special.softmax",
         "torch.nn.functional.softmax",
@@ -141,7 +148,7 @@ SOFTMAX = Exercise(
         Mistake(
             "shift by the mean",
             lambda scores: _ratio(scores, -1, "mean"),
-            "a shift by the mean of the row; a score far above the mean still overflows.",
+            "a shift by the mean or the minimum of the row; a score far above it still overflows.",
             "subtract the maximum: then no exponent is above 0.",
         ),
         Mistake(
@@ -186,11 +193,14 @@ SOFTMAX = Exercise(
             "the logarithm of the weights: all your values are negative.",
             "take the exponential once more, or leave the logarithm out.",
         ),
-        Mistake(
-            "keepdim missing",
-            lambda scores: (scores - scores.amax(-1)).exp(),
-            "a reduced axis is gone: without keepdim=True the maximum or the sum no longer lines up with its row.",
-            "write keepdim=True in the maximum and in the sum.",
+        *(
+            Mistake(
+                f"keepdim missing in {where}",
+                functools.partial(_keepdim_missing, where=where),
+                "a reduced axis is gone: without keepdim=True the maximum or the sum no longer lines up with its row.",
+                "write keepdim=True in the maximum and in the sum.",
+            )
+            for where in ("maximum", "sum", "both")
         ),
         Mistake(
             "hard maximum",
@@ -222,7 +232,10 @@ def _temperature_inputs(seed):
         {"scores": torch.tensor([[0.0, 1.0, 2.0]]), "temperature": 2.0},
         {"scores": torch.randn(5, 7, generator=rng), "temperature": 0.7},
         {"scores": 2.0 * torch.randn(4, 6, generator=rng), "temperature": 2.5},
-        {"scores": torch.tensor([[6.0, 0.0, 5.9], [1.0, 1.0, 1.0]]), "temperature": 0.05},  # a weight of exactly 0
+        {  # a weight of exactly 0, and a small one that counts
+            "scores": torch.tensor([[6.0, 0.0, 5.9], [1.0, 1.0, 1.0], [0.0, 0.3, 0.35]]),
+            "temperature": 0.05,
+        },
     ]
 
 
@@ -242,6 +255,14 @@ def _naive_entropy(weights):
     return -(weights * weights.log()).sum(-1)
 
 
+def _entropy_with_epsilon(weights, epsilon):
+    return -(weights * (weights + epsilon).log()).sum(-1)
+
+
+def _entropy_clamped(weights, smallest):
+    return -(weights * weights.clamp(min=smallest).log()).sum(-1)
+
+
 def _tempered_rows(scores, temperature):
     rows = [_softmax_list([s / temperature for s in row]) for row in scores.tolist()]
     rows = [[w if w > 1e-40 else 0.0 for w in row] for row in rows]
@@ -251,6 +272,11 @@ def _tempered_rows(scores, temperature):
 def _log_softmax_entropy(scores, temperature):
     logs = torch.log_softmax(scores / temperature, dim=-1)
     return logs.exp(), -(logs.exp() * logs).sum(-1)
+
+
+def _unshifted(scores, temperature):
+    weights = _ratio(scores / temperature)
+    return weights, _entropy(weights)
 
 
 def _both(name, entropy, naive, looks_like, advice):
@@ -340,10 +366,28 @@ TEMPERATURE = Exercise(
             "replace weights of 0 by 1 before the logarithm (masked_fill), or use torch.special.entr.",
         ),
         Mistake(
-            "large epsilon",
-            _tempered(entropy=lambda w: -(w * (w + 1e-3).log()).sum(-1)),
-            "a constant inside the logarithm that is large enough to change ordinary entropies.",
-            "change the weights only where they are exactly 0, or add no more than 1e-9.",
+            "softmax by hand, no shift",
+            _unshifted,
+            "a softmax without a shift: at a low temperature the divided scores are so large that exp overflows.",
+            "subtract the maximum of each row first, as in 2.1, or call torch.softmax.",
+        ),
+        *(
+            Mistake(
+                f"epsilon {epsilon:g}",
+                _tempered(entropy=functools.partial(_entropy_with_epsilon, epsilon=epsilon)),
+                "a constant inside the logarithm that is large enough to change ordinary entropies.",
+                "change the weights only where they are exactly 0, or add no more than 1e-9.",
+            )
+            for epsilon in (1e-2, 1e-3, 1e-4)
+        ),
+        *(
+            Mistake(
+                f"clamped at {smallest:g}",
+                _tempered(entropy=functools.partial(_entropy_clamped, smallest=smallest)),
+                "the weights were cut off from below at a number that ordinary weights fall short of.",
+                "change the weights only where they are exactly 0, or clamp at 1e-9.",
+            )
+            for smallest in (1e-2, 1e-3)
         ),
         *_both(
             "sign lost",
@@ -538,24 +582,22 @@ def _gaussian(d, h):
     return -(d**2) / (2 * h**2)
 
 
-def _regress(score=_gaussian, dim=-1):
+def _regress(score=_gaussian, dim=-1, weigh=None):
     def answer(x_query, x_key, y_key, bandwidth):
         scores = score(x_query[:, None] - x_key[None, :], bandwidth)
-        weights = (
-            torch.softmax(scores, dim) if dim is not None else torch.softmax(scores.flatten(), 0).view(scores.shape)
-        )
+        if weigh is not None:
+            weights = weigh(scores)
+        elif dim is None:
+            weights = torch.softmax(scores.flatten(), 0).view(scores.shape)
+        else:
+            weights = torch.softmax(scores, dim)
         return weights @ y_key, weights
 
     return answer
 
 
-def _regress_by_ratio(score=_gaussian, dim=-1):
-    def answer(x_query, x_key, y_key, bandwidth):
-        kernel = score(x_query[:, None] - x_key[None, :], bandwidth).exp()
-        weights = kernel / (kernel.sum() if dim is None else kernel.sum(dim, keepdim=True))
-        return weights @ y_key, weights
-
-    return answer
+def _regress_by_ratio(score=_gaussian):
+    return _regress(score, weigh=_ratio)
 
 
 def _regress_loop(x_query, x_key, y_key, bandwidth):
@@ -618,7 +660,19 @@ REGRESSION = Exercise(
             "kernel over its sum",
             _regress_by_ratio(),
             "the kernel divided by its sum. For the far query every exp underflows to 0, and 0 / 0 is NaN.",
-            "use a softmax of the scores, which shifts by their maximum first.",
+            "use a softmax of the scores, which shifts each row by its own maximum first.",
+        ),
+        Mistake(
+            "kernel over its sum, NaN set to 0",
+            _regress(weigh=lambda scores: torch.nan_to_num(_ratio(scores))),
+            "the kernel divided by its sum, with weights of 0 for the far query: there too they must sum to 1.",
+            "use a softmax of the scores, which shifts each row by its own maximum first.",
+        ),
+        Mistake(
+            "kernel clamped",
+            _regress(weigh=lambda scores: _ratio(scores.clamp(min=-80))),
+            "the kernel kept above 0, by a smallest value or a cut: the far query then weighs all keys alike.",
+            "use a softmax of the scores: its nearest key must still win by far.",
         ),
         *_kernel_mistake(
             "bandwidth inverted",
@@ -855,13 +909,13 @@ ADDITIVE = Exercise(
         Mistake(
             "no tanh",
             _additive(lambda q, k, W_q, W_k, w_v: _every_pair(q, k, W_q, W_k) @ w_v),
-            "the score without its tanh: the query then adds the same to all keys, and all your rows are equal.",
+            "a score without a tanh around the sum: the query adds the same to all keys, so all your rows are equal.",
             "put torch.tanh around the sum of the two projections, before w_v.",
         ),
         Mistake(
             "tanh of each",
             _additive(lambda q, k, W_q, W_k, w_v: ((q @ W_q.T).tanh()[:, :, None] + (k @ W_k.T).tanh()[:, None]) @ w_v),
-            "a score in which the query plays no part: left out, or with a tanh of its own, which then cancels.",
+            "a score in which the query plays no part: left out, or outside the tanh of the key, where it cancels.",
             "add the two projections first, then take tanh of their sum.",
         ),
         Mistake(

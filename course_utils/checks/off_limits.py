@@ -9,6 +9,14 @@ from collections.abc import Callable, Iterator
 
 from torch.overrides import TorchFunctionMode
 
+MATRIX_PRODUCTS = (
+    *("torch.matmul", "torch.mm", "torch.bmm", "torch.mv", "torch.inner", "torch.tensordot", "torch.chain_matmul"),
+    *("torch.addmm", "torch.addbmm", "torch.baddbmm", "torch.linalg.matmul", "torch.linalg.multi_dot"),
+    *("torch.Tensor.matmul", "torch.Tensor.__matmul__", "torch.Tensor.__rmatmul__", "torch.Tensor.mm"),
+    *("torch.Tensor.bmm", "torch.Tensor.mv", "torch.Tensor.inner", "torch.Tensor.addmm", "torch.Tensor.addbmm"),
+    *("torch.Tensor.baddbmm", "torch.nn.functional.linear"),
+)
+
 
 class OffLimits(Exception):
     """The answer called something that this exercise asks the student to write."""
@@ -65,7 +73,7 @@ class _TorchGuard(TorchFunctionMode):
 
 
 def _refuse(name: str):
-    raise OffLimits(name)
+    raise OffLimits(f"{name} (also written @)" if name == "torch.Tensor.matmul" else name)
 
 
 def _refusal(name: str) -> Callable:

@@ -7,15 +7,14 @@ import contextlib
 import copy
 import linecache
 import os
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 
 from .codec import encode, type_name
 from .off_limits import OffLimits, off_limits
+from .surroundings import SameNames, neutral_state
 
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MAX_MESSAGE = 400
@@ -43,9 +42,10 @@ def observe(
     """
     if answer is None or answer is ...:
         return {"answer": "missing", "type": type_name(answer), "cases": []}
-    fits = isinstance(answer, type) if expects == "class" else callable(answer) and not isinstance(answer, type)
+    is_class = issubclass(type(answer), type)  # not isinstance: that believes an object's own word
+    fits = is_class if expects == "class" else callable(answer) and not is_class
     if not fits:
-        return {"answer": "wrong kind", "type": type_name(answer), "cases": []}
+        return {"answer": "wrong kind", "type": "class" if is_class else type_name(answer), "cases": []}
     cases = [_observe_case(answer, case, call, off_limits) for case in inputs]
     return {"answer": "called", "type": type_name(answer), "cases": cases}
 
@@ -55,37 +55,11 @@ def observe_value(answer: object) -> dict:
     return {"answer": "missing" if answer is None or answer is ... else "value", "value": encode(answer)}
 
 
-@contextlib.contextmanager
-def neutral_state() -> Iterator[None]:
-    """Default dtype, device, grad mode and a fixed seed inside; everything global as it was before outside."""
-    before = (torch.get_rng_state(), random.getstate(), np.random.get_state())
-    dtype, device, threads = torch.get_default_dtype(), torch.get_default_device(), torch.get_num_threads()
-    try:
-        torch.set_default_dtype(torch.float32)
-        _set_device(torch.device("cpu"))
-        torch.manual_seed(0)
-        with torch.enable_grad():
-            yield
-    finally:
-        torch.set_default_dtype(dtype)
-        _set_device(device)
-        if torch.get_num_threads() != threads:
-            torch.set_num_threads(threads)
-        torch.set_rng_state(before[0])
-        random.setstate(before[1])
-        np.random.set_state(before[2])
-
-
-def _set_device(device: torch.device) -> None:
-    if torch.get_default_device() != device:
-        torch.set_default_device(device)
-
-
 def _observe_case(answer: Any, case: dict[str, Any], call: Callable, names: tuple[str, ...]) -> dict:
     arguments = copy.deepcopy(case)
     with neutral_state():
         try:
-            with off_limits(names, answer):
+            with off_limits(names, answer), SameNames():
                 value = call(answer, arguments)
         except KeyboardInterrupt:
             raise
@@ -98,11 +72,13 @@ def _observe_case(answer: Any, case: dict[str, Any], call: Callable, names: tupl
 
 
 def _describe_exception(problem: BaseException) -> dict:
-    if isinstance(problem, OffLimits):
+    if issubclass(type(problem), OffLimits):
         return {"outcome": "off limits", "type": "OffLimits", "message": str(problem)}
     try:
-        message = str(problem)[:MAX_MESSAGE]
-    except Exception:  # the answer may raise an exception of its own whose text cannot be had
+        message = encode(str(problem))["value"][:MAX_MESSAGE]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the answer may raise an exception of its own whose text cannot be had
         message = ""
     return {"outcome": "raised", "type": type_name(problem), "message": message, "line": _student_line(problem)}
 
@@ -122,19 +98,14 @@ def _student_line(problem: BaseException) -> str:
     return found
 
 
-def _same(before: dict, after: dict) -> bool:
-    if before.keys() != after.keys():
-        return False
-    for key, value in before.items():
-        other = after[key]
-        if isinstance(value, torch.Tensor):
-            if not torch.equal(
-                torch.nan_to_num(value.double(), nan=1e300), torch.nan_to_num(other.double(), nan=1e300)
-            ):
-                return False
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            if len(value) != len(other) or not all(map(_same, value, other)):
-                return False
-        elif value != other:
+def _same(before: Any, after: Any) -> bool:
+    """Whether two parts of two trees are the same; NaN is the same as NaN."""
+    if isinstance(before, torch.Tensor):
+        if not isinstance(after, torch.Tensor) or before.shape != after.shape:
             return False
-    return True
+        return torch.equal(*(torch.nan_to_num(tensor.double(), nan=1e300) for tensor in (before, after)))
+    if isinstance(before, dict):
+        return before.keys() == after.keys() and all(_same(value, after[key]) for key, value in before.items())
+    if isinstance(before, list):
+        return len(before) == len(after) and all(map(_same, before, after))
+    return before == after

@@ -53,7 +53,7 @@ class Verdict:
         lines = [f"{self.number} {'not yet' if self.attempted else 'not attempted yet'} · {worth}"]
         lines += _wrap("", self.what, most=3)
         if self.difference:
-            lines += _wrap("", self.difference.sentence(show_expected), most=2)
+            lines += _wrap("", self.difference.sentence(show_expected), most=3)
         lines += _wrap("Called with: ", self.called_with, most=2)
         lines += _wrap("It looks like: ", self.looks_like, most=3)
         lines += _wrap("Try: ", self.advice, most=3)

@@ -177,7 +177,7 @@ check("0.4", embed)
 # | `y` | `(m, d)` |
 # | returns | `(n, m)`; entry `[i, j]` is row `i` of `x` times row `j` of `y` |
 #
-# Example: `x = [[1., 2.]]` and `y = [[3., 4.], [5., 7.]]` give `[[11., 19.]]`. Matrix products (`@`, `matmul`, `mm`, `inner`) are off limits here.
+# Example: `x = [[1., 2.]]` and `y = [[3., 4.], [5., 7.]]` give `[[11., 19.]]`. Matrix products (`@`, `matmul`, `mm`, `inner` and their kin) are off limits here.
 
 # %% tags=["exercise"]
 def all_products(x, y):

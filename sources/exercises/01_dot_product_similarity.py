@@ -14,7 +14,7 @@
 # {{colab_link}} · about 60 minutes · builds on lesson 01
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 
 # %% tags=["setup"]
 # {{colab_install}}
@@ -61,6 +61,7 @@ check("1.1", dot)
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
 # Write `cosine(a, b)` for two stacks of vectors: the cosine of the angle between row `i` of `a` and row `i` of `b`. Where one of the two is the zero vector, the result is 0.
+# Vectors that are short but not zero count like any other: your guard must not change their cosine.
 #
 # | argument | shape |
 # |---|---|
@@ -101,7 +102,7 @@ check("1.2", cosine)
 
 # %% [markdown] tags=["solution"]
 # **About this solution.** Replacing a length of exactly 0 changes nothing else. Adding a small constant to every length works too as long as it is far below the lengths
-# that occur; `1e-3` is not, `1e-12` is. PyTorch takes a third way: it never lets the length fall below `eps=1e-8`.
+# that occur; `1e-3` is not, `1e-8` is. PyTorch takes a third way: it never lets the length fall below `eps=1e-8`.
 
 # %% [markdown]
 # ### 1.3 · All queries against all keys, in a batch
@@ -141,7 +142,7 @@ check("1.3", all_pairs)
 # ### 1.4 · The same by einsum
 # 2 points · difficulty 2 of 5 · 5 minutes
 #
-# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3 and one call of `torch.einsum`. Matrix products (`@`, `matmul`, `bmm`) are off limits here.
+# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3 and one call of `torch.einsum`. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
 
 # %% tags=["exercise"]
 def all_pairs_einsum(queries, keys):

@@ -14,7 +14,7 @@
 # {{colab_link}} · about 65 minutes · builds on lesson 02
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 
 # %% tags=["setup"]
 # {{colab_install}}
@@ -31,7 +31,7 @@ from course_utils.checks import check
 # | argument | shape |
 # |---|---|
 # | `scores` | `(L_q, L_k)` or `(B, L_q, L_k)` |
-# | returns | the same shape; each row along the last dimension sums to 1, and nothing is NaN |
+# | returns | the same shape and dtype; each row along the last dimension sums to 1, and nothing is NaN |
 #
 # Example: `softmax(torch.tensor([[1000., 1000.], [-1000., -1000.]]))` is `[[0.5, 0.5], [0.5, 0.5]]`. PyTorch's `softmax`, `log_softmax` and `logsumexp` are off limits here.
 

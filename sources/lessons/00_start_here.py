@@ -62,12 +62,12 @@ plotting.show(axes[0], "Three grids. x has rows 1 2 3 and 4 5 6. Reshaped: rows 
 # %% [markdown]
 # *Notice the colors, one for each row of $x$. The transpose turns rows into columns. The reshape reads the numbers in order and breaks the lines elsewhere: its second row mixes both colors.*
 #
-# Same shape, other content, and no error. This is the most common silent mistake in code of this kind, and by the end of the lesson you will see it coming.
+# Same shape, other content, and no error. This silent mistake stands in published code too (the references name two cases). By the end of the lesson you will see it coming.
 
 # %% [markdown]
 # ## 0.1 How this course works
 #
-# **Run.** A notebook is a row of cells. `Shift+Enter` runs one and moves on. Run them from top to bottom: later cells use what earlier ones define. When things get confused, choose *Restart kernel and run
+# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Run them from top to bottom: later cells use what earlier ones define. When things get confused, choose *Restart kernel and run
 # all cells* in the menu; every lesson then gives the same numbers again, because everything random has a seed.
 #
 # **Predict.** Where a lesson says *predict first*, write your guess down before you run the cell. A wrong guess is worth more than none: it shows you what to look at.
@@ -87,7 +87,7 @@ except NotYet as message:
 
 # %% [markdown]
 # Read it from the top: the points, the first number that differs with both values, the arguments that show it, what the answer looks like, what to try. In your own notebook the same text appears as the cell's error. Now an answer that is
-# right; it uses a loop, and any right way counts:
+# right. It uses a loop; any right way counts, unless the exercise rules a function out:
 
 # %%
 def shares_loop(x):
@@ -135,7 +135,7 @@ print(vocabulary)
 print(ids_of)
 
 # %% [markdown]
-# **Step 3, padding.** A tensor has no rows of unequal length. So the shorter sentence is filled up with the id of `<pad>` until both are as long as the longest. The batch is now one tensor of whole
+# **Step 3, padding.** A tensor has no rows of unequal length. So the shorter sentence is filled up with the id of `<pad>` until it is as long as the longer one. The batch is now one tensor of whole
 # numbers: $B$ sentences, $L$ positions each.
 
 # %%
@@ -173,8 +173,8 @@ ax.set_title("x (2, 5, 4): a block for each sentence, a row for each token")
 plotting.show(ax, "Two blocks of five rows and four columns. In the first, rows 1 and 4 hold the same numbers; in the second, the last three rows do.")
 
 # %% [markdown]
-# *Notice the rows of equal color: "the" stands in the first sentence twice and has the same four numbers both times. The three rows of `<pad>` below "birds sing" are numbers as well. A
-# network would compute with them if nobody told it not to; lesson 05 does.*
+# *On the left, from the top: the, cat, saw, the, dog. Notice the rows of equal color: "the" stands in the sentence twice and has the same four numbers both times. The three rows of `<pad>` below "birds sing" are numbers as well. A
+# network would compute with them if nobody told it not to; lesson 05 shows how to tell it.*
 #
 # **This shape is the language of the course.** Read `(B, L, d_model)` as *which sentence, which position, which feature*:
 
@@ -199,8 +199,9 @@ for i in range(L - 1):
 # Four, one at every position but the last, and all of them come from one pass. Inputs and targets are the same ids, shifted by one: the inputs lack the last token, the targets the first. If the shift is
 # forgotten, the target of a token is the token itself, and the model learns to copy.
 #
-# A model hands back a score for every entry of the vocabulary, at every position: shape `(B, L-1, V)`. The smallest one that does so is a linear layer. Untrained, it knows nothing, so its loss should be near that of
-# guessing among $V$ tokens, $\log V$. Targets that are padding do not count.
+# A model hands back a score for every entry of the vocabulary, at every position: shape `(B, L-1, V)`. The smallest one that does so is a linear layer. The loss is the *cross-entropy*: minus the natural
+# logarithm of the probability of the right token, averaged over all targets. (`F.cross_entropy` makes the probabilities from the scores; lesson 01 shows how.) Targets that are padding do not count. A model that knows nothing gives each of the $V$ tokens the probability $1/V$, and its loss is
+# $-\log(1/V) = \log V$. An untrained one should come near that:
 
 # %%
 torch.manual_seed(1)
@@ -210,7 +211,7 @@ loss = F.cross_entropy(scores.reshape(-1, V), targets.reshape(-1), ignore_index=
 print("scores", tuple(scores.shape), f"  loss {loss:.2f}   log V = {math.log(V):.2f}")
 
 # %% [markdown]
-# This model predicts from the present token alone. After "the" comes once "cat" and once "dog": no vector of "the" can tell which. It would have to *look at other positions*. How networks do that
+# This model predicts from the present token alone. After "the" comes "cat" once and "dog" once: no vector of "the" can tell which. The model would have to *look at other positions*. How networks do that
 # is the question of this course, and sections 0.9 to 0.12 show the first answers. First the tools.
 
 # %% [markdown]
@@ -223,7 +224,7 @@ print("scores", tuple(scores.shape), f"  loss {loss:.2f}   log V = {math.log(V):
 #     row         (4)
 #     result   (3, 4)
 #
-# By hand: the column 0, 10, 20 plus the row 1, 2, 3, 4 gives in line 2 the numbers 11, 12, 13, 14.
+# By hand: the column 0, 10, 20 plus the row 1, 2, 3, 4 gives in the second row the numbers 11, 12, 13, 14.
 
 # %%
 column = torch.tensor([[0], [10], [20]])  # (3, 1)
@@ -259,7 +260,7 @@ print(f"shape {tuple(difference.shape)}, mean squared error {(difference**2).mea
 print(f"shapes made equal: mean squared error {((predictions.squeeze(-1) - goals) ** 2).mean():.2f}")
 
 # %% [markdown]
-# A matrix: every prediction minus every target, without a word. The rule was followed to the letter, `(3, 1)` and `(3)` fit. Print the shape of what you subtract.
+# A matrix: every prediction minus every target, and no warning, since by the rule `(3, 1)` and `(3)` fit. Print the shapes of what you subtract.
 
 # %% [markdown]
 # ## 0.6 `view`, `transpose`, `permute`
@@ -311,7 +312,7 @@ plotting.show(axes[0], "Three pairs of grids. After the transpose each column ha
 # %% [markdown]
 # *Notice the columns. In `(B, d, L)` a column should be one position, so one color, as in the middle. On the right each column holds both positions: a reshape has mixed them.*
 #
-# **`contiguous`.** After a transpose, walking along the rows no longer walks along the memory. A `view` that would merge such axes is impossible, and says so:
+# **`contiguous`.** A tensor is *contiguous* if reading its rows one after the other reads the memory in order. After a transpose this no longer holds. A `view` that would merge such axes is impossible, and PyTorch says so:
 
 # %%
 moved = x.transpose(0, 1)  # (3, 2), in memory still 1 2 3 4 5 6
@@ -331,7 +332,9 @@ assert torch.equal(moved.contiguous().view(6), moved.reshape(6))
 #
 # From lesson 06 on, the vector of each token is cut into $H$ equal parts, the *heads*, of $d_{head} = d_{model} / H$ numbers. The shape wanted is `(B, H, L, d_head)`: each head sees all positions, and a part of each vector. As a loop:
 #
-# $$y_{b,h,i,e} = x_{b,\,i,\;h \cdot d_{head} + e} .$$
+# $$y_{b,h,i,e} = x_{b,\,i,\;h \cdot d_{head} + e} ,$$
+#
+# where $b$ counts the sentences, $h$ the heads, $i$ the positions and $e$ the places inside a head.
 
 # %%
 x = torch.tensor([[[10, 11, 12, 13], [20, 21, 22, 23], [30, 31, 32, 33]]])  # (B=1, L=3, d_model=4)
@@ -389,7 +392,7 @@ assert torch.equal(S, S_loop) and torch.equal(S, X @ Y.T) and torch.equal(S, sim
 print(S)  # by hand, entry [0, 1]: 1*2 + 2*1 + 0*0 = 4
 
 # %% [markdown]
-# Nearly every product of this course is one of ten patterns:
+# Ten patterns to know, each held to another way of writing it:
 
 # %%
 v, w = X[0], X[1]  # (3,), (3,)
@@ -421,9 +424,10 @@ assert torch.equal(torch.einsum("id,je->ij", X, Y), X.sum(1)[:, None] * Y.sum(1)
 # %% [markdown]
 # ## 0.9 Before attention: the feed-forward layer
 #
-# Now to the question of section 0.4: how can one position use another? Three kinds of layer existed before attention. All of them map `(B, L, d)` to `(B, L, d)`. For each we ask: **on which input positions does an output position depend?**
+# Now to the question of section 0.4: how can one position use another? Three kinds of layer were in use before attention. All of them map `(B, L, d)` to `(B, L, d)`. For each we ask: **on which input positions does an output position depend?**
 #
-# A gradient answers. If $\partial\, y_i / \partial x_j$ is zero, position $i$ cannot see position $j$. The function below measures the size of that gradient for all pairs and divides each row by its sum.
+# A gradient answers. If $\partial\, y_i / \partial x_j$ is zero for every input, position $i$ cannot see position $j$. The function below takes one random input, measures for all pairs the size of the gradient (of the sum of the $d$ numbers in $y_i$), and
+# divides each row by its sum.
 
 # %%
 def influence(layer, length, d=4):
@@ -449,6 +453,8 @@ def draw(shares, ax=None, title=""):
 # **Feed-forward.** Two linear maps with a ReLU between them, applied to each position alone:
 #
 # $$y_i = W_2^\top \max(0,\; W_1^\top x_i + b_1) + b_2 , \qquad W_1 \text{ of shape } (d, d_{ff}), \quad W_2 \text{ of shape } (d_{ff}, d).$$
+#
+# $d_{ff}$ is the width in between; $b_1$ has the shape $(d_{ff})$, $b_2$ the shape $(d)$. A vector such as $x_i$ is a column in a formula and a row of a tensor in code, so $W^\top x_i$ is written `x @ W`.
 
 # %%
 rng = torch.Generator().manual_seed(1)
@@ -475,13 +481,13 @@ ax = draw(influence(feed_forward, 8), title="feed-forward")
 plotting.show(ax, "An eight by eight heatmap: 1 on the diagonal, 0 everywhere else.")
 
 # %% [markdown]
-# *Notice the diagonal: each position sees itself and nothing else, however wide the layer. All positions can be computed at the same time, but no word ever learns of another.* A Transformer still has such a
-# layer in every block, beside the attention; lesson 09 builds it.
+# *Notice the diagonal: each position sees itself and nothing else, however wide the layer. All positions can be computed at the same time, but no position ever learns of another.* A Transformer still has such a
+# layer in every block, after the attention; lesson 09 builds it.
 
 # %% [markdown]
 # ## 0.10 Before attention: convolution
 #
-# Each position sees a window of $k$ positions around it, and every place in the window has its own weights $W_j$ of shape $(d, d)$. At the ends the window is filled with zeros:
+# Each position sees a window of $k$ positions around it ($k$ odd, the *kernel size*), and every place $j$ in the window has its own weights $W_j$ of shape $(d, d)$. At the ends the window is filled with zeros:
 #
 # $$y_i = \sum_{j=0}^{k-1} W_j^\top\, x_{\,i + j - (k-1)/2} .$$
 
@@ -500,7 +506,7 @@ assert torch.allclose(convolution(x), by_pytorch, atol=1e-5)
 print("ours and PyTorch's conv1d agree, shape", tuple(by_pytorch.shape))
 
 # %% [markdown]
-# Several layers are put on top of each other, with a nonlinearity between them. **Predict first:** one layer sees 3 positions. How many do two layers see, and three?
+# Several layers are put on top of each other, with a nonlinearity between them. What a position of the last layer can see of the input is its *receptive field*. **Predict first:** one layer sees 3 positions. How many do two layers see, and three?
 
 # %%
 def convolutions(layers):
@@ -520,12 +526,12 @@ for layers, ax in zip((1, 2, 3), axes, strict=True):
 plotting.show(axes[0], "Three heatmaps: a band along the diagonal that is one, two and three positions wide to either side.")
 
 # %% [markdown]
-# *Notice the band: it grows by one position to either side with every layer, until the ends of the text cut it off. Far words meet only after many layers.*
+# *Notice the band: it grows by one position to either side with every layer, until the ends of the text cut it off. (A share below 0.005 is written 0.00; the printed lines count it.) Distant words meet only after many layers.*
 
 # %% [markdown]
 # ## 0.11 Before attention: recurrence
 #
-# A recurrence reads from left to right and carries a *state* $h$ along. Each step mixes the new token into the state:
+# A recurrence reads from left to right and carries a *state* $h_i$ of shape $(d)$ along. Each step mixes the new token into the state:
 #
 # $$h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1}) , \qquad h_{-1} = 0 , \qquad W_x, W_h \text{ of shape } (d, d).$$
 
@@ -553,8 +559,8 @@ ax = draw(influence(recurrence, 8), title="recurrence")
 plotting.show(ax, "An eight by eight heatmap, zero above the diagonal. In the lower rows the last three positions hold most of the influence and the first ones little.")
 
 # %% [markdown]
-# *Notice the triangle: a state sees the whole past and nothing of the future. In the lower rows the last few tokens hold most of the influence: what was read long ago has been squeezed through many steps.* How much is left
-# of the first token, these weights given, after more and more steps?
+# *Notice the triangle: a state sees the whole past and nothing of the future. In the lower rows the last few tokens hold most of the influence: what was read long ago has passed through many steps.* With these weights, how much is left
+# of the first token after more and more steps?
 
 # %%
 shares = influence(recurrence, 33)  # (33, 33)
@@ -562,8 +568,8 @@ for i in (0, 1, 2, 4, 8, 16, 32):
     print(f"state {i:2}: share of the first token {100 * shares[i, 0]:9.5f} %")
 
 # %% [markdown]
-# Every step multiplies the gradient by the same matrix and by the slope of the tanh, which is at most 1. After 32 of them next to nothing is left. Other weights forget more slowly, and gated networks (lesson 03) were
-# invented to; the number of steps stays. And there is a second price: step $i$ cannot begin before step $i-1$ is done, so many cores do not help.
+# Every step multiplies the gradient by the same matrix $W_h$ and by the slope of the tanh, which is at most 1. After 32 of them next to nothing is left. Other weights forget more slowly, and gated networks (lesson 03) were
+# invented to remember longer, but the number of steps stays the same. And there is a second price: step $i$ cannot begin before step $i-1$ is done, so the steps of one sentence cannot be shared out among many cores.
 
 # %% [markdown]
 # ## 0.12 Paths and steps
@@ -571,10 +577,10 @@ for i in (0, 1, 2, 4, 8, 16, 32):
 # Take two tokens at distance $n - 1$, the first and the last of $n$. How many layers or steps must information pass through to get from one to the other?
 #
 # - **Convolution.** A layer with odd kernel size $k$ carries it $(k-1)/2$ positions. So at least $\lceil (n-1) / \frac{k-1}{2} \rceil$ layers are needed.
-# - **Dilated convolution**, whose window has gaps of 1, $k$, $k^2$ ... in successive layers. After $m$ layers it has gone $(k^m - 1)/2$ positions: far fewer layers.
+# - **Dilated convolution**, in which the places of the window lie 1, $k$, $k^2$ ... positions apart in successive layers. After $m$ layers information has gone up to $(k^m - 1)/2$ positions: far fewer layers are needed.
 # - **Recurrence.** One step for each position: $n - 1$.
 #
-# Derived is one thing. The next cell puts a 1 into a long row of zeros and counts the layers until something arrives $n - 1$ positions further.
+# So far the derivation. The next cell measures: it puts a 1 into a long row of zeros and counts the layers until something arrives $n - 1$ positions further.
 
 # %%
 def layers_needed(n, k, dilated=False):
@@ -596,7 +602,7 @@ for n in (8, 32, 64):
 print("measured and derived agree; kernel 3, n = 64:", layers_needed(64, 3), "layers")
 
 # %% [markdown]
-# **And attention?** It lets every position look at every other at once. Here is its picture, with the library's function; how it works is the matter of lessons 01 to 04. With the same token vectors in all three roles:
+# **And attention?** It lets every position look at every other at once. Here is its picture, with the library's function; how it works is the matter of lessons 01 to 04. The function takes three inputs, and here all three are the same token vectors:
 
 # %%
 def self_attention(x):  # (B, L, d)
@@ -609,8 +615,8 @@ ax = draw(shares, title="attention, one layer")
 plotting.show(ax, "An eight by eight heatmap in which no entry is zero; the shares are uneven and follow no band or triangle.")
 
 # %% [markdown]
-# *Notice that no entry is exactly zero, as the smallest share proves, and that the shares follow no band and no triangle: who looks at whom depends on the content.* Now all of them in one table. The steps of the recurrence and the layer of attention are
-# counted in the code as it runs, and the gradient proves that the first token is seen.
+# *Notice that no entry is exactly zero, as the smallest share proves, and that the shares follow no band and no triangle: a large share may lie far away, as that of input 7 in output 3. (The diagonal is strong because here each vector is compared with itself, too.)* Now all of them in one table. The steps of the
+# recurrence are counted while the code runs. For attention, the gradient proves that after one layer the last position sees the first.
 
 # %%
 def recurrence_steps(n):
@@ -630,8 +636,8 @@ for n in (8, 16, 32, 64):
     print("{:4}   {:8}   {:8}   {:11}   {:10}   {:9}".format(n, *counts))
 
 # %% [markdown]
-# The column of attention does not grow. This is the argument of Vaswani et al. (2017, section 4, table 1): the shorter the path, the easier it is to learn that two far words belong together. And none of the steps of one attention
-# layer waits for another.
+# The column of attention does not grow. This is the argument of Vaswani et al. (2017, section 4, table 1): the shorter the path, the easier it is to learn that two distant words belong together. And inside a layer of attention no
+# position has to wait for another.
 #
 # **The price.** Attention compares all pairs. The same table of the paper counts, up to a constant, $n^2 d$ products for a layer of attention, $n d^2$ for a recurrence, $k n d^2$ for a convolution:
 
@@ -642,12 +648,12 @@ for n in (64, 512, 4096):
     print(f"{n:6}   {n * n * d / 1e6:13,.0f}   {n * d * d / 1e6:14,.0f}   {3 * n * d * d / 1e6:16,.0f}")
 
 # %% [markdown]
-# Attention is the cheapest while $n$ is smaller than $d$, level with the recurrence at $n = d$, and the dearest of the three for long texts. That square stays with us through the course.
+# Attention is the cheapest while $n$ is smaller than $d$, level with the recurrence at $n = d$, and, for long texts, the most expensive of the three. That square stays with us through the course.
 
 # %% [markdown]
 # ## Look
 #
-# All moves on numbered boxes. Choose an operation and an entry of its result; the frames show where the number comes from. Before each choice, predict the result. First the starting state as a still picture, then the live figure.
+# The moves of this lesson on numbered boxes. Choose an operation and an entry of its result; the frames show where the number comes from. Before each choice, predict the result. First the starting state, `x.reshape(4, 3)`, as a still picture, then the live figure.
 
 # %%
 viewer = widgets.shape_viewer()
@@ -657,8 +663,8 @@ viewer.show_first_state("x with rows 0 to 3, 4 to 7, 8 to 11 in three colors; be
 viewer
 
 # %% [markdown]
-# *Notice in the reshaped picture that the colors run on over the ends of the rows. Then choose `x.transpose(0, 1)`: each color becomes a column. With the einsum patterns, the frames mark all entries that were
-# multiplied and summed.*
+# *Notice in the reshaped picture that the colors run on over the ends of the rows. Then choose `x.transpose(0, 1)`: each color becomes a column. With the einsum patterns, the frames mark all entries that
+# go into the result.*
 
 # %% [markdown]
 # ## What goes wrong
@@ -684,7 +690,7 @@ for name, targets in (("(20)", y_line), ("(20, 1)", y_line[:, None])):
     print(f"targets {name:8} slope {abs(slope):.2f}   loss {loss:.2f}   (variance of the targets {targets.var(correction=0):.2f})")
 
 # %% [markdown]
-# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. It runs to the end and learns nothing. How you would notice: a loss that stops early at a value near the variance of the targets. How you would
+# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. It runs to the end and learns nothing. How you would notice: a loss that stays near the variance of the targets. How you would
 # prevent it: compare the two shapes before you subtract.
 #
 # **Reshape where a transpose was meant.** PyTorch's recurrent layers want `(L, B, d)` unless told otherwise. Bring `(B, L, d)` to that shape both ways, run the layer, and apply the test that finds this mistake in any network:
@@ -703,7 +709,7 @@ for name, move in (("transpose", lambda t: t.transpose(0, 1)), ("reshape", lambd
     print(f"{name:9} input {tuple(move(x).shape)}   the first sentence's states moved by {shift:.2f}")
 
 # %% [markdown]
-# After the reshape the two sentences are mixed, and nothing complains. The mistake is found in published code: the references name two threads.
+# After the reshape the two sentences are mixed, and no error is raised. The mistake is found in published code: the references name two threads.
 #
 # **A view is a window, not a copy.** Writing into it changes the original.
 
@@ -719,11 +725,11 @@ print("written into its clone:", original)
 # ## In practice
 #
 # - **Which axis comes first?** `nn.RNN`, `nn.GRU` and `nn.MultiheadAttention` take `(L, B, d)` unless you pass `batch_first=True`; `nn.Conv1d` takes `(B, d, L)`. This course writes `(B, L, d)` throughout. Read the page of a layer before the first call.
-# - **Shape comments.** Code that lasts has the shape behind every line that changes it, as in `# (B, H, L, d_head)`. The library of this course also has shapes in its signatures.
+# - **Shape comments.** Write the new shape behind every line that changes it, as in `# (B, H, L, d_head)`. The library of this course also has shapes in its signatures.
 # - **`reshape` or `view`.** Use `view` to split or merge neighboring axes, `transpose` or `permute` to reorder them. If you are about to use `reshape` to make an error go away, draw the boxes first.
 # - **Sizes that differ.** Try code on `B=2, L=5, d=4`, never on `3, 3, 3`: equal sizes hide a swapped axis. The checks do the same.
 # - `F.mse_loss` warns when its two arguments differ in shape; a subtraction that you write yourself does not.
-# - Convolutions and recurrences are still in use, for sound, images, and very long sequences. The table above says why they are not the default for text.
+# - Convolutions and recurrences are still in use, for sound, images, and very long sequences. The two tables of 0.12 show what each of them pays.
 
 # %% [markdown]
 # ## Recap
@@ -737,13 +743,16 @@ print("written into its clone:", original)
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $B$, $L$, $V$ | sentences in a batch, positions in a sentence, entries of the vocabulary | numbers |
+# | $n$ | length of a text, in 0.12 | number |
 # | $d_{model}$ | size of the vector of a token | number |
 # | ids | whole numbers, one for each token | $(B, L)$ |
 # | $E$ | embedding table | $(V, d_{model})$ |
 # | $x$ | a batch of token vectors | $(B, L, d_{model})$ |
 # | $H$, $d_{head}$ | number of heads, size of a head; $H \cdot d_{head} = d_{model}$ | numbers |
-# | $h_i$ | state of a recurrence after position $i$ | $(B, d)$ |
-# | $k$ | kernel size of a convolution | number |
+# | $W_1$, $W_2$ | weights of the feed-forward layer, of width $d_{ff}$ | $(d, d_{ff})$, $(d_{ff}, d)$ |
+# | $k$, $W_j$ | kernel size of a convolution, weights of place $j$ of its window | number, $(d, d)$ |
+# | $h_i$ | state of a recurrence after position $i$ | $(d)$, in a batch $(B, d)$ |
+# | $W_x$, $W_h$ | weights of the recurrence | $(d, d)$ |
 
 # %% [markdown]
 # ## Check yourself
@@ -768,9 +777,9 @@ print("written into its clone:", original)
 # **20 layers, 40 steps.** A layer carries 2 positions, the distance is 40. (Dividing 41 by 5 forgets that only half of the window points one way; 41 steps would count the tokens instead of the steps between them.)
 # </details>
 #
-# <details><summary>5. A friend says: "My loss went to zero in one epoch, on next-token prediction." What do you ask first?</summary>
+# <details><summary>5. A friend says: "My loss went to zero in one pass over the data, on next-token prediction." What do you ask first?</summary>
 #
-# **"Are the targets shifted by one?"** If they equal the inputs, the model copies. A model that sees the future (lesson 05) is the second suspect. (A large learning rate does not bring a loss to zero, and too small a vocabulary does not either.)
+# **"Are the targets shifted by one?"** If they equal the inputs, the model copies. A model that sees the future (lesson 05) is the second suspect. (Learning the text by heart could bring the loss to zero as well, but hardly in one pass. A large learning rate makes a loss jump; it does not make it vanish.)
 # </details>
 #
 # Now do the exercises: `exercises/00_start_here.ipynb`.

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01 · Dot-product similarity
 #
-# At the end you can say how alike two vectors are, find the nearest of thousands, and compare every vector of a batch with every other in one line.
+# At the end you can say how alike two vectors are, find the nearest of more than a thousand, and compare every vector of a batch with every other in one line.
 #
 # {{colab_link}} · about 45 minutes · builds on lesson 00
 
@@ -93,7 +93,7 @@ print("loop, course_utils and PyTorch agree")
 # %% [markdown]
 # **What the sign means.** Each product $a_i b_i$ is positive where the two vectors agree about coordinate $i$ (both positive or both negative) and negative where they
 # disagree. The sum weighs agreement against disagreement: positive means *more or less the same direction*, negative means *more or less opposite*. Zero means
-# that neither wins. Geometrically the vectors then stand at a right angle:
+# that neither wins. Geometrically the vectors then stand at a right angle (if neither of them is zero itself):
 
 # %%
 east, north = torch.tensor([3.0, 0.0]), torch.tensor([0.0, 2.0])
@@ -133,11 +133,11 @@ assert torch.isclose(similarity.cosine_similarity(happy, joyful), F.cosine_simil
 # The cosine lies between -1 (opposite) and 1 (same direction), whatever the lengths. It puts `joyful`, 0.94, far above `noise`.
 #
 # **When to use which.** If length is an accident, as it is for raw counts, which grow with how often a word happens to be mentioned, compare by cosine. If length means something,
-# such as how sure or how important a thing is, the dot product lets it count. Attention uses the dot product: the network may learn to make a key long, so
-# that many queries find it.
+# such as how sure or how important a thing is, the dot product lets it count. Attention uses the dot product: the network may learn to make a key long, and a
+# longer key scores higher with every query that points its way.
 
 # %% [markdown]
-# Move the sliders: which of the two numbers at the right reacts to a length, and which to the angle? First the starting position as a still picture, then the live figure.
+# **Look.** Two arrows, and sliders for their lengths and their angle. Predict first: which of the two numbers at the right will change with a length, and which with the angle? First the starting position as a still picture, then the live figure.
 
 # %%
 explorer = widgets.two_vectors()
@@ -147,10 +147,13 @@ explorer.show_first_state("Two arrows at an angle of 45 degrees with lengths 2.0
 explorer
 
 # %% [markdown]
+# *Notice in the picture that $b$ is the shorter arrow, and that the cosine says nothing about it. A length slider moves the dot product alone; the angle slider moves both numbers.*
+
+# %% [markdown]
 # ## 1.3 Word vectors from a real text
 #
-# Two numbers a word, made up by us, prove little. Where do real word vectors come from? From an old observation: words that mean similar things keep similar company. So
-# count, for each word, which words stand near it. The text is Python's own documentation, which comes with every Python.
+# Two numbers for a word, made up by us, prove little. Where do real word vectors come from? From an old observation (Firth, 1957): words that mean similar things keep similar company. So
+# count, for each word, which words stand near it. The text is a part of Python's own documentation that is installed with Python.
 
 # %% tags=["nbval-ignore-output"]
 text = datasets.python_documentation()
@@ -170,13 +173,15 @@ ax = plotting.similarity_heatmap(counts, tiny_words, tiny_words, quantity="count
 plotting.show(ax, "A symmetric four by four table of counts; the row of chase reads 2, 0, 1, 1.")
 
 # %% [markdown]
-# Raw counts favor words that are common everywhere: in English, "the" keeps company with everything. So compare each count with what chance would give. If $P(w, c)$ is the
-# share of all pairs that are $(w, c)$, and words met at random, it would be about $P(w) P(c)$. The logarithm of the ratio is the *pointwise mutual information*; negative
+# *Notice the row of `chase`, and that the table is symmetric: if $w$ stands near $c$, then $c$ stands near $w$.*
+#
+# Raw counts favor words that are common everywhere: in English, "the" keeps company with everything. So compare each count with what chance would give. Let $P(w, c)$ be the
+# share of all counted pairs that are $(w, c)$, and $P(w)$ the share of the pairs that begin with $w$. If words met at random, $P(w, c)$ would be about $P(w) P(c)$. The natural logarithm of the ratio of the two is the *pointwise mutual information*; negative
 # values, "seen less often than by chance", are unreliable in a small text and set to zero:
 #
 # $$\operatorname{PPMI}(w, c) = \max\!\left(0, \; \log \frac{P(w, c)}{P(w)\, P_s(c)}\right).$$
 #
-# ($P_s$ is $P$ with its counts raised to the power 0.75, which keeps very rare companions from getting huge values.) The numbers of one row, by hand and by the library:
+# ($P_s$ is $P$ made from counts that were raised to the power 0.75, which keeps very rare companions from getting huge values.) The numbers of one row, by hand and by the library:
 
 # %%
 pairs = counts / counts.sum()  # (4, 4), shares of all pairs
@@ -185,11 +190,12 @@ chase = tiny_words.index("chase")
 by_hand = torch.log(pairs[chase] / (pairs[chase].sum() * smooth)).clamp(min=0)
 print("chase, by hand   ", by_hand)
 print("chase, course    ", datasets.positive_pmi(counts)[chase])
+assert torch.allclose(by_hand, datasets.positive_pmi(counts)[chase])
 
 # %% [markdown]
 # **Now the real text.** Words seen fewer than five times say too little and are left out. Then the counts within two places, PPMI, and one more step: the table has a column for every
-# word, over a thousand numbers for each, most of them zero. A *singular value decomposition* finds the 100 directions in which the rows differ most and writes every row
-# in those: 100 numbers for each word.
+# word, over a thousand numbers for each, most of them zero. A *singular value decomposition* (SVD) finds the 100 directions that keep as much of the rows as 100 directions can, and describes every row
+# by those: 100 numbers for each word. (Each direction is weighted by the square root of its *singular value*, which says how much it keeps. Levy and Goldberg, in the references, found that this works better than the full value.)
 
 # %% tags=["nbval-ignore-output"]
 frequency = collections.Counter(words)
@@ -215,7 +221,7 @@ for word in ("float", "true", "left", "try", "tuple", "exception", "bytes", "imp
     print(f"{word:11} {neighbors}")
 
 # %% [markdown]
-# `float` is found near `complex`, `int` and `nan`; `true` near `false`; `left` near `right`; `try` near `finally` and `except`. Opposites are neighbors here: they keep the same company.
+# `float` is found near `complex`, `int` and `nan`; `true` near `false`; `left` near `right`; `try` near `finally` and `except` (and near `_stmt`, a piece of names such as `try1_stmt` in the grammar). Opposites are neighbors here: they keep the same company.
 # That is what these vectors can and cannot tell: *used alike*, not *means the same*. (The text differs a little between Python versions, and the
 # numbers with it.)
 
@@ -279,8 +285,8 @@ ax = plotting.similarity_heatmap(cosines, chosen, chosen, quantity="cosine")
 plotting.show(ax, "Heatmap of the cosines among twelve words. Blocks of high similarity: the numbers, the collections, the parts of a try statement, left and right.")
 
 # %% [markdown]
-# *Notice the blocks along the diagonal: number types, collections, the parts of a `try` statement, the two sides. The matrix is symmetric because queries and keys are
-# the same vectors here. In attention they will not be.*
+# *Notice the blocks along the diagonal: number types, collections, the parts of a `try` statement, `left` and `right`. The matrix is symmetric because queries and keys are
+# the same vectors here. In attention they need not be.*
 
 # %% [markdown]
 # ## 1.6 A whole batch
@@ -313,15 +319,15 @@ print("five ways, one result of shape", tuple(S.shape))
 # ## 1.7 From similarities to a ranking to weights
 #
 # Similarities can be used in two ways. A **ranking** picks the best and forgets the rest, as a search engine does. A **weighting** keeps everything, more of the similar and less
-# of the dissimilar. The function that turns scores into weights is the softmax,
+# of the dissimilar. The usual function that turns the scores $s_1, s_2, \dots$ of one query into weights is the softmax,
 #
 # $$w_j = \frac{e^{s_j}}{\sum_{m} e^{s_m}} ,$$
 #
-# positive numbers that sum to 1. Lesson 02 takes it apart; here is a first look.
+# where $m$ runs over all keys. It gives positive numbers that sum to 1. Lesson 02 takes it apart; here is a first look.
 
 # %%
 scores = Q @ K[:2].T  # happy and sad against joyful and happy: (2, 2)
-weights = torch.softmax(scores / 4, dim=-1)  # (2, 2); divided by 4 to keep the weights apart from 0 and 1
+weights = torch.softmax(scores / 4, dim=-1)  # (2, 2); divided by 4 to keep the weights away from 0 and 1
 print("scores\n", scores)
 print("ranking of the keys, best first\n", scores.argsort(dim=-1, descending=True))
 print("weights\n", weights)
@@ -330,16 +336,16 @@ print("each row sums to", weights.sum(dim=-1))
 # %% tags=["nbval-ignore-output"]
 word_weights = torch.softmax(cosines / 0.3, dim=-1)  # (12, 12)
 ax = plotting.attention_heatmap(word_weights, chosen, chosen)
-plotting.show(ax, "The cosines of the twelve words turned into weights: each row sums to 1, the largest part on the word itself, the next on the words of its own group.")
+plotting.show(ax, "The cosines of the twelve words turned into weights: each row sums to 1, the largest part on the word itself, the next on the words of its own group; import has no group and keeps most for itself.")
 
 # %% [markdown]
-# *Each row is one query, its weights sum to 1, the largest falls on the word itself and the next on its own group. This picture, weights of queries over keys, is what attention looks like.
+# *Each row is one query, its weights sum to 1, the largest falls on the word itself and the next on its own group (`import` has none here). This picture, weights of queries over keys, is what attention looks like.
 # You will see it in every lesson from here on.*
 
 # %% [markdown]
 # ## What goes wrong
 #
-# **`.T` on a batch.** For a matrix `.T` swaps the two axes. With three axes, the same idea, reverse them all, moves the batch axis too. With sizes that differ it fails at once,
+# **`.T` on a batch.** For a matrix `.T` swaps the two axes. The same idea with three axes, to reverse them all, moves the batch axis too. With sizes that differ it fails at once,
 # which is lucky. With equal sizes it runs and is wrong, which is why we test with unequal ones.
 
 # %%
@@ -366,7 +372,7 @@ print("course_utils", similarity.cosine_similarity(zero, happy).item())
 print("PyTorch     ", F.cosine_similarity(zero, happy, dim=0).item())
 
 # %% [markdown]
-# **Only one side normalized.** The values are no cosines, yet a ranking of keys may still be right, so nobody notices. How you would: a similarity above 1.
+# **Only one side normalized.** The values are no cosines, yet a ranking of keys may still be right, so it is easily missed. How you would notice: a similarity above 1.
 
 # %%
 print(f"happy with joyful, only happy normalized: {(similarity.normalize(happy) @ joyful).item():.2f}")
@@ -374,23 +380,26 @@ print(f"happy with joyful, only happy normalized: {(similarity.normalize(happy) 
 # %% [markdown]
 # ## In practice
 #
-# - Search engines for vectors store **normalized** keys, so that the fast matrix product gives cosines. Normalize once, when storing, and not at every query.
+# - Search engines for vectors often store **normalized** keys, so that the fast matrix product gives cosines. Normalize once, when storing, and not at every query.
 # - `F.cosine_similarity(a, b, dim=-1)` compares row by row, `F.normalize(x, dim=-1)` divides by the length. Both guard against zero vectors with a small floor `eps` under the length.
 # - Ranking does not need the query's length: it is the same for all keys. Weights do, since the softmax reacts to the size of the scores.
 # - `A @ B.mT` swaps the last two axes of a batch. `.T` on more than two axes is deprecated in PyTorch, for the reason shown above.
-# - Word vectors by counting and SVD are a generation older than the Transformer, and still a strong baseline for small texts. A Transformer *learns* its vectors, for the task at hand.
+# - Word vectors by counting and SVD are decades older than the Transformer, and they need no training. A Transformer *learns* its vectors, for the task at hand.
 
 # %% [markdown]
 # ## Recap
 #
-# 1. **Compute a dot product, read its sign**: multiply by coordinate, add. Positive: same direction more or less; negative: opposite; zero: right angle.
-# 2. **Dot product or cosine**: the dot product counts length and direction, the cosine direction only. The longest vector wins the dot product.
+# 1. **Compute a dot product, read its sign**: multiply coordinate by coordinate, add. Positive: same direction more or less; negative: opposite; zero: right angle.
+# 2. **Dot product or cosine**: the dot product counts length and direction, the cosine direction only. A long vector can win the dot product without pointing the same way.
 # 3. **Word vectors**: count company, PPMI, SVD; neighbors are words that are *used* alike.
 # 4. **All against all, in a batch**: `Q @ K.transpose(-2, -1)`, or `einsum("bid,bjd->bij", Q, K)`.
 # 5. **Ranking and weights**: sort the scores, or softmax them.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
+# | $d$, $L_q$, $L_k$ | size of a vector, number of queries, number of keys | numbers |
+# | $a \cdot b$, $\lvert a \rvert$, $\cos\theta$ | dot product, length, cosine similarity | numbers |
+# | $P(w, c)$ | share of the pairs of words that are $(w, c)$ | number; the table of PPMI is $(V, V)$ |
 # | $q$ | one query | $(d)$ |
 # | $Q$, $K$ | queries, keys | $(L_q, d)$, $(L_k, d)$, or with $B$ in front |
 # | $S = QK^\top$ | scores | $(L_q, L_k)$, or with $B$ in front |
@@ -401,7 +410,7 @@ print(f"happy with joyful, only happy normalized: {(similarity.normalize(happy) 
 #
 # <details><summary>1. The dot product of a with b is 6. What is it for 3a and -b?</summary>
 #
-# **-18.** Each factor comes out of the sum: 3 times -1 times 6. (18 forgets the sign; 6 would be true of neither, since length and direction both changed.)
+# **-18.** Each factor comes out of the sum: 3 times -1 times 6. (18 forgets the minus, -6 forgets the 3, and 6 forgets both.)
 # </details>
 #
 # <details><summary>2. The cosine of a with b is 0.5. What is it for 3a and -b?</summary>
@@ -416,7 +425,7 @@ print(f"happy with joyful, only happy normalized: {(similarity.normalize(happy) 
 #
 # <details><summary>4. "true" and "false" are near neighbors among our word vectors. Is that a fault of the method?</summary>
 #
-# **No, it is what was counted.** Both appear in the same company ("returns ...", "is ... if"). The vectors say *used alike*. A larger text would not change that; another way of counting might.
+# **No, it is what was counted.** Both keep the same company: both often follow "return" and "is". The vectors say *used alike*, not *means the same*. (A larger text is no cure as such: it counts the same thing more often.)
 # </details>
 #
 # Now do the exercises: `exercises/01_dot_product_similarity.ipynb`.
@@ -425,6 +434,7 @@ print(f"happy with joyful, only happy normalized: {(similarity.normalize(happy) 
 # ## References
 #
 # - Salton, Wong, Yang, *A Vector Space Model for Automatic Indexing*, 1975: documents as vectors, compared by their angle; where the idea became practical.
-# - Levy, Goldberg, *Neural Word Embedding as Implicit Matrix Factorization*, 2014, section 5: why counting plus SVD comes close to learned word vectors.
-# - Levy, Goldberg, Dagan, *Improving Distributional Similarity with Lessons Learned from Word Embeddings*, 2015, section 3: the power 0.75 and other details that matter more than the method.
+# - Firth, *A Synopsis of Linguistic Theory, 1930-1955*, 1957: where the phrase of a word and the company it keeps comes from.
+# - Levy, Goldberg, *Neural Word Embedding as Implicit Matrix Factorization*, 2014, section 4.2: the SVD with the square root of the singular values (equation 13), and section 5.2: how close such vectors come to learned ones.
+# - Levy, Goldberg, Dagan, *Improving Distributional Similarity with Lessons Learned from Word Embeddings*, 2015, sections 2.1 and 3.2: PPMI and the power 0.75; the paper shows how much such details matter, next to the choice of the method.
 # - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.1: the product $QK^\top$ at the center of the Transformer.

@@ -52,7 +52,7 @@ except KeyError as problem:
     print("minute 3: KeyError", problem)
 
 # %% [markdown]
-# A dictionary knows *found* and *not found*, and nothing between. You probably looked at minutes 2 and 4, mixed their values, and perhaps let minute 1 have a small say. That
+# A dictionary knows *found* and *not found*, and nothing between. You probably looked at minutes 2 and 4, mixed their values, and perhaps let minute 1 count a little. That
 # is attention.
 
 # %% [markdown]
@@ -102,13 +102,13 @@ for query in (2.0, 3.0):
     print(f"minute {query:.0f}   hard {hard.tolist()} -> {hard @ degrees:6.2f}   soft {[round(w, 3) for w in weights.tolist()]} -> {soft:6.2f}")
 
 # %% [markdown]
-# It does not: the neighbors have their say even where the key is found. And where no key fits, the hard lookup has only zeros to add up, while the soft one still answers. One more
-# difference matters most for us. The soft answer changes *smoothly* with the question, so it has a derivative, and a network can learn what to ask:
+# It does not: the neighbors count even where the key is found. And where no key fits, the hard lookup has only zeros to add up, while the soft one still answers. One more
+# difference matters most for us. The soft answer changes *gradually* with the question. It has a derivative (with these weights everywhere but at the keys themselves), so a network can learn what to ask:
 
 # %%
 query = torch.tensor(3.3, requires_grad=True)
 soft_lookup(query, minutes, degrees)[0].backward()
-print(f"at minute 3.3 the soft answer rises by {query.grad:.1f} degrees a minute")
+print(f"at minute 3.3 the soft answer rises by {query.grad:.1f} degrees per minute")
 
 # %% [markdown]
 # ## 2.2 Query, key, value
@@ -122,8 +122,8 @@ print(f"at minute 3.3 the soft answer rises by {query.grad:.1f} degrees a minute
 # Key and value belong together in pairs, but they need not be alike: here one is a time, the other a temperature.
 #
 # **Two kinds of cue.** Psychologists distinguish why we look somewhere. Something may stand out by itself, such as a loud announcement in a station: an *involuntary* cue. Or we want something and
-# look for it, such as a bench when tired: a *voluntary* cue. The first depends on the thing alone, so it belongs to the key. The second depends on what we want, so it needs a query. (It is a
-# picture to remember the words by. It is no claim about brains.)
+# look for it, such as a bench when tired: a *voluntary* cue. The first depends on the thing alone, so it belongs on the side of the keys. The second depends on what we want, so it needs a query. (This is a
+# picture to remember the words by, not a claim about brains.)
 #
 # In the cell below a thing has a loudness, and a key that says how much it has to do with news, food and rest. The score of a thing is its loudness plus the dot product of query and
 # key. A softmax (lesson 01) makes weights of the scores.
@@ -147,8 +147,8 @@ plotting.show(ax, "Weights of four wishes over four things. Without a wish the a
 # %% [markdown]
 # ## 2.3 A task: guess a curve from noisy points
 #
-# Now a task on which lookups can be measured. There is a true curve, and we are given 40 noisy readings of it: keys `x_key`, values `y_key`. The lookup shall predict the curve
-# at other places, the queries. We judge by the mean squared error against the true curve, which the lookup never sees.
+# Now a task on which lookups can be measured. There is a true curve, and we are given 40 noisy readings of it: keys `x_key`, values `y_key`. The lookup is to predict the curve
+# at other places, the queries. We judge it by the mean squared error against the true curve, which the lookup never sees.
 
 # %%
 def true_curve(x):
@@ -165,8 +165,8 @@ def error(prediction):
     return ((prediction - true_curve(x_query)) ** 2).mean().item()
 
 # %% [markdown]
-# **Average pooling** is the lookup that does not look: every key gets the same weight $1/L_k$, whatever the query. Its answer is the mean of all values, everywhere. It is the
-# mark to beat.
+# **Average pooling** is the lookup that does not look: every key gets the same weight $1/L_k$, whatever the query. Its answer is the mean of all values, everywhere. That is the
+# error to beat.
 
 # %%
 uniform = torch.full((101, 40), 1 / 40)  # (L_q, L_k)
@@ -179,10 +179,10 @@ print(f"average pooling: mean squared error {error(average):.3f}")
 #
 # Near keys should count more. In 1964 Nadaraya and Watson, independently, wrote down
 #
-# $$f(q) = \sum_{j=1}^{L_k} w_j \, v_j , \qquad w_j = \frac{K(q - k_j)}{\sum_{m=1}^{L_k} K(q - k_m)} , \qquad K(u) = e^{-u^2 / (2 h^2)} ,$$
+# $$f(q) = \sum_{j=1}^{L_k} w_j \, v_j , \qquad w_j = \frac{G(q - k_j)}{\sum_{m=1}^{L_k} G(q - k_m)} , \qquad G(u) = e^{-u^2 / (2 h^2)} ,$$
 #
-# where $q$ is the query (a number), $k_j$ the keys and $v_j$ the values ($L_k$ of each), and $K$ a *kernel*: a bump around 0, here Gaussian. Its width $h$, in units of $x$, is the **bandwidth**. Because
-# $K$ is an exponential, the weights are a softmax:
+# where $q$ is the query (a number), $k_j$ the keys and $v_j$ the values ($L_k$ of each), and $G$ a *kernel*: a bump around 0, here Gaussian. (Books write $K$, which is the matrix of keys here.) Its width $h$, in units of $x$, is the **bandwidth**. Because
+# $G$ is an exponential, the weights are a softmax:
 #
 # $$w = \operatorname{softmax}(s) , \qquad s_j = -\frac{(q - k_j)^2}{2 h^2} .$$
 #
@@ -233,7 +233,7 @@ for name, fit in ({"average pooling": average} | fits).items():
     print(f"{name:15}  mean squared error {error(fit):.3f}")
 
 # %% [markdown]
-# *Notice that the small bandwidth repeats the noise, the large one comes near to the average of all values, and the one between comes close to the truth.* The weights show why:
+# *Notice that the small bandwidth repeats the noise, the large one comes near the average of all values, and the one in between follows the true curve.* The weights show why:
 
 # %%
 places = torch.linspace(0, 5, 11)  # (L_q=11,)
@@ -264,6 +264,7 @@ def reading_error(bandwidth, leave_out):
     return ((prediction - y_key) ** 2).mean()
 
 
+# %%
 def learn_bandwidth(leave_out, steps=200):
     log_bandwidth = torch.zeros((), requires_grad=True)  # its logarithm is learned, so that h stays positive; h starts at 1
     path = []
@@ -272,8 +273,9 @@ def learn_bandwidth(leave_out, steps=200):
         path.append(bandwidth.item())
         (slope,) = torch.autograd.grad(reading_error(bandwidth, leave_out), log_bandwidth)
         with torch.no_grad():
-            log_bandwidth -= slope
+            log_bandwidth -= slope  # a learning rate of 1
     return torch.tensor(path)  # (steps,)
+
 
 # %%
 paths = {"leave one out": learn_bandwidth(True), "point itself included": learn_bandwidth(False)}
@@ -285,8 +287,8 @@ ax.set_yscale("log")
 plotting.show(ax, "Bandwidth by step. With leave one out it settles near 0.2; with the point itself included it keeps falling, below 0.01.")
 
 # %% [markdown]
-# *Notice that one line comes to rest and the other keeps falling.* If a point may look at itself, the best thing to do is to look at nothing else: the error on the readings goes to 0, and nothing was
-# learned. Leave-one-out takes that way out. Did gradient descent find the best bandwidth there is? With one number to learn we can try many:
+# *Notice that one line comes to rest and the other keeps falling.* If a point may look at itself, the best thing to do is to look at nothing else: the error on the readings goes toward 0, and nothing about the curve was
+# learned. Leave-one-out closes that way out. Did gradient descent find the best bandwidth there is? With one number to learn we can try many:
 
 # %%
 tried = torch.logspace(-2, 0.5, 101)  # (101,), from 0.01 to about 3.2
@@ -297,13 +299,13 @@ against = {
 }
 ax = plotting.curves(tried, against, xlabel="bandwidth (log scale)", ylabel="mean squared error", ax=plotting.new_axes(6.0, 3.6))
 ax.set_xscale("log")
-plotting.show(ax, "Error against bandwidth. Leave one out and the true curve both have a valley between 0.1 and 0.4; with the point itself included the error only falls towards small bandwidths.")
+plotting.show(ax, "Error against bandwidth. Leave one out and the true curve both have a valley between 0.1 and 0.4; with the point itself included the error only falls toward small bandwidths.")
 for name, errors in against.items():
     print(f"{name:26}  smallest at bandwidth {tried[errors.argmin()]:.2f}")
 
 # %% [markdown]
 # *Notice that two of the curves have their valley in nearly the same place, and the third has none.* Leave-one-out lies higher than the true curve, because the readings it must predict are noisy
-# themselves, but the place of its valley is what we need. Now everything side by side:
+# themselves, but the place of its valley is what we need, and gradient descent had found it. Now everything side by side:
 
 # %%
 learned, collapsed = paths["leave one out"][-1], paths["point itself included"][-1]
@@ -318,7 +320,7 @@ for name, fit in results.items():
 
 shown = {"true curve": true_curve(x_query), "leave one out": results["learned, leave one out"], "itself included": results["learned, itself included"]}
 ax = plotting.curves(x_query, shown, points=(x_key, y_key), xlabel="x", ylabel="y", ax=plotting.new_axes(7.0, 3.8))
-plotting.show(ax, "The fit learned with leave one out follows the true curve; the fit learned with the point itself included is a staircase through every noisy point.")
+plotting.show(ax, "The fit learned with leave one out follows the true curve; the fit learned with the point itself included is a staircase from one noisy point to the next.")
 
 # %% [markdown]
 # *Notice the staircase: with so small a bandwidth the soft lookup has become "take the nearest reading".*
@@ -352,7 +354,7 @@ for name, score in scores_by_name.items():
     print(f"{name:23} minute 2   weights {[f'{w:.3f}' for w in weights.tolist()]}   output {output:6.2f}")
 
 # %% [markdown]
-# The first four are old friends, now in one form, and they are held to what we had before:
+# The first four are known from above. In the new form they must give what they gave before:
 
 # %%
 at_two = {name: attend(score, minutes[1], minutes, degrees)[0] for name, score in scores_by_name.items()}
@@ -364,8 +366,8 @@ print("a dictionary, average pooling, halving and Nadaraya-Watson are all softma
 
 # %% [markdown]
 # A score of minus infinity means *never*: $e^{-\infty} = 0$. A score that is the same for all keys means *no preference*. The last two rows are the scores of this course. The dot product of the query 2 with the keys 1, 2 and 4
-# grows with the key, so minute 4 takes nearly all the weight: the largest number wins, as in lesson 01. For numbers on a line it is a poor score; for vectors that a network has learned it is a good one. The additive score
-# has weights of its own to learn. Sections 2.10 and 2.11 come to both.
+# grows with the key, so minute 4 takes nearly all the weight: the largest number wins, as in lesson 01. For plain numbers it is a poor score; for vectors that a network has learned it is the score of the Transformer. The additive score,
+# here in its smallest form, has weights of its own to learn. Sections 2.10 and 2.11 come to both.
 
 # %% [markdown]
 # ## 2.7 Softmax: overflow, and the shift that cures it
@@ -386,8 +388,10 @@ def softmax_naive(scores):
 
 
 easy = torch.tensor([1.0, 2.0, 4.0]).log()  # (n=3,): 0, ln 2, ln 4
-print("by hand", torch.tensor([1 / 7, 2 / 7, 4 / 7]))
-assert torch.allclose(softmax_loop(easy), softmax_naive(easy)) and torch.allclose(softmax_naive(easy), torch.softmax(easy, dim=-1))
+by_hand = torch.tensor([1 / 7, 2 / 7, 4 / 7])
+print("by hand", by_hand)
+for weights in (softmax_loop(easy), softmax_naive(easy), torch.softmax(easy, dim=-1)):
+    assert torch.allclose(weights, by_hand)
 print("the loop, the vectorized form and PyTorch agree")
 
 # %% [markdown]
@@ -415,7 +419,7 @@ def softmax_stable(scores):
 for scores in (easy, large, -large):
     assert torch.allclose(softmax_stable(scores), torch.softmax(scores, dim=-1))
 assert torch.allclose(softmax_stable(large), softmax_naive(torch.tensor([2.0, 1.0, 0.0])))  # a shift by 998
-print("shifted by its maximum, the softmax agrees with PyTorch's everywhere")
+print("shifted by its maximum, the softmax agrees with PyTorch's on all of them")
 
 # %% [markdown]
 # Remember the consequence: **only differences between scores count.** Whatever is added to all scores of a query alike is lost. It returns below, in "What goes wrong".
@@ -438,7 +442,7 @@ ax.set(xlabel="score of the key", ylabel="temperature")
 plotting.show(ax, "Weights of four keys for six temperatures. At 0.1 the best key has all the weight; at 100 all four have a quarter.")
 
 # %% [markdown]
-# *Notice the two ends: at the top one key has everything, at the bottom all have the same.* When $T$ grows, all differences $(s_i - s_m)/T$ go to 0, so the weights become **uniform**. When $T$ goes to 0, each
+# *Notice the two ends: to two decimals, one key has everything at the top, and all have the same at the bottom.* When $T$ grows, all differences $(s_i - s_m)/T$ go to 0, so the weights become **uniform**. When $T$ goes to 0, each
 # difference to the maximum goes to minus infinity, so all but the largest vanish: the **argmax**, written as a one-hot vector. If two scores share the maximum, they share the weight.
 
 # %%
@@ -492,6 +496,9 @@ explorer.show_first_state("Left: forty points and the fit of bandwidth 0.32. Rig
 explorer
 
 # %% [markdown]
+# *Notice in the picture that the weights at the right make the same bump as the kernel, and that its title counts the keys that matter. A smaller bandwidth makes the bump narrower and higher.*
+
+# %% [markdown]
 # ## 2.9 The Jacobian of the softmax
 #
 # How do the weights move when one score moves? Write $Z = \sum_m e^{s_m}$, so that $w_i = e^{s_i}/Z$. The numerator depends on $s_j$ only if $i = j$, the denominator always, with $\partial Z / \partial s_j = e^{s_j}$. By the
@@ -516,8 +523,8 @@ print("the sum of each row", by_autograd.sum(dim=-1).abs() < 1e-6)
 # Read three things from it. On the diagonal: raising a score raises its own weight. Off the diagonal: it lowers every other one, since the weights must go on summing to 1. And each row sums to 0 (`True` above: up to
 # rounding): raising *all* scores alike changes nothing, which is the shift of 2.7 again.
 #
-# **Saturation.** If one weight is almost 1 and the others almost 0, every entry $w_i(\delta_{ij} - w_j)$ is almost 0. Then a change of the scores changes no weight, and the gradient that flows back through the softmax is almost 0 as well.
-# **Predict first:** the scores 2, 1, 0, -1 are multiplied by 1, 3, 10. By how much does the size of $J$ fall?
+# **Saturation.** If one weight is almost 1 and the others almost 0, every entry $w_i(\delta_{ij} - w_j)$ is almost 0. Then a small change of the scores changes hardly any weight, and the gradient that flows back through the softmax is almost 0 as well.
+# **Predict first:** the scores 2, 1, 0, -1 are multiplied by 1, 3, 10. By how much does the size of $J$ fall? (The size is the square root of the sum of its squared entries.)
 
 # %%
 for factor in (0.3, 1.0, 3.0, 10.0):
@@ -533,17 +540,19 @@ ax.set_xscale("log")
 plotting.show(ax, "Both curves are flat for small factors, bend near factor 1, and are close to zero from factor 6 on.")
 
 # %% [markdown]
-# *Notice that the gradient is alive while the entropy is, and dies with it.* You have seen it happen: in 2.5, without leave-one-out, the bandwidth sank ever more slowly. Its softmax saturated, and
-# the slope faded:
+# *Notice that the two curves reach 0 together: where one key has all the weight, the Jacobian is gone.* You have met this before. In 2.5, without leave-one-out, the bandwidth went down until each point gave itself almost all
+# the weight. There the Jacobian is near 0 and almost no error is left, so the slope is near 0 as well:
 
 # %%
 for h in (0.3, 0.03, 0.003):
     log_bandwidth = torch.tensor(h).log().requires_grad_()
     (slope,) = torch.autograd.grad(reading_error(log_bandwidth.exp(), leave_out=False), log_bandwidth)
-    print(f"bandwidth {h:.3f}   slope of the error {slope:.5f}")
+    weights = attention.nadaraya_watson(x_key, x_key, y_key, h)[1]  # (L_k, L_k), a point's own weight on the diagonal
+    size = torch.stack([softmax_jacobian(w).norm() for w in weights]).mean()
+    print(f"bandwidth {h:.3f}   own weight {weights.diagonal().mean():.3f}   size of J {size:.5f}   slope of the error {slope:.5f}")
 
 # %% [markdown]
-# In lesson 04 the same thing threatens every Transformer, and a division by $\sqrt{d_k}$ keeps it away.
+# Lesson 04 meets saturation again, in the Transformer, where a division by $\sqrt{d_k}$ works against it.
 
 # %% [markdown]
 # ## 2.10 The additive score
@@ -653,7 +662,7 @@ print("queries of size", d_q, "against keys of size", d_k, "- scores", tuple(sco
 # %% [markdown]
 # ## 2.12 What each score costs
 #
-# Count the multiplications of the scores alone, the softmax and the values being the same for both:
+# Count the multiplications of the scores alone, for one item of a batch. The softmax and the weighted sum of the values cost the same for all three:
 #
 # | score | projections | every query with every key |
 # |---|---|---|
@@ -700,7 +709,7 @@ for (name, count), tensor in zip(products.items(), (hidden, scores), strict=True
     print(f"{name:20} {count / 1e6:5.1f} million multiplications   {str(tuple(tensor.shape)):18} {mebibytes:5.1f} MiB")
 
 # %% [markdown]
-# The multiplications are of one order. The memory differs by the factor $d_{hidden}$, and in training such tensors are kept for the way back. Time follows memory: a matrix product is what hardware does best, and $\tanh$ over a large tensor is not.
+# The multiplications are of the same order. The memory differs by the factor $d_{hidden}$, and in training such tensors are kept until the gradients have been computed. Time follows memory: a matrix product is what hardware does best, and $\tanh$ over a large tensor is not.
 
 # %% tags=["nbval-ignore-output"]
 additive_time = min(timeit.repeat(lambda: additive_hidden(long_q, long_k) @ w_v, number=1, repeat=5))
@@ -708,7 +717,7 @@ dot_time = min(timeit.repeat(lambda: long_q @ long_k.mT, number=1, repeat=5))
 print(f"additive {1000 * additive_time:.1f} ms   dot product {1000 * dot_time:.1f} ms   (on this machine, today)")
 
 # %% [markdown]
-# **When each is used.** The additive score accepts a query and a key of different sizes as they are, and its size does not grow with theirs: $|a(q, k)| \le \sum_i |w_{v,i}|$, because $\tanh$ stays between -1 and 1. It serves where sequences are short, as in the
+# **When each is used.** The additive score accepts a query and a key of different sizes as they are, and its size does not grow with theirs: $|a(q, k)| \le \sum_i |w_{v,i}|$, because $\tanh$ stays between -1 and 1. It is affordable where sequences are short, as in the
 # recurrent translators of lesson 03. The dot product is what Transformers use: somewhat fewer multiplications, a fraction of the memory. Its size does grow with $d$, which is the subject of lesson 04.
 
 # %%
@@ -741,7 +750,7 @@ for name, hidden in (("with tanh", torch.tanh(added)), ("without", added)):
     print(f"{name:10} largest difference between two queries' weights {apart:.4f}")
 
 # %% [markdown]
-# **The knob turned the wrong way.** Multiplied by the temperature instead of divided, or by $h^2$ instead of divided by it, everything still looks like weights. In Python the second is one missing pair of parentheses away. How you would notice: a larger
+# **The bandwidth on the wrong side of the fraction.** If the scores are multiplied by the temperature, or by $h^2$, instead of divided by it, the result still looks like weights. In Python one missing pair of parentheses is enough. How you would notice: a larger
 # bandwidth must let *more* keys count.
 
 # %%
@@ -754,9 +763,9 @@ for h in (0.3, 1.0, 3.0):
 # %% [markdown]
 # ## In practice
 #
-# - `torch.softmax`, and every library's, shifts by the maximum for you. Write your own only where you need the pieces, and prefer `log_softmax` to the logarithm of a softmax.
+# - `torch.softmax` shifts by the maximum for you, and so do other libraries. Write your own only where you need the pieces, and prefer `log_softmax` to the logarithm of a softmax.
 # - Half precision overflows far sooner than float32, so scores of ordinary size are already dangerous without the shift (the cell below).
-# - `F.scaled_dot_product_attention` is fused: it does not hand back the weights. To look at weights, write the three lines: scores, softmax, weighted sum.
+# - `F.scaled_dot_product_attention` does all steps in one call, fused into one kernel where it can, and does not hand back the weights. To look at weights, write the three lines: scores, softmax, weighted sum.
 # - Other names: scores are *energies* (Bahdanau) or *logits*; the weights are *alignments* in translation; the *inverse* of the temperature is the key strength $\beta$ of Neural Turing Machines, which multiplies a cosine.
 # - When a language model writes text, "temperature" is this temperature, applied to the scores of the next word (lesson 12).
 
@@ -773,7 +782,7 @@ print("log of the softmax", torch.softmax(x, dim=-1).log().tolist(), "  log_soft
 # %% [markdown]
 # ## Recap
 #
-# 1. **Soft lookup**: a query is compared with all keys; the scores become weights that sum to 1; the output is the weighted sum of the values. A dictionary is the special case of one-hot weights.
+# 1. **Soft lookup**: a query is compared with all keys; the scores become weights that sum to 1; the output is the weighted sum of the values. A dictionary that finds its key is the special case of one-hot weights.
 # 2. **Kernel regression**: the score is minus the squared distance over $2h^2$. The bandwidth can be learned, but only from points that may not look at themselves.
 # 3. **Softmax**: subtract the maximum of each row first. A shift changes nothing. High temperature: uniform; low: argmax. $T = h^2$ for the half squared distance.
 # 4. **Jacobian**: $\operatorname{diag}(w) - w w^\top$. With one weight near 1 it is near 0, and learning stops.
@@ -785,7 +794,8 @@ print("log of the softmax", torch.softmax(x, dim=-1).log().tolist(), "  log_soft
 # | $a(q, k)$, $s$ | score; the scores of all keys | a number; $(L_k)$, or $(B, L_q, L_k)$ |
 # | $w = \operatorname{softmax}(s)$ | weights, over the keys | as $s$; each row sums to 1 |
 # | $f(q)$ | output | $(d_v)$, or $(B, L_q, d_v)$ |
-# | $h$, $T = h^2$ | bandwidth, temperature | a positive number |
+# | $G(u)$ | the kernel, a bump around 0 | a number |
+# | $h$, $T = h^2$ | bandwidth, temperature | positive numbers |
 # | $H(w)$ | entropy, from 0 to $\ln L_k$ | one for each query |
 # | $J$ | Jacobian of the softmax | $(n, n)$ |
 # | $W_q$, $W_k$, $w_v$ | weights of the additive score | $(d_{hidden}, d_q)$, $(d_{hidden}, d_k)$, $(d_{hidden})$ |
@@ -826,6 +836,6 @@ print("log of the softmax", torch.softmax(x, dim=-1).log().tolist(), "  log_soft
 # - Nadaraya, *On Estimating Regression*, 1964, and Watson, *Smooth Regression Analysis*, 1964: the kernel-weighted average of section 2.4, fifty years before it was called attention.
 # - Bahdanau, Cho, Bengio, *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015, section 3.1 and appendix A.1.2: the additive score, and why a translator needs one.
 # - Luong, Pham, Manning, *Effective Approaches to Attention-based Neural Machine Translation*, 2015, section 3.1: the scores dot, general and concat side by side.
-# - Graves, Wayne, Danihelka, *Neural Turing Machines*, 2014, section 3.3.1: a memory addressed by content, a cosine with a learned key strength under a softmax.
+# - Graves, Wayne, Danihelka, *Neural Turing Machines*, 2014, section 3.3.1: a memory addressed by content, by a softmax over cosines times a key strength that the network chooses.
 # - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.1: additive and dot-product attention compared, of similar cost in theory, the second faster and smaller in practice; for large $d_k$ it needs the scaling of lesson 04.
 # - James, *The Principles of Psychology*, 1890, chapter XI: voluntary and involuntary attention, long before computers.

@@ -150,3 +150,53 @@ def test_a_tensor_of_another_shape_than_said_is_refused():
     text, data = pack(encode(torch.ones(1)))
     with pytest.raises(ValueError, match="shape"):
         unpack(text.replace("[1]", "[2, 3]"), data)
+
+
+def exits(*arguments, **options):
+    raise SystemExit
+
+
+class ExitingInt(np.int64):
+    __int__ = __float__ = exits
+
+
+class ExitingFloat(np.float32):
+    __float__ = exits
+
+
+class Wrapper(torch.Tensor):
+    """A tensor without values, whose every operation is the student's."""
+
+    answer = staticmethod(exits)
+
+    @staticmethod
+    def __new__(cls):
+        return torch.Tensor._make_wrapper_subclass(cls, (2, 1))
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return cls.answer()
+
+
+class Impostor(Wrapper):
+    answer = staticmethod(lambda: torch.ones(3))
+
+
+def test_a_subclass_runs_none_of_its_own_methods():
+    assert encode(ExitingInt(3)) == {"kind": "int", "value": "3"}
+    assert encode(ExitingFloat(3)) == {"kind": "float", "value": "3.0"}
+
+
+def test_a_tensor_that_makes_something_else_of_itself():
+    assert encode(Wrapper()) == {"kind": "other", "type": "Wrapper"}
+    assert type(encode(Impostor())["value"]) is torch.Tensor
+
+
+def test_all_tensors_together_have_one_limit():
+    large = torch.zeros(1).expand(3_000_000)
+    values = [item["value"] for item in encode([large, large, torch.ones(1)])["value"]]
+    assert len(values[0]) == 3_000_000 and values[1] is None and values[2].tolist() == [1]
+
+
+def test_a_long_dict_is_cut():
+    assert len(encode(dict.fromkeys(range(100_000)))["value"]) == 20_000

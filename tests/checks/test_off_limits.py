@@ -7,7 +7,7 @@ from torch.nn.functional import softmax as imported_softmax
 
 from course_utils import attention
 from course_utils.attention import AdditiveAttention, masked_softmax
-from course_utils.checks.off_limits import OffLimits, off_limits, resolve
+from course_utils.checks.off_limits import MATRIX_PRODUCTS, OffLimits, off_limits, resolve
 
 X = torch.ones(2, 3)
 SOFTMAX = ("torch.softmax", "torch.Tensor.softmax", "torch.nn.functional.softmax")
@@ -71,3 +71,23 @@ def test_restored_after_an_error():
 def test_a_misspelled_name_is_an_error():
     with pytest.raises(ValueError, match=r"torch\.sofmax"):
         resolve("torch.sofmax")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: X @ X.T,
+        lambda: X.T.__rmatmul__(X),
+        lambda: X.mm(X.T),
+        lambda: torch.linalg.matmul(X, X.T),
+        lambda: F.linear(X, X),
+    ],
+)
+def test_matrix_products(call):
+    with off_limits(MATRIX_PRODUCTS, call), pytest.raises(OffLimits):
+        call()
+
+
+def test_the_operator_is_named_as_it_is_written():
+    with off_limits(MATRIX_PRODUCTS, None), pytest.raises(OffLimits, match="also written @"):
+        X @ X.T

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from course_utils.checks.exercise import call_in_order
-from course_utils.checks.probe import neutral_state, observe, observe_value
+from course_utils.checks.probe import observe, observe_value
+from course_utils.checks.surroundings import neutral_state
 
 CASE = {"x": torch.arange(3.0)}
 
@@ -87,6 +88,21 @@ class Unprintable(Exception):
         raise RuntimeError
 
 
+class Exiting(Exception):
+    def __str__(self):
+        raise SystemExit
+
+
+class Text(str):
+    def __getitem__(self, index):
+        raise SystemExit
+
+
+class Texting(Exception):
+    def __str__(self):
+        return Text("no")
+
+
 @pytest.mark.parametrize(
     ("error", "name"),
     [
@@ -95,6 +111,8 @@ class Unprintable(Exception):
         (RecursionError(), "RecursionError"),
         (GeneratorExit(), "GeneratorExit"),
         (Unprintable(), "Unprintable"),
+        (Exiting(), "Exiting"),
+        (Texting(), "Texting"),
         (NotImplementedError(), "NotImplementedError"),
     ],
 )
@@ -116,6 +134,21 @@ def test_the_students_own_line_is_named():
         namespace,
     )
     assert observed(namespace["answer"])["cases"][0]["line"].startswith("line 3")
+
+
+class Liar:
+    @property
+    def __class__(self):
+        raise RuntimeError
+
+    def __call__(self, x):
+        return x
+
+
+def test_an_answer_is_what_its_type_says():
+    assert observed(Liar())["answer"] == "called"
+    assert observed(Liar(), expects="class")["type"] == "Liar"
+    assert observed(Liar)["type"] == "class"
 
 
 @pytest.mark.parametrize("answer", [None, ...])
