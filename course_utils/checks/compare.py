@@ -44,7 +44,8 @@ def difference(expected: Tree, actual: Tree, names: tuple[str, ...], rtol: float
         rtol: Relative tolerance on floating-point values.
         atol: Absolute tolerance on floating-point values.
     """
-    if expected["kind"] in ("tuple", "list") and len(names) > 1:
+    named = expected["kind"] in ("tuple", "list") and len(expected["value"]) == len(names)  # not so for some mistakes
+    if named and len(names) > 1:
         if actual["kind"] not in ("tuple", "list"):
             return Difference("returned", f"{describe(actual)}; expected {len(names)} parts: {', '.join(names)}")
         if len(actual["value"]) != len(expected["value"]):

@@ -250,10 +250,8 @@ def _forward_inputs(seed):
     cases = []
     for B, L_q, L_k, d_in, H, d_head, mask_shape in (
         (1, 2, 3, 3, 2, 2, None),
-        (2, 5, 7, 10, 4, 3, None),
-        (3, 4, 6, 5, 2, 7, "B11k"),
-        (2, 3, 5, 7, 3, 4, "11qk"),
-        (2, 6, 4, 9, 5, 2, "BHqk"),
+        (2, 5, 7, 10, 4, 3, "B11k"),
+        (3, 6, 4, 9, 2, 7, "BHqk"),
     ):
         mask = None
         if mask_shape:

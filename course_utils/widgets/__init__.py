@@ -8,4 +8,12 @@ from .scaling import scaling
 from .shapes import shape_viewer
 from .vectors import two_vectors
 
-__all__ = ["cache_calculator", "head_viewer", "kernel_regression", "mask_composer", "scaling", "shape_viewer", "two_vectors"]
+__all__ = [
+    "cache_calculator",
+    "head_viewer",
+    "kernel_regression",
+    "mask_composer",
+    "scaling",
+    "shape_viewer",
+    "two_vectors",
+]

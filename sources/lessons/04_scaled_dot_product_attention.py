@@ -500,11 +500,14 @@ print("equal at L = 1.5 d =", int(1.5 * 64), ":", counted(96, 64)[0] == counted(
 # *Notice the two slopes: doubling $L$ doubles the one and makes the other four times as large.* Both cost the same where $2 L^2 d = 3 L d^2$, that is at $L = 1.5\, d$. For texts much longer than the vectors are wide, the $L^2$ decides. The time follows, roughly. (Your numbers will differ from those stored here.)
 
 # %% tags=["nbval-ignore-output"]
-rng = torch.Generator().manual_seed(6)
+def seconds(L):
+    rng = torch.Generator().manual_seed(6)
+    parts = [torch.randn(1, L, 64, generator=rng) for _ in range(3)]  # each (1, L, d)
+    return min(timeit.repeat(lambda: attend(*parts), number=1, repeat=5))
+
+
 for L in (256, 512, 1024, 2048):
-    long_q, long_k, long_v = (torch.randn(1, L, 64, generator=rng) for _ in range(3))  # (1, L, d)
-    seconds = min(timeit.repeat(lambda: attend(long_q, long_k, long_v), number=1, repeat=5))
-    print(f"L = {L:4}   {1000 * seconds:7.2f} ms   (on this machine, today)")
+    print(f"L = {L:4}   {1000 * seconds(L):7.2f} ms   (on this machine, today)")
 
 # %% [markdown]
 # ## Look: size of the keys, and the scale

@@ -13,7 +13,20 @@ MAKERS = {
     "two_vectors": widgets.two_vectors,
     "kernel_regression": lambda: widgets.kernel_regression(X, X.sin()),
     "shape_viewer": widgets.shape_viewer,
+    "scaling": widgets.scaling,
+    "mask_composer": widgets.mask_composer,
+    "head_viewer": lambda: widgets.head_viewer(
+        torch.eye(3).expand(2, 4, 3, 3) * torch.rand(2, 4, 1, 1), ["a", "b", "c"]
+    ),
+    "cache_calculator": widgets.cache_calculator,
 }
+
+
+def ends(control):
+    """The values worth trying: every option, both states of a box, both ends of a slider."""
+    if hasattr(control, "options"):
+        return [option[1] if isinstance(option, tuple) else option for option in control.options]
+    return [False, True] if isinstance(control.value, bool) else [control.min, control.max]
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -22,7 +35,7 @@ def test_every_control_redraws(name):
     assert bytes(widget.image.value).startswith(b"\x89PNG") and not widget.problem.value
     for control in widget.controls.values():
         before = bytes(widget.image.value)
-        control.value = control.options[-1] if hasattr(control, "options") else control.max
+        control.value = next(end for end in reversed(ends(control)) if end != control.value)
         assert bytes(widget.image.value) != before and not widget.problem.value
 
 
@@ -30,8 +43,7 @@ def test_every_control_redraws(name):
 def test_both_ends_of_every_slider_can_be_drawn(name):
     widget = MAKERS[name]()
     for control in widget.controls.values():
-        ends = control.options if hasattr(control, "options") else (control.min, control.max)
-        for end in ends:
+        for end in ends(control):
             control.value = end
             assert not widget.problem.value
 
