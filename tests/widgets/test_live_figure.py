@@ -29,7 +29,9 @@ def ends(control):
     return [False, True] if isinstance(control.value, bool) else [control.min, control.max]
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize(
+    "name", sorted(MAKERS.keys() - {"mask_composer"})
+)  # there some controls matter only with others
 def test_every_control_redraws(name):
     widget = MAKERS[name]()
     assert bytes(widget.image.value).startswith(b"\x89PNG") and not widget.problem.value
