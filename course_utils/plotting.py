@@ -245,7 +245,8 @@ def number_grid(
                 )
                 ax.text(left + 0.5, r + 0.5, f"{cube[s, r, c].item():g}", ha="center", va="center", zorder=4)
     ax.set(xlim=(-0.1, slices * (columns + 0.6) - 0.5), ylim=(rows + 0.1, -0.1), aspect="equal", title=title)
-    ax.set_axis_off()
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
     return ax
 
 
