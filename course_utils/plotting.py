@@ -39,10 +39,10 @@ def new_axes(width: float = 5.0, height: float = 3.6, columns: int = 1) -> Axes 
     return axes if columns == 1 else list(axes)
 
 
-def png(figure: Figure, dpi: int = 110) -> bytes:
-    """The figure as the bytes of a PNG file; the same figure gives the same bytes."""
+def png(figure: Figure, dpi: int = 110, *, fitted: bool = False) -> bytes:
+    """The figure as the bytes of a PNG file, always the same. ``fitted``: grown or cut to what is drawn in it."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None}, bbox_inches="tight" if fitted else None)
     return buffer.getvalue()
 
 
@@ -60,7 +60,7 @@ def show(ax: Axes, alt: str) -> None:
         raise ValueError("alt is empty: say in a sentence what the figure shows")
     from IPython.display import display
 
-    data = {"image/png": png(ax.figure), "text/plain": f"[figure: {alt}]"}
+    data = {"image/png": png(ax.figure, fitted=True), "text/plain": f"[figure: {alt}]"}
     display(data, raw=True, metadata={"image/png": {"alt": alt}})
 
 
