@@ -70,16 +70,15 @@ def test_perplexity():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: word_error_rate([], []), ["empty"]),
-        (lambda: word_error_rate([["A"]], []), ["1 hypotheses", "0 words"]),
-        (lambda: phoneme_error_rate([["A"]], [[]]), ["references[0]"]),
-        (lambda: phoneme_error_rate([["A"]], [[[]]]), ["references[0]", "empty"]),
-        (lambda: phoneme_error_rate([["A"]], [["A", "B"]]), ["one pronunciation", "[['A', 'B']]"]),
-        (lambda: perplexity(1.0, 0), ["num_tokens (0)"]),
-        (lambda: perplexity(-1.0, 3), ["total_nll (-1.0)"]),
+        (lambda: word_error_rate([], []), "empty"),
+        (lambda: word_error_rate([["A"]], []), "1 hypotheses.*0 words"),
+        (lambda: phoneme_error_rate([["A"]], [[]]), r"references\[0\]"),
+        (lambda: phoneme_error_rate([["A"]], [[[]]]), r"references\[0\].*empty"),
+        (lambda: phoneme_error_rate([["A"]], [["A", "B"]]), r"one pronunciation.*\[\['A', 'B'\]\]"),
+        (lambda: perplexity(1.0, 0), r"num_tokens \(0\)"),
+        (lambda: perplexity(-1.0, 3), r"total_nll \(-1.0\)"),
     ],
 )
 def test_bad_input_is_named(as_a_user, call, words):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=words):
         call()
-    assert all(word in str(caught.value) for word in words)

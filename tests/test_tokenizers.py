@@ -10,7 +10,7 @@ def test_ids_by_hand():
     letters = Tokenizer(LETTERS)
     assert len(letters) == 29 and letters.symbols[:4] == ("<pad>", "<start>", "<end>", "a")
     assert letters.encode("cab", start=True, end=True) == [1, 5, 3, 4, 2]
-    assert len(Tokenizer(PHONEMES)) == 42 and PHONEMES == tuple(sorted(set(PHONEMES)))
+    assert len(Tokenizer(PHONEMES)) == 42 and tuple(sorted(set(PHONEMES))) == PHONEMES
 
 
 @pytest.mark.parametrize("sequence", ["", "z", "attention", list("abc")])
@@ -43,15 +43,14 @@ def test_symbols_of_a_text():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Tokenizer("abca"), ["'a'", "twice"]),
-        (lambda: Tokenizer(["<pad>"]), ["<pad>"]),
-        (lambda: Tokenizer(LETTERS).encode("caf\u00e9"), ["'\u00e9'", "place 3", "26 symbols"]),
-        (lambda: Tokenizer(LETTERS).decode([3, 99]), ["99", "29"]),
-        (lambda: Tokenizer(LETTERS).decode([-1]), ["-1"]),
-        (lambda: Tokenizer(LETTERS).batch([]), ["sequences is empty"]),
+        (lambda: Tokenizer("abca"), "'a' twice"),
+        (lambda: Tokenizer(["<pad>"]), "<pad>"),
+        (lambda: Tokenizer(LETTERS).encode("caf\u00e9"), "'\u00e9' at place 3.*26 symbols"),
+        (lambda: Tokenizer(LETTERS).decode([3, 99]), "99.*29"),
+        (lambda: Tokenizer(LETTERS).decode([-1]), "-1"),
+        (lambda: Tokenizer(LETTERS).batch([]), "sequences is empty"),
     ],
 )
 def test_bad_input_is_named(as_a_user, call, words):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=words):
         call()
-    assert all(word in str(caught.value) for word in words)

@@ -129,15 +129,12 @@ def test_it_learns_and_tells():
 def test_the_rate_of_each_update_and_the_clipping():
     seen, norms, model = [], [], line()
     optimizer = torch.optim.SGD(model.parameters(), lr=123.0)
-    optimizer.register_step_pre_hook(
-        lambda o, *_: (
-            (
-                seen.append(o.param_groups[0]["lr"]),
-                norms.append(torch.cat([p.grad.flatten() for p in model.parameters()]).norm().item()),
-            )
-            and None
-        )
-    )
+
+    def look(optimizer, *_):
+        seen.append(optimizer.param_groups[0]["lr"])
+        norms.append(torch.cat([p.grad.flatten() for p in model.parameters()]).norm().item())
+
+    optimizer.register_step_pre_hook(look)
     run(model, epochs=2, rate=lambda step: 1e-3 * step, optimizer=optimizer, clip_norm=0.5)
     assert seen == pytest.approx([1e-3 * step for step in range(1, 9)])
     assert max(norms) == pytest.approx(0.5, rel=1e-4)

@@ -418,7 +418,7 @@ def _eighths(*shape, rng):
 def _large_scores(rng):
     """Scores far above 100 in one row, far below -100 in the next; within a row they are of ordinary size."""
     query, key = _eighths(2, 3, 16, rng=rng), _eighths(2, 5, 16, rng=rng)
-    query[..., 0] = torch.tensor([30.0, 0.0, -30.0])
+    query[..., 0] = torch.tensor([16.0, 0.0, -16.0])
     key[..., 0] = 32.0
     return {"query": query, "key": key, "value": torch.randn(2, 5, 4, generator=rng)}
 

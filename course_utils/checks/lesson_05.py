@@ -1347,15 +1347,9 @@ LEAKS = Exercise(
             "put other numbers there: add something, or draw new ones.",
         ),
         Mistake(
-            "same number added",
+            "one number for all entries",
             _detector(change=_shifted),
-            "the same number is added to all entries of a token; a function that normalizes its tokens takes it out again.",
-            "put other numbers there, a different one for each entry: torch.randn_like.",
-        ),
-        Mistake(
-            "future stretched",
-            _detector(change=lambda x, t: torch.cat([x[:, :t], 20 * x[:, t:]], dim=1)),
-            "the future is multiplied by one number; a function that normalizes its tokens takes it out again.",
+            "all entries of a token are moved, or stretched, by the same number; normalizing the token takes that out again.",
             "put other numbers there, a different one for each entry: torch.randn_like.",
         ),
         Mistake(

@@ -200,26 +200,32 @@ SIZE = Exercise(
 def _cache_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
 
-    def case(batch_size, num_kv_heads, max_len, d_head, steps, too_many):
-        shapes = [(batch_size, num_kv_heads, n, d_head) for n in (*steps, too_many)]
+    def case(batch_size, num_kv_heads, max_len, d_head, new_positions):
+        shape = (batch_size, num_kv_heads, sum(new_positions), d_head)
         return {
-            "sizes": {"batch_size": batch_size, "num_kv_heads": num_kv_heads, "max_len": max_len, "d_head": d_head},
-            "keys": [torch.randn(shape, generator=rng) for shape in shapes],
-            "values": [torch.randn(shape, generator=rng) for shape in shapes],
+            "batch_size": batch_size,
+            "num_kv_heads": num_kv_heads,
+            "max_len": max_len,
+            "d_head": d_head,
+            "new_positions": new_positions,  # in each update; the last one has no room
+            "keys": torch.randn(shape, generator=rng),
+            "values": torch.randn(shape, generator=rng),
         }
 
     return [
-        case(1, 1, 4, 2, (1, 1), 3),
-        case(2, 3, 9, 4, (5, 1, 1, 2), 1),  # several at once, then one at a time, until it is full
-        case(3, 2, 12, 5, (1, 4, 3), 5),
+        case(1, 1, 4, 2, [1, 1, 3]),
+        case(2, 3, 9, 4, [5, 1, 1, 2, 1]),  # several at once, then one at a time, until it is full
+        case(3, 2, 12, 5, [1, 4, 3, 5]),
     ]
 
 
 def drive_cache(answer, case):
     """Build one cache, update it step by step, and note what each update hands back; the last update has no room."""
-    cache = answer(*case["sizes"].values())
+    cache = answer(*(case[name] for name in ("batch_size", "num_kv_heads", "max_len", "d_head")))
+    steps = zip(*(case[name].split(case["new_positions"], dim=2) for name in ("keys", "values")), strict=True)
+    *fitting, too_many = steps
     keys, values, lengths = [], [], []
-    for key, value in zip(case["keys"][:-1], case["values"][:-1], strict=True):
+    for key, value in fitting:
         so_far = cache.update(key, value)
         if not isinstance(so_far, tuple | list) or len(so_far) != 2:
             raise TypeError(f"update must return two tensors, keys and values; it returned a {type_name(so_far)}")
@@ -227,7 +233,7 @@ def drive_cache(answer, case):
         values.append(_copy(so_far[1]))
         lengths.append(_copy(cache.length))
     try:
-        cache.update(case["keys"][-1], case["values"][-1])
+        cache.update(*too_many)
     except NotImplementedError:
         raise
     except Exception as problem:
