@@ -31,8 +31,12 @@ class PyTorchs(nn.Module):
             return InputEmbedding(VOCAB, d_model, positions=SinusoidalPositions(d_model, 512), dropout=dropout)
 
         self.source_embedding, self.target_embedding = embedding(), embedding()
+        options = {"dropout": dropout, "batch_first": True, "norm_first": True}
+        layer = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, **options)
+        # As nn.Transformer would build it, but for a warning that pre-norm and nested tensors do not go together.
+        encoder = nn.TransformerEncoder(layer, num_layers, nn.LayerNorm(d_model), enable_nested_tensor=False)
         self.stacks = nn.Transformer(
-            d_model, num_heads, num_layers, num_layers, d_ff, dropout, batch_first=True, norm_first=True
+            d_model, num_heads, num_layers, num_layers, d_ff, custom_encoder=encoder, **options
         )
         self.generator = nn.Linear(d_model, VOCAB)
 

@@ -3,6 +3,7 @@
 import math
 import os
 import random
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -193,7 +194,8 @@ def fit(
     history, started = run.history, time.monotonic()
     earlier = history.seconds[-1] if history.seconds else 0.0
     history.stopped = "finished"
-    bar = tqdm(disable=not progress, desc="training", unit="step", mininterval=0.5)
+    # To standard output: a notebook paints what comes on standard error like a warning.
+    bar = tqdm(disable=not progress, desc="training", unit="step", mininterval=0.5, file=sys.stdout)
     try:
         for epoch in range(len(history.losses), epochs):
             if patience is not None and epoch - history.best_epoch - 1 >= patience:

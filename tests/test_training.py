@@ -248,6 +248,7 @@ def test_damaged_or_foreign_checkpoints_are_named(tmp_path):
             run(line(), checkpoint=file)
 
 
-def test_the_bar_shows_the_time_left(capfd):
+def test_the_bar_goes_to_standard_output(capfd):
     run(line(), epochs=2, progress=True)
-    assert "8/8" in capfd.readouterr().err
+    said = capfd.readouterr()
+    assert "8/8" in said.out and not said.err

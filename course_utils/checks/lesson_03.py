@@ -146,14 +146,8 @@ ATTENTION = Exercise(
         Mistake(
             "scores of padding set to 0",
             _attend(lambda s, m: _fill(s, m, 0.0)),
-            "the scores of the padding set to 0: but exp(0) is 1, so the padding still gets weight.",
-            "fill with minus infinity, whose exponential is 0.",
-        ),
-        Mistake(
-            "scores of padding nearly 0",
-            _attend(lambda s, m: _fill(s, m, 1e-9)),
-            "the scores of the padding set to a tiny positive number (1e-9?); its exponential is 1.",
-            "fill with minus infinity, or with a very large negative number.",
+            "the scores of the padding set to 0, or nearly so (1e-9?): exp(0) is 1, so the padding still gets weight.",
+            "fill with minus infinity, whose exponential is 0; a large number needs its minus sign: -1e9.",
         ),
         Mistake(
             "mask of the first item for all",
@@ -186,12 +180,6 @@ ATTENTION = Exercise(
             "use torch.tanh.",
         ),
         Mistake(
-            "tanh of each part",
-            _attend(squash=lambda x: x, join=lambda q, k: torch.tanh(q)[:, None] + torch.tanh(k)),
-            "the tanh of each part, added afterwards: then the state shifts all scores alike.",
-            "add first, then one tanh of the sum.",
-        ),
-        Mistake(
             "product for sum",
             _attend(join=lambda q, k: q[:, None] * k),
             "the two projections multiplied where they should be added.",
@@ -200,8 +188,8 @@ ATTENTION = Exercise(
         Mistake(
             "state left out",
             _attend(join=lambda q, k: k),
-            "scores from the encoder states alone: the state of the decoder plays no part.",
-            "add the projected state, W_q s, to every projected encoder state.",
+            "weights that do not depend on the decoder's state: it was left out, or added after the tanh.",
+            "add the projected state to every projected encoder state, then take one tanh of the sum.",
         ),
         Mistake(
             "w_v left out",
@@ -704,16 +692,10 @@ LOSS = Exercise(
             "the loss is minus the logarithm of the right symbol's probability.",
         ),
         Mistake(
-            "a number",
+            "no gradient",
             lambda model, source, target, pad_id: _forced()(model, source, target, pad_id).item(),
-            "the value is right, but it is a plain number: no gradient reaches the model.",
-            "return the tensor; leave .item() to the line that prints.",
-        ),
-        Mistake(
-            "detached",
-            lambda model, source, target, pad_id: _forced()(model, source, target, pad_id).detach(),
-            "the value is right, but no gradient reaches the model: it was detached, or computed under no_grad.",
-            "return the loss with its graph.",
+            "the value is right, but no gradient reaches the model (.item(), .detach() or no_grad cut it off).",
+            "return the loss as a tensor with its graph; leave .item() to the line that prints.",
         ),
         Mistake(
             "one loss a position",
@@ -761,9 +743,12 @@ def _greedy_inputs(seed):
 
 
 def _call_greedy(answer, case):
-    table = case["table"]
+    table, calls = case["table"], []
 
     def step(tokens, state):
+        calls.append(tokens)
+        if len(calls) > 3 * case["max_len"]:
+            raise RuntimeError("step was called more than three times max_len times; make at most max_len steps")
         rows = torch.arange(len(table))
         scores = table[rows, state[:, 0].clamp(max=table.shape[1] - 1), tokens]  # (B, V)
         return scores, state + 1
@@ -840,6 +825,23 @@ def _longest_by_count(step, state, start_id, end_id, pad_id, max_len):
     return torch.stack(output, 1)
 
 
+def _max_len_ignored(step, state, start_id, end_id, pad_id, max_len):
+    return _greedy(extra=10_000)(step, state, start_id, end_id, pad_id, max_len)
+
+
+def _not_remembered(step, state, start_id, end_id, pad_id, max_len):
+    output, tokens = [], torch.full((len(state),), start_id)
+    ended = torch.zeros(len(state), dtype=torch.bool)
+    for _ in range(max_len):
+        scores, state = step(tokens, state)
+        tokens = scores.argmax(-1).masked_fill(ended, pad_id)
+        output.append(tokens)
+        ended = tokens == end_id
+        if ended.all():
+            break
+    return torch.stack(output, 1)
+
+
 _END_IGNORED = (
     "the end symbol ignored: symbols follow behind it.",
     "remember which rows have ended, and give them pad_id from then on.",
@@ -874,6 +876,18 @@ GREEDY = Exercise(
             _longest_by_count,
             "the ends are counted over all rows; nothing remembers which row has ended.",
             "keep one boolean for each row, and give pad_id to rows that have ended.",
+        ),
+        Mistake(
+            "ends not remembered",
+            _not_remembered,
+            "the record of which rows have ended is made anew at every step: a row gets one padding, then goes on.",
+            "keep what is known: ended = ended | (tokens == end_id).",
+        ),
+        Mistake(
+            "max_len ignored",
+            _max_len_ignored,
+            "max_len is not looked at: a row that never ends keeps the loop running.",
+            "make at most max_len steps: for _ in range(max_len).",
         ),
         Mistake(
             "never stops early",
@@ -993,11 +1007,15 @@ def _error_inputs(seed):
         "hypotheses": [["B", "D", "F", "G", "K"], ["L", "M"]],
         "references": [[["D", "F", "G"], ["B", "D", "F", "G", "K", "L", "M", "N"]], [["L", "IY", "M"], ["P"]]],
     }
-    return [example, longer, by_share, _drawn(rng, 5), _drawn(rng, 7)]
+    too_long = {
+        "hypotheses": [["P", "L", "M", "G", "B"], ["D", "F", "G"]],
+        "references": [[["OW"]], [["D", "EH", "G"]]],
+    }
+    return [example, longer, by_share, too_long, _drawn(rng, 5), _drawn(rng, 7)]
 
 
 def _drawn(rng, words):
-    """Random words whose nearest pronunciation is the nearest by more than one edit, so that ties decide nothing."""
+    """Random words with one pronunciation that is nearer than the others, so that ties decide nothing."""
     hypotheses, references = [], []
     for _ in range(words):
         length, others, place = (int(torch.randint(*ends, (), generator=rng)) for ends in ((3, 9), (0, 3), (0, 3)))
@@ -1073,6 +1091,10 @@ def _share(edits, length):
     return edits / length if length else float(edits)
 
 
+def _per_word(edits, lengths):
+    return sum(e / n for e, n in zip(edits, lengths, strict=True)) / len(edits)
+
+
 def _by_hypothesis_per_word(edits, lengths):
     return sum(map(_share, edits, lengths)) / len(edits)
 
@@ -1106,8 +1128,14 @@ PER = Exercise(
             "add up all edits, add up the lengths of the nearest pronunciations, divide once.",
         ),
         Mistake(
+            "divided by the hypothesis, word by word, unguarded",
+            _per(length=lambda h, c, a: len(h), finish=_per_word),
+            "each word's edits divided by the length of its hypothesis: one that says nothing divides by zero.",
+            "add up all edits, add up the lengths of the nearest pronunciations, divide once.",
+        ),
+        Mistake(
             "averaged per word",
-            _per(finish=lambda edits, lengths: sum(e / n for e, n in zip(edits, lengths, strict=True)) / len(edits)),
+            _per(finish=_per_word),
             "each word's rate first, then their mean: a sound of a short word counts more than one of a long word.",
             "add up all edits, add up all lengths, divide once.",
         ),

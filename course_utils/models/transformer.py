@@ -37,7 +37,8 @@ class Transformer(nn.Module):
     """The encoder-decoder Transformer.
 
     ``generator`` gives logits, one for each target token. The log-softmax belongs to the loss (``F.cross_entropy`` applies
-    it) and to decoding (``decode_step`` applies it): applied twice, or a softmax before such a loss, a model trains badly.
+    it) and to decoding (``decode_step`` applies it). A softmax in the model, before such a loss,
+    would be one too many.
 
     Args:
         config: Its sizes.

@@ -1,18 +1,22 @@
 """Interactive figures, one for each lesson: ``from course_utils import widgets``, then ``widgets.two_vectors()``."""
 
+from .alignment import alignment_viewer
 from .cache_calculator import cache_calculator
 from .heads import head_viewer
 from .kernels import kernel_regression
 from .mask_composer import mask_composer
+from .position_viewer import position_viewer
 from .scaling import scaling
 from .shapes import shape_viewer
 from .vectors import two_vectors
 
 __all__ = [
+    "alignment_viewer",
     "cache_calculator",
     "head_viewer",
     "kernel_regression",
     "mask_composer",
+    "position_viewer",
     "scaling",
     "shape_viewer",
     "two_vectors",

@@ -19,6 +19,7 @@ MAKERS = {
         torch.eye(3).expand(2, 4, 3, 3) * torch.rand(2, 4, 1, 1), ["a", "b", "c"]
     ),
     "cache_calculator": widgets.cache_calculator,
+    "position_viewer": widgets.position_viewer,
 }
 
 

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from .tokenizers import END_ID, PAD_ID, START_ID
+from ..tokenizers import END_ID, PAD_ID, START_ID
 
 
 @runtime_checkable
