@@ -228,9 +228,8 @@ class MultiHeadAttention(nn.Module):
         open_rows = mask.any(dim=-1, keepdim=True)  # (..., L_q, 1)
         allowed = mask | ~open_rows
         if bias is not None:
-            allowed = torch.where(
-                allowed, bias, -math.inf
-            )  # the kernel takes one mask: the bias, minus infinity if hidden
+            # The kernel takes one mask only: the bias, and minus infinity where nothing may be seen.
+            allowed = torch.where(allowed, bias, -math.inf)
         heads = F.scaled_dot_product_attention(q, k, v, allowed, dropout_p=dropout_p, enable_gqa=grouped)
         return heads.masked_fill(~open_rows, 0.0)  # (B, H, L_q, d_head)
 

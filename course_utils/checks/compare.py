@@ -122,6 +122,8 @@ def _compare_tensor(want: Tree, have: Tree, where: str, rtol: float, atol: float
     left, right = want["value"], have["value"]
     if right is None:
         return Difference(where, "its values cannot be read (a sparse, very large or otherwise unusual tensor)")
+    if left.dtype in (torch.float16, torch.bfloat16):  # a right way of computing it may round otherwise
+        rtol, atol = max(rtol, 2 * torch.finfo(left.dtype).eps), max(atol, torch.finfo(left.dtype).eps)
     wrong = ~torch.isclose(right.double(), left.double(), rtol=rtol, atol=atol, equal_nan=True)
     if not wrong.any():
         return None

@@ -441,6 +441,11 @@ def _random_mask(shape, rng):
     return keep & ~F.one_hot((one + 1) % shape[-1], shape[-1]).bool()
 
 
+def _one_key_mask(shape, rng):
+    """One True in every row: its weight is exactly 1, however low the scores and however the softmax is written."""
+    return F.one_hot(torch.randint(shape[-1], shape[:-1], generator=rng), shape[-1]).bool()
+
+
 LOW = -100_000.0  # below any number that an answer may take for "low enough" and float16 can hold
 
 
@@ -477,7 +482,7 @@ def _attention_inputs(seed):
         "query": query,
         "key": key,
         "value": torch.randn(2, 5, 4, generator=rng),
-        "mask": _random_mask((2, 3, 5), rng),
+        "mask": _one_key_mask((2, 3, 5), rng),
     }
     return [*cases, half, low]
 
@@ -495,6 +500,10 @@ def _attend(scores=None, weights=None, scale=None):
 
 def _hidden(scores, mask):
     return scores.masked_fill(~mask, -math.inf)
+
+
+def _log_softmax(scores):
+    return scores - scores.logsumexp(dim=-1, keepdim=True)
 
 
 def _attend_loop(query, key, value, mask):
@@ -539,6 +548,7 @@ ATTENTION = Exercise(
         ),
         Alternative("logarithm of the mask", _attend(lambda s, m: s + m.to(s.dtype).log())),
         Alternative("computed in float32", _in_float32),
+        Alternative("exponential of the log-softmax", _attend(weights=lambda s, m: _log_softmax(_hidden(s, m)).exp())),
         Alternative("smallest of the type", _attend(lambda s, m: s.masked_fill(~m, torch.finfo(s.dtype).min))),
         Alternative("zeroed and renormalized", _attend(weights=_renormalized)),
         Alternative(
@@ -884,7 +894,7 @@ def _empty_row_inputs(seed):
     hidden[2] = False
     scores = torch.randn(4, 5, generator=rng) + 100.0 * torch.tensor([[1.0], [-1.0], [1.0], [0.0]])
     cases.append({"scores": scores + 200.0 * ~hidden, "mask": hidden})
-    cases.append({"scores": torch.randn(2, 6, generator=rng) + LOW, "mask": _random_mask((2, 6), rng)})
+    cases.append({"scores": torch.randn(2, 6, generator=rng) + LOW, "mask": _one_key_mask((2, 6), rng)})
     cases.append({"scores": torch.randn(3, 8, generator=rng), "mask": _random_mask((3, 8), rng)})
     for case in cases:
         case["factors"] = torch.randn(case["scores"].shape, generator=rng)
@@ -977,6 +987,10 @@ EMPTY_ROWS = Exercise(
         ),
         Alternative("open rows only", _open_rows_only),
         Alternative("exponentials by hand", _by_hand),
+        Alternative(
+            "exponential of the log-softmax",
+            lambda s, m: _log_softmax(_hidden(s, m).masked_fill(~_open(m), 0.0)).exp().masked_fill(~m, 0.0),
+        ),
         # masked_fill sends no gradient back to what it filled, so that the NaN ends there.
         Alternative("masked_fill and nan_to_num", lambda s, m: torch.nan_to_num(torch.softmax(_hidden(s, m), -1))),
         Alternative("masked_fill and where", lambda s, m: torch.where(m, torch.softmax(_hidden(s, m), -1), 0.0)),

@@ -2,6 +2,7 @@
 
 from .alignment import alignment_viewer
 from .cache_calculator import cache_calculator
+from .decoding_steps import decoding_steps
 from .heads import head_viewer
 from .kernels import kernel_regression
 from .mask_composer import mask_composer
@@ -13,6 +14,7 @@ from .vectors import two_vectors
 __all__ = [
     "alignment_viewer",
     "cache_calculator",
+    "decoding_steps",
     "head_viewer",
     "kernel_regression",
     "mask_composer",

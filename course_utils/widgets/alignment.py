@@ -73,7 +73,7 @@ def align(model: RecurrentSeq2Seq, word: str) -> tuple[list[str], Float[Tensor, 
 def describe_word(word: str, sounds: list[str], probability: float) -> list[str]:
     """What the model says and what the dictionary says, as lines of text."""
     said = tuple(sound for sound in sounds if sound != "<end>")
-    lines = ["model says", *_wrapped(said), f"probability {probability:.2f}", ""]
+    lines = ["model says", *_wrapped(said), f"probability {probability:.2g}", ""]
     accepted = pronunciations().get(word)
     if accepted is None:
         return [*lines, "not in the dictionary"]

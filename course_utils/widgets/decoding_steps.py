@@ -91,7 +91,9 @@ def decoding_steps(
         rows = [f"{t}: after {name}" for t, name in enumerate(given[: step + 1])]
         title = f"layer {layer} of {num_layers}, head {head} of {num_heads}"
         plotting.attention_heatmap(weights, rows, keys, ax=left, title=title)
+        columns = len(keys) if keys is sources else len(says)
         left.set(ylabel="", xlabel="source" if keys is sources else "target so far")
+        left.set(xlim=(-0.5, columns - 0.5), ylim=(len(says) - 0.5, -0.5))  # room for the steps to come
         left.tick_params("x", rotation=0 if max(map(len, keys)) <= 2 else 60)
         chosen = int(record.outputs[step])
         colors = [plotting.COLORS[1] if i == chosen else plotting.COLORS[0] for i in ids.tolist()]

@@ -22,7 +22,7 @@ def position_viewer() -> LiveFigure:
     def draw(figure: Figure, d_model: int, log_base: float, position: int) -> None:
         base = 10**log_base
         table = sinusoidal_table(NUM_POSITIONS, d_model, base)  # (64, d_model)
-        left, right = figure.add_axes((0.07, 0.15, 0.44, 0.73)), figure.add_axes((0.61, 0.15, 0.37, 0.73))
+        left, right = figure.add_axes((0.07, 0.15, 0.44, 0.73)), figure.add_axes((0.63, 0.15, 0.36, 0.73))
         plotting.similarity_heatmap(table, ax=left, quantity="value")
         left.axhline(position, color=plotting.COLORS[-1], lw=1.5)
         left.set(xlabel="feature", ylabel="position")

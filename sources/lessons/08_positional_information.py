@@ -178,7 +178,8 @@ for i in (0, 4, 8, 15):
 place = torch.linspace(0, 100, 401)
 waves = {f"pair {i}": torch.sin(2 * math.pi * place / wavelength[i]) for i in (0, 4, 8)}
 ax = plotting.curves(place, waves, xlabel="position", ylabel="sine feature", ax=plotting.new_axes(7.4, 3.0))
-ax.legend(frameon=False, fontsize=9, loc="upper right")
+ax.set_ylim(-1.1, 1.6)
+ax.legend(frameon=False, fontsize=9, loc="upper right", ncols=3)
 plotting.show(ax, "Three sine features over 100 positions: pair 0 goes round about 16 times, pair 4 between one and two times, pair 8 about a sixth of a turn.")
 
 # %% [markdown]
@@ -462,7 +463,7 @@ def alibi_loop(H, L):
 place = torch.arange(5)
 vectorized = -alibi_slopes(4)[:, None, None] * (place[:, None] - place).abs()  # (H, L, L)
 assert torch.allclose(vectorized, alibi_loop(4, 5)) and torch.allclose(vectorized, positions.alibi_bias(4, 5)[0])
-print("head 0, 5 positions:\n", vectorized[0])
+print("head 0, 5 positions:\n", vectorized[0] + 0.0)  # + 0.0 makes -0 print as 0
 
 # %% [markdown]
 # With a cache there are fewer queries than keys; the queries are the last positions, as for the causal mask (lesson 05), and `positions.alibi_bias(H, L_q, L_k)` aligns them so. In PyTorch a float mask *is* a bias on the scores, with minus infinity at hidden keys, so that its fused kernel computes ALiBi as it is:
@@ -484,12 +485,12 @@ print("by hand, course_utils (score_bias=) and PyTorch (float attn_mask=) agree"
 
 # %%
 axes = plotting.new_axes(9.4, 3.6, columns=2)
-weights = attention.masked_softmax(positions.alibi_bias(4, 12), masks.causal_mask(12))[0]  # (H, L, L)
-for ax, h in zip(axes, (0, 2), strict=True):
-    plotting.attention_heatmap(weights[h], ax=ax, title=f"head {h}: slope 1/{1 / positions.alibi_slopes(4)[h]:.0f}")
-plotting.show(axes[0], "Causal weights of two ALiBi heads without content. Head 0 fades quickly with the distance, head 2 weighs its whole past almost evenly.")
+weights = attention.masked_softmax(positions.alibi_bias(8, 10), masks.causal_mask(10))[0]  # (H, L, L)
+for ax, h in zip(axes, (0, 4), strict=True):
+    plotting.attention_heatmap(weights[h], ax=ax, title=f"head {h} of 8: slope 1/{1 / positions.alibi_slopes(8)[h]:.0f}")
+plotting.show(axes[0], "Causal weights of two ALiBi heads without content. Head 0 fades quickly with the distance, head 4 weighs its whole past almost evenly.")
 count = torch.special.entr(weights[:, -1]).sum(-1).exp()  # (H,): keys that count for the last query (lesson 02)
-print("keys that count for the last of 12 queries, by head:", [round(c, 1) for c in count.tolist()])
+print("keys that count for the last of 10 queries, by head:", [round(c, 1) for c in count.tolist()])
 
 # %% [markdown]
 # *Notice that a steep head sees mostly its neighborhood, and a flat one nearly all its past.* One set of heads, many ranges. The price: with equal content, a nearer key **always** gets more weight than a farther one. No head of one layer can look three places back and skip what lies between.
@@ -644,7 +645,7 @@ print("all hold")
 # - *RoPE* has lost ground as well. Training showed it distances up to 11, and most distances are now larger. That scores depend on distance only does not say what they do at *new* distances.
 # - *ALiBi* is the last one standing on question 2. Its bias at new distances is what it always was, only more so. On question 1 it has nothing to lose.
 #
-# RoPE's decline can be looked up in its weights. For each head that looks three places back, how much of its weight arrives there?
+# The weights show the same. Take, in each model, the head that looks at the key three places back most. How much of its weight arrives there?
 
 # %% tags=["nbval-ignore-output"]
 def weight_three_back(model, length):
@@ -741,13 +742,13 @@ for name, turn_v in (("values as they are", lambda v, pos: v), ("values turned t
     print(f"{name:19} largest change of an output when all move by 100: {(outputs[1] - outputs[0]).abs().max():.3f}")
 
 # %% [markdown]
-# **ALiBi with a positive slope, or with slopes in a straight line.** A lost minus sign rewards distance: the *oldest* key gets the most weight. Slopes such as $h/H$ have the right sign, but even the flattest is steep, and no head sees far. How you would notice: print the weights of the last query with equal content.
+# **ALiBi with a positive slope, or with slopes in a straight line.** A lost minus sign rewards distance: the *oldest* key gets the most weight. Slopes $h/H$ have the right sign, but the flattest of four is then $1/4$, which is the *steepest* of the right ones: no head sees far. How you would notice: print the weights of the last query with equal content.
 
 # %%
 distance = torch.arange(11, -1, -1)  # of 12 keys, from the oldest to the query itself
-for name, slope in (("right, head 2 of 4", -1 / 64), ("positive", 1 / 64), ("linear: 2/4", -2 / 4)):
+for name, slope in (("right, steepest of 4", -1 / 4), ("right, flattest of 4", -1 / 256), ("positive, steepest of 4", 1 / 4), ("linear, flattest of 4", -1 / 4)):
     weights = torch.softmax(slope * distance, dim=-1)  # (L_k,)
-    print(f"{name:19} weight on the oldest key {weights[0]:.3f}, on itself {weights[-1]:.3f}")
+    print(f"{name:24} weight on the oldest key {weights[0]:.3f}, on itself {weights[-1]:.3f}")
 
 # %% [markdown]
 # **Positions counted from 1.** With RoPE and ALiBi nothing changes, because they know distances only. With a sinusoidal or learned table every row is off by one: harmless when training and use agree, wrong for a checkpoint trained with the other.

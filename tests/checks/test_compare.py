@@ -83,6 +83,13 @@ def test_tolerance_is_the_exercises_own():
     assert found(T, T + 1e-3, atol=1e-2) is None
 
 
+def test_half_precision_is_compared_within_its_precision():
+    for dtype, near, far in ((torch.float16, 1e-3, 4e-3), (torch.bfloat16, 8e-3, 4e-2)):
+        ones = torch.ones(2, 3, dtype=dtype)
+        assert found(ones, ones + near) is None
+        assert found(ones, ones + far) is not None
+
+
 def test_describe_names_every_kind():
     for value in (T, T.numpy(), None, [1], (1,), {}, 3, 2.5, "s", object()):
         assert describe(encode(value))
