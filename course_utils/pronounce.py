@@ -13,6 +13,7 @@ from .datasets.pronunciations import Pronunciation
 from .decoding import Decoded, greedy_decode
 from .metrics import phoneme_error_rate, word_error_rate
 from .tokenizers import LETTERS, PHONEMES, Tokenizer
+from .training import label_smoothing_loss
 
 SPELLING, SOUNDS = Tokenizer(LETTERS), Tokenizer(PHONEMES)
 MAX_PHONEMES = 32  # the dictionary's longest pronunciation has 28, and the end symbol
@@ -105,8 +106,15 @@ def error_rates_by_length(
     return found
 
 
-def teacher_forced_loss(model: nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    """Mean cross-entropy of each target symbol, the true symbols before it being given; padding does not count."""
+def teacher_forced_loss(
+    model: nn.Module, batch: tuple[torch.Tensor, torch.Tensor], smoothing: float = 0.0
+) -> torch.Tensor:
+    """Mean cross-entropy of each target symbol, the true symbols before it being given; padding does not count.
+
+    Args:
+        model: ``model(source, target)`` gives the logits of the symbol after each position of the target.
+        batch: Source and target ids, the target between start and end symbol.
+        smoothing: As for ``label_smoothing_loss``.
+    """
     source, target = batch
-    logits = model(source, target[:, :-1])  # (B, L_t - 1, vocab): position t scores the symbol at t + 1
-    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), ignore_index=0)
+    return label_smoothing_loss(model(source, target[:, :-1]), target[:, 1:], smoothing=smoothing)

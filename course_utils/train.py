@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ class Recipe:
         epochs: Passes over the training words.
         symbols_per_batch: Letters and phonemes of a batch together.
         peak_rate: Largest learning rate of the one-cycle schedule.
+        smoothing: Of the labels.
         seed: Of the weights, the batches and dropout.
     """
 
@@ -42,6 +44,7 @@ class Recipe:
     epochs: int
     symbols_per_batch: int
     peak_rate: float
+    smoothing: float = 0.0
     seed: int = 0
 
 
@@ -81,7 +84,7 @@ def train(name: str, recipe: Recipe, work: Path, *, progress: bool = True) -> Hi
     history = fit(
         model,
         batches,
-        teacher_forced_loss,
+        partial(teacher_forced_loss, smoothing=recipe.smoothing),
         epochs=recipe.epochs,
         rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate),
         validate=lambda model: error_rates(model, some_valid)["WER"],

@@ -34,12 +34,12 @@ def test_stopped_and_started_again(few_words, tmp_path, capsys, monkeypatch):
     calls = 0
     real = train.teacher_forced_loss
 
-    def interrupted(model, batch):
+    def interrupted(model, batch, **options):
         nonlocal calls
         calls += 1
         if calls == 2:
             raise KeyboardInterrupt
-        return real(model, batch)
+        return real(model, batch, **options)
 
     monkeypatch.setattr(train, "teacher_forced_loss", interrupted)
     assert train.main(["tiny", "--work", str(tmp_path)]) == 1

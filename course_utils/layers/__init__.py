@@ -1,12 +1,13 @@
 """The layers of a Transformer: embedding, norms, feed-forward networks, residual connections, encoder and decoder layer."""
 
-from .blocks import DecoderLayer, EncoderLayer, Residual
+from .blocks import DecoderLayer, DecoderOnlyLayer, EncoderLayer, Residual
 from .embedding import InputEmbedding
 from .feed_forward import FeedForward, SwiGLU
 from .norms import LayerNorm, RMSNorm, layer_norm, rms_norm
 
 __all__ = [
     "DecoderLayer",
+    "DecoderOnlyLayer",
     "EncoderLayer",
     "FeedForward",
     "InputEmbedding",

@@ -1,10 +1,11 @@
-"""Sublayers put together: the residual connection, the encoder layer, the decoder layer.
+"""Sublayers put together: the residual connection, the encoder layer, the decoder layer, the decoder-only layer.
 
 Shape letters: ``B`` batch, ``H`` heads, ``L`` positions, ``L_t`` target and ``L_s`` source positions, ``L_all`` target
 positions with those of a cache, ``d_model`` size of a token's vector. Masks: boolean, True = may attend.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -12,8 +13,8 @@ from torch import Tensor, nn
 from ..kv_cache import KVCache
 from ..multi_head import MultiHeadAttention
 from ..positions import RotaryPositions
-from .feed_forward import FeedForward
-from .norms import LayerNorm
+from .feed_forward import FeedForward, SwiGLU
+from .norms import LayerNorm, RMSNorm
 
 
 class Residual(nn.Module):
@@ -23,7 +24,7 @@ class Residual(nn.Module):
         d_model: Size of a token's vector.
         dropout: Probability with which a feature of the sublayer's output is dropped in training.
         pre_norm: Whether the norm comes before the sublayer (today's usual order) or after the sum (the paper's).
-        norm: Class of the norm, called with ``d_model``.
+        norm: Makes the norm, called with ``d_model``: a class, or one with its other arguments filled in.
 
     Raises:
         ValueError: ``d_model`` is not positive, or ``dropout`` is outside ``[0, 1)``.
@@ -34,7 +35,7 @@ class Residual(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, *, dropout: float = 0.0, pre_norm: bool = True, norm: type[nn.Module] = LayerNorm
+        self, d_model: int, *, dropout: float = 0.0, pre_norm: bool = True, norm: Callable[[int], nn.Module] = LayerNorm
     ) -> None:
         super().__init__()
         if not 0.0 <= dropout < 1.0:
@@ -192,6 +193,71 @@ class DecoderLayer(nn.Module):
         source = {"key": memory, "value": memory, "projected": memory_kv, "mask": memory_mask}
         x = self.self_residual(x, lambda y: _attend(self.self_attention, kept, y, mask=target_mask, cache=cache))
         x = self.cross_residual(x, lambda y: _attend(self.cross_attention, kept, y, **source))
+        x = self.feed_forward_residual(x, self.feed_forward)
+        return (x, *kept) if return_weights else x
+
+
+class DecoderOnlyLayer(nn.Module):
+    """The layer of today's language models: RMSNorm before each sublayer, grouped-query attention, SwiGLU, no biases.
+
+    Args:
+        d_model: Size of a token's vector.
+        num_heads: H; must divide ``d_model``.
+        d_ff: Width of the feed-forward network.
+        num_kv_heads: As in ``MultiHeadAttention``.
+        dropout: On the attention weights and after each sublayer, in training.
+        rotary: As in ``MultiHeadAttention``.
+        norm_eps: Of the norms.
+
+    Raises:
+        ValueError: As its parts do.
+
+    Source:
+        Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023, section 2.2; grouped queries as in
+        Llama 2, 2023, section 2.2.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        *,
+        num_kv_heads: int | None = None,
+        dropout: float = 0.0,
+        rotary: RotaryPositions | None = None,
+        norm_eps: float = 1e-6,
+    ) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(
+            d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, dropout=dropout, rotary=rotary
+        )
+        norm = partial(RMSNorm, eps=norm_eps)
+        self.self_residual = Residual(d_model, dropout=dropout, norm=norm)
+        self.feed_forward = SwiGLU(d_model, d_ff)
+        self.feed_forward_residual = Residual(d_model, dropout=dropout, norm=norm)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B L d_model"],
+        mask: Bool[Tensor, "..."] | None,
+        *,
+        cache: KVCache | None = None,
+        return_weights: bool = False,
+    ) -> Float[Tensor, "B L d_model"] | tuple[Float[Tensor, "B L d_model"], Float[Tensor, "B H L L_all"]]:
+        """Let each position look at itself and the earlier ones, then transform each.
+
+        Args:
+            x: Shape ``(B, L, d_model)``.
+            mask: Causal, broadcastable to ``(B, H, L, L_all)``; None for one new position, which may see all there are.
+            cache: Keys and values of earlier positions (then ``L_all`` counts them too).
+            return_weights: Hand back the attention weights as well.
+
+        Returns:
+            Same shape as ``x``; with ``return_weights`` a pair of it and the weights.
+        """
+        kept = [] if return_weights else None
+        x = self.self_residual(x, lambda y: _attend(self.self_attention, kept, y, mask=mask, cache=cache))
         x = self.feed_forward_residual(x, self.feed_forward)
         return (x, *kept) if return_weights else x
 

@@ -39,29 +39,27 @@ class DecodingState:
         """Target positions so far."""
         return self.tokens.shape[1]
 
-    def reorder(self, indices: Int[Tensor, " B_new"]) -> None:
-        """Go on with these rows of the batch: row ``i`` becomes what row ``indices[i]`` was.
+    def reorder(self, rows: Int[Tensor, " B_new"]) -> "DecodingState":
+        """Go on with these rows of the batch: row ``i`` becomes what row ``rows[i]`` was.
 
-        Indices may repeat and may be more or fewer than the rows: beam search copies a row for each way it goes on.
+        A row may be named several times, and there may be more or fewer rows than before: beam search copies a row for each
+        way it goes on.
 
         Args:
-            indices: Shape ``(B_new,)``.
+            rows: Shape ``(B_new,)``.
+
+        Returns:
+            This state.
 
         Raises:
-            ValueError: ``indices`` does not have one dimension, is empty, or names a row that there is not.
+            ValueError: ``rows`` does not have one dimension, is empty, or names a row that there is not.
         """
-        batch = len(self.tokens)
-        if indices.dim() != 1 or len(indices) == 0 or indices.min() < 0 or indices.max() >= batch:
-            raise ValueError(f"indices ({indices.tolist()}) must be a list of rows, each from 0 to {batch - 1}")
-        for layer, (cache, (k, v)) in enumerate(zip(self.caches, self.memory_kv, strict=True)):
-            keys, values = cache.update(k[:, :, :0], v[:, :, :0])  # nothing new: what is there, (B, H, length, d_head)
-            heads, d_head = k.shape[1], k.shape[3]
-            self.caches[layer] = KVCache(len(indices), heads, self.max_len, d_head, dtype=k.dtype, device=k.device)
-            self.caches[layer].update(keys[indices], values[indices])
-        rows = self.rows[indices]
-        if not torch.equal(rows, self.rows):  # beams of one sentence change places: their memory is the same
-            self.memory_kv = [(k[indices], v[indices]) for k, v in self.memory_kv]
-            self.memory_mask = None if self.memory_mask is None else self.memory_mask[indices]
-        self.rows, self.tokens = rows, self.tokens[indices]
+        self.caches = [cache.reorder(rows) for cache in self.caches]
+        sources = self.rows[rows]
+        if not torch.equal(sources, self.rows):  # beams of one source change places: their memory is the same
+            self.memory_kv = [(k[rows], v[rows]) for k, v in self.memory_kv]
+            self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
+        self.rows, self.tokens = sources, self.tokens[rows]
         if self.cross_weights is not None:
-            self.cross_weights = [weights[:, indices] for weights in self.cross_weights]
+            self.cross_weights = [weights[:, rows] for weights in self.cross_weights]
+        return self

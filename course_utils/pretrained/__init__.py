@@ -14,10 +14,15 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from ..models import DecoderConfig, DecoderLM, Transformer, TransformerConfig
 from ..recurrent import RecurrentSeq2Seq
 
 FOLDER = Path(__file__).resolve().parent
-BUILDERS = {"RecurrentSeq2Seq": RecurrentSeq2Seq}
+BUILDERS = {
+    "RecurrentSeq2Seq": RecurrentSeq2Seq,
+    "Transformer": lambda **config: Transformer(TransformerConfig(**config)),
+    "DecoderLM": lambda **config: DecoderLM(DecoderConfig(**config)),
+}
 
 
 def available(folder: Path = FOLDER) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from .alignment import alignment_viewer
 from .cache_calculator import cache_calculator
 from .decoding_steps import decoding_steps
+from .gradient_depth import gradient_by_depth
 from .heads import head_viewer
 from .kernels import kernel_regression
 from .mask_composer import mask_composer
@@ -15,6 +16,7 @@ __all__ = [
     "alignment_viewer",
     "cache_calculator",
     "decoding_steps",
+    "gradient_by_depth",
     "head_viewer",
     "kernel_regression",
     "mask_composer",

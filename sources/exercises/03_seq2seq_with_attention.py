@@ -266,7 +266,7 @@ def decode_broken(embedded, state, attend, cell):
         context, weights = attend(state)  # (B, d_enc), (B, L_s)
         features.append(torch.cat((state, context), dim=-1))
         all_weights.append(weights)
-    return torch.stack(features, dim=1), torch.stack(all_weights, dim=1)
+    return torch.stack(features, 1), torch.stack(all_weights, 1)  # (B, L_t, d_state + d_enc), (B, L_t, L_s)
 
 
 letters = torch.tensor([[10.0], [20.0], [30.0], [40.0]])  # (L_s=4, d_enc=1)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from course_utils.decoding import beam_search, greedy_decode
+from course_utils.models import make_transformer
 from course_utils.recurrent import RecurrentSeq2Seq
 
 
@@ -214,3 +215,23 @@ def test_one_beam_is_greedy_and_more_are_no_worse(attention):
 def test_bad_input_of_beam_search_is_named(as_a_user, changes, words):
     with pytest.raises(ValueError, match=words):
         beam_search(Table(GARDEN_PATH), torch.zeros(1, 2, dtype=torch.long), **{"max_len": 3, **changes})
+
+
+def test_the_transformer_is_searched_as_teacher_forcing_scores_it():
+    torch.manual_seed(3)
+    net = make_transformer(9, 9, num_layers=2, d_model=8, d_ff=12, num_heads=2).eval()
+    torch.nn.init.normal_(net.generator.weight, std=0.8)
+    source = torch.tensor([[5, 3, 4, 6, 0], [4, 0, 0, 0, 0], [8, 7, 7, 3, 5]])
+    greedy = greedy_decode(net, source, max_len=7)
+    one = beam_search(net, source, max_len=7, beam_size=1).best()
+    assert torch.equal(one.tokens, greedy.tokens)
+    found = beam_search(net, source, max_len=7, beam_size=3, length_penalty=0.0)
+    assert (found.log_probs[:, 0] >= greedy.log_probs - 1e-5).all()
+    for row in range(3):
+        for beam in range(3):
+            sequence = found.tokens[row, beam]
+            length = 1 + int(((sequence == 2).nonzero()[:1] if (sequence == 2).any() else torch.tensor([[6]])).item())
+            sequence = sequence[:length]
+            fed = torch.cat((torch.tensor([1]), sequence[:-1]))[None]
+            forced = net(source[row : row + 1], fed).log_softmax(-1)[0].gather(-1, sequence[:, None]).sum()
+            torch.testing.assert_close(forced, found.log_probs[row, beam], atol=1e-4, rtol=1e-4)

@@ -120,10 +120,10 @@ def full():
         (lambda: (lambda f, s: f.decode_step(s, TARGET[:, 2]))(*full()), ["2 steps", "larger max_len"]),
         (lambda: (lambda f, s: f.decode_step(s, TARGET[:2, 2]))(*full()), ["tokens", "(2,)", "(3,)"]),
         (lambda: (lambda f, s: f.decode_step(s, TARGET))(*full()), ["tokens", "(3, 5)", "(3,)"]),
-        (lambda: full()[1].reorder(torch.tensor([0, 3])), ["indices ([0, 3])", "0 to 2"]),
-        (lambda: full()[1].reorder(torch.tensor([-1])), ["indices ([-1])"]),
-        (lambda: full()[1].reorder(torch.tensor([], dtype=torch.long)), ["indices ([])"]),
-        (lambda: full()[1].reorder(torch.tensor([[0]])), ["indices ([[0]])"]),
+        (lambda: full()[1].reorder(torch.tensor([0, 3])), ["rows ([0, 3])", "0 to 2"]),
+        (lambda: full()[1].reorder(torch.tensor([-1])), ["rows ([-1])"]),
+        (lambda: full()[1].reorder(torch.tensor([], dtype=torch.long)), ["rows ([])"]),
+        (lambda: full()[1].reorder(torch.tensor([[0]])), ["rows ([[0]])"]),
     ],
 )
 @pytest.mark.usefixtures("as_a_user")
