@@ -19,7 +19,7 @@ ORDERS = {"pre-norm": True, "post-norm": False}
 
 
 def gradient_by_depth() -> LiveFigure:
-    """Gradient of one matrix in each layer of a fresh encoder, and how alike its tokens are, pre- and post-norm. For lesson 09."""
+    """The gradient of one matrix in each layer of a fresh encoder, and how alike its tokens are, by order. For lesson 09."""
     measured = {
         (depth, name): torch.stack([measure(depth, pre_norm, seed) for seed in SEEDS]).mean(dim=0)  # (3, depth)
         for depth in DEPTHS
@@ -28,7 +28,7 @@ def gradient_by_depth() -> LiveFigure:
 
     def draw(figure: Figure, num_layers: int, matrix: str) -> None:
         row, limits = MATRICES[matrix]
-        layer = torch.arange(1, num_layers + 1)  # (num_layers,)
+        layer = torch.arange(1.0, num_layers + 1)  # (num_layers,)
         left, right = figure.add_axes((0.09, 0.16, 0.38, 0.72)), figure.add_axes((0.59, 0.16, 0.38, 0.72))
         for ax, index, ylabel in ((left, row, "gradient (log scale)"), (right, 2, "mean cosine of two tokens")):
             found = {name: measured[num_layers, name][index] for name in ORDERS}

@@ -21,7 +21,7 @@ def position_viewer() -> LiveFigure:
 
     def draw(figure: Figure, d_model: int, log_base: float, position: int) -> None:
         base = 10**log_base
-        table = sinusoidal_table(NUM_POSITIONS, d_model, base)  # (64, d_model)
+        table = _sinusoidal_table(NUM_POSITIONS, d_model, base)  # (64, d_model)
         left, right = figure.add_axes((0.07, 0.15, 0.44, 0.73)), figure.add_axes((0.63, 0.15, 0.36, 0.73))
         plotting.similarity_heatmap(table, ax=left, quantity="value")
         left.axhline(position, color=plotting.COLORS[-1], lw=1.5)
@@ -49,7 +49,7 @@ def position_viewer() -> LiveFigure:
     return LiveFigure("sinusoidal positions and their similarity", draw, controls, (9.4, 3.7))
 
 
-def sinusoidal_table(num_positions: int, d_model: int, base: float) -> Tensor:
+def _sinusoidal_table(num_positions: int, d_model: int, base: float) -> Tensor:
     """The table of ``SinusoidalPositions`` for any base, shape ``(num_positions, d_model)``."""
     angles = rotary_angles(torch.arange(num_positions), d_model, base=base)  # (num_positions, d_model / 2)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1).float()

@@ -172,7 +172,7 @@ check("8.3", rope)
 # | `length` | number of positions, at least 3 |
 # | returns | `True` or `False` |
 #
-# Examples: `lambda m, n: -abs(m - n)` is relative. `lambda m, n: m * n` is not. Scores come from sums of `float32` numbers of size 1 or so: two scores that ought to be equal may differ by some millionths. In the check some scores break the rule at a single pair of positions.
+# Examples: `lambda m, n: -abs(m - n)` is relative. `lambda m, n: m * n` is not. Scores are rounded as in `float32`: two scores that ought to be equal may differ by about a millionth. In the check some scores break the rule at a single pair of positions.
 
 # %% tags=["exercise"]
 def distance_only(score, length):

@@ -8,7 +8,7 @@ import torch
 
 from course_utils.positions import SinusoidalPositions
 from course_utils.widgets import position_viewer
-from course_utils.widgets.position_viewer import NUM_POSITIONS, sinusoidal_table
+from course_utils.widgets.position_viewer import NUM_POSITIONS, _sinusoidal_table
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_wavelengths_by_hand(widget):
 
 
 def test_table_for_another_base():
-    assert sinusoidal_table(3, 4, 100.0)[2].tolist() == pytest.approx(
+    assert _sinusoidal_table(3, 4, 100.0)[2].tolist() == pytest.approx(
         [math.sin(2), math.cos(2), math.sin(0.2), math.cos(0.2)]
     )
 
