@@ -76,6 +76,8 @@ def _compare(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Di
     if _is_number(want) and _is_number(have):
         if _close(_number(want), _number(have), rtol, atol):
             return None
+        if {want["kind"], have["kind"]} == {"bool"}:
+            return Difference(where, "the value differs", str(have["value"]), str(want["value"]))
         return Difference(where, "the value differs", *_figures(_number(have), _number(want)))
     if want["kind"] in ("list", "tuple"):
         return _compare_sequence(want, have, where, rtol, atol)

@@ -1459,12 +1459,6 @@ DECODER_LAYER = Exercise(
             "give it memory as key and as value.",
         ),
         Mistake(
-            "values from the target",
-            _across(lambda a, y, memory, target_mask, memory_mask: a(y, memory, y, mask=memory_mask)),
-            "the keys come from the memory, but the values from the target.",
-            "a key and its value come from the same token: both from memory.",
-        ),
-        Mistake(
             "memory asks",
             _across(lambda a, y, memory, target_mask, memory_mask: a(memory, y, y)),
             "the memory asks and the target is asked.",
@@ -1867,8 +1861,8 @@ def _bug_inputs(seed):
             {
                 "x": 1.5 * torch.randn(B, L_t, d_model, generator=rng),
                 "memory": 1.5 * torch.randn(B, L_s, d_model, generator=rng),
-                "target": ids[0],
-                "source": ids[1].flip(1) if L_s == 7 else ids[1],  # padding on the left, once
+                "target": ids[0].flip(1) if L_t == 6 else ids[0],  # padding on the left, once
+                "source": ids[1].flip(1) if L_s == 7 else ids[1],
                 "num_heads": H,
                 "seed": int(torch.randint(10**6, (), generator=rng)),
             }
@@ -1885,7 +1879,13 @@ def _run_attentions(answer, case):
     x = case["x"].clone().requires_grad_()
     seen = answer(case["x"], case["memory"], case["target"], case["source"], *attentions)
     again = answer(x, case["memory"], case["target"], case["source"], *attentions)
-    return _plain(seen), *_gradients(again, [x])
+    return _at_real_tokens(_plain(seen), case), *_gradients(_at_real_tokens(again, case), [x])
+
+
+def _at_real_tokens(output, case):
+    """What stands at the target's padding is nobody's business: it is set to 0."""
+    fits = isinstance(output, torch.Tensor) and output.shape == case["x"].shape
+    return output * (case["target"] != 0)[..., None] if fits else output
 
 
 def _kept(tokens):
@@ -1934,6 +1934,10 @@ BUG = Exercise(
         Alternative("full shape", _both_attentions(across=_full_mask)),
         Alternative("loop", _both_attentions(across=_mask_by_loop)),
         Alternative(
+            "padding of the target asks nothing",
+            _both_attentions(across=lambda t, s: _kept(s) & (t != 0)[:, None, :, None]),
+        ),
+        Alternative(
             "combined by the course",
             _both_attentions(back=lambda t, s: masks.combine_masks(masks.padding_mask(t, 0), _causal(t))),
         ),
@@ -1955,7 +1959,7 @@ BUG = Exercise(
             "no mask across",
             _both_attentions(across=lambda t, s: None),
             "cross-attention got no mask: the padding of the source is seen.",
-            "make a mask of source: which of its tokens are not 0?",
+            "make a mask of source, True where its tokens are not 0.",
         ),
         Mistake(
             "causal memory",
@@ -1977,12 +1981,6 @@ BUG = Exercise(
             _both_attentions(across=lambda t, s: (s != 0)[:, None, :, None]),
             "the source's padding was put on the rows, which are the queries.",
             "(B, 1, 1, L_s): the keys are the last axis.",
-        ),
-        Mistake(
-            "target's padding on the rows",
-            _both_attentions(across=lambda t, s: _kept(s) & (t != 0)[:, None, :, None]),
-            "the rows of the target's padding were masked entirely as well.",
-            "hide the source's padding and nothing else: what a padding token asks does no harm.",
         ),
         Mistake(
             "inverted",

@@ -87,13 +87,16 @@ def decoding_steps(
         weights = tables[looks_at][layer][0, head, : step + 1]  # (step + 1, keys)
         keys = sources if looks_at.startswith("source") else given[: step + 1]
         weights = weights[:, : len(keys)]
-        left, right = figure.add_axes((0.08, 0.2, 0.5, 0.6)), figure.add_axes((0.68, 0.2, 0.3, 0.6))
-        rows = [f"{t}: after {name}" for t, name in enumerate(given[: step + 1])]
+        left, right = figure.add_axes((0.11, 0.2, 0.47, 0.6)), figure.add_axes((0.68, 0.2, 0.3, 0.6))
+        rows = [f"{t}: {name}" for t, name in enumerate(given[: step + 1])]
         title = f"layer {layer} of {num_layers}, head {head} of {num_heads}"
         plotting.attention_heatmap(weights, rows, keys, ax=left, title=title)
         columns = len(keys) if keys is sources else len(says)
-        left.set(ylabel="", xlabel="source" if keys is sources else "target so far")
+        left.set(ylabel="step: given to the decoder", xlabel="source" if keys is sources else "target so far")
         left.set(xlim=(-0.5, columns - 0.5), ylim=(len(says) - 0.5, -0.5))  # room for the steps to come
+        for number in list(left.texts):  # numbers in the present row only: a hundred more would make the slider slow
+            if number.get_position()[1] != step:
+                number.remove()
         left.tick_params("x", rotation=0 if max(map(len, keys)) <= 2 else 60)
         chosen = int(record.outputs[step])
         colors = [plotting.COLORS[1] if i == chosen else plotting.COLORS[0] for i in ids.tolist()]

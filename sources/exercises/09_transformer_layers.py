@@ -359,7 +359,7 @@ with torch.no_grad():
 print("how far each target position moved:", [round(move, 3) for move in (after - before).abs().amax(dim=-1)[0].tolist()])
 
 # %% [markdown]
-# Write `two_attentions` with the same arguments so that it is right for all lengths of target and source. Self-attention was right: leave it so. Padding may stand on the left too, and no source consists of padding alone.
+# Write `two_attentions` with the same arguments so that it is right for all lengths of target and source. Self-attention was right: leave it so. Padding may stand on the left too, and no source consists of padding alone. The check looks at those positions of the target that are not padding.
 
 # %% tags=["exercise"]
 def two_attentions(x, memory, target, source, self_attention, cross_attention):

@@ -29,7 +29,8 @@ from course_utils.attention import AdditiveAttention
 from course_utils.datasets.batches import batches_by_length, encode_pairs
 from course_utils.datasets.pronunciations import pronunciations, split, split_of
 from course_utils.decoding import greedy_decode
-from course_utils.pronounce import MAX_PHONEMES, SOUNDS, SPELLING, error_rates, error_rates_by_length, pronounce, teacher_forced_loss
+from course_utils.pronounce import MAX_PHONEMES, SOUNDS, SPELLING, pronounce
+from course_utils.pronounce import error_rates, error_rates_by_length, teacher_forced_loss
 from course_utils.recurrent import RecurrentSeq2Seq
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
 
@@ -209,7 +210,8 @@ for b in (0, 1):
 # By hand: for two symbols with $p = \tfrac12$ and $p = \tfrac18$ the loss is $\tfrac12(\ln 2 + \ln 8) = \ln 4$.
 
 # %%
-print(f"by hand {math.log(4):.4f}   from logits {F.cross_entropy(torch.tensor([[0.5, 0.5], [0.125, 0.875]]).log(), torch.tensor([0, 0])):.4f}")
+probabilities = torch.tensor([[0.5, 0.5], [0.125, 0.875]])  # (2, V=2); the right symbol is number 0 both times
+print(f"by hand {math.log(4):.4f}   cross_entropy {F.cross_entropy(probabilities.log(), torch.tensor([0, 0])):.4f}")
 
 with torch.no_grad():
     state, losses = plain.start_decoding(source), []
@@ -220,7 +222,8 @@ with torch.no_grad():
     loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD_ID)
     assert torch.allclose(torch.stack(losses).mean(), loss, atol=1e-5)
     assert torch.allclose(teacher_forced_loss(plain, (source, target)), loss, atol=1e-5)
-print(f"{len(losses)} wanted symbols, loss of the untrained model {loss:.2f}; guessing evenly among {len(SOUNDS)} symbols costs {math.log(len(SOUNDS)):.2f}")
+print(f"{len(losses)} wanted symbols, loss of the untrained model {loss:.2f}")
+print(f"guessing evenly among {len(SOUNDS)} symbols costs {math.log(len(SOUNDS)):.2f}")
 
 # %% [markdown]
 # ## 3.5 Attention: ask all letters, at every step
@@ -245,7 +248,9 @@ def weigh(scores, states, mask):
     return (weights[:, None] @ states)[:, 0], weights  # (B, 1, L_s) @ (B, L_s, d) -> (B, d), (B, L_s)
 
 
-context, weights = weigh(torch.tensor([[0.0, math.log(3), 5.0]]), torch.tensor([[[4.0, 0.0], [0.0, 8.0], [9.0, 9.0]]]), torch.tensor([[True, True, False]]))
+scores, mask = torch.tensor([[0.0, math.log(3), 5.0]]), torch.tensor([[True, True, False]])  # (B=1, L_s=3) each
+states = torch.tensor([[[4.0, 0.0], [0.0, 8.0], [9.0, 9.0]]])  # (B=1, L_s=3, 2)
+context, weights = weigh(scores, states, mask)
 print("weights", weights[0], "  context", context[0])
 
 # %% [markdown]
@@ -467,17 +472,19 @@ def train(attention):
 # %% tags=["nbval-ignore-output"]
 small = {"without attention": train(False), "with attention": train(True)}
 some_valid = dict(list(split("valid").items())[::10])
+print(f"{len(some_valid)} held-out words")
 small_rates = {}
 for name, (model, history) in small.items():
     small_rates[name] = error_rates(model, some_valid)
     size = sum(parameter.numel() for parameter in model.parameters())
-    print(f"{name:18} {size:,} parameters   {history.seconds[-1]:.0f} s   last loss {history.losses[-1]:.2f}   on {len(some_valid)} held-out words: ", end="")
+    print(f"{name:18} {size:,} parameters   {history.seconds[-1]:3.0f} s   last loss {history.losses[-1]:.2f}   held-out words: ", end="")
     print(", ".join(f"{key} {100 * value:.0f} %" for key, value in small_rates[name].items()))
 assert small["with attention"][1].losses[-1] < 0.85 * small["without attention"][1].losses[-1]
 assert small_rates["with attention"]["PER"] < 0.85 * small_rates["without attention"]["PER"]
 
 # %% tags=["nbval-ignore-output"]
-ax = plotting.curves(torch.arange(1, EPOCHS + 1), {name: torch.tensor(history.losses) for name, (_, history) in small.items()}, xlabel="epoch", ylabel="mean training loss (nats per symbol)", ax=plotting.new_axes(6.0, 3.4))
+losses = {name: torch.tensor(history.losses) for name, (_, history) in small.items()}
+ax = plotting.curves(torch.arange(1, EPOCHS + 1), losses, xlabel="epoch", ylabel="mean training loss (nats per symbol)", ax=plotting.new_axes(6.0, 3.4))
 ax.set_xticks(range(1, EPOCHS + 1))
 ax.set_ylim(bottom=0)
 plotting.show(ax, "Training loss by epoch. Both fall; from the second epoch on the model with attention is clearly below the one without.")
@@ -534,8 +541,9 @@ target = SOUNDS.batch([single[word] for word in words], start=True, end=True)  #
 with torch.no_grad():
     wrong = (trained(source, target[:, :-1]).argmax(-1) != target[:, 1:]) & (target[:, 1:] != PAD_ID)  # (B, L_t - 1)
 alone = pronounce(trained, words)  # greedy
-agree = sum(bool(row.any()) == (said != single[word]) for row, said, word in zip(wrong, alone, words, strict=True))
-print(f"words with a wrong sound: given the truth {100 * wrong.any(1).float().mean():.1f} %, alone {100 * sum(said != single[word] for word, said in zip(words, alone, strict=True)) / len(words):.1f} %")
+wrong_alone = torch.tensor([said != single[word] for word, said in zip(words, alone, strict=True)])  # (B,)
+agree = (wrong.any(1) == wrong_alone).sum().item()
+print(f"words with a wrong sound: given the truth {100 * wrong.any(1).float().mean():.1f} %, alone {100 * wrong_alone.float().mean():.1f} %")
 print(f"the two ways agree on which words are right in {agree} of {len(words)} words")
 
 edits = steps = forced = symbols = 0
@@ -600,7 +608,9 @@ for word in [word for word in test if len(word) >= 9][::40]:
     influence = torch.stack(gradients).square().sum((0, 2))  # (L_s,)
     shares.append(influence[middle - 3 : middle + 4] / influence.sum())
 share = torch.stack(shares).mean(0)  # (7,)
-print("letters away from its own: ", "  ".join(f"{offset:+d}: {100 * part:2.0f} %" for offset, part in zip(range(-3, 4), share.tolist(), strict=True)))
+print("letters away from its own:", end="")
+for offset, part in zip(range(-3, 4), share.tolist(), strict=True):
+    print(f"   {offset:+d}: {100 * part:.0f} %", end="")
 assert share.argmax() == 3 and share[3] < 0.8
 
 # %% [markdown]
@@ -624,7 +634,7 @@ viewer
 # %% [markdown]
 # ## What goes wrong
 #
-# **The context from the step after.** An easy slip: the cell runs first, and attention is asked with the *new* state. The weights still sum to 1, the picture still shows a diagonal, and a model *trained* in that order would even work. Ours was trained in Bahdanau's order. The same weights in the other order:
+# **The context from the step after.** An easy slip: the cell runs first, and attention is asked with the *new* state. Nothing fails, and the weights still sum to 1. Luong's order is not wrong in itself; but our model was *trained* in Bahdanau's. The same weights in the other order:
 
 # %% tags=["nbval-ignore-output"]
 class ContextFromAfter:
@@ -758,22 +768,22 @@ print({name: f"{count:,} multiplications" for name, count in counts.items()}, f"
 # **No, it widens it.** The summary still has one size for all words, so there is always a word that is too long for it. (Nor does a larger *decoder* help: it cannot use what it is not told. "Yes" would need a summary that grows with the word, which is what all states together are.)
 # </details>
 #
-# <details><summary>2. The batch holds `ox` and `internationalization`. How many letters may `ox` look at, and what enforces it?</summary>
+# <details><summary>2. The batch holds the words ox and internationalization. How many letters may ox look at, and what enforces it?</summary>
 #
 # **Two, by the mask.** All other positions of its row are padding, and their scores become minus infinity before the softmax. (Not "the zeros in its embedding": a padding's state of zeros still gets a score, and so a weight. Not the encoder alone: it does not read the padding, but the tensor of states has the positions all the same.)
 # </details>
 #
-# <details><summary>3. The target is `&lt;start&gt; B AA K S &lt;end&gt;`. What does the decoder read at the step that should say S, and what is it compared with at the last step?</summary>
+# <details><summary>3. The target is &lt;start&gt; B AA K S &lt;end&gt;. What does the decoder read at the step that should say S, and what is it compared with at the last step?</summary>
 #
 # **It reads K; the last step is compared with the end symbol.** (Not S: then the model would only have to copy. Not the sound it said itself: that is greedy decoding. And if the end symbol were left out of the comparison, the model would never learn to stop.)
 # </details>
 #
-# <details><summary>4. Accepted is `IY DH ER` or `AY DH ER`, the model says `AY DH`. What do these words add to the PER, above and below the line?</summary>
+# <details><summary>4. Accepted is IY DH ER or AY DH ER, the model says AY DH. What does this word add to the PER, above and below the line?</summary>
 #
 # **1 edit above, 3 sounds below.** The nearest is the second, with one insertion. (Below the line stands neither 2, the length of what was said, nor 6, both accepted ones together.)
 # </details>
 #
-# <details><summary>5. In a heatmap the sound S looks mostly at the letter t, in a word that ends in `ts`. Is the attention broken?</summary>
+# <details><summary>5. In a heatmap the sound S looks mostly at the letter t, in a word that ends in ts. Is the attention broken?</summary>
 #
 # **Not necessarily.** The state at *t* has read the *s* as well, in the backward direction, so what the decoder needs may be found there. Section 3.11 measures how much a state holds of its neighbors. (The picture alone proves neither a fault nor its absence; the error rate does.)
 # </details>

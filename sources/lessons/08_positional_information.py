@@ -631,9 +631,9 @@ print("all hold")
 # %% [markdown]
 # **At the length of training (12)**
 #
-# - *None* fails question 1, and must: by 8.1 its output depends on the *set* of earlier tokens. On question 2 it is wrong far more often than the others: it cannot tell the latest of several equal letters from the earlier ones.
+# - *None* fails question 1, and must: by 8.1 its output depends on *which* tokens came before, not on where they stand. On question 2 it is wrong far more often than the others: it cannot tell the latest of several equal letters from the earlier ones.
 # - *ALiBi* fails question 1 too. That is no accident of training: 8.6 showed that a head cannot skip the nearer keys. On question 2, where nearer *is* better, it is among the good ones.
-# - *Sinusoidal*, *learned* and *RoPE* answer both. (The learned table needs the most training; with fewer steps it is the last of the three to get question 1 right.)
+# - *Sinusoidal*, *learned* and *RoPE* answer both.
 #
 # **At twice the length (24)**
 #
@@ -675,7 +675,7 @@ viewer = widgets.position_viewer()
 viewer.show_first_state("Left: the sinusoidal table of 64 positions and 32 features as a heatmap, position 20 marked by a line. Right: the similarity of position 20 to all positions, 1 at 20 itself and falling to both sides.")
 
 # %% [markdown]
-# *Move the position: the curve moves along and keeps its shape. Lower the base: the waves get shorter, and at some point far positions look like near ones again. Raise d_model: more wavelengths in between, a smoother curve.*
+# *Move the position: the curve moves along and keeps its shape. Lower the base: the waves get shorter, and far positions look less like the marked one. Lower d_model to 4: two wavelengths are left, and the curve comes back up at each turn of the fast one.*
 
 # %% tags=["nbval-ignore-output"]
 viewer
@@ -683,7 +683,7 @@ viewer
 # %% [markdown]
 # ## What goes wrong
 #
-# **The exponent $i/d$ instead of $2i/d$.** It runs, the first pairs look right, and a model trains with it. But the wavelengths grow half as fast, and the slowest is the root of what it should be. How you would notice: print the longest wavelength, or compare one entry with a table from elsewhere.
+# **The exponent $i/d$ instead of $2i/d$.** It runs, the first pairs look right, and a model trains with it. But the wavelengths grow half as fast from pair to pair, and the slowest wave is far too short. How you would notice: print the longest wavelength, or compare one entry with a table from elsewhere.
 
 # %%
 d_model = 32

@@ -323,6 +323,8 @@ plotting.show(axes[0], "Masks as grids of 0 and 1. Pair 0, target: a full lower 
 # %% [markdown]
 # *Rows are queries, columns keys, 1 means may attend. Notice columns 2 and 3 in the middle: padding of the target, hidden from every row. Rows 2 and 3 of that pair belong to padding; what they compute is left out of the loss.*
 #
+# (With all padding on the right, the future that the causal mask hides from a real position holds the padding too. The padding mask then changes the rows of the padding only. With padding on the left it is needed.)
+#
 # Two tests prove the masks. **A pair alone must give what it gives in the batch**; and **another future must not change the past**:
 
 # %%

@@ -53,6 +53,7 @@ def test_equal_enough(expected, actual):
         (2, 2**70, "weights: the value differs"),
         (2.0, 10**400, "weights: the value differs"),
         ("a", "b", "weights: the value differs: yours 'b', expected 'a'"),
+        (True, False, "weights: the value differs: yours False, expected True"),
         ([1, 2], [1, 3], "weights[1]: the value differs: yours 3, expected 2"),
         ([1, 2], [1], "weights: it has 1 items, expected 2"),
         ([1, 2], 5, "weights: you returned the int 5, expected a list of 2"),
