@@ -207,17 +207,19 @@ check("10.4", warmup_rate)
 
 # %% tags=["exercise"]
 class MyTransformer(nn.Module):
-    # BEGIN SOLUTION
     def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
         super().__init__()
+        # BEGIN SOLUTION
         self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
         self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
         self.encoder_layers = nn.ModuleList(EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
         self.decoder_layers = nn.ModuleList(DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
         self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
         self.generator = nn.Linear(d_model, tgt_vocab)
+        # END SOLUTION
 
     def forward(self, source, target, pad_id):
+        # BEGIN SOLUTION
         source_mask, target_mask = batch_masks(source, target, pad_id)
         x = self.source_embedding(source)  # (B, L_s, d_model)
         for layer in self.encoder_layers:
@@ -227,7 +229,7 @@ class MyTransformer(nn.Module):
         for layer in self.decoder_layers:
             y = layer(y, memory, target_mask=target_mask, memory_mask=source_mask)
         return self.generator(self.decoder_norm(y))  # (B, L_t, tgt_vocab)
-    # END SOLUTION
+        # END SOLUTION
 
 
 # %% tags=["check"]
@@ -236,7 +238,7 @@ check("10.5", MyTransformer)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# The first line of `__init__` is `super().__init__()`. Each layer must be a new object: make them inside the loop or the comprehension.
+# `super().__init__()` stays the first line of `__init__`. Each layer must be a new object: make them inside the loop or the comprehension.
 # </details>
 # <details><summary>Hint 2</summary>
 #

@@ -68,7 +68,7 @@ def test_a_reference_that_never_returns_is_an_authors_mistake():
 
 def test_an_answer_that_should_raise_but_returns():
     def refuses(a, b):
-        if a.sum() < 0:
+        if b.sum() < 0:
             raise ValueError("no")
         return a @ b
 
