@@ -13,7 +13,7 @@ from course_utils.pronounce import MAX_PHONEMES, SOUNDS, SPELLING, require_word
 from course_utils.recurrent import RecurrentSeq2Seq
 from course_utils.tokenizers import START_ID
 
-from .live_figure import LiveFigure
+from .live_figure import WIDE, LiveFigure
 
 
 def alignment_viewer(model: RecurrentSeq2Seq, word: str = "knights") -> LiveFigure:
@@ -41,8 +41,7 @@ def alignment_viewer(model: RecurrentSeq2Seq, word: str = "knights") -> LiveFigu
         word,
         description="word, then Enter",
         continuous_update=False,
-        style={"description_width": "11em"},
-        layout={"width": "32em"},
+        **WIDE,
     )
     return LiveFigure("type a word, see its alignment", draw, {"word": control}, (9.6, 3.9))
 

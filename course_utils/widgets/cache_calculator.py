@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from course_utils import plotting
 
-from .live_figure import LiveFigure
+from .live_figure import WIDE, LiveFigure
 
 GIB = 2**30
 
@@ -66,15 +66,14 @@ def cache_calculator() -> LiveFigure:
             fontsize=10,
         )
 
-    style = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
     controls = {
-        "model": ipywidgets.Dropdown(options=list(shapes), value="Llama 3 8B", description="model", **style),
-        "batch_size": ipywidgets.IntSlider(8, min=1, max=64, description="sequences (batch)", **style),
+        "model": ipywidgets.Dropdown(options=list(shapes), value="Llama 3 8B", description="model", **WIDE),
+        "batch_size": ipywidgets.IntSlider(8, min=1, max=64, description="sequences (batch)", **WIDE),
         "length": ipywidgets.SelectionSlider(
-            options=[(f"{2**n:,}", 2**n) for n in range(8, 18)], value=8192, description="tokens in each", **style
+            options=[(f"{2**n:,}", 2**n) for n in range(8, 18)], value=8192, description="tokens in each", **WIDE
         ),
         "bytes_per_number": ipywidgets.SelectionSlider(
-            options=[1, 2, 4], value=2, description="bytes per number", **style
+            options=[1, 2, 4], value=2, description="bytes per number", **WIDE
         ),
     }
     return LiveFigure("size of the key/value cache of published models", draw, controls, (8.6, 2.8))

@@ -14,9 +14,7 @@ from course_utils.decoding import greedy_decode
 from course_utils.models import AttentionWeights, Transformer
 from course_utils.tokenizers import START_ID
 
-from .live_figure import LiveFigure
-
-WIDE = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
+from .live_figure import WIDE, LiveFigure
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from course_utils import plotting
 from course_utils.layers import EncoderLayer, LayerNorm
 
-from .live_figure import LiveFigure
+from .live_figure import WIDE, LiveFigure
 
 DEPTHS = (1, 2, 4, 6, 8, 12, 16, 24)
 SEEDS = range(3)
@@ -44,10 +44,9 @@ def gradient_by_depth() -> LiveFigure:
         left.set_title(f"{num_layers} layer{'s' * (num_layers > 1)}, {matrix}", fontsize=10)
         right.set_title("how alike the tokens have become", fontsize=10)
 
-    style = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
     controls = {
-        "num_layers": ipywidgets.SelectionSlider(options=DEPTHS, value=12, description="layers", **style),
-        "matrix": ipywidgets.Dropdown(options=list(MATRICES), description="gradient of", **style),
+        "num_layers": ipywidgets.SelectionSlider(options=DEPTHS, value=12, description="layers", **WIDE),
+        "matrix": ipywidgets.Dropdown(options=list(MATRICES), description="gradient of", **WIDE),
     }
     return LiveFigure("gradient by depth, pre-norm and post-norm", draw, controls, (9.4, 3.5))
 

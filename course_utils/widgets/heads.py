@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from course_utils import plotting
 
-from .live_figure import LiveFigure
+from .live_figure import WIDE, LiveFigure
 
 
 def head_viewer(weights: torch.Tensor, tokens: list[str]) -> LiveFigure:
@@ -62,6 +62,5 @@ def _whole_number_slider(name: str, count: int) -> ipywidgets.IntSlider:
         min=0,
         max=count - 1,
         description=name,
-        style={"description_width": "11em"},
-        layout={"width": "32em"},
+        **WIDE,
     )

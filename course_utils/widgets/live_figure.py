@@ -15,6 +15,9 @@ from course_utils import plotting
 
 DPI = 80
 
+# Room for the longest description, the same for every control.
+WIDE = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
+
 
 class LiveFigure(ipywidgets.VBox):
     """Controls above a figure that is redrawn whenever one of them moves.
@@ -70,6 +73,5 @@ def slider(description: str, value: float, low: float, high: float, step: float)
         max=high,
         step=step,
         description=description,
-        style={"description_width": "11em"},
-        layout={"width": "32em"},
+        **WIDE,
     )

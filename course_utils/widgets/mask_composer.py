@@ -8,9 +8,7 @@ from torch import Tensor
 
 from course_utils import plotting
 
-from .live_figure import LiveFigure
-
-WIDE = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
+from .live_figure import WIDE, LiveFigure
 
 
 def mask_composer() -> LiveFigure:
@@ -41,9 +39,7 @@ def mask_composer() -> LiveFigure:
         "causal": ipywidgets.Checkbox(True, description="causal: hide the future", **WIDE),
         "padding": ipywidgets.IntSlider(2, min=0, max=8, description="padding at the end", **WIDE),
         "window": ipywidgets.IntSlider(0, min=0, max=8, description="window (0: none)", **WIDE),
-        "bottom_right": ipywidgets.ToggleButtons(
-            options=["bottom-right", "top-left"], description="alignment", style={"description_width": "11em"}
-        ),
+        "bottom_right": ipywidgets.ToggleButtons(options=["bottom-right", "top-left"], description="alignment", **WIDE),
         "L_q": ipywidgets.IntSlider(5, min=1, max=8, description="queries, L_q", **WIDE),
         "L_k": ipywidgets.IntSlider(7, min=1, max=8, description="keys, L_k", **WIDE),
     }

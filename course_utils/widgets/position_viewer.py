@@ -10,7 +10,7 @@ from torch import Tensor
 from course_utils import plotting
 from course_utils.positions import rotary_angles
 
-from .live_figure import LiveFigure, slider
+from .live_figure import WIDE, LiveFigure, slider
 
 NUM_POSITIONS = 64
 SIZES = (4, 8, 16, 32, 64)
@@ -40,11 +40,10 @@ def position_viewer() -> LiveFigure:
         slowest = 2 * math.pi * base ** (1 - 2 / d_model)
         right.set_title(f"wavelengths: {2 * math.pi:.1f} to {slowest:.0f} positions", fontsize=10)
 
-    style = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
     controls = {
-        "d_model": ipywidgets.SelectionSlider(options=SIZES, value=32, description="d_model", **style),
+        "d_model": ipywidgets.SelectionSlider(options=SIZES, value=32, description="d_model", **WIDE),
         "log_base": slider("log10 of the base", 4, 0.5, 6, 0.5),
-        "position": ipywidgets.IntSlider(20, min=0, max=NUM_POSITIONS - 1, description="position", **style),
+        "position": ipywidgets.IntSlider(20, min=0, max=NUM_POSITIONS - 1, description="position", **WIDE),
     }
     return LiveFigure("sinusoidal positions and their similarity", draw, controls, (9.4, 3.7))
 

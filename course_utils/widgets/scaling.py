@@ -7,7 +7,7 @@ from torch import Tensor
 
 from course_utils import plotting
 
-from .live_figure import LiveFigure
+from .live_figure import WIDE, LiveFigure
 
 SIZES = [2**i for i in range(11)]  # 1 to 1024
 NUM_QUERIES, NUM_KEYS = 200, 16
@@ -44,10 +44,9 @@ def scaling() -> LiveFigure:
         right.legend(frameon=False, fontsize=9)
         right.set_title(f"gradient: this query {size:.3f}; lines: mean of {NUM_QUERIES}", fontsize=10)
 
-    style = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
     controls = {
-        "d_k": ipywidgets.SelectionSlider(options=SIZES, value=64, description="d_k, size of a key", **style),
-        "scaled": ipywidgets.Checkbox(False, description="scaled: scores divided by the root of d_k", indent=True),
+        "d_k": ipywidgets.SelectionSlider(options=SIZES, value=64, description="d_k, size of a key", **WIDE),
+        "scaled": ipywidgets.Checkbox(False, description="scaled by the root of d_k", **WIDE),
     }
     return LiveFigure("weights and gradient by d_k, scaled or not", draw, controls, (9.0, 3.5))
 

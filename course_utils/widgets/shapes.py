@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from course_utils import plotting
 
-from .live_figure import LiveFigure
+from .live_figure import WIDE, LiveFigure
 
 # What the viewer of lesson 00 offers: code as a student would write it, run on x of shape (3, 4) and y of shape (2, 4).
 SHAPE_OPERATIONS = (
@@ -49,16 +49,14 @@ def shape_viewer() -> LiveFigure:
         "operation": ipywidgets.Dropdown(
             options=SHAPE_OPERATIONS,
             description="operation",
-            style={"description_width": "11em"},
-            layout={"width": "32em"},
+            **WIDE,
         ),
         "entry": ipywidgets.IntSlider(
             1,
             min=0,
             max=11,
             description="entry of the result",
-            style={"description_width": "11em"},
-            layout={"width": "32em"},
+            **WIDE,
         ),
     }
     return LiveFigure("reshape, transpose, permute and einsum on numbered boxes", draw, controls, (8.2, 2.9))
