@@ -1,0 +1,143 @@
+"""A room: what bubblewrap lets a submission see, with nothing and nobody in it yet."""
+
+import json
+import os
+import shutil
+import signal
+import site
+import subprocess
+import sys
+from pathlib import Path
+
+from .inside import SCRATCH, SOCKETS
+from .limits import Limits
+
+PACKAGE = Path(__file__).resolve().parent.parent
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+FIRST_USER = 64_000  # unprivileged user ids, one for each room, where the grader itself runs as root
+MIB = 2**20
+
+
+class NoSandbox(RuntimeError):
+    """The sandbox cannot be had on this machine."""
+
+
+def command(limits: Limits, own_user: bool) -> list[str]:
+    """The bubblewrap command line, without the program to run.
+
+    Args:
+        limits: For the sizes of the writable folders.
+        own_user: Make a user namespace (the grader is not root).
+    """
+    arguments = ["bwrap", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
+    arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    if own_user:
+        arguments += ["--unshare-user", "--disable-userns"]
+    for path in SYSTEM:
+        if os.path.islink(path):
+            arguments += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            arguments += ["--ro-bind", path, path]
+    for path in SETTINGS:
+        arguments += ["--ro-bind-try", path, path]
+    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    for path, size in (("/tmp", limits.scratch_mb * MIB), ("/dev/shm", limits.scratch_mb * MIB), (SOCKETS, 65_536)):
+        arguments += [*_parents(path), "--perms", "1777", "--size", str(size), "--tmpfs", path]
+    for path in _libraries():
+        arguments += [*_parents(path), "--ro-bind", path, path]
+    hidden = str(PACKAGE / "grading")  # what the kernel needs of it is in memory before it starts
+    arguments += ["--perms", "0755", "--size", "4096", "--tmpfs", hidden, "--remount-ro", hidden]
+    arguments += ["--perms", "0777", "--dir", SCRATCH, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
+    return arguments
+
+
+class Room:
+    """An empty sandbox that lasts until it is closed or this process dies.
+
+    Args:
+        limits: The submission's limits.
+        slot: Which of several rooms at a time; gives each its own user id where the grader is root.
+
+    Raises:
+        NoSandbox: bubblewrap is missing or does not work here; the message says what to do.
+    """
+
+    def __init__(self, limits: Limits, slot: int = 0) -> None:
+        if sys.platform != "linux" or shutil.which("bwrap") is None:
+            raise NoSandbox(
+                "bubblewrap is not installed: on Debian and Ubuntu `apt-get install bubblewrap`; on macOS and Windows "
+                "grade in a Linux container or virtual machine, or with --no-sandbox if you trust every student"
+            )
+        self.own_user = os.geteuid() != 0
+        self.user = None if self.own_user else FIRST_USER + slot
+        told, tell = os.pipe()
+        self.process = subprocess.Popen(
+            [*command(limits, self.own_user), "--info-fd", str(tell), "sh", "-c", "echo; exec sleep infinity"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(tell,),
+            env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
+        )
+        os.close(tell)
+        with os.fdopen(told) as file:
+            info = file.read()
+        if self.process.stdout.read(1) != b"\n":  # said when all mounts are in place
+            reason = self.process.stderr.read().decode(errors="replace").strip()
+            self.process.wait()
+            self._close_pipes()
+            raise NoSandbox(f"bubblewrap does not work here: {reason or 'it stopped without a word'}")
+        self.pid = json.loads(info)["child-pid"]
+
+    def path(self, inside: str) -> Path:
+        """Where the grader finds a path of the room."""
+        return Path(f"/proc/{self.pid}/root{inside}")
+
+    def processes(self) -> dict[int, int]:
+        """Memory in bytes of each process in the room, by its number there."""
+        found = {}
+        try:
+            names = [name for name in os.listdir(self.path("/proc")) if name.isdigit()]
+        except OSError:
+            return found
+        for name in names:
+            try:
+                text = self.path(f"/proc/{name}/status").read_text()
+            except OSError:
+                continue
+            sizes = [line.split() for line in text.splitlines() if line.startswith(("RssAnon:", "RssShmem:"))]
+            found[int(name)] = 1024 * sum(int(words[1]) for words in sizes)
+        return found
+
+    def close(self) -> None:
+        """End every process in the room, and wait until they are gone."""
+        for pid in (self.pid, self.process.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        self.process.wait()
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+def _libraries() -> list[str]:
+    """Python and its packages: the folders that a kernel imports from, and of the course the library alone."""
+    found = [sys.base_prefix, sys.prefix, *site.getsitepackages(), str(PACKAGE)]
+    found = [os.path.realpath(path) if path != sys.prefix else path for path in found]
+    kept: list[str] = []
+    for path in sorted(set(found), key=len):
+        inside_another = any(path == other or path.startswith(other + "/") for other in (*kept, "/usr"))
+        if not inside_another and os.path.isdir(path):
+            kept.append(path)
+    return kept
+
+
+def _parents(path: str) -> list[str]:
+    """Make the folders above ``path`` readable: bubblewrap's own are closed to other users."""
+    steps = [str(parent) for parent in reversed(Path(path).parents)][1:]
+    return [word for step in steps if step != "/dev" for word in ("--perms", "0755", "--dir", step)]
