@@ -6,6 +6,7 @@ Whatever this module says when it runs there is what a student's kernel says, an
 import base64
 import json
 import os
+from collections.abc import Callable
 
 from course_utils.checks.codec import decode, pack, unpack
 from course_utils.checks.engine import find
@@ -20,12 +21,13 @@ ENVIRONMENT = {
 }  # fmt: skip
 
 
-def observe(number: str, answer, nonce: str, text: str, data: str) -> None:
+def observe(number: str, answer: Callable, guarded: bool, nonce: str, text: str, data: str) -> None:
     """Probe one answer on the given inputs and send what was observed.
 
     Args:
         number: The exercise.
         answer: A function without arguments that returns the student's answer (it may not be defined).
+        guarded: Whether what is off limits raises.
         nonce: Ties the message to this one probe.
         text: The inputs as JSON (``codec.pack``).
         data: The inputs' tensors, base64.
@@ -39,7 +41,7 @@ def observe(number: str, answer, nonce: str, text: str, data: str) -> None:
         said["undefined"] = str(problem)[:200]
     else:
         inputs = decode(unpack(text, base64.b64decode(data)))
-        text, data = pack(find(number).probe(value, inputs))
+        text, data = pack(find(number).probe(value, inputs, guarded=guarded))
         said |= {"text": text, "data": base64.b64encode(data).decode()}
     display({MIME: said}, raw=True)
 

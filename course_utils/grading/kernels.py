@@ -29,13 +29,12 @@ class Kernel:
         limits: The submission's limits.
         deadline: When it must have ended, on ``time.monotonic``'s clock.
         nursery: Where sandboxed kernels come from; None: a plain kernel without a sandbox.
-        slot: Which of the kernels that run at the same time.
     """
 
-    def __init__(self, limits: Limits, deadline: float, nursery: Nursery | None, slot: int = 0) -> None:
+    def __init__(self, limits: Limits, deadline: float, nursery: Nursery | None) -> None:
         self.limits, self.deadline, self.reason = limits, deadline, ""
         self.client = None
-        self.room = Room(limits, slot) if nursery else None
+        self.room = Room(limits) if nursery else None
         if self.room:
             self.manager = RoomManager(self.room, nursery, asdict(limits))
         else:

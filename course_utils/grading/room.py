@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import site
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 FIRST_USER = 64_000  # unprivileged user ids, one for each room, where the grader itself runs as root
+MOST_ROOMS = 1_000
 MIB = 2**20
 
 
@@ -57,20 +59,19 @@ class Room:
 
     Args:
         limits: The submission's limits.
-        slot: Which of several rooms at a time; gives each its own user id where the grader is root.
 
     Raises:
         NoSandbox: bubblewrap is missing or does not work here; the message says what to do.
     """
 
-    def __init__(self, limits: Limits, slot: int = 0) -> None:
+    def __init__(self, limits: Limits) -> None:
         if sys.platform != "linux" or shutil.which("bwrap") is None:
             raise NoSandbox(
                 "bubblewrap is not installed: on Debian and Ubuntu `apt-get install bubblewrap`; on macOS and Windows "
                 "grade in a Linux container or virtual machine, or with --no-sandbox if you trust every student"
             )
         self.own_user = os.geteuid() != 0
-        self.user = None if self.own_user else FIRST_USER + slot
+        self.user, self._claim = (None, None) if self.own_user else _claim_user()
         told, tell = os.pipe()
         self.process = subprocess.Popen(
             [*command(limits, self.own_user), "--info-fd", str(tell), "sh", "-c", "echo; exec sleep infinity"],
@@ -123,6 +124,21 @@ class Room:
     def _close_pipes(self) -> None:
         self.process.stdout.close()
         self.process.stderr.close()
+        if self._claim:
+            self._claim.close()
+
+
+def _claim_user() -> tuple[int, socket.socket]:
+    """A user id that no other room on this machine has now, and what holds it until it is closed or its owner dies."""
+    for user in range(FIRST_USER, FIRST_USER + MOST_ROOMS):
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            claim.bind(f"\0attention-course-room-{user}")
+        except OSError:
+            claim.close()
+            continue
+        return user, claim
+    raise NoSandbox(f"{MOST_ROOMS} rooms are open on this machine already")
 
 
 def _libraries() -> list[str]:

@@ -57,8 +57,7 @@ class Ran:
 
 async def run(
     steps: tuple[Step, ...],
-    inputs: dict[str, list],
-    expressions: dict[str, str],
+    probes: dict[str, tuple[str, list, bool]],
     limits: Limits,
     open_kernel: Callable[[float], Kernel],
 ) -> Trace:
@@ -66,8 +65,7 @@ async def run(
 
     Args:
         steps: The rebuilt notebook.
-        inputs: Exercise number -> the cases to probe its answer on.
-        expressions: Exercise number -> the answer, as an expression of the notebook.
+        probes: Exercise number -> its answer as an expression, the cases to call it on, whether off-limits calls raise.
         limits: The submission's limits.
         open_kernel: Deadline -> a kernel, not yet started.
     """
@@ -76,7 +74,7 @@ async def run(
     wanted = {step.number for step in steps if step.role == "probe"}
     guilty: set[int] = set()
     for _ in range(limits.restarts + 1):
-        culprit = await _attempt(steps, inputs, expressions, limits, open_kernel(deadline), trace, guilty)
+        culprit = await _attempt(steps, probes, limits, open_kernel(deadline), trace, guilty)
         if culprit is None:
             break
         guilty.add(culprit)
@@ -90,7 +88,7 @@ async def run(
     return trace
 
 
-async def _attempt(steps, inputs, expressions, limits, kernel, trace, guilty) -> int | None:
+async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
     """Run once from the top, without the guilty cells; the index of the cell that ended it, or None."""
     try:
         await kernel.start()
@@ -103,7 +101,7 @@ async def _attempt(steps, inputs, expressions, limits, kernel, trace, guilty) ->
                 continue
             text = step.text
             if step.role == "probe":
-                text = probe_text(number, expressions[number], nonce, inputs[number])
+                text = probe_text(number, nonce, *probes[number])
             ran = await client.run_cell(text, limits)
             if ran.fatal:
                 said = _ended(kernel, ran)
@@ -120,12 +118,12 @@ async def _attempt(steps, inputs, expressions, limits, kernel, trace, guilty) ->
         await kernel.close()
 
 
-def probe_text(number: str, expression: str, nonce: str, inputs: list) -> str:
+def probe_text(number: str, nonce: str, expression: str, inputs: list, guarded: bool) -> str:
     """The cell that probes one answer."""
     text, data = pack(encode(inputs))
     words = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
     module = f'__import__("{__package__}.inside", fromlist=["observe"])'
-    return f"{module}.observe({number!r}, lambda: ({expression}), {words})"
+    return f"{module}.observe({number!r}, lambda: ({expression}), {guarded}, {words})"
 
 
 class _Client(NotebookClient):
