@@ -98,8 +98,9 @@ def _is_off_limits(full: str, names: tuple[str, ...], last: set[str]) -> bool:
 def _hides(full: str) -> bool:
     if full in ENTRANCES:
         return False
-    private = full.startswith("torch.") and any(part[:1] == "_" and part[:2] != "__" for part in full.split("."))
-    return private or any(full == name or full.startswith(name + ".") for name in HIDING_MODULES)
+    parts = full.split(".")
+    private = parts[0] == "torch" and any(part[:1] == "_" and part[:2] != "__" for part in parts)
+    return private or not HIDING_NAMES.isdisjoint(parts) or any(full == name or full.startswith(name + ".") for name in HIDING_MODULES)
 
 
 def _import(node: ast.Import | ast.ImportFrom, names: tuple[str, ...]) -> str | None:

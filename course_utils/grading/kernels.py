@@ -1,5 +1,6 @@
 """One kernel for one submission: in a room, or (without a sandbox) a plain one; closed for certain, and why it ended."""
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -16,7 +17,7 @@ from .inside import ENVIRONMENT
 from .limits import Limits
 from .nursery import Nursery
 from .provisioner import RoomManager, bounded_context, connect, disconnect
-from .room import PACKAGE, Room
+from .room import GONE_S, PACKAGE, Room
 
 WATCH_S = 0.1
 MIB = 2**20
@@ -75,8 +76,9 @@ class Kernel:
         self._closed.set()
         self.end("")
         if self.manager.provisioner:
+            with contextlib.suppress(Exception):  # its guardian's end included
+                await asyncio.wait_for(self.manager.provisioner.wait(), GONE_S)
             with contextlib.suppress(Exception):
-                await self.manager.provisioner.poll()
                 await self.manager.provisioner.cleanup()
         disconnect(self.manager, self.client)
         self.manager.cleanup_connection_file()

@@ -18,7 +18,7 @@ def file_id(student: str, label: str) -> str:
     """A file name for one student's result: readable, and different for different students whatever they are called."""
     plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode()
     plain = re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-")[:40].lower() or "student"
-    digest = hashlib.sha256(f"{student}\0{label}".encode("utf-8", "surrogateescape")).hexdigest()[:10]
+    digest = hashlib.sha256(f"{student}\0{label}".encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{plain}-{digest}"
 
 

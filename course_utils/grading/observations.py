@@ -9,7 +9,10 @@ from torch import Tensor
 
 from course_utils.checks.codec import MAX_DEPTH, Tree, unpack
 
-NUMBER = re.compile(r"-?\d{1,3100}|-?(inf|nan)|-?\d+(\.\d+)?(e[+-]?\d+)?")
+NUMBERS = {
+    "int": re.compile(r"-?\d{1,3100}"),
+    "float": re.compile(r"-?(inf|nan|\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,4})?)"),
+}
 MAX_CASES = 1_000
 OUTCOMES = ("returned", "raised", "off limits")
 
@@ -73,7 +76,7 @@ def _value(tree: Tree, depth: int) -> None:
         _require(value is None or isinstance(value, Tensor), kind)
         _require(value is None or str(value.dtype).removeprefix("torch.") == tree["dtype"] or kind == "array", "dtype")
     elif kind in ("int", "float"):
-        _require(isinstance(value, str) and NUMBER.fullmatch(value) is not None, kind)
+        _require(isinstance(value, str) and NUMBERS[kind].fullmatch(value) is not None, kind)
     elif kind in ("str", "bool"):
         _require(type(value) is (str if kind == "str" else bool), kind)
     elif kind == "other":

@@ -1,5 +1,6 @@
 """A room: what bubblewrap lets a submission see, with nothing and nobody in it yet."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import site
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from .inside import SCRATCH, SOCKETS
@@ -18,6 +20,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 FIRST_USER = 64_000  # unprivileged user ids, one for each room, where the grader itself runs as root
 MOST_ROOMS = 1_000
+GONE_S = 20.0
 MIB = 2**20
 
 
@@ -72,6 +75,7 @@ class Room:
             )
         self.own_user = os.geteuid() != 0
         self.user, self._claim = (None, None) if self.own_user else _claim_user()
+        self._closing = threading.Lock()
         told, tell = os.pipe()
         self.process = subprocess.Popen(
             [*command(limits, self.own_user), "--info-fd", str(tell), "sh", "-c", "echo; exec sleep infinity"],
@@ -112,14 +116,18 @@ class Room:
         return found
 
     def close(self) -> None:
-        """End every process in the room, and wait until they are gone."""
-        for pid in (self.pid, self.process.pid):
+        """End every process in the room, and wait until they are gone. May be called again, and by any thread."""
+        with self._closing:
+            if self.process.returncode is not None:
+                return
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)  # the room's first process: the kernel ends all others with it
             try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-        self.process.wait()
-        self._close_pipes()
+                self.process.wait(GONE_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self._close_pipes()
 
     def _close_pipes(self) -> None:
         self.process.stdout.close()
