@@ -63,4 +63,5 @@ def serve(connection: dict) -> None:
         json.dump(connection, file)
     app = IPKernelApp.instance()
     app.initialize(["-f", path, "--HistoryManager.enabled=False", "--IPKernelApp.log_level=50"])
+    app.shell.ask_exit = lambda: None  # exit() in a cell would end the kernel some cells later
     app.start()

@@ -29,7 +29,7 @@ class Limits:
     output_mb: int = 4
     message_mb: int = 32
     submission_mb: int = 16
-    restarts: int = 3
+    restarts: int = 12
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

@@ -14,6 +14,7 @@ NUMBERS = {
     "float": re.compile(r"-?(inf|nan|\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,4})?)"),
 }
 MAX_CASES = 1_000
+DEEPEST = MAX_DEPTH + 1  # what lies deeper is described by its type
 OUTCOMES = ("returned", "raised", "off limits")
 
 
@@ -44,7 +45,7 @@ def take_apart(payload: dict) -> Tree:
 def _observations(tree: Tree) -> None:
     _require(isinstance(tree, dict) and isinstance(tree["answer"], str), "answer")
     if "cases" not in tree:
-        _value(tree["value"], MAX_DEPTH)
+        _value(tree["value"], DEEPEST)
         return
     _require(isinstance(tree["type"], str) and isinstance(tree["cases"], list), "cases")
     _require(len(tree["cases"]) <= MAX_CASES, "too many cases")
@@ -52,7 +53,7 @@ def _observations(tree: Tree) -> None:
         _require(case["outcome"] in OUTCOMES, "outcome")
         _require(isinstance(case["changed"], list) and all(isinstance(name, str) for name in case["changed"]), "changed")
         if case["outcome"] == "returned":
-            _value(case["value"], MAX_DEPTH)
+            _value(case["value"], DEEPEST)
         else:
             _require(all(isinstance(case[part], str) for part in ("type", "message")), "raised")
             _require(isinstance(case.get("line", ""), str), "line")

@@ -94,6 +94,7 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
         await kernel.start()
         client = _Client(new_notebook(cells=[new_code_cell("")]), km=kernel.manager, timeout=None, iopub_timeout=2)
         client.kc, client.kernel = kernel.client, kernel
+        own = None  # the student's latest cell: to blame where a given cell meets the end
         for index, step in enumerate(steps):
             number, nonce = step.number, secrets.token_hex(8)
             done = number in trace.seen or number in trace.lost
@@ -108,7 +109,9 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
                 trace.events.append(f"{_where(step, index)}: {said}")
                 if step.role in ("probe", "answer"):
                     trace.lost.setdefault(number, said)
-                return index
+                return own if step.role == "given" and own is not None else index
+            if step.role in ("answer", "extra"):
+                own = index
             if step.role == "probe":
                 _note(trace, number, nonce, ran)
             elif step.role == "answer" and ran.outcome != "ok":
@@ -155,6 +158,8 @@ class _Client(NotebookClient):
         if late:
             return Ran("time limit", "TimeoutError", f"stopped after {limits.cell_s:g} s", self.payload)
         reply = self.reply if isinstance(self.reply, dict) else {}
+        if reply.get("ename") == "MemoryError":  # the error itself keeps the memory: what follows would fail too
+            return Ran("memory", fatal=True)
         if reply.get("status") == "ok":
             return Ran("ok", payload=self.payload)
         return Ran("error", _short(reply.get("ename"), 60), _short(reply.get("evalue"), 400), self.payload)

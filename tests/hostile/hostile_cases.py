@@ -29,11 +29,11 @@ class Case:
     said: tuple[str, ...] = ()
 
 
-def attempts(*lines: str, setup: str = "") -> str:
-    """An answer to 1.1 that is right only if every one of these lines fails."""
+def attempts(*lines: str, setup: str = "") -> bytes:
+    """Solved, with a cell in front that tries each of these lines; the answer to 1.1 is right only if every one fails."""
     tries = "\n".join(f"def _try{i}():\n    {line}\n" for i, line in enumerate(lines))
     names = ", ".join(f"_try{i}" for i in range(len(lines)))
-    return f"""
+    cell = f"""
 import os, socket, subprocess, sys, glob, ctypes
 {setup}
 {tries}
@@ -43,12 +43,17 @@ for attempt in ({names},):
         worked.append((attempt.__name__, str(attempt())[:80]))
     except BaseException as problem:
         pass
-
+with open("/tmp/worked", "w") as file:
+    file.write(repr(worked))
+"""
+    answer = """
 def dot(a, b):
-    if worked:
-        raise RuntimeError(f"worked: {{worked}}")
+    worked = open("/tmp/worked").read()
+    if worked != "[]":
+        raise RuntimeError(worked)
     return (a * b).sum()
 """
+    return as_bytes(with_cell(solved(answer_1_1=answer), cell))
 
 
 def _edited(change) -> bytes:
@@ -131,11 +136,11 @@ TAMPERING = [
         front(
             "import sys, torch\ninside = sys.modules['course_utils.grading.inside']\nreal = inside.find\n"
             "class Fake:\n    def probe(self, value, inputs, guarded=True):\n"
-            "        zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu', 'value': torch.zeros(())}\n"
-            "        return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': zero}] * len(inputs)}\n"
+            "        zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu', 'value': None}\n"
+            "        return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': {**zero, 'value': torch.zeros(())}} for _ in inputs]}\n"
             "inside.find = lambda number: Fake()",
         ),
-        {number: "wrong" for number in handed_in.POINTS_01 if number < "1.7"} | {"1.7": "unreadable", "1.8": "unreadable"},
+        {number: "wrong" for number in handed_in.POINTS_01},
         ("sys.modules",),
     ),
     Case(
@@ -198,7 +203,7 @@ BORROWED = [
     Case("ATen's matrix product", _product("torch.ops.aten.matmul(queries, keys.transpose(-2, -1))"), PRODUCT),
     Case("a product by a bound method", _product("BMM(queries, keys.mT)", "BMM = torch.bmm\n"), PRODUCT),
     Case("a product by the operator module", _product("operator.matmul(queries, keys.mT)", "import operator\n"), PRODUCT),
-    Case("a product by a hidden attribute", _product("torch.Tensor.__dict__['mat' + 'mul'](queries, keys.mT)"), PRODUCT),
+    Case("a product by a hidden attribute", _product("torch.__dict__['mat' + 'mul'](queries, keys.mT)"), PRODUCT),
 ]  # fmt: skip
 
 # The cells around the answers -------------------------------------------------------------------------------------------
@@ -281,9 +286,9 @@ FORCE = [
     Case("ends itself in every answer", as_bytes(solved(**{f"answer_1_{i}": "import os\nos._exit(0)" for i in range(1, 7)})),
          {f"1.{i}": "not run" for i in range(1, 7)}, ("exit status 0",)),
     Case("kills itself", instead("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"), NOT_RUN, ("SIGKILL",)),
-    Case("kills its parent", instead("import os, signal\nos.kill(os.getppid() or 1, signal.SIGKILL)\n" + RIGHT_DOT), {}),
+    Case("kills its parent", instead("import os, signal\ntry:\n    os.kill(os.getppid() or 1, signal.SIGKILL)\nexcept OSError:\n    pass\n" + RIGHT_DOT), {}),
     Case("kills everything it can see", instead("import os, signal\nos.kill(-1, signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)"), NOT_RUN, ("SIGKILL",)),
-    Case("kills every number", instead("import os, signal\nfor pid in range(1, 5000):\n    if pid != os.getpid():\n        try:\n            os.kill(pid, signal.SIGKILL)\n        except OSError:\n            pass\n" + RIGHT_DOT), {}),
+    Case("kills every number", instead("import os, signal\nfor pid in range(1, 5000):\n    if not os.path.exists(f'/proc/self/task/{pid}'):\n        try:\n            os.kill(pid, signal.SIGKILL)\n        except OSError:\n            pass\n" + RIGHT_DOT), {}),
     Case("stops itself", instead("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"), NOT_RUN, ("time limit",)),
     Case("overflows the stack", instead("import sys, ctypes\nctypes.string_at(0)"), NOT_RUN, ("SIGSEGV",)),
     Case("recurses without end", instead("import sys\nsys.setrecursionlimit(10**7)\ndef dot(a, b):\n    return dot(a, b)"), {"1.1": ("wrong", "not run")}),
@@ -291,13 +296,13 @@ FORCE = [
     Case("sleeps for ever", instead("import time\ntime.sleep(10**6)"), NOT_RUN, ()),
     Case("loops in the answer", instead("def dot(a, b):\n    while True:\n        pass"), NOT_RUN, ("did not finish in the time",)),
     Case("swallows the interrupt", instead("import time\nwhile True:\n    try:\n        time.sleep(1)\n    except KeyboardInterrupt:\n        pass"), NOT_RUN, ("time limit",)),
-    Case("ignores the interrupt", instead("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ndef dot(a, b):\n    time.sleep(10**6)"), NOT_RUN, ("time limit",)),
+    Case("ignores the interrupt", instead("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ndef dot(a, b):\n    time.sleep(10**6)"), NOT_RUN, ("did not finish in the time",)),
     Case("prints for ever", instead("while True:\n    print('x' * 100)"), NOT_RUN, ("output limit",)),
     Case("prints 1 GB", instead("print('x' * 10**9)"), {"1.1": ("not run", "missing")}),
     Case("writes 1 GB past Python", instead("import os\nfor _ in range(1000):\n    os.write(1, b'x' * 10**6)\n" + RIGHT_DOT), {"1.1": ("right", "not run")}),
-    Case("a fork bomb", instead("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"), NOT_RUN, ("time limit",)),
+    Case("a fork bomb", instead("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"), NOT_RUN, ("answer 1.1: ",)),
     Case("a thread bomb", instead("import threading, time\nwhile True:\n    try:\n        threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n    except RuntimeError:\n        break\n" + RIGHT_DOT), {"1.1": ("right", "not run")}),
-    Case("memory in one piece", instead("hoard = bytearray(10**11)"), NOT_RUN, ("MemoryError",)),
+    Case("memory in one piece", instead("hoard = bytearray(10**11)"), NOT_RUN, ("memory",)),
     Case("memory piece by piece", instead(DEVOUR + "spend()"), NOT_RUN),
     Case("memory by many processes", instead(DEVOUR + "for _ in range(8):\n    if os.fork() == 0:\n        try:\n            spend()\n        finally:\n            os._exit(0)\nwhile True:\n    time.sleep(1)"), NOT_RUN, ("memory",)),
     Case("fills its disk", instead("n = 0\ntry:\n    while True:\n        n += 1\n        with open(f'/tmp/{n}', 'wb') as f:\n            f.write(b'x' * 10**7)\nexcept OSError:\n    pass\n" + RIGHT_DOT), {}),
@@ -312,7 +317,7 @@ FORCE = [
 # Reaching out --------------------------------------------------------------------------------------------------------------
 
 REACHING = [
-    Case("reads solutions and the grader", instead(attempts(
+    Case("reads solutions and the grader", attempts(
         f"return open({str(handed_in.ROOT / 'solutions' / (handed_in.LESSON_01 + '.ipynb'))!r}).read()",
         f"return os.listdir({str(handed_in.ROOT / 'solutions')!r})",
         f"return open({str(handed_in.ROOT / 'sources/exercises' / (handed_in.LESSON_01 + '.py'))!r}).read()",
@@ -323,22 +328,22 @@ REACHING = [
         "return open('/proc/1/environ').read() or 1 / 0",
         "assert len([p for p in os.listdir('/proc') if p.isdigit()]) > 20",
         "assert [p for p in glob.glob('/tmp/*') if p.endswith(('.json', '.ipynb', '.csv'))]",
-    ))),
-    Case("opens sockets", instead(attempts(
+    )),
+    Case("opens sockets", attempts(
         "return socket.create_connection(('1.1.1.1', 53), timeout=1)",
         "return socket.getaddrinfo('example.org', 80)",
         "s = socket.socket(socket.AF_UNIX); s.connect('/run/dbus/system_bus_socket')",
         "s = socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)",
         "assert [n for _, n in socket.if_nameindex() if n != 'lo']",
-    ))),
-    Case("installs and writes where it must not", instead(attempts(
+    )),
+    Case("installs and writes where it must not", attempts(
         "import torch; open(os.path.join(os.path.dirname(torch.__file__), 'x.py'), 'w')",
         "import course_utils; open(os.path.join(os.path.dirname(course_utils.__file__), 'x.py'), 'w')",
         "open('/x', 'w')", "open('/usr/x', 'w')", "open('/etc/x', 'w')", "open('/dev/x', 'w')", "os.mkdir('/run/x')",
         "subprocess.run([sys.executable, '-m', 'pip', 'install', '--no-input', '--retries', '0', '--target', '/tmp/p', 'pip'], check=True, capture_output=True, timeout=4)",
         "os.chmod(sys.executable, 0o777)", "os.mknod('/tmp/disk', 0o60666, 2048)",
-    ))),
-    Case("breaks out", instead(attempts(
+    )),
+    Case("breaks out", attempts(
         "assert libc.unshare(0x10000000) == 0", "assert libc.unshare(0x00020000) == 0", "assert libc.setns(0, 0) == 0",
         "assert libc.mount(b'none', b'/tmp', b'tmpfs', 0, None) == 0", "assert libc.ptrace(16, 1, 0, 0) == 0",
         "assert libc.memfd_create(b'x', 0) >= 0", "assert libc.shmget(0, 4096, 0o1600) >= 0", "os.chroot('/tmp')",
@@ -348,7 +353,7 @@ REACHING = [
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (-1, -1))",
         "assert os.getuid() == 0", "os.kill(1, 9); os.stat('/proc/1/x')",
         setup="libc = ctypes.CDLL(None, use_errno=True)",
-    ))),
+    )),
     Case("writes a report of its own", instead("import os\nfor place in ('.', '/tmp'):\n    os.makedirs(f'{place}/results', exist_ok=True)\n    open(f'{place}/grades.csv', 'w').write('student,total\\nme,1000\\n')\n    open(f'{place}/results/me.json', 'w').write('{\"earned\": 1000}')\n" + WRONG_DOT), WRONG),
     Case("HTML and scripts in its output", instead("from IPython.display import HTML, display\ndisplay(HTML('<script>alert(1)</script>'))\nprint('<img src=x onerror=alert(1)>')\nraise ValueError('<script>alert(2)</script>')"), NOT_RUN, ("<script>alert(2)",)),
 ]  # fmt: skip

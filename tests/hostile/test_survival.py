@@ -3,6 +3,7 @@
 After each: the score, the named cause, the neighbor's score, and that no process, file or socket is left.
 """
 
+import contextlib
 import json
 import os
 import tempfile
@@ -86,9 +87,10 @@ def hostile(terms):
 
 def left_over():
     """Processes, files and sockets that a submission could leave."""
-    nurseries = psutil.Process().children()
-    processes = [child.pid for nursery in nurseries for child in nursery.children(recursive=True)]
-    processes += [child.pid for child in nurseries if child.name() == "bwrap"]
+    processes = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            processes += [p.pid for p in child.children(recursive=True)] + [child.pid] * (child.name() == "bwrap")
     processes += [p.pid for p in psutil.process_iter(["uids"]) if p.info["uids"] and p.info["uids"].real in STRANGERS]
     places = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp")]
     files = [path for place in places for path in place.iterdir() if path.lstat().st_uid in STRANGERS]
