@@ -103,7 +103,9 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
     with _trusted:
         reading = read_answers(rebuilt.steps, expressions, guarded)
         inputs = {number: prepared(number, terms.seed)[0] for number in entries}
-    nursery = _nursery(terms.fresh) if terms.sandbox else None
+    nursery = own_nursery() if terms.sandbox else None
+    if nursery and terms.fresh:
+        nursery.close()
     probes = {number: (expressions[number], inputs[number], number not in terms.allowed) for number in entries}
     trace = asyncio.run(
         run(rebuilt.steps, probes, terms.limits, lambda deadline: Kernel(terms.limits, deadline, nursery))
@@ -155,14 +157,12 @@ def _masters(terms: Terms) -> dict[str, Master]:
 _of_thread = threading.local()
 
 
-def _nursery(fresh: bool) -> Nursery:
-    """One for each thread that grades; a new one each time where PyTorch is to be loaded anew."""
+def own_nursery() -> Nursery:
+    """The nursery of the thread that asks."""
     nursery = getattr(_of_thread, "nursery", None)
     if nursery is None:
         nursery = _of_thread.nursery = Nursery()
         atexit.register(nursery.close)
-    elif fresh:
-        nursery.close()
     return nursery
 
 

@@ -11,7 +11,9 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 
-from .grade import Terms, grade_one, unreadable
+import torch
+
+from .grade import Terms, grade_one, own_nursery, unreadable
 from .intake import Submission
 
 TRIES = 2
@@ -41,7 +43,7 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
     stopped = threading.Event()
 
     def work() -> None:
-        pool = _pool()
+        pool = _pool(terms.sandbox)
         try:
             while not stopped.is_set():
                 with taking:
@@ -54,7 +56,7 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
                         break
                     except BrokenProcessPool:
                         pool.shutdown(wait=False)
-                        pool = _pool()
+                        pool = _pool(terms.sandbox)
                         if not left:
                             result = lost(terms)
                 done.put((task, result))
@@ -88,16 +90,20 @@ def lost(terms: Terms) -> dict:
     return unreadable(f"the process that graded it died {TRIES} times; grade it by hand", terms)
 
 
-def _pool() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_settle)
+def _pool(sandbox: bool) -> ProcessPoolExecutor:
+    kind = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context = multiprocessing.get_context(kind)
+    if kind == "forkserver":
+        context.set_forkserver_preload([f"{__package__}.grade"])  # PyTorch is loaded once for all grading processes
+    return ProcessPoolExecutor(1, mp_context=context, initializer=_settle, initargs=(sandbox,))
 
 
-def _settle() -> None:
+def _settle(sandbox: bool) -> None:
     """In a grading process: one thread for torch, no Ctrl-C of its own, and an end when the main process ends."""
-    import torch
-
-    torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sandbox:
+        own_nursery().start()  # it loads PyTorch while the first submission is read
+    torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -1,8 +1,6 @@
 """Running a rebuilt notebook: each cell in its turn, each exercise probed at its place, a new kernel where one is lost."""
 
-import asyncio
 import base64
-import json
 import os
 import secrets
 import signal
@@ -10,19 +8,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionComplete, DeadKernelError
-from nbformat.v4 import new_code_cell, new_notebook
-
 from course_utils.checks.codec import encode, pack
 
-from .inside import MIME
 from .kernels import Kernel
 from .limits import Limits
 from .rebuild import Step
-
-INTERRUPT_S = 2.0  # how long an interrupted cell may take to stop
-MIB = 2**20
+from .talk import Ran, Talk
 
 
 @dataclass
@@ -42,17 +33,6 @@ class Trace:
     broken: dict[str, tuple[str, str]] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
     seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class Ran:
-    """One cell: ``ok``, ``error`` (its name and message), or what ended the kernel."""
-
-    outcome: str
-    name: str = ""
-    message: str = ""
-    payload: dict | None = None
-    fatal: bool = False
 
 
 async def run(
@@ -92,8 +72,7 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
     """Run once from the top, without the guilty cells; the index of the cell that ended it, or None."""
     try:
         await kernel.start()
-        client = _Client(new_notebook(cells=[new_code_cell("")]), km=kernel.manager, timeout=None, iopub_timeout=2)
-        client.kc, client.kernel = kernel.client, kernel
+        talk = Talk(kernel, limits)
         own = None  # the student's latest cell: to blame where a given cell meets the end
         for index, step in enumerate(steps):
             number, nonce = step.number, secrets.token_hex(8)
@@ -103,7 +82,7 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
             text = step.text
             if step.role == "probe":
                 text = probe_text(number, nonce, *probes[number])
-            ran = await client.run_cell(text, limits)
+            ran = await talk.run_cell(text)
             if ran.fatal:
                 said = _ended(kernel, ran)
                 trace.events.append(f"{_where(step, index)}: {said}")
@@ -127,59 +106,6 @@ def probe_text(number: str, nonce: str, expression: str, inputs: list, guarded: 
     words = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
     module = f'__import__("{__package__}.inside", fromlist=["observe"])'
     return f"{module}.observe({number!r}, lambda: ({expression}), {guarded}, {words})"
-
-
-class _Client(NotebookClient):
-    """nbclient, with limits on what it listens to."""
-
-    kernel: Kernel
-
-    async def run_cell(self, text: str, limits: Limits) -> Ran:
-        """Run one cell in the time it has; interrupt it then, and end the kernel if that does not help."""
-        self.payload, self.received, self.idle = None, 0, False
-        self.most = limits.output_mb * MIB
-        cell = new_code_cell(text)
-        task = asyncio.ensure_future(self.async_execute_cell(cell, 0))
-        try:
-            late = not (await asyncio.wait({task}, timeout=limits.cell_s))[0]
-            if late:
-                await self.km.interrupt_kernel()
-                if not (await asyncio.wait({task}, timeout=INTERRUPT_S))[0]:
-                    return Ran("time limit", fatal=True)
-            task.result()
-        except DeadKernelError:
-            return Ran("died", fatal=True)
-        except Exception as problem:  # whatever a kernel may send instead of Jupyter's messages
-            return Ran("not Jupyter's protocol", type(problem).__name__, fatal=True)
-        finally:
-            task.cancel()
-        if not self.idle:
-            return Ran("output limit", fatal=True)
-        if late:
-            return Ran("time limit", "TimeoutError", f"stopped after {limits.cell_s:g} s", self.payload)
-        reply = self.reply if isinstance(self.reply, dict) else {}
-        if reply.get("ename") == "MemoryError":  # the error itself keeps the memory: what follows would fail too
-            return Ran("memory", fatal=True)
-        if reply.get("status") == "ok":
-            return Ran("ok", payload=self.payload)
-        return Ran("error", _short(reply.get("ename"), 60), _short(reply.get("evalue"), 400), self.payload)
-
-    def process_message(self, msg, cell, cell_index) -> None:
-        """Of all that a kernel may send, take an observation and the end of the cell; count the rest."""
-        content = msg["content"]
-        if msg["msg_type"] == "status" and content.get("execution_state") == "idle":
-            self.idle = True
-            raise CellExecutionComplete
-        data = content.get("data")
-        if msg["msg_type"] == "display_data" and isinstance(data, dict) and MIME in data:
-            self.payload = data[MIME] if self.payload is None else self.payload
-            return
-        self.received += len(json.dumps(content, default=str))
-        if self.received > self.most:
-            self.kernel.end("output limit")
-
-    async def _check_raise_for_error(self, cell, cell_index, exec_reply) -> None:
-        self.reply = exec_reply["content"]
 
 
 def _note(trace: Trace, number: str, nonce: str, ran: Ran) -> None:
@@ -207,7 +133,3 @@ def _ended(kernel: Kernel, ran: Ran) -> str:
 
 def _where(step: Step, index: int) -> str:
     return f"{'answer' if step.role == 'answer' else 'check'} {step.number}" if step.number else f"cell {index + 1}"
-
-
-def _short(text: object, most: int) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in str(text)[:most])
