@@ -63,7 +63,7 @@ class Nursery:
         """Start the process; it loads PyTorch while the caller does something else."""
         self.close()
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        environment = {"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # kernels can read it
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", f"{__package__}.nursery", str(theirs.fileno())],

@@ -18,6 +18,7 @@ from .limits import Limits
 PACKAGE = Path(__file__).resolve().parent.parent
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+HOLDER = ("sh", "-c", "echo; exec sleep infinity")  # says that all mounts are in place, and keeps the room open
 FIRST_USER = 64_000  # unprivileged user ids, one for each room, where the grader itself runs as root
 MOST_ROOMS = 1_000
 GONE_S = 20.0
@@ -35,7 +36,7 @@ def command(limits: Limits, own_user: bool) -> list[str]:
         limits: For the sizes of the writable folders.
         own_user: Make a user namespace (the grader is not root).
     """
-    arguments = ["bwrap", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
+    arguments = [shutil.which("bwrap"), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
     arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if own_user:
         arguments += ["--unshare-user", "--disable-userns"]
@@ -78,12 +79,12 @@ class Room:
         self._closing = threading.Lock()
         told, tell = os.pipe()
         self.process = subprocess.Popen(
-            [*command(limits, self.own_user), "--info-fd", str(tell), "sh", "-c", "echo; exec sleep infinity"],
+            [*command(limits, self.own_user), "--info-fd", str(tell), *HOLDER],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=(tell,),
-            env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
+            env={},  # a process in the room can read what bubblewrap was started with
         )
         os.close(tell)
         with os.fdopen(told) as file:
