@@ -26,6 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
         limits = Limits()
         if given.time_limit is not None:
             limits = replace(limits, notebook_s=given.time_limit, cell_s=min(limits.cell_s, given.time_limit))
+        if given.cell_limit is not None:
+            limits = replace(limits, cell_s=given.cell_limit)
         if not given.no_sandbox and not given.scheduler:
             Room(limits).close()
         ledger = Ledger(given.output, given.seed)
@@ -67,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=_positive, default=_cores(), help="submissions at a time (default: one a core)")
     parser.add_argument("--scheduler", help="address of a dask scheduler, to grade on its workers instead")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds for a whole notebook (default 300)")
+    parser.add_argument("--cell-limit", type=float, metavar="S", help="seconds for one cell (default 60)")
     parser.add_argument("--allow", action="append", default=[], metavar="N.M", help="off limits is allowed in this exercise")
     parser.add_argument("--seed", help="of the inputs, to grade as an earlier run did (it stands in run.json)")
     parser.add_argument("--no-sandbox", action="store_true", help="run submissions with your own rights")

@@ -21,7 +21,7 @@ def run_cluster(tasks: Iterable[Task], terms: Terms, address: str) -> Iterator[t
 
     with Client(address, set_as_default=False) as client:
         source, waiting = iter(tasks), {}
-        results = as_completed()
+        results = as_completed(loop=client.loop)
 
         def send() -> None:
             task = next(source, None)

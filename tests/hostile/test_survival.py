@@ -93,10 +93,14 @@ def left_over():
         with contextlib.suppress(psutil.NoSuchProcess):
             processes += [p.pid for p in child.children(recursive=True)] + [child.pid] * (child.name() == "bwrap")
     processes += [p.pid for p in psutil.process_iter(["uids"]) if p.info["uids"] and p.info["uids"].real in STRANGERS]
-    places = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp")]
-    files = [path for place in places for path in place.iterdir() if path.lstat().st_uid in STRANGERS]
-    files += Path(tempfile.gettempdir()).iterdir()
-    sockets = Path("/proc/net/unix").read_text().count("attention-course-room")
+    files = [*Path(tempfile.gettempdir()).iterdir()]
+    for place in ("/tmp", "/dev/shm", "/var/tmp"):
+        for path in Path(place).iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                files += [path] * (path.lstat().st_uid in STRANGERS)
+    own = {os.stat(f"/proc/self/fd/{name}").st_ino for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")}
+    lines = [line.split() for line in Path("/proc/net/unix").read_text().splitlines() if "attention-course-room" in line]
+    sockets = sum(int(line[6]) in own for line in lines)
     return {"processes": processes, "files": files, "sockets": sockets, "open": len(os.listdir("/proc/self/fd"))}
 
 
