@@ -111,7 +111,10 @@ def main(descriptor: int) -> None:
         os.close(say)
         with os.fdopen(ready) as file:
             problem = file.read()
-        channel.send(json.dumps({"problem": problem} if problem else {}).encode())
+        try:
+            channel.send(json.dumps({"problem": problem} if problem else {}).encode())
+        except BrokenPipeError:  # the grader is gone
+            return
 
 
 def _receive(channel: socket.socket):
