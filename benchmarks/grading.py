@@ -92,7 +92,16 @@ def _wrong(number: str, text: str, entry, chance: random.Random) -> str:
 def grade(submissions: Path, output: Path, *options: str) -> tuple[dict[str, int], float, float]:
     """Run the grader; returns scores by student, seconds, and the peak memory of its processes in MiB."""
     started = time.monotonic()
-    command = [sys.executable, "-m", "course_utils.grading", str(submissions), "--output", str(output), "--lesson", LESSON]
+    command = [
+        sys.executable,
+        "-m",
+        "course_utils.grading",
+        str(submissions),
+        "--output",
+        str(output),
+        "--lesson",
+        LESSON,
+    ]
     subprocess.run([*command, *options], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     seconds = time.monotonic() - started
     with open(output / "grades.csv", newline="", encoding="utf-8") as file:
@@ -106,7 +115,11 @@ def a_class(size: int, options: list[str]) -> None:
         folder = Path(name)
         earned = generate(folder / "class", size)
         scores, seconds, memory = grade(folder / "class", folder / "grades", *options)
-        wrong = {student: (scores.get(student), points) for student, points in earned.items() if scores.get(student) != points}
+        wrong = {
+            student: (scores.get(student), points)
+            for student, points in earned.items()
+            if scores.get(student) != points
+        }
     print(f"{size} submissions in {seconds:.1f} s: {size / seconds:.2f} a second; largest process {memory:.0f} MiB")
     print(f"scores as counted by hand: {size - len(wrong)} of {size}", *wrong.items(), sep="\n")
     rate = size / seconds

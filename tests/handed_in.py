@@ -47,7 +47,14 @@ def solved(stem: str = LESSON_01, only: set[str] | None = None, **answers: str) 
 
 def code(text: str, name: str = "extra-1", **metadata: object) -> dict:
     """A code cell."""
-    return {"cell_type": "code", "id": name, "metadata": metadata, "outputs": [], "execution_count": None, "source": text}
+    return {
+        "cell_type": "code",
+        "id": name,
+        "metadata": metadata,
+        "outputs": [],
+        "execution_count": None,
+        "source": text,
+    }
 
 
 def with_cell(notebook: dict, text: str, before: str | None = None) -> dict:

@@ -62,15 +62,21 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course_utils.grading", description="Grade a class's notebooks.")
-    parser.add_argument("submissions", type=Path, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")
+    parser.add_argument(
+        "submissions", type=Path, help="folder with a folder, ZIP or notebook per student, or a ZIP of it"
+    )
     parser.add_argument("--output", type=Path, required=True, help="folder for grades.csv, results/ and feedback/")
     parser.add_argument("--lesson", help="this lesson only, such as 05")
-    parser.add_argument("--masters", type=Path, default=PACKAGE.parent / "exercises", help="folder of exercise notebooks")
+    parser.add_argument(
+        "--masters", type=Path, default=PACKAGE.parent / "exercises", help="folder of exercise notebooks"
+    )
     parser.add_argument("--jobs", type=_positive, default=_cores(), help="submissions at a time (default: one a core)")
     parser.add_argument("--scheduler", help="address of a dask scheduler, to grade on its workers instead")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds for a whole notebook (default 300)")
     parser.add_argument("--cell-limit", type=float, metavar="S", help="seconds for one cell (default 60)")
-    parser.add_argument("--allow", action="append", default=[], metavar="N.M", help="off limits is allowed in this exercise")
+    parser.add_argument(
+        "--allow", action="append", default=[], metavar="N.M", help="off limits is allowed in this exercise"
+    )
     parser.add_argument("--seed", help="of the inputs, to grade as an earlier run did (it stands in run.json)")
     parser.add_argument("--no-sandbox", action="store_true", help="run submissions with your own rights")
     parser.add_argument("--fresh", action="store_true", help="load PyTorch anew for each kernel (slower)")
@@ -88,7 +94,9 @@ def _cores() -> int:
 
 
 def _said(summary: Summary, output: Path, seconds: float) -> str:
-    lines = [f"{len(summary.students)} students; {summary.graded} notebooks graded in {seconds:.0f} s, {summary.kept} kept from before"]
+    lines = [
+        f"{len(summary.students)} students; {summary.graded} notebooks graded in {seconds:.0f} s, {summary.kept} kept from before"
+    ]
     lines += [f"  not graded: {printable(name)}: {why}" for name, why in sorted(summary.problems.items())]
     lines += [f"  to be looked at: {printable(name)}" for name in sorted(summary.review)]
     return "\n".join([*lines, f"{output / 'grades.csv'}, {output / 'feedback'}"])

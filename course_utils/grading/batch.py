@@ -72,7 +72,9 @@ def grade_class(
         def keep(submission: Submission, result: dict, stored_key: str) -> None:
             known = {"student": submission.student, "file": submission.label, "key": stored_key}
             known = {name: value.encode("utf-8", "replace").decode() for name, value in known.items()}
-            ledger.store(submission.student, submission.label, known | result, page(submission.student, submission.label, result))
+            ledger.store(
+                submission.student, submission.label, known | result, page(submission.student, submission.label, result)
+            )
             summary.note(submission, result)
             bar.update()
 

@@ -6,7 +6,6 @@ Runs in a process that has just been forked and has a single thread.
 import ctypes
 import os
 import platform
-import resource
 import struct
 
 NEW_NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000  # mount, UTS, IPC, PID, network
@@ -71,6 +70,8 @@ def give_up_rights(user: int | None, limits: dict) -> None:
 
 def set_limits(limits: dict) -> None:
     """Resource limits of this process and its children, soft and hard."""
+    import resource  # not on Windows
+
     with open("/proc/self/statm") as file:
         present = int(file.read().split()[0]) * resource.getpagesize()  # PyTorch is loaded already; it does not count
     scratch = limits["scratch_mb"] * MIB

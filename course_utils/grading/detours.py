@@ -100,7 +100,11 @@ def _hides(full: str) -> bool:
         return False
     parts = full.split(".")
     private = parts[0] == "torch" and any(part[:1] == "_" and part[:2] != "__" for part in parts)
-    return private or not HIDING_NAMES.isdisjoint(parts) or any(full == name or full.startswith(name + ".") for name in HIDING_MODULES)
+    return (
+        private
+        or not HIDING_NAMES.isdisjoint(parts)
+        or any(full == name or full.startswith(name + ".") for name in HIDING_MODULES)
+    )
 
 
 def _import(node: ast.Import | ast.ImportFrom, names: tuple[str, ...]) -> str | None:

@@ -41,7 +41,9 @@ def page(student: str, label: str, result: dict) -> str:
         f'<p class="meta">{_text(student)} · {_text(label or "no file")}</p>',
     ]
     if result["problem"]:
-        parts.append(f'<section class="none"><h2>This file could not be graded</h2><pre>{_text(result["problem"], 400)}</pre></section>')
+        parts.append(
+            f'<section class="none"><h2>This file could not be graded</h2><pre>{_text(result["problem"], 400)}</pre></section>'
+        )
     else:
         parts.append(f'<p class="total"><b>{result["earned"]:g} of {result["total"]:g} points</b></p>')
     parts += [_section(exercise) for exercise in result["exercises"]]

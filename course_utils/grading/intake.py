@@ -161,7 +161,9 @@ def read(submission: Submission, most_mb: float) -> bytes:
             with zipfile.ZipFile(submission.path) as archive, archive.open(submission.member) as file:
                 data = file.read(most + 1)
         else:
-            flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+            flags = (
+                os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+            )
             with os.fdopen(os.open(submission.path, flags), "rb") as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise Unreadable("it is not a regular file")

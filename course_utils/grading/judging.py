@@ -68,7 +68,9 @@ def _mark(exercise: Exercise, rebuilt: Rebuilt, trace: Trace, reading: Reading, 
     seen = trace.seen.get(number)
     lost = trace.lost.get(number)
     if lost or seen is None:
-        return _nothing(exercise, "not run", LOST.get(lost, f"The exercise could not be judged: {lost or 'no answer'}."))
+        return _nothing(
+            exercise, "not run", LOST.get(lost, f"The exercise could not be judged: {lost or 'no answer'}.")
+        )
     if "undefined" in seen:
         if number in trace.broken:
             name, message = trace.broken[number]

@@ -51,7 +51,9 @@ def _observations(tree: Tree) -> None:
     _require(len(tree["cases"]) <= MAX_CASES, "too many cases")
     for case in tree["cases"]:
         _require(case["outcome"] in OUTCOMES, "outcome")
-        _require(isinstance(case["changed"], list) and all(isinstance(name, str) for name in case["changed"]), "changed")
+        _require(
+            isinstance(case["changed"], list) and all(isinstance(name, str) for name in case["changed"]), "changed"
+        )
         if case["outcome"] == "returned":
             _value(case["value"], DEEPEST)
         else:

@@ -110,6 +110,9 @@ class RoomManager(AsyncKernelManager):
         chosen = {"kernel_provisioner": {"provisioner_name": NAME}}
         self._kernel_spec = KernelSpec(argv=["kernel"], interrupt_mode="message", metadata=chosen)
 
+    def _reconcile_connection_info(self, info: dict) -> None:
+        self.load_connection_info(info)  # the ordinary manager would write them to a file
+
 
 def bounded_context(message_mb: int) -> zmq.asyncio.Context:
     """A ZeroMQ context whose sockets take no message over a size, few at a time, and connect once only."""

@@ -34,7 +34,9 @@ class Reading:
     noticed: tuple[str, ...]
 
 
-def read_answers(steps: tuple[Step, ...], expressions: dict[str, str], off_limits: dict[str, tuple[str, ...]]) -> Reading:
+def read_answers(
+    steps: tuple[Step, ...], expressions: dict[str, str], off_limits: dict[str, tuple[str, ...]]
+) -> Reading:
     """Read what a student wrote.
 
     Only what an answer can reach counts against it: its own definition and, from there, every definition that it names.

@@ -52,7 +52,9 @@ def table(submissions: Iterable[Submission], ledger: Ledger, masters: dict[str, 
         if lesson not in row.chosen or mine > row.chosen[lesson]:
             row.chosen[lesson] = mine
             row.points.update({one["number"]: one["earned"] for one in result["exercises"]})
-        row.notes += [f"lesson {lesson}: {line}" for line in (*result["restored"], *result["noticed"], *result["events"])]
+        row.notes += [
+            f"lesson {lesson}: {line}" for line in (*result["restored"], *result["noticed"], *result["events"])
+        ]
     exercises = [e for lesson in sorted(lessons) for e in masters[lesson].exercises.values()]
     out = io.StringIO()
     writer = csv.writer(out)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import zipfile
 
 import handed_in
 import pytest
@@ -43,7 +44,12 @@ def test_a_class_and_its_second_run(room_for):
     root, output = room_for
     first = grade(root, output)
     assert (first.graded, first.kept, len(first.problems), len(first.students)) == (3, 0, 2, 4)
-    assert {name: row["total"] for name, row in rows(output).items()} == {"ann": "18", "bob": "0", "carl": "0", "'=dora()": "0"}
+    assert {name: row["total"] for name, row in rows(output).items()} == {
+        "ann": "18",
+        "bob": "0",
+        "carl": "0",
+        "'=dora()": "0",
+    }
     assert len(list((output / "feedback").iterdir())) == len(list((output / "results").iterdir())) == 4
     written = {path: path.read_bytes() for path in output.rglob("*.json")}
 
@@ -60,15 +66,15 @@ def test_a_class_and_its_second_run(room_for):
 def test_a_result_says_what_made_it(room_for):
     root, output = room_for
     grade(root, output)
-    result = json.loads(next(path for path in (output / "results").iterdir() if path.name.startswith("ann")).read_text())
+    result = json.loads(
+        next(path for path in (output / "results").iterdir() if path.name.startswith("ann")).read_text()
+    )
     assert result["student"] == "ann" and result["file"] == "x.ipynb" and len(result["key"]) == 64
     assert result["isolation"] == "bubblewrap" and result["versions"]["torch"]
     assert result["seed"] == json.loads((output / "run.json").read_text())["seed"]
 
 
 def test_two_files_with_one_name_are_two_results(tmp_path):
-    import zipfile
-
     (tmp_path / "class" / "ann").mkdir(parents=True)
     for name in ("a.zip", "b.zip"):
         with zipfile.ZipFile(tmp_path / "class" / "ann" / name, "w") as archive:

@@ -6,8 +6,19 @@ import pytest
 
 from course_utils.grading.detours import dotted, off_limits_in, tampering_in
 
-IMPORTS = {"F": "torch.nn.functional", "torch": "torch", "np": "numpy", "masked": "course_utils.attention.masked_softmax"}
-OFF = ("torch.softmax", "torch.Tensor.softmax", "torch.matmul", "torch.Tensor.matmul", "course_utils.attention.masked_softmax")
+IMPORTS = {
+    "F": "torch.nn.functional",
+    "torch": "torch",
+    "np": "numpy",
+    "masked": "course_utils.attention.masked_softmax",
+}
+OFF = (
+    "torch.softmax",
+    "torch.Tensor.softmax",
+    "torch.matmul",
+    "torch.Tensor.matmul",
+    "course_utils.attention.masked_softmax",
+)
 
 
 def node(text):

@@ -23,7 +23,9 @@ def test_solved_blank_and_mixed_earn_what_they_should():
 @linux
 def test_the_same_seed_gives_the_same_result():
     data = handed_in.as_bytes(handed_in.solved(answer_1_1="def dot(a, b):\n    return (a * b).mean()"))
-    results = [grade_one(data, "x", terms(seed=seed, fresh=fresh)) for seed, fresh in (("a", False), ("a", True), ("b", False))]
+    results = [
+        grade_one(data, "x", terms(seed=seed, fresh=fresh)) for seed, fresh in (("a", False), ("a", True), ("b", False))
+    ]
     for result in results:
         result.pop("seconds")
     assert results[0] == results[1]
@@ -41,7 +43,9 @@ def test_an_instructor_may_allow_what_is_off_limits():
 
 @linux
 def test_no_expected_value_is_in_a_result():
-    result = grade_one(handed_in.as_bytes(handed_in.solved(answer_1_1="def dot(a, b):\n    return (a * b).sum() + 1")), "x", terms())
+    result = grade_one(
+        handed_in.as_bytes(handed_in.solved(answer_1_1="def dot(a, b):\n    return (a * b).sum() + 1")), "x", terms()
+    )
     message = result["exercises"][0]["message"]
     assert "yours 15" in message and "expected" not in message
 
@@ -64,7 +68,9 @@ def test_without_a_sandbox_the_result_says_so():
     assert (result["earned"], result["isolation"]) == (2, "none")
 
 
-@pytest.mark.parametrize(("data", "why"), [(b"", "empty"), (b'{"nbformat": 4, "cells": []}', "none of the lessons 01, 02")])
+@pytest.mark.parametrize(
+    ("data", "why"), [(b"", "empty"), (b'{"nbformat": 4, "cells": []}', "none of the lessons 01, 02")]
+)
 def test_what_cannot_be_read_earns_nothing_and_says_why(data, why):
     result = grade_one(data, "x", terms())
     assert why in result["problem"] and result["earned"] == result["total"] == 0

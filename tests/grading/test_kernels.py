@@ -39,13 +39,22 @@ def test_in_the_sandbox(nursery):
     before = len(os.listdir("/proc/self/fd"))
     kernel = Kernel(Limits(), in_the_future(), nursery)
     found = asyncio.run(ran(kernel, "x = 1", "assert x == 1", "raise ValueError('no')"))
-    assert [(one.outcome, one.name, one.message) for one in found] == [("ok", "", ""), ("ok", "", ""), ("error", "ValueError", "no")]
+    assert [(one.outcome, one.name, one.message) for one in found] == [
+        ("ok", "", ""),
+        ("ok", "", ""),
+        ("error", "ValueError", "no"),
+    ]
     assert kernel.room.processes() == {} and len(os.listdir("/proc/self/fd")) <= before + 16
 
 
 def test_without_a_sandbox():
     kernel = Kernel(Limits(), in_the_future(), None)
-    (found,) = asyncio.run(ran(kernel, "import os, subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)'])"))
+    (found,) = asyncio.run(
+        ran(
+            kernel,
+            "import os, subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)'])",
+        )
+    )
     assert found.outcome == "ok"
     assert not [p for p in psutil.Process().children(recursive=True) if "time.sleep(99)" in " ".join(p.cmdline())]
     assert not os.path.exists(kernel.manager.connection_file)
@@ -60,7 +69,8 @@ def test_the_deadline_ends_it(nursery):
 
 @linux
 def test_memory_over_several_processes_ends_it(nursery):
-    kernel = Kernel(Limits(memory_mb=600), in_the_future(), nursery)
-    text = "import os, time\nfor _ in range(3):\n    if not os.fork():\n        x = bytearray(b'x') * 300_000_000\n        time.sleep(99)\ntime.sleep(99)"
+    kernel = Kernel(Limits(memory_mb=1000), in_the_future(), nursery)
+    fork = "import os, time\nfor _ in range(4):\n    if not os.fork():\n        x = bytearray(b'x') * 400_000_000\n        time.sleep(99)\n"
+    text = fork + "time.sleep(99)"
     (found,) = asyncio.run(ran(kernel, text))
     assert found.fatal and kernel.reason == "memory"

@@ -6,7 +6,22 @@ import pytest
 
 from course_utils.grading.names import cell, file_id, printable
 
-NASTY = ["../../x", "a\nb", "<b>", "=cmd()", "", "\0", "con", "a/b", "x" * 5000, "Ünï", "\u202egpj", "\ud800", ".", "-rf"]
+NASTY = [
+    "../../x",
+    "a\nb",
+    "<b>",
+    "=cmd()",
+    "",
+    "\0",
+    "con",
+    "a/b",
+    "x" * 5000,
+    "Ünï",
+    "\u202egpj",
+    "\ud800",
+    ".",
+    "-rf",
+]
 
 
 @pytest.mark.parametrize("name", NASTY)

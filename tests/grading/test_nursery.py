@@ -12,7 +12,9 @@ from course_utils.grading.limits import Limits
 from course_utils.grading.nursery import Nursery, exit_status
 from course_utils.grading.room import Room
 
-CONNECTION = {name: place for place, name in enumerate(("shell_port", "iopub_port", "stdin_port", "hb_port", "control_port"), 1)}
+CONNECTION = {
+    name: place for place, name in enumerate(("shell_port", "iopub_port", "stdin_port", "hb_port", "control_port"), 1)
+}
 CONNECTION |= {"transport": "ipc", "ip": "/run/kernel/k", "key": "k", "signature_scheme": "hmac-sha256"}
 
 

@@ -69,7 +69,7 @@ def test_detours_over_several_lines(texts):
         ("def f(x):\n    weights = x.exp()\n    return weights", "weights = torch.softmax(x, -1)"),
         ("def f(x):\n    return x.exp()\nf(x).allclose(F.softmax(x, -1))",),
         ("def softmax(x):\n    return x.exp()\ndef f(x):\n    return softmax(x)",),
-        ("class f(torch.nn.Module):\n    def softmax(self, x):\n        return x.exp()\n    def forward(self, x):\n        return self.softmax(x)",),
+        ("class f:\n    def softmax(self, x):\n        return x.exp()\n    def go(self, x):\n        return self.softmax(x)",),
         ("def f(x):\n    'not torch.softmax(x)'\n    # torch.softmax\n    return getattr(x, 'T')",),
         ("def f(x):\n    print('softmax')\n    return x",),
         ("from course_utils.checks import check\ndef f(x):\n    return x\ncheck('2.1', f)",),
@@ -82,7 +82,8 @@ def test_honest_answers(texts):
 
 
 @pytest.mark.parametrize(
-    "body", ["q @ k", "np.dot(q, k)", "np.linalg.multi_dot([q, k])", "q.numpy().dot(k)", "q.bmm(k)", "operator.matmul(q, k)"]
+    "body",
+    ["q @ k", "np.dot(q, k)", "np.linalg.multi_dot([q, k])", "q.numpy().dot(k)", "q.bmm(k)", "operator.matmul(q, k)"],
 )
 def test_products(body):
     off = ("torch.bmm", "torch.Tensor.bmm", "torch.matmul", "torch.Tensor.matmul")

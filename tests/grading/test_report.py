@@ -43,7 +43,14 @@ def test_rows_and_sums(ledger, root):
         ("carl", "a", 0.0, result("", {}, problem="it is empty")),
         ("dora", "a", 0.0, None),
     )
-    assert [found["ann"][name] for name in ("0.1", "1.1", "1.2", "1.3", "total", "of")] == ["2", "2", "0", "", "4", "36"]
+    assert [found["ann"][name] for name in ("0.1", "1.1", "1.2", "1.3", "total", "of")] == [
+        "2",
+        "2",
+        "0",
+        "",
+        "4",
+        "36",
+    ]
     assert found["'=bob()"]["total"] == "0.5" and found["'=bob()"]["review"] == "yes"
     assert "replaces check" in found["'=bob()"]["notes"]
     assert found["carl"]["total"] == "0" and "it is empty" in found["carl"]["notes"]

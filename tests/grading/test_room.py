@@ -68,7 +68,8 @@ def test_two_rooms_have_two_users():
 
 @linux
 def test_it_dies_with_its_maker(root):
-    code = "import os; from course_utils.grading.room import Room, Limits; print(Room(Limits()).pid, flush=True); os.kill(os.getpid(), 9)"
+    code = "import os; from course_utils.grading.room import Room, Limits; print(Room(Limits()).pid, flush=True)"
+    code += "; os.kill(os.getpid(), 9)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=False)
     pid = int(done.stdout)
     for _ in range(100):

@@ -64,7 +64,9 @@ def test_a_dead_kernel_is_noticed_at_once(nursery):
 
 @linux
 def test_too_much_output_ends_the_kernel(nursery):
-    found, reason = ran(nursery, "for _ in range(100):\n    print('x' * 100_000, flush=True)\nimport time\ntime.sleep(99)")
+    found, reason = ran(
+        nursery, "for _ in range(100):\n    print('x' * 100_000, flush=True)\nimport time\ntime.sleep(99)"
+    )
     assert found[0].fatal and reason == "output limit"
 
 

@@ -122,13 +122,13 @@ TAMPERING = [
         "replaces the kernel's execution",
         front("async def nothing(*a, **k):\n    return {'status': 'ok', 'execution_count': 1, 'payload': [], 'user_expressions': {}}\n"
               "get_ipython().kernel.do_execute = nothing"),
-        {number: "not run" for number in handed_in.POINTS_01},
+        dict.fromkeys(handed_in.POINTS_01, "not run"),
         ("do_execute",),
     ),
     Case(
         "replaces the probe",
         front("import sys\nsys.modules['course_utils.grading.inside'].observe = lambda *a: None", answer_1_1=WRONG_DOT),
-        {number: "not run" for number in handed_in.POINTS_01},
+        dict.fromkeys(handed_in.POINTS_01, "not run"),
         ("sys.modules",),
     ),
     Case(
@@ -140,7 +140,7 @@ TAMPERING = [
             "        return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': {**zero, 'value': torch.zeros(())}} for _ in inputs]}\n"
             "inside.find = lambda number: Fake()",
         ),
-        {number: "wrong" for number in handed_in.POINTS_01},
+        dict.fromkeys(handed_in.POINTS_01, "wrong"),
         ("sys.modules",),
     ),
     Case(
@@ -368,13 +368,13 @@ def send(content, kind='display_data', socket=None):
 MIME = 'application/vnd.attention-course.observations+json'
 """
 TALKING = [
-    Case("sends frames that are no message", front(SEND + "for parts in ([b'x'], [b'<IDS|MSG>'], [b'<IDS|MSG>', b'', b'{}', b'{}', b'{}', b'{}']):\n    kernel.iopub_socket.send_multipart(parts)"), {number: ("right", "not run") for number in handed_in.POINTS_01}),
-    Case("sends contents of the wrong type", front(SEND + "for kind in ('status', 'display_data', 'error', 'stream', 'comm_open', 'clear_output', 'update_display_data', 'nonsense'):\n    send({}, kind)\n    send({'data': [], 'name': 7, 'text': {}, 'comm_id': None, 'execution_state': []}, kind)"), {number: ("right", "not run") for number in handed_in.POINTS_01}),
-    Case("sends a huge observation", front(SEND + "send({'data': {MIME: {'nonce': '', 'text': 'x' * 40_000_000, 'data': ''}}, 'metadata': {}})"), {number: ("right", "not run") for number in handed_in.POINTS_01}),
-    Case("sends a deep observation", front("import sys\ninside = sys.modules['course_utils.grading.inside']\ninside.pack = lambda tree: ('[' * 100_000, b'')"), {number: "unreadable" for number in handed_in.POINTS_01}),
-    Case("sends a pickle", front("import sys, pickle, os\ninside = sys.modules['course_utils.grading.inside']\nclass P:\n    def __reduce__(self):\n        return os.system, ('touch /tmp/owned',)\ninside.pack = lambda tree: ('{}', pickle.dumps(P()))"), {number: "unreadable" for number in handed_in.POINTS_01}),
-    Case("opens widgets without end", front("from comm import create_comm\nfor i in range(3000):\n    create_comm(target_name='jupyter.widget', data={'state': {'_model_name': 'OutputModel', '_model_module': '@jupyter-widgets/output', 'x': 'y' * 10_000}})"), {number: ("right", "not run") for number in handed_in.POINTS_01}),
-    Case("a thread that publishes for ever", front(SEND + "import threading, time\ndef flood():\n    while True:\n        try:\n            print('x' * 1000)\n        except Exception:\n            pass\nthreading.Thread(target=flood, daemon=True).start()"), {number: ("right", "not run") for number in handed_in.POINTS_01}),
+    Case("sends frames that are no message", front(SEND + "for parts in ([b'x'], [b'<IDS|MSG>'], [b'<IDS|MSG>', b'', b'{}', b'{}', b'{}', b'{}']):\n    kernel.iopub_socket.send_multipart(parts)"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
+    Case("sends contents of the wrong type", front(SEND + "for kind in ('status', 'display_data', 'error', 'stream', 'comm_open', 'clear_output', 'update_display_data', 'nonsense'):\n    send({}, kind)\n    send({'data': [], 'name': 7, 'text': {}, 'comm_id': None, 'execution_state': []}, kind)"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
+    Case("sends a huge observation", front(SEND + "send({'data': {MIME: {'nonce': '', 'text': 'x' * 40_000_000, 'data': ''}}, 'metadata': {}})"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
+    Case("sends a deep observation", front("import sys\ninside = sys.modules['course_utils.grading.inside']\ninside.pack = lambda tree: ('[' * 100_000, b'')"), dict.fromkeys(handed_in.POINTS_01, "unreadable")),
+    Case("sends a pickle", front("import sys, pickle, os\ninside = sys.modules['course_utils.grading.inside']\nclass P:\n    def __reduce__(self):\n        return os.system, ('touch /tmp/owned',)\ninside.pack = lambda tree: ('{}', pickle.dumps(P()))"), dict.fromkeys(handed_in.POINTS_01, "unreadable")),
+    Case("opens widgets without end", front("from comm import create_comm\nfor i in range(3000):\n    create_comm(target_name='jupyter.widget', data={'state': {'_model_name': 'OutputModel', '_model_module': '@jupyter-widgets/output', 'x': 'y' * 10_000}})"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
+    Case("a thread that publishes for ever", front(SEND + "import threading, time\ndef flood():\n    while True:\n        try:\n            print('x' * 1000)\n        except Exception:\n            pass\nthreading.Thread(target=flood, daemon=True).start()"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
     Case("shuts its kernel down", instead("get_ipython().kernel.do_shutdown(False)\nget_ipython().kernel.io_loop.stop()\n" + RIGHT_DOT), {"1.1": ("right", "not run", "missing")}),
 ]  # fmt: skip
 
@@ -425,7 +425,7 @@ def _older(notebook):
 
 HONEST = [
     Case("as it should be", as_bytes(solved())),
-    Case("blank", as_bytes(handed_in.blank()), {number: "not attempted" for number in handed_in.POINTS_01}),
+    Case("blank", as_bytes(handed_in.blank()), dict.fromkeys(handed_in.POINTS_01, "not attempted")),
     Case("warnings on stderr", instead("import warnings, sys\nwarnings.warn('careful')\nprint('oh', file=sys.stderr)\n" + RIGHT_DOT)),
     Case("an extra cell that helps", as_bytes(with_cell(solved(answer_1_1="def dot(a, b):\n    return added(a * b)"), "def added(x):\n    return x.sum()", before="answer-1-1"))),
     Case("an extra cell that compares with PyTorch", as_bytes(with_cell(solved(), "import torch\nx = torch.ones(2, 3, 4)\nout = x @ x.mT\nassert torch.allclose(all_pairs_einsum(x, x), out)", before="check-1-4"))),
@@ -450,10 +450,18 @@ UNREADABLE = [
         ("format 3", as_bytes({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}), "format 3"),
         ("format 5", as_bytes(solved() | {"nbformat": 5}), "format 5"),
         ("cells that are none", as_bytes(solved() | {"cells": [1, None, "x"]}), "not a cell"),
-        ("texts that are none", as_bytes(solved() | {"cells": [{"cell_type": "code", "source": {"a": 1}}]}), "not text"),
+        (
+            "texts that are none",
+            as_bytes(solved() | {"cells": [{"cell_type": "code", "source": {"a": 1}}]}),
+            "not text",
+        ),
         ("nested a million deep", b"[" * 10**6, "not JSON"),
         ("a million cells", as_bytes({"nbformat": 4, "metadata": {}, "cells": [{}] * 10**6}), "cells"),
-        ("another course's", as_bytes({"nbformat": 4, "metadata": {}, "cells": [code("x = 1")]}), "none of the lessons"),
+        (
+            "another course's",
+            as_bytes({"nbformat": 4, "metadata": {}, "cells": [code("x = 1")]}),
+            "none of the lessons",
+        ),
     )
 ]
 

@@ -12,6 +12,7 @@ import time
 import handed_in
 import psutil
 import pytest
+
 from benchmarks.grading import LESSON, generate
 
 SIZE, KILLS = 40, 10

@@ -25,7 +25,9 @@ LIMITS = Limits(cell_s=8, notebook_s=90, memory_mb=1024, output_mb=2)
 NEIGHBOR = handed_in.as_bytes(handed_in.solved(only={"answer-1-1", "answer-1-3", "quiz-1-7"}))
 NEIGHBOR_EARNS = 6
 STRANGERS = range(64_000, 65_000)  # the user ids of rooms
-OPEN_AT_MOST = len(os.listdir("/proc/self/fd")) + 32  # two nurseries, an event loop and a ZeroMQ context for each thread
+OPEN_AT_MOST = (
+    len(os.listdir("/proc/self/fd")) + 32
+)  # two nurseries, an event loop and a ZeroMQ context for each thread
 survived = []
 
 
@@ -98,8 +100,11 @@ def left_over():
         for path in Path(place).iterdir():
             with contextlib.suppress(FileNotFoundError):
                 files += [path] * (path.lstat().st_uid in STRANGERS)
-    own = {os.stat(f"/proc/self/fd/{name}").st_ino for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")}
-    lines = [line.split() for line in Path("/proc/net/unix").read_text().splitlines() if "attention-course-room" in line]
+    mine = [path for path in Path("/proc/self/fd").iterdir() if path.exists()]
+    own = {path.stat().st_ino for path in mine}
+    lines = [
+        line.split() for line in Path("/proc/net/unix").read_text().splitlines() if "attention-course-room" in line
+    ]
     sockets = sum(int(line[6]) in own for line in lines)
     return {"processes": processes, "files": files, "sockets": sockets, "open": len(os.listdir("/proc/self/fd"))}
 
@@ -127,7 +132,7 @@ def test_survives(case, hostile, beside):
     if case.lost is None:
         assert result["problem"] and not outcomes and result["earned"] == 0
     else:
-        for number, points in handed_in.POINTS_01.items():
+        for number in handed_in.POINTS_01:
             wanted = case.lost.get(number, "right")
             allowed = (wanted,) if isinstance(wanted, str) else wanted
             message = next(one["message"] for one in result["exercises"] if one["number"] == number)
