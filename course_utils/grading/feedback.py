@@ -7,12 +7,12 @@ from course_utils.checks.engine import find
 from .names import printable
 
 STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1f2328;background:#fff}
+body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#1f2328;background:#fff}
 h1{font-size:1.5rem;margin-bottom:.2rem}.meta{color:#59636e;margin-top:0}
 section{border:1px solid #d1d9e0;border-left-width:6px;border-radius:6px;padding:.6rem 1rem;margin:.8rem 0}
 .right{border-left-color:#1a7f37}.wrong{border-left-color:#9a6700}.none{border-left-color:#818b98}
 h2{font-size:1.05rem;margin:0;display:flex;justify-content:space-between;gap:1rem}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0 0;font:14px/1.5 ui-monospace,monospace}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0 0;font:13px/1.5 ui-monospace,monospace}
 .total{font-size:1.2rem}
 """.strip()
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

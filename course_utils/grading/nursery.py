@@ -18,6 +18,7 @@ from pathlib import Path
 from .room import PACKAGE, Room
 
 MAX_REQUEST = 65_536
+ANSWER_S = 120.0  # loading PyTorch on a busy machine included
 
 
 class Nursery:
@@ -63,6 +64,7 @@ class Nursery:
         """Start the process; it loads PyTorch while the caller does something else."""
         self.close()
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(ANSWER_S)
         environment = {"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # kernels can read it
         with theirs:
             self.process = subprocess.Popen(

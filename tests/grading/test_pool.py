@@ -26,7 +26,7 @@ def workers():
         with contextlib.suppress(psutil.NoSuchProcess):
             if "nursery" in " ".join(process.cmdline()) and "nursery" not in " ".join(process.parent().cmdline()):
                 found.append(process.parent())
-    return found
+    return [process for process in found if process.pid != os.getpid()]
 
 
 @linux
