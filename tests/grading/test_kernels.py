@@ -70,7 +70,8 @@ def test_the_deadline_ends_it(nursery):
 @linux
 def test_memory_over_several_processes_ends_it(nursery):
     kernel = Kernel(Limits(memory_mb=1000), in_the_future(), nursery)
-    fork = "import os, time\nfor _ in range(4):\n    if not os.fork():\n        x = bytearray(b'x') * 400_000_000\n        time.sleep(99)\n"
+    fork = "import os, time\nfor _ in range(4):\n    if not os.fork():\n"
+    fork += "        x = bytearray(b'x') * 400_000_000\n        time.sleep(99)\n"
     text = fork + "time.sleep(99)"
     (found,) = asyncio.run(ran(kernel, text))
     assert found.fatal and kernel.reason == "memory"

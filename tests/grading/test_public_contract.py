@@ -22,7 +22,16 @@ def by_nbval(notebook, folder):
     """Exercise -> whether its check cell passed."""
     path, report = folder / "handed_in.ipynb", folder / "report.xml"
     path.write_bytes(handed_in.as_bytes(notebook))
-    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", str(path), "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval-lax",
+        "--nbval-current-env",
+        str(path),
+        "-p",
+        "no:cacheprovider",
+    ]
     subprocess.run([*command, f"--junitxml={report}"], cwd=folder, capture_output=True, check=False)
     passed = [case.find("failure") is None for case in ElementTree.parse(report).iter("testcase")]
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -31,7 +40,9 @@ def by_nbval(notebook, folder):
 
 
 @linux
-@pytest.mark.parametrize("made", [lambda: handed_in.solved(), lambda: handed_in.blank(), lambda: handed_in.solved(**MIXED)])
+@pytest.mark.parametrize(
+    "made", [lambda: handed_in.solved(), lambda: handed_in.blank(), lambda: handed_in.solved(**MIXED)]
+)
 def test_both_say_the_same(made, tmp_path):
     notebook = made()
     found = outcomes(grade_one(handed_in.as_bytes(notebook), "x.ipynb", terms()))
