@@ -50,6 +50,9 @@ mutants: setup
 bench: setup
 	$(PY) -m benchmarks.course
 	$(PY) -m benchmarks.attention
+	$(PY) -m benchmarks.transformer
+	$(PY) -m benchmarks.copy_task
+	$(PY) -m benchmarks.decoding
 
 test-nbgrader: setup
 	$(call step,a virtual environment of its own for nbgrader,test -e .venv-nbgrader/ready || ($(PYTHON) -m venv .venv-nbgrader && .venv-nbgrader/bin/python -m pip install -q --disable-pip-version-check nbgrader==0.9.6 && touch .venv-nbgrader/ready))

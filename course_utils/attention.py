@@ -151,8 +151,9 @@ def scaled_dot_product_attention(
     *,
     scale: float | None = None,
     dropout_p: float = 0.0,
+    score_bias: Float[Tensor, "..."] | None = None,
 ) -> tuple[Float[Tensor, "*B L_q d_v"], Float[Tensor, "*B L_q L_k"]]:
-    """``softmax(Q K^T * scale) V``, with the weights handed back.
+    """``softmax(Q K^T * scale + score_bias) V``, with the weights handed back.
 
     Args:
         query: Shape ``(*B, L_q, d_k)``.
@@ -163,6 +164,8 @@ def scaled_dot_product_attention(
         scale: Factor on the scores; None means ``1 / sqrt(d_k)``.
         dropout_p: Probability with which each weight is dropped, in ``[0, 1)``. Applied whenever it is not 0, as in
             PyTorch's function: pass 0 when evaluating.
+        score_bias: Finite numbers added to the scaled scores, broadcastable to ``(*B, L_q, L_k)``: ALiBi, or a learned bias.
+            What must not be seen at all belongs in ``mask``.
 
     Returns:
         ``(output, weights)``, shapes ``(*B, L_q, d_v)`` and ``(*B, L_q, L_k)``; the weights are those that were applied,
@@ -170,7 +173,7 @@ def scaled_dot_product_attention(
 
     Raises:
         ValueError: Shapes do not fit together, or ``dropout_p`` is outside ``[0, 1)``.
-        TypeError: ``mask`` is not boolean.
+        TypeError: ``mask`` is not boolean, or ``score_bias`` does not hold floating-point numbers.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.2.1, equation 1.
@@ -187,6 +190,9 @@ def scaled_dot_product_attention(
         scale = query.shape[-1] ** -0.5
     # Scaled before the product, not after: in half precision the unscaled sum may pass the largest number there is.
     scores = (query * scale) @ key.transpose(-2, -1)  # (*B, L_q, L_k)
+    if score_bias is not None:
+        require_score_bias(score_bias, scores.shape)
+        scores = scores + score_bias.to(scores.dtype)  # (*B, L_q, L_k)
     weights = masked_softmax(scores, mask)  # (*B, L_q, L_k)
     if dropout_p > 0.0:
         weights = torch.dropout(weights, dropout_p, train=True)
@@ -227,9 +233,28 @@ def require_mask(mask: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
         ValueError: It does not broadcast to ``shape``.
     """
     require_boolean(mask)
+    _require_broadcasts("mask", mask, shape)
+
+
+def require_score_bias(score_bias: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
+    """Stop if a bias cannot be added to the scores.
+
+    Raises:
+        TypeError: It does not hold floating-point numbers.
+        ValueError: It does not broadcast to ``shape``.
+    """
+    if not score_bias.is_floating_point():
+        raise TypeError(
+            f"score_bias has dtype {score_bias.dtype}; expected floating-point numbers, which are added to the scores. "
+            "A boolean mask goes into mask="
+        )
+    _require_broadcasts("score_bias", score_bias, shape)
+
+
+def _require_broadcasts(name: str, tensor: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
     try:
-        fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
+        fits = torch.broadcast_shapes(tensor.shape, shape) == tuple(shape)
     except RuntimeError:
         fits = False
     if not fits:
-        raise ValueError(f"mask of shape {tuple(mask.shape)} does not broadcast to scores of shape {tuple(shape)}")
+        raise ValueError(f"{name} of shape {tuple(tensor.shape)} does not broadcast to scores of shape {tuple(shape)}")

@@ -1,7 +1,7 @@
 """The key/value cache: what earlier steps of generation have computed, kept so that no step computes it again."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -96,6 +96,22 @@ class KVCache:
         self._values[:, :, self.length : end] = value
         self.length = end
         return self._keys[:, :, :end], self._values[:, :, :end]
+
+    def reorder(self, rows: Int[Tensor, " B_new"]) -> "KVCache":
+        """A cache that holds the given sequences of this one, in that order; one may be taken several times.
+
+        Args:
+            rows: Which sequences, each from 0 to B - 1; beam search goes on with the best of them.
+
+        Raises:
+            ValueError: ``rows`` does not have one dimension, is empty, or names a sequence that there is not.
+        """
+        batch, heads, room, size = self._keys.shape
+        if rows.dim() != 1 or len(rows) == 0 or rows.min() < 0 or rows.max() >= batch:
+            raise ValueError(f"rows ({rows.tolist()}) must be a list of sequences, each from 0 to {batch - 1}")
+        chosen = KVCache(len(rows), heads, room, size, dtype=self._keys.dtype, device=self._keys.device)
+        chosen.update(self._keys[rows, :, : self.length], self._values[rows, :, : self.length])
+        return chosen
 
     def reset(self) -> None:
         """Forget everything; the memory is kept."""

@@ -4,12 +4,16 @@ Shape letters: ``B`` batch, ``H`` query heads, ``H_kv`` key/value heads, ``L_q``
 head; ``d_model = H * d_head``. Masks are boolean and broadcast to ``(B, H, L_q, L_k)``; True = may attend.
 """
 
+import math
+
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from .attention import require_mask, scaled_dot_product_attention
+from .attention import require_mask, require_score_bias, scaled_dot_product_attention
 from .kv_cache import KVCache
+from .positions import RotaryPositions
 
 
 def split_heads(x: Float[Tensor, "B L d_model"], num_heads: int) -> Float[Tensor, "B H L d_head"]:
@@ -87,9 +91,11 @@ class MultiHeadAttention(nn.Module):
         num_kv_heads: H_kv; must divide ``num_heads``. None: as many as ``num_heads``.
         bias: Whether the four projections have biases.
         dropout: Probability with which an attention weight is dropped in training.
+        rotary: Turns queries and keys to their positions, for self-attention only; layers may share one.
 
     Raises:
-        ValueError: A size is not positive or does not divide, or ``dropout`` is outside ``[0, 1)``.
+        ValueError: A size is not positive or does not divide, ``dropout`` is outside ``[0, 1)``, or ``rotary`` is made for
+            heads of another size.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.2.2; Shazeer, "Fast Transformer Decoding", 2019;
@@ -104,6 +110,7 @@ class MultiHeadAttention(nn.Module):
         num_kv_heads: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
+        rotary: RotaryPositions | None = None,
     ) -> None:
         super().__init__()
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
@@ -112,7 +119,9 @@ class MultiHeadAttention(nn.Module):
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")
         self.d_model, self.num_heads, self.num_kv_heads = d_model, num_heads, num_kv_heads
-        self.d_head, self.dropout = d_model // num_heads, dropout
+        self.d_head, self.dropout, self.rotary = d_model // num_heads, dropout, rotary
+        if rotary is not None and rotary.d_head != self.d_head:
+            raise ValueError(f"rotary is made for d_head={rotary.d_head}; d_model / num_heads is {self.d_head}")
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
         self.k_proj = nn.Linear(d_model, num_kv_heads * self.d_head, bias=bias)
         self.v_proj = nn.Linear(d_model, num_kv_heads * self.d_head, bias=bias)
@@ -126,6 +135,8 @@ class MultiHeadAttention(nn.Module):
         *,
         mask: Bool[Tensor, "..."] | None = None,
         cache: KVCache | None = None,
+        score_bias: Float[Tensor, "..."] | None = None,
+        projected: tuple[Float[Tensor, "B H_kv L_k d_head"], Float[Tensor, "B H_kv L_k d_head"]] | None = None,
         return_weights: bool = False,
     ) -> Float[Tensor, "B L_q d_model"] | tuple[Float[Tensor, "B L_q d_model"], Float[Tensor, "B H L_q L_all"]]:
         """Attend.
@@ -137,6 +148,9 @@ class MultiHeadAttention(nn.Module):
             mask: Boolean, broadcastable to ``(B, H, L_q, L_all)``; True = may attend. ``L_all`` is ``L_k``, or with a
                 cache the number of all positions so far. A query that may attend to nothing gets zeros (before o_proj).
             cache: Keys and values of earlier positions; those of this call are appended.
+            score_bias: Finite numbers added to the scaled scores (ALiBi), broadcastable to ``(B, H, L_q, L_all)``.
+            projected: What ``project_key_value`` made, instead of ``key`` and ``value``: the memory of an encoder is
+                projected once, not at every step of decoding.
             return_weights: Hand back the weights as well. That takes the explicit path; without it PyTorch's fused
                 kernel does the work, with the same result.
 
@@ -145,25 +159,31 @@ class MultiHeadAttention(nn.Module):
             ``(B, H, L_q, L_all)``.
 
         Raises:
-            ValueError: Shapes do not fit, only one of ``key`` and ``value`` is given, or the cache is full or of other
-                sizes.
-            TypeError: ``mask`` is not boolean.
+            ValueError: Shapes do not fit, arguments exclude one another (only one of ``key`` and ``value``; ``projected``
+                with ``key`` or ``cache``; keys of another sequence in a layer with rotary positions), or the cache is full
+                or of other sizes.
+            TypeError: ``mask`` is not boolean, or ``score_bias`` is not floating-point.
         """
-        if (key is None) != (value is None):
-            given, missing = ("key", "value") if value is None else ("value", "key")
-            raise ValueError(
-                f"{given} is given without {missing}; give both (cross-attention) or neither (self-attention)"
-            )
-        if key is None:
-            key = value = query
-        self._require_inputs(query, key, value)
+        self._require_one_source(key, value, cache, projected)
+        self._require_inputs(query=query)
         q = split_heads(self.q_proj(query), self.num_heads)  # (B, H, L_q, d_head)
-        k = split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
-        v = split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
+        if projected is not None:
+            k, v = projected  # (B, H_kv, L_k, d_head)
+        elif key is not None:
+            k, v = self.project_key_value(key, value)  # (B, H_kv, L_k, d_head)
+        else:
+            k, v = self.project_key_value(query, query)  # (B, H_kv, L_q, d_head)
+        self._require_heads(q, k, v)
+        if self.rotary is not None:
+            start = 0 if cache is None else cache.length
+            q, k = self.rotary(q, start), self.rotary(k, start)
         if cache is not None:
             k, v = cache.update(k, v)  # (B, H_kv, L_all, d_head)
+        scores_shape = (q.shape[0], self.num_heads, q.shape[2], k.shape[2])
         if mask is not None:
-            require_mask(mask, (q.shape[0], self.num_heads, q.shape[2], k.shape[2]))
+            require_mask(mask, scores_shape)
+        if score_bias is not None:
+            require_score_bias(score_bias, scores_shape)
         dropout_p = self.dropout if self.training else 0.0
         if return_weights:
             repeats = self.num_heads // self.num_kv_heads
@@ -171,30 +191,80 @@ class MultiHeadAttention(nn.Module):
             # The product needs each head's rows side by side in memory. Copied here, the projections' own results can go;
             # copied inside the product, both would stay until the end.
             q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
-            heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout_p=dropout_p)
+            heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout_p=dropout_p, score_bias=score_bias)
             return self.o_proj(merge_heads(heads)), weights  # (B, L_q, d_model), (B, H, L_q, L_all)
-        return self.o_proj(merge_heads(self._fused(q, k, v, mask, dropout_p)))  # (B, L_q, d_model)
+        return self.o_proj(merge_heads(self._fused(q, k, v, mask, score_bias, dropout_p)))  # (B, L_q, d_model)
 
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float) -> Tensor:
+    def project_key_value(
+        self, key: Float[Tensor, "B L_k d_model"], value: Float[Tensor, "B L_k d_model"]
+    ) -> tuple[Float[Tensor, "B H_kv L_k d_head"], Float[Tensor, "B H_kv L_k d_head"]]:
+        """Keys and values as the heads use them, to be handed to later calls as ``projected``.
+
+        Args:
+            key: Shape ``(B, L_k, d_model)``.
+            value: Same shape.
+
+        Returns:
+            ``(k, v)``, each ``(B, H_kv, L_k, d_head)``.
+
+        Raises:
+            ValueError: Shapes do not fit.
+        """
+        self._require_inputs(key=key, value=value)
+        k = split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
+        v = split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
+        return k, v
+
+    def _fused(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, score_bias: Tensor | None, dropout_p: float
+    ) -> Tensor:
         grouped = self.num_kv_heads != self.num_heads
+        bias = None if score_bias is None else torch.atleast_2d(score_bias.to(q.dtype))  # the kernel takes no fewer
         if mask is None:
-            return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p, enable_gqa=grouped)
+            return F.scaled_dot_product_attention(q, k, v, bias, dropout_p=dropout_p, enable_gqa=grouped)
         # What the kernel gives for a row of nothing but False differs from release to release: such rows attend to
         # everything instead, and are zeroed afterwards, which zeroes their gradients too.
+        mask = torch.atleast_2d(mask)
         open_rows = mask.any(dim=-1, keepdim=True)  # (..., L_q, 1)
-        heads = F.scaled_dot_product_attention(q, k, v, mask | ~open_rows, dropout_p=dropout_p, enable_gqa=grouped)
+        allowed = mask | ~open_rows
+        if bias is not None:
+            # The kernel takes one mask only: the bias, and minus infinity where nothing may be seen.
+            allowed = torch.where(allowed, bias, -math.inf)
+        heads = F.scaled_dot_product_attention(q, k, v, allowed, dropout_p=dropout_p, enable_gqa=grouped)
         return heads.masked_fill(~open_rows, 0.0)  # (B, H, L_q, d_head)
 
-    def _require_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
-        for name, tensor in (("query", query), ("key", key), ("value", value)):
+    def _require_one_source(
+        self, key: Tensor | None, value: Tensor | None, cache: KVCache | None, projected: tuple | None
+    ) -> None:
+        if (key is None) != (value is None):
+            given, missing = ("key", "value") if value is None else ("value", "key")
+            raise ValueError(
+                f"{given} is given without {missing}; give both (cross-attention) or neither (self-attention)"
+            )
+        if projected is not None and (key is not None or cache is not None):
+            raise ValueError("projected holds all keys and values: give it without key, value and cache")
+        if self.rotary is not None and (key is not None or projected is not None):
+            raise ValueError(
+                "this layer turns queries and keys by their positions in one sequence (rotary), but key or projected hands "
+                "it another: build the layer for cross-attention without rotary"
+            )
+
+    def _require_inputs(self, **inputs: Tensor) -> None:
+        for name, tensor in inputs.items():
             if tensor.dim() != 3 or tensor.shape[-1] != self.d_model:
                 raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected (B, L, d_model={self.d_model})")
-            if tensor.shape[0] != query.shape[0]:
+
+    def _require_heads(self, q: Tensor, k: Tensor, v: Tensor) -> None:
+        for name, tensor in (("key", k), ("value", v)):
+            if tensor.dim() != 4 or (tensor.shape[1], tensor.shape[3]) != (self.num_kv_heads, self.d_head):
                 raise ValueError(
-                    f"{name} has batch size {tensor.shape[0]}, query has {query.shape[0]}; they must agree"
+                    f"the projected {name} has shape {tuple(tensor.shape)}; expected (B, H_kv={self.num_kv_heads}, L_k, "
+                    f"d_head={self.d_head}), as project_key_value gives it"
                 )
-        if key.shape[1] != value.shape[1]:
-            raise ValueError(f"{key.shape[1]} keys but {value.shape[1]} values: each key needs exactly one value")
+            if tensor.shape[0] != q.shape[0]:
+                raise ValueError(f"{name} has batch size {tensor.shape[0]}, query has {q.shape[0]}; they must agree")
+        if k.shape[2] != v.shape[2]:
+            raise ValueError(f"{k.shape[2]} keys but {v.shape[2]} values: each key needs exactly one value")
 
 
 def _require_divides(name: str, divisor: int, whole_name: str, whole: int) -> None:

@@ -80,6 +80,32 @@ def test_scaled_dot_product_attention_equals_pytorch(name, scale, dtype):
     torch.testing.assert_close(weights.sum(-1), torch.ones(B, H, L_Q, dtype=dtype))
 
 
+@pytest.mark.parametrize("shape", [(1, H, L_Q, L_K), (B, H, L_Q, L_K), (H, 1, L_K), (L_K,)])
+@pytest.mark.parametrize("name", masks())
+def test_score_bias_is_added_to_the_scaled_scores(name, shape):
+    """PyTorch's function takes one mask: the bias, with minus infinity where nothing may be seen."""
+    query, key, value = qkv()
+    bias, mask = randn(*shape, seed=4), masks()[name]
+    output, weights = scaled_dot_product_attention(query, key, value, mask, score_bias=bias)
+    additive = bias.expand(B, H, L_Q, L_K) if mask is None else bias.masked_fill(~mask, -math.inf)
+    expected = F.scaled_dot_product_attention(query, key, value, attn_mask=additive)
+    torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(B, H, L_Q))
+    if mask is not None:
+        assert (weights[~mask.expand_as(weights)] == 0).all()
+
+
+def test_score_bias_can_be_learned_beside_a_fully_masked_row():
+    query, key, value = qkv()
+    bias = randn(H, L_Q, L_K).requires_grad_()
+    mask = torch.ones(B, 1, L_Q, L_K, dtype=torch.bool)
+    mask[:, :, 2] = False
+    output, weights = scaled_dot_product_attention(query, key, value, mask, score_bias=bias)
+    assert (weights[:, :, 2] == 0).all() and (output[:, :, 2] == 0).all()
+    output.pow(2).sum().backward()
+    assert torch.isfinite(bias.grad).all() and (bias.grad[:, 2] == 0).all() and (bias.grad[:, 1] != 0).all()
+
+
 def test_gradients_equal_pytorch():
     grads = []
     for function in (lambda *a: scaled_dot_product_attention(*a)[0], F.scaled_dot_product_attention):
@@ -178,6 +204,16 @@ def test_additive_attention_mask():
         (lambda q, k, v: scaled_dot_product_attention(q[0, 0, 0], k, v), ValueError, ["query", "(12,)"]),
         (lambda q, k, v: scaled_dot_product_attention(q, k, v, dropout_p=1.0), ValueError, ["dropout_p (1.0)"]),
         (lambda q, k, v: scaled_dot_product_attention(q, k, v, torch.ones(5, 5).bool()), ValueError, ["(5, 5)"]),
+        (
+            lambda q, k, v: scaled_dot_product_attention(q, k, v, score_bias=torch.ones(L_Q, L_K).bool()),
+            TypeError,
+            ["score_bias", "torch.bool", "mask="],
+        ),
+        (
+            lambda q, k, v: scaled_dot_product_attention(q, k, v, score_bias=torch.ones(5, 5)),
+            ValueError,
+            ["score_bias of shape (5, 5)", "(2, 4, 5, 7)"],
+        ),
         (lambda q, k, v: nadaraya_watson(q[0, 0, 0], k[0, 0, 0], k[0, 0, 1], 0.0), ValueError, ["bandwidth (0)"]),
         (lambda q, k, v: nadaraya_watson(q[0, 0, 0], k[0, 0, 0], v[0, 0, 0], 1.0), ValueError, ["(12,)", "(3,)"]),
         (lambda q, k, v: AdditiveAttention(0, 3, 8), ValueError, ["d_query (0)"]),

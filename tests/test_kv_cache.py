@@ -36,6 +36,19 @@ def test_bytes():
     assert cache.num_bytes == 2 * B * H_KV * L * D * 2
 
 
+def test_reordered_rows_are_those_sequences_and_leave_the_first_cache_alone():
+    cache = KVCache(B, H_KV, L, D)
+    key, value = randn(B, H_KV, 3, D), randn(B, H_KV, 3, D)
+    cache.update(key, value)
+    rows = torch.tensor([1, 1, 0])
+    chosen = cache.reorder(rows)
+    new = randn(3, H_KV, 2, D)
+    keys, values = chosen.update(new, new)
+    assert torch.equal(keys, torch.cat((key[rows], new), dim=2)) and torch.equal(values[:, :, :3], value[rows])
+    assert cache.length == 3 and chosen.max_len == L
+    assert KVCache(B, H_KV, L, D).reorder(rows).length == 0
+
+
 def test_reset():
     cache = KVCache(B, H_KV, L, D)
     cache.update(randn(B, H_KV, L, D), randn(B, H_KV, L, D))
@@ -61,6 +74,9 @@ def full():
         (lambda: full().update(randn(B, H_KV, 1, D).double(), randn(B, H_KV, 1, D)), ["float64", "float32", "dtype="]),
         (lambda: full().update(randn(B, H_KV, 1, D).to("meta"), randn(B, H_KV, 1, D)), ["meta", "cpu", "device="]),
         (lambda: full().update(randn(B, H_KV, 2, D), randn(B, H_KV, 1, D)), ["must agree"]),
+        (lambda: full().reorder(torch.tensor([0, 2])), ["rows ([0, 2])", "0 to 1"]),
+        (lambda: full().reorder(torch.tensor([0, -1])), ["rows ([0, -1])"]),
+        (lambda: full().reorder(torch.tensor(1)), ["rows (1)"]),
         (lambda: full().update(randn(B, H_KV, 1, D).requires_grad_(), randn(B, H_KV, 1, D)), ["torch.no_grad()"]),
     ],
 )

@@ -10,6 +10,7 @@ from torch import nn
 from course_utils.kv_cache import KVCache
 from course_utils.masks import causal_mask, combine_masks, padding_mask
 from course_utils.multi_head import MultiHeadAttention, merge_heads, repeat_kv, split_heads
+from course_utils.positions import RotaryPositions, alibi_bias
 
 B, H, L_Q, L_K, D_MODEL = 2, 4, 5, 7, 12
 TOKENS = torch.tensor([[5, 3, 8, 8, 2, 0, 0], [1, 2, 3, 4, 5, 6, 7]])
@@ -28,6 +29,7 @@ def masks():
         "causal": causal_mask(L_Q, L_K),
         "memory": memory,
         "combined": combine_masks(padding_mask(TOKENS, 0), causal_mask(L_Q, L_K)),
+        "keys": TOKENS[0] != 0,
     }
 
 
@@ -83,22 +85,27 @@ def test_self_attention_and_bfloat16():
     torch.testing.assert_close(half(x.bfloat16()).float(), ours(x), atol=0.05, rtol=0.05)
 
 
+@pytest.mark.parametrize("rotary", [False, True])
 @pytest.mark.parametrize("num_kv_heads", [4, 2, 1])
-def test_grouped_heads_equal_hugging_face(num_kv_heads):
-    """Llama's attention, small and random, with rotations by angle zero, so that no positions enter."""
+def test_grouped_heads_equal_hugging_face(num_kv_heads, rotary):
+    """Llama's attention, small and random; once turned by angle zero, so that no positions enter, once with RoPE."""
     from transformers.models.llama import modeling_llama as llama
 
+    d_model = 24  # heads of 6: even, as RoPE needs
     config = llama.LlamaConfig(
-        hidden_size=D_MODEL, num_attention_heads=H, num_key_value_heads=num_kv_heads, attn_implementation="eager"
+        hidden_size=d_model, num_attention_heads=H, num_key_value_heads=num_kv_heads, attn_implementation="eager"
     )
     torch.manual_seed(0)
     theirs = llama.LlamaAttention(config, layer_idx=0).eval()
-    ours = MultiHeadAttention(D_MODEL, H, num_kv_heads=num_kv_heads, bias=False)
+    positions = RotaryPositions(d_model // H, max_len=L_K) if rotary else None
+    ours = MultiHeadAttention(d_model, H, num_kv_heads=num_kv_heads, bias=False, rotary=positions)
     ours.load_state_dict(theirs.state_dict())
-    x, mask = randn(B, L_K, D_MODEL), combine_masks(padding_mask(TOKENS, 0), causal_mask(L_K))
+    x, mask = randn(B, L_K, d_model), combine_masks(padding_mask(TOKENS, 0), causal_mask(L_K))
     additive = torch.zeros(B, 1, L_K, L_K).masked_fill(~mask, -1e30)
-    no_rotation = torch.ones(B, L_K, D_MODEL // H), torch.zeros(B, L_K, D_MODEL // H)
-    expected, expected_weights = theirs(x, no_rotation, additive)
+    cos_sin = torch.ones(B, L_K, d_model // H), torch.zeros(B, L_K, d_model // H)
+    if rotary:
+        cos_sin = llama.LlamaRotaryEmbedding(config)(x, torch.arange(L_K)[None])
+    expected, expected_weights = theirs(x, cos_sin, additive)
     output, weights = ours(x, mask=mask, return_weights=True)
     for got, want in ((output, expected), (ours(x, mask=mask), expected), (weights, expected_weights)):
         torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-5)
@@ -147,15 +154,96 @@ def test_nothing_leaks_from_the_future(fused):
         assert (gradient[0, i + 1 :] == 0).all() and (gradient[0, : i + 1] != 0).any()
 
 
+def biases():
+    return {"alibi": alibi_bias(H, L_Q, L_K), "full": randn(B, H, L_Q, L_K, seed=5), "keys": randn(L_K, seed=6)}
+
+
+@pytest.mark.parametrize("bias", biases())
+@pytest.mark.parametrize("name", masks())
+def test_score_bias_on_both_paths_equals_pytorchs_module(name, bias):
+    """PyTorch's module adds a float mask to the scaled scores: the bias, minus infinity where nothing may be seen."""
+    ours, theirs = pair()
+    query, key, value = (randn(B, n, D_MODEL, seed=i) for i, n in enumerate((L_Q, L_K, L_K)))
+    mask, score_bias = masks()[name], biases()[bias]
+    additive = score_bias.expand(B, H, L_Q, L_K)
+    if mask is not None:
+        additive = additive.masked_fill(~mask, -torch.inf)
+    additive = additive.reshape(B * H, L_Q, L_K)
+    expected, expected_weights = theirs(query, key, value, attn_mask=additive, average_attn_weights=False)
+    output, weights = ours(query, key, value, mask=mask, score_bias=score_bias, return_weights=True)
+    fused = ours(query, key, value, mask=mask, score_bias=score_bias)
+    for got, want in ((output, expected), (fused, expected), (weights, expected_weights)):
+        torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_score_bias_beside_a_fully_masked_row(fused, dtype):
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(D_MODEL, H, num_kv_heads=2, bias=False).to(dtype)
+    x, bias = randn(B, L_Q, D_MODEL, dtype=dtype).requires_grad_(), randn(H, L_Q, L_Q, seed=1).requires_grad_()
+    mask = torch.ones(B, 1, L_Q, L_Q, dtype=torch.bool)
+    mask[:, :, 2] = False
+    result = layer(x, mask=mask, score_bias=bias, return_weights=not fused)
+    output = result if fused else result[0]
+    assert (output[:, 2] == 0).all() and torch.isfinite(output).all()
+    output.float().pow(2).sum().backward()
+    assert torch.isfinite(x.grad).all() and torch.isfinite(bias.grad).all()
+    assert (bias.grad[:, 2] == 0).all() and (bias.grad[:, 1] != 0).any()
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_keys_and_values_projected_beforehand(fused):
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(D_MODEL, H, num_kv_heads=2)
+    query, memory = randn(B, L_Q, D_MODEL), randn(B, L_K, D_MODEL, seed=1)
+    mask = padding_mask(TOKENS, 0)
+    projected = layer.project_key_value(memory, memory)
+    assert [tuple(tensor.shape) for tensor in projected] == [(B, 2, L_K, 3)] * 2
+    assert torch.equal(projected[1], split_heads(layer.v_proj(memory), 2))
+    got = layer(query, projected=projected, mask=mask, return_weights=not fused)
+    want = layer(query, memory, memory, mask=mask, return_weights=not fused)
+    torch.testing.assert_close(got, want)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_rotary_scores_do_not_see_where_the_sequence_starts(fused):
+    """Shifted as a whole, a sequence gives the same output; without its order, it does not."""
+    torch.manual_seed(0)
+    x = randn(B, L_Q, D_MODEL)
+    layer = MultiHeadAttention(D_MODEL, 2, rotary=RotaryPositions(6, max_len=40))
+    output = layer(x, return_weights=not fused)
+    with torch.no_grad():
+        cache = KVCache(B, 2, 40, 6)
+        cache.update(torch.zeros(B, 2, 30, 6), torch.zeros(B, 2, 30, 6))
+        mask = (torch.arange(30 + L_Q) >= 30).expand(L_Q, -1)
+        shifted = layer(x, cache=cache, mask=mask, return_weights=not fused)
+    if not fused:
+        (output, weights), (shifted, shifted_weights) = output, shifted
+        torch.testing.assert_close(shifted_weights[..., 30:], weights, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(shifted, output, atol=1e-5, rtol=1e-5)
+    reordered = layer(x.flip(1)).flip(1)
+    assert (reordered - output).abs().max() > 1e-3
+
+
+def test_rotary_positions_are_no_weights():
+    rotary = RotaryPositions(6)
+    assert set(MultiHeadAttention(D_MODEL, 2, rotary=rotary).state_dict()) == set(
+        MultiHeadAttention(12, 2).state_dict()
+    )
+
+
+@pytest.mark.parametrize("rotary", [False, True])
 @pytest.mark.parametrize("steps", [[1] * L_K, [3, 2, 2], [L_K]])
 @pytest.mark.parametrize("num_kv_heads", [4, 2, 1])
 @torch.no_grad()
-def test_cached_equals_uncached(num_kv_heads, steps):
+def test_cached_equals_uncached(num_kv_heads, steps, rotary):
     torch.manual_seed(0)
-    layer = MultiHeadAttention(D_MODEL, H, num_kv_heads=num_kv_heads)
-    x = randn(B, L_K, D_MODEL)
+    positions = RotaryPositions(6, max_len=L_K) if rotary else None
+    layer = MultiHeadAttention(24, H, num_kv_heads=num_kv_heads, rotary=positions)
+    x = randn(B, L_K, 24)
     whole = layer(x, mask=causal_mask(L_K))
-    cache, pieces, start = KVCache(B, num_kv_heads, L_K, D_MODEL // H), [], 0
+    cache, pieces, start = KVCache(B, num_kv_heads, L_K, 6), [], 0
     for step in steps:
         end = start + step
         pieces.append(layer(x[:, start:end], mask=causal_mask(step, end), cache=cache))
@@ -173,6 +261,8 @@ def test_dropout_only_in_training():
 
 
 LAYER = MultiHeadAttention(D_MODEL, H, num_kv_heads=2)
+TURNED = MultiHeadAttention(D_MODEL, 2, rotary=RotaryPositions(6, max_len=4))
+KV = (torch.ones(B, 2, L_K, 3), torch.ones(B, 2, L_K, 3))
 X = torch.ones(B, L_Q, D_MODEL)
 
 
@@ -195,6 +285,27 @@ X = torch.ones(B, L_Q, D_MODEL)
         (lambda: LAYER(X, mask=causal_mask(L_K)), ValueError, ["(1, 1, 7, 7)", "(2, 4, 5, 5)"]),
         (lambda: LAYER(X, cache=KVCache(B, 4, 9, 3)), ValueError, ["key has shape (2, 2, 5, 3)", "(2, 4, L_new, 3)"]),
         (lambda: LAYER(X, cache=KVCache(B, 2, 3, 3)), ValueError, ["requires grad"]),
+        (lambda: MultiHeadAttention(12, 2, rotary=RotaryPositions(4)), ValueError, ["rotary", "d_head=4", "6"]),
+        (lambda: TURNED(X, X, X), ValueError, ["rotary", "cross-attention"]),
+        (lambda: TURNED(X, projected=KV), ValueError, ["rotary", "projected"]),
+        (lambda: TURNED(X), ValueError, ["0 to 4", "max_len (4)"]),
+        (lambda: LAYER(X, X, X, projected=KV), ValueError, ["projected", "without key"]),
+        (lambda: LAYER(X, cache=KVCache(B, 2, 9, 3), projected=KV), ValueError, ["projected", "cache"]),
+        (
+            lambda: LAYER(X, projected=(X, X)),
+            ValueError,
+            ["projected key", "(2, 5, 12)", "H_kv=2", "project_key_value"],
+        ),
+        (lambda: LAYER(X, projected=(KV[0], KV[1][:, :1])), ValueError, ["projected value", "(2, 1, 7, 3)"]),
+        (lambda: LAYER(X, projected=(KV[0][:1], KV[1][:1])), ValueError, ["key has batch size 1", "2"]),
+        (lambda: LAYER(X, projected=(KV[0], KV[1][:, :, :3])), ValueError, ["7 keys but 3 values"]),
+        (lambda: LAYER.project_key_value(X, X[..., :10]), ValueError, ["value", "(2, 5, 10)"]),
+        (lambda: LAYER(X, score_bias=torch.ones(L_Q, L_Q).bool()), TypeError, ["score_bias", "torch.bool", "mask="]),
+        (
+            lambda: LAYER(X, score_bias=alibi_bias(H, L_K)),
+            ValueError,
+            ["score_bias of shape (1, 4, 7, 7)", "(2, 4, 5, 5)"],
+        ),
         (lambda: split_heads(X, 5), ValueError, ["num_heads (5) must divide d_model (12)"]),
         (lambda: split_heads(X[0], 4), ValueError, ["(5, 12)"]),
         (lambda: merge_heads(X), ValueError, ["(2, 5, 12)"]),

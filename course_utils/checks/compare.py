@@ -76,6 +76,8 @@ def _compare(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Di
     if _is_number(want) and _is_number(have):
         if _close(_number(want), _number(have), rtol, atol):
             return None
+        if {want["kind"], have["kind"]} == {"bool"}:
+            return Difference(where, "the value differs", str(have["value"]), str(want["value"]))
         return Difference(where, "the value differs", *_figures(_number(have), _number(want)))
     if want["kind"] in ("list", "tuple"):
         return _compare_sequence(want, have, where, rtol, atol)
@@ -122,6 +124,8 @@ def _compare_tensor(want: Tree, have: Tree, where: str, rtol: float, atol: float
     left, right = want["value"], have["value"]
     if right is None:
         return Difference(where, "its values cannot be read (a sparse, very large or otherwise unusual tensor)")
+    if left.dtype in (torch.float16, torch.bfloat16):  # a right way of computing it may round otherwise
+        rtol, atol = max(rtol, 2 * torch.finfo(left.dtype).eps), max(atol, torch.finfo(left.dtype).eps)
     wrong = ~torch.isclose(right.double(), left.double(), rtol=rtol, atol=atol, equal_nan=True)
     if not wrong.any():
         return None

@@ -12,7 +12,9 @@ READY_MADE = (
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.functional.multi_head_attention_forward",
     "torch.nn.MultiheadAttention",
+    "torch.ops.aten.scaled_dot_product_attention",
     "course_utils.attention.scaled_dot_product_attention",
+    "course_utils.multi_head.MultiHeadAttention",
 )
 
 # 4.1 ------------------------------------------------------------------------------------------------------------------
@@ -21,7 +23,7 @@ READY_MADE = (
 def _spread_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = []
-    for n, d_k, size, offset in ((600, 4, 1.0, 0.0), (700, 64, 1.0, 0.0), (650, 9, 2.0, 0.0), (800, 25, 1.0, 0.5)):
+    for n, d_k, size, offset in ((600, 4, 1.0, 0.0), (700, 64, 1.0, 0.0), (650, 7, 2.0, 0.0), (800, 24, 1.0, 0.5)):
         query = size * torch.randn(n, d_k, generator=rng) + offset
         cases.append({"query": query, "key": torch.randn(n, d_k, generator=rng) + offset})
     return cases
@@ -60,6 +62,7 @@ SPREAD = Exercise(
         Alternative("loop over numbers", _spread_loop),
         Alternative("einsum", _spread(lambda query, key: torch.einsum("nd,nd->n", query, key))),
         Alternative("python numbers", lambda query, key: tuple(x.item() for x in _spread()(query, key))),
+        Alternative("batch of one-by-one products", _spread(lambda q, k: torch.bmm(q[:, None], k[:, :, None]))),
         Alternative("divided by n", _spread(unscaled=lambda s: s.std(correction=0))),
         Alternative("root of the variance", _spread(unscaled=lambda s: s.var() ** 0.5)),
         Alternative("diagonal of all pairs", _spread(lambda query, key: (query @ key.T).diagonal())),
@@ -78,6 +81,30 @@ SPREAD = Exercise(
             _spread(factor=lambda query: query.shape[0] ** -0.5),
             "the scores divided by the root of n, the number of rows.",
             "the scale is the size of one vector, query.shape[-1].",
+        ),
+        Mistake(
+            "root cut to a whole number",
+            _spread(factor=lambda query: 1 / int(query.shape[-1] ** 0.5)),
+            "the scores divided by the root of d_k rounded down to a whole number.",
+            "keep the root as it is, query.shape[-1] ** 0.5, without int, isqrt or //.",
+        ),
+        Mistake(
+            "divided by the fourth root",
+            _spread(factor=lambda query: query.shape[-1] ** -0.25),
+            "the scores divided by the fourth root of d_k: half of the scaling is missing.",
+            "divide by query.shape[-1] ** 0.5.",
+        ),
+        Mistake(
+            "spread of the cosines",
+            lambda query, key: (_rows(query, key).std(), F.cosine_similarity(query, key).std()),
+            "the second number is the spread of the cosines: each pair was divided by its own two lengths.",
+            "divide every score by the same number, the root of d_k.",
+        ),
+        Mistake(
+            "second number from the variance",
+            lambda query, key: (_rows(query, key).std(), _rows(query, key).var() / query.shape[-1]),
+            "the second number is a variance: the standard deviation divided by the root of d_k was squared.",
+            "divide the scores by query.shape[-1] ** 0.5, then take .std().",
         ),
         Mistake(
             "multiplied",
@@ -159,12 +186,23 @@ SPREAD = Exercise(
 
 
 def _attention(
-    query, key, value, factor=None, weigh=lambda s: s.softmax(-1), after=lambda w, q: w, pool=lambda w, v, k, q: w @ v
+    query,
+    key,
+    value,
+    factor=None,
+    turn=lambda k: k.transpose(-2, -1),
+    weigh=lambda s: s.softmax(-1),
+    after=lambda w, q: w,
+    pool=lambda w, v, k, q: w @ v,
 ):
     """Attention with one step replaced; each keyword is one step."""
     scale = query.shape[-1] ** -0.5 if factor is None else factor(query, key, value)
-    weights = after(weigh(query @ key.transpose(-2, -1) * scale), query)
+    weights = after(weigh(query @ turn(key) * scale), query)
     return pool(weights, value, key, query), weights
+
+
+def _shared(powers):
+    return powers / powers.sum(-1, keepdim=True)
 
 
 def _hard(scores):
@@ -198,6 +236,31 @@ _STEPS = {
         "the scores divided by the root of L_k, the number of keys.",
         "the scale is the size of one key, query.shape[-1]; the number of keys plays no part.",
     ),
+    "root of d_v": (
+        {"factor": lambda q, k, v: v.shape[-1] ** -0.5},
+        "the scores divided by the root of d_v, the size of a value; the values take no part in the scores.",
+        "divide by query.shape[-1] ** 0.5.",
+    ),
+    "root cut to a whole number": (
+        {"factor": lambda q, k, v: 1 / int(q.shape[-1] ** 0.5)},
+        "the scores divided by the root of d_k rounded down to a whole number.",
+        "keep the root as it is, query.shape[-1] ** 0.5, without int, isqrt or //.",
+    ),
+    "keys not transposed": (
+        {"turn": lambda k: k},
+        "the keys were not transposed: query @ key does not fit, or fits by chance.",
+        "use key.transpose(-2, -1), so that both have d_k where they meet.",
+    ),
+    "all axes reversed": (
+        {"turn": lambda k: k.permute(*reversed(range(k.dim())))},
+        "key.T reverses all axes, the batch as well.",
+        "exchange the last two only: key.transpose(-2, -1).",
+    ),
+    "keys reshaped": (
+        {"turn": lambda k: k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])},
+        "the keys were reshaped (view or reshape) to (..., d_k, L_k): the shape is right, the content scrambled.",
+        "exchange the two axes with key.transpose(-2, -1).",
+    ),
     "scaled after the softmax": (
         {"factor": lambda q, k, v: 1.0, "after": lambda w, q: w / q.shape[-1] ** 0.5},
         "the scale applied after the softmax: your rows no longer sum to 1, and the softmax saw unscaled scores.",
@@ -217,6 +280,21 @@ _STEPS = {
         {"weigh": lambda s: s.exp()},
         "the exponentials of the scores, not divided by their sum: your rows do not sum to 1.",
         "use torch.softmax over dim=-1.",
+    ),
+    "no shift": (
+        {"weigh": lambda s: _shared(s.exp())},
+        "exponentials without a shift: exp(100) overflows, exp(-110) is 0, and the row becomes NaN.",
+        "use torch.softmax, or subtract the largest score of each row first (lesson 02).",
+    ),
+    "shifted by the largest of all": (
+        {"weigh": lambda s: _shared((s - s.max()).exp())},
+        "one maximum was subtracted from all rows: a row that lies far below it becomes 0 / 0.",
+        "subtract the largest score of each row, scores.amax(-1, keepdim=True), or use torch.softmax.",
+    ),
+    "causal": (
+        {"weigh": lambda s: s.masked_fill(~torch.ones_like(s, dtype=torch.bool).tril(), -torch.inf).softmax(-1)},
+        "a causal mask: your queries see no later key. No mask is asked for here.",
+        "leave all scores in.",
     ),
     "no softmax": (
         {"weigh": lambda s: s},
@@ -253,6 +331,19 @@ def _step_mistakes(answer_with, skip=()):
     return tuple(Mistake(name, answer_with(_NAMED[name]), *told[name]) for name in _NAMED if name not in skip)
 
 
+def _returned(right):
+    """Mistakes in what is handed back, for an exercise whose right answer is ``right(*arguments)``."""
+    return (
+        Mistake("output alone", lambda *given: right(*given)[0], "the output alone.", "return both: output, weights."),
+        Mistake(
+            "weights first",
+            lambda *given: right(*given)[::-1],
+            "the two results in the other order: weights first.",
+            "return output, weights.",
+        ),
+    )
+
+
 def _loop_attention(query, key, value):
     """One dot product at a time, softmax by hand."""
     shape = (*query.shape[:-1], key.shape[-2])
@@ -260,8 +351,8 @@ def _loop_attention(query, key, value):
     weights = torch.zeros(q.shape[0], q.shape[1], k.shape[1])
     for b in range(len(q)):
         scores = [[sum(x * y for x, y in zip(row, col, strict=True)) for col in k[b].tolist()] for row in q[b].tolist()]
-        powers = (torch.tensor(scores) / q.shape[-1] ** 0.5).exp()
-        weights[b] = powers / powers.sum(-1, keepdim=True)
+        scores = torch.tensor(scores) / q.shape[-1] ** 0.5
+        weights[b] = _shared((scores - scores.amax(-1, keepdim=True)).exp())
     return torch.stack([w @ x for w, x in zip(weights, v, strict=True)]).view(*shape[:-1], -1), weights.view(shape)
 
 
@@ -269,6 +360,15 @@ def _einsum_attention(query, key, value):
     scores = torch.einsum("...id,...jd->...ij", query, key) / query.shape[-1] ** 0.5
     weights = scores.softmax(-1)
     return torch.einsum("...ij,...jv->...iv", weights, value), weights
+
+
+def _in_double(query, key, value):
+    return tuple(part.float() for part in _attention(query.double(), key.double(), value.double()))
+
+
+def _broadcast_attention(query, key, value):
+    weights = ((query[..., :, None, :] * key[..., None, :, :]).sum(-1) / query.shape[-1] ** 0.5).softmax(-1)
+    return (weights[..., None] * value[..., None, :, :]).sum(-2), weights
 
 
 def _attention_by_fused(query, key, value):
@@ -291,6 +391,12 @@ def _right_ways(answer_with):
             "both by the fourth root",
             answer_with(lambda q, k, v: _attention(q / q.shape[-1] ** 0.25, k / k.shape[-1] ** 0.25, v, _one)),
         ),
+        Alternative(
+            "logarithm of the sum",
+            answer_with(lambda q, k, v: _attention(q, k, v, weigh=lambda s: (s - s.logsumexp(-1, keepdim=True)).exp())),
+        ),
+        Alternative("double precision inside", answer_with(_in_double)),
+        Alternative("products broadcast", answer_with(_broadcast_attention)),
         Alternative("masked_softmax", answer_with(lambda q, k, v: _attention(q, k, v, weigh=attention.masked_softmax))),
         Alternative("PyTorch's own", answer_with(_attention_by_fused), off_limits=True),
         Alternative("the course's own", answer_with(_course), off_limits=True),
@@ -302,6 +408,19 @@ def _one(query, key, value):
 
 
 # 4.2 ------------------------------------------------------------------------------------------------------------------
+
+
+def _eighths(*shape, rng):
+    """Multiples of 1/8, so that all ways to add up their products agree to the last bit."""
+    return (8 * torch.randn(shape, generator=rng)).round() / 8
+
+
+def _large_scores(rng):
+    """Scores far above 100 in one row, far below -100 in the next; within a row they are of ordinary size."""
+    query, key = _eighths(2, 3, 16, rng=rng), _eighths(2, 5, 16, rng=rng)
+    query[..., 0] = torch.tensor([16.0, 0.0, -16.0])
+    key[..., 0] = 32.0
+    return {"query": query, "key": key, "value": torch.randn(2, 5, 4, generator=rng)}
 
 
 def _attention_inputs(seed):
@@ -321,7 +440,7 @@ def _attention_inputs(seed):
                 "value": torch.randn(value, generator=rng),
             }
         )
-    return cases
+    return [*cases, _large_scores(rng)]
 
 
 def _by_d_model(query, key, value):
@@ -358,12 +477,6 @@ ATTENTION = Exercise(
             _by_d_model,
             "right for one leading axis; with two, the root of all heads' entries together (d_model) is divided by.",
             "divide by the root of the last size of query alone, however many axes stand in front.",
-        ),
-        Mistake(
-            "root of d_v",
-            lambda q, k, v: _attention(q, k, v, lambda q, k, v: v.shape[-1] ** -0.5),
-            "the scores divided by the root of d_v, the size of a value; the values take no part in the scores.",
-            "divide by query.shape[-1] ** 0.5.",
         ),
         Mistake(
             "root of L_q",
@@ -413,18 +526,7 @@ ATTENTION = Exercise(
             "the output is right, but what you hand back beside it are the scores, not the weights.",
             "return the result of the softmax.",
         ),
-        Mistake(
-            "output alone",
-            lambda q, k, v: _course(q, k, v)[0],
-            "the output alone.",
-            "return both: output, weights.",
-        ),
-        Mistake(
-            "weights first",
-            lambda q, k, v: _course(q, k, v)[::-1],
-            "the two results in the other order: weights first.",
-            "return output, weights.",
-        ),
+        *_returned(_course),
     ),
     advice="print weights.sum(dim=-1): all ones. Then compare scores[0, 0, 0] with one dot product over d_k ** 0.5.",
 )
@@ -454,7 +556,12 @@ def _self_inputs(seed):
         W_q, W_k, W_v = (torch.randn(d_model, d, generator=rng) / d_model**0.5 for d in (d_k, d_k, d_v))
         # Scores of middling size, so that no softmax is saturated; matrices of unlike size, so that a mix-up shows.
         cases.append({"x": x, "W_q": 1.4 * W_q, "W_k": 1.2 * W_k, "W_v": W_v})
-    return cases
+    x, W_q, W_k = _eighths(2, 5, 6, rng=rng), _eighths(6, 16, rng=rng), _eighths(6, 16, rng=rng)
+    x[..., -1], W_q[-1], W_k[-1] = 1.0, 0.0, 0.0
+    # Queries of +6, 0, -6 ... in an entry in which all keys are about 256: rows of scores far above 100 and far below.
+    x[..., 0], W_q[:, 0], W_k[:, 0] = torch.tensor([2.0, 0.0, -2.0, 1.0, -1.0]), 0.0, 0.0
+    W_q[0, 0], W_k[-1, 0] = 3.0, 256.0
+    return [*cases, {"x": x, "W_q": W_q / 2, "W_k": W_k / 2, "W_v": torch.randn(6, 3, generator=rng)}]
 
 
 def _self(attend):
@@ -493,6 +600,7 @@ SELF_ATTENTION = Exercise(
     ),
     mistakes=(
         *_step_mistakes(_self, skip=("keys pooled",)),
+        *_returned(_self(_course)),
         Mistake(
             "root of d_model",
             lambda x, W_q, W_k, W_v: _attention(x @ W_q, x @ W_k, x @ W_v, lambda q, k, v: x.shape[-1] ** -0.5),
@@ -609,6 +717,10 @@ FUSED = Exercise(
         Alternative("split by size", lambda x, W_qkv: (x @ W_qkv).split(x.shape[-1], dim=-1)),
         Alternative("slices", lambda x, W_qkv: tuple(_thirds_of(x @ W_qkv, i) for i in range(3))),
         Alternative("view and unbind", lambda x, W_qkv: (x @ W_qkv).view(*x.shape[:2], 3, -1).unbind(2)),
+        Alternative(
+            "view and permute", lambda x, W_qkv: tuple((x @ W_qkv).view(*x.shape[:2], 3, -1).permute(2, 0, 1, 3))
+        ),
+        Alternative("F.linear", lambda x, W_qkv: F.linear(x, W_qkv.T).chunk(3, dim=-1)),
         Alternative("tensor_split", lambda x, W_qkv: torch.tensor_split(x @ W_qkv, 3, dim=-1)),
         Alternative("matrix split first", lambda x, W_qkv: [x @ W for W in W_qkv.chunk(3, dim=1)]),
         Alternative(
@@ -632,6 +744,18 @@ FUSED = Exercise(
             "key, value, query",
             lambda x, W_qkv: tuple(x @ W for W in _thirds(W_qkv, (1, 2, 0))),
             "the three parts in another order: keys first.",
+            "the order of the columns is query, key, value.",
+        ),
+        Mistake(
+            "query, value, key",
+            lambda x, W_qkv: tuple(x @ W for W in _thirds(W_qkv, (0, 2, 1))),
+            "key and value are exchanged: the last d columns make the values.",
+            "the order of the columns is query, key, value.",
+        ),
+        Mistake(
+            "value, query, key",
+            lambda x, W_qkv: tuple(x @ W for W in _thirds(W_qkv, (2, 0, 1))),
+            "the three parts in another order: values first.",
             "the order of the columns is query, key, value.",
         ),
         Mistake(
@@ -659,6 +783,12 @@ FUSED = Exercise(
             "cut the last axis with chunk or split.",
         ),
         Mistake(
+            "product of each item reshaped",
+            lambda x, W_qkv: (x @ W_qkv).reshape(x.shape[0], 3, *x.shape[1:]).unbind(1),
+            "the product was reshaped to (B, 3, L, d): the shape is right, the content scrambled.",
+            "cut the last axis with chunk or split; or view it as (B, L, 3, d), where the 3 stands before the d.",
+        ),
+        Mistake(
             "cut along the length",
             lambda x, W_qkv: _unpacked((x @ W_qkv).chunk(3, dim=1)),
             "the product was cut along the length (dim=1).",
@@ -681,6 +811,18 @@ FUSED = Exercise(
             lambda x, W_qkv: x @ W_qkv,
             "the product in one piece, (B, L, 3 d).",
             "cut its last axis in three and return the three parts.",
+        ),
+        Mistake(
+            "stacked",
+            lambda x, W_qkv: torch.stack(_fused(x, W_qkv)),
+            "the three parts stacked to one tensor, (3, B, L, d).",
+            "return query, key, value.",
+        ),
+        Mistake(
+            "query scaled",
+            lambda x, W_qkv: (x @ W_qkv[:, : x.shape[-1]] / x.shape[-1] ** 0.5, *_fused(x, W_qkv)[1:]),
+            "the queries are divided by the root of d already. Here only the projection is asked for.",
+            "leave the scale to attention.",
         ),
         Mistake(
             "matrix alone split",
@@ -720,7 +862,10 @@ def _cross_inputs(seed):
         x, memory = torch.randn(B, L_q, d_x, generator=rng), torch.randn(B, L_k, d_m, generator=rng)
         W_q, W_k, W_v = (torch.randn(a, b, generator=rng) / a**0.5 for a, b in ((d_x, d_k), (d_m, d_k), (d_m, d_v)))
         cases.append({"x": x, "memory": memory, "W_q": 1.4 * W_q, "W_k": 1.2 * W_k, "W_v": W_v})
-    return cases
+    # As in _large_scores, with projections that leave the vectors as they are.
+    query, key, _ = _large_scores(rng).values()
+    W_v = torch.randn(16, 4, generator=rng)
+    return [*cases, {"x": query, "memory": key, "W_q": torch.eye(16), "W_k": torch.eye(16), "W_v": W_v}]
 
 
 def _cross(attend):
@@ -755,6 +900,7 @@ CROSS = Exercise(
     ),
     mistakes=(
         *_step_mistakes(_cross, skip=("keys pooled",)),
+        *_returned(_cross(_course)),
         Mistake(
             "root of the size of x",
             lambda x, m, W_q, W_k, W_v: _attention(x @ W_q, m @ W_k, m @ W_v, lambda q, k, v: x.shape[-1] ** -0.5),
@@ -810,6 +956,18 @@ CROSS = Exercise(
             "a key and its value come from the same token: take both from memory.",
         ),
         Mistake(
+            "memory of the first item",
+            lambda x, m, W_q, W_k, W_v: _attention(x @ W_q, m[:1] @ W_k, m[:1] @ W_v),
+            "the memory of the first item was used for the whole batch.",
+            "keep the batch axis: memory, not memory[0].",
+        ),
+        Mistake(
+            "memory cut",
+            lambda x, m, W_q, W_k, W_v: _attention(x @ W_q, m[:, : x.shape[1]] @ W_k, m[:, : x.shape[1]] @ W_v),
+            "the memory was cut to the length of x.",
+            "use all its tokens: L_q and L_k may differ.",
+        ),
+        Mistake(
             "joined",
             _joined,
             "x and memory were joined to one sequence, so that x attends to itself as well.",
@@ -834,21 +992,27 @@ def _layer_inputs(seed):
     return cases
 
 
+PROJECTIONS = ("q_proj", "k_proj", "v_proj")
+
+
 def _run_layer(answer, case):
-    """The output, and the gradient that reaches v_proj when the output's gradient is ``slope``."""
+    """The output, and the gradients that reach the three layers when the output's gradient is ``slope``."""
     d_model, d_k, d_v = case["x"].shape[-1], case["q_proj.weight"].shape[0], case["v_proj.weight"].shape[0]
     layer = answer(d_model, d_k, d_v)
-    with torch.no_grad():
-        for name in ("q_proj", "k_proj", "v_proj"):
-            getattr(layer, name).weight.copy_(case[f"{name}.weight"])
-            getattr(layer, name).bias.copy_(case[f"{name}.bias"])
+    for name in PROJECTIONS:
+        part = getattr(layer, name, None)
+        if not isinstance(part, nn.Linear) or part.bias is None:
+            raise ValueError(f"{name} must be an nn.Linear with a bias, as in the constructor that was given")
+        with torch.no_grad():
+            part.weight.copy_(case[f"{name}.weight"])
+            part.bias.copy_(case[f"{name}.bias"])
     output = layer(case["x"])
-    learned = layer.v_proj.weight
-    gradient = None
+    learned = [getattr(layer, name).weight for name in PROJECTIONS]
+    gradients = [None] * len(learned)
     if torch.is_tensor(output) and output.requires_grad and output.shape == case["slope"].shape:
-        (gradient,) = torch.autograd.grad((output * case["slope"]).sum(), [learned], allow_unused=True)
-    gradient = torch.zeros_like(learned) if gradient is None else gradient
-    return output.detach() if torch.is_tensor(output) else output, gradient
+        gradients = torch.autograd.grad((output * case["slope"]).sum(), learned, allow_unused=True)
+    found = [torch.zeros_like(w) if g is None else g for w, g in zip(learned, gradients, strict=True)]
+    return output.detach() if torch.is_tensor(output) else output, *found
 
 
 class _Layer(nn.Module):
@@ -888,7 +1052,7 @@ BUG = Exercise(
     points=3,
     inputs=_layer_inputs,
     reference=_layer_with(_course),
-    returns=("output", "gradient of v_proj.weight"),
+    returns=("output", *(f"gradient of {name}.weight" for name in PROJECTIONS)),
     call=_run_layer,
     expects="class",
     alternatives=(
@@ -953,6 +1117,38 @@ BUG = Exercise(
             "leave .detach(), .data and torch.no_grad() out of the forward pass.",
         ),
         Mistake(
+            "nothing learns",
+            _layer(
+                lambda self, x: [part.detach() for part in _attention(self.q_proj(x), self.k_proj(x), self.v_proj(x))]
+            ),
+            "the numbers are right, but no gradient reaches any of the three layers: they can never learn.",
+            "leave .detach(), .data and torch.no_grad() out of the forward pass.",
+        ),
+        Mistake(
+            "queries and keys detached",
+            _layer(lambda self, x: _attention(self.q_proj(x).detach(), self.k_proj(x).detach(), self.v_proj(x))),
+            "the numbers are right, but no gradient reaches q_proj and k_proj: the weights can never learn.",
+            "leave .detach(), .data and torch.no_grad() out of the forward pass.",
+        ),
+        Mistake(
+            "queries detached",
+            _layer(lambda self, x: _attention(self.q_proj(x).detach(), self.k_proj(x), self.v_proj(x))),
+            "the numbers are right, but no gradient reaches q_proj: it can never learn.",
+            "leave .detach(), .data and torch.no_grad() out of the forward pass.",
+        ),
+        Mistake(
+            "keys detached",
+            _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x).detach(), self.v_proj(x))),
+            "the numbers are right, but no gradient reaches k_proj: it can never learn.",
+            "leave .detach(), .data and torch.no_grad() out of the forward pass.",
+        ),
+        Mistake(
+            "without its bias",
+            _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x), F.linear(x, self.v_proj.weight))),
+            "the values are made with the weights of v_proj, but without its bias.",
+            "call the layer: self.v_proj(x).",
+        ),
+        Mistake(
             "root of d_model",
             _layer(
                 lambda self, x: _attention(
@@ -968,7 +1164,7 @@ BUG = Exercise(
             "two things; asked for is the output alone.",
             "return the output without the weights: attention(...)[0] if you use your own function.",
         ),
-        *_step_mistakes(_layer_with, skip=("keys pooled",)),
+        *_step_mistakes(_layer_with, skip=("keys pooled", "no shift", "shifted by the largest of all")),
     ),
     advice="double the weights and the bias of v_proj: your output must double. What it returns is a tensor (B, L, d_v).",
 )

@@ -119,6 +119,24 @@ PADDING = Exercise(
             "ask each token by itself whether it is padding.",
         ),
         Mistake(
+            "hidden from the first padding on",
+            lambda tokens, pad_id: (tokens != pad_id).long().cumprod(-1).bool()[:, None, None],
+            "everything behind the first padding is hidden. In some cases the padding stands on the left or in between.",
+            "ask each token by itself whether it is padding.",
+        ),
+        Mistake(
+            "hidden behind the last token",
+            lambda tokens, pad_id: (tokens != pad_id).flip(-1).long().cummax(-1).values.flip(-1).bool()[:, None, None],
+            "only padding behind the last real token is hidden. In some cases it stands on the left or in between.",
+            "ask each token by itself whether it is padding.",
+        ),
+        Mistake(
+            "0 hidden as well",
+            lambda tokens, pad_id: ((tokens != pad_id) & (tokens != 0))[:, None, None],
+            "the token 0 is hidden as well, also where it is no padding.",
+            "compare with pad_id alone; in some vocabularies 0 is a real token.",
+        ),
+        Mistake(
             "zeros and ones",
             lambda tokens, pad_id: (tokens != pad_id).float()[:, None, None],
             "a mask of the numbers 0 and 1. PyTorch would add a float mask to the scores.",
@@ -172,6 +190,10 @@ CAUSAL = Exercise(
         Alternative("two loops", _causal_loop),
         Alternative("distances", lambda L_q, L_k: _distance(L_q, L_k) >= 0),
         Alternative("tril", lambda L_q, L_k: torch.ones(L_q, L_k, dtype=torch.bool).tril(L_k - L_q)),
+        Alternative(
+            "old keys, then a triangle",
+            lambda L_q, L_k: torch.cat([torch.ones(L_q, L_k - L_q), torch.ones(L_q, L_q).tril()], dim=1).bool(),
+        ),
         Alternative("not triu", lambda L_q, L_k: ~torch.ones(L_q, L_k, dtype=torch.bool).triu(L_k - L_q + 1)),
         Alternative("last rows of a square", lambda L_q, L_k: torch.ones(L_k, L_k).tril().bool()[L_k - L_q :]),
         Alternative("the course's own", lambda L_q, L_k: masks.causal_mask(L_q, L_k)[0, 0], off_limits=True),
@@ -220,6 +242,18 @@ CAUSAL = Exercise(
             "the queries are the last positions, so add L_k - L_q to the query's index.",
         ),
         Mistake(
+            "square, then ones",
+            lambda L_q, L_k: torch.cat([torch.ones(L_q, L_q).tril(), torch.ones(L_q, L_k - L_q)], dim=1).bool(),
+            "the triangle stands at the oldest keys, and the newest ones are open to all queries.",
+            "the cached keys come first: the triangle belongs in the last L_q columns.",
+        ),
+        Mistake(
+            "open as soon as the lengths differ",
+            lambda L_q, L_k: torch.ones(L_q, L_k, dtype=torch.bool).tril(0 if L_q == L_k else L_k),
+            "with L_q < L_k your mask hides nothing. That is right for one new query only.",
+            "the new queries may not see one another's future either.",
+        ),
+        Mistake(
             "square",
             lambda L_q, L_k: torch.ones(L_q, L_q, dtype=torch.bool).tril(),
             "a square mask of the size of the queries.",
@@ -260,6 +294,13 @@ def _window_loop(L_q, L_k, window):
     for i in range(L_q):
         position = i + L_k - L_q
         mask[i, max(0, position - window + 1) : position + 1] = True
+    return mask
+
+
+def _window_by_slices(L_q, L_k, window):
+    mask = torch.zeros(L_q, L_k, dtype=torch.bool)
+    for i in range(L_q):
+        mask[i, i + L_k - L_q - window + 1 : i + L_k - L_q + 1] = True
     return mask
 
 
@@ -342,6 +383,32 @@ WINDOW = Exercise(
             "query i stands at position i + (L_k - L_q).",
         ),
         Mistake(
+            "near edge top-left",
+            lambda L_q, L_k, w: torch.ones(L_q, L_k, dtype=torch.bool).tril().triu(L_k - L_q - w + 1),
+            "two alignments: the window ends top-left and begins bottom-right.",
+            "shift both edges by L_k - L_q.",
+        ),
+        Mistake(
+            "far edge top-left",
+            lambda L_q, L_k, w: torch.ones(L_q, L_k, dtype=torch.bool).tril(L_k - L_q).triu(1 - w),
+            "two alignments: the window ends bottom-right, but begins top-left, so that it is too wide.",
+            "shift both edges by L_k - L_q.",
+        ),
+        Mistake(
+            "slice from a negative index",
+            _window_by_slices,
+            "a slice that begins at a negative index counts from the end: your early queries lose their keys.",
+            "begin at max(0, position - window + 1).",
+        ),
+        Mistake(
+            "blocks",
+            lambda L_q, L_k, w: (
+                (_distance(L_q, L_k) >= 0) & (torch.arange(L_k - L_q, L_k)[:, None] // w == torch.arange(L_k) // w)
+            ),
+            "blocks of window positions instead of a window that slides: the first query of a block sees itself only.",
+            "ask how far the key lies behind the query, not in which block the two are.",
+        ),
+        Mistake(
             "polarity inverted",
             _window(lambda d, w: ~((d >= 0) & (d < w))),
             "a mask of the other polarity: True marks what is hidden.",
@@ -374,6 +441,21 @@ def _random_mask(shape, rng):
     return keep & ~F.one_hot((one + 1) % shape[-1], shape[-1]).bool()
 
 
+def _one_key_mask(shape, rng):
+    """One True in every row: its weight is exactly 1, however low the scores and however the softmax is written."""
+    return F.one_hot(torch.randint(shape[-1], shape[:-1], generator=rng), shape[-1]).bool()
+
+
+LOW = -100_000.0  # below any number that an answer may take for "low enough" and float16 can hold
+
+
+def _low_scores(lead, L_q, L_k, rng):
+    """Queries and keys whose scores are all near LOW and ordinary otherwise; exact, in whatever order they are added."""
+    query, key = ((4 * torch.randn(*lead, length, 16, generator=rng)).round() / 4 for length in (L_q, L_k))
+    query[..., 0], key[..., 0] = 512.0, LOW * 4 / 512  # divided by the root of 16
+    return query, key
+
+
 def _attention_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = []
@@ -395,7 +477,14 @@ def _attention_inputs(seed):
         "value": torch.randint(-8, 9, (1, 6, 2), generator=rng).half(),
         "mask": torch.tensor([[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 0, 1, 1, 1, 0]]).bool(),
     }
-    return [*cases, half]
+    query, key = _low_scores((2,), 3, 5, rng)
+    low = {
+        "query": query,
+        "key": key,
+        "value": torch.randn(2, 5, 4, generator=rng),
+        "mask": _one_key_mask((2, 3, 5), rng),
+    }
+    return [*cases, half, low]
 
 
 def _attend(scores=None, weights=None, scale=None):
@@ -413,6 +502,10 @@ def _hidden(scores, mask):
     return scores.masked_fill(~mask, -math.inf)
 
 
+def _log_softmax(scores):
+    return scores - scores.logsumexp(dim=-1, keepdim=True)
+
+
 def _attend_loop(query, key, value, mask):
     batch, length_q, d_k = query.shape
     mask = mask.expand(batch, length_q, key.shape[1])
@@ -423,6 +516,10 @@ def _attend_loop(query, key, value, mask):
             scores = torch.stack([(query[b, i] * key[b, j]).sum() for j in seen]) / d_k**0.5
             weights[b, i, seen] = torch.softmax(scores, dim=-1)
     return torch.einsum("bij,bje->bie", weights, value), weights
+
+
+def _in_float32(query, key, value, mask):
+    return tuple(part.to(query.dtype) for part in _attend()(query.float(), key.float(), value.float(), mask))
 
 
 def _renormalized(scores, mask):
@@ -449,6 +546,9 @@ ATTENTION = Exercise(
         Alternative(
             "additive mask", _attend(lambda s, m: s + torch.zeros_like(s).masked_fill(~m.expand_as(s), -math.inf))
         ),
+        Alternative("logarithm of the mask", _attend(lambda s, m: s + m.to(s.dtype).log())),
+        Alternative("computed in float32", _in_float32),
+        Alternative("exponential of the log-softmax", _attend(weights=lambda s, m: _log_softmax(_hidden(s, m)).exp())),
         Alternative("smallest of the type", _attend(lambda s, m: s.masked_fill(~m, torch.finfo(s.dtype).min))),
         Alternative("zeroed and renormalized", _attend(weights=_renormalized)),
         Alternative(
@@ -499,8 +599,44 @@ ATTENTION = Exercise(
         Mistake(
             "zero times infinity",
             _attend(lambda s, m: s + (~m).to(s.dtype) * -math.inf),
-            "zeros and ones were multiplied by minus infinity: 0 times infinity is NaN.",
+            "every row is NaN. Zeros and ones times infinity do that (0 times infinity is NaN), PLUS infinity does too.",
             "fill instead of multiplying: masked_fill(~mask, minus infinity).",
+        ),
+        Mistake(
+            "fill value not low enough",
+            _attend(lambda s, m: s.masked_fill(~m, -1e4)),
+            "a fill value such as -1e4 or -65504: where allowed scores lie lower, hidden keys win all the weight.",
+            "fill with float('-inf'), below which there is nothing.",
+        ),
+        Mistake(
+            "no shift",
+            _attend(weights=lambda s, m: (e := s.exp() * m) / e.sum(-1, keepdim=True)),
+            "exponentials without a shift: where all scores are very low each exponential is 0, and 0 / 0 is NaN.",
+            "use torch.softmax, or subtract the largest allowed score of each row first.",
+        ),
+        Mistake(
+            "first query's mask for all",
+            _attend(lambda s, m: _hidden(s, m[..., :1, :])),
+            "the mask of the first query was used for every query.",
+            "keep all rows of the mask.",
+        ),
+        Mistake(
+            "output alone",
+            lambda *given: _attend()(*given)[0],
+            "the output alone.",
+            "return both: output, weights.",
+        ),
+        Mistake(
+            "weights first",
+            lambda *given: _attend()(*given)[::-1],
+            "the two results in the other order: weights first.",
+            "return output, weights.",
+        ),
+        Mistake(
+            "weights not masked",
+            lambda *given: (_attend()(*given)[0], _attend(lambda s, m: s)(*given)[1]),
+            "the output is right, but the weights beside it are those of a softmax without the mask.",
+            "hand back the weights that you multiply the values with.",
         ),
         Mistake(
             "fill value too large for half precision",
@@ -578,6 +714,8 @@ def _combine_inputs(seed):
 
 def _call_combine(answer, case):
     result = answer(*case["masks"])
+    if isinstance(result, str):
+        return f"the text {result!r}"  # so that no text passes for None
     return "no mask (None)" if result is None else result
 
 
@@ -605,6 +743,10 @@ def _combine_stack(*masks):
     return torch.stack(torch.broadcast_tensors(*given)).all(0) if given else None
 
 
+def _not_any_hidden(given):
+    return ~functools.reduce(operator.or_, [~mask for mask in given]) if given else None
+
+
 def _combine_in_place(*masks):
     given = [mask for mask in masks if mask is not None]
     for mask in given[1:]:
@@ -630,6 +772,7 @@ COMBINE = Exercise(
         Alternative("reduce", _joined(operator.and_)),
         Alternative("logical_and", _joined(torch.logical_and)),
         Alternative("stack and all", _combine_stack),
+        Alternative("hidden by any", lambda *given: _not_any_hidden([mask for mask in given if mask is not None])),
         Alternative("product of booleans", _joined(operator.mul)),
         Alternative("the course's own", lambda *given: masks.combine_masks(*given), off_limits=True),
     ),
@@ -683,6 +826,30 @@ COMBINE = Exercise(
             "leave the entries out that are None before you join the rest.",
         ),
         Mistake(
+            "truth of a tensor",
+            lambda *given: _combine_loop(*(mask for mask in given if mask)),
+            "`if mask` asks a whole tensor for one truth value, which it has not.",
+            "ask whether it is None: `if mask is not None`.",
+        ),
+        Mistake(
+            "Python's and",
+            _joined(lambda a, b: a and b),
+            "the word `and` asks a whole tensor for one truth value, which it has not.",
+            "use &, which works entry by entry.",
+        ),
+        Mistake(
+            "two masks only",
+            lambda *given: _combine_loop(*[mask for mask in given if mask is not None][:2]),
+            "the first two masks are joined; what comes after them is not used.",
+            "go on through all masks.",
+        ),
+        Mistake(
+            "empty not provided for",
+            lambda *given: functools.reduce(operator.and_, [mask for mask in given if mask is not None]),
+            "the masks are joined well, but if none is left the code stops.",
+            "return None if nothing is left to join.",
+        ),
+        Mistake(
             "one None, no mask",
             lambda *given: None if any(mask is None for mask in given) else _combine_loop(*given),
             "one None made the whole result None, so that the other masks are lost.",
@@ -727,6 +894,7 @@ def _empty_row_inputs(seed):
     hidden[2] = False
     scores = torch.randn(4, 5, generator=rng) + 100.0 * torch.tensor([[1.0], [-1.0], [1.0], [0.0]])
     cases.append({"scores": scores + 200.0 * ~hidden, "mask": hidden})
+    cases.append({"scores": torch.randn(2, 6, generator=rng) + LOW, "mask": _one_key_mask((2, 6), rng)})
     cases.append({"scores": torch.randn(3, 8, generator=rng), "mask": _random_mask((3, 8), rng)})
     for case in cases:
         case["factors"] = torch.randn(case["scores"].shape, generator=rng)
@@ -735,7 +903,7 @@ def _empty_row_inputs(seed):
 
 def _call_with_gradient(answer, case):
     """The weights, and the gradient of ``(weights * factors).sum()`` with respect to the scores."""
-    scores = case["scores"].detach().clone().requires_grad_()
+    scores = case["scores"].requires_grad_()  # the case is a copy already, and a change in place shall be seen
     weights = answer(scores, case["mask"])
     if not isinstance(weights, Tensor):
         return weights, "no gradient"
@@ -773,9 +941,21 @@ def _masked_rows_loop(scores, mask):
     return torch.stack(rows).reshape(scores.shape)
 
 
-def _exponentials(scores, mask, shift=None):
-    powers = (scores - (shift or 0.0 if not callable(shift) else shift(scores))).exp() * mask
+def _open_rows_only(scores, mask):
+    chosen = _open(mask)[..., 0].expand(scores.shape[:-1])
+    rows = torch.softmax(_hidden(scores, mask)[chosen], dim=-1)
+    return torch.zeros_like(scores).index_put(chosen.nonzero(as_tuple=True), rows)
+
+
+def _exponentials(scores, mask):
+    powers = scores.exp() * mask
     return powers / (powers.sum(-1, keepdim=True) + 1e-9)
+
+
+def _filled_in_place(scores, mask):
+    with torch.no_grad():
+        scores.masked_fill_(~mask, -1e9)
+    return torch.softmax(scores, -1) * mask
 
 
 EMPTY_ROWS = Exercise(
@@ -798,7 +978,19 @@ EMPTY_ROWS = Exercise(
             lambda s, m: torch.softmax(s.masked_fill(~(m | ~_open(m)), -math.inf), -1) * _open(m),
         ),
         Alternative("finite fill, zeroed afterwards", lambda s, m: torch.softmax(s.masked_fill(~m, -1e9), -1) * m),
+        Alternative(
+            "finite fill, empty rows zeroed", lambda s, m: torch.softmax(s.masked_fill(~m, -1e9), -1) * _open(m)
+        ),
+        Alternative(
+            "lowest of the type, then where",
+            lambda s, m: torch.where(m, torch.softmax(s.masked_fill(~m, torch.finfo(s.dtype).min), -1), 0.0),
+        ),
+        Alternative("open rows only", _open_rows_only),
         Alternative("exponentials by hand", _by_hand),
+        Alternative(
+            "exponential of the log-softmax",
+            lambda s, m: _log_softmax(_hidden(s, m).masked_fill(~_open(m), 0.0)).exp().masked_fill(~m, 0.0),
+        ),
         # masked_fill sends no gradient back to what it filled, so that the NaN ends there.
         Alternative("masked_fill and nan_to_num", lambda s, m: torch.nan_to_num(torch.softmax(_hidden(s, m), -1))),
         Alternative("masked_fill and where", lambda s, m: torch.where(m, torch.softmax(_hidden(s, m), -1), 0.0)),
@@ -844,13 +1036,13 @@ EMPTY_ROWS = Exercise(
         Mistake(
             "renormalized afterwards",
             lambda s, m: (w := torch.softmax(s, -1) * m) / (w.sum(-1, keepdim=True) + 1e-9),
-            "a softmax over everything, zeroed, then divided by its sum: if a hidden score is large, nothing is left.",
-            "hide the scores before the softmax, so that they cannot take the weight.",
+            "the hidden keys were taken out after the exponentials: if a hidden score is large, nothing is left.",
+            "hide the scores first, so that they take no part in the maximum or the sum.",
         ),
         Mistake(
             "no shift",
             _exponentials,
-            "exponentials without a shift: exp(100) overflows.",
+            "exponentials without a shift: exp(100) overflows, and exp(-100000) is 0.",
             "use torch.softmax, or subtract the maximum of the allowed scores of each row.",
         ),
         Mistake(
@@ -870,6 +1062,38 @@ EMPTY_ROWS = Exercise(
             lambda s, m: torch.softmax(s.masked_fill(~m, -1e9), -1) * m.all(-1, keepdim=True),
             "every row that hides anything was set to 0: all was used where any was meant.",
             "a row is empty if mask.any over the keys is False.",
+        ),
+        Mistake(
+            "fill value not low enough",
+            lambda s, m: torch.softmax(s.masked_fill(~m, -1e4), -1) * m,
+            "a fill value such as -1e4: where the allowed scores lie lower, the hidden keys take the weight first.",
+            "fill with float('-inf') in rows that allow something.",
+        ),
+        Mistake(
+            "over the queries",
+            lambda s, m: torch.nan_to_num(torch.softmax(_hidden(s, m), -2)),
+            "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",
+            "normalize over the keys, dim=-1.",
+        ),
+        Mistake(
+            "empty columns",
+            lambda s, m: torch.softmax(_hidden(s, m).masked_fill(~m.any(-2, keepdim=True), 0.0), -1).masked_fill(
+                ~m, 0.0
+            ),
+            "columns, keys that no query may see, were treated apart; it is the rows that may be empty.",
+            "mask.any over the keys: dim=-1.",
+        ),
+        Mistake(
+            "scores changed in place",
+            _filled_in_place,
+            "the weights are right, but the caller's scores were overwritten (masked_fill_, .data or scores[...] =).",
+            "use masked_fill without the underscore: it makes a new tensor.",
+        ),
+        Mistake(
+            "weights left in empty rows",
+            lambda s, m: torch.softmax(s.masked_fill(~(m | ~_open(m)), -math.inf), -1),
+            "an empty row was opened to all keys, and its weights were never taken back.",
+            "set the weights to 0 where the mask is False, after the softmax.",
         ),
         Mistake(
             "gradient cut",
@@ -897,6 +1121,10 @@ LEAK_CASES = {
     "each token by itself": False,
     "mean of the past without itself": False,
     "sees three steps ahead only": True,
+    "faint": True,
+    "entry by entry": True,
+    "normalized first": True,
+    "normalized first, causal": False,
 }
 
 
@@ -907,6 +1135,12 @@ def _attend_by_name(name):
         length, size = x.shape[-2:]
         if name == "running mean":
             return x.cumsum(1) / torch.arange(1, length + 1)[:, None]
+        if name == "faint":
+            return x + 4e-4 * x.mean(1, keepdim=True)
+        if name == "entry by entry":  # the last entry of a token passes on to the token before, the others stay apart
+            return torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1)
+        if name.startswith("normalized first"):
+            x = F.layer_norm(x, (size,), eps=1e-12)
         if name == "mean of the past without itself":
             return F.pad(x, (0, 0, 1, 0))[:, :-1].cumsum(1) / torch.arange(length).clamp(min=1)[:, None]
         w_q, w_k, w_v = _projections(size)
@@ -928,7 +1162,7 @@ def _projections(size):
 def _leaky_mask(name, batch, length):
     distance = _distance(length, length)
     mask = (distance >= 0).expand(batch, length, length).clone()
-    if name == "no mask":
+    if name in ("no mask", "normalized first"):
         mask[:] = True
     elif name == "one step ahead":
         mask |= distance == -1
@@ -951,7 +1185,7 @@ def _leaky_mask(name, batch, length):
 
 def _leak_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
-    sizes = {"no mask": (1, 3, 2), "causal": (2, 4, 3)}
+    sizes = {"no mask": (1, 3, 2), "causal": (2, 4, 3)}  # the smallest first
     return [{"attend": name, "x": torch.randn(sizes.get(name, (2, 6, 4)), generator=rng)} for name in LEAK_CASES]
 
 
@@ -965,7 +1199,7 @@ def _detector(splits=None, change=None, part=None, atol=1e-6, items=slice(None))
     def answer(attend, x):
         before = attend(x)
         for t in range(1, x.shape[1]) if splits is None else splits(x.shape[1]):
-            after = attend((change or _shifted)(x, t))
+            after = attend((change or _noise)(x, t))
             where = slice(0, t) if part is None else part(t)
             if not torch.allclose(after[items, where], before[items, where], atol=atol):
                 return True
@@ -981,6 +1215,16 @@ def _shifted(x, t):
 def _noise(x, t):
     rng = torch.Generator().manual_seed(t)
     return torch.cat([x[:, :t], torch.randn(x[:, t:].shape, generator=rng)], dim=1)
+
+
+def _ramp(x, t):
+    return torch.cat([x[:, :t], x[:, t:] + torch.arange(1, x.shape[-1] + 1)], dim=1)
+
+
+def _one_entry(x, t):
+    changed = x.clone()
+    changed[:, t:, 0] += 1
+    return changed
 
 
 def _not_a_number(x, t):
@@ -1038,20 +1282,22 @@ LEAKS = Exercise(
     reference=_detector(),
     returns=("leaks",),
     alternatives=(
-        Alternative("noise in the future", _detector(change=_noise)),
+        Alternative("the future's sign", _detector(change=lambda x, t: torch.cat([x[:, :t], -x[:, t:]], 1))),
+        Alternative("another number for each entry", _detector(change=_ramp)),
         Alternative("future set to zero", _detector(change=lambda x, t: torch.cat([x[:, :t], 0 * x[:, t:]], 1))),
         Alternative("one position at a time", _one_at_a_time),
         Alternative("exact comparison", _exact),
         Alternative("gradients", _by_gradient),
         Alternative("jacobian", _by_jacobian),
         Alternative("prefixes", _by_prefix),
-        Alternative("large change", _detector(change=lambda x, t: torch.cat([x[:, :t], 20 * x[:, t:]], 1))),
+        Alternative("large change", _detector(change=lambda x, t: torch.cat([x[:, :t], 20 * _noise(x, t)[:, t:]], 1))),
+        Alternative("tolerance 1e-5", _detector(atol=1e-5)),
     ),
     mistakes=(
         Mistake(
             "everything compared",
             _detector(part=lambda t: slice(None)),
-            "all positions are compared, the changed ones too. Of course those outputs change.",
+            "it says that everything leaks. Comparing the changed positions too does that: of course their outputs change.",
             "compare the outputs before position t only.",
         ),
         Mistake(
@@ -1115,6 +1361,30 @@ LEAKS = Exercise(
             "put other numbers there: add something, or draw new ones.",
         ),
         Mistake(
+            "one number for all entries",
+            _detector(change=_shifted),
+            "all entries of a token are moved, or stretched, by the same number; normalizing the token takes that out again.",
+            "put other numbers there, a different one for each entry: torch.randn_like.",
+        ),
+        Mistake(
+            "one entry changed",
+            _detector(change=_one_entry),
+            "only the first entry of each token is changed; a leak through the others goes unnoticed.",
+            "change all entries of the positions from t on.",
+        ),
+        Mistake(
+            "too generous",
+            _detector(atol=1e-3),
+            "differences of a thousandth or more pass for rounding, so that a faint leak goes unnoticed.",
+            "compare with a tolerance near 1e-6.",
+        ),
+        Mistake(
+            "neighbors never compared",
+            _detector(part=lambda t: slice(0, t - 1)),
+            "an output is never compared while its next position changes: a slice is off by one.",
+            "change from t on, changed[:, t:], and compare what is before t, [:, :t].",
+        ),
+        Mistake(
             "NaN in the future",
             _detector(change=_not_a_number),
             "NaN in the future reaches every output: a weight of 0 times NaN is NaN, and a sound mask looks leaky.",
@@ -1155,7 +1425,9 @@ def _bug_inputs(seed):
         )
     square = torch.randn(3, 2, 2, 4, 3, generator=rng)
     keep = torch.tensor([[True, True, True, False], [False, True, True, True]])
-    return [*cases, {"query": square[0], "key": square[1], "value": square[2], "keep": keep}]
+    cases.append({"query": square[0], "key": square[1], "value": square[2], "keep": keep})
+    query, key = _low_scores((2, 3), 5, 4, rng)
+    return [*cases, {"query": query, "key": key, "value": torch.randn(2, 3, 4, 2, generator=rng), "keep": keep}]
 
 
 def _with_mask(to_mask, fill=-1e9):
@@ -1178,6 +1450,7 @@ BUG = Exercise(
     returns=("output", "weights"),
     alternatives=(
         Alternative("fill value left as it was", _with_mask(lambda keep, scores: keep.unsqueeze(1).unsqueeze(2))),
+        Alternative("view", _with_mask(lambda keep, scores: keep.view(len(keep), 1, 1, -1))),
         Alternative("expanded", _with_mask(lambda keep, scores: keep[:, None, None].expand_as(scores))),
         Alternative("unsqueeze twice at 1", _with_mask(lambda keep, scores: keep.unsqueeze(1).unsqueeze(1))),
         Alternative(
@@ -1227,6 +1500,26 @@ BUG = Exercise(
             _with_mask(lambda keep, scores: keep[0]),
             "the padding of the first item is used for the whole batch.",
             "keep the batch axis.",
+        ),
+        Mistake(
+            "any item's padding",
+            _with_mask(lambda keep, scores: keep.any(0)),
+            "a key is seen by all items if it is real in any of them.",
+            "keep the batch axis.",
+        ),
+        Mistake(
+            "fill value not low enough",
+            _with_mask(lambda keep, scores: keep[:, None, None], -1e4),
+            "the axis is right, but with this fill value hidden keys win where the allowed scores lie lower still.",
+            "leave the fill value as it was, or take minus infinity.",
+        ),
+        Mistake(
+            "values zeroed",
+            lambda q, k, v, keep: _with_mask(lambda keep, s: torch.ones_like(keep)[:, None, None])(
+                q, k, v * keep[:, None, :, None], keep
+            ),
+            "the values of the padding are set to 0, but it keeps its share of the weights.",
+            "hide the scores before the softmax, as the given code did.",
         ),
         Mistake(
             "mask dropped",

@@ -10,7 +10,9 @@ from course_utils.attention import masked_softmax, scaled_dot_product_attention
 
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
 
+_HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_heads")
 _READY_MADE = (
+    *_HEADS,
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.functional.multi_head_attention_forward",
     "torch.nn.MultiheadAttention",
@@ -30,6 +32,7 @@ def _split_inputs(seed):
         {"x": torch.randn(3, 7, 10, generator=rng), "num_heads": 2},
         {"x": torch.randn(2, 3, 8, generator=rng), "num_heads": 1},
         {"x": torch.randn(4, 6, 5, generator=rng), "num_heads": 5},
+        {"x": torch.randn(2, 5, 12, generator=rng), "num_heads": 4},  # sizes seen before, other numbers
     ]
 
 
@@ -54,6 +57,10 @@ def _interleaved_split(x, num_heads):
     return x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
 
 
+def _overlapping_split(x, num_heads):
+    return torch.stack([x[..., h : h + x.shape[-1] // num_heads] for h in range(num_heads)], dim=1)
+
+
 _STRAIGHT_SPLIT = (
     "one view straight to (B, H, L, d_head): head 0 holds the first part of the sequence, not a part of every token.",
     "cut the last axis first, to (B, L, H, d_head), then transpose axes 1 and 2.",
@@ -70,7 +77,7 @@ SPLIT = Exercise(
     inputs=_split_inputs,
     reference=_split,
     returns=("heads",),
-    off_limits=("course_utils.multi_head.split_heads",),
+    off_limits=_HEADS,
     alternatives=(
         Alternative("view and transpose", lambda x, n: x.view(*x.shape[:2], n, x.shape[-1] // n).transpose(1, 2)),
         Alternative("reshape and permute", lambda x, n: x.reshape(*x.shape[:2], n, -1).permute(0, 2, 1, 3)),
@@ -123,6 +130,18 @@ SPLIT = Exercise(
             "stack them into one tensor, with the heads as axis 1.",
         ),
         Mistake(
+            "overlapping slices",
+            _overlapping_split,
+            "slices that start at feature h: neighboring heads share all but one of their features.",
+            "head h starts at feature h * d_head and ends before (h + 1) * d_head.",
+        ),
+        Mistake(
+            "heads last",
+            lambda x, n: torch.stack(x.chunk(n, dim=-1), dim=-1),
+            "the heads stacked as the last axis: (B, L, d_head, H).",
+            "the heads are axis 1 of the result: torch.stack takes dim=1.",
+        ),
+        Mistake(
             "nothing cut",
             lambda x, n: x.unsqueeze(1).expand(-1, n, -1, -1),
             "the whole input handed to every head: nothing was cut.",
@@ -137,7 +156,7 @@ SPLIT = Exercise(
 
 def _merge_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
-    sizes = ((2, 4, 5, 3), (3, 2, 7, 6), (4, 6, 3, 2), (2, 1, 4, 5))
+    sizes = ((2, 4, 5, 3), (3, 2, 7, 6), (4, 6, 3, 2), (2, 1, 4, 5), (2, 4, 5, 3))
     example = torch.tensor([[[[0.0, 1.0], [10.0, 11.0]], [[2.0, 3.0], [12.0, 13.0]]]])
     return [{"x": example}] + [{"x": torch.randn(*size, generator=rng)} for size in sizes]
 
@@ -174,7 +193,7 @@ MERGE = Exercise(
     inputs=_merge_inputs,
     reference=_merge,
     returns=("merged",),
-    off_limits=("course_utils.multi_head.merge_heads",),
+    off_limits=_HEADS,
     alternatives=(
         Alternative("contiguous view", lambda x: x.transpose(1, 2).contiguous().view(x.shape[0], x.shape[2], -1)),
         Alternative("permute and reshape", lambda x: x.permute(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)),
@@ -209,6 +228,12 @@ MERGE = Exercise(
             lambda x: x.transpose(1, 2),
             "the transpose alone: your result still has four axes.",
             "join the last two axes, (H, d_head), into one.",
+        ),
+        Mistake(
+            "stacked on a new axis",
+            lambda x: torch.stack(x.unbind(1), dim=-1),
+            "the heads stacked on a new last axis: (B, L, d_head, H).",
+            "join them along the features that are there: torch.cat, not torch.stack.",
         ),
         Mistake(
             "along the sequence",
@@ -252,6 +277,7 @@ def _forward_inputs(seed):
         (1, 2, 3, 3, 2, 2, None),
         (2, 5, 7, 10, 4, 3, "B11k"),
         (3, 6, 4, 9, 2, 7, "BHqk"),
+        (2, 5, 7, 10, 4, 3, "qk"),  # sizes seen before, other numbers
     ):
         mask = None
         if mask_shape:
@@ -268,6 +294,21 @@ def _forward_inputs(seed):
             }
         )
     return cases
+
+
+def _call_with_gradients(answer, case):
+    """Output and weights, and the gradients that reach two of the parameters in a second call."""
+    query, memory, params, num_heads, mask = case.values()
+    seen = answer(*case.values())
+    pair = seen if isinstance(seen, tuple | list) and len(seen) == 2 else (seen, None)
+    learned = {name: tensor.clone().requires_grad_() for name, tensor in params.items()}
+    again = answer(query, memory, learned, num_heads, mask)
+    output = again[0] if isinstance(again, tuple | list) and again else again
+    watched = [learned["q_proj.weight"], learned["v_proj.weight"]]
+    found = (None, None)
+    if isinstance(output, torch.Tensor) and output.requires_grad:
+        found = torch.autograd.grad(output.square().mean(), watched, allow_unused=True)
+    return *pair, *(torch.zeros_like(w) if g is None else g for w, g in zip(watched, found, strict=True))
 
 
 def _linear(x, params, name, bias=True):
@@ -332,15 +373,15 @@ def _mha_einsum(query, memory, params, num_heads, mask):
 
 
 def _mha_modules(query, memory, params, num_heads, mask):
-    layers = {}
-    for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
+    def layer(name, x):
         d_out, d_in = params[f"{name}.weight"].shape
-        layers[name] = torch.nn.Linear(d_in, d_out)
-        layers[name].load_state_dict({part: params[f"{name}.{part}"] for part in ("weight", "bias")})
-    q = _split(layers["q_proj"](query), num_heads)
-    k, v = (_split(layers[name](memory), num_heads) for name in ("k_proj", "v_proj"))
+        own = {part: params[f"{name}.{part}"] for part in ("weight", "bias")}
+        return torch.func.functional_call(torch.nn.Linear(d_in, d_out), own, (x,))
+
+    q = _split(layer("q_proj", query), num_heads)
+    k, v = (_split(layer(name, memory), num_heads) for name in ("k_proj", "v_proj"))
     weights = _filled(q @ k.mT / q.shape[-1] ** 0.5, mask, -1e9)
-    return layers["o_proj"](_merge(weights @ v)), weights
+    return layer("o_proj", _merge(weights @ v)), weights
 
 
 def _mha_fused(query, memory, params, num_heads, mask):
@@ -359,6 +400,16 @@ def _mha_course(query, memory, params, num_heads, mask):
 
 def _filled(scores, mask, value=float("-inf")):
     return (scores if mask is None else scores.masked_fill(~mask, value)).softmax(-1)
+
+
+def _renormalized(scores, mask):
+    weights = scores.softmax(-1) if mask is None else scores.softmax(-1) * mask
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def _bias_for_each_head(query, memory, params, num_heads, mask):
+    output, weights = _mha()(query, memory, params, num_heads, mask)
+    return output + (num_heads - 1) * params["o_proj.bias"], weights
 
 
 def _untransposed(which):
@@ -413,8 +464,9 @@ FORWARD = Exercise(
     points=5,
     inputs=_forward_inputs,
     reference=_mha(),
-    returns=("output", "weights"),
+    returns=("output", "weights", "gradient of q_proj.weight", "gradient of v_proj.weight"),
     off_limits=_READY_MADE,
+    call=_call_with_gradients,
     alternatives=(
         Alternative("loop over heads", _mha_loop),
         Alternative("einsum", _mha_einsum),
@@ -422,7 +474,10 @@ FORWARD = Exercise(
         Alternative("minus infinity", _mha(normalize=_filled)),
         Alternative("scaled queries", _mha(scale=lambda d_head, d_model, L_k: 1 / math.sqrt(d_head))),
         Alternative("PyTorch's fused attention", _mha_fused, off_limits=True),
+        Alternative("weights renormalized", _mha(normalize=_renormalized)),
         Alternative("the course's attention", _mha_course, off_limits=True),
+        Alternative("the course's split", _mha(split=lambda x, n: multi_head.split_heads(x, n)), off_limits=True),
+        Alternative("the course's merge", _mha(merge=lambda x: multi_head.merge_heads(x)), off_limits=True),
     ),
     mistakes=(
         Mistake("straight split", _mha(split=_straight_split), *_STRAIGHT_SPLIT),
@@ -442,6 +497,12 @@ FORWARD = Exercise(
             "root of L_k",
             _mha(scale=lambda d_head, d_model, L_k: L_k**-0.5),
             "scores divided by the root of the number of keys.",
+            "divide by the root of the size of one head, q.shape[-1] after the split.",
+        ),
+        Mistake(
+            "root of d_in",
+            lambda query, *rest: _mha(scale=lambda d_head, d_model, L_k: query.shape[-1] ** -0.5)(query, *rest),
+            "scores divided by the root of d_in, the size of what goes into the projections.",
             "divide by the root of the size of one head, q.shape[-1] after the split.",
         ),
         Mistake(
@@ -468,6 +529,12 @@ FORWARD = Exercise(
             "add params['o_proj.bias'] at the end.",
         ),
         Mistake(
+            "output bias for each head",
+            _bias_for_each_head,
+            "the bias of the output projection added once for each head.",
+            "the heads' shares are added up; the bias comes on top once.",
+        ),
+        Mistake(
             "no biases",
             _mha(bias=False),
             "the biases were left out.",
@@ -483,6 +550,24 @@ FORWARD = Exercise(
             _mha(normalize=lambda s, m: s.softmax(-1)),
             "the mask is accepted and never used.",
             "hand the mask to masked_softmax.",
+        ),
+        Mistake(
+            "mask added",
+            _mha(normalize=lambda s, m: s.softmax(-1) if m is None else (s + m).softmax(-1)),
+            "the mask added to the scores: True counts as 1 and False as 0, and nothing is hidden.",
+            "hidden scores must be minus infinity; masked_softmax does it.",
+        ),
+        Mistake(
+            "one mask for the batch",
+            _mha(normalize=lambda s, m: masked_softmax(s, m if m is None or m.dim() < 4 else m[:1])),
+            "the mask of the first sequence was used for the whole batch.",
+            "use the mask as it is: it broadcasts to (B, H, L_q, L_k).",
+        ),
+        Mistake(
+            "one mask for all heads",
+            _mha(normalize=lambda s, m: masked_softmax(s, m if m is None or m.dim() < 4 else m[:, :1])),
+            "the mask of head 0 was used for all heads.",
+            "use the mask as it is: it broadcasts to (B, H, L_q, L_k).",
         ),
         Mistake(
             "mask inverted",
@@ -507,6 +592,18 @@ FORWARD = Exercise(
             _mha(names=("q_proj", "k_proj", "k_proj")),
             "the values made with the key projection.",
             "the values have a projection of their own, v_proj.",
+        ),
+        Mistake(
+            "keys and values exchanged",
+            _mha(names=("q_proj", "v_proj", "k_proj")),
+            "the value projection used for the keys, and the key projection for the values.",
+            "what the query is compared with comes from k_proj; what is averaged comes from v_proj.",
+        ),
+        Mistake(
+            "keys by the query projection",
+            _mha(names=("q_proj", "q_proj", "v_proj")),
+            "the keys made with the query projection.",
+            "the keys have a projection of their own, k_proj.",
         ),
         Mistake(
             "queries and keys exchanged",
@@ -539,6 +636,18 @@ FORWARD = Exercise(
             "return two things: the output, and the weights of each head.",
         ),
         Mistake(
+            "gradient cut",
+            _mha(finish=lambda o, w: (o.detach(), w.detach())),
+            "the numbers are right, but no gradient reaches the parameters: they can never learn.",
+            "compute with the tensors of params themselves: no .detach(), .data, no_grad() or copies into new modules.",
+        ),
+        Mistake(
+            "gradient of the weights cut",
+            _mha(normalize=lambda s, m: masked_softmax(s, m).detach()),
+            "the numbers are right, but no gradient passes through the weights: queries and keys can never learn.",
+            "leave .detach(), .data and torch.no_grad() out of the forward pass.",
+        ),
+        Mistake(
             "hard maximum",
             _mha(normalize=lambda s, m: F.one_hot(masked_softmax(s, m).argmax(-1), s.shape[-1]).float()),
             "a hard maximum: each query takes one key alone.",
@@ -559,6 +668,7 @@ def _einsum_inputs(seed):
         (2, 5, 7, 10, 4, 3, 6),
         (3, 6, 4, 5, 2, 8, 7),
         (2, 4, 6, 9, 3, 5, 2),
+        (2, 5, 7, 10, 4, 3, 6),  # sizes seen before, other numbers
     ):
         cases.append(
             {
@@ -644,6 +754,13 @@ def _einsum_course(query, memory, W_q, W_k, W_v, num_heads):
     return _merge(heads), weights.permute(0, 2, 3, 1)
 
 
+def _einsum_course_split(query, memory, W_q, W_k, W_v, num_heads):
+    pairs = ((query, W_q), (memory, W_k), (memory, W_v))
+    q, k, v = (multi_head.split_heads(x @ W.T, num_heads) for x, W in pairs)
+    weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+    return _merge(weights @ v), weights.permute(0, 2, 3, 1)
+
+
 EINSUM = Exercise(
     number="6.4",
     title="The same by einsum",
@@ -668,6 +785,7 @@ EINSUM = Exercise(
         ),
         Alternative("PyTorch's fused attention", _einsum_fused, off_limits=True),
         Alternative("the course's attention", _einsum_course, off_limits=True),
+        Alternative("the course's split", _einsum_course_split, off_limits=True),
     ),
     mistakes=(
         Mistake("softmax over the heads", _by_einsum(dim=-1), *_OVER_HEADS),
@@ -743,6 +861,30 @@ EINSUM = Exercise(
         Mistake("no scaling", _by_einsum(scale=lambda q, n: 1.0), *_NO_SCALE),
         Mistake("divided by d_head", _by_einsum(scale=lambda q, n: 1 / q.shape[-1]), *_BY_D_HEAD),
         Mistake("root of d_model", _by_einsum(scale=lambda q, n: (q.shape[-1] * n) ** -0.5), *_SQRT_D_MODEL),
+        Mistake(
+            "root of d_v",
+            lambda *given: _by_einsum(scale=lambda q, n: (given[4].shape[0] // n) ** -0.5)(*given),
+            "scores divided by the root of d_v, the size of a value.",
+            "divide by the root of the size of a query within one head, q.shape[-1].",
+        ),
+        Mistake(
+            "root of d_in",
+            lambda *given: _by_einsum(scale=lambda q, n: given[0].shape[-1] ** -0.5)(*given),
+            "scores divided by the root of d_in, the size of what goes into the projections.",
+            "divide by the root of the size of a query within one head, q.shape[-1].",
+        ),
+        Mistake(
+            "softmax over queries and keys",
+            _by_einsum(normalize=lambda s: s.flatten(1, 2).softmax(1).view_as(s)),
+            "one softmax over queries and keys together: your weights sum to 1 over a whole table.",
+            "normalize over the axis of the keys alone; sum your weights over each axis to see.",
+        ),
+        Mistake(
+            "query and key matrices exchanged",
+            lambda query, memory, W_q, W_k, W_v, n: _by_einsum()(query, memory, W_k, W_q, W_v, n),
+            "W_k used for the queries, and W_q for the keys.",
+            "W_q belongs to query, W_k to memory.",
+        ),
         Mistake(
             "root of the number of heads",
             _by_einsum(scale=lambda q, n: n**-0.5),
@@ -826,6 +968,11 @@ def _none_biases(packed):
     return {**{f"{n}_proj.bias": None for n in "qkvo"}, **_unpack()(packed)}
 
 
+def _zero_biases(packed):
+    size = packed["in_proj_weight"].shape[1]
+    return {**{f"{n}_proj.bias": torch.zeros(size) for n in "qkvo"}, **_unpack()(packed)}
+
+
 _ORDER = (
     "the three parts in another order than PyTorch's.",
     "PyTorch stacks query, then key, then value.",
@@ -876,6 +1023,14 @@ UNPACK = Exercise(
             "both sides keep (out, in): copy the rows as they are.",
         ),
         Mistake(
+            "all transposed",
+            _unpack(
+                cut=lambda t: [part.T for part in t.chunk(3)], cut_bias=lambda t: t.chunk(3), out_weight=lambda t: t.T
+            ),
+            "all four matrices transposed.",
+            "both sides keep (out, in): copy the rows as they are.",
+        ),
+        Mistake(
             "output transposed",
             _unpack(out_weight=lambda t: t.T),
             "the output matrix transposed.",
@@ -912,6 +1067,18 @@ UNPACK = Exercise(
             'ask first whether "in_proj_bias" is in the dict.',
         ),
         Mistake(
+            "zeros for missing biases",
+            _zero_biases,
+            "biases of zeros were made up where the module has none.",
+            "leave those keys out.",
+        ),
+        Mistake(
+            "packed parameters kept",
+            lambda packed: {**packed, **_unpack()(packed)},
+            "PyTorch's packed parameters are still among the keys of your result.",
+            "start from an empty dict and put in only the names of the right column of the table.",
+        ),
+        Mistake(
             "None for missing biases",
             _none_biases,
             "None was stored for the biases that do not exist.",
@@ -926,7 +1093,7 @@ UNPACK = Exercise(
 
 def _bug_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
-    sizes = ((1, 2, 4, 2), (2, 5, 12, 4), (3, 7, 10, 2), (2, 4, 6, 1))
+    sizes = ((1, 2, 4, 2), (2, 5, 12, 4), (3, 7, 10, 2), (2, 4, 6, 1), (2, 5, 12, 4))
     return [{"x": 0.8 * torch.randn(B, L, d, generator=rng), "num_heads": H} for B, L, d, H in sizes]
 
 
@@ -973,7 +1140,7 @@ BUG = Exercise(
     inputs=_bug_inputs,
     reference=_itself(),
     returns=("output", "weights"),
-    off_limits=("course_utils.multi_head.merge_heads",),
+    off_limits=_HEADS,
     alternatives=(
         Alternative("loop over heads", _itself_loop),
         Alternative("einsum", _itself_einsum),
@@ -981,6 +1148,7 @@ BUG = Exercise(
         Alternative("cat", _itself(merge=lambda heads: torch.cat(heads.unbind(1), -1))),
         Alternative("contiguous", _itself(merge=lambda h: h.permute(0, 2, 1, 3).contiguous().flatten(2))),
         Alternative("the course's own", _itself(merge=lambda h: multi_head.merge_heads(h)), off_limits=True),
+        Alternative("the course's split", _itself(split=lambda x, n: multi_head.split_heads(x, n)), off_limits=True),
     ),
     mistakes=(
         Mistake(
@@ -1026,6 +1194,16 @@ BUG = Exercise(
             "the transpose is right, but the heads are still apart.",
             "join the last two axes.",
         ),
+        Mistake(
+            "one head",
+            _itself(
+                split=lambda x, n: x[:, None],
+                merge=lambda heads: heads[:, 0],
+            ),
+            "one head of full width, whatever num_heads says.",
+            "leave the split as it was, and transpose back in the merge.",
+        ),
+        Mistake("no scaling", _itself(scale=lambda heads, x: 1.0), *_NO_SCALE),
         Mistake("root of d_model", _itself(scale=lambda heads, x: x.shape[-1] ** -0.5), *_SQRT_D_MODEL),
         Mistake("softmax over the queries", _itself(dim=-2), *_OVER_QUERIES),
         Mistake("softmax over the heads", _itself(dim=1), *_OVER_HEADS),

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from course_utils import kv_cache, masks, multi_head
 from course_utils.attention import masked_softmax, scaled_dot_product_attention
 
+from .codec import type_name
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
 
 # 7.1 ------------------------------------------------------------------------------------------------------------------
@@ -25,6 +26,7 @@ def _size_inputs(seed):
             (1, 1, 6, 3, 4, 5, 4),
             (32, 8, 32, 8, 128, 8192, 2),
             (32, 3, 71, 1, 64, 2048, 1),
+            (48, 2, 25, 25, 64, 1024, 4),  # as many key/value heads as heads
             (layers, batch, groups * kv_heads, kv_heads, 24, 1000 + seed % 97, 2),
         )
     ]
@@ -81,6 +83,8 @@ SIZE = Exercise(
     reference=_size(),
     returns=("bytes",),
     call=_call_with_numbers,
+    rtol=0.0,  # bytes are counted, not measured
+    atol=0.0,
     off_limits=("course_utils.kv_cache.KVCache",),
     alternatives=(
         Alternative("shapes of tensors", _size_of_tensors),
@@ -157,6 +161,30 @@ SIZE = Exercise(
             "an old query is never used again: count keys and values only.",
         ),
         Mistake(
+            "three tensors",
+            _size(two=3),
+            "three tensors for each layer: the queries were counted as a third.",
+            "an old query is never used again: the factor is 2, for keys and values.",
+        ),
+        Mistake(
+            "values for all heads",
+            lambda n, b, h, h_kv, d, length, size: n * b * (h + h_kv) * d * length * size,
+            "num_kv_heads for one of keys and values, and num_heads for the other.",
+            "keys and values have the same shape: num_kv_heads heads each.",
+        ),
+        Mistake(
+            "heads in a group",
+            _size(heads=lambda h, h_kv: h // h_kv),
+            "num_heads // num_kv_heads, the size of a group, where num_kv_heads belongs.",
+            "only the key/value heads are kept: count num_kv_heads of them.",
+        ),
+        Mistake(
+            "length squared",
+            lambda n, b, h, h_kv, d, length, size: 2 * n * b * h_kv * d * length**2 * size,
+            "the length counted twice, as in a table of scores.",
+            "each position keeps one key and one value for each key/value head: multiply by length once.",
+        ),
+        Mistake(
             "in GiB",
             _size(per_number=lambda numbers, size: numbers * size / 2**30),
             "the size in GiB.",
@@ -172,39 +200,47 @@ SIZE = Exercise(
 def _cache_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
 
-    def case(batch_size, num_kv_heads, max_len, d_head, steps, too_many):
-        shapes = [(batch_size, num_kv_heads, n, d_head) for n in (*steps, too_many)]
+    def case(batch_size, num_kv_heads, max_len, d_head, new_positions):
+        shape = (batch_size, num_kv_heads, sum(new_positions), d_head)
         return {
-            "sizes": {"batch_size": batch_size, "num_kv_heads": num_kv_heads, "max_len": max_len, "d_head": d_head},
-            "keys": [torch.randn(shape, generator=rng) for shape in shapes],
-            "values": [torch.randn(shape, generator=rng) for shape in shapes],
+            "batch_size": batch_size,
+            "num_kv_heads": num_kv_heads,
+            "max_len": max_len,
+            "d_head": d_head,
+            "new_positions": new_positions,  # in each update; the last one has no room
+            "keys": torch.randn(shape, generator=rng),
+            "values": torch.randn(shape, generator=rng),
         }
 
     return [
-        case(1, 1, 4, 2, (1, 1), 3),
-        case(2, 3, 9, 4, (5, 1, 1, 2), 1),  # several at once, then one at a time, until it is full
-        case(3, 2, 12, 5, (1, 4, 3), 5),
+        case(1, 1, 4, 2, [1, 1, 3]),
+        case(2, 3, 9, 4, [5, 1, 1, 2, 1]),  # several at once, then one at a time, until it is full
+        case(3, 2, 12, 5, [1, 4, 3, 5]),
     ]
 
 
 def drive_cache(answer, case):
     """Build one cache, update it step by step, and note what each update hands back; the last update has no room."""
-    cache = answer(*case["sizes"].values())
+    cache = answer(*(case[name] for name in ("batch_size", "num_kv_heads", "max_len", "d_head")))
+    steps = zip(*(case[name].split(case["new_positions"], dim=2) for name in ("keys", "values")), strict=True)
+    *fitting, too_many = steps
     keys, values, lengths = [], [], []
-    for key, value in zip(case["keys"][:-1], case["values"][:-1], strict=True):
+    for key, value in fitting:
         so_far = cache.update(key, value)
         if not isinstance(so_far, tuple | list) or len(so_far) != 2:
-            return so_far  # not a pair: the comparison says so
+            raise TypeError(f"update must return two tensors, keys and values; it returned a {type_name(so_far)}")
         keys.append(_copy(so_far[0]))
         values.append(_copy(so_far[1]))
-        lengths.append(cache.length)
+        lengths.append(_copy(cache.length))
     try:
-        cache.update(case["keys"][-1], case["values"][-1])
+        cache.update(*too_many)
     except NotImplementedError:
         raise
     except Exception as problem:
-        return keys, values, lengths, type(problem).__name__
-    return keys, values, lengths, "no error"
+        outcome = "ValueError" if isinstance(problem, ValueError) else type_name(problem)
+    else:
+        outcome = "no error"
+    return keys, values, lengths, outcome, _copy(cache.length)
 
 
 def _copy(value):
@@ -263,6 +299,38 @@ class _Joined(_Cache):
         if self.length == 0:
             self.keys, self.values = self.keys[:, :, :0], self.values[:, :, :0]
         self.keys, self.values = torch.cat([self.keys, key], dim=2), torch.cat([self.values, value], dim=2)
+
+
+class _Full(ValueError):
+    """An error of the student's own; a ValueError all the same."""
+
+
+def _refuse_in_own_words(self, new):
+    if self.length + new > self.max_len:
+        raise _Full(f"{new} more do not fit")
+
+
+def _refuse_by_assert(self, new):
+    assert self.length + new <= self.max_len
+
+
+def _count_then_refuse(self, key, value):
+    start = self.length
+    self.advance(key.shape[2])
+    if self.length > self.max_len:
+        raise ValueError("no room")
+    self.keys[:, :, start : self.length], self.values[:, :, start : self.length] = key, value
+    return self.read(key, value)
+
+
+def _one_tensor_for_both(self, batch_size, num_kv_heads, max_len, d_head):
+    _Cache.__init__(self, batch_size, num_kv_heads, max_len, d_head)
+    self.keys = self.values
+
+
+def _length_as_tensor(self, *sizes):
+    _Cache.__init__(self, *sizes)
+    self.length = torch.tensor(0)  # += changes it in place
 
 
 class _OneByOne(_Cache):
@@ -349,7 +417,7 @@ CACHE = Exercise(
     points=4,
     inputs=_cache_inputs,
     reference=_cache(),
-    returns=("keys", "values", "length", "error when full"),
+    returns=("keys", "values", "length", "error when full", "length after the error"),
     off_limits=("course_utils.kv_cache.KVCache",),
     call=drive_cache,
     expects="class",
@@ -359,6 +427,8 @@ CACHE = Exercise(
         Alternative("one position at a time", type("Cache", (_OneByOne,), {})),
         Alternative("a list of steps", _ListOfSteps),
         Alternative("index_copy_", _cache(write=_copy_in)),
+        Alternative("an error class of its own", _cache(require_room=_refuse_in_own_words)),
+        Alternative("the length as a tensor", _cache(__init__=_length_as_tensor)),
         Alternative(
             "copies handed back", _cache(read=lambda self, k, v: tuple(t.clone() for t in _Cache.read(self, k, v)))
         ),
@@ -450,6 +520,12 @@ CACHE = Exercise(
             "return the keys first.",
         ),
         Mistake(
+            "one tensor for both",
+            _cache(__init__=_one_tensor_for_both),
+            "keys and values share one tensor: the values were written over the keys.",
+            "make two tensors; `self.keys = self.values = torch.zeros(...)` makes one with two names.",
+        ),
+        Mistake(
             "first of several",
             _cache(write=_write_first),
             "of several new positions only the first was written; the others stay zero.",
@@ -474,9 +550,21 @@ CACHE = Exercise(
             "compare length + L_new with max_len first, and raise ValueError yourself.",
         ),
         Mistake(
+            "assert",
+            _cache(require_room=_refuse_by_assert),
+            "an assert stopped the update that does not fit: that is an AssertionError, and gone under python -O.",
+            "write `if ...: raise ValueError(...)`.",
+        ),
+        Mistake(
+            "length raised before the error",
+            _cache(update=_count_then_refuse),
+            "the refused positions were counted: the length is too large after the error.",
+            "compare length + L_new with max_len before you change anything.",
+        ),
+        Mistake(
             "overflow accepted",
             type("Cache", (_Joined,), {"require_room": _require_nothing}),
-            "an update beyond max_len was accepted: the cache grew past its room, or what did not fit was lost.",
+            "an update beyond max_len raised no error: the cache grew past its room, or something was lost.",
             "raise ValueError if length + L_new is greater than max_len.",
         ),
         Mistake(
@@ -512,6 +600,7 @@ def _repeat_inputs(seed):
         {"x": torch.randn(3, 2, 4, 5, generator=rng), "num_repeats": 4},
         {"x": torch.randn(2, 4, 3, 6, generator=rng), "num_repeats": 1},
         {"x": torch.randn(2, 1, 4, 3, generator=rng), "num_repeats": 5},
+        {"x": torch.randn(2, 3, 5, 4, generator=rng), "num_repeats": 2},  # sizes seen before, other numbers
     ]
 
 
@@ -528,8 +617,8 @@ def _repeat_index(x, num_repeats):
     return x[:, torch.arange(x.shape[1] * num_repeats) // num_repeats]
 
 
-def _tile_expand(x, num_repeats):
-    return torch.cat([x] * num_repeats, dim=1)
+def _order(num_heads, num_repeats):
+    return torch.arange(num_heads * num_repeats).view(num_repeats, num_heads).T.flatten()
 
 
 def _scrambled(x, num_repeats):
@@ -567,6 +656,8 @@ REPEAT = Exercise(
         Alternative("index", _repeat_index),
         Alternative("stack and flatten", lambda x, n: torch.stack([x] * n, dim=2).flatten(1, 2)),
         Alternative("einsum", lambda x, n: torch.einsum("bhld,g->bhgld", x, torch.ones(n)).flatten(1, 2)),
+        Alternative("whole heads in a row", lambda x, n: x.repeat(1, 1, n, 1).view(len(x), -1, *x.shape[2:])),
+        Alternative("repeat, then reordered", lambda x, n: x.repeat(1, n, 1, 1)[:, _order(x.shape[1], n)]),
         Alternative("the course's own", lambda x, n: multi_head.repeat_kv(x, n), off_limits=True),
     ),
     mistakes=(
@@ -626,6 +717,12 @@ REPEAT = Exercise(
             "merge axes 1 and 2: .flatten(1, 2), or reshape.",
         ),
         Mistake(
+            "first head only",
+            lambda x, n: x[:, :1].repeat(1, n * x.shape[1], 1, 1),
+            "head 0 for all: that is multi-query attention.",
+            "every head comes num_repeats times.",
+        ),
+        Mistake(
             "only the first heads",
             _as_many_heads,
             "num_repeats heads; it should be H_kv * num_repeats.",
@@ -667,7 +764,20 @@ def _grouped_inputs(seed):
         case(2, 7, 6, 2, 5, masks.causal_mask(7) & padding),
         case(2, 4, 6, 3, 3, by_head),
         case(3, 5, 4, 1, 3, masks.causal_mask(5)),
+        case(2, 7, 6, 2, 5, masks.causal_mask(7)[0, 0]),  # sizes seen before, other numbers
     ]
+
+
+def _call_with_gradients(answer, case):
+    """The output, and the gradients that reach two of the weights in a second call."""
+    seen = answer(*case.values())
+    learned = {name: case[name].clone().requires_grad_() for name in ("W_q", "W_v")}
+    output = answer(*(case | learned).values())
+    found = (None, None)
+    if isinstance(output, torch.Tensor) and output.requires_grad:
+        found = torch.autograd.grad(output.square().mean(), list(learned.values()), allow_unused=True)
+    blank = (torch.zeros_like(tensor) for tensor in learned.values())
+    return seen, *(zero if gradient is None else gradient for zero, gradient in zip(blank, found, strict=True))
 
 
 def _interleaved(x, repeats):
@@ -752,35 +862,47 @@ def _grouped_torch(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
 
 def _grouped_course(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
     layer = multi_head.MultiHeadAttention(x.shape[-1], num_heads, num_kv_heads=num_kv_heads, bias=False)
-    for projection, weight in zip(
-        (layer.q_proj, layer.k_proj, layer.v_proj, layer.o_proj), (W_q, W_k, W_v, W_o), strict=True
-    ):
-        projection.weight.data.copy_(weight)
-    return layer(x, mask=mask).detach()
+    own = {f"{name}_proj.weight": weight for name, weight in zip("qkvo", (W_q, W_k, W_v, W_o), strict=True)}
+    return torch.func.functional_call(layer, own, (x,), {"mask": mask})
 
 
 def _closed(scores, mask, fill=-math.inf):
     return scores.masked_fill(~mask, fill)
 
 
+def _renormalized(scores, mask):
+    weights = scores.softmax(-1) * mask
+    return weights / weights.sum(-1, keepdim=True)
+
+
 def _softmax_over_queries(scores, mask):
     return masked_softmax(scores, mask.expand_as(scores), dim=-2)
 
 
-def _bare(key, value):
-    """A function of the arguments of 7.4 for a mistake that makes shapes clash: key and value heads not shared."""
+def _course_split(*given):
+    split, merge = (lambda x, heads: multi_head.split_heads(x, heads)), (lambda x: multi_head.merge_heads(x))
+    return _grouped(split=split, merge=merge)(*given)
 
-    def answer(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
-        q, k, v = _split(x @ W_q.T, num_heads), _split(x @ W_k.T, key), _split(x @ W_v.T, value)
-        return masked_softmax(q @ k.mT, mask) @ v
 
-    return answer
+def _interleaved_heads(x, heads):
+    return x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)
+
+
+def _not_shared(x, repeats):
+    return x
+
+
+def _scaled_by_group(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
+    return _grouped(scale=lambda x, q: (x.shape[-1] // num_kv_heads) ** 0.5)(
+        x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
+    )
 
 
 _NO_MASK = (
     "there is no mask in the grouped version: every position sees every other one.",
     "close the forbidden places with minus infinity before the softmax; mask has True where attending is allowed.",
 )
+_HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_heads")
 _READY_MADE = (
     "torch.nn.functional.scaled_dot_product_attention",
     "torch.nn.functional.multi_head_attention_forward",
@@ -795,13 +917,16 @@ GROUPED = Exercise(
     points=5,
     inputs=_grouped_inputs,
     reference=_grouped(),
-    returns=("output",),
-    off_limits=_READY_MADE,
+    returns=("output", "gradient of W_q", "gradient of W_v"),
+    off_limits=(*_READY_MADE, *_HEADS),
+    call=_call_with_gradients,
     alternatives=(
         Alternative("loop over heads", _grouped_loop),
         Alternative("einsum on groups", _grouped_einsum),
         Alternative("finite fill value", _grouped(weigh=lambda s, m: _closed(s, m, -1e9).softmax(-1))),
         Alternative("expand and reshape", _grouped(share_k=_repeat_expand)),
+        Alternative("weights renormalized", _grouped(weigh=_renormalized)),
+        Alternative("the course's split and merge", _course_split, off_limits=True),
         Alternative("PyTorch's own", _grouped_torch, off_limits=True),
         Alternative("the course's own layer", _grouped_course, off_limits=True),
         Alternative(
@@ -859,8 +984,26 @@ GROUPED = Exercise(
             "fill them with minus infinity.",
         ),
         Mistake(
+            "mask added",
+            _grouped(weigh=lambda s, m: (s + m).softmax(-1)),
+            "the mask added to the scores: True counts as 1 and False as 0, and nothing is closed.",
+            "fill the forbidden places with minus infinity.",
+        ),
+        Mistake(
+            "minus infinity times the mask",
+            _grouped(weigh=lambda s, m: (s + ~m * -math.inf).softmax(-1)),
+            "minus infinity was multiplied by the mask: 0 times infinity is NaN.",
+            "use masked_fill(~mask, -inf), which multiplies nothing.",
+        ),
+        Mistake(
+            "one mask for all heads",
+            _grouped(weigh=lambda s, m: masked_softmax(s, m if m.dim() < 4 else m[:, :1])),
+            "the mask of head 0 was used for all heads.",
+            "use the mask as it is: it broadcasts to (B, H, L, L).",
+        ),
+        Mistake(
             "one mask for the batch",
-            _grouped(weigh=lambda s, m: masked_softmax(s, m[:1])),
+            _grouped(weigh=lambda s, m: masked_softmax(s, m if m.dim() < 4 else m[:1])),
             "the mask of the first sequence was used for the whole batch.",
             "use the mask as it is: it broadcasts to (B, H, L, L).",
         ),
@@ -881,6 +1024,12 @@ GROUPED = Exercise(
             _grouped(scale=lambda x, q: x.shape[-1] ** 0.5),
             "the scores were divided by sqrt(d_model).",
             "each head computes its dot products over d_head numbers: divide by d_head ** 0.5.",
+        ),
+        Mistake(
+            "division by the root of d_model / H_kv",
+            _scaled_by_group,
+            "the scores were divided by the root of d_model // num_kv_heads.",
+            "a head has d_model // num_heads numbers, in the keys too.",
         ),
         Mistake(
             "softmax over the queries",
@@ -911,6 +1060,30 @@ GROUPED = Exercise(
             _grouped(output=lambda heads, W_o: heads),
             "the merged heads, before the output projection.",
             "multiply by W_o.T at the end.",
+        ),
+        Mistake(
+            "heads interleaved",
+            _grouped(split=_interleaved_heads, merge=lambda h: h.permute(0, 2, 3, 1).flatten(2)),
+            "the features dealt out in turn: head 0 has features 0, H, 2H and so on.",
+            "view as (B, L, H, d_head), with the heads before the features.",
+        ),
+        Mistake(
+            "heads not shared",
+            _grouped(share_k=_not_shared),
+            "H query heads met H_kv key heads: the key/value heads were not shared out before the scores.",
+            "repeat each key/value head num_heads // num_kv_heads times in a row (7.3).",
+        ),
+        Mistake(
+            "keys and values exchanged",
+            lambda x, W_q, W_k, W_v, *rest: _grouped()(x, W_q, W_v, W_k, *rest),
+            "W_v used for the keys, and W_k for the values.",
+            "what the query is compared with comes from W_k; what is averaged comes from W_v.",
+        ),
+        Mistake(
+            "gradient cut",
+            lambda *given: _grouped()(*given).detach(),
+            "the numbers are right, but no gradient reaches the weights: they can never learn.",
+            "compute with the given weights themselves: no .detach(), .data, no_grad() or copies into new modules.",
         ),
         Mistake(
             "values from the key projection",
@@ -967,6 +1140,7 @@ def _pool_inputs(seed):
         {"weight": torch.randn(18, 5, generator=rng), "num_heads": 6, "num_kv_heads": 3},
         {"weight": torch.randn(10, 6, generator=rng), "num_heads": 5, "num_kv_heads": 1},
         {"weight": torch.randn(8, 9, generator=rng), "num_heads": 4, "num_kv_heads": 4},
+        {"weight": torch.randn(12, 7, generator=rng), "num_heads": 4, "num_kv_heads": 2},  # sizes seen before
     ]
 
 
@@ -981,6 +1155,11 @@ def _pool(weight, num_heads, num_kv_heads):
 def _pool_loop(weight, num_heads, num_kv_heads):
     heads, group = weight.chunk(num_heads), num_heads // num_kv_heads
     return torch.cat([sum(heads[j * group : (j + 1) * group]) / group for j in range(num_kv_heads)])
+
+
+def _pool_overlapping(weight, num_heads, num_kv_heads):
+    heads, group = weight.unflatten(0, (num_heads, -1)), num_heads // num_kv_heads
+    return torch.cat([heads[j : j + group].mean(0) for j in range(num_kv_heads)])
 
 
 def _pool_matrix(weight, num_heads, num_kv_heads):
@@ -1028,6 +1207,24 @@ POOL = Exercise(
             lambda w, h, h_kv: _grouped_heads(w, h, h_kv).sum(1).flatten(0, 1) / h,
             "the sum of each group was divided by num_heads.",
             "divide by the size of a group, num_heads // num_kv_heads.",
+        ),
+        Mistake(
+            "divided by the groups",
+            lambda w, h, h_kv: _grouped_heads(w, h, h_kv).sum(1).flatten(0, 1) / h_kv,
+            "the sum of each group was divided by num_kv_heads, the number of groups.",
+            "divide by the size of a group, num_heads // num_kv_heads.",
+        ),
+        Mistake(
+            "largest of each group",
+            lambda w, h, h_kv: _grouped_heads(w, h, h_kv).amax(1).flatten(0, 1),
+            "the largest number of each group.",
+            "take the mean.",
+        ),
+        Mistake(
+            "overlapping groups",
+            _pool_overlapping,
+            "the groups start at heads 0, 1, 2 and so on, and overlap.",
+            "group j starts at head j * (H / H_kv).",
         ),
         Mistake(
             "first head of each group",
@@ -1108,7 +1305,13 @@ def _attend_inputs(seed):
         tensors = {name: torch.randn(size, generator=rng) for name, size in sizes.items()}
         return {**tensors, "mask": masks.causal_mask(L_q, L_k)}
 
-    return [case(1, 4, 2, 2, 3, 2, 1), case(2, 6, 2, 5, 7, 4, 3), case(2, 6, 3, 1, 6, 5, 4), case(3, 4, 1, 3, 5, 4, 2)]
+    return [
+        case(1, 4, 2, 2, 3, 2, 1),
+        case(2, 6, 2, 5, 7, 4, 3),
+        case(2, 6, 3, 1, 6, 5, 4),
+        case(3, 4, 1, 3, 5, 4, 2),
+        case(2, 6, 2, 5, 7, 4, 3),
+    ]
 
 
 def _attend(share_k=_interleaved, share_v=None, weigh=_weigh, power=0.5):
@@ -1144,6 +1347,11 @@ def _moved_queries(query, key, value, mask):
     return _attend(_tiled)(query[:, order], key, value, mask)
 
 
+def _moved_and_back(query, key, value, mask):
+    order = _order(query.shape[1] // key.shape[1], key.shape[1])
+    return _moved_queries(query, key, value, mask)[:, order.argsort()]
+
+
 BUG = Exercise(
     number="7.6",
     title="Find the bug",
@@ -1157,6 +1365,7 @@ BUG = Exercise(
         Alternative("index", _attend(_repeat_index)),
         Alternative("groups on an axis of their own", _attend_groups),
         Alternative("loop over heads", _attend_loop),
+        Alternative("query heads moved, and moved back", _moved_and_back),
         Alternative(
             "PyTorch's own",
             lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m, enable_gqa=True),
@@ -1224,6 +1433,18 @@ BUG = Exercise(
             _attend(lambda x, n: x[:, :1]),
             "every query head met key/value head 0.",
             "each group of query heads has a key/value head of its own.",
+        ),
+        Mistake(
+            "heads not shared",
+            _attend(_not_shared),
+            "H query heads met H_kv key heads: the lines that share the heads are gone.",
+            "each key/value head must still come H / H_kv times, but in another order.",
+        ),
+        Mistake(
+            "key/value heads averaged",
+            _attend(lambda x, n: x.mean(1, keepdim=True)),
+            "the key/value heads were averaged into one.",
+            "keep them apart and give each to its own group.",
         ),
         Mistake(
             "queries moved",

@@ -83,7 +83,9 @@ def _refusal(name: str) -> Callable:
 def _namespaces(target: Callable, answer: object) -> list[dict]:
     functions = [answer] if not isinstance(answer, type) else list(vars(answer).values())
     found = [getattr(function, "__globals__", None) for function in functions]
-    found += [vars(sys.modules[name]) for name in (target.__module__, "__main__") if name in sys.modules]
+    parts = target.__module__.split(".")  # a package may hand on what its modules define
+    modules = ["__main__", *(".".join(parts[:end]) for end in range(1, len(parts) + 1))]
+    found += [vars(sys.modules[name]) for name in modules if name in sys.modules]
     return list({id(namespace): namespace for namespace in found if isinstance(namespace, dict)}.values())
 
 

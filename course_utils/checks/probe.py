@@ -3,10 +3,10 @@
 This half runs where student code runs: in the notebook's kernel. It decides nothing.
 """
 
-import contextlib
 import copy
 import linecache
 import os
+import sysconfig
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +16,15 @@ from .codec import encode, type_name
 from .off_limits import OffLimits, off_limits
 from .surroundings import SameNames, neutral_state
 
-PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The course, what is installed (torch among it), and Python's own library: their lines tell a student nothing.
+NOT_THE_STUDENTS = tuple(
+    os.path.abspath(folder) + os.sep
+    for folder in (
+        os.path.dirname(os.path.dirname(__file__)),
+        os.path.dirname(os.path.dirname(torch.__file__)),
+        *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")),
+    )
+)
 MAX_MESSAGE = 400
 
 
@@ -89,8 +97,8 @@ def _student_line(problem: BaseException) -> str:
     step = problem.__traceback__
     while step is not None:
         name = step.tb_frame.f_code.co_filename
-        is_own = os.path.abspath(name).startswith(PACKAGE_FOLDER + os.sep) or name == contextlib.__file__
-        if not is_own and file in (None, name):
+        is_students = not os.path.abspath(name).startswith(NOT_THE_STUDENTS)
+        if is_students and file in (None, name):
             file = name
             text = linecache.getline(name, step.tb_lineno).strip()[:80]
             found = f"line {step.tb_lineno}, `{text}`" if text else f"line {step.tb_lineno}"

@@ -1,18 +1,26 @@
 """Interactive figures, one for each lesson: ``from course_utils import widgets``, then ``widgets.two_vectors()``."""
 
+from .alignment import alignment_viewer
 from .cache_calculator import cache_calculator
+from .decoding_steps import decoding_steps
+from .gradient_depth import gradient_by_depth
 from .heads import head_viewer
 from .kernels import kernel_regression
 from .mask_composer import mask_composer
+from .position_viewer import position_viewer
 from .scaling import scaling
 from .shapes import shape_viewer
 from .vectors import two_vectors
 
 __all__ = [
+    "alignment_viewer",
     "cache_calculator",
+    "decoding_steps",
+    "gradient_by_depth",
     "head_viewer",
     "kernel_regression",
     "mask_composer",
+    "position_viewer",
     "scaling",
     "shape_viewer",
     "two_vectors",

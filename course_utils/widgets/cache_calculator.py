@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from course_utils import plotting
 
-from .live_figure import LiveFigure, slider
+from .live_figure import LiveFigure
 
 GIB = 2**30
 
@@ -43,14 +43,14 @@ def cache_calculator() -> LiveFigure:
     """The cache of a published model as it is, with a key/value head for every head, and with only one. For lesson 07."""
     shapes = {shape.name: shape for shape in MODELS}
 
-    def draw(figure: Figure, model: str, batch_size: float, log_length: float, bytes_per_number: int) -> None:
-        shape, batch, length = shapes[model], int(batch_size), 2 ** int(log_length)
+    def draw(figure: Figure, model: str, batch_size: int, length: int, bytes_per_number: int) -> None:
+        shape = shapes[model]
         heads = {
             "MHA": shape.num_heads,
             "as published": shape.num_kv_heads,
             "MQA": 1,
         }
-        sizes = [shape.cache_bytes(batch, length, bytes_per_number, h) / GIB for h in heads.values()]
+        sizes = [shape.cache_bytes(batch_size, length, bytes_per_number, h) / GIB for h in heads.values()]
         ax = figure.add_axes((0.32, 0.2, 0.64, 0.6))
         labels = [f"{name}: {h} key/value head{'s' * (h > 1)}" for name, h in heads.items()]
         ax.barh(labels, sizes, color=plotting.COLORS[:3], height=0.6)
@@ -62,15 +62,17 @@ def cache_calculator() -> LiveFigure:
             0.02,
             0.9,
             f"{model}: {shape.num_layers} layers, {shape.num_heads} heads of size {shape.d_head}; "
-            f"{batch} sequence{'s' * (batch > 1)} of {length:,} tokens, {bytes_per_number} bytes per number",
+            f"{batch_size} sequence{'s' * (batch_size > 1)} of {length:,} tokens, {bytes_per_number} bytes per number",
             fontsize=10,
         )
 
     style = {"style": {"description_width": "11em"}, "layout": {"width": "32em"}}
     controls = {
         "model": ipywidgets.Dropdown(options=list(shapes), value="Llama 3 8B", description="model", **style),
-        "batch_size": slider("sequences (batch)", 8, 1, 64, 1),
-        "log_length": slider("log2 of length", 13, 8, 17, 1),
+        "batch_size": ipywidgets.IntSlider(8, min=1, max=64, description="sequences (batch)", **style),
+        "length": ipywidgets.SelectionSlider(
+            options=[(f"{2**n:,}", 2**n) for n in range(8, 18)], value=8192, description="tokens in each", **style
+        ),
         "bytes_per_number": ipywidgets.SelectionSlider(
             options=[1, 2, 4], value=2, description="bytes per number", **style
         ),

@@ -3,6 +3,7 @@
 An Image rather than an Output widget: it does not flicker, and its redraws never end up in a cell's saved output.
 """
 
+import html
 import traceback
 from collections.abc import Callable, Mapping
 
@@ -50,7 +51,8 @@ class LiveFigure(ipywidgets.VBox):
             self.image.value = plotting.png(self.figure, DPI)
             self.problem.value = ""
         except Exception as problem:
-            self.problem.value = f"<pre style='color:#b00020'>{''.join(traceback.format_exception_only(problem))}</pre>"
+            message = html.escape("".join(traceback.format_exception_only(problem)))  # it may quote what was typed in
+            self.problem.value = f"<pre style='color:#b00020'>{message}</pre>"
 
     def show_first_state(self, alt: str) -> None:
         """Display the figure as an ordinary picture, for pages that are read without a kernel."""

@@ -79,7 +79,7 @@ check("4.1", score_spread)
 # | returns `output`, `weights` | `(..., L_q, d_v)`, `(..., L_q, L_k)` |
 #
 # The dots stand for one or two leading axes, the same for all three. In most cases of the check `L_q` and `L_k` differ, and so do `d_k` and `d_v`. Example: `query = [[[2., 0., 0., 0.]]]`, `key = [[[1.0986, 0., 0., 0.], [0., 1., 0., 0.]]]`, `value = [[[8.], [4.]]]` give the
-# weights `[[[0.75, 0.25]]]` and the output `[[[7.]]]`. PyTorch's `scaled_dot_product_attention` is off limits, the course's own too.
+# weights `[[[0.75, 0.25]]]` and the output `[[[7.]]]`. In one case the scores of some queries lie above 100 and those of others below -100 (`torch.softmax` copes with them). PyTorch's `scaled_dot_product_attention` is off limits, the course's own too.
 
 # %% tags=["exercise"]
 def attention(query, key, value):
@@ -261,7 +261,7 @@ print(f"v_proj doubled: output times {(after / before).mean():.2f}, should be ti
 
 # %% [markdown]
 # Write the `forward` of `SelfAttention` so that it is right for all sizes: `(B, L, d_model)` gives `(B, L, d_v)`. Leave the constructor and its three names as they are: the check puts its own numbers into the three layers, and it looks at the output and at the
-# gradient that reaches `v_proj`.
+# gradients that reach the three layers.
 
 # %% tags=["exercise"]
 class SelfAttention(nn.Module):

@@ -114,7 +114,7 @@ check("5.2", causal_mask)
 # | `mask` | boolean, broadcasts to `(B, L_q, L_k)`; every row allows something |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)`, in the dtype of the query |
 #
-# One case of the check is in half precision (`float16`). Example: a query of zeros, values `[[[10.], [20.], [90.]]]` and the mask `[[True, True, False]]` give the output `[[[15.]]]`. PyTorch's ready-made function and the course's are off
+# One case of the check is in half precision (`float16`), and in one all scores are near -100000. Example: a query of zeros, values `[[[10.], [20.], [90.]]]` and the mask `[[True, True, False]]` give the output `[[[15.]]]`. PyTorch's ready-made function and the course's are off
 # limits; `torch.softmax` is allowed.
 
 # %% tags=["exercise"]
@@ -190,7 +190,7 @@ check("5.4", combine_masks)
 #
 # | argument | shape |
 # |---|---|
-# | `scores` | `(..., L_q, L_k)`, some of them above 100, hidden or not |
+# | `scores` | `(..., L_q, L_k)`, some of them above 100, hidden or not, some near -100000 |
 # | `mask` | boolean, broadcasts to the shape of `scores` |
 # | returns | weights in the shape of `scores`; each row sums to 1, or to 0 if everything is hidden |
 #
@@ -274,16 +274,17 @@ check("5.6", sliding_window_mask)
 # | `x` | `(B, L, d)`, with `L` at least 3; leave it as it is |
 # | returns | `True` or `False` |
 #
-# Example: a function that adds up all positions so far, `lambda x: x.cumsum(1)`, does not leak. One that subtracts the mean over all positions does. In the check some functions leak at a single pair of positions, and some in a single item of
-# the batch.
+# Example: a function that adds up all positions so far, `lambda x: x.cumsum(1)`, does not leak. One that subtracts the mean over all positions does. In the check some functions leak at a single pair of positions, some in a single item of
+# the batch or through a single entry of the vectors, and some faintly: an output moves by a few ten-thousandths, while rounding stays below a millionth. Some normalize each token first: they look at its entries in relation to one another, and do not
+# notice if all of them are moved, or stretched, by the same number.
 
 # %% tags=["exercise"]
 def leaks(attend, x):
     # BEGIN SOLUTION
     before = attend(x)  # (B, L, d)
     for t in range(1, x.shape[1]):
-        changed = x.clone()
-        changed[:, t:] += 1.0  # another future, from position t on
+        changed = x.clone()  # (B, L, d)
+        changed[:, t:] = torch.randn_like(x[:, t:])  # another future, from position t on
         if not torch.allclose(attend(changed)[:, :t], before[:, :t], atol=1e-6):
             return True
     return False
@@ -305,7 +306,7 @@ check("5.7", leaks)
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # 1. note the outputs for `x`
-# 2. for every `t` from 1 to `L - 1`: copy `x`, change the copy from `t` on, call `attend` on it
+# 2. for every `t` from 1 to `L - 1`: copy `x`, put random numbers into the copy from `t` on, call `attend` on it
 # 3. if any output before `t` differs from the one you noted, by more than rounding: it leaks
 # 4. if no `t` showed anything: it does not
 # </details>

@@ -114,7 +114,7 @@ check("6.2", merge_heads)
 # | `mask` | `None`, or boolean, broadcasts to `(B, H, L_q, L_k)`; True = may attend |
 # | returns `output`, `weights` | `(B, L_q, d_in)`, `(B, H, L_q, L_k)` |
 #
-# In the check `d_in` and `d_model` differ. You may call your answers to 6.1 and 6.2, and `masked_softmax(scores, mask)` of lesson 05, which accepts `None` too. PyTorch's ready-made attention and the course's own are off limits.
+# In the check `d_in` and `d_model` differ, every query may attend to something, and gradients must reach the parameters. You may call your answers to 6.1 and 6.2, and `masked_softmax(scores, mask)` of lesson 05, which accepts `None` too. PyTorch's ready-made attention is off limits, and so are the course's own attention, `split_heads` and `merge_heads`.
 #
 # Example: if all key projections (weights and biases) are zero and there is no mask, then all weights are `1 / L_k`.
 
@@ -166,7 +166,7 @@ check("6.3", multi_head_attention)
 # | `W_v` | `(H * d_v, d_in)`, where `d_v` may differ from `d_head` |
 # | returns `output`, `weights` | `(B, L_q, H * d_v)`, `(B, L_q, L_k, H)` |
 #
-# Example: if `W_k` is zero, all weights are `1 / L_k`. All sizes differ in the check, so a letter in the wrong place stops your code or gives another result. `F.scaled_dot_product_attention` is off limits.
+# Example: if `W_k` is zero, all weights are `1 / L_k`. All sizes differ in the check, so a letter in the wrong place stops your code or gives another result. `F.scaled_dot_product_attention` is off limits, and so are the course's own attention, `split_heads` and `merge_heads`.
 
 # %% tags=["exercise"]
 def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
@@ -264,7 +264,7 @@ output, weights = self_attention_broken(tokens, num_heads=2)
 print("tokens\n", tokens[0], "\noutput\n", output[0])
 
 # %% [markdown]
-# Write `self_attention(x, num_heads)` so that it is right for any number of heads: `(B, L, d_model)` gives the output `(B, L, d_model)` and the weights `(B, H, L, L)`.
+# Write `self_attention(x, num_heads)` so that it is right for any number of heads: `(B, L, d_model)` gives the output `(B, L, d_model)` and the weights `(B, H, L, L)`. The course's `split_heads` and `merge_heads` are off limits.
 
 # %% tags=["exercise"]
 def self_attention(x, num_heads):

@@ -75,7 +75,7 @@ check("7.1", cache_bytes)
 # | `.update(key, value)` | `key`, `value`: `(B, H_kv, L_new, d_head)`, with any `L_new` from 1 |
 # | returns `keys`, `values` | all positions so far, each `(B, H_kv, length, d_head)`, oldest first |
 #
-# If the new positions do not fit, `update` raises a `ValueError` with a sentence of yours. Filling the room to the last position is allowed.
+# If the new positions do not fit, `update` raises a `ValueError` with a sentence of yours and leaves the cache as it was. Filling the room to the last position is allowed.
 #
 # Example: a cache with `max_len=4` gets one position, then two. The first update returns shapes with length 1, the second with length 3; a third update with two more raises the error.
 
@@ -170,7 +170,7 @@ check("7.3", repeat_kv)
 # | `mask` | boolean, True = may attend, broadcastable to `(B, H, L, L)`; every query may attend to something |
 # | returns | `(B, L, d_model)` |
 #
-# The scores are divided by $\sqrt{d_{head}}$. With `num_kv_heads = num_heads` it must be the layer of lesson 06. You may call your own `repeat_kv`; ready-made attention is off limits.
+# The scores are divided by $\sqrt{d_{head}}$. With `num_kv_heads = num_heads` it must be the layer of lesson 06. Gradients must reach all four weights. You may call your own `repeat_kv`; ready-made attention is off limits, and so are `split_heads`, `merge_heads` and `repeat_kv` of the course.
 
 # %% tags=["exercise"]
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
@@ -268,7 +268,7 @@ met = grouped_attention_broken(query, key, value, causal_mask(3))[0, :, 0, 0]
 print("value head met by query heads 0 to 3:", [round(x) for x in met.tolist()])
 
 # %% [markdown]
-# Write `grouped_attention(query, key, value, mask)` so that it is right for all sizes:
+# Write `grouped_attention(query, key, value, mask)` so that it is right for all sizes. Ready-made attention and the course's `repeat_kv` are off limits.
 #
 # | argument | shape |
 # |---|---|

@@ -20,7 +20,8 @@ import collections
 import torch
 import torch.nn.functional as F
 
-from course_utils import datasets, plotting, similarity, widgets
+from course_utils import plotting, similarity, widgets
+from course_utils.datasets import documentation, word_vectors
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -156,8 +157,8 @@ explorer
 # count, for each word, which words stand near it. The text is a part of Python's own documentation that is installed with Python.
 
 # %% tags=["nbval-ignore-output"]
-text = datasets.python_documentation()
-words = datasets.split_words(text)
+text = documentation.python_documentation()
+words = documentation.split_words(text)
 print(f"{len(text):,} characters, {len(words):,} words, {len(set(words)):,} different ones")
 print(words[1000:1012])
 
@@ -168,7 +169,7 @@ print(words[1000:1012])
 # %%
 tiny = "cats chase mice dogs chase cats".split()
 tiny_words = ["cats", "chase", "dogs", "mice"]
-counts = datasets.cooccurrence_counts(tiny, tiny_words, window=1)  # (4, 4)
+counts = word_vectors.cooccurrence_counts(tiny, tiny_words, window=1)  # (4, 4)
 ax = plotting.similarity_heatmap(counts, tiny_words, tiny_words, quantity="count")
 plotting.show(ax, "A symmetric four by four table of counts; the row of chase reads 2, 0, 1, 1.")
 
@@ -189,8 +190,8 @@ smooth = counts.sum(dim=0) ** 0.75 / (counts.sum(dim=0) ** 0.75).sum()  # (4,)
 chase = tiny_words.index("chase")
 by_hand = torch.log(pairs[chase] / (pairs[chase].sum() * smooth)).clamp(min=0)
 print("chase, by hand   ", by_hand)
-print("chase, course    ", datasets.positive_pmi(counts)[chase])
-assert torch.allclose(by_hand, datasets.positive_pmi(counts)[chase])
+print("chase, course    ", word_vectors.positive_pmi(counts)[chase])
+assert torch.allclose(by_hand, word_vectors.positive_pmi(counts)[chase])
 
 # %% [markdown]
 # **Now the real text.** Words seen fewer than five times say too little and are left out. Then the counts within two places, PPMI, and one more step: the table has a column for every
@@ -200,14 +201,14 @@ assert torch.allclose(by_hand, datasets.positive_pmi(counts)[chase])
 # %% tags=["nbval-ignore-output"]
 frequency = collections.Counter(words)
 vocabulary = sorted((w for w, n in frequency.items() if n >= 5), key=lambda w: (-frequency[w], w))
-counts = datasets.cooccurrence_counts(words, vocabulary, window=2)  # (V, V)
-ppmi = datasets.positive_pmi(counts)  # (V, V)
+counts = word_vectors.cooccurrence_counts(words, vocabulary, window=2)  # (V, V)
+ppmi = word_vectors.positive_pmi(counts)  # (V, V)
 left, singular, _ = torch.linalg.svd(ppmi)  # (V, V), (V,), _
 vectors = left[:, :100] * singular[:100].sqrt()  # (V, 100)
 print(f"V = {len(vocabulary)} words; PPMI {tuple(ppmi.shape)}, {100 * (ppmi > 0).float().mean():.1f} % not zero; vectors {tuple(vectors.shape)}")
 
 # %%
-library = datasets.word_vectors()  # the same steps, in one call
+library = word_vectors.word_vectors()  # the same steps, in one call
 assert list(library.words) == vocabulary
 assert torch.allclose(library.vectors.abs(), vectors.abs(), atol=1e-3)  # an SVD leaves the sign of each column open
 print("the lesson's vectors and the library's agree, up to the sign of a column")

@@ -585,13 +585,15 @@ print("gradient finite:", bool(gradient.isfinite().all()), "  gradient of row 1 
 #
 # A mask can be wrong in ways that no shape and no loss will show. Two tests do show it, and they need not know how the model is built.
 #
-# **Change the future, compare the past.** Compute the outputs. Change everything from position $t$ on. Compute again. The outputs before $t$ must be what they were. Do it for every $t$.
+# **Change the future, compare the past.** Compute the outputs. Change everything from position $t$ on. Compute again. The outputs before $t$ must be what they were. Do it for every $t$. The new future is random: a change that
+# treats all entries of a token alike, such as adding 1, is invisible to a model that normalizes its tokens first (lesson 09).
 
 # %%
 def leaks(attend, x):
+    rng = torch.Generator().manual_seed(7)
     before = attend(x)  # (B, L, d)
     for t in range(1, x.shape[1]):
-        other = torch.cat([x[:, :t], -x[:, t:]], dim=1)  # (B, L, d): the same past, another future
+        other = torch.cat([x[:, :t], torch.randn(x[:, t:].shape, generator=rng)], dim=1)  # (B, L, d): the same past, another future
         if not torch.allclose(attend(other)[:, :t], before[:, :t], atol=1e-6):
             return True
     return False

@@ -15,6 +15,8 @@
 
 # %% tags=["setup"]
 # {{colab_install}}
+import sys
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -373,7 +375,7 @@ print("without W_o, 1 = depends:\n", (reach(None) > 0).int())
 print("with W_o, 1 = depends:\n", (reach(W_o) > 0).int())
 
 # %% [markdown]
-# There is a second reason. The sum in 6.7 shows that a head's values pass through $W_{v,h}$ and then through its block of $W_o$: one matrix $W_{v,h} W_{o,h}$ of shape $(d_{model}, d_{model})$, but of rank at most $d_{head}$. A head reads $d_{head}$ directions from a token and writes
+# There is a second reason. The sum above shows that a head's values pass through $W_{v,h}$ and then through its block of $W_o$: one matrix $W_{v,h} W_{o,h}$ of shape $(d_{model}, d_{model})$, but of rank at most $d_{head}$. A head reads $d_{head}$ directions from a token and writes
 # to $d_{head}$ directions of the output. Which ones it writes to is what $W_o$ learns.
 
 # %%
@@ -457,7 +459,7 @@ with torch.no_grad():
         theirs, their_weights = pytorch(query, source, source, attn_mask=hidden, average_attn_weights=False)
         output, weights = ours(query, source, mask)
         assert torch.allclose(output, theirs, atol=1e-6) and torch.allclose(weights, their_weights, atol=1e-6)
-        print(f"{name:13} equal, largest difference below 1e-6")
+        print(f"{name:13} output and weights equal up to rounding")
 
 # %% [markdown]
 # Three traps in that call. `batch_first` is False by default, which means `(L, B, d_model)`. The mask has the opposite meaning (lesson 05). And unless told otherwise, the module returns the weights **averaged over the heads**:
@@ -510,7 +512,7 @@ def train_two_jobs(num_heads, steps=300):
     rng = torch.Generator().manual_seed(0)
     model = TwoJobs(num_heads)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in tqdm(range(steps), desc=f"heads: {num_heads}", unit="step", mininterval=1):
+    for _ in tqdm(range(steps), desc=f"heads: {num_heads}", unit="step", mininterval=1, file=sys.stdout):
         letters, numbers, target = letters_and_numbers(rng)
         loss = F.mse_loss(model(letters, numbers)[0][:, 1:], target[:, 1:])
         optimizer.zero_grad()

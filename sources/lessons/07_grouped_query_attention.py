@@ -15,6 +15,7 @@
 
 # %% tags=["setup"]
 # {{colab_install}}
+import sys
 import timeit
 
 import torch
@@ -249,7 +250,7 @@ print("by hand", 2 * 2 * 240, "  formula", cache_bytes(2, 1, 3, 5, 4, 4), "  ten
 assert measured == cache_bytes(2, 1, 3, 5, 4, 4) == 2 * KVCache(1, 3, 5, 4).num_bytes
 
 # %% [markdown]
-# Now the shapes of published models. A full cache of the larger ones would not fit into a laptop, so we allocate one layer with room for 64 positions in float16, measure it, and multiply by what we left out. (The source of each shape stands in
+# Now the shapes of published models. Gigabytes need not be set aside to measure them: we allocate one layer with room for 64 positions in float16, measure it, and multiply by what we left out. (The source of each shape stands in
 # `course_utils/widgets/cache_calculator.py`.)
 
 # %%
@@ -482,7 +483,7 @@ def train(model, steps, seed, bar):
 
 # %% tags=["nbval-ignore-output"]
 models, found = {}, {4: [], 2: [], 1: []}
-with tqdm(total=6 * 300, desc="training", mininterval=1) as bar:
+with tqdm(total=6 * 300, desc="training", mininterval=1, file=sys.stdout) as bar:
     for H_kv in found:
         for seed in (0, 1):
             torch.manual_seed(seed)
@@ -552,7 +553,7 @@ print("pooled into as many heads as before: the same model")
 torch.manual_seed(5)
 starts = {"mean of the group": convert(models[4, 0], 2, pool_heads), "first of the group": convert(models[4, 0], 2, first_heads), "new model": Index(2)}
 paths = {name: [accuracy(model)] for name, model in starts.items()}
-with tqdm(total=3 * 80, desc="training", mininterval=1) as bar:
+with tqdm(total=3 * 80, desc="training", mininterval=1, file=sys.stdout) as bar:
     for name, model in starts.items():
         for part in range(4):
             paths[name].append(accuracy(train(model, 20, 50 + part, bar)))
@@ -727,7 +728,7 @@ for dtype in (torch.float32, torch.float16, torch.int8):
 # 2. **Cached = uncached**, in pieces of any size, if the mask is aligned bottom-right and only written positions are handed back.
 # 3. **Bytes**: $2 \cdot N \cdot B \cdot H_{kv} \cdot L \cdot d_{head} \cdot s$. Keys and values, layers, and key/value heads are the three factors that get forgotten or mistaken.
 # 4. **Sharing**: query head $h$ meets key/value head $\lfloor h / G \rfloor$: `repeat_interleave`, or a group axis and no copy at all. $H_{kv} = H$ is MHA, $H_{kv} = 1$ is MQA.
-# 5. **Converting**: mean of each group, then a short training. On our task fewer key/value heads cost accuracy, and the conversion won much of it back.
+# 5. **Converting**: mean of each group, then a short training. On our task models with fewer key/value heads were less accurate when trained from the start; the converted one did better than those.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -752,7 +753,7 @@ for dtype in (torch.float32, torch.float16, torch.int8):
 # **By 8.** Only the number of key/value heads changes, from 8 to 1. (Not by 40: the 40 query heads were never in the cache. The layers and the head size cancel.)
 # </details>
 #
-# <details><summary>3. H = 8, H_kv = 4. Which key/value head does query head 5 meet, and which would it meet with `repeat`?</summary>
+# <details><summary>3. H = 8, H_kv = 4. Which key/value head does query head 5 meet, and which would it meet with <code>repeat</code>?</summary>
 #
 # **Head 2; with `repeat` head 1.** The group has 2 members, and 5 // 2 is 2; `repeat` gives 5 % 4. (Head 5 does not exist among four.)
 # </details>

@@ -53,6 +53,7 @@ def test_equal_enough(expected, actual):
         (2, 2**70, "weights: the value differs"),
         (2.0, 10**400, "weights: the value differs"),
         ("a", "b", "weights: the value differs: yours 'b', expected 'a'"),
+        (True, False, "weights: the value differs: yours False, expected True"),
         ([1, 2], [1, 3], "weights[1]: the value differs: yours 3, expected 2"),
         ([1, 2], [1], "weights: it has 1 items, expected 2"),
         ([1, 2], 5, "weights: you returned the int 5, expected a list of 2"),
@@ -81,6 +82,13 @@ def test_the_right_value_can_be_kept_back():
 def test_tolerance_is_the_exercises_own():
     assert found(T, T + 1e-3) is not None
     assert found(T, T + 1e-3, atol=1e-2) is None
+
+
+def test_half_precision_is_compared_within_its_precision():
+    for dtype, near, far in ((torch.float16, 1e-3, 4e-3), (torch.bfloat16, 8e-3, 4e-2)):
+        ones = torch.ones(2, 3, dtype=dtype)
+        assert found(ones, ones + near) is None
+        assert found(ones, ones + far) is not None
 
 
 def test_describe_names_every_kind():

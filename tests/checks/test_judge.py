@@ -60,11 +60,19 @@ def test_a_stub_in_one_branch_only_is_an_attempt():
     assert verdict.attempted and "NotImplementedError" in verdict.text()
 
 
+def test_a_reference_that_never_returns_is_an_authors_mistake():
+    broken = dataclasses.replace(DOT, reference=lambda a, b: a.dott(b))
+    with pytest.raises(ValueError, match=r"reference of 1\.1 raises in every case \(AttributeError"):
+        run(broken, lambda a, b: a.dott(b))
+
+
 def test_an_answer_that_should_raise_but_returns():
     def refuses(a, b):
-        raise ValueError("no")
+        if b.sum() < 0:
+            raise ValueError("no")
+        return a @ b
 
-    verdict = run(dataclasses.replace(DOT, reference=refuses), lambda a, b: a)
+    verdict = run(dataclasses.replace(DOT, reference=refuses), lambda a, b: a @ b)
     assert "a value, where a ValueError was expected: no" in verdict.text()
     assert run(dataclasses.replace(DOT, reference=refuses), refuses).passed
 

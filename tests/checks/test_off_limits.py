@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch.nn.functional import softmax as imported_softmax
 
-from course_utils import attention
+from course_utils import attention, layers
 from course_utils.attention import AdditiveAttention, masked_softmax
 from course_utils.checks.off_limits import MATRIX_PRODUCTS, OffLimits, off_limits, resolve
 
@@ -41,6 +41,8 @@ def test_torch_callables(call):
         ("course_utils.attention.masked_softmax", lambda: attention.masked_softmax(X)),
         ("course_utils.attention.AdditiveAttention", lambda: AdditiveAttention(2, 3, 4)),
         ("course_utils.attention.AdditiveAttention", lambda: Subclass(2, 3, 4)),
+        ("course_utils.layers.rms_norm", lambda: layers.rms_norm(X, torch.ones(3), 1e-6)),
+        ("course_utils.layers.rms_norm", lambda: layers.norms.rms_norm(X, torch.ones(3), 1e-6)),
     ],
 )
 def test_the_courses_own(name, call):

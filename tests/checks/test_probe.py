@@ -136,6 +136,15 @@ def test_the_students_own_line_is_named():
     assert observed(namespace["answer"])["cases"][0]["line"].startswith("line 3")
 
 
+def test_lines_inside_pytorch_are_not_the_students():
+    namespace = {}
+    text = "class Net(nn.Module):\n    def forward(self, x):\n        return self.weight @ x\n"
+    text += "def answer(x):\n    return Net()(x)\n"
+    exec(compile(text, "student.py", "exec"), {"nn": torch.nn}, namespace)
+    namespace["answer"].__globals__.update(namespace)
+    assert observed(namespace["answer"])["cases"][0]["line"].startswith("line 3")  # not the line of Module.__getattr__
+
+
 class Liar:
     @property
     def __class__(self):

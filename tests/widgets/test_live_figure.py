@@ -6,9 +6,19 @@ from ipywidgets import FloatSlider
 from matplotlib.figure import Figure
 
 from course_utils import widgets
+from course_utils.models import Transformer, TransformerConfig
 from course_utils.widgets.live_figure import LiveFigure
 
 X = torch.linspace(0, 5, 20)
+
+
+def never_ending():
+    torch.manual_seed(0)
+    model = Transformer(TransformerConfig(5, 5, num_layers=2, d_model=4, d_ff=6, num_heads=2)).eval()
+    model.generator.bias.data[2] = -9.0  # the end symbol
+    return model
+
+
 MAKERS = {
     "two_vectors": widgets.two_vectors,
     "kernel_regression": lambda: widgets.kernel_regression(X, X.sin()),
@@ -19,6 +29,10 @@ MAKERS = {
         torch.eye(3).expand(2, 4, 3, 3) * torch.rand(2, 4, 1, 1), ["a", "b", "c"]
     ),
     "cache_calculator": widgets.cache_calculator,
+    "decoding_steps": lambda: widgets.decoding_steps(
+        never_ending(), torch.tensor([3, 4, 4]), ["pad", "start", "end", "a", "b"], max_len=4
+    ),
+    "position_viewer": widgets.position_viewer,
 }
 
 

@@ -1,4 +1,4 @@
-"""Data without downloads: Python's own documentation as text, and word vectors made from it.
+"""Word vectors from Python's own documentation: counted, weighed and compressed in half a second.
 
 Shape letters: ``V`` vocabulary size, ``d`` vector size.
 """
@@ -6,47 +6,14 @@ Shape letters: ``V`` vocabulary size, ``d`` vector size.
 import collections
 import difflib
 import functools
-import re
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from .similarity import nearest_neighbors
-
-WORD = re.compile(r"[a-z_]*[a-z][a-z_]*")
-
-
-def python_documentation() -> str:
-    """The language reference that ``help()`` shows, as one text of about half a million characters.
-
-    It comes from ``pydoc_data.topics`` of the running Python, so it differs a little from one Python release to the next.
-
-    Returns:
-        The topics in alphabetical order, joined by empty lines.
-
-    Raises:
-        RuntimeError: This Python comes without ``pydoc_data`` (some minimal system packages leave it out).
-    """
-    try:
-        from pydoc_data.topics import topics
-    except ImportError:
-        raise RuntimeError(
-            "this Python has no pydoc_data module, from which the text is read; install Python from python.org, conda "
-            "or your system's full python3 package"
-        ) from None
-    return "\n\n".join(topics[name] for name in sorted(topics))
-
-
-def split_words(text: str) -> list[str]:
-    """Lower-case words of a text in order: runs of letters and underscores with at least one letter.
-
-    Example:
-        >>> split_words("Call float('nan') or __init__!")
-        ['call', 'float', 'nan', 'or', '__init__']
-    """
-    return WORD.findall(text.lower())
+from ..similarity import nearest_neighbors
+from .documentation import python_documentation, split_words
 
 
 def cooccurrence_counts(words: list[str], vocabulary: list[str], window: int) -> Float[Tensor, "V V"]:

@@ -1,11 +1,9 @@
-"""The documentation text and the word vectors made from it."""
-
-import sys
+"""Word vectors made from the documentation."""
 
 import pytest
 import torch
 
-from course_utils.datasets import cooccurrence_counts, positive_pmi, python_documentation, split_words, word_vectors
+from course_utils.datasets.word_vectors import cooccurrence_counts, positive_pmi, word_vectors
 
 # Pairs that every Python from 3.10 on puts among the five nearest: the lesson's sentences rest on them.
 SENSIBLE = {
@@ -22,21 +20,6 @@ SENSIBLE = {
     "string": {"literal", "literals"},
     "generator": {"coroutine", "asynchronous", "function"},
 }
-
-
-def test_the_text_is_the_language_reference():
-    text = python_documentation()
-    assert len(text) > 300_000 and "while_stmt" in text
-
-
-def test_missing_text_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
-    with pytest.raises(RuntimeError, match="pydoc_data.*install"):
-        python_documentation()
-
-
-def test_split_words():
-    assert split_words("Call float('nan') or __init__! 3.14 _ x1") == ["call", "float", "nan", "or", "__init__", "x"]
 
 
 def test_counts_by_hand():

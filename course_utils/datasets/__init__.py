@@ -1,0 +1,1 @@
+"""Data without downloads: the Python documentation, word vectors, English pronunciations, synthetic tasks, batches."""

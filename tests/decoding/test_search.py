@@ -1,0 +1,237 @@
+"""Greedy decoding: on a model whose every step is known, and on a recurrent one."""
+
+import math
+
+import pytest
+import torch
+
+from course_utils.decoding import beam_search, greedy_decode
+from course_utils.models import make_transformer
+from course_utils.recurrent import RecurrentSeq2Seq
+
+
+class Script:
+    """Row b says the symbols of ``lines[b]`` one after the other, each with probability 0.6."""
+
+    def __init__(self, lines, vocab=9):
+        self.lines, self.vocab, self.fed = lines, vocab, []
+
+    def start_decoding(self, source, *, max_len):
+        assert source.shape[0] == len(self.lines) and max_len > 0
+        return 0
+
+    def decode_step(self, step, tokens):
+        self.fed.append(tokens.tolist())
+        probs = torch.full((len(self.lines), self.vocab), 0.4 / (self.vocab - 1))
+        for row, line in enumerate(self.lines):
+            probs[row, line[min(step, len(line) - 1)]] = 0.6
+        return probs.log(), step + 1
+
+
+def test_each_sequence_ends_by_itself():
+    model = Script([[5, 6, 2], [2], [7, 8, 7, 8, 2]])
+    tokens, log_probs = greedy_decode(model, torch.zeros(3, 4, dtype=torch.long), max_len=10)
+    assert tokens.tolist() == [[5, 6, 2, 0, 0], [2, 0, 0, 0, 0], [7, 8, 7, 8, 2]]  # and no longer than the longest
+    torch.testing.assert_close(log_probs, torch.tensor([3.0, 1.0, 5.0]) * math.log(0.6))
+    assert model.fed[0] == [1, 1, 1] and model.fed[1] == [5, 2, 7]  # the start symbol, then what was said
+
+
+def test_the_length_is_limited():
+    tokens, log_probs = greedy_decode(Script([[5], [6, 2]]), torch.zeros(2, 3, dtype=torch.long), max_len=4)
+    assert tokens.tolist() == [[5, 5, 5, 5], [6, 2, 0, 0]]
+    torch.testing.assert_close(log_probs, torch.tensor([4.0, 2.0]) * math.log(0.6))
+
+
+def test_other_special_ids():
+    tokens, _ = greedy_decode(
+        Script([[1, 2, 7], [7]]), torch.zeros(2, 3, dtype=torch.long), max_len=5, start_id=3, end_id=7, pad_id=8
+    )
+    assert tokens.tolist() == [[1, 2, 7], [7, 8, 8]]
+
+
+def trained_a_little():
+    """A model far enough from random that its sequences end."""
+    torch.manual_seed(0)
+    net = RecurrentSeq2Seq(9, 9, attention=True, d_embed=8, d_hidden=12)
+    torch.nn.init.normal_(net.output.bias, std=0.5)
+    net.output.bias.data[2] += 1.0
+    return net.eval()
+
+
+def test_a_batch_gives_what_each_alone_gives():
+    net = trained_a_little()
+    source = torch.tensor([[5, 3, 4, 6, 0], [4, 0, 0, 0, 0], [8, 7, 7, 3, 5]])
+    together, log_probs = greedy_decode(net, source, max_len=12)
+    for row, length in enumerate((4, 1, 5)):
+        alone, log_prob = greedy_decode(net, source[row : row + 1, :length], max_len=12)
+        kept = alone.shape[1]
+        assert together[row, :kept].tolist() == alone[0].tolist() and (together[row, kept:] == 0).all()
+        torch.testing.assert_close(log_probs[row], log_prob[0])
+
+
+def test_log_probability_is_that_of_teacher_forcing():
+    net = trained_a_little()
+    source = torch.tensor([[5, 3, 4, 6], [4, 4, 8, 3]])
+    tokens, log_probs = greedy_decode(net, source, max_len=12)
+    fed = torch.cat((torch.ones(2, 1, dtype=torch.long), tokens[:, :-1]), dim=1)
+    forced = net(source, fed).log_softmax(-1).gather(-1, tokens[..., None])[..., 0].masked_fill(tokens == 0, 0.0)
+    torch.testing.assert_close(log_probs, forced.sum(1))
+    assert not log_probs.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("source", "max_len", "words"),
+    [
+        (torch.zeros(2, 3, dtype=torch.long), 0, "max_len .0."),
+        (torch.zeros(3, dtype=torch.long), 5, r"source has shape \(3,\)"),
+        (torch.zeros(0, 3, dtype=torch.long), 5, "at least one sequence"),
+    ],
+)
+def test_bad_input_is_named(as_a_user, source, max_len, words):
+    with pytest.raises(ValueError, match=words):
+        greedy_decode(Script([[5], [6]]), source, max_len=max_len)
+
+
+class Table:
+    """The next symbol depends on the last one only: ``transitions[last][next]`` are probabilities; rows are independent."""
+
+    def __init__(self, transitions):
+        self.log = torch.tensor(transitions).log()
+
+    def start_decoding(self, source, *, max_len):
+        return Rows(source[:, 0])
+
+    def decode_step(self, state, tokens):
+        assert state.rows.shape == tokens.shape
+        return self.log[tokens], state
+
+
+class Rows:
+    """A state that knows which source each row belongs to."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def reorder(self, rows):
+        return Rows(self.rows[rows])
+
+
+# Symbols: 0 padding, 1 start, 2 end, 3 and 4. Greedy takes 3 (0.55), after which everything is unsure; 4 is the better way.
+GARDEN_PATH = [
+    [0.2] * 5,
+    [0.0, 0.0, 0.05, 0.55, 0.4],
+    [0.2] * 5,
+    [0.0, 0.0, 0.4, 0.3, 0.3],
+    [0.0, 0.0, 0.9, 0.05, 0.05],
+]
+
+
+def all_sequences(log, max_len):
+    """Every sequence up to its end symbol or the limit, with its log-probability."""
+    grown = [((), 0.0)]
+    for _ in range(max_len):
+        grown = [
+            (s + (i,), p + float(log[s[-1] if s else 1, i])) if not s or s[-1] != 2 else (s, p)
+            for s, p in grown
+            for i in (range(len(log)) if not s or s[-1] != 2 else [None])
+        ]
+    return {s: p for s, p in grown if p > -math.inf}
+
+
+def test_beam_search_by_hand():
+    source = torch.tensor([[0, 0]])
+    greedy = greedy_decode(Table(GARDEN_PATH), source, max_len=6)
+    assert greedy.tokens.tolist() == [[3, 2]] and greedy.log_probs.exp().item() == pytest.approx(0.22)
+    tokens, scores, log_probs = beam_search(Table(GARDEN_PATH), source, max_len=6, beam_size=2, length_penalty=0.0)
+    assert tokens[0].tolist() == [[4, 2], [3, 2]]
+    assert log_probs[0].exp().tolist() == pytest.approx([0.36, 0.22]) and torch.equal(scores, log_probs)
+    normalized = beam_search(Table(GARDEN_PATH), source, max_len=6, beam_size=2)
+    assert normalized.scores[0].tolist() == pytest.approx([math.log(0.36) / 2, math.log(0.22) / 2])
+    best = normalized.best()
+    assert best.tokens.tolist() == [[4, 2]] and best.log_probs.exp().item() == pytest.approx(0.36)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_with_beams_for_all_it_finds_the_best_there_is(penalty):
+    torch.manual_seed(1)
+    logits = 2 * torch.randn(5, 5)
+    logits[:, 0] = -math.inf  # padding is never said
+    model = Table(torch.softmax(logits, -1).tolist())
+    scored = {s: p / len(s) ** penalty for s, p in all_sequences(model.log, 4).items()}
+    # 300 beams hold every sequence of 4 symbols out of 4, so nothing is lost on the way.
+    found = beam_search(model, torch.zeros(1, 3, dtype=torch.long), max_len=4, beam_size=300, length_penalty=penalty)
+    torch.testing.assert_close(found.scores[0, : len(scored)], torch.tensor(sorted(scored.values(), reverse=True)))
+    for row, score in zip(found.tokens[0, : len(scored)].tolist(), found.scores[0], strict=False):
+        assert score.item() == pytest.approx(scored[tuple(i for i in row if i)], abs=1e-5)
+    assert found.scores.isfinite().sum() == len(scored)
+
+
+def test_without_length_normalization_short_ones_win():
+    model = Table([[0.2] * 5, [0.0, 0.0, 0.2, 0.8, 0.0], [0.2] * 5, [0.0, 0.0, 0.02, 0.18, 0.8], [0, 0, 0.6, 0.0, 0.4]])
+    source = torch.zeros(1, 2, dtype=torch.long)
+    plain, normalized = (
+        beam_search(model, source, max_len=9, beam_size=3, length_penalty=penalty) for penalty in (0.0, 1.0)
+    )
+    assert (normalized.tokens[0, 0] != 0).sum() > (plain.tokens[0, 1] != 0).sum()
+    assert normalized.scores[0].tolist() == sorted(normalized.scores[0].tolist(), reverse=True)
+
+
+def test_finished_sequences_are_not_extended_and_unfinished_ones_are_cut():
+    tokens, scores, _ = beam_search(Table(GARDEN_PATH), torch.zeros(3, 2, dtype=torch.long), max_len=3, beam_size=4)
+    for row in tokens.flatten(0, 1).tolist():
+        after_end = row[row.index(2) + 1 :] if 2 in row else []
+        assert not any(after_end)
+    assert torch.equal(tokens[0], tokens[1]) and scores.isfinite().all()
+
+
+@pytest.mark.parametrize("attention", [True, False])
+def test_one_beam_is_greedy_and_more_are_no_worse(attention):
+    net = trained_a_little()
+    if not attention:
+        torch.manual_seed(2)
+        net = RecurrentSeq2Seq(9, 9, attention=False, d_embed=8, d_hidden=12).eval()
+    source = torch.tensor([[5, 3, 4, 6, 0], [4, 0, 0, 0, 0], [8, 7, 7, 3, 5]])
+    greedy = greedy_decode(net, source, max_len=12)
+    one = beam_search(net, source, max_len=12, beam_size=1).best()
+    assert torch.equal(one.tokens, greedy.tokens)
+    torch.testing.assert_close(one.log_probs, greedy.log_probs)
+    many = beam_search(net, source, max_len=12, beam_size=6, length_penalty=0.0)
+    assert (many.log_probs[:, 0] >= greedy.log_probs - 1e-5).all()
+    for row, length in enumerate((4, 1, 5)):
+        alone = beam_search(net, source[row : row + 1, :length], max_len=12, beam_size=6, length_penalty=0.0)
+        torch.testing.assert_close(alone.scores[0], many.scores[row])
+        assert torch.equal(alone.tokens[0], many.tokens[row, :, : alone.tokens.shape[2]])
+    for beam in range(6):  # the sums are those of teacher forcing
+        sequence = many.tokens[0, beam]
+        fed = torch.cat((torch.tensor([1]), sequence[:-1]))[None]
+        forced = net(source[:1, :4], fed).log_softmax(-1)[0].gather(-1, sequence[:, None])[:, 0]
+        torch.testing.assert_close(forced[sequence != 0].sum(), many.log_probs[0, beam])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"beam_size": 0}, "beam_size .0."), ({"length_penalty": -1.0}, "length_penalty"), ({"max_len": 0}, "max_len")],
+)
+def test_bad_input_of_beam_search_is_named(as_a_user, changes, words):
+    with pytest.raises(ValueError, match=words):
+        beam_search(Table(GARDEN_PATH), torch.zeros(1, 2, dtype=torch.long), **{"max_len": 3, **changes})
+
+
+def test_the_transformer_is_searched_as_teacher_forcing_scores_it():
+    torch.manual_seed(3)
+    net = make_transformer(9, 9, num_layers=2, d_model=8, d_ff=12, num_heads=2).eval()
+    torch.nn.init.normal_(net.generator.weight, std=0.8)
+    source = torch.tensor([[5, 3, 4, 6, 0], [4, 0, 0, 0, 0], [8, 7, 7, 3, 5]])
+    greedy = greedy_decode(net, source, max_len=7)
+    one = beam_search(net, source, max_len=7, beam_size=1).best()
+    assert torch.equal(one.tokens, greedy.tokens)
+    found = beam_search(net, source, max_len=7, beam_size=3, length_penalty=0.0)
+    assert (found.log_probs[:, 0] >= greedy.log_probs - 1e-5).all()
+    for row in range(3):
+        for beam in range(3):
+            sequence = found.tokens[row, beam]
+            length = 1 + int(((sequence == 2).nonzero()[:1] if (sequence == 2).any() else torch.tensor([[6]])).item())
+            sequence = sequence[:length]
+            fed = torch.cat((torch.tensor([1]), sequence[:-1]))[None]
+            forced = net(source[row : row + 1], fed).log_softmax(-1)[0].gather(-1, sequence[:, None]).sum()
+            torch.testing.assert_close(forced, found.log_probs[row, beam], atol=1e-4, rtol=1e-4)

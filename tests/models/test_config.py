@@ -1,0 +1,50 @@
+"""The configuration: the paper's base model by default, and nothing impossible."""
+
+import dataclasses
+
+import pytest
+
+from course_utils.models import TransformerConfig
+
+
+def test_defaults_are_the_papers_base_model():
+    c = TransformerConfig(11, 13)
+    assert (c.num_layers, c.d_model, c.d_ff, c.num_heads, c.dropout) == (6, 512, 2048, 8, 0.1)
+
+
+def test_it_is_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        TransformerConfig(11, 13).d_model = 64
+    assert dataclasses.replace(TransformerConfig(11, 13), d_model=64).d_model == 64
+
+
+@pytest.mark.parametrize("positions", ["learned", "none"])
+def test_odd_sizes_are_fine_without_pairs(positions):
+    assert TransformerConfig(11, 13, d_model=15, num_heads=3, positions=positions).d_model == 15
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"src_vocab": 0}, ["src_vocab (0)"]),
+        ({"tgt_vocab": -1}, ["tgt_vocab (-1)"]),
+        ({"num_layers": 0}, ["num_layers (0)"]),
+        ({"d_model": 0}, ["d_model (0)"]),
+        ({"d_ff": 0}, ["d_ff (0)"]),
+        ({"num_heads": 0}, ["num_heads (0)"]),
+        ({"max_len": 0}, ["max_len (0)"]),
+        ({"num_heads": 5}, ["num_heads (5) must divide d_model (512)"]),
+        ({"dropout": 1.0}, ["dropout (1.0)"]),
+        ({"dropout": -0.1}, ["dropout (-0.1)"]),
+        ({"positions": "rope"}, ["positions ('rope')", "'rotary'"]),
+        ({"d_model": 15, "num_heads": 3}, ["d_model (15)", "even", "sinusoidal"]),
+        ({"d_model": 20, "num_heads": 4, "positions": "rotary"}, ["(5)", "even", "rotary"]),
+        ({"pad_id": 11}, ["pad_id (11)", "vocabularies"]),
+        ({"pad_id": -1}, ["pad_id (-1)"]),
+    ],
+)
+@pytest.mark.usefixtures("as_a_user")
+def test_bad_values_are_named(changes, words):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+        TransformerConfig(**{"src_vocab": 11, "tgt_vocab": 13, **changes})
+    assert all(word in str(caught.value) for word in words), str(caught.value)

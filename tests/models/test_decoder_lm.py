@@ -1,0 +1,161 @@
+"""The decoder-only model against Hugging Face's Llama, and by its properties."""
+
+import pytest
+import torch
+
+from course_utils.decoding import generate
+from course_utils.models import DecoderConfig, DecoderLM, count_parameters
+
+V, N, D_MODEL, D_FF, H, H_KV = 19, 3, 24, 40, 6, 2
+TOKENS = torch.tensor([[5, 3, 8, 8, 2, 17, 4], [1, 2, 3, 4, 5, 6, 7]])
+
+
+def model(**changes):
+    torch.manual_seed(0)
+    sizes = {"num_layers": N, "d_model": D_MODEL, "d_ff": D_FF, "num_heads": H, "num_kv_heads": H_KV, "max_len": 12}
+    net = DecoderLM(DecoderConfig(V, **sizes | changes)).eval()
+    for parameter in net.parameters():  # larger than at the start, so that attention has something to choose
+        torch.nn.init.normal_(parameter, mean=1.0 if parameter.dim() == 1 else 0.0, std=0.3)
+    return net
+
+
+NAMES = {
+    "embedding.weight": "model.embed_tokens.weight",
+    "norm.weight": "model.norm.weight",
+    "generator.weight": "lm_head.weight",
+    "self_attention": "self_attn",
+    "self_residual.norm": "input_layernorm",
+    "feed_forward_residual.norm": "post_attention_layernorm",
+    "feed_forward": "mlp",
+}
+
+
+def hugging_face(net):
+    """Their model with our weights: the same names but for the modules above them."""
+    from transformers.models.llama import modeling_llama as llama
+
+    c = net.config
+    theirs = llama.LlamaForCausalLM(
+        llama.LlamaConfig(
+            vocab_size=V,
+            hidden_size=D_MODEL,
+            intermediate_size=D_FF,
+            num_hidden_layers=N,
+            num_attention_heads=H,
+            num_key_value_heads=c.num_kv_heads or H,
+            rms_norm_eps=c.norm_eps,
+            rope_theta=c.rope_base,
+            max_position_embeddings=c.max_len,
+            tie_word_embeddings=c.tie_embeddings,
+        )
+    ).eval()
+    weights = {}
+    for name, value in net.state_dict().items():
+        for ours, other in NAMES.items():
+            name = (
+                name.replace(f".{ours}.", f".{other}.") if "." in name and name not in NAMES else NAMES.get(name, name)
+            )
+        weights[f"model.{name}" if name.startswith("layers.") else name] = value
+    theirs.load_state_dict(weights)
+    return theirs
+
+
+@pytest.mark.parametrize("num_kv_heads", [None, 2, 1])
+@pytest.mark.parametrize("tie", [True, False])
+def test_equals_llama(num_kv_heads, tie):
+    net = model(num_kv_heads=num_kv_heads, tie_embeddings=tie)
+    with torch.no_grad():
+        expected = hugging_face(net)(TOKENS).logits
+    assert expected.std() > 0.5  # not nothing
+    torch.testing.assert_close(net(TOKENS), expected, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("pieces", [(7,), (4, 1, 1, 1), (1,) * 7, (3, 3, 1)])
+def test_piece_by_piece_with_a_cache_equals_llama(pieces):
+    net = model()
+    expected = hugging_face(net)(TOKENS).logits
+    cache, found = net.start_cache(2, 7), []
+    for piece in TOKENS.split(pieces, dim=1):
+        found.append(net(piece, cache=cache))
+    torch.testing.assert_close(torch.cat(found, dim=1), expected, atol=1e-4, rtol=1e-4)
+    assert cache[0].num_bytes == 2 * 2 * H_KV * 7 * (D_MODEL // H) * 4
+
+
+def test_nothing_leaks_from_the_future():
+    net = model()
+    embedded = net.embedding(TOKENS).detach().requires_grad_()
+    net.embedding.forward = lambda tokens: embedded
+    net(TOKENS)[:, 3].sum().backward()
+    assert (embedded.grad[:, 4:] == 0).all() and (embedded.grad[:, :4] != 0).any(-1).all()
+
+
+def test_weights_of_every_layer():
+    logits, weights = model()(TOKENS, return_weights=True)
+    torch.testing.assert_close(logits, model()(TOKENS), atol=1e-5, rtol=1e-5)
+    assert len(weights) == N and all(w.shape == (2, H, 7, 7) for w in weights)
+    torch.testing.assert_close(weights[1].sum(-1), torch.ones(2, H, 7))
+
+
+def test_parameters_by_hand():
+    attention = 2 * D_MODEL * D_MODEL + 2 * D_MODEL * (H_KV * D_MODEL // H)
+    layer = attention + 3 * D_MODEL * D_FF + 2 * D_MODEL
+    assert count_parameters(model()) == V * D_MODEL + N * layer + D_MODEL
+    assert count_parameters(model(tie_embeddings=False)) == 2 * V * D_MODEL + N * layer + D_MODEL
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_cached_generation_gives_the_same_tokens(temperature):
+    net = model()
+    with_cache, without = (
+        generate(
+            net,
+            TOKENS[:, :3],
+            max_new_tokens=9,
+            temperature=temperature,
+            generator=torch.Generator().manual_seed(5),
+            use_cache=use_cache,
+        )
+        for use_cache in (True, False)
+    )
+    assert torch.equal(with_cache, without) and with_cache.shape == (2, 12)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: model()(TOKENS.repeat(1, 2)), r"14 positions.*max_len \(12\)"),
+        (lambda: model()(TOKENS + 10), "1.* to 27; expected 0 to 18"),
+        (lambda: model()(TOKENS[0]), r"shape \(7,\)"),
+        (lambda: model()(TOKENS, cache=[]), "cache has 0 entries.*3 layers"),
+        (lambda: model().start_cache(2, 13), r"max_len \(13\).*\(12\)"),
+    ],
+)
+@pytest.mark.usefixtures("as_a_user")
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.usefixtures("as_a_user")
+def test_tokens_must_be_whole_numbers():
+    with pytest.raises(TypeError, match="float32"):
+        model()(TOKENS.float())
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"num_layers": 0}, "num_layers .0."),
+        ({"num_heads": 5}, "num_heads .5. must divide d_model .24."),
+        ({"num_kv_heads": 4}, "num_kv_heads .4.*num_heads .6."),
+        ({"num_kv_heads": 0}, "num_kv_heads .0."),
+        ({"num_heads": 8}, "3. must be even"),
+        ({"dropout": 1.0}, "dropout .1.0."),
+        ({"rope_base": 0.0}, "rope_base .0.0."),
+    ],
+)
+@pytest.mark.usefixtures("as_a_user")
+def test_bad_sizes_are_named(changes, words):
+    with pytest.raises(ValueError, match=words):
+        model(**changes)

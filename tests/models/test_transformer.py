@@ -1,0 +1,275 @@
+"""The Transformer against nn.Transformer, against parameter counts worked by hand, and by its properties."""
+
+import itertools
+
+import pytest
+import torch
+from pytorch_weights import copy_transformer, unsettle
+from torch import nn
+
+from course_utils.masks import causal_mask, combine_masks, padding_mask
+from course_utils.models import Transformer, TransformerConfig, count_parameters, make_transformer
+
+SRC, TGT, N, D_MODEL, D_FF, H = 11, 13, 3, 24, 40, 4
+SOURCE = torch.tensor([[5, 3, 8, 8, 2, 0, 0], [1, 2, 3, 4, 5, 6, 7]])
+TARGET = torch.tensor([[1, 2, 3, 12, 5], [1, 4, 2, 0, 0]])
+B, L_S, L_T = 2, 7, 5
+POSITIONS = ("sinusoidal", "learned", "rotary", "none")
+
+
+def model(**changes):
+    torch.manual_seed(0)
+    sizes = {"num_layers": N, "d_model": D_MODEL, "d_ff": D_FF, "num_heads": H, "max_len": 9}
+    return unsettle(Transformer(TransformerConfig(SRC, TGT, **sizes | changes))).eval()
+
+
+def pair(pre_norm):
+    """Ours and PyTorch's with the same weights."""
+    ours = model(pre_norm=pre_norm)
+    sizes = {"d_model": D_MODEL, "nhead": H, "num_encoder_layers": N, "num_decoder_layers": N, "dim_feedforward": D_FF}
+    theirs = nn.Transformer(**sizes, batch_first=True, norm_first=pre_norm).eval()
+    copy_transformer(ours, unsettle(theirs))
+    return ours, theirs
+
+
+def pytorchs_masks():
+    """There True means "ignore"."""
+    return {
+        "tgt_mask": ~causal_mask(L_T)[0, 0],
+        "src_key_padding_mask": SOURCE == 0,
+        "tgt_key_padding_mask": TARGET == 0,
+        "memory_key_padding_mask": SOURCE == 0,
+    }
+
+
+@pytest.mark.parametrize("pre_norm", [True, False])
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+def test_equals_pytorchs(pre_norm):
+    ours, theirs = pair(pre_norm)
+    source, target = ours.source_embedding(SOURCE), ours.target_embedding(TARGET)
+    memory = theirs.encoder(source, src_key_padding_mask=SOURCE == 0)
+    torch.testing.assert_close(ours.encode(SOURCE), memory, atol=1e-4, rtol=1e-4)
+    hidden = theirs(source, target, **pytorchs_masks())
+    got = ours.decode(TARGET, ours.encode(SOURCE), memory_mask=padding_mask(SOURCE, 0))
+    torch.testing.assert_close(got, hidden, atol=1e-4, rtol=1e-4)
+    explicit, weights = ours(SOURCE, TARGET, return_weights=True)
+    for logits in (ours(SOURCE, TARGET), explicit):
+        torch.testing.assert_close(logits, ours.generator(hidden), atol=1e-4, rtol=1e-4)
+    for found, shape in (
+        (weights.encoder, (B, H, L_S, L_S)),
+        (weights.decoder_self, (B, H, L_T, L_T)),
+        (weights.decoder_cross, (B, H, L_T, L_S)),
+    ):
+        assert [tuple(w.shape) for w in found] == [shape] * N
+        torch.testing.assert_close(torch.stack(found).sum(-1), torch.ones(N, *shape[:-1]))
+
+
+@pytest.mark.parametrize("pre_norm", [True, False])
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+def test_gradients_equal_pytorchs(pre_norm):
+    ours, theirs = pair(pre_norm)
+    embeddings = (ours.source_embedding, ours.target_embedding)
+    grads = []
+    for run in (
+        lambda: ours(SOURCE, TARGET),
+        lambda: ours.generator(theirs(embeddings[0](SOURCE), embeddings[1](TARGET), **pytorchs_masks())),
+    ):
+        ours.zero_grad()
+        run().log_softmax(-1)[TARGET != 0].pow(2).mean().backward()
+        grads.append([embedding.tokens.weight.grad.clone() for embedding in embeddings])
+    for mine, wanted in zip(*grads, strict=True):
+        torch.testing.assert_close(mine, wanted, atol=1e-5, rtol=1e-4)
+    ours.zero_grad()
+    ours(SOURCE, TARGET).log_softmax(-1)[TARGET != 0].pow(2).mean().backward()
+    layer, their_layer = ours.decoder_layers[1].cross_attention, theirs.decoder.layers[1].multihead_attn
+    packed = torch.cat([getattr(layer, f"{name}_proj").weight.grad for name in "qkv"])
+    torch.testing.assert_close(packed, their_layer.in_proj_weight.grad, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+def test_parameters_of_the_base_model_counted_by_hand():
+    attention = 4 * (512 * 512 + 512)  # query, key, value, output: 1,050,624
+    feed_forward = (512 * 2048 + 2048) + (2048 * 512 + 512)  # 2,099,712
+    norm = 2 * 512
+    encoder_layer = attention + feed_forward + 2 * norm  # 3,152,384
+    decoder_layer = 2 * attention + feed_forward + 3 * norm  # 4,204,032
+    stacks = 6 * encoder_layer + 6 * decoder_layer + 2 * norm
+    embeddings_and_generator = 11 * 512 + 11 * 512 + (512 * 11 + 11)  # 16,907
+    with torch.device("meta"):  # shapes without numbers: nothing is set aside
+        base, theirs = make_transformer(11, 11), nn.Transformer()
+    assert count_parameters(base) == stacks + embeddings_and_generator == 44_157_451
+    assert count_parameters(base) - embeddings_and_generator == count_parameters(theirs)
+
+
+@pytest.mark.parametrize(
+    ("changes", "extra"),
+    [
+        ({}, 0),
+        ({"final_norm": False}, -2 * 2 * D_MODEL),
+        ({"pre_norm": False}, 0),
+        ({"tie_embeddings": True}, -TGT * D_MODEL),
+        ({"positions": "learned"}, 2 * 9 * D_MODEL),
+        ({"positions": "rotary"}, 0),
+        ({"positions": "none"}, 0),
+    ],
+)
+@pytest.mark.parametrize("num_layers", [1, 2, 3])
+def test_each_layer_has_parameters_of_its_own(num_layers, changes, extra):
+    attention, feed_forward = 4 * (24 * 24 + 24), (24 * 40 + 40) + (40 * 24 + 24)
+    layers = num_layers * ((attention + feed_forward + 2 * 48) + (2 * attention + feed_forward + 3 * 48))
+    expected = layers + 2 * 48 + SRC * 24 + TGT * 24 + (24 * TGT + TGT) + extra
+    assert count_parameters(model(num_layers=num_layers, **changes)) == expected
+
+
+def test_frozen_parameters_do_not_count():
+    layer = nn.Linear(3, 5)
+    layer.bias.requires_grad_(False)
+    assert count_parameters(layer) == 15
+
+
+def test_starting_values():
+    torch.manual_seed(0)
+    found = make_transformer(500, 600, 1, 64, 256, 4)
+    up = found.encoder_layers[0].feed_forward.up_proj
+    assert up.weight.abs().max().item() == pytest.approx(
+        (6 / (64 + 256)) ** 0.5, rel=0.01
+    )  # Xavier: uniform up to this
+    assert up.weight.std().item() == pytest.approx((2 / (64 + 256)) ** 0.5, rel=0.02)
+    assert (up.bias == 0).all()
+    for embedding in (found.source_embedding, found.target_embedding):
+        assert embedding.tokens.weight.std().item() == pytest.approx(64**-0.5, rel=0.02)
+    tied = Transformer(TransformerConfig(500, 600, 1, 64, 256, 4, tie_embeddings=True, positions="learned"))
+    assert tied.generator.weight is tied.target_embedding.tokens.weight
+    assert tied.generator.weight.std().item() == pytest.approx(64**-0.5, rel=0.02)
+    assert tied.source_embedding.positions.table.std().item() == pytest.approx(0.02, rel=0.05)
+
+
+@pytest.mark.parametrize(("pre_norm", "positions"), list(itertools.product((True, False), POSITIONS)))
+def test_nothing_leaks_from_the_future(pre_norm, positions):
+    found = model(pre_norm=pre_norm, positions=positions)
+    target = torch.tensor([[1, 2, 3, 12, 5]])
+    embedded = []
+    found.target_embedding.register_forward_hook(lambda m, i, out: embedded.append(out.retain_grad() or out))
+    logits = found(SOURCE[1:], target)
+    for i in range(L_T):
+        (gradient,) = torch.autograd.grad(logits[0, i].pow(2).sum(), embedded[0], retain_graph=True)
+        assert (gradient[0, i + 1 :] == 0).all() and (gradient[0, : i + 1] != 0).any(-1).all()
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_a_changed_future_does_not_change_the_past(positions):
+    found = model(positions=positions)
+    changed = TARGET.clone()
+    changed[:, 3:] = 7
+    assert torch.equal(found(SOURCE, TARGET)[:, :3], found(SOURCE, changed)[:, :3])
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_padding_changes_nothing(positions):
+    """The first source alone, without its two padding tokens, beside the padded batch; the second target likewise."""
+    found = model(positions=positions)
+    batch = found(SOURCE, TARGET)
+    torch.testing.assert_close(found(SOURCE[:1, :5], TARGET[:1]), batch[:1], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(found(SOURCE[1:], TARGET[1:, :3]), batch[1:, :3], atol=1e-5, rtol=1e-5)
+
+
+def test_a_source_of_nothing_but_padding_gives_finite_numbers_and_gradients():
+    found = model()
+    source = SOURCE.clone()
+    source[0] = 0
+    logits = found(source, TARGET)
+    logits.pow(2).sum().backward()
+    assert torch.isfinite(logits).all()
+    assert all(torch.isfinite(p.grad).all() for p in found.parameters() if p.grad is not None)
+
+
+def test_own_masks_replace_the_default_ones():
+    found = model()
+    masks = {
+        "source_mask": padding_mask(SOURCE, 0),
+        "target_mask": combine_masks(padding_mask(TARGET, 0), causal_mask(L_T)),
+    }
+    assert torch.equal(found(SOURCE, TARGET, **masks), found(SOURCE, TARGET))
+    everything = torch.ones(1, 1, 1, L_S, dtype=torch.bool)
+    assert not torch.allclose(found(SOURCE, TARGET, source_mask=everything)[0], found(SOURCE, TARGET)[0])
+    assert not torch.allclose(found(SOURCE, TARGET, target_mask=everything[..., :L_T]), found(SOURCE, TARGET))
+
+
+def test_another_padding_id():
+    found = model(pad_id=9)
+    torch.testing.assert_close(
+        found(SOURCE.where(SOURCE != 0, 9), TARGET)[0], found(SOURCE[:, :5], TARGET)[0], atol=1e-5, rtol=0
+    )
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_order_is_seen_only_with_positions(positions):
+    found = model(positions=positions)
+    source = SOURCE[1:]
+    difference = (found(source, TARGET[1:]) - found(source.flip(1), TARGET[1:])).abs().max()
+    assert difference < 1e-5 if positions == "none" else difference > 1e-3
+
+
+def test_double_precision_and_bfloat16():
+    found = model(positions="rotary")
+    expected = found(SOURCE, TARGET)
+    torch.testing.assert_close(
+        model(positions="rotary").double()(SOURCE, TARGET).float(), expected, atol=1e-5, rtol=1e-5
+    )
+    half = model(positions="rotary").bfloat16()(SOURCE, TARGET)
+    assert half.dtype == torch.bfloat16
+    torch.testing.assert_close(half.float(), expected, atol=0.1, rtol=0.1)
+
+
+def test_it_learns():
+    """Six sequences by heart, in a few steps: every part passes gradients on."""
+    torch.manual_seed(0)
+    found = make_transformer(SRC, TGT, 1, 32, 64, 4, dropout=0.0)
+    source = torch.randint(1, SRC, (6, 5), generator=torch.Generator().manual_seed(1))
+    start = torch.cat((torch.full((6, 1), 12), source[:, :-1]), dim=1)
+    optimizer = torch.optim.Adam(found.parameters(), lr=3e-3)
+    losses = []
+    for _ in range(60):
+        loss = nn.functional.cross_entropy(found(source, start).flatten(0, 1), source.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[0] > 2 and losses[-1] < 0.05
+    assert torch.equal(found(source, start).argmax(-1), source)
+
+
+MODEL = model()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: MODEL(SOURCE[0], TARGET), ValueError, ["(7,)"]),
+        (lambda: MODEL(SOURCE, TARGET[0]), ValueError, ["(5,)"]),
+        (lambda: MODEL(SOURCE.float(), TARGET), TypeError, ["float32", "token ids"]),
+        (lambda: MODEL(SOURCE, TARGET.float()), TypeError, ["float32", "token ids"]),
+        (lambda: MODEL(SOURCE + 5, TARGET), ValueError, ["ids from 5 to 13", "0 to 10"]),
+        (lambda: MODEL(SOURCE, TARGET[:1]), ValueError, ["batch size", "2", "1"]),
+        (lambda: MODEL(SOURCE.repeat(1, 2), TARGET), ValueError, ["0 to 13", "max_len (9)", "max_len=14"]),
+        (
+            lambda: MODEL(SOURCE, TARGET, source_mask=causal_mask(L_S)),
+            ValueError,
+            ["source_mask", "(1, 1, 7, 7)", "encode"],
+        ),
+        (
+            lambda: MODEL(SOURCE, TARGET, source_mask=SOURCE != 0),
+            ValueError,
+            ["source_mask", "(2, 7)", "(B, 1, 1, L_s)"],
+        ),
+        (lambda: MODEL(SOURCE, TARGET, source_mask=torch.ones(1, 1, 1, L_S)), TypeError, ["float32"]),
+        (lambda: MODEL(SOURCE, TARGET, target_mask=causal_mask(L_S)), ValueError, ["(1, 1, 7, 7)", "(2, 4, 5, 5)"]),
+        (lambda: MODEL.decode(TARGET, MODEL.encode(SOURCE)), TypeError, ["memory_mask"]),
+        (lambda: make_transformer(SRC, TGT, num_heads=7), ValueError, ["num_heads (7)"]),
+    ],
+)
+@pytest.mark.usefixtures("as_a_user")
+def test_bad_input_is_named(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words), str(caught.value)

@@ -1,0 +1,254 @@
+"""Seeds, schedules, label smoothing; the loop, interrupted in every way."""
+
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils.training import fit, label_smoothing_loss, one_cycle_rate, seed_everything, warmup_rate
+
+
+def test_seed():
+    seed_everything(3)
+    first = random.random(), torch.rand(2).tolist()
+    seed_everything(3)
+    assert first == (random.random(), torch.rand(2).tolist())
+
+
+def test_warmup_is_the_papers_equation():
+    rates = [warmup_rate(step, d_model=512) for step in range(1, 20_001)]
+    assert max(rates) == rates[3999] == pytest.approx(512**-0.5 * 4000**-0.5)
+    assert rates[0] == pytest.approx(512**-0.5 * 4000**-1.5)
+    assert rates[15_999] == pytest.approx(rates[3999] / 2)  # four times the steps, half the rate
+    assert rates[1999] == pytest.approx(rates[3999] / 2)  # half way up
+    assert warmup_rate(10, 64, warmup=10, factor=2.0) == pytest.approx(2 / 8 / 10**0.5)
+
+
+def test_one_cycle():
+    rates = [one_cycle_rate(step, 100, 0.5) for step in range(1, 121)]
+    assert max(rates) == rates[29] == pytest.approx(0.5)
+    assert rates[99] == rates[119] == pytest.approx(0.01) and all(rate > 0 for rate in rates)
+    assert rates[:30] == sorted(rates[:30]) and rates[29:] == sorted(rates[29:], reverse=True)
+
+
+def by_definition(logits, target, smoothing, pad_id):
+    """Cross-entropy with the smoothed distribution written out, symbol by symbol."""
+    size = logits.shape[-1]
+    losses = []
+    for scores, right in zip(logits.reshape(-1, size), target.flatten(), strict=True):
+        if right == pad_id:
+            continue
+        wanted = torch.full((size,), smoothing / (size - 2))
+        wanted[right], wanted[pad_id] = 1 - smoothing, 0.0
+        assert wanted.sum() == pytest.approx(1)
+        losses.append(-(wanted * torch.log(torch.softmax(scores, -1))).sum())
+    return torch.stack(losses).mean()
+
+
+@pytest.mark.parametrize("pad_id", [0, 3])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.6])
+def test_label_smoothing_by_definition(smoothing, pad_id):
+    torch.manual_seed(0)
+    logits = torch.randn(2, 5, 7)
+    target = torch.tensor([[3, 1, 6, 0, 0], [2, 0, 5, 4, 3]])
+    found = label_smoothing_loss(logits, target, smoothing=smoothing, pad_id=pad_id)
+    torch.testing.assert_close(found, by_definition(logits, target, smoothing, pad_id))
+    if smoothing == 0.0:
+        theirs = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad_id)
+        torch.testing.assert_close(found, theirs)
+
+
+def test_loss_of_padding_alone_is_zero_and_harmless():
+    logits = torch.randn(2, 3, 5, requires_grad=True)
+    loss = label_smoothing_loss(logits, torch.zeros(2, 3, dtype=torch.long))
+    loss.backward()
+    assert loss.item() == 0 and (logits.grad == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: warmup_rate(0, 512), "step .0. must be at least 1"),
+        (lambda: warmup_rate(1, 0), "d_model .0."),
+        (lambda: one_cycle_rate(0, 10, 1.0), "step .0."),
+        (lambda: one_cycle_rate(1, 10, 1.0, rise=1.0), "rise .1.0."),
+        (lambda: label_smoothing_loss(torch.zeros(2, 5), torch.ones(2).long(), smoothing=1.0), "smoothing .1.0."),
+        (lambda: label_smoothing_loss(torch.zeros(2, 5), torch.ones(3).long()), r"\(2, 5\), target \(3,\)"),
+        (lambda: label_smoothing_loss(torch.zeros(2, 2), torch.ones(2).long()), "2 symbols"),
+        (lambda: fit(nn.Linear(1, 1), None, None, epochs=0, rate=None), "epochs .0."),
+        (lambda: fit(nn.Linear(1, 1), None, None, epochs=1, rate=None, patience=2), "patience"),
+        (
+            lambda: fit(nn.Linear(1, 1), lambda e: [], None, epochs=1, rate=None, progress=False),
+            r"batches\(0\) is empty",
+        ),
+    ],
+)
+def test_bad_input_is_named(as_a_user, call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def line(seed=0):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.2), nn.Linear(8, 1))
+
+
+def some_batches(epoch):
+    rng = torch.Generator().manual_seed(epoch)
+    x = torch.randn(4, 16, 3, generator=rng)
+    return [(part, part.sum(1, keepdim=True)) for part in x]
+
+
+def squared(model, batch):
+    return F.mse_loss(model(batch[0]), batch[1])
+
+
+def run(model, **changes):
+    settings = {"epochs": 5, "rate": lambda step: 0.01, "progress": False, **changes}
+    return fit(model, some_batches, squared, **settings)
+
+
+def test_it_learns_and_tells():
+    model = line()
+    history = run(model, epochs=30, validate=lambda m: squared(m, some_batches(99)[0]))
+    assert history.stopped == "finished" and len(history.losses) == len(history.scores) == len(history.seconds) == 30
+    assert history.losses[-1] < history.losses[0] / 3
+    assert not model.training
+    best = squared(model, some_batches(99)[0]).item()
+    assert best == pytest.approx(min(history.scores)) and history.scores[history.best_epoch] == min(history.scores)
+
+
+def test_the_rate_of_each_update_and_the_clipping():
+    seen, norms, model = [], [], line()
+    optimizer = torch.optim.SGD(model.parameters(), lr=123.0)
+
+    def look(optimizer, *_):
+        seen.append(optimizer.param_groups[0]["lr"])
+        norms.append(torch.cat([p.grad.flatten() for p in model.parameters()]).norm().item())
+
+    optimizer.register_step_pre_hook(look)
+    run(model, epochs=2, rate=lambda step: 1e-3 * step, optimizer=optimizer, clip_norm=0.5)
+    assert seen == pytest.approx([1e-3 * step for step in range(1, 9)])
+    assert max(norms) == pytest.approx(0.5, rel=1e-4)
+
+
+def test_interrupted_and_resumed_ends_as_if_nothing_had_happened(tmp_path):
+    whole = line()
+    expected = run(whole, validate=lambda m: squared(m, some_batches(99)[0]))
+    calls = 0
+
+    def loss(model, batch):
+        nonlocal calls
+        calls += 1
+        if calls == 11:  # in the third epoch
+            raise KeyboardInterrupt
+        return squared(model, batch)
+
+    file = tmp_path / "deep" / "line.pt"
+    settings = {"epochs": 5, "rate": lambda step: 0.01, "progress": False, "checkpoint": file}
+    settings["validate"] = lambda m: squared(m, some_batches(99)[0])
+    first = fit(line(), some_batches, loss, **settings)
+    assert first.stopped == "interrupted" and len(first.losses) == 2
+    again = line(seed=7)
+    second = fit(again, some_batches, squared, **settings)
+    assert second.stopped == "finished" and second.losses == expected.losses and second.scores == expected.scores
+    for a, b in zip(again.parameters(), whole.parameters(), strict=True):
+        assert torch.equal(a, b)
+    third = fit(line(seed=8), some_batches, squared, **settings)  # nothing is left to do
+    assert third.losses == expected.losses
+    assert [p.name for p in file.parent.iterdir()] == ["line.pt"]
+
+
+KILLED = """
+import sys, time, torch
+from pathlib import Path
+sys.path[:0] = {folders!r}
+from test_training import line, run, squared, some_batches
+from course_utils.training import fit
+def slow(model, batch):
+    time.sleep(0.02)
+    return squared(model, batch)
+print("ready", flush=True)
+fit(line(), some_batches, slow, epochs=1000, rate=lambda step: 0.01, progress=False, checkpoint=Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL there")
+def test_killed_and_resumed_loses_at_most_the_epoch_it_was_in(tmp_path, root):
+    file = tmp_path / "line.pt"
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED.format(folders=[str(root), str(root / "tests")]), str(file)],
+        cwd=root,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout.readline() == b"ready\n"
+    started = time.monotonic()
+    while not file.exists():
+        assert time.monotonic() - started < 60 and process.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.35)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = len(torch.load(file, weights_only=True)["history"]["losses"])
+    assert kept >= 2  # several epochs of 0.08 s had been written when it died
+    torch.manual_seed(0)
+    whole, resumed = run(line(), epochs=kept + 2), run(line(seed=5), epochs=kept + 2, checkpoint=file)
+    assert resumed.losses == whole.losses and resumed.seconds == sorted(resumed.seconds)
+
+
+def test_an_interrupt_without_a_checkpoint_keeps_what_was_learned():
+    model = line()
+    before = model[0].weight.clone()
+
+    def loss(model, batch):
+        if not torch.equal(model[0].weight, before):
+            raise KeyboardInterrupt
+        return squared(model, batch)
+
+    history = fit(model, some_batches, loss, epochs=3, rate=lambda step: 0.01, progress=False)
+    assert history.stopped == "interrupted" and history.losses == [] and not torch.equal(model[0].weight, before)
+
+
+def test_time_limit_and_patience():
+    def slow(model, batch):
+        time.sleep(0.05)
+        return squared(model, batch)
+
+    started = time.monotonic()
+    history = fit(line(), some_batches, slow, epochs=1000, rate=lambda step: 0.01, progress=False, time_limit=0.3)
+    assert history.stopped == "time limit" and time.monotonic() - started < 3 and 0 < len(history.losses) < 5
+    scores = iter([3.0, 2.0, 2.5, 2.0, 9.0, 1.0])
+    stuck = run(line(), epochs=6, validate=lambda m: next(scores), patience=2)
+    assert stuck.stopped == "no better" and stuck.scores == [3.0, 2.0, 2.5, 2.0] and stuck.best_epoch == 1
+
+
+def test_a_loss_that_is_not_finite_is_named():
+    with pytest.raises(ValueError, match=r"loss is nan.*0\.01"):
+        fit(line(), some_batches, lambda m, b: squared(m, b) * math.nan, epochs=1, rate=lambda s: 0.01, progress=False)
+
+
+def test_damaged_or_foreign_checkpoints_are_named(tmp_path):
+    file = tmp_path / "line.pt"
+    run(line(), epochs=1, checkpoint=file)
+    whole = file.read_bytes()
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match=r"another model.*delete"):
+        fit(nn.Linear(3, 1), some_batches, squared, epochs=2, rate=lambda s: 0.01, progress=False, checkpoint=file)
+    for damage in (whole[: len(whole) // 2], b"", b"PK nonsense"):
+        file.write_bytes(damage)
+        with pytest.raises(ValueError, match=r"cannot be read.*delete .*line\.pt"):
+            run(line(), checkpoint=file)
+
+
+def test_the_bar_goes_to_standard_output(capfd):
+    run(line(), epochs=2, progress=True)
+    said = capfd.readouterr()
+    assert "8/8" in said.out and not said.err

@@ -1,0 +1,102 @@
+"""The widget of gradients by depth: what is drawn is what was measured, and the measure is what it says."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils.layers import EncoderLayer
+from course_utils.widgets import gradient_by_depth
+from course_utils.widgets.gradient_depth import DEPTHS, MATRICES, mean_cosine, measure
+
+
+@pytest.fixture(scope="module")
+def widget():
+    return gradient_by_depth()
+
+
+def drawn(widget, num_layers, matrix="feed-forward: down_proj"):
+    widget.controls["num_layers"].value, widget.controls["matrix"].value = num_layers, matrix
+    assert widget.problem.value == ""
+    return [{line.get_label(): torch.tensor(line.get_ydata()) for line in ax.lines} for ax in widget.figure.axes]
+
+
+def test_first_state_is_twelve_layers(widget):
+    assert widget.controls["num_layers"].value == 12
+    assert widget.figure.axes[0].get_title() == "12 layers, feed-forward: down_proj"
+
+
+def test_each_depth_shows_one_point_a_layer(widget):
+    for depth in DEPTHS:
+        for ax in drawn(widget, depth):
+            assert {name: len(values) for name, values in ax.items()} == {"pre-norm": depth, "post-norm": depth}
+
+
+def test_the_chosen_matrix_is_drawn(widget):
+    expected = torch.stack([measure(4, False, seed) for seed in range(3)]).mean(dim=0)  # (3, 4)
+    for row, matrix in enumerate(MATRICES):
+        gradients, alike = drawn(widget, 4, matrix)
+        torch.testing.assert_close(gradients["post-norm"].float(), expected[row], rtol=1e-3, atol=0)
+        torch.testing.assert_close(alike["post-norm"].float(), expected[2], rtol=1e-3, atol=0)
+        low, high = widget.figure.axes[0].get_ylim()
+        assert low < gradients["post-norm"].min() and gradients["post-norm"].max() < high
+
+
+def test_every_point_is_inside_the_figure(widget):
+    for depth in DEPTHS:
+        for matrix in MATRICES:
+            gradients = torch.cat(list(drawn(widget, depth, matrix)[0].values()))
+            low, high = widget.figure.axes[0].get_ylim()
+            assert low < gradients.min() and gradients.max() < high, (depth, matrix)
+
+
+def test_what_the_lesson_says_of_it(widget):
+    gradients, alike = drawn(widget, 12)
+    assert gradients["pre-norm"][-1] < 0.5 * gradients["pre-norm"][0]
+    assert gradients["post-norm"][-1] > 0.5 * gradients["post-norm"][0]
+    assert alike["post-norm"][-1] > 0.95 > 0.9 > alike["pre-norm"][-1]
+    queries, _ = drawn(widget, 12, "attention: q_proj")
+    assert queries["post-norm"][-1] < 0.2 * queries["pre-norm"][-1]
+
+
+def test_mean_cosine_by_hand():
+    """Cosines of the three pairs: 0, -1 and 0."""
+    x = torch.tensor([[[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0]]])
+    assert mean_cosine(x) == pytest.approx(-1 / 3)
+    assert mean_cosine(torch.ones(2, 4, 3)) == pytest.approx(1)
+
+
+def test_gradients_are_those_of_pytorchs_layers():
+    """The same numbers in a stack of ``nn.TransformerEncoderLayer``, drawn here in the order in which measure draws them."""
+    torch.manual_seed(5)
+    ours = [EncoderLayer(64, 4, 256, dropout=0.0, pre_norm=False) for _ in range(2)]
+    classify = nn.Linear(64, 20)
+    for part in (*nn.ModuleList(ours).modules(), classify):
+        if isinstance(part, nn.Linear):
+            nn.init.xavier_uniform_(part.weight)
+            nn.init.zeros_(part.bias)
+    x, target = torch.randn(8, 10, 64), torch.randint(0, 20, (8, 10))
+    theirs = [nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True) for _ in range(2)]
+    for layer, their_layer in zip(ours, theirs, strict=True):
+        _copy_back(layer, their_layer)
+        x = their_layer(x)
+    F.cross_entropy(classify(x).flatten(0, 1), target.flatten()).backward()
+    expected = torch.tensor([layer.linear2.weight.grad.norm() for layer in theirs])
+    torch.testing.assert_close(measure(2, False, 5)[0], expected, rtol=1e-3, atol=0)
+
+
+@torch.no_grad()
+def _copy_back(ours, theirs):
+    attention = ours.self_attention
+    theirs.self_attn.in_proj_weight.copy_(torch.cat([getattr(attention, f"{name}_proj").weight for name in "qkv"]))
+    theirs.self_attn.in_proj_bias.zero_()
+    theirs.self_attn.out_proj.load_state_dict(attention.o_proj.state_dict())
+    theirs.linear1.load_state_dict(ours.feed_forward.up_proj.state_dict())
+    theirs.linear2.load_state_dict(ours.feed_forward.down_proj.state_dict())
+
+
+def test_measuring_leaves_the_random_numbers_alone():
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    measure(1, True, 0)
+    assert torch.equal(before, torch.get_rng_state())
