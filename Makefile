@@ -10,7 +10,7 @@ test: export OMP_NUM_THREADS = 1
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 
-.PHONY: setup lab build check test lint mutants bench test-nbgrader clean
+.PHONY: setup lab build check test test-hostile lint grade mutants bench test-nbgrader clean
 .DEFAULT_GOAL := setup
 
 setup: $(READY)
@@ -36,6 +36,13 @@ lint: setup
 test: lint check
 	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist loadfile tests)
 	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --nbval --nbval-current-env notebooks solutions)
+
+# make grade SUBMISSIONS=folder GRADES=folder LESSON=05
+grade: setup
+	$(PY) -m course_utils.grading $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
+
+test-hostile: setup
+	$(call step,hostile submissions; a class graded four ways and after ten kills; about 10 minutes,$(PY) -m pytest -q -s tests/hostile)
 
 mutants: setup
 	$(PY) -m course_utils.checks

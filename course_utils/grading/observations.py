@@ -1,0 +1,93 @@
+"""What a kernel sent, taken apart with suspicion: only the plain data that a probe makes gets through to a judge."""
+
+import base64
+import binascii
+import re
+
+import safetensors
+from torch import Tensor
+
+from course_utils.checks.codec import MAX_DEPTH, Tree, unpack
+
+NUMBERS = {
+    "int": re.compile(r"-?\d{1,3100}"),
+    "float": re.compile(r"-?(inf|nan|\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,4})?)"),
+}
+MAX_CASES = 1_000
+DEEPEST = MAX_DEPTH + 1  # what lies deeper is described by its type
+OUTCOMES = ("returned", "raised", "off limits")
+
+
+class Malformed(ValueError):
+    """Not what a probe sends."""
+
+
+def take_apart(payload: dict) -> Tree:
+    """Observations from a kernel's message.
+
+    Raises:
+        Malformed: It is anything else than what a probe makes.
+    """
+    text, data = payload.get("text"), payload.get("data")
+    if not isinstance(text, str) or not isinstance(data, str):
+        raise Malformed("no text or no data")
+    try:
+        tree = unpack(text, base64.b64decode(data, validate=True))
+    except (ValueError, RecursionError, binascii.Error, safetensors.SafetensorError) as problem:
+        raise Malformed(str(problem)[:200]) from None
+    try:
+        _observations(tree)
+    except (KeyError, AttributeError, TypeError, RecursionError) as problem:
+        raise Malformed(type(problem).__name__) from None
+    return tree
+
+
+def _observations(tree: Tree) -> None:
+    _require(isinstance(tree, dict) and isinstance(tree["answer"], str), "answer")
+    if "cases" not in tree:
+        _value(tree["value"], DEEPEST)
+        return
+    _require(isinstance(tree["type"], str) and isinstance(tree["cases"], list), "cases")
+    _require(len(tree["cases"]) <= MAX_CASES, "too many cases")
+    for case in tree["cases"]:
+        _require(case["outcome"] in OUTCOMES, "outcome")
+        _require(
+            isinstance(case["changed"], list) and all(isinstance(name, str) for name in case["changed"]), "changed"
+        )
+        if case["outcome"] == "returned":
+            _value(case["value"], DEEPEST)
+        else:
+            _require(all(isinstance(case[part], str) for part in ("type", "message")), "raised")
+            _require(isinstance(case.get("line", ""), str), "line")
+
+
+def _value(tree: Tree, depth: int) -> None:
+    _require(depth > 0, "too deep")
+    kind, value = tree["kind"], tree.get("value")
+    if kind in ("list", "tuple"):
+        _require(isinstance(value, list), kind)
+        for item in value:
+            _value(item, depth - 1)
+    elif kind == "dict":
+        _require(isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value), kind)
+        for pair in value:
+            for part in pair:
+                _value(part, depth - 1)
+    elif kind in ("tensor", "array"):
+        _require(all(isinstance(tree[part], str) for part in ("dtype", "device")), kind)
+        _require(isinstance(tree["shape"], list) and all(type(size) is int for size in tree["shape"]), "shape")
+        _require(value is None or isinstance(value, Tensor), kind)
+        _require(value is None or str(value.dtype).removeprefix("torch.") == tree["dtype"] or kind == "array", "dtype")
+    elif kind in ("int", "float"):
+        _require(isinstance(value, str) and NUMBERS[kind].fullmatch(value) is not None, kind)
+    elif kind in ("str", "bool"):
+        _require(type(value) is (str if kind == "str" else bool), kind)
+    elif kind == "other":
+        _require(isinstance(tree["type"], str), kind)
+    else:
+        _require(kind == "none", "kind")
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise Malformed(what)

@@ -1,0 +1,75 @@
+"""What students hand in, made for tests: notebooks from the exercise and solution notebooks of the course."""
+
+import copy
+import functools
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSON_01 = "01_dot_product_similarity"
+POINTS_01 = {"1.1": 2, "1.2": 3, "1.3": 3, "1.4": 2, "1.5": 3, "1.6": 3, "1.7": 1, "1.8": 1}
+
+
+@functools.cache
+def _read(folder: str, stem: str) -> str:
+    return (ROOT / folder / f"{stem}.ipynb").read_text(encoding="utf-8")
+
+
+def blank(stem: str = LESSON_01) -> dict:
+    """The exercise notebook as it is handed out."""
+    return json.loads(_read("exercises", stem))
+
+
+def answer_ids(notebook: dict) -> list[str]:
+    """The ids of its answer cells."""
+    return [c["id"] for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("solution")]
+
+
+def solved(stem: str = LESSON_01, only: set[str] | None = None, **answers: str) -> dict:
+    """The exercise notebook with answers put in.
+
+    Args:
+        stem: The lesson.
+        only: Put the solution into these answer cells only.
+        answers: Other texts, by ``answer_1_1`` and so on.
+    """
+    notebook = blank(stem)
+    texts = {cell["id"]: cell["source"] for cell in json.loads(_read("solutions", stem))["cells"]}
+    chosen = set(answer_ids(notebook)) if only is None else only
+    own = {name.replace("_", "-"): text for name, text in answers.items()}
+    for cell in notebook["cells"]:
+        if cell["id"] in own:
+            cell["source"] = own[cell["id"]]
+        elif cell["id"] in chosen:
+            cell["source"] = texts[cell["id"]]
+    return notebook
+
+
+def code(text: str, name: str = "extra-1", **metadata: object) -> dict:
+    """A code cell."""
+    return {
+        "cell_type": "code",
+        "id": name,
+        "metadata": metadata,
+        "outputs": [],
+        "execution_count": None,
+        "source": text,
+    }
+
+
+def with_cell(notebook: dict, text: str, before: str | None = None) -> dict:
+    """A copy with one more code cell: at the front, or before the cell of that id."""
+    found = copy.deepcopy(notebook)
+    place = 0 if before is None else position(found, before)
+    found["cells"].insert(place, code(text, f"extra-{place}"))
+    return found
+
+
+def position(notebook: dict, name: str) -> int:
+    """The place of the cell with that id."""
+    return next(index for index, cell in enumerate(notebook["cells"]) if cell["id"] == name)
+
+
+def as_bytes(notebook: object) -> bytes:
+    """The file."""
+    return json.dumps(notebook).encode()

@@ -1,0 +1,94 @@
+"""A generated class whose scores are known: the same with one job, two, a cluster, and a grader that is killed ten times."""
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import handed_in
+import psutil
+import pytest
+
+from benchmarks.grading import LESSON, generate
+
+SIZE, KILLS = 40, 10
+COMMAND = [sys.executable, "-m", "course_utils.grading"]
+
+
+@pytest.fixture(scope="module")
+def a_class(tmp_path_factory):
+    """The folder, and what each student earns."""
+    folder = tmp_path_factory.mktemp("class") / "handed in"
+    return folder, generate(folder, SIZE)
+
+
+def command(a_class, output, *options):
+    return [*COMMAND, str(a_class[0]), "--output", str(output), "--lesson", LESSON, "--cell-limit", "8", *options]
+
+
+def scores(output):
+    with open(output / "grades.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["student"] for row in rows}) == len(rows) == SIZE, "a row was lost or doubled"
+    return {row["student"]: int(row["total"]) for row in rows}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_scores_are_those_counted_by_hand(a_class, tmp_path, jobs):
+    subprocess.run(command(a_class, tmp_path / "out", "--jobs", str(jobs)), cwd=handed_in.ROOT, check=True)
+    assert scores(tmp_path / "out") == a_class[1]
+
+
+def test_scores_on_a_cluster(a_class, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        options = ("--scheduler", cluster.scheduler_address)
+        subprocess.run(command(a_class, tmp_path / "out", *options), cwd=handed_in.ROOT, check=True)
+    assert scores(tmp_path / "out") == a_class[1]
+
+
+def test_scores_after_ten_kills(a_class, tmp_path):
+    """``kill -9`` of the grader at random moments; after each, every file is whole and nothing runs on."""
+    output, chance = tmp_path / "out", random.Random(time.time_ns())
+    killed, finished_early = 0, 0
+    while killed < KILLS and finished_early < 3:
+        grader = subprocess.Popen(command(a_class, output), cwd=handed_in.ROOT, start_new_session=True)
+        family = []
+        until = time.monotonic() + chance.uniform(0.5, 9.0)
+        while time.monotonic() < until and grader.poll() is None:
+            family = psutil.Process(grader.pid).children(recursive=True) or family
+            time.sleep(0.05)
+        if grader.poll() is not None:
+            finished_early += 1
+            continue
+        os.kill(grader.pid, signal.SIGKILL)
+        grader.wait()
+        killed += 1
+        gone, alive = psutil.wait_procs(family, timeout=15)
+        assert not alive, [" ".join(process.cmdline())[:100] for process in alive]
+        for path in output.glob("results/*.json"):
+            json.loads(path.read_text(encoding="utf-8"))
+            assert (output / "feedback" / f"{path.stem}.html").read_text(encoding="utf-8").endswith("</html>\n")
+    print(f"\nkilled {killed} times")
+    subprocess.run(command(a_class, output), cwd=handed_in.ROOT, check=True)
+    assert scores(output) == a_class[1]
+    assert not list(output.rglob(".part-*"))
+    assert len(list(output.glob("results/*.json"))) == SIZE
+
+
+def test_ctrl_c_stops_cleanly_and_goes_on_later(a_class, tmp_path):
+    output = tmp_path / "out"
+    grader = subprocess.Popen(
+        command(a_class, output), cwd=handed_in.ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True
+    )
+    while not list(output.glob("results/*.json")):
+        time.sleep(0.1)
+    family = psutil.Process(grader.pid).children(recursive=True)
+    os.killpg(grader.pid, signal.SIGINT)
+    said = grader.communicate(timeout=30)[1]
+    assert grader.returncode == 130 and "stopped; run the same command again" in said and "Traceback" not in said
+    assert not psutil.wait_procs(family, timeout=15)[1]
