@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from . import judge as judging
@@ -88,9 +89,13 @@ class Exercise:
         names = self.off_limits if guarded else ()
         return probing.observe(answer, inputs, call=self.call, expects=self.expects, off_limits=names)
 
+    def judge_for(self, inputs: list[dict[str, Any]]) -> Callable[[dict], Verdict]:
+        """From observations to verdict, for any number of answers to the same inputs. Runs no student code."""
+        return judging.Judge(self, inputs).verdict
+
     def judge(self, inputs: list[dict[str, Any]], observations: dict) -> Verdict:
         """Compare observations with what is right and with what is known to go wrong. Runs no student code."""
-        return judging.Judge(self, inputs).verdict(observations)
+        return self.judge_for(inputs)(observations)
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,10 @@ class Quiz:
         """The answer as plain data."""
         return probing.observe_value(answer)
 
+    def judge_for(self, inputs: list) -> Callable[[dict], Verdict]:
+        """From observations to verdict."""
+        return partial(judging.judge_quiz, self)
+
     def judge(self, inputs: list, observations: dict) -> Verdict:
         """Right, or why the chosen option is not."""
-        return judging.judge_quiz(self, observations)
+        return self.judge_for(inputs)(observations)

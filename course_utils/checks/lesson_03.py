@@ -34,6 +34,9 @@ def _attention_inputs(seed):
                 "mask": torch.arange(L) < torch.tensor(lengths)[:, None],
             }
         )
+    low = cases[-1]  # one hidden feature is always 1 and counts -60: all scores are low, so padding must be far lower
+    low["state"][:, 0], low["W_q"][0], low["W_k"][0], low["w_v"][0] = 1.0, 0.0, 0.0, -60.0
+    low["W_q"][0, 0] = 30.0
     return cases
 
 
@@ -148,6 +151,12 @@ ATTENTION = Exercise(
             _attend(lambda s, m: _fill(s, m, 0.0)),
             "the scores of the padding set to 0, or nearly so (1e-9?): exp(0) is 1, so the padding still gets weight.",
             "fill with minus infinity, whose exponential is 0; a large number needs its minus sign: -1e9.",
+        ),
+        Mistake(
+            "fill value not low enough",
+            _attend(lambda s, m: _fill(s, m, -20.0)),
+            "padding filled with about -20, which is low for some scores only: where all are lower, it gets the weight.",
+            "fill with minus infinity: float('-inf').",
         ),
         Mistake(
             "mask of the first item for all",
@@ -429,6 +438,18 @@ STEP = Exercise(
             "the order is: new state, context, embedding.",
         ),
         Mistake(
+            "features in another order: context, embedding",
+            _step(features=lambda n, o, c, a, e: _cat(c, e, n)),
+            "the output's features in the order context, embedding, state.",
+            "the order is: new state, context, embedding.",
+        ),
+        Mistake(
+            "features in another order: embedding, state",
+            _step(features=lambda n, o, c, a, e: _cat(e, n, c)),
+            "the output's features in the order embedding, state, context.",
+            "the order is: new state, context, embedding.",
+        ),
+        Mistake(
             "logits from the old state",
             _step(features=lambda n, o, c, a, e: _cat(o, c, e)),
             "the logits use the state before the step; they do not know yet what the cell has read.",
@@ -543,7 +564,8 @@ def _call_loss(answer, case):
     loss = answer(model, case["source"], case["target"], case["pad_id"])
     gradient = torch.zeros_like(output)
     if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
-        (gradient,) = torch.autograd.grad(loss.sum(), output)
+        (found,) = torch.autograd.grad(loss.sum(), output, allow_unused=True)
+        gradient = gradient if found is None else found
     return loss, gradient
 
 
@@ -567,6 +589,25 @@ def _forced(loss=_mean, inside=lambda t: t[:, :-1], outside=lambda t: t[:, 1:], 
         return loss(cut(model(source, inside(target))), outside(target), pad_id)
 
     return answer
+
+
+def _own_choices(model, source, target, pad_id):
+    prefix, logits = target[:, :1], []
+    for _ in range(target.shape[1] - 1):
+        logits.append(model(source, prefix)[:, -1])
+        prefix = torch.cat((prefix, logits[-1].argmax(-1, keepdim=True)), dim=1)
+    return _mean(torch.stack(logits, 1), target[:, 1:], pad_id)
+
+
+def _real_inputs(model, source, target, pad_id):
+    real = target[:, :-1] != pad_id
+    return _each(model(source, target[:, :-1]), target[:, 1:])[real].mean()
+
+
+def _start_counted(model, source, target, pad_id):
+    right = target[:, 1:]
+    losses = _each(model(source, target[:, :-1]), right) * (right != pad_id)
+    return losses.sum() / (target != pad_id).sum()
 
 
 def _forced_loop(model, source, target, pad_id):
@@ -678,6 +719,30 @@ LOSS = Exercise(
             "the sum divided by the number of words.",
             "divide by the number of real symbols.",
         ),
+        Mistake(
+            "start symbol counted",
+            _start_counted,
+            "divided by the number of real symbols with the start symbols among them, which are never predicted.",
+            "count the real symbols of target[:, 1:].",
+        ),
+        Mistake(
+            "mask of the inputs",
+            _real_inputs,
+            "the padding looked for in what goes in: after each end symbol one padding is still predicted.",
+            "look for padding in the right answers, target[:, 1:].",
+        ),
+        Mistake(
+            "own choices fed back",
+            _own_choices,
+            "the model read its own choices, not the true symbols: that is decoding, not teacher forcing.",
+            "give the model target[:, :-1], whatever it would have said.",
+        ),
+        Mistake(
+            "gradient switched on again",
+            lambda model, source, target, pad_id: _forced()(model, source, target, pad_id).detach().requires_grad_(),
+            "the value is right, but no gradient reaches the model (.item(), .detach() or no_grad cut it off).",
+            "requires_grad_() on the loss does not mend that: keep the graph from the model to the loss.",
+        ),
         Mistake("softmax first", _forced(lambda lo, t, p: _mean(lo.softmax(-1), t, p)), *_TWICE),
         Mistake(
             "reshape for transpose",
@@ -729,10 +794,13 @@ def _greedy_inputs(seed):
             for again in {stop, stop + 2}:
                 if again < steps:
                     table[row, again, :, end_id] += 60.0
+        if B == 4:  # a model may choose padding or the start symbol: neither ends a row
+            table[1, 2, :, pad_id] += 60.0
+            table[3, 1, :, start_id] += 60.0
         cases.append(
             {
                 "table": table,
-                "state": torch.zeros(B, 1, dtype=torch.long),
+                "state": torch.stack((torch.arange(B), torch.zeros(B, dtype=torch.long)), dim=1),  # row, steps made
                 "start_id": start_id,
                 "end_id": end_id,
                 "pad_id": pad_id,
@@ -747,11 +815,10 @@ def _call_greedy(answer, case):
 
     def step(tokens, state):
         calls.append(tokens)
-        if len(calls) > 3 * case["max_len"]:
-            raise RuntimeError("step was called more than three times max_len times; make at most max_len steps")
-        rows = torch.arange(len(table))
-        scores = table[rows, state[:, 0].clamp(max=table.shape[1] - 1), tokens]  # (B, V)
-        return scores, state + 1
+        if len(calls) > (len(table) + 2) * case["max_len"]:  # enough for somebody who decodes row by row
+            raise RuntimeError("step was called far more often than max_len allows; make at most max_len steps")
+        scores = table[state[:, 0], state[:, 1].clamp(max=table.shape[1] - 1), tokens]  # (B, V)
+        return scores, state + torch.tensor([0, 1])
 
     rest = [case[name] for name in ("start_id", "end_id", "pad_id", "max_len")]
     return answer(step, case["state"], *rest)
@@ -762,6 +829,8 @@ def _greedy(
     first=lambda state, start_id: torch.full((len(state),), start_id),
     stop=lambda ended: ended.all(),
     pad=True,
+    fill=lambda end_id, pad_id: pad_id,
+    ends=lambda best, end_id, pad_id: best == end_id,
     feed=lambda first, new: new,
     advance=lambda old, new: new,
     extra=0,
@@ -778,9 +847,9 @@ def _greedy(
             state = advance(state, after)
             best = pick(scores)
             if pad:
-                best = best.masked_fill(ended, pad_id)
+                best = best.masked_fill(ended, fill(end_id, pad_id))
             output.append(best)
-            ended = ended | (best == end_id)
+            ended = ended | ends(best, end_id, pad_id)
             tokens = feed(begin, best)
             if stop(ended):
                 break
@@ -806,6 +875,40 @@ def _greedy_trimmed(step, state, start_id, end_id, pad_id, max_len):
     is_end = tokens == end_id
     after = (is_end.cumsum(1) - is_end.long()) > 0  # (B, max_len): an end stands before
     return tokens.masked_fill(after, pad_id)[:, ~after.all(0)]
+
+
+def _greedy_each_alone(step, state, start_id, end_id, pad_id, max_len):
+    rows = []
+    for b in range(len(state)):
+        tokens, own, row = torch.tensor([start_id]), state[b : b + 1], []
+        while len(row) < max_len and end_id not in row:
+            scores, own = step(tokens, own)
+            tokens = scores.argmax(-1)
+            row.append(tokens.item())
+        rows.append(row)
+    longest = max(map(len, rows))
+    return torch.tensor([row + [pad_id] * (longest - len(row)) for row in rows])
+
+
+def _greedy_shrinking(step, state, start_id, end_id, pad_id, max_len):
+    """Rows that have ended are no longer asked."""
+    output = torch.full((len(state), max_len), pad_id)
+    alive, tokens, steps = torch.arange(len(state)), torch.full((len(state),), start_id), 0
+    while steps < max_len and len(alive):
+        scores, state = step(tokens, state)
+        tokens = scores.argmax(-1)
+        output[alive, steps] = tokens
+        going = tokens != end_id
+        alive, tokens, state, steps = alive[going], tokens[going], state[going], steps + 1
+    return output[:, :steps]
+
+
+def _special_ruled_out(step, state, start_id, end_id, pad_id, max_len):
+    def without(tokens, state):
+        scores, state = step(tokens, state)
+        return scores.index_fill(1, torch.tensor([start_id, pad_id]), -math.inf), state
+
+    return _greedy()(without, state, start_id, end_id, pad_id, max_len)
 
 
 def _without_end(tokens, start_id, end_id, pad_id):
@@ -858,6 +961,8 @@ GREEDY = Exercise(
     call=_call_greedy,
     alternatives=(
         Alternative("row by row", _greedy_row_by_row),
+        Alternative("each row alone", _greedy_each_alone),
+        Alternative("ended rows left out", _greedy_shrinking),
         Alternative("run to the end, cut afterwards", _greedy_trimmed),
         Alternative("argmax of the softmax", _greedy(lambda scores: scores.softmax(-1).argmax(-1))),
         Alternative("topk", _greedy(lambda scores: scores.topk(1).indices[:, 0])),
@@ -882,6 +987,18 @@ GREEDY = Exercise(
             _not_remembered,
             "the record of which rows have ended is made anew at every step: a row gets one padding, then goes on.",
             "keep what is known: ended = ended | (tokens == end_id).",
+        ),
+        Mistake(
+            "padding ends a row too",
+            _greedy(ends=lambda best, end_id, pad_id: (best == end_id) | (best == pad_id)),
+            "padding that the model itself chose was taken for the end of the row.",
+            "only end_id ends a row: keep what is known, ended = ended | (tokens == end_id).",
+        ),
+        Mistake(
+            "special symbols ruled out",
+            _special_ruled_out,
+            "pad_id and start_id can never be chosen: their scores are not looked at.",
+            "take the symbol with the highest score, whichever it is.",
         ),
         Mistake(
             "max_len ignored",
@@ -909,7 +1026,7 @@ GREEDY = Exercise(
         ),
         Mistake(
             "rows filled with the end symbol",
-            _greedy(finish=lambda t, s, e, p: t.masked_fill(t == p, e)),
+            _greedy(fill=lambda end_id, pad_id: end_id),
             "rows that have ended are filled with the end symbol.",
             "fill them with pad_id.",
         ),

@@ -31,6 +31,8 @@ def _tokens(rng, lengths, longest, low, high, pad_id):
 
 def _mask_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
+    inside = {"source": _tokens(rng, (5, 3), 5, 0, 9, 2), "target": _tokens(rng, (3, 5), 5, 0, 9, 2), "pad_id": 2}
+    inside["source"][0, 1] = inside["target"][1, 2] = 2  # padding between real symbols
     return [
         {"source": torch.tensor([[3, 4, 5], [6, 0, 0]]), "target": torch.tensor([[1, 7], [1, 0]]), "pad_id": 0},
         {
@@ -43,7 +45,7 @@ def _mask_inputs(seed):
             "target": _tokens(rng, (6, 2), 6, 0, 9, 5).flip(1),
             "pad_id": 5,
         },
-        {"source": _tokens(rng, (5, 3), 5, 0, 9, 2), "target": _tokens(rng, (3, 5), 5, 0, 9, 2), "pad_id": 2},
+        inside,
     ]
 
 
@@ -80,9 +82,32 @@ def _masks_course(source, target, pad_id):
     return masks.padding_mask(source, pad_id), masks.combine_masks(masks.padding_mask(target, pad_id), causal)
 
 
+def _open_empty_rows(source_mask, target_mask):
+    return source_mask, target_mask | ~target_mask.any(-1, keepdim=True)
+
+
 def _rows_too(source, target, pad_id):
     real = target != pad_id
     return real[:, None, :, None] & real[:, None, None, :] & _past(target.shape[1])
+
+
+def _by_length(tokens, pad_id):
+    lengths = (tokens != pad_id).sum(1)
+    return (torch.arange(tokens.shape[1]) < lengths[:, None])[:, None, None, :]
+
+
+def _before_padding(tokens, pad_id):
+    return ((tokens == pad_id).cumsum(1) == 0)[:, None, None, :]
+
+
+def _between_ends(tokens, pad_id):
+    real = (tokens != pad_id).long()
+    return ((real.cumsum(1) > 0) & (real.flip(1).cumsum(1).flip(1) > 0))[:, None, None, :]
+
+
+def _masks_from(hide):
+    """Both masks, with padding found by ``hide(tokens, pad_id)``."""
+    return _masks(lambda s, t, p: hide(s, p), lambda s, t, p: hide(t, p) & _past(t.shape[1]))
 
 
 def _additive(mask):
@@ -212,6 +237,30 @@ MASKS = Exercise(
             ),
             "the padding of the first pair, used for every pair.",
             "compare the whole of source and target; each row has padding of its own.",
+        ),
+        Mistake(
+            "padding by its number",
+            _masks_from(_by_length),
+            "padding is counted, and as many places on the right are hidden; here it stands on the left or inside.",
+            "compare each id with pad_id instead of counting.",
+        ),
+        Mistake(
+            "everything after padding",
+            _masks_from(_before_padding),
+            "everything from the first padding on is hidden, real symbols too.",
+            "compare each id with pad_id: what stands before it makes no difference.",
+        ),
+        Mistake(
+            "padding at the ends only",
+            _masks_from(_between_ends),
+            "padding at the ends is hidden, but seen where it stands between real symbols.",
+            "compare each id with pad_id, wherever it stands.",
+        ),
+        Mistake(
+            "rows that see nothing opened",
+            lambda source, target, pad_id: _open_empty_rows(*_masks()(source, target, pad_id)),
+            "rows of the target mask that see nothing were opened: they see padding, and the future.",
+            "leave them closed; they belong to padding, and the loss leaves them out.",
         ),
         Mistake(
             "head axis missing",
@@ -378,6 +427,12 @@ SHIFT = Exercise(
             "count where the LABELS differ from pad_id: these are the positions of the loss.",
         ),
         Mistake(
+            "whole target counted",
+            lambda target, pad_id: (target[:, :-1], target[:, 1:], (target != pad_id).sum()),
+            "the count is that of the whole target: the start symbols are counted, though they are never asked for.",
+            "count where the LABELS differ from pad_id.",
+        ),
+        Mistake(
             "padding counted",
             _shift(count=lambda x, y, p: (y == p).sum()),
             "the count is that of the padding.",
@@ -437,15 +492,19 @@ def _loss_inputs(seed):
     ]
 
 
+def _gradient(loss, watched):
+    """What reaches ``watched`` from a loss; zeros if nothing does."""
+    found = None
+    if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
+        (found,) = torch.autograd.grad(loss.reshape(()), watched, allow_unused=True)
+    return torch.zeros_like(watched) if found is None else found
+
+
 def _call_with_gradient(answer, case):
     """The loss, and the gradient that reaches the logits in a second call."""
     loss = answer(*case.values())
     logits = case["logits"].clone().requires_grad_()
-    again = answer(logits, *list(case.values())[1:])
-    found = None
-    if isinstance(again, torch.Tensor) and again.requires_grad and again.numel() == 1:
-        (found,) = torch.autograd.grad(again.reshape(()), logits, allow_unused=True)
-    return loss, torch.zeros_like(logits) if found is None else found
+    return loss, _gradient(answer(logits, *list(case.values())[1:]), logits)
 
 
 def _smooth(labels, vocab, smoothing, pad_id):
@@ -510,6 +569,21 @@ def _loss_entropy_gone(logits, labels, smoothing, pad_id):
     return F.kl_div(logits[real].log_softmax(-1), q, reduction="batchmean")
 
 
+def _loss_by_column(logits, labels, smoothing, pad_id):
+    """Padding's column is emptied after the labels were written, and nothing else is done about padded labels."""
+    q = torch.full_like(logits, smoothing / (logits.shape[-1] - 2)).scatter(-1, labels[..., None], 1.0 - smoothing)
+    q[..., pad_id] = 0.0
+    return -(q * logits.log_softmax(-1)).sum() / (labels != pad_id).sum()
+
+
+def _loss_two_sums(logits, labels, smoothing, pad_id):
+    logs, real = logits.log_softmax(-1), labels != pad_id
+    right = logs.gather(-1, labels[..., None])[..., 0]
+    others = logs.sum(-1) - right - logs[..., pad_id]
+    each = -(1 - smoothing) * right - smoothing / (logits.shape[-1] - 2) * others
+    return (each * real).sum() / real.sum()
+
+
 def _loss_of_pytorch(logits, labels, smoothing, pad_id):
     flat = logits.flatten(0, 1)
     return F.cross_entropy(flat, labels.flatten(), ignore_index=pad_id, label_smoothing=smoothing)
@@ -532,6 +606,7 @@ SMOOTHING = Exercise(
         Alternative("loop over positions", _loss_rows),
         Alternative("cross-entropy with soft targets", _loss_soft_targets),
         Alternative("divergence plus entropy", _loss_divergence),
+        Alternative("the right one and the others", _loss_two_sums),
         Alternative(
             "summed and divided",
             _loss(reduce=lambda each, real: (each * real).sum() / real.sum()),
@@ -572,6 +647,12 @@ SMOOTHING = Exercise(
             "without the right symbol and padding V - 2 are left.",
         ),
         Mistake(
+            "right symbol shares too",
+            _loss(_q(lambda e, v: e / (v - 2), keep=lambda e, other: 1.0 - e + other)),
+            "the right symbol gets a share of epsilon besides its 1 - epsilon.",
+            "write 1 - epsilon in its place instead of adding it.",
+        ),
+        Mistake(
             "not divided",
             _loss(_q(lambda e, v: e)),
             "every other symbol gets the whole epsilon.",
@@ -606,6 +687,12 @@ SMOOTHING = Exercise(
             _loss(reduce=lambda each, real: each.mean()),
             "the loss counts padding: positions whose label is padding are in the mean.",
             "keep only the positions whose label differs from pad_id.",
+        ),
+        Mistake(
+            "only padding's column emptied",
+            _loss_by_column,
+            "where the label is padding the other symbols still have their shares, and these are in the sum.",
+            "leave such positions out as a whole: the column of padding is one thing, its positions are another.",
         ),
         Mistake(
             "sum",
@@ -648,6 +735,12 @@ SMOOTHING = Exercise(
             _loss(logs=lambda z: z.softmax(-1).log()),
             "the logarithm of a softmax: a probability that is rounded to 0 has the logarithm minus infinity.",
             "use log_softmax, which never computes the probability.",
+        ),
+        Mistake(
+            "small number added",
+            _loss(logs=lambda z: (z.softmax(-1) + 1e-9).log()),
+            "a small number was added to the probabilities: no symbol can then cost more than its logarithm.",
+            "use log_softmax, which is exact however small the probability.",
         ),
         Mistake(
             "over the positions",
@@ -788,6 +881,12 @@ RATE = Exercise(
             "add 1 once, before either part: s = done + 1.",
         ),
         Mistake(
+            "rises one step too long",
+            lambda d, m, w: m**-0.5 * ((d + 1) * w**-1.5 if d <= w else (d + 1) ** -0.5),
+            "done is compared with w, so that the rise goes on for one step too many.",
+            "compare s = done + 1 with w, or take the smaller of the two parts.",
+        ),
+        Mistake(
             "max for min",
             _rate(join=max),
             "the larger of the two parts: the rate is very high at the start and rises without end.",
@@ -867,7 +966,7 @@ def _model_inputs(seed):
     cases = []
     for sizes, source, target, pad_id in (
         ((8, 9, 2, 4, 6, 2, 12), _tokens(rng, (5, 2), 5, 3, 8, 0), _tokens(rng, (3, 5), 5, 3, 9, 0), 0),
-        ((9, 7, 2, 6, 10, 3, 9), _tokens(rng, (3, 5, 4), 5, 0, 9, 2), _tokens(rng, (4, 2, 3), 4, 0, 7, 2), 2),
+        ((9, 7, 3, 6, 10, 3, 9), _tokens(rng, (3, 5, 4), 5, 0, 9, 2), _tokens(rng, (4, 2, 3), 4, 0, 7, 2), 2),
     ):
         named = dict(zip(_SIZES, sizes, strict=True))
         cases.append({**named, "source": source, "target": target, "pad_id": pad_id, "weights": seed})
@@ -884,31 +983,32 @@ def _settle(model, seed):
 
 
 def _call_model(answer, case):
-    """The number of parameters in each part of the model; then, with known weights, logits and a gradient."""
+    """Parameters of each part and room for positions; then, with known weights, logits and a gradient."""
     *sizes, source, target, pad_id, seed = case.values()
     model = answer(*sizes)
     if not isinstance(model, nn.Module):
         raise TypeError("the class is not an nn.Module")
     counts = {name: sum(p.numel() for p in part.parameters()) for name, part in model.named_children()}
+    room = sorted({len(table) for name, table in model.named_buffers() if name.endswith("positions.table")})
     _settle(model, seed)
     logits = model(source, target, pad_id)
     watched = dict(model.named_parameters()).get("source_embedding.tokens.weight")
     found = None
     if watched is not None and isinstance(logits, torch.Tensor) and logits.requires_grad:
         (found,) = torch.autograd.grad(logits.square().mean(), watched, allow_unused=True)
-    return {name: count for name, count in counts.items() if count}, logits, found
+    return {name: count for name, count in counts.items() if count}, room, logits, found
 
 
 class _Assembled(nn.Module):
     """The whole model in the plainest form; the mistakes below change one method each."""
 
-    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len, dropout=0.0):
+    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len, dropout=(0.0, 0.0)):
         super().__init__()
         self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
         self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
         sizes = (d_model, num_heads, d_ff)
-        self.encoder_layers = nn.ModuleList(EncoderLayer(*sizes, dropout=dropout) for _ in range(num_layers))
-        self.decoder_layers = nn.ModuleList(DecoderLayer(*sizes, dropout=dropout) for _ in range(num_layers))
+        self.encoder_layers = nn.ModuleList(EncoderLayer(*sizes, dropout=dropout[0]) for _ in range(num_layers))
+        self.decoder_layers = nn.ModuleList(DecoderLayer(*sizes, dropout=dropout[1]) for _ in range(num_layers))
         self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
         self.generator = nn.Linear(d_model, tgt_vocab)
 
@@ -1050,8 +1150,21 @@ def _scaled_again(self, source, target):
     return factor * self.source_embedding(source), factor * self.target_embedding(target)
 
 
-def _dropped(self, *sizes):
-    _Assembled.__init__(self, *sizes, dropout=0.1)
+def _dropped(encoder, decoder):
+    return lambda self, *sizes: _Assembled.__init__(self, *sizes, dropout=(encoder, decoder))
+
+
+def _fixed(place, value):
+    """A constructor that takes no notice of one of its arguments."""
+    return lambda self, *sizes: _Assembled.__init__(self, *sizes[:place], value, *sizes[place + 1 :])
+
+
+def _one_position_table(self):
+    self.target_embedding.positions = self.source_embedding.positions
+
+
+def _generator_tied(self):
+    self.generator.weight = self.target_embedding.tokens.weight
 
 
 def _no_super(self, *sizes):
@@ -1107,7 +1220,7 @@ MODEL = Exercise(
     points=6,
     inputs=_model_inputs,
     reference=_Assembled,
-    returns=("number of parameters", "logits", "gradient of the source embedding"),
+    returns=("number of parameters", "room for positions", "logits", "gradient of the source embedding"),
     off_limits=(
         "course_utils.models.transformer.Transformer",
         "torch.nn.Transformer",
@@ -1120,6 +1233,7 @@ MODEL = Exercise(
         Alternative("layers appended", _model(__init__=_after_init(_appended))),
         Alternative("parts in another order", _model(__init__=_after_init(_other_order))),
         Alternative("PyTorch's LayerNorm", _model(__init__=_after_init(_pytorch_norms))),
+        Alternative("one table of positions for both", _model(__init__=_after_init(_one_position_table))),
         Alternative("target mask by hand", _model(target_mask=_masks_by_hand)),
         Alternative("one position at a time", _model(forward=_one_position_at_a_time)),
         Alternative("the course's own", _model(Transformer, __init__=_course_init, forward=_course_forward), True),
@@ -1320,9 +1434,51 @@ MODEL = Exercise(
         ),
         Mistake(
             "dropout on",
-            _model(__init__=_dropped),
+            _model(__init__=_dropped(0.1, 0.1)),
             "dropout is on: the layers' own default is 0.1.",
             "hand dropout=0.0 to every layer.",
+        ),
+        Mistake(
+            "dropout in the encoder",
+            _model(__init__=_dropped(0.1, 0.0)),
+            "dropout is on in the encoder layers: their own default is 0.1.",
+            "hand dropout=0.0 to every layer.",
+        ),
+        Mistake(
+            "dropout in the decoder",
+            _model(__init__=_dropped(0.0, 0.1)),
+            "dropout is on in the decoder layers: their own default is 0.1.",
+            "hand dropout=0.0 to every layer.",
+        ),
+        Mistake(
+            "always two layers",
+            _model(__init__=_fixed(2, 2)),
+            "two layers in each stack, whatever num_layers says.",
+            "make num_layers layers, in a loop or a comprehension.",
+        ),
+        Mistake(
+            "always two heads",
+            _model(__init__=_fixed(5, 2)),
+            "two heads, whatever num_heads says.",
+            "hand num_heads to every layer.",
+        ),
+        Mistake(
+            "max_len ignored",
+            _model(__init__=_fixed(6, 5000)),
+            "positions for 5000 symbols, whatever max_len says.",
+            "hand max_len to SinusoidalPositions.",
+        ),
+        Mistake(
+            "generator tied",
+            _model(__init__=_after_init(_generator_tied)),
+            "the generator's matrix is that of the target embedding, as in the paper; here it is to have its own.",
+            "make the generator an nn.Linear and leave its weights alone.",
+        ),
+        Mistake(
+            "causal encoder",
+            _model(source_mask=lambda self, s, t, p: masks.padding_mask(s, p) & masks.causal_mask(s.shape[1])),
+            "the encoder has a causal mask. The source is known as a whole; nothing of it is future.",
+            "give the encoder the padding mask of the source alone.",
         ),
         Mistake(
             "super().__init__() forgotten",
@@ -1442,6 +1598,38 @@ def _greedy_in_place(model, source, max_len, start_id, end_id, pad_id):
     return said[:, 1 : t + 1]
 
 
+def _greedy_rows_removed(model, source, max_len, start_id, end_id, pad_id):
+    output = torch.full((len(source), max_len), pad_id)
+    going, said, t = torch.arange(len(source)), torch.full((len(source), 1), start_id), 0
+    while t < max_len and len(going):
+        tokens = model(source[going], said)[:, -1].argmax(-1)
+        output[going, t] = tokens
+        kept = tokens != end_id
+        going, said, t = going[kept], torch.cat((said, tokens[:, None]), dim=1)[kept], t + 1
+    return output[:, :t]
+
+
+def _pad_after_end(said, end_id, pad_id):
+    ends = (said[:, 1:] == end_id).long()
+    return said[:, 1:].masked_fill(ends.cumsum(1) - ends > 0, pad_id)
+
+
+def _greedy_looks_one_step_back(model, source, max_len, start_id, end_id, pad_id):
+    said = torch.full((len(source), 1), start_id)
+    for _ in range(max_len):
+        tokens = model(source, said)[:, -1].argmax(-1).masked_fill(said[:, -1] == end_id, pad_id)
+        said = torch.cat((said, tokens[:, None]), dim=1)
+        if ((said[:, 1:] == end_id).any(1)).all():
+            break
+    return said[:, 1:]
+
+
+def _end_forced(model, source, max_len, start_id, end_id, pad_id):
+    output = _greedy()(model, source, max_len, start_id, end_id, pad_id)
+    output[~(output == end_id).any(1), -1] = end_id
+    return output
+
+
 class _Steps:
     """A stand-in as ``greedy_decode`` wants it."""
 
@@ -1483,6 +1671,8 @@ GREEDY = Exercise(
         Alternative("row by row", _greedy_row_by_row),
         Alternative("written into a full tensor", _greedy_in_place),
         Alternative("of the log-softmax", _greedy(choose=lambda z: z.log_softmax(-1)[:, -1].max(-1).indices)),
+        Alternative("padded afterwards", _greedy(fill=lambda tokens, ended, pad_id: tokens, finish=_pad_after_end)),
+        Alternative("rows taken out once they have ended", _greedy_rows_removed),
         Alternative("topk", _greedy(choose=lambda z: z[:, -1].topk(1).indices[:, 0])),
         Alternative("the course's own", _greedy_course, off_limits=True),
     ),
@@ -1512,6 +1702,18 @@ GREEDY = Exercise(
             ),
             "after the end, the end symbol is repeated instead of padding.",
             "fill with pad_id once a sequence has ended.",
+        ),
+        Mistake(
+            "looks one step back",
+            _greedy_looks_one_step_back,
+            "one padding symbol follows the end, then the sequence goes on talking: only the latest symbol is compared.",
+            "remember which sequences have ended: ended = ended | (tokens == end_id).",
+        ),
+        Mistake(
+            "end forced",
+            _end_forced,
+            "a sequence that did not end within max_len got an end symbol in its last place.",
+            "return what was said; not every sequence ends.",
         ),
         Mistake(
             "end becomes padding",
@@ -1640,9 +1842,11 @@ def _masked_stand_in(tables):
 
 
 def _call_bug(answer, case):
-    """The answer gets a model made from the case's tables."""
+    """The loss with a model made from the case's tables, and the gradient that reaches one of them in a second call."""
     *given, tables = case.values()
-    return answer(_masked_stand_in(tables), *given)
+    loss = answer(_masked_stand_in(tables), *given)
+    watched = tables["target"].clone().requires_grad_()
+    return loss, _gradient(answer(_masked_stand_in({**tables, "target": watched}), *given), watched)
 
 
 def _batch_loss(
@@ -1694,7 +1898,7 @@ BUG = Exercise(
     points=3,
     inputs=_bug_inputs,
     reference=_batch_loss(),
-    returns=("loss",),
+    returns=("loss", "gradient of the model"),
     call=_call_bug,
     alternatives=(
         Alternative("the course's masks and loss", _batch_loss_course),
@@ -1772,6 +1976,24 @@ BUG = Exercise(
             _batch_loss(source_mask=lambda source, pad_id: torch.ones_like(_real(source, pad_id))),
             "the source's padding is no longer hidden.",
             "leave the source mask as it was.",
+        ),
+        Mistake(
+            "without a gradient",
+            lambda *given: _batch_loss()(*given).detach(),
+            "the value is right, but no gradient reaches the model: nothing could be learned.",
+            "leave out detach, item and no_grad; return the tensor.",
+        ),
+        Mistake(
+            "diagonal alone",
+            _batch_loss(causal=lambda length: torch.eye(length, dtype=torch.bool)),
+            "each position sees itself alone; the past is hidden too.",
+            "keep the whole lower triangle: tril().",
+        ),
+        Mistake(
+            "sum",
+            _batch_loss(loss=lambda z, y, p: F.cross_entropy(z, y, ignore_index=p, reduction="sum")),
+            "the sum over the labels; it was a mean.",
+            "the loss was right; leave it as it was and look at the mask.",
         ),
         Mistake(
             "softmax first",

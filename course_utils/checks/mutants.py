@@ -1,13 +1,10 @@
 """How good the checks are: every known mistake refused and named, every right answer accepted."""
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from .codec import pack, unpack
 from .engine import SEED
 from .exercise import Exercise, Quiz
-from .judge import Judge
 from .verdict import Verdict
 
 
@@ -36,16 +33,6 @@ def known_answers(entry: Exercise | Quiz) -> list[tuple[str, object, str]]:
     return answers
 
 
-def observe(entry: Exercise | Quiz, answer: object, inputs: list) -> dict:
-    """The observations of a known answer; the library's own code is exempt from what is off limits to students."""
-    return entry.probe(answer, inputs, guarded=False)
-
-
-def judge_of(entry: Exercise | Quiz, inputs: list) -> Callable[[dict], Verdict]:
-    """From observations to verdict, for many answers on the same inputs."""
-    return Judge(entry, inputs).verdict if isinstance(entry, Exercise) else functools.partial(entry.judge, inputs)
-
-
 def said(verdict: Verdict) -> str:
     """A verdict in the words of ``Trial.wanted``."""
     return "right" if verdict.passed else verdict.mistake or "refused without a name"
@@ -54,10 +41,11 @@ def said(verdict: Verdict) -> str:
 def trials(entry: Exercise | Quiz, seed: int = SEED) -> list[Trial]:
     """Put every known answer to the check."""
     inputs = entry.inputs(seed)
-    judge = judge_of(entry, inputs)
+    judge = entry.judge_for(inputs)
     found = []
     for name, answer, wanted in known_answers(entry):
-        verdict = judge(unpack(*pack(observe(entry, answer, inputs))))
+        # The library's own code is exempt from what is off limits to students.
+        verdict = judge(unpack(*pack(entry.probe(answer, inputs, guarded=False))))
         found.append(Trial(entry.number, name, wanted, said(verdict)))
     if isinstance(entry, Exercise):
         for alternative in entry.alternatives:  # once more as a student's answer, with the guard up

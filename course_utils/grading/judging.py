@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from course_utils.checks.codec import Tree
 from course_utils.checks.engine import find
-from course_utils.checks.judge import Judge
 from course_utils.checks.surroundings import neutral_state
 from course_utils.checks.verdict import Verdict
 
@@ -54,8 +53,7 @@ def prepared(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
     digest = hashlib.sha256(f"{seed}/{number}".encode()).digest()
     with neutral_state():
         inputs = entry.inputs(int.from_bytes(digest[:4], "big") >> 1)
-    judge = Judge(entry, inputs).verdict if hasattr(entry, "reference") else functools.partial(entry.judge, inputs)
-    return inputs, judge
+    return inputs, entry.judge_for(inputs)
 
 
 def mark(master: Master, rebuilt: Rebuilt, trace: Trace, reading: Reading, seed: str) -> list[Marked]:

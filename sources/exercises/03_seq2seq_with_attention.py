@@ -164,7 +164,7 @@ check("3.3", forced_loss)
 # ### 3.4 · Greedy decoding with an end symbol
 # 4 points · difficulty 4 of 5 · 15 minutes
 #
-# Write `greedy_decode(step, state, start_id, end_id, pad_id, max_len)`. Every row begins with `start_id` and takes the symbol with the highest score at each step. After its end symbol a row holds `pad_id` only. Decoding stops when **all** rows have ended, or after `max_len` steps.
+# Write `greedy_decode(step, state, start_id, end_id, pad_id, max_len)`. Every row begins with `start_id` and takes the symbol with the highest score at each step. Any symbol may have the highest score, `pad_id` and `start_id` too; only `end_id` ends a row. After its end symbol a row holds `pad_id` only. Decoding stops when **all** rows have ended, or after `max_len` steps.
 #
 # | argument | meaning |
 # |---|---|

@@ -324,7 +324,7 @@ source, target = copy_task(64, 10, 11, torch.Generator().manual_seed(0))
 print(f"loss of a model that knows nothing: {batch_loss_broken(repeats_what_it_sees, source, target, 0).item():.2f}")
 
 # %% [markdown]
-# A loss that low cannot be honest; even a model that guesses evenly among 11 symbols has 2.40. (It is not 0, because nobody gave away the last symbol.) Write `batch_loss(model, source, target, pad_id)` so that no position can see its label. The arguments are `(B, L_s)` and `(B, L_t + 1)` ids; the result is a scalar.
+# A loss that low cannot be honest; even a model that guesses evenly among 11 symbols has 2.40. (It is not 0, because nobody gave away the last symbol.) Write `batch_loss(model, source, target, pad_id)` so that no position can see its label. The arguments are `(B, L_s)` and `(B, L_t + 1)` ids; the result is a scalar, through which gradients flow.
 
 # %% tags=["exercise"]
 def batch_loss(model, source, target, pad_id):
@@ -395,7 +395,7 @@ check("10.9", quiz_10_9)
 # %% [markdown]
 # ## All together
 #
-# No points here, but the reward: your model, masks, shift, loss, schedule and decoding learn to copy. The cell uses your answers to 10.1 to 10.6 and nothing else of that kind. It takes about 10 seconds.
+# No points here, but the reward: your model, masks, shift, loss, schedule and decoding learn to copy. The cell uses your answers to 10.1 to 10.6 and nothing else of that kind. It takes 10 to 30 seconds.
 
 # %%
 def learn_to_copy(steps=240, d_model=64, warmup=60):

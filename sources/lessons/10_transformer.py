@@ -154,7 +154,7 @@ assert torch.allclose(by_hand, torch.log_softmax(z, dim=-1))
 print("probabilities", by_hand.exp())
 
 # %% [markdown]
-# The library's model hands back **logits**, and leaves the log-softmax to those who need it: `F.cross_entropy` and the loss of section 10.8 apply it, and so does decoding. Who applies it twice does no harm, because log-probabilities are already normalized. But a *softmax* in the model, before a
+# The library's model hands back **logits**, and leaves the log-softmax to those who need it: `F.cross_entropy` and the loss of section 10.8 apply it, and so does decoding. Applying it twice does no harm, because log-probabilities are already normalized. But a *softmax* in the model, before a
 # loss that applies the log-softmax, does harm:
 
 # %%
@@ -179,7 +179,7 @@ for V in (4, 11, 1000):
 # %% [markdown]
 # ## 10.4 The base model of the paper, and its parameters
 #
-# The paper's **base** model has $N = 6$ layers on each side, $d_{model} = 512$, $d_{ff} = 2048$, $H = 8$ heads, and a vocabulary of about 37,000 tokens. We build it with PyTorch's `meta` device: shapes without numbers, so that it takes no memory.
+# The paper's **base** model has $N = 6$ layers on each side, $d_{model} = 512$, $d_{ff} = 2048$, $H = 8$ heads, and, for English to German, a vocabulary of about 37,000 tokens (table 3 and section 5.1 of the paper). We build it with PyTorch's `meta` device: shapes without numbers, so that it takes no memory.
 #
 # Its norms stand after each sum (post-norm), and there is no final norm. `make_transformer` has the same sizes with today's pre-norm and its two final norms.
 
@@ -225,7 +225,7 @@ assert together == count_parameters(base)
 assert count_parameters(pre_norm_base) == together + 2 * norm  # the two final norms of pre-norm
 
 # %% [markdown]
-# The paper reports 65 million. It translates between two languages with *one* vocabulary, and uses **one matrix three times**: as source embedding, as target embedding, and as the generator's $W$ (section 3.4 of the paper). Shared matrices count once:
+# The paper reports 65 million (table 3). It translates between two languages with *one* vocabulary, and uses **one matrix three times**: as source embedding, as target embedding, and as the generator's $W$ (section 3.4 of the paper). Shared matrices count once:
 
 # %%
 base.source_embedding.tokens.weight = base.target_embedding.tokens.weight
@@ -431,7 +431,7 @@ assert torch.allclose(plain, label_smoothing_loss(logits, labels, smoothing=0.0)
 print(f"loop, vectorized, course_utils and PyTorch agree: {ours.item():.4f}   (without smoothing {plain.item():.4f})")
 
 # %% [markdown]
-# `F.cross_entropy` also has an argument `label_smoothing`. It shares $\varepsilon$ among **all** $V$ symbols, the right one and padding included. Padding then has a probability to strive for. With $\varepsilon = 0.1$ the difference is small, but it is a difference:
+# `F.cross_entropy` also has an argument `label_smoothing`. It shares $\varepsilon$ among **all** $V$ symbols, the right one and padding included, as Szegedy et al. did, whose classes have no padding. Here padding then has a probability to strive for. With $\varepsilon = 0.1$ the difference is small, but it is a difference:
 
 # %%
 theirs = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD_ID, label_smoothing=eps)
@@ -454,12 +454,12 @@ ax = plotting.curves(p, curves, xlabel="probability of the right symbol", ylabel
 plotting.show(ax, "Loss against the probability of the right symbol. Without smoothing it falls to 0 at 1. With smoothing 0.1 it has its lowest point at 0.9 and rises steeply towards 1.")
 
 # %% [markdown]
-# *Notice the dashed line: it turns up before 1. A model that is too sure is punished.* And notice its lowest value: it is not 0. With smoothing, a training loss that comes to rest at the entropy of $q$ is a **perfect** score. Remember that number; you will see it in the training curve.
+# *Notice the dashed line: it turns up before 1. A model that is too sure is punished.* The paper reports (section 5.4) that smoothing makes the perplexity worse, but accuracy and the quality of the translations (BLEU) better. And notice its lowest value: it is not 0. With smoothing, a training loss that comes to rest at the entropy of $q$ is a **perfect** score. Remember that number; you will see it in the training curve.
 
 # %% [markdown]
 # ## 10.9 The warm-up schedule
 #
-# Adam divides each gradient by the size that gradients of this parameter usually have. At the first step it knows one gradient only. So the first update moves *every* parameter by the full learning rate, whether its gradient is large or next to nothing:
+# Adam divides each gradient by the size that gradients of this parameter usually have. At the first step it knows one gradient only. So the first update moves *every* parameter by the full learning rate, whether its gradient is large or next to nothing (the two `betas` and `eps` are the paper's, section 5.3):
 
 # %%
 parameter = nn.Parameter(torch.zeros(3))
@@ -568,7 +568,7 @@ def train(model, task, steps=240, shift=True):
     return torch.tensor(losses)
 
 # %% [markdown]
-# About 10 seconds on two processor cores:
+# 10 to 30 seconds, depending on the machine:
 
 # %% tags=["nbval-ignore-output"]
 copier = small_model()
@@ -587,7 +587,7 @@ plotting.show(ax, "Training loss by step: it falls from about 3, slowly at first
 # %% [markdown]
 # *Notice where the curve comes to rest: on the line that section 10.8 announced. With label smoothing that is a perfect score.*
 #
-# But a loss is computed under teacher forcing, where each mistake is mended by the teacher at the next position. The test is stricter: 1,000 sequences that were never seen, decoded freely, and a sequence counts only if **all** its symbols are right.
+# But a loss is an average over symbols, computed under teacher forcing, where each mistake is mended by the teacher at the next position. The test is stricter: 1,000 sequences that were never seen, decoded freely, and a sequence counts only if **all** its symbols are right.
 
 # %%
 def exact_match(model, task, num=1000):
@@ -680,7 +680,7 @@ for layer, ax in enumerate(axes):
 plotting.show(axes[0], "Cross-attention of two layers while copying, the head with most weight on the symbol to be said. Both show a diagonal: each row looks at the source symbol that comes next.")
 
 # %% [markdown]
-# *Notice the diagonal: the row of `start` looks at the first source symbol, which is to be said next.* A picture is a hint, not a proof (lesson 06). So we take away what it shows. In cross-attention each step may see everything **but** the symbol at its own place; and, for comparison, everything but a symbol three places further on:
+# *Notice the diagonal: the row of `start` looks at the first source symbol, which is to be said next.* A picture is a hint, not a proof (lesson 06). So we take away what it shows. In cross-attention each step may see everything **but** the symbol at its own place; and, for comparison, everything but a symbol three places further on (counted on from the front where the source ends):
 
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
@@ -891,7 +891,7 @@ with torch.device("meta"):
 #
 # <details><summary>3. Under teacher forcing the model has 99 % of the symbols right. Of sequences of 10 symbols decoded freely, roughly how many are without a mistake?</summary>
 #
-# **About 0.99 to the tenth power, 90 %, if mistakes were independent.** They are not quite: after a mistake the model reads its own wrong symbol, a thing it never saw in training, so it may be fewer. (Not 99 %: a sequence needs all its symbols.)
+# **About 0.99 to the tenth power, 90 %, if mistakes were independent.** If they crowd together in few hard sequences, more than that are without one. That the model reads its own words makes no difference to this count: up to its first mistake they are the right ones, and after it the sequence is lost anyway. It does make a difference to the number of wrong symbols. (Not 99 %: a sequence needs all its symbols.)
 # </details>
 #
 # <details><summary>4. Somebody computes the masks from the full target (length 6) and gives the decoder target[:, :-1]. What happens?</summary>
@@ -909,7 +909,7 @@ with torch.device("meta"):
 # %% [markdown]
 # ## References
 #
-# - Vaswani et al., *Attention Is All You Need*, 2017: section 3 and figure 1 the model, 3.4 the shared matrix, 5.3 (equation 3) the schedule, 5.4 label smoothing and dropout, table 3 the sizes.
+# - Vaswani et al., *Attention Is All You Need*, 2017: section 3 and figure 1 the model, 3.4 the shared matrix, 5.1 the vocabulary, 5.3 (equation 3) the schedule, 5.4 label smoothing and dropout, table 3 the sizes.
 # - Glorot, Bengio, *Understanding the Difficulty of Training Deep Feedforward Neural Networks*, 2010, section 4.2: where the variance of the weights comes from.
 # - Szegedy et al., *Rethinking the Inception Architecture for Computer Vision*, 2016, section 7: label smoothing, and why.
 # - Williams, Zipser, *A Learning Algorithm for Continually Running Fully Recurrent Neural Networks*, 1989: teacher forcing.

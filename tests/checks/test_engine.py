@@ -12,7 +12,6 @@ import torch
 from course_utils.checks import NotYet, check
 from course_utils.checks.engine import SEED, all_entries, find, run
 from course_utils.checks.exercise import Exercise, Quiz, call_in_order
-from course_utils.checks.mutants import judge_of
 
 ENTRIES = all_entries()
 EXERCISES = [entry for entry in ENTRIES.values() if isinstance(entry, Exercise)]
@@ -73,7 +72,7 @@ ANSWERS = {
 def test_no_answer_of_any_kind_passes_or_breaks_a_check(number):
     entry = ENTRIES[number]
     inputs = entry.inputs(SEED)
-    judge = judge_of(entry, inputs)
+    judge = entry.judge_for(inputs)
     for name, answer in ANSWERS.items():
         verdict = judge(entry.probe(answer, inputs))
         lines = verdict.text().split("\n")

@@ -9,20 +9,20 @@ from jupyter_client.manager import start_new_kernel
 
 from course_utils.checks.codec import decode, encode, pack, unpack
 from course_utils.checks.engine import all_entries
-from course_utils.checks.mutants import judge_of, known_answers, observe
+from course_utils.checks.mutants import known_answers
 
 SEED = 7
 IN_THE_KERNEL = """
 from pathlib import Path
 from course_utils.checks.codec import decode, pack, unpack
 from course_utils.checks.engine import find
-from course_utils.checks.mutants import known_answers, observe
+from course_utils.checks.mutants import known_answers
 
 def carry(number, folder):
     folder, entry = Path(folder), find(number)
     inputs = decode(unpack((folder / "inputs.json").read_text(), (folder / "inputs.safetensors").read_bytes()))
     for i, (_, answer, _) in enumerate(known_answers(entry)):
-        text, data = pack(observe(entry, answer, inputs))
+        text, data = pack(entry.probe(answer, inputs, guarded=False))
         (folder / f"{i}.json").write_text(text)
         (folder / f"{i}.safetensors").write_bytes(data)
 """
@@ -50,8 +50,8 @@ def test_the_same_verdicts_and_diagnoses_across_the_border(kernel, number, tmp_p
     (tmp_path / "inputs.json").write_text(text)
     (tmp_path / "inputs.safetensors").write_bytes(data)
     run(kernel, f"carry({number!r}, {str(tmp_path)!r})")
-    judges = [judge_of(entry, cases) for cases in (inputs, decode(unpack(text, data)))]
+    judges = [entry.judge_for(cases) for cases in (inputs, decode(unpack(text, data)))]
     for i, (name, answer, _) in enumerate(known_answers(entry)):
         carried = unpack((tmp_path / f"{i}.json").read_text(), (tmp_path / f"{i}.safetensors").read_bytes())
-        here, there = judges[0](observe(entry, answer, inputs)), judges[1](carried)
+        here, there = judges[0](entry.probe(answer, inputs, guarded=False)), judges[1](carried)
         assert (there.passed, there.mistake, there.text()) == (here.passed, here.mistake, here.text()), name
