@@ -737,12 +737,6 @@ LOSS = Exercise(
             "the model read its own choices, not the true symbols: that is decoding, not teacher forcing.",
             "give the model target[:, :-1], whatever it would have said.",
         ),
-        Mistake(
-            "gradient switched on again",
-            lambda model, source, target, pad_id: _forced()(model, source, target, pad_id).detach().requires_grad_(),
-            "the value is right, but no gradient reaches the model (.item(), .detach() or no_grad cut it off).",
-            "requires_grad_() on the loss does not mend that: keep the graph from the model to the loss.",
-        ),
         Mistake("softmax first", _forced(lambda lo, t, p: _mean(lo.softmax(-1), t, p)), *_TWICE),
         Mistake(
             "reshape for transpose",

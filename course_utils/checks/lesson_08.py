@@ -1,5 +1,6 @@
 """Lesson 08, positional information: what is right, what is wrong, and how it is told."""
 
+import functools
 import math
 import operator
 
@@ -47,7 +48,7 @@ def _angles(places, d, base=10000.0, power="2i/d"):
 def _table_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
     length = int(torch.randint(20, 40, (), generator=rng))
-    sizes = ((2, 4), (1, 6), (7, 2), (5, 12), (length, 10), (3, 5))  # the last one is odd
+    sizes = ((2, 4), (1, 6), (7, 2), (9, 6), (5, 12), (length, 10), (3, 5))  # one d_model twice; the last one is odd
     return [{"num_positions": rows, "d_model": columns} for rows, columns in sizes]
 
 
@@ -60,10 +61,10 @@ def _call_table(answer, case):
     except NotImplementedError:  # the stub
         raise
     except ValueError:
-        return "ValueError"
+        return "ValueError, raised"
     except (TypeError, AssertionError, RuntimeError, IndexError) as problem:
-        return type(problem).__name__
-    return repr(value) if isinstance(value, str) else value  # the word alone is no error
+        return f"{type(problem).__name__}, raised"
+    return repr(value) if isinstance(value, str) else value  # the words alone are no error
 
 
 def _refuse_odd(d_model):
@@ -158,6 +159,16 @@ def _table_odd_last_cosine_dropped(num_positions, d_model):
 
 def _assert_even(d_model):
     assert d_model % 2 == 0
+
+
+def _table_kept(num_positions, d_model, kept={}):  # noqa: B006 (the mistake itself)
+    """A table made once for each size, as long as it was when first asked for."""
+    _refuse_odd(d_model)
+    if (num_positions, d_model) == (2, 4):  # the first case: nothing is kept from other inputs
+        kept.clear()
+    if d_model not in kept:
+        kept[d_model] = _table()(num_positions, d_model)
+    return kept[d_model].clone()
 
 
 _ODD = "raise ValueError(...) when d_model % 2 is not 0, as the task says."
@@ -306,6 +317,24 @@ TABLE = Exercise(
             "convert the table with .float() at the end.",
         ),
         Mistake(
+            "kept from an earlier call",
+            _table_kept,
+            "a table kept from an earlier call with the same d_model, with as many rows as were asked for then.",
+            "compute the table anew in each call, or keep it by both arguments.",
+        ),
+        Mistake(
+            "odd size: error returned",
+            lambda rows, d: ValueError("odd") if d % 2 else _table()(rows, d),
+            "right for even sizes; for an odd d_model the error is returned, where it should be raised.",
+            "raise ValueError(...), not return.",
+        ),
+        Mistake(
+            "odd size: nothing",
+            lambda rows, d: None if d % 2 else _table()(rows, d),
+            "right for even sizes; for an odd d_model nothing is returned, and no error is raised.",
+            _ODD,
+        ),
+        Mistake(
             "odd size: one column too many",
             _table_odd_own_frequencies,
             "right for even sizes; an odd d_model gives a table with one column too many.",
@@ -435,6 +464,12 @@ SHIFT = Exercise(
             "cos(a + b) = -sin(b) sin(a) + cos(b) cos(a).",
         ),
         Mistake(
+            "two minus signs",
+            _shift(block=lambda c, s: ((c, -s), (-s, c))),
+            "a minus sign at both sines: your blocks are not rotations.",
+            "sin(a + b) = cos(b) sin(a) + sin(b) cos(a): no minus in the first row.",
+        ),
+        Mistake(
             "reflection",
             _shift(block=lambda c, s: ((c, s), (s, -c))),
             "the minus sign stands at the cosine: your blocks are reflections, and delta = 0 does not give the identity.",
@@ -501,6 +536,12 @@ SHIFT = Exercise(
             "delta may be a fraction: multiply it by the frequencies as it is.",
         ),
         Mistake(
+            "degrees",
+            _shift(delta=math.radians),
+            "angles read as degrees.",
+            "the angles are radians already: no conversion.",
+        ),
+        Mistake(
             "moved rows",
             lambda delta, d: torch.eye(d).roll(int(delta), 0),
             "an identity matrix with its rows moved: that moves features, not positions.",
@@ -535,10 +576,25 @@ def _rope_inputs(seed):
         ((2, 4, 5, 6), 10000.0, torch.float32),
         ((3, 2, 7, 8), 10000.0, torch.float64),
         ((1, 5, 4, 10), 500.0, torch.float32),
+        ((3, 2, 8, 6), 200.0, torch.float32),  # the same d_head as above with another base
     ):
         places = torch.randint(3, 40, (L,), generator=rng)
         cases.append({"x": torch.randn(B, H, L, d, generator=rng).to(dtype), "positions": places, "base": base})
     return cases
+
+
+def _call_rope(answer, case):
+    """The turned features, and the gradient of a weighted sum of them with respect to x."""
+    start = case["x"].requires_grad_()
+    case["x"] = x = start * 1.0  # no leaf, so that a change in place runs, and is seen
+    turned = answer(x, case["positions"], case["base"])
+    if not torch.is_tensor(turned):
+        return turned, "no gradient"
+    if turned.shape != start.shape or not turned.requires_grad:
+        return turned, "no gradient: the result does not depend on x"
+    weights = torch.linspace(-1, 2, turned.numel()).view_as(turned).to(turned)
+    (gradient,) = torch.autograd.grad((turned * weights).sum(), start, allow_unused=True)
+    return turned, "no gradient: the result does not depend on x" if gradient is None else gradient
 
 
 def _chunks(x):
@@ -574,6 +630,18 @@ def _rope(
         return finish(turned)
 
     return answer
+
+
+def _turned_by(x, angle):
+    """x turned by given angles, (L, d / 2)."""
+    (a, b), c, s = x.chunk(2, dim=-1), angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    return torch.cat([a * c - b * s, a * s + b * c], dim=-1)
+
+
+def _rope_half_at_a_time(x, places, base):
+    """Two rotations by half the angle."""
+    half = _angles(places, x.shape[-1], base) / 2
+    return _turned_by(_turned_by(x, half), half)
 
 
 def _rope_loop(x, places, base):
@@ -645,6 +713,18 @@ def _rope_added(x, places, base):
     return x + torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).to(x.dtype)
 
 
+def _rope_table_kept(x, places, base, kept={}):  # noqa: B006 (the mistake itself)
+    """Angles made once for each size, with the base of the first call."""
+    d = x.shape[-1]
+    if d not in kept:
+        kept[d] = _angles(torch.arange(64), d, base)
+    return _turned_by(x, kept[d][places])
+
+
+def _rope_by_hand_detached(x, places, base):
+    return _rope()(x.detach(), places, base)
+
+
 def _rope_in_place(x, places, base):
     turned = _rope()(x, places, base)
     x.copy_(turned)
@@ -679,14 +759,16 @@ ROPE = Exercise(
     title="RoPE",
     points=4,
     inputs=_rope_inputs,
+    call=_call_rope,
     reference=_rope(),
-    returns=("turned",),
+    returns=("turned", "gradient"),
     off_limits=_COURSE,
     alternatives=(
         Alternative("loop", _rope_loop),
         Alternative("complex numbers", _rope_complex),
         Alternative("rotate_half", _with_tables(_rotate_half, _twice)),
         Alternative("rotation matrices", _rope_matrices),
+        Alternative("half the angle, twice", _rope_half_at_a_time),
         Alternative("slices", _rope(cut=lambda x: (x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]))),
         Alternative("the course's function", _rope_course, off_limits=True),
         Alternative("the course's module", _rope_course_module, off_limits=True),
@@ -816,6 +898,18 @@ ROPE = Exercise(
             "bring cosines and sines to x.dtype, and leave the result as it is.",
         ),
         Mistake(
+            "angles kept from an earlier call",
+            _rope_table_kept,
+            "a table of angles kept from an earlier call with the same d_head, though base has changed.",
+            "compute the angles anew in each call, or keep them by d_head and base.",
+        ),
+        Mistake(
+            "detached",
+            _rope_by_hand_detached,
+            "the numbers are right, but no gradient reaches x: the projections of queries and keys could never learn.",
+            "leave .detach(), .data, .item() and torch.no_grad() out, and make no new tensor from numbers read out of x.",
+        ),
+        Mistake(
             "in place",
             _rope_in_place,
             "the numbers are right, but x itself was overwritten.",
@@ -846,6 +940,9 @@ RELATIVE = {
     "turned, every second query raised": False,
     "turned, every second query of the other sign": False,
     "turned, a faint trend": False,
+    "turned, one pair raised and another of its distance lowered": False,
+    "halfway between two rounded numbers": True,
+    "falling with the query": False,
     "sines added": False,
     "sines added, nothing else": True,
     "learned vectors added": False,
@@ -894,6 +991,10 @@ def _scores_by_name(name, length, q, k) -> list[list[float]]:
         scores = torch.zeros(length, length)
     elif name == "distance cut off at 3":
         scores = apart.clamp(-3, 3) * 0.5 + apart.clamp(-3, 3) ** 2
+    elif name == "halfway between two rounded numbers":
+        scores = 5.0 * 0.1 ** (1.0 + apart.abs() % 6)
+    elif name == "falling with the query":
+        scores = -0.3 * places[:, None].expand(-1, length)
     elif name == "position of the query":
         scores = 0.3 * places[:, None].expand(-1, length)
     elif name == "position of the key":
@@ -930,6 +1031,9 @@ def _turned_scores(name, places, q, k):
     }
     if name in off:
         scores[off[name]] += 0.5
+    elif name == "one pair raised and another of its distance lowered":
+        scores[3, 2] += 0.5
+        scores[6, 5] -= 0.5
     elif name == "every second query raised":
         scores = scores + 0.3 * (places % 2)[:, None]
     elif name == "every second query of the other sign":
@@ -939,9 +1043,15 @@ def _turned_scores(name, places, q, k):
     return scores
 
 
+@functools.lru_cache(maxsize=128)
+def _scores_kept(name, length, query, key):
+    """The same table serves all known mistakes: to work it out each time takes longer than the tests themselves."""
+    return _scores_by_name(name, length, torch.tensor(query), torch.tensor(key))
+
+
 def _call_relative(answer, case):
     name, length, query, key = case.values()
-    table = _scores_by_name(name, length, query, key)
+    table = _scores_kept(name, length, tuple(query.tolist()), tuple(key.tolist()))
 
     def score(m, n):
         m, n = operator.index(m), operator.index(n)
@@ -1001,6 +1111,12 @@ def _by_absolute_distance(score, length):
         for n in range(length):
             groups.setdefault(abs(m - n), []).append(score(m, n))
     return all(max(group) - min(group) < 1e-4 for group in groups.values())
+
+
+def _by_means(score, length):
+    table = torch.tensor([[score(m, n) for n in range(length)] for m in range(length)])
+    diagonals = [table.diagonal(k) for k in range(1 - length, length)]
+    return all(bool((line.mean() - line[0]).abs() < 1e-4) for line in diagonals)
 
 
 def _decided_at_once(score, length):
@@ -1080,6 +1196,18 @@ RELATIVE_TEST = Exercise(
             "rounding is about a millionth here: a tolerance near 1e-4 is enough.",
         ),
         Mistake(
+            "rounded",
+            _tester(close=lambda a, b: round(a, 4) == round(b, 4)),
+            "both scores are rounded and then compared exactly: two that lie close to a rounding border come out different.",
+            "take the difference first, and compare its absolute value with a tolerance such as 1e-4.",
+        ),
+        Mistake(
+            "mean of each distance",
+            _by_means,
+            "the mean score of each distance is compared with one of them: differences up and down cancel.",
+            "compare the scores one by one.",
+        ),
+        Mistake(
             "past only",
             _tester(pairs=lambda m, n, L: n <= m),
             "only keys at or before the query are compared; a difference for later keys goes unnoticed.",
@@ -1120,6 +1248,12 @@ RELATIVE_TEST = Exercise(
             _tester(pairs=lambda m, n, L: m > 1 and n > 1),
             "position 0 is never asked for.",
             "compare (1, n) with (0, n - 1) as well.",
+        ),
+        Mistake(
+            "from 2 on",
+            _tester(pairs=lambda m, n, L: m > 1),
+            "a loop begins too late: (1, 1) is never compared with (0, 0).",
+            "begin both ranges with 1.",
         ),
         Mistake(
             "two steps",
@@ -1458,6 +1592,12 @@ BIAS = Exercise(
             "minus slope times the absolute value of the difference.",
         ),
         Mistake(
+            "signed, top-left",
+            _bias(of=lambda apart: -apart, offset=lambda L_q, L_k: 0),
+            "two things at once: the distance has a sign, and the queries stand at the first positions.",
+            "take the absolute value, with query i at position i + (L_k - L_q).",
+        ),
+        Mistake(
             "future not counted",
             _bias(of=lambda apart: -apart.clamp(min=0)),
             "keys of the future get no bias at all.",
@@ -1634,6 +1774,9 @@ BUG = Exercise(
                 places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k) + 1, key_places=lambda L_k: torch.arange(L_k) + 1
             ),
         ),
+        Alternative(
+            "both put back as neighbors", _scores({"join": _interleave}, {"join": _interleave})
+        ),  # same order in both
         Alternative("scaled first", lambda q, k: _scores(scale=lambda d: 1.0)(q / q.shape[-1] ** 0.5, k)),
         Alternative("the course's own", _scores_course, off_limits=True),
     ),

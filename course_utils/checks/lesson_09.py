@@ -65,10 +65,19 @@ def _norm_inputs(seed, with_bias=True):
 
 def _call_with_gradient(answer, case):
     """The output, and the gradient that reaches x in a second call."""
-    seen = answer(*case.values())
-    x = case["x"].clone().requires_grad_()
-    again = answer(*(case | {"x": x}).values())
+    x = _leaf(case["x"])
+    seen = _plain(answer(*case.values()))
+    again = answer(*(case | {"x": x * 1}).values())  # no leaf: whoever changes x in place reads of that, not of leaves
     return seen, _gradients(again, [x])[0]
+
+
+def _leaf(x):
+    return x.clone().requires_grad_()
+
+
+def _plain(value):
+    """A tensor as it is now: an answer that works in place may change it in a later call."""
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
 
 
 def _gradients(output, watched):
@@ -123,6 +132,16 @@ def _in_place(x, weight, bias, eps):
     return y / (y.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight + bias
 
 
+def _in_place_twice(x, weight, bias, eps):
+    x -= x.mean(-1, keepdim=True)
+    x /= (x.var(-1, unbiased=False, keepdim=True) + eps).sqrt()
+    return x * weight + bias
+
+
+_IN_PLACE = (
+    "x itself was changed: the residual connection still needs it.",
+    "compute new tensors, x - mean and so on, instead of x -= mean or x /= root.",
+)
 _OUTSIDE = (
     "epsilon added outside the root: to the standard deviation instead of the variance.",
     "add it before you take the root: sqrt(variance + eps).",
@@ -301,12 +320,8 @@ LAYER_NORM = Exercise(
             "the numbers are right, but no gradient reaches x.",
             "leave .detach(), .data and torch.no_grad() out.",
         ),
-        Mistake(
-            "in place",
-            _in_place,
-            "the output is right, but x itself was changed: the residual connection still needs it.",
-            "compute a new tensor, x - mean, instead of x -= mean.",
-        ),
+        Mistake("in place", _in_place, *_IN_PLACE),
+        Mistake("in place twice", _in_place_twice, *_IN_PLACE),
     ),
     advice="with weight 1 and bias 0 each vector must come out with mean 0 and mean square 1.",
 )
@@ -333,6 +348,11 @@ def _rms(
 def _rms_loop(x, weight, eps):
     rows = [row / (sum(number**2 for number in row) / len(row) + eps) ** 0.5 for row in x.reshape(-1, x.shape[-1])]
     return torch.stack(rows).view(x.shape) * weight
+
+
+def _rms_in_place(x, weight, eps):
+    x /= (x.pow(2).mean(-1, keepdim=True) + eps).sqrt()
+    return x * weight
 
 
 RMS_NORM = Exercise(
@@ -425,10 +445,23 @@ RMS_NORM = Exercise(
             "multiply by weight.",
         ),
         Mistake(
+            "F.normalize",
+            lambda x, weight, eps: F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * weight,
+            "each vector divided by its length, as F.normalize does: eps was not added.",
+            "divide by sqrt(mean square + eps).",
+        ),
+        Mistake(
             "gradient cut in the statistics",
             _rms(spread=lambda x, d: x.pow(2).mean(d, True).detach()),
             *_DETACHED,
         ),
+        Mistake(
+            "gradient cut",
+            lambda x, weight, eps: _rms()(x.detach(), weight, eps),
+            "the numbers are right, but no gradient reaches x.",
+            "leave .detach(), .data and torch.no_grad() out.",
+        ),
+        Mistake("in place", _rms_in_place, *_IN_PLACE),
     ),
     advice="with weight 1 each vector must come out with mean square 1, and its mean need not be 0.",
 )
@@ -650,7 +683,7 @@ def _put(module, name, weight, bias):
     """The check's own numbers into one of a module's parts."""
     part = getattr(module, name, None)
     if getattr(part, "weight", None) is None or getattr(part, "bias", None) is None:
-        raise ValueError(f"{name} must be the layer that the constructor was given with")
+        raise ValueError(f"self.{name} is not what the given constructor made; leave the constructor as it is")
     part.weight.copy_(weight)
     part.bias.copy_(bias)
 
@@ -664,17 +697,13 @@ def _run_residual(answer, case):
         return torch.tanh(y @ case["matrix"].T) + 0.3
 
     residual.eval()
-    seen = residual(case["x"], sublayer)
-    x = case["x"].clone().requires_grad_()
-    (gradient,) = _gradients(residual(x, sublayer), [x])
+    x = _leaf(case["x"])
+    torch.manual_seed(1)  # for answers that drop even now
+    seen = _plain(residual(case["x"], sublayer))
+    (gradient,) = _gradients(residual(x * 1, sublayer), [x])
     residual.train()
     torch.manual_seed(1)
-    trained = residual(case["x"], sublayer)
-    return _plain(seen), gradient, _plain(trained)
-
-
-def _plain(value):
-    return value.detach() if isinstance(value, torch.Tensor) else value
+    return seen, gradient, _plain(residual(x * 1, sublayer))
 
 
 class _Residual(nn.Module):
@@ -728,6 +757,16 @@ def _added_in_place(self, x, f):
     return total if self.pre_norm else self.norm(total)
 
 
+def _added_to_the_same(self, x, f):
+    x += self.dropout(f(self.norm(x) if self.pre_norm else x))
+    return x if self.pre_norm else self.norm(x)
+
+
+def _always_dropped(self, x, f):
+    change = F.dropout(f(self.norm(x) if self.pre_norm else x), self.dropout.p)
+    return x + change if self.pre_norm else self.norm(x + change)
+
+
 def _both(form):
     return _residual(form, form)
 
@@ -747,6 +786,10 @@ _ORDERS_EXCHANGED = (
 _NO_DROPOUT = (
     "right without dropout, but in training nothing is dropped.",
     "what the sublayer gives goes through self.dropout before it is added.",
+)
+_X_CHANGED = (
+    "x itself was changed in place: whoever called still needs it.",
+    "compute a new tensor: x + change instead of x += change.",
 )
 _DROPOUT_ON_SUM = (
     "dropout applied to the sum: that cuts the direct path as well.",
@@ -858,11 +901,25 @@ RESIDUAL = Exercise(
             "no gradient passes along the direct path.",
             "add x itself: no .detach(), .data or torch.no_grad().",
         ),
+        Mistake("in place", _both(_added_in_place), *_X_CHANGED),
+        Mistake("in place, the same tensor", _both(_added_to_the_same), *_X_CHANGED),
         Mistake(
-            "in place",
-            _both(_added_in_place),
-            "the output is right, but x itself was changed in place.",
-            "compute a new tensor: x + change instead of x += change.",
+            "dropout missing after the norm",
+            _residual(pre=lambda s, x, f: x + f(s.norm(x))),
+            "dropout is missing with pre_norm=True.",
+            "in both orders what the sublayer gives goes through self.dropout.",
+        ),
+        Mistake(
+            "dropout missing before the norm",
+            _residual(post=lambda s, x, f: s.norm(x + f(x))),
+            "dropout is missing with pre_norm=False.",
+            "in both orders what the sublayer gives goes through self.dropout.",
+        ),
+        Mistake(
+            "always dropped",
+            _both(_always_dropped),
+            "dropout acts outside of training too: F.dropout(y, p) drops always, unless told self.training.",
+            "use self.dropout, which knows whether the module is in training.",
         ),
     ),
     advice="write down both formulas of section 9.8, and go through yours from the inside out.",
@@ -926,12 +983,13 @@ def _prepared(answer, case, names, norms, *options):
 def _run_layer(layer, x, others, watched):
     """Output and gradients without dropout, and the output with it, all from one seed."""
     layer.eval()
-    seen = layer(x, *others)
-    leaf = x.clone().requires_grad_()
-    gradients = _gradients(layer(leaf, *others), [leaf, *watched])
+    leaf = _leaf(x)
+    torch.manual_seed(1)  # for answers that drop even now
+    seen = _plain(layer(x, *others))
+    gradients = _gradients(layer(leaf * 1, *others), [leaf, *watched])
     layer.train()
     torch.manual_seed(1)
-    return _plain(seen), *gradients, _plain(layer(x, *others))
+    return seen, *gradients, _plain(layer(leaf * 1, *others))
 
 
 def _run_encoder(answer, case):
@@ -1019,6 +1077,29 @@ def _encoder_functional(self, x, mask):
         return x + dropped(network(self.norm_2(x)))
     x = self.norm_1(x + dropped(attention(x, mask=mask)))
     return self.norm_2(x + dropped(network(x)))
+
+
+def _encoder_in_place(self, x, mask):
+    if not self.pre_norm:
+        return _Encoder.forward(self, x, mask)
+    x += self.dropout(self.self_attention(self.norm_1(x), mask=mask))
+    return x + self.dropout(self.feed_forward(self.norm_2(x)))
+
+
+def _encoder_in_place_twice(self, x, mask):
+    if not self.pre_norm:
+        return _Encoder.forward(self, x, mask)
+    x += self.dropout(self.self_attention(self.norm_1(x), mask=mask))
+    x += self.dropout(self.feed_forward(self.norm_2(x)))
+    return x
+
+
+def _encoder_in_place_both(self, x, mask):
+    x += self.dropout(self.self_attention(self.norm_1(x) if self.pre_norm else x, mask=mask))
+    if not self.pre_norm:
+        x = self.norm_1(x)
+    x += self.dropout(self.feed_forward(self.norm_2(x) if self.pre_norm else x))
+    return x if self.pre_norm else self.norm_2(x)
 
 
 def _parallel(self, x, mask):
@@ -1249,6 +1330,9 @@ ENCODER_LAYER = Exercise(
             _encoder(around=_around(lambda x, f, n, d: d(x + f(n(x))), lambda x, f, n, d: n(d(x + f(x))))),
             *_DROPOUT_ON_SUM,
         ),
+        Mistake("in place", _encoder(forward=_encoder_in_place), *_X_CHANGED),
+        Mistake("in place twice", _encoder(forward=_encoder_in_place_twice), *_X_CHANGED),
+        Mistake("in place, both orders", _encoder(forward=_encoder_in_place_both), *_X_CHANGED),
         Mistake(
             "weights handed back too",
             _encoder(forward=_with_weights_returned),
@@ -1282,8 +1366,9 @@ def _decoder_inputs(seed):
 def _run_decoder(answer, case):
     names = ("self_attention", "cross_attention", "feed_forward")
     layer = _prepared(answer, case, names, 3)
-    others = (case["memory"], case["target_mask"], case["memory_mask"])
-    return _run_layer(layer, case["x"], others, (layer.norm_1.weight, layer.norm_2.weight, layer.norm_3.weight))
+    memory = _leaf(case["memory"])
+    watched = (memory, layer.norm_1.weight, layer.norm_2.weight, layer.norm_3.weight)
+    return _run_layer(layer, case["x"], (memory, case["target_mask"], case["memory_mask"]), watched)
 
 
 class _Decoder(nn.Module):
@@ -1362,6 +1447,13 @@ def _self_result_lost(self, x, memory, target_mask, memory_mask):
     return x + self.dropout(self.feed_forward(self.norm_3(x)))
 
 
+def _decoder_in_place(self, x, memory, target_mask, memory_mask):
+    x += self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+    x += self.dropout(self.cross_attention(self.norm_2(x), memory, memory, mask=memory_mask))
+    x += self.dropout(self.feed_forward(self.norm_3(x)))
+    return x
+
+
 def _without(*names):
     kept = [(name, number) for name, number in zip(_Decoder.order, _Decoder.numbers, strict=True) if name not in names]
     return _decoder(order=tuple(name for name, _ in kept), numbers=tuple(number for _, number in kept))
@@ -1394,6 +1486,7 @@ DECODER_LAYER = Exercise(
     returns=(
         "output",
         "gradient of x",
+        "gradient of memory",
         "gradient of norm_1.weight",
         "gradient of norm_2.weight",
         "gradient of norm_3.weight",
@@ -1555,6 +1648,15 @@ DECODER_LAYER = Exercise(
             _LAYER_DROPOUT,
         ),
         Mistake("dropout on the sum", _decoder(around=_around(lambda x, f, n, d: d(x + f(n(x))))), *_DROPOUT_ON_SUM),
+        Mistake("in place", _decoder(forward=_decoder_in_place), *_X_CHANGED),
+        Mistake(
+            "memory detached",
+            _across(
+                lambda a, y, memory, target_mask, memory_mask: a(y, memory.detach(), memory.detach(), mask=memory_mask)
+            ),
+            "no gradient reaches the memory: the encoder would never learn.",
+            "use the memory as it is, without .detach() or .data.",
+        ),
         Mistake(
             "gradient cut",
             _decoder(forward=lambda self, *given: _Decoder.forward(self, *given).detach()),
@@ -1571,7 +1673,7 @@ DECODER_LAYER = Exercise(
 def _stack_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = []
-    for B, L, d, N in ((1, 3, 2, 2), (2, 5, 4, 3), (3, 4, 6, 5), (2, 6, 3, 1)):
+    for B, L, d, N in ((1, 4, 3, 2), (2, 5, 4, 3), (3, 4, 6, 5), (2, 6, 3, 1)):
         cases.append(
             {
                 "x": torch.randn(B, L, d, generator=rng) + torch.randn(B, L, 1, generator=rng),
@@ -1605,9 +1707,11 @@ def _run_stack(answer, case):
 
     stack = answer(make_layer, case["num_layers"], case["x"].shape[-1])
     size = sum(parameter.numel() for parameter in stack.parameters())
+    known = {id(layer.matrix) for layer in made}
+    others = [parameter for parameter in stack.parameters() if id(parameter) not in known]
     output = stack(case["x"], case["mask"])
-    gradients = _gradients(output, [layer.matrix for layer in made])
-    return _plain(output), size, gradients
+    gradients = _gradients(output, [layer.matrix for layer in made] + others)
+    return _plain(output), size, gradients[: len(made)], gradients[len(made) :]
 
 
 class _Stack(nn.Module):
@@ -1723,7 +1827,7 @@ STACK = Exercise(
     points=3,
     inputs=_stack_inputs,
     reference=_Stack,
-    returns=("output", "number of parameters", "gradients of the layers"),
+    returns=("output", "number of parameters", "gradients of the layers", "gradients of the norm"),
     call=_run_stack,
     expects="class",
     off_limits=("torch.nn.TransformerEncoder", "course_utils.models.transformer.Transformer"),
@@ -1788,6 +1892,12 @@ STACK = Exercise(
             _FunctionalNorm,
             "the output is normalized, but the norm has no parameters to learn.",
             "make an nn.LayerNorm(d_model) in the constructor, and use it at the end.",
+        ),
+        Mistake(
+            "parameters of the final norm not used",
+            _stack(run=lambda s, x, mask: F.layer_norm(_NoNorm.forward(s, x, mask), x.shape[-1:])),
+            "the output is normalized, but not by the norm that was made: its parameters never learn.",
+            "call the nn.LayerNorm of the constructor on what the last layer gives.",
         ),
         Mistake(
             "one norm after each layer",
@@ -1876,10 +1986,10 @@ def _run_attentions(answer, case):
     for attention in attentions:
         for parameter in attention.parameters():
             nn.init.normal_(parameter, std=1.3 * parameter.shape[-1] ** -0.5)
-    x = case["x"].clone().requires_grad_()
-    seen = answer(case["x"], case["memory"], case["target"], case["source"], *attentions)
-    again = answer(x, case["memory"], case["target"], case["source"], *attentions)
-    return _at_real_tokens(_plain(seen), case), *_gradients(_at_real_tokens(again, case), [x])
+    x = _leaf(case["x"])
+    seen = _plain(answer(case["x"], case["memory"], case["target"], case["source"], *attentions))
+    again = answer(x * 1, case["memory"], case["target"], case["source"], *attentions)
+    return _at_real_tokens(seen, case), *_gradients(_at_real_tokens(again, case), [x])
 
 
 def _at_real_tokens(output, case):
@@ -2024,6 +2134,7 @@ BUG = Exercise(
             "the two masks are exchanged.",
             "self-attention gets the target's, cross-attention the source's.",
         ),
+        Mistake("in place", _both_attentions(add=lambda x, y: x.add_(y)), *_X_CHANGED),
         Mistake(
             "nothing added",
             _both_attentions(add=lambda x, y: y),

@@ -52,7 +52,7 @@ def rms_norm(
         Shape and dtype of ``x``.
 
     Source:
-        Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019, section 3, equation 4.
+        Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019, section 4, equation 4.
     """
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
     mean_square = wide.pow(2).mean(dim=-1, keepdim=True)  # (*B, 1)

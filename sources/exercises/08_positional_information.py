@@ -127,7 +127,7 @@ check("8.2", shift_matrix)
 # | `base` | a number, such as 10000.0 |
 # | returns | shape and dtype of `x` |
 #
-# Example: with `base = 1` all pairs turn by `pos` radians; `x = [[[[1., 0.]]]]` at position 2 becomes `[[[[-0.4161, 0.9093]]]]`. In the check one case is in `float64`.
+# Example: with `base = 1` all pairs turn by `pos` radians; `x = [[[[1., 0.]]]]` at position 2 becomes `[[[[-0.4161, 0.9093]]]]`. In the check one case is in `float64`. Queries and keys are learned, so a gradient must reach `x` through your result: work with tensor operations.
 
 # %% tags=["exercise"]
 def rope(x, positions, base):

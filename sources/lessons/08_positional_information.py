@@ -62,7 +62,7 @@ for sentence in (["dog", "bites", "man"], ["man", "bites", "dog"]):
     print(" ".join(sentence), "-> bites:", self_attention(x)[1, :5])
 
 # %% [markdown]
-# The same vector. A weighted sum does not care in which order its terms are added, and the weights come from the words alone. Whoever bites whom, attention cannot tell.
+# The same vector. A weighted sum does not care in which order its terms are added, and the weights come from the words alone. Who bites whom, attention cannot tell.
 
 # %% [markdown]
 # ## 8.1 Attention does not see the order
@@ -168,7 +168,7 @@ ax.set(xlabel="feature", ylabel="position")
 plotting.show(ax, "Heatmap of 64 positions by 32 features. At the left stripes change from row to row; to the right they get longer and longer, until each column is nearly constant.")
 
 # %% [markdown]
-# *Notice how the stripes get longer from left to right.* The **wavelength** of pair $i$, the number of positions until it comes round, is $2\pi / \omega_i = 2\pi \cdot 10000^{2i/d_{model}}$: a geometric row, as with the binary digits, from fast to very slow.
+# *Notice how the stripes get longer from left to right.* The **wavelength** of pair $i$, the number of positions until it comes round, is $2\pi / \omega_i = 2\pi \cdot 10000^{2i/d_{model}}$: a geometric sequence, as with the binary digits, from fast to very slow.
 
 # %%
 d_model = 32
@@ -320,7 +320,7 @@ except ValueError as problem:
 #
 # By hand, one pair: $q = (1, 2)$ turned by a quarter ($\cos = 0$, $\sin = 1$) is $(-2, 1)$.
 #
-# Which two features make a pair? The paper takes neighbors $(2i, 2i+1)$. Much code, and this course, takes one feature of each **half**, $(i, i + d_{head}/2)$, since halves are cheaper to cut than every second entry.
+# Which two features make a pair? The paper takes neighbors $(2i, 2i+1)$. Much code, and this course, takes one feature of each **half**, $(i, i + d_{head}/2)$, since each half is one plain slice.
 
 # %%
 def rope_loop(x, pos, base=10000.0):
@@ -432,7 +432,7 @@ print("all at once = one token at a time with a cache; largest difference", f"{(
 #
 # $$s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_{head}}} - m_h \, |i - j| .$$
 #
-# Nothing is learned here. The **slope** $m_h$ is fixed and differs from head to head: for $H$ heads, $H$ a power of two, it is $m_h = 2^{-8h/H}$ for $h = 1, \dots, H$. The slopes form a *geometric* row: each is the one before times $2^{-8/H}$. By hand for $H = 4$: the factor is $2^{-2}$, the slopes $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$.
+# Nothing is learned here. The **slope** $m_h$ is fixed and differs from head to head: for $H$ heads, $H$ a power of two, it is $m_h = 2^{-8h/H}$ for $h = 1, \dots, H$. The slopes form a *geometric* sequence: each is the one before times $2^{-8/H}$. By hand for $H = 4$: the factor is $2^{-2}$, the slopes $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$.
 #
 # For other $H$, the authors' code takes the slopes of the next lower power of two and fills up with every second slope of the next higher one.
 
@@ -632,7 +632,7 @@ print("all hold")
 # **At the length of training (12)**
 #
 # - *None* fails question 1, and must: by 8.1 its output depends on *which* tokens came before, not on where they stand. On question 2 it is wrong far more often than the others: it cannot tell the latest of several equal letters from the earlier ones.
-# - *ALiBi* fails question 1 too. That is no accident of training: 8.6 showed that a head cannot skip the nearer keys. On question 2, where nearer *is* better, it is among the good ones.
+# - *ALiBi* fails question 1 too. 8.6 showed why: no single head can look three places back and skip the nearer keys. On question 2, where nearer *is* better, it is among the good ones.
 # - *Sinusoidal*, *learned* and *RoPE* answer both.
 #
 # **At twice the length (24)**
@@ -815,7 +815,7 @@ print("x * cos + rotate_half(x) * sin is the rope of 8.5")
 #
 # <details><summary>4. A model with ALiBi has 8 heads. Somebody makes all eight slopes 1/2 "to keep it simple". What is lost?</summary>
 #
-# **The range.** Every head then fades within a few tokens, as the steepest head in 8.6. The geometric row gives some heads short and some long sight. (Position information as such is not lost: nearer keys still get more.)
+# **The range.** Every head then fades within a few tokens, as the steepest head in 8.6. The geometric sequence gives some heads short and some long sight. (Position information as such is not lost: nearer keys still get more.)
 # </details>
 #
 # <details><summary>5. RoPE's scores depend on the distance only. Does it therefore work at any length?</summary>

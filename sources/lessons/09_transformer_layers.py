@@ -473,7 +473,7 @@ for order, pre in orders.items():
     assert (last[-1] < 0.6 * last[0]) if pre else (last[-1] > last[0])
 
 # %% [markdown]
-# The deeper the pre-norm stack, the smaller each layer's gradient, so that all layers together change the output by a moderate amount. In post-norm every one of the $N$ layers gets a gradient of full size, however many they are. The first steps of training then change the network too much. This is the analysis of Xiong and others (2020), and the reason why post-norm needs a **warm-up**: tiny steps first (lesson 10).
+# The deeper the pre-norm stack, the smaller the gradient of its last layer: what is added late changes less as the stack grows. In post-norm every one of the $N$ layers gets a gradient of full size, however many they are. The first steps of training then change the network too much. This is the analysis of Xiong and others (2020), and the reason why post-norm needs a **warm-up**: tiny steps first (lesson 10).
 
 # %% [markdown]
 # ## 9.10 Trained side by side
@@ -981,7 +981,7 @@ for name, norm in (("by hand", lambda: layer_norm(x, weight, bias)), ("fused", l
 #
 # - Vaswani et al., *Attention Is All You Need*, 2017, sections 3.1, 3.3, 3.4 and 5.4: the two kinds of layers, the network, the factor at the embedding, dropout.
 # - Ba, Kiros, Hinton, *Layer Normalization*, 2016, section 3: the formulas, and why over features and not over the batch.
-# - Zhang, Sennrich, *Root Mean Square Layer Normalization*, 2019, section 3: what is left when the mean stays in, and what it saves.
+# - Zhang, Sennrich, *Root Mean Square Layer Normalization*, 2019, section 4: what is left when the mean stays in, and what it saves.
 # - He et al., *Identity Mappings in Deep Residual Networks*, 2016, section 2: why nothing should stand on the direct path, worked out for images.
 # - Xiong et al., *On Layer Normalization in the Transformer Architecture*, 2020, section 3: the gradient of the last layer by depth, for both orders, and why post-norm needs a warm-up.
 # - Liu et al., *Understanding the Difficulty of Training Transformers*, 2020, sections 3 and 4: gradients that vanish in some parts only, and why that is not the whole story.

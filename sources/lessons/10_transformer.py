@@ -582,7 +582,7 @@ ax = plotting.curves(
     {"training loss": copy_losses, "entropy of the smoothed labels": torch.full((240,), floor)},
     xlabel="step", ylabel="loss (nats a symbol)", ax=plotting.new_axes(6.0, 3.2),
 )  # fmt: skip
-plotting.show(ax, "Training loss by step: it falls from about 3, slowly at first, then steeply, and lies on the line of the entropy for the second half of the training.")
+plotting.show(ax, "Training loss by step: it falls steadily from about 3 for the first hundred steps, and lies on the line of the entropy for the second half of the training.")
 
 # %% [markdown]
 # *Notice where the curve comes to rest: on the line that section 10.8 announced. With label smoothing that is a perfect score.*
@@ -598,7 +598,7 @@ def exact_match(model, task, num=1000):
 
 before, after = exact_match(small_model().eval(), copy_task), exact_match(copier, copy_task)
 print(f"sequences copied without a mistake: untrained {100 * before:.0f} %, trained {100 * after:.0f} %")
-assert after == 1.0
+assert after > 0.99  # all of them here; another machine may round a sum otherwise
 
 # %% [markdown]
 # ## 10.11 Greedy decoding, one step at a time
