@@ -15,7 +15,7 @@ from course_utils.checks.engine import find
 
 from . import intake
 from .judging import Marked, mark, prepared
-from .kernels import Kernel
+from .kernel import Kernel
 from .limits import Limits
 from .master import Master, parse
 from .names import printable

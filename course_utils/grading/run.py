@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from course_utils.checks.codec import encode, pack
 
-from .kernels import Kernel
+from .kernel import Kernel
 from .limits import Limits
 from .rebuild import Step
 from .talk import Ran, Talk

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from .inside import MIME
-from .kernels import Kernel
+from .kernel import Kernel
 from .limits import Limits
 
 INTERRUPT_S = 2.0  # how long an interrupted cell may take to stop

@@ -6,7 +6,7 @@ import pytest
 from sandboxed import linux
 
 from course_utils.checks.engine import find
-from course_utils.grading.kernels import Kernel
+from course_utils.grading.kernel import Kernel
 from course_utils.grading.limits import Limits
 from course_utils.grading.nursery import Nursery
 from course_utils.grading.rebuild import Step

@@ -7,7 +7,7 @@ import pytest
 from sandboxed import linux
 
 from course_utils.grading.inside import MIME
-from course_utils.grading.kernels import Kernel
+from course_utils.grading.kernel import Kernel
 from course_utils.grading.limits import Limits
 from course_utils.grading.nursery import Nursery
 from course_utils.grading.talk import Talk

@@ -8,7 +8,7 @@ import psutil
 import pytest
 from sandboxed import linux
 
-from course_utils.grading.kernels import Kernel
+from course_utils.grading.kernel import Kernel
 from course_utils.grading.limits import Limits
 from course_utils.grading.nursery import Nursery
 from course_utils.grading.talk import Talk
