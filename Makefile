@@ -42,7 +42,7 @@ grade: setup
 	$(PY) -m course_utils.grading $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
 
 test-hostile: setup
-	$(call step,hostile submissions; a class graded four ways and after ten kills; about 10 minutes,$(PY) -m pytest -q -s tests/hostile)
+	$(call step,hostile submissions; a class graded four ways and after ten kills; about 5 minutes,$(PY) -m pytest -q -s tests/hostile)
 
 mutants: setup
 	$(PY) -m course_utils.checks
