@@ -11,6 +11,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from .arguments import require_probability, require_sizes
+
 
 def masked_softmax(
     scores: Float[Tensor, "*S"], mask: Bool[Tensor, "..."] | None = None, dim: int = -1
@@ -101,9 +103,7 @@ class AdditiveAttention(nn.Module):
 
     def __init__(self, d_query: int, d_key: int, d_hidden: int) -> None:
         super().__init__()
-        for name, size in (("d_query", d_query), ("d_key", d_key), ("d_hidden", d_hidden)):
-            if size < 1:
-                raise ValueError(f"{name} ({size}) must be at least 1")
+        require_sizes(d_query=d_query, d_key=d_key, d_hidden=d_hidden)
         self.q_proj = nn.Linear(d_query, d_hidden, bias=False)
         self.k_proj = nn.Linear(d_key, d_hidden, bias=False)
         self.v_proj = nn.Linear(d_hidden, 1, bias=False)
@@ -183,8 +183,7 @@ def scaled_dot_product_attention(
             f"query has size {query.shape[-1]}, key has size {key.shape[-1]} in the last dimension: "
             "a dot product needs the same size (AdditiveAttention does not)"
         )
-    if not 0.0 <= dropout_p < 1.0:
-        raise ValueError(f"dropout_p ({dropout_p}) must be at least 0 and below 1")
+    require_probability(dropout_p=dropout_p)
     _require_matching(query, key, value)
     if scale is None:
         scale = query.shape[-1] ** -0.5

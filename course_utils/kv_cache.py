@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from .arguments import require_sizes
+
 
 class KVCache:
     """Keys and values of one attention layer, written once, read at every later step.
@@ -35,10 +37,7 @@ class KVCache:
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
     ) -> None:
-        sizes = {"batch_size": batch_size, "num_kv_heads": num_kv_heads, "max_len": max_len, "d_head": d_head}
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name} ({size}) must be at least 1")
+        require_sizes(batch_size=batch_size, num_kv_heads=num_kv_heads, max_len=max_len, d_head=d_head)
         shape = (batch_size, num_kv_heads, max_len, d_head)
         self._keys = torch.zeros(shape, dtype=dtype, device=device)
         self._values = torch.zeros(shape, dtype=dtype, device=device)

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from .arguments import require_probability
 from .attention import require_mask, require_score_bias, scaled_dot_product_attention
 from .kv_cache import KVCache
 from .positions import RotaryPositions
@@ -116,8 +117,7 @@ class MultiHeadAttention(nn.Module):
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         _require_divides("num_heads", num_heads, "d_model", d_model)
         _require_divides("num_kv_heads", num_kv_heads, "num_heads", num_heads)
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")
+        require_probability(dropout=dropout)
         self.d_model, self.num_heads, self.num_kv_heads = d_model, num_heads, num_kv_heads
         self.d_head, self.dropout, self.rotary = d_model // num_heads, dropout, rotary
         if rotary is not None and rotary.d_head != self.d_head:

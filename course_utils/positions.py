@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from .arguments import require_sizes
+
 
 def rotary_angles(
     positions: Int[Tensor, " L"] | Float[Tensor, " L"], d: int, *, base: float = 10000.0
@@ -67,7 +69,7 @@ class SinusoidalPositions(nn.Module):
     def __init__(self, d_model: int, max_len: int) -> None:
         super().__init__()
         _require_even("d_model", d_model)
-        _require_positive("max_len", max_len)
+        require_sizes(max_len=max_len)
         angles = rotary_angles(torch.arange(max_len), d_model)  # (max_len, d_model / 2)
         table = torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)  # (max_len, d_model)
         self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)
@@ -104,8 +106,7 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, d_model: int, max_len: int) -> None:
         super().__init__()
-        _require_positive("d_model", d_model)
-        _require_positive("max_len", max_len)
+        require_sizes(d_model=d_model, max_len=max_len)
         self.table = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
 
     def forward(self, x: Float[Tensor, "B L d_model"], start: int = 0) -> Float[Tensor, "B L d_model"]:
@@ -197,7 +198,7 @@ class RotaryPositions(nn.Module):
     def __init__(self, d_head: int, *, base: float = 10000.0, max_len: int = 2048) -> None:
         super().__init__()
         _require_even("d_head", d_head)
-        _require_positive("max_len", max_len)
+        require_sizes(max_len=max_len)
         self.d_head, self.max_len = d_head, max_len
         angles = rotary_angles(torch.arange(max_len), d_head, base=base)  # (max_len, d_head / 2)
         for name, table in (("cos", angles.cos()), ("sin", angles.sin())):
@@ -234,7 +235,7 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, " H"]:
         >>> alibi_slopes(4)
         tensor([0.2500, 0.0625, 0.0156, 0.0039])
     """
-    _require_positive("num_heads", num_heads)
+    require_sizes(num_heads=num_heads)
     power = 2 ** (num_heads.bit_length() - 1)  # the largest power of two that is not above num_heads
     slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
     between = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1, 2)]
@@ -265,7 +266,7 @@ def alibi_bias(
         Press et al., 2022, section 3.
     """
     L_k = L_q if L_k is None else L_k
-    _require_positive("L_q", L_q)
+    require_sizes(L_q=L_q)
     if L_k < L_q:
         raise ValueError(f"L_k ({L_k}) is below L_q ({L_q}): the keys must hold every position up to the last query's")
     query_positions = torch.arange(L_k - L_q, L_k, device=device)  # (L_q,)
@@ -292,8 +293,3 @@ def _room(start: int, length: int, max_len: int) -> slice:
 def _require_even(name: str, size: int) -> None:
     if size < 2 or size % 2:
         raise ValueError(f"{name} ({size}) must be even and at least 2: features come in pairs, one angle a pair")
-
-
-def _require_positive(name: str, size: int) -> None:
-    if size < 1:
-        raise ValueError(f"{name} ({size}) must be at least 1")

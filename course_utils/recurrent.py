@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from .arguments import require_probability, require_sizes
 from .attention import AdditiveAttention
 
 
@@ -48,8 +49,8 @@ class RecurrentEncoder(nn.Module):
 
     def __init__(self, vocab_size: int, d_embed: int, d_hidden: int, *, dropout: float = 0.0, pad_id: int = 0) -> None:
         super().__init__()
-        _require_sizes(vocab_size=vocab_size, d_embed=d_embed, d_hidden=d_hidden)
-        _require_probability("dropout", dropout)
+        require_sizes(vocab_size=vocab_size, d_embed=d_embed, d_hidden=d_hidden)
+        require_probability(dropout=dropout)
         self.pad_id = pad_id
         self.embedding = nn.Embedding(vocab_size, d_embed, padding_idx=pad_id)
         self.dropout = nn.Dropout(dropout)
@@ -140,7 +141,7 @@ class RecurrentSeq2Seq(nn.Module):
         pad_id: int = 0,
     ) -> None:
         super().__init__()
-        _require_sizes(tgt_vocab=tgt_vocab)
+        require_sizes(tgt_vocab=tgt_vocab)
         self.encoder = RecurrentEncoder(src_vocab, d_embed, d_hidden, dropout=dropout, pad_id=pad_id)
         self.first_state = nn.Linear(2 * d_hidden, d_hidden)
         self.attention = AdditiveAttention(d_hidden, 2 * d_hidden, d_hidden) if attention else None
@@ -203,14 +204,3 @@ class RecurrentSeq2Seq(nn.Module):
         hidden = self.cell(torch.cat((embedded, context), dim=-1), state.hidden)  # (B, d_hidden)
         joined = torch.cat((hidden, context, embedded), dim=-1)  # (B, d_embed + 3 d_hidden)
         return joined, replace(state, hidden=hidden, weights=weights)
-
-
-def _require_sizes(**sizes: int) -> None:
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} ({size}) must be at least 1")
-
-
-def _require_probability(name: str, value: float) -> None:
-    if not 0.0 <= value < 1.0:
-        raise ValueError(f"{name} ({value}) must be at least 0 and below 1")

@@ -15,6 +15,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from .arguments import require_probability
+
 
 def seed_everything(seed: int) -> None:
     """Make what follows the same on every run: Python's and PyTorch's random numbers start from ``seed``."""
@@ -98,8 +100,7 @@ def label_smoothing_loss(
         Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", 2016, section 7; Vaswani et al., 2017,
         section 5.4 (0.1).
     """
-    if not 0.0 <= smoothing < 1.0:
-        raise ValueError(f"smoothing ({smoothing}) must be at least 0 and below 1")
+    require_probability(smoothing=smoothing)
     if logits.shape[:-1] != target.shape:
         raise ValueError(
             f"logits have shape {tuple(logits.shape)}, target {tuple(target.shape)}; expected (*B, V) and (*B)"

@@ -9,7 +9,7 @@ import pytest
 
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
-    "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "layers", "models", "recurrent",
+    "arguments", "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "layers", "models", "recurrent",
     "tokenizers", "decoding", "training", "metrics", "datasets", "pretrained", "pronounce", "evaluate", "train",
     "plotting", "widgets", "checks",
 ]  # fmt: skip

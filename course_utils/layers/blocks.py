@@ -10,6 +10,7 @@ from functools import partial
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from ..arguments import require_probability
 from ..kv_cache import KVCache
 from ..multi_head import MultiHeadAttention
 from ..positions import RotaryPositions
@@ -38,8 +39,7 @@ class Residual(nn.Module):
         self, d_model: int, *, dropout: float = 0.0, pre_norm: bool = True, norm: Callable[[int], nn.Module] = LayerNorm
     ) -> None:
         super().__init__()
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")
+        require_probability(dropout=dropout)
         self.norm = norm(d_model)
         self.dropout = nn.Dropout(dropout)
         self.pre_norm = pre_norm

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from ..arguments import require_probability, require_sizes
 from ..positions import LearnedPositions, SinusoidalPositions
 
 
@@ -40,11 +41,8 @@ class InputEmbedding(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        for name, size in (("vocab_size", vocab_size), ("d_model", d_model)):
-            if size < 1:
-                raise ValueError(f"{name} ({size}) must be at least 1")
-        if not 0.0 <= dropout < 1.0:
-            raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")
+        require_sizes(vocab_size=vocab_size, d_model=d_model)
+        require_probability(dropout=dropout)
         self.tokens = nn.Embedding(vocab_size, d_model)
         nn.init.normal_(self.tokens.weight, std=d_model**-0.5)
         self.positions = positions

@@ -7,6 +7,9 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ..arguments import require_probability, require_sizes
+from .norms import require_size
+
 
 class FeedForward(nn.Module):
     """The position-wise network of the paper: up to ``d_ff``, ReLU, down again; each position by itself.
@@ -25,14 +28,15 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0) -> None:
         super().__init__()
-        _require_sizes(d_model=d_model, d_ff=d_ff, dropout=dropout)
+        require_sizes(d_model=d_model, d_ff=d_ff)
+        require_probability(dropout=dropout)
         self.up_proj = nn.Linear(d_model, d_ff)
         self.dropout = nn.Dropout(dropout)
         self.down_proj = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Transform each position; same shape."""
-        _require_size(x, self.up_proj.in_features)
+        require_size(x, self.up_proj.in_features)
         return self.down_proj(self.dropout(F.relu(self.up_proj(x))))  # (*B, d_ff) in between
 
 
@@ -53,25 +57,12 @@ class SwiGLU(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, *, bias: bool = False) -> None:
         super().__init__()
-        _require_sizes(d_model=d_model, d_ff=d_ff)
+        require_sizes(d_model=d_model, d_ff=d_ff)
         self.gate_proj = nn.Linear(d_model, d_ff, bias=bias)
         self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
         self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Transform each position; same shape."""
-        _require_size(x, self.up_proj.in_features)
+        require_size(x, self.up_proj.in_features)
         return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))  # (*B, d_ff) in between
-
-
-def _require_sizes(dropout: float = 0.0, **sizes: int) -> None:
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} ({size}) must be at least 1")
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"dropout ({dropout}) must be at least 0 and below 1")
-
-
-def _require_size(x: Tensor, size: int) -> None:
-    if x.dim() < 1 or x.shape[-1] != size:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., d_model={size})")

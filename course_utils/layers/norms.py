@@ -79,7 +79,7 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Normalize each vector; same shape."""
-        _require_size(x, self.weight.shape[0])
+        require_size(x, self.weight.shape[0])
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
 
 
@@ -102,7 +102,7 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Normalize each vector; same shape."""
-        _require_size(x, self.weight.shape[0])
+        require_size(x, self.weight.shape[0])
         return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
 
 
@@ -112,6 +112,11 @@ def _require_positive(**sizes: float) -> None:
             raise ValueError(f"{name} ({size}) must be positive")
 
 
-def _require_size(x: Tensor, size: int) -> None:
+def require_size(x: Tensor, size: int) -> None:
+    """Stop if the last dimension of ``x`` is not ``d_model``.
+
+    Raises:
+        ValueError: It is not.
+    """
     if x.dim() < 1 or x.shape[-1] != size:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., d_model={size})")

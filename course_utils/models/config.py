@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..arguments import require_probability, require_sizes
+
 POSITIONS = ("sinusoidal", "learned", "rotary", "none")
 
 
@@ -43,7 +45,8 @@ class TransformerConfig:
     pad_id: int = 0
 
     def __post_init__(self) -> None:
-        _require_at_least_1(self, "src_vocab", "tgt_vocab", "num_layers", "d_model", "d_ff", "num_heads", "max_len")
+        sizes = "src_vocab tgt_vocab num_layers d_model d_ff num_heads max_len".split()
+        require_sizes(**{name: getattr(self, name) for name in sizes})
         _require_heads(self)
         if self.positions not in POSITIONS:
             raise ValueError(f"positions ({self.positions!r}) must be one of {', '.join(map(repr, POSITIONS))}")
@@ -91,7 +94,8 @@ class DecoderConfig:
     tie_embeddings: bool = True
 
     def __post_init__(self) -> None:
-        _require_at_least_1(self, "vocab_size", "num_layers", "d_model", "d_ff", "num_heads", "max_len")
+        sizes = "vocab_size num_layers d_model d_ff num_heads max_len".split()
+        require_sizes(**{name: getattr(self, name) for name in sizes})
         _require_heads(self)
         kv_heads = self.num_heads if self.num_kv_heads is None else self.num_kv_heads
         if kv_heads < 1 or self.num_heads % kv_heads:
@@ -104,14 +108,7 @@ class DecoderConfig:
             raise ValueError(f"rope_base ({self.rope_base}) and norm_eps ({self.norm_eps}) must be positive")
 
 
-def _require_at_least_1(config: object, *names: str) -> None:
-    for name in names:
-        if getattr(config, name) < 1:
-            raise ValueError(f"{name} ({getattr(config, name)}) must be at least 1")
-
-
 def _require_heads(config: TransformerConfig | DecoderConfig) -> None:
     if config.d_model % config.num_heads:
         raise ValueError(f"num_heads ({config.num_heads}) must divide d_model ({config.d_model})")
-    if not 0.0 <= config.dropout < 1.0:
-        raise ValueError(f"dropout ({config.dropout}) must be at least 0 and below 1")
+    require_probability(dropout=config.dropout)
