@@ -1,34 +1,68 @@
-"""The figures of a model card, computed again from the weights: ``python -m course_utils.evaluate recurrent``."""
+"""The figures of a model card, computed again from the weights: ``python -m course_utils.evaluate pronounce``."""
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from torch import nn
 
 from . import pretrained
+from .datasets.documentation import documentation_split
 from .datasets.pronunciations import split
+from .decoding import Decoded, beam_search, greedy_decode
+from .language_model import encode_text, text_scores
+from .models import DecoderLM, count_parameters
 from .pronounce import error_rates
 
-GROUPS = {"recurrent": ("recurrent_attention", "recurrent_no_attention")}
+GROUPS = {
+    "recurrent": ("recurrent_attention", "recurrent_no_attention"),
+    "pronounce": ("transformer",),
+    "documentation": ("language_model",),
+}
+WINDOW = 256  # characters in a window of the language model
 BEGIN, END = "<!-- figures: python -m course_utils.evaluate -->", "<!-- end of figures -->"
 
 
+def beam_5(*arguments: Any, **options: Any) -> Decoded:
+    """Beam search with 5 beams, in the form of ``greedy_decode``: the best sequence of each."""
+    return beam_search(*arguments, beam_size=5, **options).best()
+
+
+SEARCHES = {"greedy": greedy_decode, "beam 5": beam_5}
+
+
 def figures(names: Sequence[str]) -> str:
-    """A Markdown table of the trained models: how they were trained, how often they are right on held-out words.
+    """A Markdown table of trained models of one kind: how they were trained, how good they are on what was held out.
 
     Args:
-        names: Models of pronunciation in ``course_utils/pretrained``.
+        names: Models in ``course_utils/pretrained``: all of pronunciation, or all of text.
     """
-    rows = ["| model | parameters | epochs | seed | minutes | valid WER | valid PER | test WER | test PER |"]
-    rows.append("|---|---|---|---|---|---|---|---|---|")
-    for name in names:
-        model, facts = pretrained.load(name), pretrained.training_of(name)
-        rates = [rate for part in ("valid", "test") for rate in error_rates(model, split(part)).values()]
-        size = sum(parameter.numel() for parameter in model.parameters())
-        how = (f"`{name}`", f"{size:,}", facts["epochs"], facts["seed"], facts["minutes"])
-        rows.append("| " + " | ".join([*map(str, how), *(f"{100 * rate:.2f} %" for rate in rates)]) + " |")
-    return "\n".join(rows)
+    rows = [row for name in names for row in _rows(name, pretrained.load(name))]
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |".replace(" --- ", "---") for line in lines)
+
+
+def _rows(name: str, model: nn.Module) -> list[dict[str, str]]:
+    facts = pretrained.training_of(name)
+    made = {"model": f"`{name}`", "parameters": f"{count_parameters(model):,}"}
+    made |= {fact: str(facts[fact]) for fact in ("epochs", "seed", "minutes")}
+    if isinstance(model, DecoderLM):
+        parts = zip(("train", "held out"), documentation_split(), strict=True)
+        scores = {part: text_scores(model, encode_text(text), length=WINDOW) for part, text in parts}
+        return [made | {f"{part} {what}": f"{x:.3f}" for part, found in scores.items() for what, x in found.items()}]
+    return [
+        made
+        | {"search": search}
+        | {
+            f"{part} {what}": f"{100 * rate:.2f} %"
+            for part in ("valid", "test")
+            for what, rate in error_rates(model, split(part), decode=decode).items()
+        }
+        for search, decode in SEARCHES.items()
+    ]
 
 
 def write_card(what: str, folder: Path = pretrained.FOLDER) -> Path:

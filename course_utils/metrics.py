@@ -1,4 +1,4 @@
-"""How good is it: edit distance, phoneme and word error rate with several accepted answers, perplexity."""
+"""How good is it: edit distance, phoneme and word error rate with several accepted answers, perplexity, bits per symbol."""
 
 import math
 from collections.abc import Sequence
@@ -95,6 +95,23 @@ def perplexity(total_nll: float, num_tokens: int) -> float:
     if total_nll < 0:
         raise ValueError(f"total_nll ({total_nll}) is negative; expected a sum of -log p, which is at least 0")
     return math.exp(total_nll / num_tokens)
+
+
+def bits_per_symbol(total_nll: float, num_symbols: int) -> float:
+    """The mean negative log-likelihood to base 2: bits per character, where the symbols are characters.
+
+    Args:
+        total_nll: As for ``perplexity``.
+        num_symbols: How many were predicted, padding not counted.
+
+    Raises:
+        ValueError: As ``perplexity``.
+
+    Example:
+        >>> round(bits_per_symbol(total_nll=10 * math.log(8), num_symbols=10), 6)
+        3.0
+    """
+    return math.log2(perplexity(total_nll, num_symbols))
 
 
 def _require_references(hypotheses: Sequence, references: Sequence) -> None:

@@ -10,8 +10,8 @@ import pytest
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
     "arguments", "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "layers", "models", "recurrent",
-    "tokenizers", "decoding", "training", "metrics", "datasets", "pretrained", "pronounce", "evaluate", "train",
-    "plotting", "widgets", "checks",
+    "tokenizers", "decoding", "training", "metrics", "datasets", "pretrained", "pronounce",
+    "language_model", "evaluate", "train", "ablation", "plotting", "widgets", "checks",
 ]  # fmt: skip
 ALONE = {"authoring": set(), "grading": {"checks"}}  # what each of these may import of the library
 MAX_LINES = 300

@@ -1,12 +1,16 @@
 """The training command: it finishes, it is taken up again, and only a finished model is written."""
 
+from functools import partial
+
 import pytest
 
 from course_utils import pretrained, train
+from course_utils.language_model import TEXT, encode_text, text_scores
+from course_utils.models import DecoderConfig, DecoderLM
 from course_utils.recurrent import RecurrentSeq2Seq
 
 CONFIG = {"src_vocab": 29, "tgt_vocab": 42, "attention": False, "d_embed": 4, "d_hidden": 6}
-RECIPE = train.Recipe(RecurrentSeq2Seq, CONFIG, epochs=2, symbols_per_batch=200, peak_rate=1e-2)
+RECIPE = train.PronunciationRecipe(RecurrentSeq2Seq, CONFIG, epochs=2, symbols_per_batch=200, peak_rate=1e-2)
 
 
 @pytest.fixture
@@ -26,7 +30,8 @@ def test_the_command_trains_and_writes(few_words, tmp_path, capsys):
     assert train.main(["tiny", "--work", str(tmp_path / "work")]) == 0
     said = capsys.readouterr().out
     assert "epoch 2: loss" in said and "seed=0" in said and "tiny.md" in said
-    assert pretrained.training_of("tiny", folder=tmp_path)["epochs"] == 2
+    facts = pretrained.training_of("tiny", folder=tmp_path)
+    assert facts["epochs"] == 2 and len(facts["losses"]) == len(facts["scores"]) == len(facts["seconds"]) == 2
     assert (tmp_path / "work" / "tiny.pt").is_file()
 
 
@@ -46,6 +51,21 @@ def test_stopped_and_started_again(few_words, tmp_path, capsys, monkeypatch):
     assert "start the same command again" in capsys.readouterr().err and not few_words
     assert train.main(["tiny", "--work", str(tmp_path)]) == 0
     assert len(few_words) == 1 and calls == 3  # the first epoch was not trained again
+
+
+def test_a_language_model_is_trained_on_the_text_before_the_held_out_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(train, "documentation_split", lambda: ("to be or not to be. " * 20, "or not to be, " * 10))
+    monkeypatch.setattr(train, "WINDOW", 16)
+    monkeypatch.setattr(pretrained, "save", partial(pretrained.save, folder=tmp_path))
+    shape = {"vocab_size": len(TEXT), "num_layers": 1, "d_model": 8, "d_ff": 12, "num_heads": 2, "max_len": 32}
+    recipe = train.TextRecipe(lambda **c: DecoderLM(DecoderConfig(**c)), shape, epochs=3, peak_rate=3e-2, batch_size=4)
+    history = train.train("words", recipe, tmp_path, progress=False)
+    assert history.losses[-1] < history.losses[0] and len(history.scores) == 3
+    model = pretrained.load("words", folder=tmp_path)
+    held_out = text_scores(model, encode_text("or not to be, " * 10), length=16)
+    assert held_out["loss"] == pytest.approx(
+        min(history.scores), abs=2e-3
+    )  # the best epoch's weights, in half precision
 
 
 def test_every_group_has_its_recipes():

@@ -3,6 +3,20 @@
 import re
 
 WORD = re.compile(r"[a-z_]*[a-z][a-z_]*")
+# The characters of the language model that comes with the course: the same whatever release of Python the text is from.
+CHARACTERS = ("\n", *map(chr, range(ord(" "), ord("~") + 1)))
+PLAIN = str.maketrans(
+    {
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u2013": "-",
+        "\u2014": "-",
+        "\u2026": "...",
+        "\t": " " * 4,
+    }
+)
 
 
 def python_documentation() -> str:
@@ -34,3 +48,29 @@ def split_words(text: str) -> list[str]:
         ['call', 'float', 'nan', 'or', '__init__']
     """
     return WORD.findall(text.lower())
+
+
+def plain_text(text: str) -> str:
+    """The text in the 96 characters of ``CHARACTERS``: typographic quotes, dashes and dots become plain ones, the rest ``?``.
+
+    Example:
+        >>> plain_text("\u201c\u2026it\u2019s 20 \u00b0\u201d")
+        '"...it\'s 20 ?"'
+    """
+    return re.sub(r"[^\n -~]", "?", text.translate(PLAIN))
+
+
+def documentation_split() -> tuple[str, str]:
+    """The documentation as plain text: the first nine tenths for training, the last tenth held out.
+
+    Topics stand in alphabetical order and share some sentences, so a part of the held-out text has been seen in training.
+
+    Returns:
+        ``(train, held_out)``.
+
+    Raises:
+        RuntimeError: As ``python_documentation``.
+    """
+    text = plain_text(python_documentation())
+    cut = len(text) * 9 // 10
+    return text[:cut], text[cut:]

@@ -1,17 +1,12 @@
 """The widget of lesson 03: type a word, see how it is pronounced and which letters each sound looked at."""
 
 import ipywidgets
-import torch
-from jaxtyping import Float
 from matplotlib.figure import Figure
-from torch import Tensor
 
 from course_utils import plotting
 from course_utils.datasets.pronunciations import pronunciations, split_of
-from course_utils.decoding import greedy_decode
-from course_utils.pronounce import MAX_PHONEMES, SOUNDS, SPELLING, require_word
+from course_utils.pronounce import align, require_word
 from course_utils.recurrent import RecurrentSeq2Seq
-from course_utils.tokenizers import START_ID
 
 from .live_figure import WIDE, LiveFigure
 
@@ -44,29 +39,6 @@ def alignment_viewer(model: RecurrentSeq2Seq, word: str = "knights") -> LiveFigu
         **WIDE,
     )
     return LiveFigure("type a word, see its alignment", draw, {"word": control}, (9.6, 3.9))
-
-
-@torch.no_grad()
-def align(model: RecurrentSeq2Seq, word: str) -> tuple[list[str], Float[Tensor, "L_t L_s"], float]:
-    """The sounds of a word, the letters they looked at, and how probable the model holds the whole.
-
-    Args:
-        model: One with attention.
-        word: Letters a to z; capitals are read as small letters.
-
-    Returns:
-        The sounds, ``"<end>"`` included where the model came to an end; weights, one row a sound, one column a letter; the
-        probability.
-
-    Raises:
-        ValueError: The model has no attention, or ``word`` is not a word of the letters a to z.
-    """
-    model.eval()
-    source = SPELLING.batch([require_word(word)])  # (1, L_s)
-    tokens, log_probs = greedy_decode(model, source, max_len=MAX_PHONEMES)  # (1, L_t), (1,)
-    previous = torch.cat((torch.full((1, 1), START_ID), tokens[:, :-1]), dim=1)  # (1, L_t): what each step was given
-    _, weights = model(source, previous, return_weights=True)  # (1, L_t, L_s)
-    return [SOUNDS.symbols[i] for i in tokens[0].tolist()], weights[0], log_probs.exp().item()
 
 
 def describe_word(word: str, sounds: list[str], probability: float) -> list[str]:

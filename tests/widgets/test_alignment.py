@@ -5,10 +5,10 @@ import torch
 
 from course_utils import pretrained
 from course_utils.decoding import greedy_decode
-from course_utils.pronounce import SOUNDS, SPELLING
+from course_utils.pronounce import SOUNDS, SPELLING, align
 from course_utils.recurrent import RecurrentSeq2Seq
 from course_utils.widgets import alignment_viewer
-from course_utils.widgets.alignment import align, describe_word
+from course_utils.widgets.alignment import describe_word
 
 
 def small_model(attention=True):
