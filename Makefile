@@ -53,6 +53,8 @@ bench: setup
 	$(PY) -m benchmarks.transformer
 	$(PY) -m benchmarks.copy_task
 	$(PY) -m benchmarks.decoding
+	$(PY) -m benchmarks.pronunciation
+	$(PY) -m benchmarks.generation
 
 test-nbgrader: setup
 	$(call step,a virtual environment of its own for nbgrader,test -e .venv-nbgrader/ready || ($(PYTHON) -m venv .venv-nbgrader && .venv-nbgrader/bin/python -m pip install -q --disable-pip-version-check nbgrader==0.9.6 && touch .venv-nbgrader/ready))

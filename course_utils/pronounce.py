@@ -20,7 +20,7 @@ from .datasets.pronunciations import Pronunciation, pronunciations
 from .decoding import Beams, Decoded, beam_search, greedy_decode
 from .metrics import phoneme_error_rate, word_error_rate
 from .models.transformer import AttentionWeights
-from .tokenizers import LETTERS, PHONEMES, START_ID, Tokenizer
+from .tokenizers import LETTERS, PAD_ID, PHONEMES, START_ID, Tokenizer
 from .training import label_smoothing_loss
 
 SPELLING, SOUNDS = Tokenizer(LETTERS), Tokenizer(PHONEMES)
@@ -158,7 +158,8 @@ def align(model: nn.Module, word: str, *, decode: Callable[..., Decoded] = greed
     """
     model.eval()
     source = SPELLING.batch([require_word(word)])  # (1, L_s)
-    tokens, log_probs = decode(model, source, max_len=MAX_PHONEMES)  # (1, L_t), (1,)
+    tokens, log_probs = decode(model, source, max_len=MAX_PHONEMES)  # (1, L_out), (1,)
+    tokens = tokens[:, : int((tokens != PAD_ID).sum())]  # (1, L_t): a beam may be longer than the best one
     previous = torch.cat((torch.full((1, 1), START_ID), tokens[:, :-1]), dim=1)  # (1, L_t): what each step was given
     _, weights = model(source, previous, return_weights=True)
     if isinstance(weights, AttentionWeights):
@@ -202,7 +203,7 @@ def _report(model: nn.Module, word: str, beam_size: int) -> str:
     beams: Beams = beam_search(model, SPELLING.batch([word]), max_len=MAX_PHONEMES, beam_size=beam_size)
     best = align(model, word, decode=lambda *_, **__: beams.best())
     listed = [" ".join(sounds) for sounds in pronunciations().get(word, ())]
-    lines = [word]
+    lines = [f"{word} (best first, by probability a sound; beside each that of the whole)"]
     for tokens, log_prob in zip(beams.tokens[0], beams.log_probs[0].tolist(), strict=True):
         if log_prob > -torch.inf:
             sounds = " ".join(SOUNDS.decode(tokens))

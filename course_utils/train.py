@@ -23,6 +23,7 @@ from .datasets.pronunciations import split
 from .evaluate import GROUPS, WINDOW, write_card
 from .language_model import TEXT, encode_text, next_symbol_loss, text_scores, windows
 from .models import DecoderConfig, DecoderLM, Transformer, TransformerConfig
+from .optimizers import MuonWithAdam
 from .pronounce import SOUNDS, SPELLING, error_rates, teacher_forced_loss
 from .recurrent import RecurrentSeq2Seq
 from .training import History, fit, one_cycle_rate, seed_everything
@@ -39,6 +40,7 @@ class Recipe:
         config: Arguments of the model.
         epochs: Passes over the training data.
         peak_rate: Largest learning rate of the one-cycle schedule.
+        muon: Whether the matrices inside the layers are trained with Muon instead of Adam.
         seed: Of the weights, the batches and dropout.
     """
 
@@ -46,6 +48,7 @@ class Recipe:
     config: dict[str, Any]
     epochs: int
     peak_rate: float
+    muon: bool = False
     seed: int = 0
 
     def prepare(self) -> tuple[Callable[[int], list], Callable[[nn.Module, Any], Tensor], Callable[[nn.Module], float]]:
@@ -107,7 +110,12 @@ def _transformer() -> Recipe:
     config = {"src_vocab": len(SPELLING), "tgt_vocab": len(SOUNDS), "num_layers": 4, "d_model": 128, "d_ff": 512}
     config |= {"num_heads": 4, "dropout": 0.1, "max_len": 64, "positions": "rotary"}
     return PronunciationRecipe(
-        lambda **config: Transformer(TransformerConfig(**config)), config, epochs=20, peak_rate=2e-3, smoothing=0.1
+        lambda **config: Transformer(TransformerConfig(**config)),
+        config,
+        epochs=22,
+        peak_rate=2e-3,
+        muon=True,
+        smoothing=0.1,
     )
 
 
@@ -147,6 +155,7 @@ def train(name: str, recipe: Recipe, work: Path, *, progress: bool = True) -> Hi
         loss,
         epochs=recipe.epochs,
         rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate),
+        optimizer=MuonWithAdam(model) if recipe.muon else None,
         validate=score,
         checkpoint=work / f"{name}.pt",
         progress=progress,

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from .arguments import require_probability
+from .optimizers import MuonWithAdam
 
 
 def seed_everything(seed: int) -> None:
@@ -144,7 +145,7 @@ def fit(
     *,
     epochs: int,
     rate: Callable[[int], float],
-    optimizer: torch.optim.Optimizer | None = None,
+    optimizer: torch.optim.Optimizer | MuonWithAdam | None = None,
     clip_norm: float = 1.0,
     validate: Callable[[nn.Module], float] | None = None,
     patience: int | None = None,
@@ -232,7 +233,9 @@ def fit(
     return history
 
 
-def _update(model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, clip_norm: float) -> float:
+def _update(
+    model: nn.Module, optimizer: torch.optim.Optimizer | MuonWithAdam, loss: Tensor, rate: float, clip_norm: float
+) -> float:
     value = loss.item()
     if not math.isfinite(value):
         raise ValueError(
@@ -252,7 +255,7 @@ class _Run:
     """What a checkpoint holds."""
 
     model: nn.Module
-    optimizer: torch.optim.Optimizer
+    optimizer: torch.optim.Optimizer | MuonWithAdam
     checkpoint: Path | None
     step: int = 0
     history: History = field(default_factory=History)

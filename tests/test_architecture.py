@@ -10,7 +10,7 @@ import pytest
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
     "arguments", "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "layers", "models", "recurrent",
-    "tokenizers", "decoding", "training", "metrics", "datasets", "pretrained", "pronounce",
+    "tokenizers", "decoding", "optimizers", "training", "metrics", "datasets", "pretrained", "pronounce",
     "language_model", "evaluate", "train", "ablation", "plotting", "widgets", "checks",
 ]  # fmt: skip
 ALONE = {"authoring": set(), "grading": {"checks"}}  # what each of these may import of the library

@@ -8,6 +8,7 @@ from .heads import head_viewer
 from .kernels import kernel_regression
 from .mask_composer import mask_composer
 from .position_viewer import position_viewer
+from .pronouncer import pronouncer
 from .scaling import scaling
 from .shapes import shape_viewer
 from .vectors import two_vectors
@@ -21,6 +22,7 @@ __all__ = [
     "kernel_regression",
     "mask_composer",
     "position_viewer",
+    "pronouncer",
     "scaling",
     "shape_viewer",
     "two_vectors",

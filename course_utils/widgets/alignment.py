@@ -1,11 +1,13 @@
 """The widget of lesson 03: type a word, see how it is pronounced and which letters each sound looked at."""
 
+from collections.abc import Sequence
+
 import ipywidgets
 from matplotlib.figure import Figure
 
 from course_utils import plotting
 from course_utils.datasets.pronunciations import pronunciations, split_of
-from course_utils.pronounce import align, require_word
+from course_utils.pronounce import Alignment, align, require_word
 from course_utils.recurrent import RecurrentSeq2Seq
 
 from .live_figure import WIDE, LiveFigure
@@ -25,20 +27,40 @@ def alignment_viewer(model: RecurrentSeq2Seq, word: str = "knights") -> LiveFigu
 
     def draw(figure: Figure, word: str) -> None:
         word = require_word(word)
-        sounds, weights, probability = align(model, word)
-        ax = figure.add_axes((0.09, 0.16, 0.6, 0.74))
-        plotting.attention_heatmap(weights, sounds, list(word), ax=ax)
-        ax.set(xlabel="letter", ylabel="sound")
-        ax.tick_params(labelsize=9 if max(len(word), len(sounds)) <= 16 else 6)
-        figure.text(0.72, 0.55, "\n".join(describe_word(word, sounds, probability)), va="center", fontsize=9)
+        found = align(model, word)
+        draw_alignment(figure, word, found, describe_word(word, found.sounds, found.probability), width=0.6)
 
-    control = ipywidgets.Text(
+    return LiveFigure("type a word, see its alignment", draw, {"word": word_control(word)}, (9.6, 3.9))
+
+
+def word_control(word: str) -> ipywidgets.Text:
+    """A field for a word, read when Enter is pressed."""
+    return ipywidgets.Text(
         word,
         description="word, then Enter",
         continuous_update=False,
         **WIDE,
     )
-    return LiveFigure("type a word, see its alignment", draw, {"word": control}, (9.6, 3.9))
+
+
+def draw_alignment(
+    figure: Figure, word: str, alignment: Alignment, lines: Sequence[str], *, width: float = 0.54
+) -> None:
+    """An alignment as a heatmap on the left of a figure, lines of text on its right.
+
+    Args:
+        figure: Where to draw.
+        word: The letters.
+        alignment: Of ``align``.
+        lines: The text.
+        width: Of heatmap and color bar, as a share of the figure.
+    """
+    sounds = alignment.sounds
+    ax = figure.add_axes((0.09, 0.16, width, 0.74))
+    plotting.attention_heatmap(alignment.weights, sounds, list(word), ax=ax)
+    ax.set(xlabel="letter", ylabel="sound")
+    ax.tick_params(labelsize=9 if max(len(word), len(sounds)) <= 16 else 6)
+    figure.text(width + 0.12, 0.55, "\n".join(lines), va="center", fontsize=9)
 
 
 def describe_word(word: str, sounds: list[str], probability: float) -> list[str]:

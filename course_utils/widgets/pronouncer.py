@@ -1,0 +1,62 @@
+"""The widget of lesson 11: type any word, see what beam search finds and which letters each sound looked at."""
+
+import ipywidgets
+from matplotlib.figure import Figure
+from torch import nn
+
+from course_utils.datasets.pronunciations import pronunciations
+from course_utils.decoding import Beams, beam_search
+from course_utils.pronounce import MAX_PHONEMES, SOUNDS, SPELLING, align, require_word
+
+from .alignment import draw_alignment, word_control
+from .live_figure import WIDE, LiveFigure
+
+
+def pronouncer(model: nn.Module, word: str = "phoenix") -> LiveFigure:
+    """The sounds of any word that is typed in, the beams with their probabilities, and the alignment. For lesson 11.
+
+    Args:
+        model: A trained one with attention, letters in, phonemes out.
+        word: Shown first.
+
+    Raises:
+        ValueError: The model has no attention, or ``word`` is not a word of the letters a to z.
+    """
+    align(model, word)
+
+    def draw(figure: Figure, word: str, beams: int, shown: int) -> None:
+        word = require_word(word)
+        found = beam_search(model, SPELLING.batch([word]), max_len=MAX_PHONEMES, beam_size=beams)
+        place = min(shown, beams) - 1
+        chosen = align(model, word, decode=lambda *_, **__: Beams(*(part[:, place:] for part in found)).best())
+        draw_alignment(figure, word, chosen, describe_beams(word, found, place))
+
+    controls = {
+        "word": word_control(word),
+        "beams": ipywidgets.IntSlider(5, min=1, max=8, description="beams", continuous_update=False, **WIDE),
+        "shown": ipywidgets.IntSlider(1, min=1, max=8, description="draw number", continuous_update=False, **WIDE),
+    }
+    return LiveFigure("type a word, see its beams and its alignment", draw, controls, (10.4, 4.4))
+
+
+def describe_beams(word: str, beams: Beams, shown: int) -> list[str]:
+    """One line for each sequence found, best first, with its probability; then what the dictionary says.
+
+    Args:
+        word: In small letters.
+        beams: Of that one word.
+        shown: Which of them is drawn, counted from 0.
+    """
+    accepted = pronunciations().get(word, ())
+    lines = ["sequences found, best score first", "(> drawn, * in the dictionary)"]
+    for place, (tokens, log_prob) in enumerate(zip(beams.tokens[0], beams.log_probs[0].exp().tolist(), strict=True)):
+        sounds = tuple(SOUNDS.decode(tokens))
+        if log_prob > 0:
+            marks = f"{'>' if place == shown else ' '}{'*' if sounds in accepted else ' '}"
+            lines.append(f"{marks}{100 * log_prob:5.1f} %  {_short(sounds)}")
+    listed = [f"        {_short(sounds)}" for sounds in accepted]
+    return [*lines, "", "dictionary" if listed else "not in the dictionary", *listed]
+
+
+def _short(sounds: tuple[str, ...], most: int = 14) -> str:
+    return " ".join(sounds if len(sounds) <= most else (*sounds[: most - 1], "..."))

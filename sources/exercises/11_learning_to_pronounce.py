@@ -1,0 +1,400 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 11 · Learning to pronounce: exercises
+#
+# Eight exercises, 26 points. At the end you have written the batches, the search and the error rates of lesson 11, and have put words of your own to the trained model.
+#
+# {{colab_link}} · about 80 minutes · builds on lesson 11
+#
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
+# what your answer did. You may try as often as you like. Hints are folded under each check.
+
+# %% tags=["setup"]
+# {{colab_install}}
+import random
+
+import torch
+
+from course_utils import metrics, pretrained
+from course_utils.checks import check
+from course_utils.datasets.pronunciations import pronunciations
+from course_utils.metrics import edit_distance
+from course_utils.pronounce import pronounce
+
+# %% [markdown]
+# ### 11.1 · Batches by length
+# 5 points · difficulty 3 of 5 · 15 minutes
+#
+# Write `batches_by_length(lengths, limit, seed)`: which pairs go together in a batch. A batch of $n$ pairs is padded to its longest source and its longest target, so it has $n \cdot (\text{longest source} + \text{longest target})$ symbols, padding included. That must be at most `limit`.
+#
+# | argument | meaning |
+# |---|---|
+# | `lengths` | a list with one `(source length, target length)` for each pair |
+# | `limit` | most symbols in a batch, padding included; every pair alone fits |
+# | `seed` | a whole number: the same seed gives the same batches, another seed (the next epoch) other ones |
+# | returns | a list of batches; each is a list of places in `lengths`, whole numbers from 0 on |
+#
+# - Every pair is in exactly one batch.
+# - Pairs of similar length share a batch, so that little is padding, and a batch is filled as long as the next pair fits.
+# - The batches come in mixed order, not from short to long. With another seed, other pairs share a batch too.
+#
+# Example: `batches_by_length([(2, 3), (9, 9), (2, 2)], limit=20, seed=0)` gives `[1]` and a batch of `0` and `2`, in some order: together they take $2 \cdot (2 + 3) = 10$ symbols. The course's own `batches_by_length` is off limits.
+
+# %% tags=["exercise"]
+def batches_by_length(lengths, limit, seed):
+    # BEGIN SOLUTION
+    rng = random.Random(seed)
+    places = list(range(len(lengths)))
+    rng.shuffle(places)
+    places.sort(key=lambda place: lengths[place])  # keeps the shuffled order among equal lengths
+    batches = [[]]
+    for place in places:
+        group = [lengths[i] for i in [*batches[-1], place]]
+        size = len(group) * (max(s for s, _ in group) + max(t for _, t in group))
+        if size > limit:
+            batches.append([])
+        batches[-1].append(place)
+    rng.shuffle(batches)
+    return batches
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("11.1", batches_by_length)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Three steps: shuffle the places, sort them by length, cut. Python's sort is stable: what is equal stays in the order it had. And a last step, for the order of the batches.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Before you put a pair into the open batch, work out the size that the batch would have *with* it. Too large: this pair opens the next batch.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. a random generator from the seed
+# 2. all places, shuffled by it, then sorted by their lengths
+# 3. go through them; maximum of the sources and maximum of the targets of the open batch and the new pair, added, times their number; above the limit: open a new batch
+# 4. shuffle the batches by the same generator
+# </details>
+
+# %% [markdown]
+# ### 11.2 · Beam search
+# 6 points · difficulty 5 of 5 · 25 minutes
+#
+# Write `beam_search(step, num_beams, max_len, end_id, alpha)`. At every step:
+#
+# 1. Extend every beam by every symbol. The log-probability of a candidate is that of its beam plus that of the new symbol. Order all candidates of the step, best first.
+# 2. Those of the `num_beams` best that take `end_id` are **finished**: set aside, and not extended. At step number `max_len` all of the `num_beams` best are taken as they stand.
+# 3. The `num_beams` best candidates that do **not** take `end_id` are the beams of the next step (fewer, if there are fewer).
+# 4. Stop when at least `num_beams` are finished, or after `max_len` steps.
+#
+# Then rank the finished by their score, $\text{log-probability} / \text{length}^{\alpha}$, where the length counts every symbol, the end symbol too.
+#
+# | argument | meaning |
+# |---|---|
+# | `step(prefix)` | takes the list of symbols so far (at first `[]`), gives a tensor `(V,)`: the log-probability of each next symbol |
+# | `num_beams`, `max_len`, `end_id` | whole numbers |
+# | `alpha` | exponent of the length |
+# | returns `sequences`, `scores` | the best `num_beams` finished ones, best first: a list of lists of symbols, the end symbol included, and a list of their scores |
+#
+# One case of the check has very small probabilities and 110 steps. (Its probabilities need not sum to 1: the rest belongs to symbols that are not listed.)
+#
+# Example: symbol 2 ends. After `[]` the symbols 0, 1, 2 have probability 0.6, 0.4, 0; after 0 they have 0.3, 0.3, 0.4; after 1 they have 0.05, 0.05, 0.9. With one beam the search finds `[0, 2]`, probability 0.24. With two it finds `[1, 2]`, probability 0.36. The course's own searches are off limits.
+
+# %% tags=["exercise"]
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    # BEGIN SOLUTION
+    beams, finished = [(0.0, [])], []
+    for length in range(1, max_len + 1):
+        candidates = [
+            (total + log_prob, [*sequence, symbol])
+            for total, sequence in beams
+            for symbol, log_prob in enumerate(step(sequence).tolist())
+        ]
+        candidates.sort(reverse=True)
+        for total, sequence in candidates[:num_beams]:
+            if sequence[-1] == end_id or length == max_len:
+                finished.append((total / length**alpha, sequence))
+        beams = [candidate for candidate in candidates if candidate[1][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams or not beams:
+            break
+    finished.sort(reverse=True)
+    return [sequence for _, sequence in finished[:num_beams]], [score for score, _ in finished[:num_beams]]
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("11.2", beam_search)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Keep two lists of pairs (log-probability, sequence): the beams that go on, and what is finished. The search starts with a single beam, the empty sequence, whose log-probability is 0.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# If every candidate carries its whole sequence, no wrong prefix can be copied. Sort one list of all candidates; do not sort beam by beam.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. beams: the empty sequence; finished: nothing
+# 2. for each step: all candidates of all beams in one list, sorted
+# 3. look at the first `num_beams`: which go to the finished? At the last step: all of them
+# 4. new beams: from the whole list, those without an end symbol, cut to `num_beams`
+# 5. enough finished: leave the loop. After it: sort by score
+# </details>
+
+# %% [markdown]
+# ### 11.3 · Word and phoneme error rate
+# 4 points · difficulty 3 of 5 · 15 minutes
+#
+# Write `error_rates(hypotheses, references)`, the two numbers of this lesson, the edit distance included.
+#
+# - A word is **wrong** if its hypothesis is none of its accepted pronunciations. The word error rate is the share of wrong words.
+# - For each word take the accepted pronunciation with the fewest edits (insertions, deletions, substitutions); of several such, the first. Add up these edits over all words, add up the lengths of these pronunciations, divide: the phoneme error rate.
+#
+# | argument | meaning |
+# |---|---|
+# | `hypotheses` | a list with one **list** of sounds for each word, perhaps an empty one |
+# | `references` | a list with, for each word, the list of its accepted pronunciations, each a **tuple** of sounds |
+# | returns | the word error rate and the phoneme error rate, two fractions |
+#
+# Example: `[["R", "IY", "D"], ["AH"]]` against `[[("R", "EH", "D"), ("R", "IY", "D")], [("EY",)]]`: one of two words is wrong, and 1 edit falls on 3 + 1 sounds, so the answer is `(0.5, 0.25)`. The course's edit distance and error rates are off limits.
+
+# %% tags=["exercise"]
+def error_rates(hypotheses, references):
+    # BEGIN SOLUTION
+    def distance(a, b):
+        row = list(range(len(b) + 1))
+        for i, x in enumerate(a, 1):
+            previous, row = row, [i]
+            for j, y in enumerate(b, 1):
+                row.append(min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (x != y)))
+        return row[-1]
+
+    edits = length = wrong = 0
+    for hypothesis, accepted in zip(hypotheses, references, strict=True):
+        nearest = min(accepted, key=lambda reference: distance(hypothesis, reference))
+        edits += distance(hypothesis, nearest)
+        length += len(nearest)
+        wrong += tuple(hypothesis) not in accepted
+    return wrong / len(hypotheses), edits / length
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("11.3", error_rates)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# The edit distance fills a table, as in lesson 03, section 3.8. Each box is the smallest of three: from above plus 1, from the left plus 1, from the upper left plus 1 if the two symbols differ.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Three running totals, one loop over the words, two divisions after the loop. Is `["R"] == ("R",)` True in Python?
+# </details>
+
+# %% [markdown]
+# ### 11.4 · One letter for each sound
+# 3 points · difficulty 2 of 5 · 5 minutes
+#
+# Write `letters_of(weights)`: which letter does each sound look at most? Take the mean of the weights over all layers and heads, then for each sound the letter with the largest weight. The last row belongs to the end symbol, which is no sound: leave it out.
+#
+# | argument | shape |
+# |---|---|
+# | `weights` | `(layers, heads, L_t, L_s)`, one row for each sound and one for the end symbol; each row sums to 1 |
+# | returns | `(L_t - 1,)`, whole numbers: places in the word |
+#
+# Example: one layer, one head, the rows `[0.9, 0.1]`, `[0.2, 0.8]`, `[0.5, 0.5]` give `tensor([0, 1])`. The course's own `align` is off limits.
+
+# %% tags=["exercise"]
+def letters_of(weights):
+    # BEGIN SOLUTION
+    return weights.mean(dim=(0, 1))[:-1].argmax(dim=-1)  # (L_t, L_s) -> (L_t - 1,)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("11.4", letters_of)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# `mean` takes several axes at once: `dim=(0, 1)`. What shape is left, and which of its axes are the letters?
+# </details>
+
+# %% [markdown]
+# ### 11.5 · Your own words
+# 3 points · difficulty 1 of 5 · 10 minutes
+#
+# Which words would *you* put to the model? Write `own_words()`. It returns a dictionary: word -> its sounds, as you would say it.
+#
+# - at least 10 words, in small letters from a to z;
+# - at least 5 of them not in the dictionary (`"knight" in pronunciations()` asks it): names, towns, products, words you made up;
+# - the sounds as a tuple (or list) of the 39 symbols in capitals, without stress marks, for example `("N", "AY", "T")`;
+# - every word has a vowel sound, and not far fewer or far more sounds than letters.
+#
+# The vowels are `AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW`, as in *odd, at, hut, ought, cow, hide, Ed, hurt, ate, it, eat, oat, toy, hood, two*. The others are `B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH`, as you would guess; `DH` as in *thee*, `TH` as in *theta*, `JH` as in *gee*, `ZH` as in *seizure*.
+
+# %% tags=["exercise"]
+def own_words():
+    # BEGIN SOLUTION
+    words = {
+        "knight": "N AY T", "phoenix": "F IY N IH K S", "through": "TH R UW", "attention": "AH T EH N SH AH N",
+        "gruntle": "G R AH N T AH L", "snozzle": "S N AA Z AH L", "wikify": "W IH K AH F AY",
+        "voxling": "V AA K S L IH NG", "blorptastic": "B L AO R P T AE S T IH K", "ranjitha": "R AA N JH IY T AH",
+    }  # fmt: skip
+    return {word: tuple(sounds.split()) for word, sounds in words.items()}
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("11.5", own_words)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# `pronunciations()["window"]` shows how the dictionary writes a word. Look up some that sound like parts of yours.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# To spare quotation marks, write the sounds of a word as one string and take it apart with `split`.
+# </details>
+
+# %% [markdown]
+# What does the model say? When your answer is accepted, this cell compares. Where you differ, who is right?
+
+# %% tags=["nbval-ignore-output"]
+def compare(words):
+    said = pronounce(pretrained.load("transformer"), list(words))
+    for (word, yours), model in zip(words.items(), said, strict=True):
+        print(f"{word:14} you: {' '.join(yours):28} model: {' '.join(model):28} {edit_distance(yours, model)} edits")
+    print(f"phoneme error rate, your list being the truth: {metrics.phoneme_error_rate(said, [[list(s)] for s in words.values()]):.2f}")
+
+
+try:
+    compare(own_words())
+except NotImplementedError:
+    print("write your words first")
+
+# %% [markdown]
+# ### 11.6 · Find the bug
+# 3 points · difficulty 4 of 5 · 10 minutes
+#
+# The function below measures a model's phoneme error rate. It runs, and its numbers are pleasant. The toy model below knows one rule: after symbol 3 comes 4, after 4 comes 5, and so on, up to 7. Its only fault is that it begins with 4 where it should begin with 3, so that **every** sound it says by itself is one too high. Run the cell. Does the printed rate say how the model would do on its own? Write a mended version.
+
+# %%
+def evaluate_broken(step, references, start_id, end_id, max_len):
+    wrong = total = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        prefix, said = [start_id], []
+        for sound in reference:
+            symbol = int(step(word, prefix).argmax())
+            said.append(symbol)
+            prefix.append(sound)
+            wrong, total = wrong + (symbol != sound), total + 1
+        all_said.append(said)
+    return wrong / total, all_said
+
+
+def one_too_high(word, prefix):
+    following = {1: 4, 7: 2}.get(prefix[-1], prefix[-1] + 1)  # 1 starts, 2 ends
+    return torch.nn.functional.one_hot(torch.tensor(following), 9).float()  # (V=9,)
+
+
+print(evaluate_broken(one_too_high, [[3, 4, 5, 6]], start_id=1, end_id=2, max_len=9))
+
+# %% [markdown]
+# Write `evaluate(step, references, start_id, end_id, max_len)`:
+#
+# | argument | meaning |
+# |---|---|
+# | `step(word, prefix)` | takes the number of a word and the list of symbols so far, the start symbol first; gives scores `(V,)` of the next symbol |
+# | `references` | one list of symbols for each word, without start and end symbol |
+# | `start_id`, `end_id` | what stands before the first symbol, and what ends a word |
+# | `max_len` | most symbols said; some words might not end by themselves |
+# | returns | the phoneme error rate (edits over all words, divided by the symbols of all references), and what was said: a list of symbols for each word, without start and end symbol |
+#
+# You may call `edit_distance(a, b)`. Take the symbol with the highest score each time.
+
+# %% tags=["exercise"]
+def evaluate(step, references, start_id, end_id, max_len):
+    # BEGIN SOLUTION
+    edits = length = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        said = []
+        while len(said) < max_len:
+            symbol = int(step(word, [start_id, *said]).argmax())  # it reads its own symbols
+            if symbol == end_id:
+                break
+            said.append(symbol)
+        edits, length = edits + edit_distance(said, reference), length + len(reference)
+        all_said.append(said)
+    return edits / length, all_said
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("11.6", evaluate)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# What would this function need in order to pronounce a word of which nobody knows the pronunciation? Which of its lines could then not run?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Two things are given away: the sounds so far, and how many there are. And once the lengths may differ, places can no longer be compared one by one.
+# </details>
+
+# %% [markdown]
+# ### 11.7 · Why short sequences win
+# 1 point · difficulty 2 of 5 · 2 minutes
+#
+# Beam search ranks finished sequences by their log-probability, not divided by the length. It prefers short ones. Why?
+#
+# - **a.** The end symbol is the most probable symbol of all.
+# - **b.** Each further symbol multiplies the probability by a number below 1, so a longer sequence has lost more.
+# - **c.** Short sequences are more often right.
+# - **d.** The floating-point numbers of long sequences underflow.
+
+# %% tags=["quiz"]
+quiz_11_7 = ""  # your letter between the quotes
+# BEGIN SOLUTION
+quiz_11_7 = "b"
+# END SOLUTION
+
+# %% tags=["check"]
+check("11.7", quiz_11_7)
+
+# %% [markdown]
+# ### 11.8 · Two published numbers
+# 1 point · difficulty 2 of 5 · 2 minutes
+#
+# Paper A reports 32 % word error rate on 5,000 words of a random split; a word is right only if the first listed pronunciation is met. Paper B reports 29 % on 12,000 other words; any listed pronunciation counts. Which model is better?
+#
+# - **a.** B is better, since 29 is less than 32.
+# - **b.** A is better, since its test words are fewer.
+# - **c.** They are equal: 3 points are always chance.
+# - **d.** It cannot be told: other test words, and another rule for words with several pronunciations.
+
+# %% tags=["quiz"]
+quiz_11_8 = ""  # your letter between the quotes
+# BEGIN SOLUTION
+quiz_11_8 = "d"
+# END SOLUTION
+
+# %% tags=["check"]
+check("11.8", quiz_11_8)
