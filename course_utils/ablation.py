@@ -21,12 +21,14 @@ from .datasets.pronunciations import split
 from .models import Transformer, TransformerConfig, count_parameters
 from .models.decoding_state import DecodingState
 from .multi_head import MultiHeadAttention
+from .optimizers import MuonWithAdam
 from .pronounce import SOUNDS, SPELLING, error_rates, teacher_forced_loss
 from .train import PronunciationRecipe
 from .training import fit, one_cycle_rate, seed_everything
 
 TABLE = pretrained.FOLDER / "ablation.csv"
 SEEDS = (0, 1, 2)
+EPOCHS = 2
 FIELDS = ("variant", "seed", "parameters", "epochs", "train_loss", "valid_loss", "valid_WER", "valid_PER", "minutes")
 CONFIG = {"src_vocab": len(SPELLING), "tgt_vocab": len(SOUNDS), "num_layers": 2, "d_model": 64, "d_ff": 256}
 CONFIG |= {"num_heads": 4, "dropout": 0.0, "max_len": 64, "positions": "rotary"}
@@ -90,7 +92,7 @@ VARIANTS: dict[str, Callable[[], Transformer]] = {
 }
 
 
-def run(variant: str, seed: int, *, epochs: int = 3, progress: bool = True) -> dict[str, Any]:
+def run(variant: str, seed: int, *, epochs: int = EPOCHS, progress: bool = True) -> dict[str, Any]:
     """Train one variant and judge it.
 
     Args:
@@ -109,7 +111,7 @@ def run(variant: str, seed: int, *, epochs: int = 3, progress: bool = True) -> d
         raise ValueError(f"variant ({variant!r}) must be one of {', '.join(VARIANTS)}")
     seed_everything(seed)
     model = VARIANTS[variant]()
-    recipe = PronunciationRecipe(full, {}, epochs=epochs, peak_rate=4e-3, seed=seed)
+    recipe = PronunciationRecipe(full, {}, epochs=epochs, peak_rate=4e-3, rise=0.1, seed=seed)
     batches, loss, _ = recipe.prepare()
     num_steps = len(batches(0)) * epochs
     history = fit(
@@ -117,7 +119,8 @@ def run(variant: str, seed: int, *, epochs: int = 3, progress: bool = True) -> d
         batches,
         loss,
         epochs=epochs,
-        rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate),
+        rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate, rise=recipe.rise),
+        optimizer=MuonWithAdam(model),
         progress=progress,
     )
     valid = split("valid")
@@ -142,7 +145,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Make the runs that are missing."""
     parser = argparse.ArgumentParser(prog="python -m course_utils.ablation", description=__doc__.splitlines()[0])
     parser.add_argument("--table", type=Path, default=TABLE, help=f"file of the numbers (default: {TABLE.name})")
-    parser.add_argument("--epochs", type=int, default=3, help="passes over the training words (default: 3)")
+    parser.add_argument(
+        "--epochs", type=int, default=EPOCHS, help=f"passes over the training words (default: {EPOCHS})"
+    )
     parser.add_argument("--threads", type=int, help="CPU threads (default: PyTorch's choice)")
     options = parser.parse_args(arguments)
     if options.threads:

@@ -40,6 +40,7 @@ class Recipe:
         config: Arguments of the model.
         epochs: Passes over the training data.
         peak_rate: Largest learning rate of the one-cycle schedule.
+        rise: Share of the steps in which the rate rises.
         muon: Whether the matrices inside the layers are trained with Muon instead of Adam.
         seed: Of the weights, the batches and dropout.
     """
@@ -48,6 +49,7 @@ class Recipe:
     config: dict[str, Any]
     epochs: int
     peak_rate: float
+    rise: float = 0.3
     muon: bool = False
     seed: int = 0
 
@@ -112,8 +114,9 @@ def _transformer() -> Recipe:
     return PronunciationRecipe(
         lambda **config: Transformer(TransformerConfig(**config)),
         config,
-        epochs=22,
-        peak_rate=2e-3,
+        epochs=20,
+        peak_rate=3e-3,
+        rise=0.1,
         muon=True,
         smoothing=0.1,
     )
@@ -122,7 +125,9 @@ def _transformer() -> Recipe:
 def _language_model() -> Recipe:
     config = {"vocab_size": len(TEXT), "num_layers": 4, "d_model": 128, "d_ff": 344, "num_heads": 4, "num_kv_heads": 2}
     config |= {"dropout": 0.1, "max_len": 1024, "tie_embeddings": True}
-    return TextRecipe(lambda **config: DecoderLM(DecoderConfig(**config)), config, epochs=30, peak_rate=3e-3)
+    return TextRecipe(
+        lambda **config: DecoderLM(DecoderConfig(**config)), config, epochs=16, peak_rate=3e-3, rise=0.1, muon=True
+    )
 
 
 RECIPES = {
@@ -154,7 +159,7 @@ def train(name: str, recipe: Recipe, work: Path, *, progress: bool = True) -> Hi
         batches,
         loss,
         epochs=recipe.epochs,
-        rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate),
+        rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate, rise=recipe.rise),
         optimizer=MuonWithAdam(model) if recipe.muon else None,
         validate=score,
         checkpoint=work / f"{name}.pt",

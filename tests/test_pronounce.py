@@ -3,11 +3,20 @@
 import pytest
 import torch
 
+from course_utils import pretrained
+from course_utils import pronounce as pronounce_module
+from course_utils.evaluate import beam_5
+from course_utils.models import Transformer, TransformerConfig
 from course_utils.pronounce import (
+    MAX_PHONEMES,
     SOUNDS,
     SPELLING,
+    Alignment,
+    align,
+    drawn,
     error_rates,
     error_rates_by_length,
+    main,
     pronounce,
     require_word,
     teacher_forced_loss,
@@ -78,3 +87,60 @@ def test_words_that_cannot_be_read_are_named(as_a_user, word, reason):
 def test_an_empty_group_is_named():
     with pytest.raises(ValueError, match="20 to 30 letters"):
         error_rates_by_length(Reader(), {"cat": (("K",),)}, [(20, 30)])
+
+
+def small_transformer():
+    torch.manual_seed(4)
+    config = TransformerConfig(len(SPELLING), len(SOUNDS), num_layers=2, d_model=8, d_ff=12, num_heads=4, max_len=64)
+    return Transformer(config).eval()
+
+
+@pytest.mark.parametrize("decode", [None, beam_5])
+def test_alignment_of_a_transformer_is_the_mean_of_what_decoding_saw(decode):
+    model = small_transformer()
+    model.generator.bias.data[2] = 1.0  # let it come to an end now and then
+    found = align(model, "Knight", **({"decode": decode} if decode else {}))
+    state = model.start_decoding(SPELLING.batch(["knight"]), max_len=MAX_PHONEMES, keep_weights=True)
+    total, token = 0.0, 1
+    for sound in found.sounds:
+        log_probs, state = model.decode_step(state, torch.tensor([token]))
+        token = SOUNDS.symbols.index(sound)
+        total += log_probs[0, token].item()
+    weights = torch.stack(state.cross_weights)[:, :, 0].mean(dim=(1, 2))  # (L_t, L_s), of (L_t, num_layers, H, L_s)
+    torch.testing.assert_close(found.weights, weights)
+    assert found.probability == pytest.approx(torch.tensor(total).exp().item(), rel=1e-4)
+    assert "<pad>" not in found.sounds
+
+
+def test_a_drawn_alignment_by_hand():
+    weights = torch.tensor([[0.95, 0.05, 0.0], [0.1, 0.5, 0.4], [0.0, 0.3, 0.7]])
+    assert drawn("axe", Alignment(["AE", "K", "<end>"], weights, 0.5), " .:*#").splitlines() == [
+        "       a x e",
+        "    AE ##",
+        "     K   :::" + ":",
+        " <end>   ..**",
+    ]
+
+
+@pytest.fixture
+def untrained(monkeypatch):
+    monkeypatch.setattr(pretrained, "load", lambda name: small_transformer())
+
+
+def test_the_command_prints_sounds_and_alignment(untrained, capsys):
+    assert main(["Cat", "qqq", "--beams", "3"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("cat (best first") and "\nqqq (best first" in said and said.count("%") == 6
+    assert "       c a t \n".rstrip(" \n") in said and "the dictionary does not have this word" in said
+
+
+@pytest.mark.parametrize("word", ["", "b2b", "caf\u00e9", "a" * 500])
+def test_the_command_refuses_in_one_sentence(untrained, capsys, word):
+    assert main(["cat", word]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and len(err.splitlines()) == 1 and "expected" in err
+
+
+def test_the_command_draws_on_a_terminal_of_few_characters(untrained, capsys, monkeypatch):
+    monkeypatch.setattr(pronounce_module, "SHADES", "\ud800")  # nothing can write this one
+    assert main(["cat"]) == 0 and capsys.readouterr().out.isascii()
