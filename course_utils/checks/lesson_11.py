@@ -8,7 +8,6 @@ import torch
 
 from course_utils import metrics
 from course_utils.datasets.pronunciations import pronunciations
-from course_utils.metrics import edit_distance
 from course_utils.tokenizers import LETTERS, PHONEMES
 
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
@@ -128,7 +127,7 @@ def _batches_generated(lengths, limit, seed):
     tagged = [(s, t, rng.random(), place) for place, (s, t) in enumerate(lengths)]
     tagged.sort(reverse=True)
     group, batches = [], []
-    for s, t, _, place in tagged:
+    for _, t, _, place in tagged:
         top = max([t, *(lengths[i][1] for i in group)])
         if group and (lengths[group[0]][0] + top) * (len(group) + 1) > limit:
             batches.append(group)
@@ -1231,7 +1230,7 @@ OWN_WORDS = Exercise(
         ),
         Mistake(
             "one sound each",
-            lambda: {word: ("AH",) for word in _own()},
+            lambda: dict.fromkeys(_own(), ("AH",)),
             "one and the same sound for every word.",
             "write down what you would say.",
         ),
@@ -1315,7 +1314,7 @@ def _evaluate(
     steps=lambda reference, max_len: max_len,
     ends=lambda symbol, end_id: symbol == end_id,
     keep_end=False,
-    distance=edit_distance,
+    distance=_table,
     asked=lambda prefix: prefix,
     length=lambda said, reference: len(reference),
     rate=lambda edits, lengths: sum(edits) / sum(lengths),
@@ -1371,7 +1370,7 @@ def _evaluate_while(step, references, start_id, end_id, max_len):
         while len(said) <= max_len and (symbol := step(word, said).topk(1).indices.item()) != end_id:
             said = [*said, symbol]
         all_said.append(said[1:])
-    edits = sum(map(edit_distance, all_said, references))
+    edits = sum(map(_table, all_said, references))
     return edits / sum(map(len, references)), all_said
 
 

@@ -134,13 +134,7 @@ SWIGLU = Exercise(
         Mistake(
             "silu on the wrong branch",
             _swiglu(lambda g, u: g * F.silu(u)),
-            "the SiLU acts on the up branch; the gate branch is left linear.",
-            _BRANCH,
-        ),
-        Mistake(
-            "gate and up exchanged",
-            _swiglu(names=("up_proj.weight", "gate_proj.weight", "down_proj.weight")),
-            "the SiLU acts on the up branch; the gate branch is left linear.",
+            "the SiLU acts on the up branch, or the two matrices are exchanged.",
             _BRANCH,
         ),
         Mistake(
@@ -1026,7 +1020,6 @@ def _sampling(
     dropped=None,
     renormalize_p=True,
     stable=True,
-    order="kp",
     back=True,
 ):
     """The distribution of the next token with one of its parts exchanged; everything stands sorted until the end."""
@@ -1058,9 +1051,7 @@ def _sampling(
         else:  # of equal ones the last comes first
             probs, places = probs.flip(-1).sort(dim=-1, descending=True, stable=True)
             places = logits.shape[-1] - 1 - places
-        steps = {"k": lambda p: after_k(p, top_k), "p": lambda p: after_p(p, top_p)}
-        for step in order:
-            probs = steps[step](probs)
+        probs = after_p(after_k(probs, top_k), top_p)
         return torch.zeros_like(probs).scatter(-1, places, probs) if back else probs
 
     return answer
@@ -1253,9 +1244,10 @@ SAMPLING = Exercise(
         ),
         Mistake(
             "renormalized only at the end",
+            # top-k after top-p is the same: the fewer of the two counts of tokens stay
             lambda z, t, k, p: (lambda q: q / q.sum(-1, keepdim=True))(_sampling(renormalize_k=False)(z, t, k, p)),
-            "top-p took its running sum over probabilities that were not renormalized after top-k.",
-            "renormalize after top-k, before the sums of top-p are taken.",
+            "top-p took its running sum over probabilities that were not renormalized after top-k, or it came before top-k.",
+            "temperature, then top-k and renormalize, then the sums of top-p.",
         ),
         Mistake(
             "top-p not renormalized",
@@ -1264,15 +1256,9 @@ SAMPLING = Exercise(
             "divide by the sum of what is left.",
         ),
         Mistake(
-            "top-k after top-p",
-            _sampling(order="pk"),
-            "top-p came first, top-k second.",
-            "the order of the task is temperature, top-k, top-p.",
-        ),
-        Mistake(
             "temperature after the softmax",
             _sampling(heat=lambda logits, t: (logits.softmax(-1) / t).log()),
-            "the probabilities were divided by the temperature: after renormalizing, nothing has changed.",
+            "the temperature has no effect: it is not used, or it divides the probabilities, and renormalizing takes that back.",
             "divide the logits, before the softmax.",
         ),
         Mistake(
@@ -1292,12 +1278,6 @@ SAMPLING = Exercise(
             _late_heat,
             "top-p looked at the probabilities without temperature; it was applied to what was left.",
             "divide the logits by the temperature first of all.",
-        ),
-        Mistake(
-            "temperature ignored",
-            _sampling(heat=lambda logits, t: logits),
-            "the temperature is accepted and never used.",
-            "divide the logits by it before the softmax.",
         ),
         Mistake(
             "temperature 0",

@@ -9,6 +9,7 @@ from .kernels import kernel_regression
 from .mask_composer import mask_composer
 from .position_viewer import position_viewer
 from .pronouncer import pronouncer
+from .sampling_playground import sampling_playground
 from .scaling import scaling
 from .shapes import shape_viewer
 from .vectors import two_vectors
@@ -23,6 +24,7 @@ __all__ = [
     "mask_composer",
     "position_viewer",
     "pronouncer",
+    "sampling_playground",
     "scaling",
     "shape_viewer",
     "two_vectors",

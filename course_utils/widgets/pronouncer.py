@@ -48,15 +48,15 @@ def describe_beams(word: str, beams: Beams, shown: int) -> list[str]:
         shown: Which of them is drawn, counted from 0.
     """
     accepted = pronunciations().get(word, ())
-    lines = ["sequences found, best score first", "(> drawn, * in the dictionary)"]
-    for place, (tokens, log_prob) in enumerate(zip(beams.tokens[0], beams.log_probs[0].exp().tolist(), strict=True)):
+    lines = ["sequences found, best score first"]
+    for place, (tokens, probability) in enumerate(zip(beams.tokens[0], beams.log_probs[0].exp().tolist(), strict=True)):
         sounds = tuple(SOUNDS.decode(tokens))
-        if log_prob > 0:
-            marks = f"{'>' if place == shown else ' '}{'*' if sounds in accepted else ' '}"
-            lines.append(f"{marks}{100 * log_prob:5.1f} %  {_short(sounds)}")
-    listed = [f"        {_short(sounds)}" for sounds in accepted]
-    return [*lines, "", "dictionary" if listed else "not in the dictionary", *listed]
+        if beams.scores[0, place].isfinite():
+            marks = "  (dictionary)" * (sounds in accepted) + "  < drawn" * (place == shown)
+            lines.append(f"{100 * probability:.1f} %  {_short(sounds)}{marks}")
+    listed = [_short(sounds) for sounds in accepted]
+    return [*lines, "", "the dictionary has" if listed else "not in the dictionary", *listed]
 
 
-def _short(sounds: tuple[str, ...], most: int = 14) -> str:
+def _short(sounds: tuple[str, ...], most: int = 12) -> str:
     return " ".join(sounds if len(sounds) <= most else (*sounds[: most - 1], "..."))

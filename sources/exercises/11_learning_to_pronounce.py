@@ -246,6 +246,10 @@ check("11.4", letters_of)
 #
 # The vowels are `AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW`, as in *odd, at, hut, ought, cow, hide, Ed, hurt, ate, it, eat, oat, toy, hood, two*. The others are `B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH`, as you would guess; `DH` as in *thee*, `TH` as in *theta*, `JH` as in *gee*, `ZH` as in *seizure*.
 
+# %%
+for word in ("knight", "window", "knightly", "windowly"):
+    print(f"{word:9} in the dictionary: {word in pronunciations()!s:6}", *map(" ".join, pronunciations().get(word, ())))
+
 # %% tags=["exercise"]
 def own_words():
     # BEGIN SOLUTION

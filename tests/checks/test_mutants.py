@@ -29,10 +29,9 @@ def test_every_exercise_knows_mistakes_and_other_right_answers(number):
 
 
 def test_the_table_counts_and_would_notice():
-    text, whole = table(list(ENTRIES.values()))
-    print(text)
-    assert whole and "(100 %)" in text
     entry = ENTRIES["1.1"]
+    text, whole = table([entry, ENTRIES["5.1"]])
+    assert whole and "(100 %)" in text
     wrong = dataclasses.replace(entry, reference=entry.mistakes[0].implementation)
     assert not table([wrong])[1]
 
