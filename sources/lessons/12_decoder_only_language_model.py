@@ -15,6 +15,7 @@
 
 # %% tags=["setup"]
 # {{colab_install}}
+import copy
 import math
 import time
 
@@ -580,7 +581,7 @@ class Restarting(positions.RotaryPositions):
         return super().forward(x, start=0)
 
 
-broken = pretrained.load("language_model")
+broken = copy.deepcopy(model)
 for layer in broken.layers:
     layer.self_attention.rotary = Restarting(c.d_model // c.num_heads, base=c.rope_base, max_len=c.max_len)
 
