@@ -358,10 +358,10 @@ epochs = torch.arange(1, len(log["losses"]) + 1)
 bits = {"training (with dropout)": torch.tensor(log["losses"]) / math.log(2), "held out": torch.tensor(log["scores"]) / math.log(2)}
 ax = plotting.curves(epochs, bits | {"pairs, on this page": torch.full((len(epochs),), baselines["pairs"])}, xlabel="epoch", ylabel="bits per character")
 ax.set_ylim(bottom=0)
-plotting.show(ax, "Bits per character by epoch. Both curves of the model fall below the line of the pairs and keep falling more slowly.")
+plotting.show(ax, "Bits per character by epoch. Both curves of the model fall far below the line of the pairs; at the end the held-out one is nearly flat.")
 
 # %% [markdown]
-# *Notice how early the curves pass the line of the pairs, and that the gains get smaller with every epoch.* Now the same measure for all, on the held-out text:
+# *Notice how early the curves pass the line of the pairs, and how flat the curve of the held-out text is at the end: what training still gains there is no longer of use for other text.* Now the same measure for all, on the held-out text:
 
 # %% tags=["nbval-ignore-output"]
 shipped = text_scores(model, held_out)
