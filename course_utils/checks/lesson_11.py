@@ -1,6 +1,7 @@
 """Lesson 11, learning to pronounce: what is right, what is wrong, and how it is told."""
 
 import math
+import operator
 import random
 from collections import Counter
 
@@ -10,6 +11,7 @@ from course_utils import metrics
 from course_utils.datasets.pronunciations import pronunciations
 from course_utils.tokenizers import LETTERS, PHONEMES
 
+from .codec import type_name
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
 
 # 11.1 -----------------------------------------------------------------------------------------------------------------
@@ -24,6 +26,9 @@ def _batch_inputs(seed):
             source = rng.randint(1, longest)
             lengths.append((source, max(2, source + rng.randint(-3, 4))))
         cases.append({"lengths": lengths, "limit": limit, "seed": rng.randint(0, 1000)})
+    source, together = rng.randint(2, 5), rng.randint(3, 5)  # all alike, and the limit is met exactly
+    alike = [(source, source + 1)] * (3 * together)
+    cases.insert(1, {"lengths": alike, "limit": together * (2 * source + 1), "seed": rng.randint(0, 1000)})
     return cases
 
 
@@ -69,35 +74,62 @@ def _batches(
 def _call_batches(answer, case):
     """What can be said of the batches, whatever their order: three calls, the third with another seed."""
     lengths, limit, seed = list(case["lengths"]), case["limit"], case["seed"]
-    found = [answer(case["lengths"], limit, s) for s in (seed, seed, seed + 1)]
-    try:
-        one, again, other = ([[int(place) for place in group] for group in batches] for batches in found)
-    except (TypeError, ValueError):
-        return found[0]  # not lists of whole numbers: let the comparison say so
-    if any(not 0 <= place < len(lengths) for group in one for place in group):
-        return found[0]
+    found = [_as_places(answer(case["lengths"], limit, s), len(lengths)) for s in (seed, seed, seed + 1)]
+    if problem := next((batches for batches in found if isinstance(batches, str)), None):
+        return (problem, *["not looked at"] * 10)
+    one, again, other = found
     counts = Counter(place for group in one for place in group)
     pairs = [[lengths[place] for place in group] for group in one if group]
     best, loose = (
         [[lengths[place] for place in group] for group in _batches(key)(lengths, limit, 0)]
         for key in (lambda pair: pair, None)
     )
-    padding = _share(pairs)
-    orders = [[sum(s for s, _ in group) / len(group) for group in pairs], [_exact(g) / len(g) for g in pairs]]
-    by_length = any(sizes in (sorted(sizes), sorted(sizes, reverse=True)) for sizes in orders)
     large = len(lengths) >= 50
+    room = 1.35 * len(best) + 1 if len({*lengths}) > 1 else len(best)  # all alike: the number is certain
     return (
+        "lists of places",
         len(lengths) - len(counts),
         sum(counts.values()) - len(counts),
         sum(_padded(group) > limit for group in pairs),
         sum(not group for group in one),
-        "high" if large and padding > (_share(best) + _share(loose)) / 2 else "low",
-        "one a pair" if len(pairs) == len(lengths) else "many" if len(pairs) > 1.35 * len(best) + 1 else "few",
+        "high" if large and _share(pairs) > (_share(best) + _share(loose)) / 2 else "low",
+        "one a pair" if len(pairs) == len(lengths) else "many" if len(pairs) > room else "few",
         one == again,
         not large or one != other,
         not large or {*map(frozenset, one)} != {*map(frozenset, other)},
-        "by length" if large and by_length else "mixed",
+        "by length" if large and _in_order(pairs) else "mixed",
     )
+
+
+def _as_places(batches, count):
+    """Batches as lists of whole numbers, or what else they are, in words."""
+    if isinstance(batches, (str, bytes, dict)) or not hasattr(batches, "__iter__"):
+        return f"no list but an object of type {type_name(batches)}"
+    found = []
+    for group in batches:
+        if isinstance(group, (str, bytes, dict)) or not hasattr(group, "__iter__") or getattr(group, "ndim", 1) == 0:
+            return f"one of them is no list but an object of type {type_name(group)}"
+        found.append([])
+        for place in group:
+            try:
+                found[-1].append(operator.index(place))
+            except TypeError:
+                return f"a place is no whole number but an object of type {type_name(place)}"
+            if not 0 <= found[-1][-1] < count:
+                return f"a place is {found[-1][-1]}, for {count} pairs"
+    return found
+
+
+def _in_order(pairs):
+    """Whether batches come by length, up or down, or in long stretches of such an order (then neighbors are alike)."""
+    means = [_exact(group) / len(group) for group in pairs]
+    ranked = sorted(range(len(pairs)), key=lambda i: means[i])
+    rank = dict(zip(ranked, range(len(pairs)), strict=True))
+    steps = [abs(rank[i] - rank[i + 1]) for i in range(len(pairs) - 1)]
+    orders = [means, [sum(s for s, _ in g) / len(g) for g in pairs], [sum(t for _, t in g) / len(g) for g in pairs]]
+    if any(sizes in (sorted(sizes), sorted(sizes, reverse=True)) for sizes in orders):
+        return True
+    return len(pairs) >= 24 and sum(steps) / len(steps) < 0.4 * (len(pairs) + 1) / 3  # by chance: (n + 1) / 3
 
 
 def _share(groups):
@@ -149,6 +181,7 @@ BATCHES = Exercise(
     inputs=_batch_inputs,
     reference=_batches(),
     returns=(
+        "batches",
         "pairs that are in no batch",
         "pairs that are in a batch once too often",
         "batches over the limit",
@@ -242,6 +275,28 @@ BATCHES = Exercise(
             "take the maximum over the whole batch, of the sources and of the targets separately.",
         ),
         Mistake(
+            "limit itself refused",
+            _batches(symbols=lambda group: _padded(group) + 1),
+            "a batch was closed although the next pair still fitted: it would have been exactly as large as the limit.",
+            "open a new batch only if pairs * (longest source + longest target) is above the limit, not if it is equal.",
+        ),
+        Mistake(
+            "long stretches in order",
+            _batches(
+                last=lambda groups, rng: (
+                    groups.extend(groups[: (k := len(groups) // 2)]) or groups.__delitem__(slice(k))
+                )
+            ),
+            "batches of nearly the same length stand side by side: long stretches come in order of length.",
+            "shuffle the list of batches at the end.",
+        ),
+        Mistake(
+            "largest pair",
+            _batches(symbols=lambda group: len(group) * max(map(sum, group))),
+            "the size was worked out from the longest pair; longest source and longest target may be of two pairs.",
+            "take the maximum of the sources and that of the targets separately, then add.",
+        ),
+        Mistake(
             "one pair too many",
             _batches(symbols=lambda group: _padded(group[:-1])),
             "each batch has one pair too many: it was closed after it had passed the limit.",
@@ -306,6 +361,27 @@ BATCHES = Exercise(
 # 11.2 -----------------------------------------------------------------------------------------------------------------
 
 
+def _beam_tables(rng):
+    """Trees drawn by hand, a little blurred, for two beams; symbol 3 ends.
+
+    1. Two beams end in the same step, one having ended before: three are finished at once.
+    2. The two beams to follow both grow from one beam, whose second best continuation ends.
+    3. At the last step one of the two best ends, and makes two that have ended; the other, which has not, is better.
+    4. One beam ends at the first step; of the two that go on later, the second is the better one.
+    """
+    ends, even = [0.01, 0.01, 0.01, 0.97], [0.25, 0.25, 0.25, 0.25]
+    trees = (  # most symbols; at the start; after the symbols 0, 1, 2
+        (9, [0.3, 0.15, 0.05, 0.5], [0.02, 0.02, 0.08, 0.88], [0.02, 0.02, 0.08, 0.88], [0.01, 0.01, 0.97, 0.01]),
+        (9, [0.75, 0.16, 0.06, 0.03], [0.5, 0.04, 0.2, 0.26], [0.05, 0.05, 0.85, 0.05], ends),
+        (2, [0.55, 0.11, 0.09, 0.25], [0.6, 0.05, 0.05, 0.3], even, even),
+        (9, [0.6, 0.06, 0.04, 0.3], [0.55, 0.05, 0.35, 0.05], even, ends),
+    )
+    for max_len, first, *after in trees:
+        rows = torch.tensor([*after, even, first])  # (V + 1, V): after each symbol, and at the start
+        logits = rows.log() + 0.01 * torch.randn(3, 5, 5, 4, generator=rng)
+        yield {"log_probs": logits.log_softmax(-1), "num_beams": 2, "max_len": max_len, "end_id": 3, "alpha": 1.0}
+
+
 def _beam_inputs(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = []
@@ -315,15 +391,9 @@ def _beam_inputs(seed):
         (5, 3, 9, 2, 0.7, 0.0),
         (6, 4, 5, 1, 1.0, 0.0),
         (5, 3, 9, 4, 1.3, 0.0),
-        (
-            4,
-            2,
-            110,
-            1,
-            1.0,
-            -9.0,
-        ),  # each of the listed symbols is rare: a product of 110 of them is 0 in floating point
+        (4, 2, 110, 1, 1.0, -9.0),  # every listed symbol is rare: a product of 110 of them is 0 in floating point
         (5, 1, 7, 0, 1.0, 0.0),
+        (3, 5, 4, 1, 0.8, 0.0),  # more beams than symbols
     ):
         logits = 1.5 * torch.randn(3, V + 1, V + 1, V, generator=rng)
         logits[..., end_id] += -60.0 if shift else 0.4
@@ -336,7 +406,7 @@ def _beam_inputs(seed):
                 "alpha": alpha,
             }
         )
-    return cases
+    return [*cases, *_beam_tables(rng)]
 
 
 def _call_beam(answer, case):
@@ -350,7 +420,9 @@ def _call_beam(answer, case):
     found = answer(step, *(case[name] for name in ("num_beams", "max_len", "end_id", "alpha")))
     try:
         sequences, scores = found
-        return [[int(symbol) for symbol in sequence] for sequence in sequences], [float(score) for score in scores]
+        if any(isinstance(part, str) for part in (*sequences, *scores)):
+            return found
+        return [[*map(operator.index, sequence)] for sequence in sequences], [*map(float, scores)]
     except (TypeError, ValueError):
         return found
 
@@ -368,6 +440,12 @@ def _per_beam(candidates, num_beams):
     return sorted((found[0] for found in own), reverse=True) + sorted((c for f in own for c in f[1:]), reverse=True)
 
 
+def _best_of_each(candidates, num_beams):
+    """As many continuations of each beam as there are beams, then all in order: one that ends takes another's place."""
+    own = ([c for c in candidates if c[1] == beam] for beam in {beam for _, beam, _ in candidates})
+    return _overall([c for found in own for c in _overall(found, num_beams)[:num_beams]], num_beams)
+
+
 def _normalized(total, sequence, alpha):
     return total / len(sequence) ** alpha
 
@@ -380,6 +458,7 @@ def _beam(
     copies=lambda num_beams: 1,
     finishes=lambda rank, num_beams: rank < num_beams,
     stays=lambda ended: not ended,
+    follows=lambda rank, num_beams: True,
     width=lambda num_beams, finished: num_beams,
     enough=lambda finished, num_beams: len(finished) >= num_beams,
     leftovers=True,
@@ -388,6 +467,7 @@ def _beam(
     shown=lambda sequence, end_id: sequence,
     answers=lambda finished, beams: finished,
     zero=0.0,
+    best=lambda num_beams: num_beams,
     give=lambda sequences, scores: (sequences, scores),
 ):
     """Beam search with one of its parts exchanged."""
@@ -407,12 +487,12 @@ def _beam(
                 over = leftovers and length == max_len and rank < num_beams
                 if (ended and finishes(rank, num_beams)) or over:
                     finished.append((total, sequence))
-                if stays(ended):
+                if stays(ended) and follows(rank, num_beams):
                     grown.append((total, sequence))
             beams = grown[: width(num_beams, finished)]
             if enough(finished, num_beams) or not beams:
                 break
-        found = sorted(answers(finished, beams), key=lambda f: -rank_by(f[0], f[1], alpha))[:num_beams]
+        found = sorted(answers(finished, beams), key=lambda f: -rank_by(f[0], f[1], alpha))[: best(num_beams)]
         return give(
             [shown(s, end_id) for _, s in found], [(score_by or rank_by)(total, s, alpha) for total, s in found]
         )
@@ -620,6 +700,45 @@ BEAM = Exercise(
             "num_beams candidates that have not ended go on at every step.",
         ),
         Mistake(
+            "ended ones leave a gap",
+            _beam(follows=lambda rank, k: rank < k),
+            "where one of the best candidates of a step ended, fewer beams went on.",
+            "the next beams are the num_beams best of those that do not end; look further down the list.",
+        ),
+        Mistake(
+            "num_beams continuations of each beam",
+            _beam(choose=_best_of_each),
+            "each beam was extended by its num_beams best symbols only; if one of them ends, a good candidate is lost.",
+            "extend each beam by every symbol (or by num_beams + 1 of them), then choose.",
+        ),
+        Mistake(
+            "stops at the exact number",
+            _beam(enough=lambda finished, k: len(finished) == k),
+            "the search stopped only when exactly num_beams were finished; two may end in one step and jump over it.",
+            "compare with >=.",
+        ),
+        Mistake(
+            "unfinished ones always added",
+            _beam(leftovers=False, answers=lambda finished, beams: finished + beams),
+            "the beams that had not ended were ranked too, although the search had stopped before max_len.",
+            "take unfinished sequences at step number max_len only.",
+        ),
+        Mistake(
+            "unfinished ones only where ends are few",
+            _beam(
+                leftovers=False,
+                answers=lambda finished, beams: finished + beams if len(finished) < len(beams) else finished,
+            ),
+            "unfinished sequences were taken only if too few had ended.",
+            "at step number max_len all of the num_beams best candidates are taken, ended or not.",
+        ),
+        Mistake(
+            "all finished returned",
+            _beam(best=lambda num_beams: None),
+            "more than num_beams sequences were returned.",
+            "cut the ranked list to num_beams.",
+        ),
+        Mistake(
             "unfinished ones dropped",
             _beam(leftovers=False),
             "what had not ended after max_len steps is missing.",
@@ -683,7 +802,7 @@ def _rate_inputs(seed):
             hypotheses.append(said)
             references.append([tuple(sounds) for sounds in accepted])
         cases.append({"hypotheses": hypotheses, "references": references})
-    tail = cases[-1]  # nothing said; far too much said; the far one of two is the longer; a tie between two lengths
+    tail = cases[-1]  # nothing said; far too much said; the far one of two is the longer, or first
     tail["hypotheses"] += [[], word(9), ["AA", "AE"], ["AA", "AE", "AH"], ["AY", "AA"]]
     tail["references"] += [
         [("AA", "AE", "AH")],
@@ -691,6 +810,14 @@ def _rate_inputs(seed):
         [("AO", "AO", "AW", "AW", "AY"), ("AA", "AH")],
         [("AA", "AE"), ("AA", "AE", "AH", "AY", "AY")],
         [("AH", "AO"), ("AY", "AA")],
+    ]
+    tail["hypotheses"] += [["AA", "AE", "AH"], ["AW", "AO", "AA", "AE"], ["AE", "AA"]]
+    tail[
+        "references"
+    ] += [  # two at the same distance, the longer first, then the shorter; and the right sounds swapped
+        [("AA", "AE", "AH", "AY"), ("AA", "AE")],
+        [("AW", "AO"), ("AW", "AO", "AA", "AE", "AH", "AH")],
+        [("AA", "AE")],
     ]
     return cases
 
@@ -718,6 +845,16 @@ def _places(a, b):
 
 def _closest(distance, hypothesis, accepted):
     return min(accepted, key=lambda reference: distance(hypothesis, reference))
+
+
+def _with_swaps(a, b):
+    D = [[i + j for j in range(len(b) + 1)] for i in range(len(a) + 1)]
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            D[i][j] = min(D[i - 1][j] + 1, D[i][j - 1] + 1, D[i - 1][j - 1] + (a[i - 1] != b[j - 1]))
+            if min(i, j) > 1 and (a[i - 1], a[i - 2]) == (b[j - 2], b[j - 1]):
+                D[i][j] = min(D[i][j], D[i - 2][j - 2] + 1)
+    return D[-1][-1]
 
 
 def _rates(
@@ -835,6 +972,36 @@ RATES = Exercise(
             _rates(choose=lambda d, h, accepted: max(accepted, key=lambda r: d(h, r))),
             "the edits to the farthest pronunciation.",
             _NEAREST,
+        ),
+        Mistake(
+            "last of the nearest",
+            _rates(choose=lambda d, h, accepted: min(reversed(accepted), key=lambda r: d(h, r))),
+            "of several pronunciations with equally few edits the last was taken.",
+            "of several such take the first: compare with <, not with <=.",
+        ),
+        Mistake(
+            "shortest of the nearest",
+            _rates(choose=lambda d, h, accepted: min(accepted, key=lambda r: (d(h, r), len(r)))),
+            "of several pronunciations with equally few edits the shortest was taken.",
+            "of several such take the first.",
+        ),
+        Mistake(
+            "longest of the nearest",
+            _rates(choose=lambda d, h, accepted: min(accepted, key=lambda r: (d(h, r), -len(r)))),
+            "of several pronunciations with equally few edits the longest was taken.",
+            "of several such take the first.",
+        ),
+        Mistake(
+            "a swap is one edit",
+            _rates(distance=_with_swaps),
+            "two neighboring sounds in the other order count as one edit.",
+            "there are insertions, deletions and substitutions only; that is two edits.",
+        ),
+        Mistake(
+            "order does not matter",
+            _rates(right=lambda h, accepted: sorted(h) in map(sorted, accepted)),
+            "a word counts as right if it has the right sounds in any order.",
+            "compare the sequences as they are: tuple(hypothesis) in accepted.",
         ),
         Mistake(
             "no substitution",
@@ -1108,6 +1275,12 @@ ALIGNMENT = Exercise(
 
 VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
 LEAST, NEW = 10, 5
+LETTERS_OF = {sound: sound.lower() for sound in ("B", "D", "L", "M", "P", "R")} | {
+    # a consonant sound, and the letters of which at least one stands in nearly every word that has it
+    "CH": "ctj", "DH": "t", "F": "fpgv", "G": "gqx", "HH": "hwjx", "JH": "jgd", "K": "kcqx", "N": "nkg", "NG": "n",
+    "S": "sczx", "SH": "sctxh", "T": "td", "TH": "t", "V": "vfw", "W": "wuoq", "Y": "yuijeo", "Z": "zsx", "ZH": "sgzj",
+}  # fmt: skip
+FITTING = 0.7  # ten random words of the dictionary have 0.85 or more, with each other's sounds 0.69 or less
 
 
 def _call_own_words(answer, case):
@@ -1127,7 +1300,14 @@ def _call_own_words(answer, case):
         _named(w for w, found in words.items() if not len(w) / 4 <= len(found) <= 2 * len(w)),
         "enough" if sum(word not in pronunciations() for word in words) >= NEW else "too few",
         "differ" if len(set(sounds)) > len(sounds) / 2 else "alike",
+        _fitting(words),
     )
+
+
+def _fitting(words):
+    """For how many of the consonant sounds the word has a letter."""
+    found = [any(letter in word for letter in LETTERS_OF[s]) for word in words for s in words[word] if s in LETTERS_OF]
+    return "no consonants" if not found else "most" if sum(found) / len(found) >= FITTING else "few"
 
 
 def _named(found):
@@ -1172,6 +1352,7 @@ OWN_WORDS = Exercise(
         "word with far too few or too many sounds",
         f"words that the dictionary does not have (at least {NEW})",
         "pronunciations",
+        "consonants that the letters of the word can stand for",
     ),
     call=_call_own_words,
     alternatives=(
@@ -1243,6 +1424,20 @@ OWN_WORDS = Exercise(
             "write down what you would say.",
         ),
         Mistake(
+            "each has the sounds of the next",
+            lambda: dict(zip(_own(), [*_own().values()][1:] + [*_own().values()][:1], strict=True)),
+            "sounds and words do not belong together: most consonants have no letter in their word.",
+            "print each word beside its sounds; is one list a place ahead of the other?",
+        ),
+        Mistake(
+            "a row of one vowel",
+            lambda: {
+                word: ("AH",) * (2 + place) for place, word in enumerate(_own(blorptastic=None, bloomingtastic=()))
+            },
+            "a row of vowels in the place of each word.",
+            "write down what you would say.",
+        ),
+        Mistake(
             "no vowel",
             lambda: _own(snozzle=("S", "N", "Z", "L")),
             "a word without a vowel sound.",
@@ -1285,6 +1480,7 @@ def _evaluation_inputs(seed):
         cases.append(
             {
                 "scores": table,
+                "history": torch.randn(7, V, generator=rng),
                 "references": references,
                 "start_id": start_id,
                 "end_id": end_id,
@@ -1299,12 +1495,13 @@ def _call_evaluation(answer, case):
     table = case["scores"]
 
     def step(word, prefix):
-        return table[word, (len(prefix) - 1) % table.shape[1], int(prefix[-1])].clone()  # (V,)
+        past = sum(place * int(symbol) for place, symbol in enumerate(prefix, 1))  # all that was said counts a little
+        return table[word, (len(prefix) - 1) % table.shape[1], int(prefix[-1])] + case["history"][past % 7]  # (V,)
 
     found = answer(step, case["references"], case["start_id"], case["end_id"], case["max_len"])
     try:
         rate, said = found
-        return float(rate), [[int(symbol) for symbol in sounds] for sounds in said]
+        return rate if isinstance(rate, str) else float(rate), [[*map(operator.index, sounds)] for sounds in said]
     except (TypeError, ValueError):
         return found
 
@@ -1361,6 +1558,14 @@ def _as_it_was(step, references, start_id, end_id, max_len):
 
 def _given_to_the_end(said, reference, t):
     return reference[t] if t < len(reference) else said[-1]
+
+
+def _true_before_the_last(step, references, start_id, end_id, max_len):
+    def own_last(word, prefix):
+        true = [start_id, *references[word]][: len(prefix) - 1]
+        return step(word, [*true, *prefix[len(true) :]])
+
+    return _evaluate()(own_last, references, start_id, end_id, max_len)
 
 
 def _evaluate_while(step, references, start_id, end_id, max_len):
@@ -1501,6 +1706,12 @@ BUG = Exercise(
             _evaluate(asked=lambda prefix: prefix[:1]),
             "the prefix does not grow: step is asked the same question every time.",
             "append each symbol to the prefix.",
+        ),
+        Mistake(
+            "true sounds before the last",
+            _true_before_the_last,
+            "the last symbol of the prefix is the model's own, but those before it are the reference's.",
+            "the prefix is start_id and all that the model has said, nothing else.",
         ),
         Mistake(
             "first sound given",

@@ -101,6 +101,11 @@ def _swiglu_course(x, params):
     return torch.func.functional_call(layers.SwiGLU(d_model, d_ff), params, (x,))
 
 
+def _swiglu_without_gradient(x, params):
+    with torch.no_grad():
+        return _swiglu()(x, params)
+
+
 def _swiglu_untransposed(x, params):
     gate, up, down = params.values()
     return (F.silu(x @ gate) * (x @ up)) @ down
@@ -236,6 +241,12 @@ SWIGLU = Exercise(
             "x was added: the residual connection belongs to the block (12.2), not to this network.",
             "return what down_proj gives.",
         ),
+        Mistake(
+            "no gradient",
+            _swiglu_without_gradient,
+            "the output is right, but no gradient reaches the matrices: they could not learn.",
+            "use the tensors in params themselves: no detach, no torch.no_grad, no .data, no new nn.Parameter.",
+        ),
     ),
     advice="compute gate(x), up(x), silu of the first, the product and down of it one by one, and print each shape.",
 )
@@ -358,6 +369,11 @@ def _block_spelled_out(self, x, cache=None):
 def _no_mask_for_one(self, y, cache):
     mask = None if y.shape[1] == 1 else _Block.mask(self, y, cache)
     return self.self_attention(y, mask=mask, cache=cache)
+
+
+def _mask_for_an_empty_cache(self, y, cache):
+    empty = cache is None or cache.length == 0
+    return self.self_attention(y, mask=masks.causal_mask(y.shape[1]) if empty else None, cache=cache)
 
 
 def _block_position_by_position(self, x, cache=None):
@@ -623,6 +639,12 @@ BLOCK = Exercise(
             _BOTTOM_RIGHT,
         ),
         Mistake(
+            "mask for the prefill alone",
+            _block(attend=_mask_for_an_empty_cache),
+            "once the cache holds something there is no mask: of several new positions the early ones see the later.",
+            _BOTTOM_RIGHT,
+        ),
+        Mistake(
             "in place",
             _block(_block_in_place),
             "x += writes into the tensor that the caller handed over.",
@@ -663,11 +685,12 @@ def _generation_inputs(seed):
         _generation_case(rng, 1, 3, 2, 5, (2, 1, 4)),
         _generation_case(rng, 2, 4, 6, 11, (4, 2, 6)),
         _generation_case(rng, 3, 5, 4, 13, (2, 2, 8)),
+        _generation_case(rng, 1, 2, 6, 3, (2, 1, 6)),  # every id comes before the end: none of them is an end symbol
     ]
 
 
 def _generation_case(rng, batch, length, new, vocab, sizes):
-    """Draw until every choice is clear (whatever the rounding), and the generated tokens vary."""
+    """Draw until every choice is clear (whatever the rounding), and the tokens vary: of three ids, all before the end."""
     while True:
         case = {
             "prompt": torch.randint(0, vocab, (batch, length), generator=rng),
@@ -683,20 +706,22 @@ def _generation_case(rng, batch, length, new, vocab, sizes):
         clear = (best[..., 0] - best[..., 1]).min() > 0.02
         tails = {tuple(row) for row in said[:, length:].tolist()}
         varied = all(len(set(tail)) >= min(3, new) for tail in tails)
+        varied &= vocab > 3 or all(len(set(tail[:-1])) == vocab for tail in tails)
         if clear and varied and len(tails) == batch:
             return case
 
 
-class _Recorder:
+class _Recorder(nn.Module):
     """A model that notes how many positions each call got, and whether it got a cache."""
 
     def __init__(self, model):
+        super().__init__()
         self.model, self.calls = model, []
 
     def start_cache(self, batch_size, max_len):
         return self.model.start_cache(batch_size, max_len)
 
-    def __call__(self, tokens, *, cache=None):
+    def forward(self, tokens, *, cache=None):
         self.calls.append([list(getattr(tokens, "shape", [])), cache is not None])
         return self.model(tokens, cache=cache)
 
@@ -725,6 +750,7 @@ def _cached(
     renew=False,
     finish=lambda tokens, length: tokens,
     late=False,
+    end=None,
 ):
     """Cached greedy generation with one of its parts exchanged."""
 
@@ -738,6 +764,8 @@ def _cached(
             token = pick(model(fed, cache=None if late and step == 0 else cache))
             tokens = torch.cat((tokens, token), dim=1)
             fed = feed(token, tokens)
+            if end is not None and (token == end).all():
+                break
         return finish(tokens, length)
 
     return answer
@@ -767,6 +795,12 @@ def _cached_in_a_table(model, prompt, new):
         tokens[:, end] = model(tokens[:, start:end], cache=cache)[:, -1].argmax(-1)
         start = end
     return tokens
+
+
+def _cached_in_eval_mode(model, prompt, new):
+    device = next(model.parameters()).device
+    with torch.inference_mode():
+        return _cached()(model.eval(), prompt.to(device), new)
 
 
 def _course_generation(model, prompt, new):
@@ -833,6 +867,7 @@ GENERATION = Exercise(
         Alternative("prefill before the loop", _cached_prefill_first),
         Alternative("a table that is filled", _cached_in_a_table),
         Alternative("more room than needed", _cached(room=_roomy)),
+        Alternative("eval mode asked for", _cached_in_eval_mode),
         Alternative("all positions scored", _cached(pick=lambda logits: logits.argmax(-1)[:, -1:])),
         Alternative("the course's own", _course_generation, off_limits=True),
     ),
@@ -939,6 +974,15 @@ GENERATION = Exercise(
             "one token too many.",
             "max_new_tokens tokens: the prefill gives the first, and max_new_tokens - 1 further calls the rest.",
         ),
+        *(
+            Mistake(
+                f"stops at id {end}",
+                _cached(end=end),
+                f"generation stopped when the id {end} came up.",
+                "no id is an end symbol here: every prompt gets max_new_tokens new tokens.",
+            )
+            for end in range(3)
+        ),
         Mistake(
             "new tokens only",
             _cached(finish=lambda tokens, length: tokens[:, length:]),
@@ -975,6 +1019,7 @@ def _sampling_inputs(seed):
     return [
         case(by_hand, top_p=0.6),
         case(by_hand, top_k=2),
+        case(torch.zeros(1, 2), top_p=0.5),  # the first token reaches top_p exactly: 1/2 and 1/2 carry no rounding
         case(by_hand, top_k=3, top_p=0.83),  # renormalized after top-k: two tokens; not renormalized: three
         case(ties, top_k=3),
         case(ties, top_k=4, temperature=0.8),
@@ -1189,6 +1234,12 @@ def _crossing_dropped(probs, before, top_p):
     return out
 
 
+def _kept_beyond(probs, before, top_p):
+    out = before > top_p
+    out[:, 0] = False
+    return out
+
+
 _CROSSING = (
     "the token that crosses top_p was dropped: what is kept has less probability than asked for.",
     "a token stays if the ones before it have not reached top_p yet: compare the sum without the token itself.",
@@ -1225,6 +1276,12 @@ SAMPLING = Exercise(
             _sampling(dropped=lambda probs, before, top_p: before >= top_p),
             "with top_p = 0 every token was dropped, and 0 / 0 is NaN.",
             "the most probable token always stays.",
+        ),
+        Mistake(
+            "top_p reached exactly",
+            _sampling(dropped=_kept_beyond),
+            "when the tokens kept reach top_p exactly, one more was kept.",
+            "to reach top_p is enough: a token falls if the ones before it have top_p or more, >= and not >.",
         ),
         Mistake(
             "one token too many",

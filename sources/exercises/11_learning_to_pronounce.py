@@ -42,7 +42,7 @@ from course_utils.pronounce import pronounce
 # | returns | a list of batches; each is a list of places in `lengths`, whole numbers from 0 on |
 #
 # - Every pair is in exactly one batch.
-# - Pairs of similar length share a batch, so that little is padding, and a batch is filled as long as the next pair fits.
+# - Pairs of similar length share a batch, so that little is padding, and a batch is filled as long as the next pair fits: exactly `limit` symbols still fit.
 # - The batches come in mixed order, not from short to long. With another seed, other pairs share a batch too.
 #
 # Example: `batches_by_length([(2, 3), (9, 9), (2, 2)], limit=20, seed=0)` gives `[1]` and a batch of `0` and `2`, in some order: together they take $2 \cdot (2 + 3) = 10$ symbols. The course's own `batches_by_length` is off limits.
@@ -242,7 +242,8 @@ check("11.4", letters_of)
 # - at least 10 words, in small letters from a to z;
 # - at least 5 of them not in the dictionary (`"knight" in pronunciations()` asks it): names, towns, products, words you made up;
 # - the sounds as a tuple (or list) of the 39 symbols in capitals, without stress marks, for example `("N", "AY", "T")`;
-# - every word has a vowel sound, and not far fewer or far more sounds than letters.
+# - every word has a vowel sound, at least a quarter as many sounds as letters, and at most twice as many;
+# - most consonant sounds of your list have a letter in their word that can stand for them, as `F` has in *phoenix*.
 #
 # The vowels are `AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW`, as in *odd, at, hut, ought, cow, hide, Ed, hurt, ate, it, eat, oat, toy, hood, two*. The others are `B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH`, as you would guess; `DH` as in *thee*, `TH` as in *theta*, `JH` as in *gee*, `ZH` as in *seizure*.
 

@@ -524,7 +524,7 @@ plotting.show(ax, "Confusions among the eight sounds that are most often wrong: 
 # %% [markdown]
 # ## 11.8 One thing taken out at a time
 #
-# What is each part of the model worth? An **ablation** trains the same small model again and again, with one thing removed. `python -m course_utils.ablation` did so: 2 layers, `d_model` 64, all training words, three epochs, and each variant with **three seeds**, because a single run may be lucky. It judged them on *valid*.
+# What is each part of the model worth? An **ablation** trains the same small model again and again, with one thing removed. `python -m course_utils.ablation` did so: 2 layers, `d_model` 64, all training words, a few epochs, and each variant with **three seeds**, because a single run may be lucky. It judged them on *valid*. The table below says how many epochs and runs there are.
 #
 # | variant | what was done |
 # |---|---|
@@ -540,6 +540,7 @@ plotting.show(ax, "Confusions among the eight sounds that are most often wrong: 
 runs = ablation.read_table()
 variants = [name for name in ablation.VARIANTS if any(run["variant"] == name for run in runs)]
 column = lambda name, field: [float(run[field]) for run in runs if run["variant"] == name]  # noqa: E731
+print("epochs:", *sorted({int(run["epochs"]) for run in runs}))
 print("variant            runs   training loss   valid loss   valid WER: mean (lowest to highest)" if runs else "no runs yet; python -m course_utils.ablation makes them")
 for name in variants:
     wer = column(name, "valid_WER")
@@ -570,7 +571,7 @@ if len(variants) == len(ablation.VARIANTS):
 #
 # - **No causal mask** has the lowest loss of all, in training and on valid, and nearly every word wrong. In training the next sound stood in plain sight, so the model learned to copy it. In decoding there is no next sound to copy. The loss cannot show this; decoding does. It is the parrot of lesson 10.
 # - **No positions** does great damage: encoder and cross-attention see a bag of letters, in which *tea* and *eat* are alike. What it still gets right is worth a thought: the causal mask tells the decoder how many sounds it has said, and many letters have a likely sound wherever they stand.
-# - **For the others**, compare the distance from *full* with the spread of the three dots. If the ranges overlap, three seeds do not show a difference, however plausible a story one could tell. Without **scaling** the scores are 4 times as large at the start ($d_{head} = 16$), so the softmax is sharper and its gradient smaller (lesson 04). Training starts more slowly; a model can learn smaller queries, and how much of the delay is left after three epochs, the table says. The **padding mask** matters little when batches are sorted by length, because then there is hardly any padding to see (11.2). In batches of mixed lengths it would matter more.
+# - **For the others**, compare the distance from *full* with the spread of the dots. If the ranges overlap, so few seeds do not show a difference, however plausible a story one could tell. Without **scaling** the scores are 4 times as large at the start ($d_{head} = 16$), so the softmax is sharper and its gradient smaller (lesson 04). Training starts more slowly; a model can learn smaller queries, and how much of the delay is left after these few epochs, the table says. The **padding mask** matters little when batches are sorted by length, because then there is hardly any padding to see (11.2). In batches of mixed lengths it would matter more.
 #
 # An ablation says what a part is worth *here*: for this task, this size, this training. A longer training often makes up for a missing part.
 
