@@ -81,7 +81,7 @@ check("12.1", swiglu)
 # | `cache` | `None`, or a `KVCache` that holds `cache.length` earlier positions |
 # | returns | `(B, L, d_model)` |
 #
-# The parts are those of the course: `self.self_attention(y, mask=..., cache=...)` attends, turns queries and keys to their positions, and appends to the cache. `causal_mask(L_q, L_k)` is yours from lesson 05: the queries are the last `L_q` of `L_k` positions. Leave the constructor as it is. The course's own layers and `Residual` are off limits.
+# The parts are those of the course: `self.self_attention(y, mask=..., cache=...)` attends, turns queries and keys to their positions, and appends to the cache. `causal_mask(L_q, L_k)` is yours from lesson 05: the queries are the last `L_q` of `L_k` positions. Leave the constructor as it is. The course's ready-made layers (`DecoderOnlyLayer` and the like) and `Residual` are off limits; the parts above are not.
 #
 # The check feeds a whole sequence, then the same sequence in two pieces with a cache. Example: if all parameters of attention and network are 0, the block gives `x` back unchanged. And `x` itself must stay as it is.
 
@@ -137,7 +137,7 @@ check("12.2", DecoderBlock)
 # | `max_new_tokens` | a whole number, at least 1 |
 # | returns | `(B, L + max_new_tokens)`: prompt and new tokens |
 #
-# The first call feeds the whole prompt and thereby fills the cache (the **prefill**); each further call feeds one token for each sequence. That makes `max_new_tokens` calls in all, and the check counts them. The course's `generate` is off limits.
+# The first call feeds the whole prompt and thereby fills the cache (the **prefill**); each further call feeds one token for each sequence. That makes `max_new_tokens` calls in all, and the check counts them. No id is an end symbol: every prompt gets all its new tokens. The course's `generate` is off limits.
 #
 # Example: for a prompt of 4 tokens and `max_new_tokens=3` the model is fed tensors of shape `(B, 4)`, `(B, 1)`, `(B, 1)`.
 
@@ -183,7 +183,7 @@ check("12.3", generate_greedy)
 #
 # 1. divide the logits by `temperature`, and take the softmax. If `temperature` is 0, all probability goes to the most probable token, and steps 2 and 3 are left out;
 # 2. keep the `top_k` most probable tokens and renormalize. `None`, or more than there are: keep all;
-# 3. of these keep the fewest most probable ones whose probabilities together reach `top_p`: **the token that crosses the threshold stays**, and the most probable one always does. Renormalize. `None`: keep all.
+# 3. of these keep the fewest most probable ones whose probabilities together reach `top_p`, that is, are `top_p` or more: **the token that crosses the threshold stays**, and the most probable one always does. Renormalize. `None`: keep all.
 #
 # Of equally probable tokens, those with lower ids come first.
 #
