@@ -26,7 +26,7 @@ from course_utils import masks, metrics, plotting, positions, pretrained, widget
 from course_utils.datasets.documentation import documentation_split
 from course_utils.decoding import generate, sampling_distribution
 from course_utils.language_model import TEXT, decode_text, encode_text, next_symbol_loss, text_scores, windows
-from course_utils.layers import DecoderOnlyLayer, RMSNorm, SwiGLU, rms_norm
+from course_utils.layers import DecoderOnlyLayer, SwiGLU, rms_norm
 from course_utils.models import DecoderConfig, DecoderLM, Transformer, TransformerConfig, count_parameters
 from course_utils.multi_head import MultiHeadAttention, merge_heads, repeat_kv, split_heads
 from course_utils.training import fit, one_cycle_rate, seed_everything
@@ -365,7 +365,7 @@ plotting.show(ax, "Bits per character by epoch. Both curves of the model fall fa
 
 # %% tags=["nbval-ignore-output"]
 shipped = text_scores(model, held_out)
-rows = {name: bits for name, bits in baselines.items()} | {"trained live": after_training["bits"], "shipped": shipped["bits"]}
+rows = baselines | {"trained live": after_training["bits"], "shipped": shipped["bits"]}
 for name, value in rows.items():
     print(f"{name:14} {value:.2f} bits per character   perplexity {2**value:6.2f}")
 assert shipped["bits"] < after_training["bits"] - 0.3
@@ -661,9 +661,10 @@ with torch.no_grad():
 
 # %% tags=["nbval-ignore-output"]
 part = held_out[:20_000]
-for length in (64, 256, 1024):
-    print(f"windows of {length:4} characters: {text_scores(model, part, length=length, batch_size=8)['bits']:.2f} bits per character")
-assert text_scores(model, part, length=1024, batch_size=8)["bits"] > text_scores(model, part, length=256)["bits"] + 0.2
+by_length = {length: text_scores(model, part, length=length, batch_size=8)["bits"] for length in (64, 256, 1024)}
+for length, value in by_length.items():
+    print(f"windows of {length:4} characters: {value:.2f} bits per character")
+assert by_length[256] < by_length[64] - 0.02 and by_length[1024] > by_length[256] + 0.2
 
 # %% [markdown]
 # From 64 to 256 it gets better, from 256 to 1,024 much worse. Rotary positions turn by angles that the weights have never met (lesson 08 measured the same on a small task). How you would notice: the text is fine at first and falls apart after a few hundred characters. That is why the samples on this page are short. Published models are trained once more on long texts, with a larger base of the angles, before they are given long texts.
