@@ -9,7 +9,7 @@ from jupyter_client.manager import start_new_kernel
 
 from course_utils.checks.codec import decode, encode, pack, unpack
 from course_utils.checks.engine import all_entries
-from course_utils.checks.mutants import known_answers
+from course_utils.checks.mutants import known_answers, said
 
 SEED = 7
 IN_THE_KERNEL = """
@@ -51,7 +51,8 @@ def test_the_same_verdicts_and_diagnoses_across_the_border(kernel, number, tmp_p
     (tmp_path / "inputs.safetensors").write_bytes(data)
     run(kernel, f"carry({number!r}, {str(tmp_path)!r})")
     judges = [entry.judge_for(cases) for cases in (inputs, decode(unpack(text, data)))]
-    for i, (name, answer, _) in enumerate(known_answers(entry)):
+    for i, (name, answer, wanted) in enumerate(known_answers(entry)):
         carried = unpack((tmp_path / f"{i}.json").read_text(), (tmp_path / f"{i}.safetensors").read_bytes())
         here, there = judges[0](entry.probe(answer, inputs, guarded=False)), judges[1](carried)
         assert (there.passed, there.mistake, there.text()) == (here.passed, here.mistake, here.text()), name
+        assert said(here) == wanted, name
