@@ -83,7 +83,13 @@ def test_scores_after_ten_kills(a_class, tmp_path):
 def test_ctrl_c_stops_cleanly_and_goes_on_later(a_class, tmp_path):
     output = tmp_path / "out"
     grader = subprocess.Popen(
-        command(a_class, output), cwd=handed_in.ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True
+        command(a_class, output),
+        cwd=handed_in.ROOT,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell that runs the tests with & has switched Ctrl-C off for them and for all that they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     while not list(output.glob("results/*.json")):
         time.sleep(0.1)
