@@ -1,8 +1,10 @@
 """The process that forks kernels: it forks them into rooms, and says how they ended."""
 
+import json
 import os
 import select
 import signal
+import socket
 from dataclasses import asdict
 
 import pytest
@@ -72,3 +74,16 @@ def test_it_ends_with_its_socket():
     nursery.start()
     nursery.socket.close()
     assert nursery.process.wait(30) is not None
+
+
+@linux
+def test_it_ends_without_a_word_when_its_answer_is_not_read(capfd):
+    nursery, (report, end) = Nursery(), os.pipe()
+    nursery.start()
+    request = {"pid": 2**22 + 1, "own_user": True, "user": None, "connection": CONNECTION, "limits": asdict(Limits())}
+    socket.send_fds(nursery.socket, [json.dumps(request).encode()], [end])
+    assert select.select([nursery.socket], [], [], 30)[0]  # there is no such room: it says so
+    nursery.socket.close()
+    assert nursery.process.wait(30) == 0 and capfd.readouterr().err == ""
+    os.close(report)
+    os.close(end)
