@@ -18,13 +18,12 @@ from torch import Tensor
 from . import pretrained
 from .datasets.batches import batches_by_length, encode_pairs
 from .datasets.pronunciations import split
+from .masks import padding_mask
 from .models import Transformer, TransformerConfig, count_parameters
 from .models.decoding_state import DecodingState
 from .multi_head import MultiHeadAttention
-from .optimizers import MuonWithAdam
 from .pronounce import SOUNDS, SPELLING, error_rates, teacher_forced_loss
-from .train import PronunciationRecipe
-from .training import fit, one_cycle_rate, seed_everything
+from .train import PronunciationRecipe, fit_by
 
 TABLE = pretrained.FOLDER / "ablation.csv"
 SEEDS = (0, 1, 2)
@@ -58,7 +57,7 @@ class NoCausalMask(Transformer):
     def decode(self, target: Int[Tensor, "B L_t"], *arguments: Any, **options: Any) -> Any:
         """As ``Transformer.decode``, only padding hidden."""
         return super().decode(
-            target, *arguments, **(options | {"target_mask": (target != self.config.pad_id)[:, None, None]})
+            target, *arguments, **(options | {"target_mask": padding_mask(target, self.config.pad_id)})
         )
 
 
@@ -109,20 +108,8 @@ def run(variant: str, seed: int, *, epochs: int = EPOCHS, progress: bool = True)
     """
     if variant not in VARIANTS:
         raise ValueError(f"variant ({variant!r}) must be one of {', '.join(VARIANTS)}")
-    seed_everything(seed)
-    model = VARIANTS[variant]()
-    recipe = PronunciationRecipe(full, {}, epochs=epochs, peak_rate=4e-3, rise=0.1, seed=seed)
-    batches, loss, _ = recipe.prepare()
-    num_steps = len(batches(0)) * epochs
-    history = fit(
-        model,
-        batches,
-        loss,
-        epochs=epochs,
-        rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate, rise=recipe.rise),
-        optimizer=MuonWithAdam(model),
-        progress=progress,
-    )
+    recipe = PronunciationRecipe(VARIANTS[variant], {}, epochs=epochs, peak_rate=4e-3, rise=0.1, muon=True, seed=seed)
+    model, history = fit_by(recipe, judged=False, progress=progress)
     valid = split("valid")
     with torch.no_grad():
         ahead = list(batches_by_length(encode_pairs(valid, SPELLING, SOUNDS), recipe.symbols_per_batch, seed=0))

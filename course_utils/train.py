@@ -138,17 +138,19 @@ RECIPES = {
 }
 
 
-def train(name: str, recipe: Recipe, work: Path, *, progress: bool = True) -> History:
-    """Train one model, going on where an earlier run stopped; when it is finished, write its weights.
+def fit_by(
+    recipe: Recipe, *, judged: bool = True, checkpoint: Path | None = None, progress: bool = True
+) -> tuple[nn.Module, History]:
+    """Build and train one model.
 
     Args:
-        name: Of the model, and of its files.
         recipe: How.
-        work: Folder for checkpoints.
+        judged: Whether its score is taken after each epoch, and the best epoch's weights are kept.
+        checkpoint: As for ``fit``.
         progress: Whether to draw a bar.
 
     Returns:
-        The history; weights are written only if ``stopped`` is ``"finished"``.
+        The model and the history.
     """
     seed_everything(recipe.seed)
     model = recipe.build(**recipe.config)
@@ -161,10 +163,26 @@ def train(name: str, recipe: Recipe, work: Path, *, progress: bool = True) -> Hi
         epochs=recipe.epochs,
         rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate, rise=recipe.rise),
         optimizer=MuonWithAdam(model) if recipe.muon else None,
-        validate=score,
-        checkpoint=work / f"{name}.pt",
+        validate=score if judged else None,
+        checkpoint=checkpoint,
         progress=progress,
     )
+    return model, history
+
+
+def train(name: str, recipe: Recipe, work: Path, *, progress: bool = True) -> History:
+    """Train one model, going on where an earlier run stopped; when it is finished, write its weights.
+
+    Args:
+        name: Of the model, and of its files.
+        recipe: How.
+        work: Folder for checkpoints.
+        progress: Whether to draw a bar.
+
+    Returns:
+        The history; weights are written only if ``stopped`` is ``"finished"``.
+    """
+    model, history = fit_by(recipe, checkpoint=work / f"{name}.pt", progress=progress)
     if history.stopped == "finished":
         facts = {"epochs": recipe.epochs, "seed": recipe.seed, "minutes": round(history.seconds[-1] / 60, 1)}
         facts |= {name: [round(x, 4) for x in getattr(history, name)] for name in ("losses", "scores", "seconds")}
