@@ -72,6 +72,27 @@ def sampling_distribution(
     return torch.zeros_like(probs).scatter(-1, order, probs)
 
 
+def draw_token(
+    logits: Float[Tensor, "B V"], *, temperature: float = 1.0, generator: torch.Generator | None = None, **options: Any
+) -> Int[Tensor, "B 1"]:
+    """One token for each row, drawn from ``sampling_distribution``.
+
+    Args:
+        logits: Scores of each token, shape ``(B, V)``.
+        temperature: As for ``sampling_distribution``. With 0 nothing is drawn, so that a seed makes no difference.
+        generator: Source of randomness; None: PyTorch's own.
+        options: ``top_k`` and ``top_p``, likewise.
+
+    Returns:
+        Ids, shape ``(B, 1)``.
+
+    Raises:
+        ValueError: As ``sampling_distribution``.
+    """
+    probs = sampling_distribution(logits, temperature=temperature, **options)  # (B, V)
+    return probs.argmax(-1, keepdim=True) if temperature == 0 else torch.multinomial(probs, 1, generator=generator)
+
+
 @torch.no_grad()
 def generate(
     model: LanguageModel,
@@ -112,9 +133,7 @@ def generate(
     fed = prompt
     for _ in range(max_new_tokens):
         logits = model(fed, cache=cache)[:, -1]  # (B, V)
-        probs = sampling_distribution(logits, temperature=temperature, top_k=top_k, top_p=top_p)
-        # Greedy draws nothing, so that it is the same with and without a seed.
-        new = probs.argmax(-1, keepdim=True) if temperature == 0 else torch.multinomial(probs, 1, generator=generator)
+        new = draw_token(logits, generator=generator, temperature=temperature, top_k=top_k, top_p=top_p)  # (B, 1)
         tokens = torch.cat((tokens, new), dim=1)  # (B, L + 1, then one more each time)
         fed = new if use_cache else tokens
     return tokens

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from course_utils import plotting
 from course_utils.decoding import sampling_distribution
+from course_utils.decoding.sampling import draw_token
 from course_utils.kv_cache import KVCache
 from course_utils.language_model import TEXT, decode_text, encode_text
 from course_utils.models import DecoderLM
@@ -120,12 +121,7 @@ def continuation(
     rng = torch.Generator().manual_seed(seed)
     said = []
     for _ in range(NEW):
-        probs = sampling_distribution(logits, **settings)  # (1, V)
-        new = (
-            probs.argmax(-1, keepdim=True)
-            if settings["temperature"] == 0
-            else torch.multinomial(probs, 1, generator=rng)
-        )
+        new = draw_token(logits, generator=rng, **settings)  # (1, 1)
         said.append(new)
         if len(said) < NEW:
             logits = model(new, cache=cache)[:, -1]  # (1, V)
