@@ -25,13 +25,13 @@ lab: setup
 	$(PY) -m jupyterlab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(LAB_ARGS)
 
 build: setup
-	$(PY) -m course_utils.authoring build
+	$(PY) -m course_authoring build
 
 check: setup
-	$(call step,every built notebook is what its source says,$(PY) -m course_utils.authoring check)
+	$(call step,every built notebook is what its source says,$(PY) -m course_authoring check)
 
 lint: setup
-	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils tests benchmarks)
+	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils course_grader course_authoring tests benchmarks)
 
 test: lint check
 	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist loadfile tests)
@@ -39,7 +39,7 @@ test: lint check
 
 # make grade SUBMISSIONS=folder GRADES=folder LESSON=05
 grade: setup
-	$(PY) -m course_utils.grading $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
+	$(PY) -m course_grader $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
 
 test-hostile: setup
 	$(call step,hostile submissions; a class graded four ways and after ten kills; about 5 minutes,$(PY) -m pytest -q -s tests/hostile)

@@ -95,7 +95,7 @@ def grade(submissions: Path, output: Path, *options: str) -> tuple[dict[str, int
     command = [
         sys.executable,
         "-m",
-        "course_utils.grading",
+        "course_grader",
         str(submissions),
         "--output",
         str(output),

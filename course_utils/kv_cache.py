@@ -111,7 +111,3 @@ class KVCache:
         chosen = KVCache(len(rows), heads, room, size, dtype=self._keys.dtype, device=self._keys.device)
         chosen.update(self._keys[rows, :, : self.length], self._values[rows, :, : self.length])
         return chosen
-
-    def reset(self) -> None:
-        """Forget everything; the memory is kept."""
-        self.length = 0

@@ -3,6 +3,13 @@
 import math
 from collections.abc import Sequence
 
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from .datasets.text_windows import windows
+from .training.losses import next_symbol_loss
+
 
 def edit_distance(a: Sequence[str], b: Sequence[str]) -> int:
     """The fewest insertions, deletions and substitutions that turn ``a`` into ``b`` (Levenshtein distance).
@@ -112,6 +119,38 @@ def bits_per_symbol(total_nll: float, num_symbols: int) -> float:
         3.0
     """
     return math.log2(perplexity(total_nll, num_symbols))
+
+
+@torch.no_grad()
+def text_scores(
+    model: nn.Module, ids: Int[Tensor, " N"], *, length: int = 256, batch_size: int = 32
+) -> dict[str, float]:
+    """How well a model predicts a text: each character from those before it in its window.
+
+    Args:
+        model: As for ``next_symbol_loss``; put into evaluation mode.
+        ids: The text.
+        length: Characters of a window. The first characters of a window have little before them: longer windows, better
+            scores.
+        batch_size: Windows at a time.
+
+    Returns:
+        ``{"loss": nats per character, "perplexity": ..., "bits": bits per character}``.
+
+    Raises:
+        ValueError: As ``windows``.
+    """
+    model.eval()
+    total, number = 0.0, 0
+    for window in windows(ids, length, batch_size):
+        predicted = window[:, 1:].numel()
+        total += next_symbol_loss(model, window).item() * predicted
+        number += predicted
+    return {
+        "loss": total / number,
+        "perplexity": perplexity(total, number),
+        "bits": bits_per_symbol(total, number),
+    }
 
 
 def _require_references(hypotheses: Sequence, references: Sequence) -> None:

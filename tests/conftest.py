@@ -13,14 +13,8 @@ import jaxtyping  # noqa: E402
 import pytest  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
-# All but the build, the checks and the grader, whose business is plain Python.
-CHECKED = {path.stem for path in (ROOT / "course_utils").iterdir()} - {
-    "__init__",
-    "__pycache__",
-    "authoring",
-    "checks",
-    "grading",
-}
+# All but the checks, whose business is plain Python.
+CHECKED = {path.stem for path in (ROOT / "course_utils").iterdir()} - {"__init__", "__pycache__", "checks"}
 LIBRARY = [f"course_utils.{name}" for name in sorted(CHECKED)]
 jaxtyping.install_import_hook(LIBRARY, "typechecker.checker")
 

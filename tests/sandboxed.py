@@ -5,9 +5,9 @@ import sys
 import handed_in
 import pytest
 
-from course_utils.grading.grade import Terms, masters_as_bytes
-from course_utils.grading.limits import Limits
-from course_utils.grading.master import load_masters
+from course_grader.grade import Terms, masters_as_bytes
+from course_grader.limits import Limits
+from course_grader.master import load_masters
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 EXERCISES = handed_in.ROOT / "exercises"

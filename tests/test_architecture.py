@@ -9,62 +9,76 @@ import pytest
 
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
-    "arguments", "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "layers", "models", "recurrent",
-    "tokenizers", "decoding", "optimizers", "training", "metrics", "datasets", "pretrained", "pronounce",
-    "language_model", "evaluate", "train", "ablation", "plotting", "widgets", "checks",
+    "files", "arguments", "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "layers", "models",
+    "tokenizers", "decoding", "datasets", "training", "metrics", "zoo", "plotting", "widgets", "checks",
 ]  # fmt: skip
-ALONE = {"authoring": set(), "grading": {"checks"}}  # what each of these may import of the library
+# What each package may import of the library.
+PACKAGES = {"course_utils": set(ORDER), "course_grader": {"checks", "files"}, "course_authoring": {"files"}}
+TESTS = {"course_utils": (), "course_grader": ("grader",), "course_authoring": ("authoring",)}  # folders of tests/
 MAX_LINES = 300
 
 
-def modules(root):
-    return sorted((root / "course_utils").rglob("*.py"))
+def modules(root, package=""):
+    return [path for name in PACKAGES if name.startswith(package) for path in sorted((root / name).rglob("*.py"))]
 
 
 def concept(root, path):
-    return path.relative_to(root / "course_utils").parts[0].removesuffix(".py")
+    return path.relative_to(root).parts[1].removesuffix(".py")
 
 
-def imported_concepts(root, path):
-    package = path.relative_to(root).with_suffix("").parts[:-1]
+def imported(root, path):
+    """``(package, concept)`` of everything of the project's own that a file imports."""
+    here = path.relative_to(root).with_suffix("").parts[:-1]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name.split(".") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = list(package[: len(package) - node.level + 1]) if node.level else []
+            base = list(here[: len(here) - node.level + 1]) if node.level else []
             base += node.module.split(".") if node.module else []
             names = [base, *([*base, alias.name] for alias in node.names)]
         else:
             continue
-        found |= {name[1] for name in names if name[0] == "course_utils" and len(name) > 1}
+        found |= {(name[0], name[1]) for name in names if name[0] in PACKAGES and len(name) > 1}
     return found
 
 
 def test_arrows_point_down_the_list_only(root):
     seen = set()
-    for path in modules(root):
+    for path in modules(root, "course_utils"):
         name = concept(root, path)
-        if name == "__init__":
-            assert not imported_concepts(root, path)
-            continue
-        others = imported_concepts(root, path) - {name}
         seen.add(name)
-        if name in ALONE:
-            assert others <= ALONE[name], f"{path}: imports {others}"
-        else:
-            assert name in ORDER, f"{path}: give {name} a place in ORDER"
-            known = {other for other in others if other in ORDER or other in ALONE}
-            assert known <= set(ORDER[: ORDER.index(name)]), f"{path}: imports {others}"
-    assert {"similarity", "attention", "checks", "authoring"} <= seen
+        others = imported(root, path) - {("course_utils", name)}
+        if name == "__init__":
+            assert not others, f"{path}: imports {others}"
+            continue
+        assert name in ORDER, f"{path}: give {name} a place in ORDER"
+        assert {package for package, _ in others} <= {"course_utils"}, f"{path}: imports {others}"
+        known = {other for _, other in others if other in ORDER}
+        assert known <= set(ORDER[: ORDER.index(name)]), f"{path}: imports {others}"
+    assert seen - {"__init__"} == set(ORDER)
 
 
-@pytest.mark.parametrize("package", ["checks", "authoring", "grading"])
+@pytest.mark.parametrize("package", ["course_grader", "course_authoring"])
+def test_the_other_packages_use_little_of_the_library(root, package):
+    for path in modules(root, package):
+        others = {(owner, other) for owner, other in imported(root, path) if owner != package}
+        allowed = {("course_utils", name) for name in (*PACKAGES[package], "__version__")}
+        assert others <= allowed, f"{path}: imports {others - allowed}"
+
+
+def test_notebooks_import_nothing_but_the_library(root):
+    for path in sorted((root / "sources").rglob("*.py")):
+        assert {owner for owner, _ in imported(root, path)} <= {"course_utils"}, path
+
+
+@pytest.mark.parametrize(
+    "package", ["course_utils/checks", "course_utils/training", "course_utils/zoo", "course_authoring", "course_grader"]
+)
 def test_no_cycles_inside_a_package(root, package):
-    folder = root / "course_utils" / package
     needs = {}
-    for path in folder.glob("*.py"):
-        tree = ast.parse(path.read_text())
+    for path in (root / package).glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         guarded = {id(n) for i in ast.walk(tree) if isinstance(i, ast.If) for n in ast.walk(i)}
         needs[path.stem] = {
             name
@@ -82,7 +96,7 @@ def test_modules_stay_short(root):
     long = {
         p.name: n
         for p in modules(root)
-        if (n := len(p.read_text().splitlines())) > MAX_LINES and "lesson_" not in p.name
+        if (n := len(p.read_text(encoding="utf-8").splitlines())) > MAX_LINES and "lesson_" not in p.name
     }
     assert not long
 
@@ -117,11 +131,11 @@ def test_no_module_does_its_work_at_import(root):
 def test_tests_mirror_the_library(root):
     missing = []
     for path in modules(root):
-        parts = path.relative_to(root / "course_utils").parts
+        package, *parts = path.relative_to(root).parts
         if path.stem in ("__init__", "__main__") or path.stem.startswith("lesson_"):
             continue
-        if not (root / "tests").joinpath(*parts[:-1], f"test_{path.name}").is_file():
-            missing.append("/".join(parts))
+        if not (root / "tests").joinpath(*TESTS[package], *parts[:-1], f"test_{path.name}").is_file():
+            missing.append(path.relative_to(root).as_posix())
     assert not missing, "these have no test file of their own"
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from course_authoring.assemble import COLAB_INSTALL
 from course_utils import __version__
-from course_utils.authoring.assemble import COLAB_INSTALL
 
 COLAB_TORCH = "2.6.0"
 STAND_IN = "import sys, types\nsys.modules['google.colab'] = types.ModuleType('google.colab')\n"
@@ -44,7 +44,7 @@ def test_in_colab_it_installs_the_course_and_keeps_torch(cell, root, tmp_path):
     run(STAND_IN + cell)
     version = "from importlib.metadata import version; print(version('attention-course'), version('torch'))"
     assert run(version) == f"{__version__} {COLAB_TORCH}"
-    where = run("import course_utils, course_utils.authoring; print(course_utils.__file__)")
+    where = run("import course_utils, course_authoring; print(course_utils.__file__)")
     assert Path(where).is_relative_to(tmp_path)
     assert sys.prefix not in where
     shipped = {path.name for path in Path(where).with_name("pretrained").iterdir()}

@@ -49,14 +49,6 @@ def test_reordered_rows_are_those_sequences_and_leave_the_first_cache_alone():
     assert KVCache(B, H_KV, L, D).reorder(rows).length == 0
 
 
-def test_reset():
-    cache = KVCache(B, H_KV, L, D)
-    cache.update(randn(B, H_KV, L, D), randn(B, H_KV, L, D))
-    cache.reset()
-    keys, _ = cache.update(randn(B, H_KV, 1, D, seed=5), randn(B, H_KV, 1, D))
-    assert cache.length == 1 and torch.equal(keys, randn(B, H_KV, 1, D, seed=5))
-
-
 def full():
     cache = KVCache(B, H_KV, L, D)
     cache.update(randn(B, H_KV, L - 1, D), randn(B, H_KV, L - 1, D))

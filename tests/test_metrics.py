@@ -5,8 +5,12 @@ import math
 import random
 
 import pytest
+import torch
 
-from course_utils.metrics import edit_distance, perplexity, phoneme_error_rate, word_error_rate
+from course_utils.datasets.text_windows import TEXT, encode_text
+from course_utils.metrics import edit_distance, perplexity, phoneme_error_rate, text_scores, word_error_rate
+from course_utils.models import DecoderConfig, DecoderLM
+from course_utils.training import next_symbol_loss
 
 
 @pytest.mark.parametrize(
@@ -82,3 +86,32 @@ def test_perplexity():
 def test_bad_input_is_named(as_a_user, call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+class Bigram(torch.nn.Module):
+    """Scores of the next symbol from the present one alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.randn(len(TEXT), len(TEXT), generator=torch.Generator().manual_seed(3))
+
+    def forward(self, tokens):
+        return self.table[tokens]
+
+
+def test_loss_and_scores_written_out():
+    model, text = Bigram(), encode_text("one or two or three, and so on and on")  # 37 symbols: 4 windows of 9
+    log_probs = model.table.log_softmax(-1)
+    nll = [-log_probs[a, b].item() for a, b in zip(text[:36], text[1:37], strict=True)]
+    assert next_symbol_loss(model, text[None, :10]).item() == pytest.approx(sum(nll[:9]) / 9, rel=1e-5)
+    scores = text_scores(model, text, length=9, batch_size=3)  # batches of 3 and 1: unequal
+    assert scores["loss"] == pytest.approx(sum(nll) / 36, rel=1e-5)
+    assert scores["perplexity"] == pytest.approx(math.exp(sum(nll) / 36), rel=1e-5)
+    assert scores["bits"] == pytest.approx(sum(nll) / 36 / math.log(2), rel=1e-5)
+
+
+def test_scores_are_taken_without_dropout():
+    torch.manual_seed(0)
+    model = DecoderLM(DecoderConfig(len(TEXT), num_layers=1, d_model=8, d_ff=8, num_heads=2, dropout=0.5)).train()
+    text = encode_text("to be or not to be, that is the question")
+    assert text_scores(model, text, length=6) == text_scores(model, text, length=6)

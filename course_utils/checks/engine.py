@@ -6,7 +6,7 @@ import pkgutil
 import re
 
 from .exercise import Exercise, Quiz
-from .surroundings import neutral_state
+from .global_state import neutral_state
 from .verdict import Verdict
 
 SEED = 20170612  # fixed, so that a notebook shows the same message on every run; the grader draws its own

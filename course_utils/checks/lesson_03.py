@@ -378,7 +378,7 @@ STEP = Exercise(
     inputs=_step_inputs,
     reference=_step(),
     returns=("logits", "new_state", "weights"),
-    off_limits=("course_utils.recurrent.RecurrentSeq2Seq",),
+    off_limits=("course_utils.models.recurrent.RecurrentSeq2Seq",),
     call=_call_step,
     alternatives=(
         Alternative("row by row", _step_lists),
@@ -643,7 +643,7 @@ LOSS = Exercise(
     inputs=_loss_inputs,
     reference=_forced(),
     returns=("loss", "gradient"),
-    off_limits=("course_utils.pronounce.teacher_forced_loss", "course_utils.training.label_smoothing_loss"),
+    off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss"),
     call=_call_loss,
     alternatives=(
         Alternative("loop", _forced_loop),

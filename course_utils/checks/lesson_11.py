@@ -1144,7 +1144,7 @@ ALIGNMENT = Exercise(
     inputs=_weight_inputs,
     reference=_letters(),
     returns=("letters",),
-    off_limits=("course_utils.pronounce.align",),
+    off_limits=("course_utils.zoo.pronunciation.align",),
     alternatives=(
         Alternative("loop", _letters_loop),
         Alternative("flattened", _letters(lambda w: w.flatten(0, 1).mean(0))),

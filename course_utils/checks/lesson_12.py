@@ -1587,7 +1587,7 @@ PERPLEXITY = Exercise(
     off_limits=(
         "course_utils.metrics.perplexity",
         "course_utils.metrics.bits_per_symbol",
-        "course_utils.language_model.text_scores",
+        "course_utils.metrics.text_scores",
         "course_utils.training.label_smoothing_loss",
     ),
     alternatives=(

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 
 from .codec import encode, type_name
+from .global_state import SameNames, neutral_state
 from .off_limits import OffLimits, off_limits
-from .surroundings import SameNames, neutral_state
 
 # The course, what is installed (torch among it), and Python's own library: their lines tell a student nothing.
 NOT_THE_STUDENTS = tuple(

@@ -28,22 +28,19 @@ class Batch(NamedTuple):
 Pair = tuple[list[int], list[int]]
 
 
-def encode_pairs(
-    words: Mapping[str, Sequence[Sequence[str]]], source: Tokenizer, target: Tokenizer, *, end_source: bool = False
-) -> list[Pair]:
+def encode_pairs(words: Mapping[str, Sequence[Sequence[str]]], source: Tokenizer, target: Tokenizer) -> list[Pair]:
     """Every word with each of its pronunciations as ids; the target stands between start and end symbol.
 
     Args:
         words: Words and their accepted pronunciations.
         source: Tokenizer of letters.
         target: Tokenizer of phonemes.
-        end_source: Whether the source ends in the end symbol too.
 
     Raises:
         ValueError: A symbol is not in its vocabulary.
     """
     return [
-        (source.encode(word, end=end_source), target.encode(sounds, start=True, end=True))
+        (source.encode(word), target.encode(sounds, start=True, end=True))
         for word, accepted in words.items()
         for sounds in accepted
     ]

@@ -46,7 +46,6 @@ class SwiGLU(nn.Module):
     Args:
         d_model: Size of a token's vector, in and out.
         d_ff: Width in between; with three matrices instead of two, 2/3 of a ReLU network's gives as many parameters.
-        bias: Whether the three projections have biases.
 
     Raises:
         ValueError: A size is not positive.
@@ -55,12 +54,12 @@ class SwiGLU(nn.Module):
         Shazeer, "GLU Variants Improve Transformer", 2020, section 2, equation 6.
     """
 
-    def __init__(self, d_model: int, d_ff: int, *, bias: bool = False) -> None:
+    def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
         require_sizes(d_model=d_model, d_ff=d_ff)
-        self.gate_proj = nn.Linear(d_model, d_ff, bias=bias)
-        self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
-        self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
+        self.gate_proj = nn.Linear(d_model, d_ff, bias=False)
+        self.up_proj = nn.Linear(d_model, d_ff, bias=False)
+        self.down_proj = nn.Linear(d_ff, d_model, bias=False)
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Transform each position; same shape."""

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from course_utils import plotting
+from course_utils.datasets.text_windows import TEXT, decode_text, encode_text
 from course_utils.decoding import sampling_distribution
 from course_utils.decoding.sampling import draw_token
 from course_utils.kv_cache import KVCache
-from course_utils.language_model import TEXT, decode_text, encode_text
 from course_utils.models import DecoderLM
 
 from .live_figure import WIDE, LiveFigure, slider

@@ -22,11 +22,11 @@ import random
 
 import torch
 
-from course_utils import metrics, pretrained
+from course_utils import metrics, zoo
 from course_utils.checks import check
 from course_utils.datasets.pronunciations import pronunciations
 from course_utils.metrics import edit_distance
-from course_utils.pronounce import pronounce
+from course_utils.zoo.pronunciation import pronounce
 
 # %% [markdown]
 # ### 11.1 · Batches by length
@@ -281,7 +281,7 @@ check("11.5", own_words)
 
 # %% tags=["nbval-ignore-output"]
 def compare(words):
-    said = pronounce(pretrained.load("transformer"), list(words))
+    said = pronounce(zoo.load("transformer"), list(words))
     for (word, yours), model in zip(words.items(), said, strict=True):
         print(f"{word:14} you: {' '.join(yours):28} model: {' '.join(model):28} {edit_distance(yours, model)} edits")
     print(f"phoneme error rate, your list being the truth: {metrics.phoneme_error_rate(said, [[list(s)] for s in words.values()]):.2f}")

@@ -24,14 +24,15 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from course_utils import metrics, plotting, pretrained, training, widgets
+from course_utils import metrics, plotting, zoo, training, widgets
 from course_utils.attention import AdditiveAttention
 from course_utils.datasets.batches import batches_by_length, encode_pairs
 from course_utils.datasets.pronunciations import pronunciations, split, split_of
 from course_utils.decoding import greedy_decode
-from course_utils.pronounce import MAX_PHONEMES, SOUNDS, SPELLING, pronounce
-from course_utils.pronounce import error_rates, error_rates_by_length, teacher_forced_loss
-from course_utils.recurrent import RecurrentSeq2Seq
+from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, pronounce
+from course_utils.zoo.pronunciation import error_rates, error_rates_by_length
+from course_utils.training.losses import teacher_forced_loss
+from course_utils.models.recurrent import RecurrentSeq2Seq
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
@@ -325,7 +326,7 @@ with torch.no_grad():
     for t in range(given.shape[1]):
         step_logits, s, step_weights = decoder_step(attentive, given[:, t], s, encoded)
         assert torch.allclose(step_logits, logits[:, t], atol=1e-5) and torch.allclose(step_weights, weights[:, t], atol=1e-5)
-print("step by step equals course_utils.recurrent.RecurrentSeq2Seq:", tuple(logits.shape), tuple(weights.shape))
+print("step by step equals course_utils.models.recurrent.RecurrentSeq2Seq:", tuple(logits.shape), tuple(weights.shape))
 
 # %% [markdown]
 # **Another order exists.** Luong and others (2015) step first, without the context, then look with the *new* state, and join the two afterwards. Both orders work, each with weights trained for it. Mixing them does not; section "What goes wrong" measures it.
@@ -336,7 +337,7 @@ print("step by step equals course_utils.recurrent.RecurrentSeq2Seq:", tuple(logi
 # After training there are no true sounds to give. **Greedy decoding** gives the decoder its own most probable symbol, and stops when that is the end symbol. To see it work we load a model that was trained beforehand on all training words (section 3.10 says more). `knights` is a test word: it has never seen it.
 
 # %%
-trained = pretrained.load("recurrent_attention")
+trained = zoo.load("recurrent_attention")
 
 
 @torch.no_grad()
@@ -495,12 +496,12 @@ plotting.show(ax, "Training loss by epoch. Both fall; from the second epoch on t
 # %% [markdown]
 # ## 3.10 Errors by word length
 #
-# If the bottleneck is to blame, then attention must help *long* words more than short ones. For that we load the two models that come with the course. They are larger, and were trained on all training words by `python -m course_utils.train recurrent`, again equal but for the attention. They are judged on all test words, which played no part in their making.
+# If the bottleneck is to blame, then attention must help *long* words more than short ones. For that we load the two models that come with the course. They are larger, and were trained on all training words by `python -m course_utils.zoo train recurrent`, again equal but for the attention. They are judged on all test words, which played no part in their making.
 #
 # **Predict first.** Draw the error rate over the word length, one line for each model. Where do the lines part?
 
 # %% tags=["nbval-ignore-output"]
-models = {"without attention": pretrained.load("recurrent_no_attention"), "with attention": trained}
+models = {"without attention": zoo.load("recurrent_no_attention"), "with attention": trained}
 groups = [(1, 5), (6, 7), (8, 9), (10, 11), (12, 40)]  # shortest and longest word of each group
 test = split("test")
 rates = {name: error_rates_by_length(model, test, groups) for name, model in models.items()}

@@ -23,14 +23,16 @@ from collections import Counter
 
 import torch
 
-from course_utils import ablation, metrics, plotting, pretrained, training, widgets
-from course_utils import pronounce as speech
+from course_utils.zoo import ablation
+from course_utils import metrics, plotting, zoo, training, widgets
+from course_utils.zoo import pronunciation as speech
 from course_utils.datasets.batches import batches_by_length, encode_pairs, share_of_padding, source_batches
 from course_utils.datasets.pronunciations import pronunciations, split, split_of
 from course_utils.decoding import beam_search, greedy_decode
-from course_utils.evaluate import BEGIN, END, beam_5
+from course_utils.zoo.evaluate import BEGIN, END, beam_5
 from course_utils.models import Transformer, TransformerConfig, count_parameters
-from course_utils.pronounce import MAX_PHONEMES, SOUNDS, SPELLING, align, error_rates, pronounce, teacher_forced_loss
+from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, align, error_rates, pronounce
+from course_utils.training.losses import teacher_forced_loss
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
@@ -196,12 +198,12 @@ assert step_losses[0] > 3 and sum(step_losses[-20:]) / 20 < 1.2
 # %% [markdown]
 # ## 11.4 The model that comes with the course
 #
-# It was trained by `python -m course_utils.train pronounce`. Its file holds the log of every epoch, so its training can be looked at without repeating it.
+# It was trained by `python -m course_utils.zoo train pronounce`. Its file holds the log of every epoch, so its training can be looked at without repeating it.
 #
-# One thing differs from lesson 10, besides size and patience: the matrices inside the layers are not Adam's but **Muon**'s. Adam scales each number of a gradient by itself. Muon takes the matrix as a whole: it replaces the averaged gradient by the nearest matrix that stretches in all directions alike, so that directions in which the gradient is small get their share too. Embeddings, biases, norms and the generator stay Adam's (`course_utils/optimizers.py`). Of all that was tried in short runs, listed in the model's card, this helped most.
+# One thing differs from lesson 10, besides size and patience: the matrices inside the layers are not Adam's but **Muon**'s. Adam scales each number of a gradient by itself. Muon takes the matrix as a whole: it replaces the averaged gradient by the nearest matrix that stretches in all directions alike, so that directions in which the gradient is small get their share too. Embeddings, biases, norms and the generator stay Adam's (`course_utils/training/optimizers.py`). Of all that was tried in short runs, listed in the model's card, this helped most.
 
 # %% tags=["nbval-ignore-output"]
-model, log = pretrained.load("transformer"), pretrained.training_of("transformer")
+model, log = zoo.load("transformer"), zoo.training_of("transformer")
 c = model.config
 print(f"{c.num_layers} layers on each side, d_model {c.d_model}, d_ff {c.d_ff}, {c.num_heads} heads: {count_parameters(model):,} parameters")
 print(f"{log['epochs']} epochs, {log['minutes']} minutes, seed {log['seed']}")
@@ -218,10 +220,10 @@ assert log["scores"][-1] < 0.6 * log["scores"][0]
 # %% [markdown]
 # *Notice how steeply both fall at first, and how slowly later.* The loss on the left includes label smoothing (lesson 10), so its floor is not 0, and a loss is not what we want in the end. We want right words. The right picture shows what share is still wrong, on every sixth word of *valid*. The weights of the best epoch were kept.
 #
-# The full account stands in the model's **card**, a page of text beside the weights. Its figures are computed from the weights by `python -m course_utils.evaluate pronounce`, not typed:
+# The full account stands in the model's **card**, a page of text beside the weights. Its figures are computed from the weights by `python -m course_utils.zoo evaluate pronounce`, not typed:
 
 # %% tags=["nbval-ignore-output"]
-card = (pretrained.FOLDER / "pronounce.md").read_text(encoding="utf-8")
+card = (zoo.FOLDER / "pronounce.md").read_text(encoding="utf-8")
 print(card.split(BEGIN)[1].split(END)[0].strip())
 
 # %% [markdown]
@@ -231,7 +233,7 @@ print(card.split(BEGIN)[1].split(END)[0].strip())
 
 # %% tags=["nbval-ignore-output"]
 sample = dict(list(split("test").items())[::6])
-gru = pretrained.load("recurrent_attention")
+gru = zoo.load("recurrent_attention")
 rates = {"GRU with attention (03)": error_rates(gru, sample), "Transformer": error_rates(model, sample), "small one of 11.3": error_rates(small, sample)}
 print(f"{len(sample)} held-out words, greedy decoding")
 for name, found in rates.items():
@@ -532,7 +534,7 @@ plotting.show(ax, "Confusions among the eight sounds that are most often wrong: 
 # %% [markdown]
 # ## 11.8 One thing taken out at a time
 #
-# What is each part of the model worth? An **ablation** trains the same small model again and again, with one thing removed. `python -m course_utils.ablation` did so: 2 layers, `d_model` 64, all training words, few epochs (the table says how many), Muon and Adam as for the large model, and each variant with **three seeds**, because a single run may be lucky. It judged them on *valid*.
+# What is each part of the model worth? An **ablation** trains the same small model again and again, with one thing removed. `python -m course_utils.zoo ablate` did so: 2 layers, `d_model` 64, all training words, few epochs (the table says how many), Muon and Adam as for the large model, and each variant with **three seeds**, because a single run may be lucky. It judged them on *valid*.
 #
 # | variant | what was done |
 # |---|---|
@@ -599,7 +601,7 @@ assert in_decoding > 5 * in_training
 # %% [markdown]
 # ## Look
 #
-# In a terminal one line does it all: `python -m course_utils.pronounce attention`. It prints the beams and draws the alignment in characters. The same from here:
+# In a terminal one line does it all: `python -m course_utils.zoo pronounce attention`. It prints the beams and draws the alignment in characters. The same from here:
 
 # %% tags=["nbval-ignore-output"]
 assert speech.main(["attention", "--beams", "3"]) == 0  # the exit status: all went well

@@ -22,10 +22,12 @@ import time
 import torch
 import torch.nn.functional as F
 
-from course_utils import masks, metrics, plotting, positions, pretrained, widgets
+from course_utils import masks, metrics, plotting, positions, zoo, widgets
 from course_utils.datasets.documentation import documentation_split
 from course_utils.decoding import generate, sampling_distribution
-from course_utils.language_model import TEXT, decode_text, encode_text, next_symbol_loss, text_scores, windows
+from course_utils.datasets.text_windows import TEXT, decode_text, encode_text, windows
+from course_utils.training.losses import next_symbol_loss
+from course_utils.metrics import text_scores
 from course_utils.layers import DecoderOnlyLayer, SwiGLU, rms_norm
 from course_utils.models import DecoderConfig, DecoderLM, Transformer, TransformerConfig, count_parameters
 from course_utils.multi_head import MultiHeadAttention, merge_heads, repeat_kv, split_heads
@@ -348,11 +350,11 @@ print(decode_text(sample[0]))
 # %% [markdown]
 # ## 12.8 Trained longer
 #
-# The course ships a larger model that was trained for longer on the same text, by `python -m course_utils.train documentation`. Its card is `course_utils/pretrained/documentation.md`, and its file holds the log of every epoch:
+# The course ships a larger model that was trained for longer on the same text, by `python -m course_utils.zoo train documentation`. Its card is `course_utils/zoo/data/documentation.md`, and its file holds the log of every epoch:
 
 # %% tags=["nbval-ignore-output"]
-model = pretrained.load("language_model")
-log = pretrained.training_of("language_model")
+model = zoo.load("language_model")
+log = zoo.training_of("language_model")
 print(f"{count_parameters(model):,} parameters, {log['epochs']} epochs, {log['minutes']} minutes on one core")
 epochs = torch.arange(1, len(log["losses"]) + 1)
 bits = {"training (with dropout)": torch.tensor(log["losses"]) / math.log(2), "held out": torch.tensor(log["scores"]) / math.log(2)}

@@ -5,10 +5,10 @@ import re
 import nbformat
 import pytest
 
-from course_utils.authoring.assemble import assemble, colab_link
-from course_utils.authoring.build import text_of
-from course_utils.authoring.errors import AuthoringError
-from course_utils.authoring.source import read_source
+from course_authoring.assemble import assemble, colab_link
+from course_authoring.build import text_of
+from course_authoring.errors import AuthoringError
+from course_authoring.source import read_source
 
 ADDRESS = "https://github.com/someone/course"
 

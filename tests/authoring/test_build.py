@@ -6,8 +6,8 @@ import os
 import nbformat
 import pytest
 
-from course_utils.authoring.__main__ import main
-from course_utils.authoring.build import build, check, write_whole
+from course_authoring.__main__ import main
+from course_authoring.build import build, check, write_whole
 
 LESSON, SOLUTION, EXERCISE = "notebooks/05_masking.ipynb", "solutions/05_masking.ipynb", "exercises/05_masking.ipynb"
 
@@ -159,7 +159,7 @@ def test_every_broken_source_is_named_at_once(project, edit):
 
 
 def test_a_kernel_that_is_not_installed_is_named(project, monkeypatch):
-    from course_utils.authoring import execute
+    from course_authoring import execute
 
     class NoKernels:
         def get_kernel_spec(self, name):

@@ -2,7 +2,7 @@
 
 import copy
 
-from course_utils.authoring.errors import AuthoringError
+from course_authoring.errors import AuthoringError
 
 
 def test_text_names_file_line_and_cell():

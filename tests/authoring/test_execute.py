@@ -2,9 +2,9 @@
 
 import pytest
 
-from course_utils.authoring.assemble import assemble
-from course_utils.authoring.execute import WIDGET_VIEW, execute, provenance
-from course_utils.authoring.source import read_source
+from course_authoring.assemble import assemble
+from course_authoring.execute import WIDGET_VIEW, execute, provenance
+from course_authoring.source import read_source
 
 
 def lesson(project):

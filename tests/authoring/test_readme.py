@@ -2,9 +2,9 @@
 
 import pytest
 
-from course_utils.authoring.build import read_sources
-from course_utils.authoring.errors import AuthoringError
-from course_utils.authoring.readme import readme_text
+from course_authoring.build import read_sources
+from course_authoring.errors import AuthoringError
+from course_authoring.readme import readme_text
 
 ADDRESS = "https://github.com/someone/course"
 

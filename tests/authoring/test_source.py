@@ -2,8 +2,8 @@
 
 import pytest
 
-from course_utils.authoring.errors import AuthoringError
-from course_utils.authoring.source import read_source
+from course_authoring.errors import AuthoringError
+from course_authoring.source import read_source
 
 EXERCISES = "sources/exercises/05_masking.py"
 LESSON = "sources/lessons/05_masking.py"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from course_utils.authoring.errors import AuthoringError
-from course_utils.authoring.source import read_source
-from course_utils.authoring.student import require_no_leak, student_text
+from course_authoring.errors import AuthoringError
+from course_authoring.source import read_source
+from course_authoring.student import require_no_leak, student_text
 
 
 def cells(project):

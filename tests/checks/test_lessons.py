@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from course_utils.authoring.build import read_sources
+from course_authoring.build import read_sources
 from course_utils.checks.engine import all_entries
 from course_utils.checks.exercise import Quiz
 from course_utils.checks.off_limits import resolve

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from course_utils.checks.exercise import call_in_order
+from course_utils.checks.global_state import neutral_state
 from course_utils.checks.probe import observe, observe_value
-from course_utils.checks.surroundings import neutral_state
 
 CASE = {"x": torch.arange(3.0)}
 

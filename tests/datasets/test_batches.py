@@ -48,7 +48,6 @@ def test_pairs_of_words():
     letters, sounds = Tokenizer("abc"), Tokenizer(["X", "Y"])
     pairs = encode_pairs({"ab": (("X",), ("Y", "X")), "c": (("Y",),)}, letters, sounds)
     assert pairs == [([3, 4], [1, 3, 2]), ([3, 4], [1, 4, 3, 2]), ([5], [1, 4, 2])]
-    assert encode_pairs({"c": (("Y",),)}, letters, sounds, end_source=True) == [([5, 2], [1, 4, 2])]
 
 
 def test_sources_alone():

@@ -7,7 +7,7 @@ import torch
 
 from course_utils.decoding import beam_search, greedy_decode
 from course_utils.models import make_transformer
-from course_utils.recurrent import RecurrentSeq2Seq
+from course_utils.models.recurrent import RecurrentSeq2Seq
 
 
 class Script:

@@ -16,7 +16,7 @@ import pytest
 from benchmarks.grading import LESSON, generate
 
 SIZE, KILLS = 40, 10
-COMMAND = [sys.executable, "-m", "course_utils.grading"]
+COMMAND = [sys.executable, "-m", "course_grader"]
 
 
 @pytest.fixture(scope="module")

@@ -16,15 +16,15 @@ import psutil
 import pytest
 from hostile_cases import CASES
 
-from course_utils.grading.feedback import page
-from course_utils.grading.grade import Terms, grade_one, masters_as_bytes
-from course_utils.grading.limits import Limits
-from course_utils.grading.master import load_masters
+from course_grader.feedback import page
+from course_grader.grade import Terms, grade_one, masters_as_bytes
+from course_grader.limits import Limits
+from course_grader.master import load_masters
 
 LIMITS = Limits(cell_s=8, notebook_s=90, memory_mb=1024, output_mb=2)
 NEIGHBOR = handed_in.as_bytes(handed_in.solved(only={"answer-1-1", "answer-1-3", "quiz-1-7"}))
 NEIGHBOR_EARNS = 6
-STRANGERS = range(64_000, 65_000)  # the user ids of rooms
+STRANGERS = range(64_000, 65_000)  # the user ids of sandboxes
 OPEN_AT_MOST = (
     len(os.listdir("/proc/self/fd")) + 32
 )  # two nurseries, an event loop and a ZeroMQ context for each thread
@@ -45,7 +45,7 @@ def summary():
 
 
 class Grading(threading.Thread):
-    """Grades submissions in a thread of its own, with a nursery of its own."""
+    """Grades submissions in a thread of its own, with a fork_server of its own."""
 
     def __init__(self, terms):
         super().__init__(daemon=True)
@@ -103,7 +103,7 @@ def left_over():
     mine = [path for path in Path("/proc/self/fd").iterdir() if path.exists()]
     own = {path.stat().st_ino for path in mine}
     lines = [
-        line.split() for line in Path("/proc/net/unix").read_text().splitlines() if "attention-course-room" in line
+        line.split() for line in Path("/proc/net/unix").read_text().splitlines() if "attention-course-sandbox" in line
     ]
     sockets = sum(int(line[6]) in own for line in lines)
     return {"processes": processes, "files": files, "sockets": sockets, "open": len(os.listdir("/proc/self/fd"))}

@@ -3,18 +3,18 @@
 import pytest
 import torch
 
-from course_utils import pretrained
+from course_utils import zoo
 from course_utils.decoding import Beams, beam_search, greedy_decode
 from course_utils.models import Transformer, TransformerConfig
-from course_utils.pronounce import SOUNDS, SPELLING, align
-from course_utils.recurrent import RecurrentSeq2Seq
+from course_utils.models.recurrent import RecurrentSeq2Seq
 from course_utils.widgets import pronouncer
 from course_utils.widgets.pronouncer import describe_beams
+from course_utils.zoo.pronunciation import SOUNDS, SPELLING, align
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return pretrained.load("recurrent_attention")
+    return zoo.load("recurrent_attention")
 
 
 def shown(widget):

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from course_utils.datasets.text_windows import TEXT, decode_text, encode_text
 from course_utils.decoding import generate, sampling_distribution
-from course_utils.language_model import TEXT, decode_text, encode_text
 from course_utils.models import DecoderConfig, DecoderLM
 from course_utils.widgets import sampling_playground
 from course_utils.widgets.sampling_playground import NEW, SHOWN, next_symbol_bars

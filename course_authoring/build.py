@@ -1,0 +1,206 @@
+"""Build and check: which notebooks the sources ask for, which of them are up to date, writing them whole."""
+
+import os
+import tomllib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from tqdm import tqdm
+
+from course_utils.files import write_whole
+
+from .assemble import assemble
+from .errors import AuthoringError
+from .execute import execute, provenance
+from .readme import readme_text
+from .source import Source, read_source
+
+BUILT_FOLDERS = ("notebooks", "solutions", "exercises")
+MADE_BY_RUNNING = ("library", "python")  # metadata that says what made the outputs; compared by build, not by check
+
+
+@dataclass(frozen=True)
+class Target:
+    """One notebook to be: where it belongs, what it comes from, its cells without outputs."""
+
+    path: str
+    source: Source
+    notebook: NotebookNode
+
+    @property
+    def executed(self) -> bool:
+        """Whether its outputs are kept."""
+        return self.notebook.metadata.course.kind != "exercise"
+
+
+def repository_address(root: Path) -> str:
+    """The public address, from the one place where it stands.
+
+    Raises:
+        AuthoringError: pyproject.toml has no ``[project.urls] Repository``.
+    """
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    try:
+        return project["urls"]["Repository"]
+    except KeyError:
+        raise AuthoringError("[project.urls] Repository is missing", "pyproject.toml") from None
+
+
+def read_sources(root: Path, only: str | None = None) -> tuple[list[Source], list[AuthoringError]]:
+    """All sources (or those whose stem begins with ``only``), lessons first, and what is wrong with the rest."""
+    paths = [path for kind in ("lessons", "exercises") for path in sorted((root / "sources" / kind).glob("*.py"))]
+    chosen = [path for path in paths if path.stem.startswith(only or "")]
+    if not chosen:
+        wanted = "" if only is None else f" that begins with {only!r}"
+        raise AuthoringError(f"no source{wanted} was found", "sources")
+    sources, errors = [], []
+    for path in chosen:
+        try:
+            sources.append(read_source(root, path))
+        except AuthoringError as problem:
+            errors.append(problem)
+    return sources, errors
+
+
+def targets(root: Path, only: str | None = None) -> tuple[list[Target], list[AuthoringError]]:
+    """Every notebook that the sources ask for, and every source that cannot be built."""
+    address = repository_address(root)
+    sources, errors = read_sources(root, only)
+    found = []
+    for source in sources:
+        try:
+            found.extend(Target(path, source, notebook) for path, notebook in assemble(source, address).items())
+        except AuthoringError as problem:
+            errors.append(problem)
+    return found, errors
+
+
+def build(root: Path, only: str | None = None, jobs: int | None = None, force: bool = False) -> list[str]:
+    """Write every notebook that is not what its source says; run lessons and solutions for it.
+
+    Args:
+        root: The project's folder.
+        only: Restrict to stems that begin with this, such as ``"05"``.
+        jobs: Notebooks run at the same time; None: one a core.
+        force: Rebuild even what is up to date.
+
+    Returns:
+        The paths written, relative to ``root``.
+
+    Raises:
+        ExceptionGroup: of AuthoringError, one for each source that could not be built. The others are written.
+    """
+    asked, errors = targets(root, only)
+    stale = [target for target in asked if force or _difference(root, target, with_provenance=True)]
+    written = []
+    to_run = [target for target in stale if target.executed]
+    cells = sum(cell.cell_type == "code" for target in to_run for cell in target.notebook.cells)
+    with tqdm(total=cells, unit="cell", desc="running", disable=not cells) as bar:
+
+        def run(target: Target) -> AuthoringError | None:
+            try:
+                execute(target.source, target.notebook, root, on_cell=lambda: bar.update())
+            except AuthoringError as problem:
+                return problem
+            return None
+
+        with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+            failed = {target.path: error for target, error in zip(to_run, pool.map(run, to_run), strict=True) if error}
+    errors.extend(failed.values())
+    broken = {target.source.path for target in to_run if target.path in failed}
+    for target in stale:
+        if target.source.path not in broken:  # solution and exercise are written together or not at all
+            write_whole(root / target.path, text_of(target.notebook))
+            written.append(target.path)
+    if only is None and not errors:
+        readme = readme_text(root, [target.source for target in asked], repository_address(root))
+        if readme != (root / "README.md").read_text(encoding="utf-8"):
+            write_whole(root / "README.md", readme)
+            written.append("README.md")
+    if errors:
+        raise ExceptionGroup("the build stopped", errors)
+    return written
+
+
+def check(root: Path, only: str | None = None) -> list[str]:
+    """Compare every built notebook with what its source says, without running anything.
+
+    Returns:
+        One line for each notebook that differs, is missing or has no source; empty when all is well.
+
+    Raises:
+        ExceptionGroup: of AuthoringError, as ``build``.
+    """
+    asked, errors = targets(root, only)
+    if errors:
+        raise ExceptionGroup("the check stopped", errors)
+    problems = [f"{target.path}: {found}" for target in asked if (found := _difference(root, target))]
+    if only is None:
+        paths = {target.path for target in asked}
+        present = (path for folder in BUILT_FOLDERS for path in sorted((root / folder).rglob("*.ipynb")))
+        problems.extend(
+            f"{path.relative_to(root).as_posix()}: orphan: no source builds it; delete it, or put its source back"
+            for path in present
+            if path.relative_to(root).as_posix() not in paths and ".ipynb_checkpoints" not in path.parts
+        )
+        readme = readme_text(root, [target.source for target in asked], repository_address(root))
+        if readme != (root / "README.md").read_text(encoding="utf-8"):
+            problems.append("README.md: its table of lessons is not what the sources say")
+    return problems
+
+
+def text_of(notebook: NotebookNode) -> str:
+    """The notebook as the text of its file."""
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+def _difference(root: Path, target: Target, with_provenance: bool = False) -> str | None:
+    """What sets the notebook on disk apart from the target, in words; None if nothing does."""
+    path = root / target.path
+    if not path.is_file():
+        return f"missing: run `make build` ({target.source.path})"
+    text = path.read_text(encoding="utf-8")
+    try:
+        actual = nbformat.reads(text, as_version=4)
+    except Exception as problem:  # nbformat raises many kinds; each means the same here
+        return f"not a readable notebook: {type(problem).__name__}"
+    wanted = target.notebook
+    for index, (have, want) in enumerate(zip(actual.cells, wanted.cells, strict=False)):
+        for key, part in _CELL_PARTS.items():
+            if part(have) != part(want):
+                return (
+                    f"cell {index + 1} ({want.id}): its {key} differs from {target.source.path}; "
+                    "edit the source and run `make build`"
+                )
+        if target.executed and want.cell_type == "code" and want.source and have.execution_count is None:
+            return f"cell {index + 1} ({want.id}) was never run"
+    if len(actual.cells) != len(wanted.cells):
+        return f"{len(actual.cells)} cells, but {target.source.path} yields {len(wanted.cells)}"
+    if _metadata(actual) != _metadata(wanted):
+        return f"the notebook's metadata differs from what {target.source.path} yields"
+    if not target.executed and text != text_of(wanted):
+        return f"not byte for byte what {target.source.path} yields (saved outputs, perhaps)"
+    if with_provenance and target.executed:
+        made_by = {key: actual.metadata.course.get(key) for key in MADE_BY_RUNNING}
+        if made_by != provenance(wanted, root):
+            return "the library has changed since it was run"
+    return None
+
+
+_CELL_PARTS: dict[str, Callable] = {
+    "type": lambda cell: cell.cell_type,
+    "id": lambda cell: cell.get("id"),
+    "text": lambda cell: cell.source,
+    "metadata": lambda cell: dict(cell.metadata),
+}
+
+
+def _metadata(notebook: NotebookNode) -> dict:
+    metadata = {key: value for key, value in notebook.metadata.items() if key != "course"}
+    course = notebook.metadata.get("course", {})
+    metadata["course"] = {key: value for key, value in course.items() if key not in MADE_BY_RUNNING}
+    return metadata

@@ -1,0 +1,126 @@
+"""Walking into a sandbox and giving up every right on the way: namespaces, user, limits, system calls. Linux only.
+
+Runs in a process that has just been forked and has a single thread.
+"""
+
+import ctypes
+import os
+import platform
+import struct
+
+NEW_NAMESPACES = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000  # mount, UTS, IPC, PID, network
+NEW_USER, NEW_CGROUP = 0x10000000, 0x02000000
+SET_DUMPABLE, SET_NO_NEW_PRIVS, SET_SECCOMP = 4, 38, 22
+EPERM, ENOSYS = 1, 38
+MIB = 2**20
+
+# System calls that no exercise needs, each a way out of the limits: new namespaces and mounts, other processes' memory,
+# memory that belongs to no process, the kernel's keyrings, programs for the kernel. (x86-64 number, ARM64 number)
+DENIED = {
+    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
+    "chroot": (161, 51), "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "shmget": (29, 194), "msgget": (68, 186),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "bpf": (321, 280), "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282), "io_uring_setup": (425, 425), "open_tree": (428, 428), "move_mount": (429, 429),
+    "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "mount_setattr": (442, 442),
+}  # fmt: skip
+CLONE, CLONE3 = (56, 220), (435, 435)
+AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+
+
+def enter(pid: int, own_user: bool) -> None:
+    """Join the namespaces of process ``pid``; the next fork is in its process namespace.
+
+    Args:
+        pid: A process in the sandbox, as seen from here.
+        own_user: The sandbox has a user namespace of its own.
+
+    Raises:
+        OSError: The kernel does not let this process in.
+    """
+    handle = os.pidfd_open(pid)
+    try:
+        _check(_libc().setns(handle, NEW_NAMESPACES | (NEW_USER if own_user else 0)), "setns")
+    finally:
+        os.close(handle)
+
+
+def give_up_rights(user: int | None, limits: dict) -> None:
+    """Limits, an unprivileged user, no capabilities, no new privileges, no dangerous system calls: for ever.
+
+    Args:
+        user: The user and group id to become; None where the user namespace has one only.
+        limits: ``Limits`` as a dict.
+    """
+    set_limits(limits)
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    libc = _libc()
+    header = struct.pack("=Ii", 0x20080522, 0)
+    _check(libc.capset(header, struct.pack("=6I", *[0] * 6)), "capset")
+    _check(libc.prctl(SET_DUMPABLE, 1, 0, 0, 0), "prctl")  # else its own /proc/self would be closed to it
+    _check(libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    if program := filter_program(platform.machine()):
+        buffer = ctypes.create_string_buffer(program, len(program))
+        head = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
+        _check(libc.prctl(SET_SECCOMP, 2, head, 0, 0), "seccomp")
+
+
+def set_limits(limits: dict) -> None:
+    """Resource limits of this process and its children, soft and hard."""
+    import resource  # not on Windows
+
+    with open("/proc/self/statm") as file:
+        present = int(file.read().split()[0]) * resource.getpagesize()  # PyTorch is loaded already; it does not count
+    scratch = limits["scratch_mb"] * MIB
+    for name, value in (
+        (resource.RLIMIT_AS, present + limits["memory_mb"] * MIB),
+        (resource.RLIMIT_NPROC, limits["processes"]),
+        (resource.RLIMIT_FSIZE, scratch),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        resource.setrlimit(name, (value, value))
+
+
+def filter_program(machine: str) -> bytes:
+    """The system-call filter as a BPF program; empty on a machine whose numbers are not known here."""
+    if machine not in AUDIT_ARCH:
+        return b""
+    column = list(AUDIT_ARCH).index(machine)
+    load, equal, above, bits, answer = 0x20, 0x15, 0x35, 0x45, 0x06
+    allow, refuse, unknown = 0x7FFF0000, 0x00050000 | EPERM, 0x00050000 | ENOSYS
+    lines = [
+        (load, 0, 0, 4),
+        (equal, 1, 0, AUDIT_ARCH[machine]),
+        (answer, 0, 0, refuse),  # a call in another machine's numbering
+        (load, 0, 0, 0),
+        (above, 0, 1, 0x40000000),  # x32's numbers
+        (answer, 0, 0, refuse),
+        (equal, 0, 1, CLONE3[column]),  # its flags lie in memory; without it the C library takes clone
+        (answer, 0, 0, unknown),
+    ]
+    for numbers in DENIED.values():
+        lines += [(equal, 0, 1, numbers[column]), (answer, 0, 0, refuse)]
+    lines += [
+        (equal, 0, 3, CLONE[column]),
+        (load, 0, 0, 16),  # the first argument: the flags
+        (bits, 0, 1, NEW_NAMESPACES | NEW_USER | NEW_CGROUP),
+        (answer, 0, 0, refuse),
+        (answer, 0, 0, allow),
+    ]
+    return b"".join(struct.pack("=HBBI", *line) for line in lines)
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int, call: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{call}: {os.strerror(number)}")

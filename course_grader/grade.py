@@ -1,0 +1,173 @@
+"""Grading one submission: from the file's bytes to a result. The same function on every core and every machine."""
+
+import asyncio
+import atexit
+import functools
+import hashlib
+import platform
+import threading
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+
+from course_utils.checks.engine import find
+
+from . import submissions
+from .fork_server import ForkServer
+from .judging import Marked, mark, prepared
+from .kernel import Kernel
+from .limits import Limits
+from .master import Master, parse
+from .names import printable
+from .rebuild import rebuild
+from .run import run
+from .sandbox import GRADER, LIBRARY
+from .source_reading import read_answers
+
+SCHEMA = 1
+_trusted = threading.Lock()  # checks set PyTorch's global settings for a moment; ast.parse fails in two threads at once
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is the same for a whole class.
+
+    Args:
+        masters: Lesson -> (file stem, bytes of the exercise notebook).
+        seed: Secret until the grades are out; every exercise's inputs are drawn from it.
+        limits: For each submission.
+        sandbox: Whether kernels run in a sandbox.
+        fresh: Load PyTorch anew for each kernel instead of forking a process that has.
+        allowed: Exercises in which what is off limits may be used after all.
+    """
+
+    masters: dict[str, tuple[str, bytes]]
+    seed: str
+    limits: Limits = field(default_factory=Limits)
+    sandbox: bool = True
+    fresh: bool = False
+    allowed: frozenset[str] = frozenset()
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """Of everything that a result depends on besides the submission."""
+        parts = [repr(sorted(self.masters.items())), repr(self.limits), repr(self.sandbox), self.seed]
+        parts += [repr(sorted(self.allowed)), course_digest()]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def key(data: bytes, terms: Terms) -> str:
+    """What a result is known by: the same key, the same result."""
+    return hashlib.sha256(data + b"\0" + terms.digest.encode()).hexdigest()
+
+
+@functools.cache
+def course_digest() -> str:
+    """Of the library's code, checks and grader included."""
+    digest = hashlib.sha256()
+    for package in (LIBRARY, GRADER):
+        for path in sorted(package.rglob("*.py")):
+            name = path.relative_to(package.parent).as_posix().encode()
+            digest.update(name + b"\0" + path.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
+
+
+def grade_one(data: bytes, label: str, terms: Terms) -> dict:
+    """Grade one notebook.
+
+    Args:
+        data: The file.
+        label: What it is called.
+        terms: As for the whole class.
+
+    Returns:
+        A result, ready for JSON: lesson, exercises, earned, total, problem, what was noticed, and what graded it.
+    """
+    try:
+        cells, metadata = submissions.parse(data)
+        with _trusted:
+            masters = _masters(terms)
+        lesson = submissions.lesson_of(cells, metadata, label, masters)
+        if lesson is None:
+            raise submissions.Unreadable(f"it belongs to none of the lessons {', '.join(masters)}")
+    except submissions.Unreadable as problem:
+        return unreadable(str(problem), terms)
+    master = masters[lesson]
+    entries = {number: find(number) for number in master.exercises}
+    rebuilt = rebuild(master, cells)
+    expressions = {number: exercise.expression for number, exercise in master.exercises.items()}
+    guarded = {
+        number: entry.off_limits
+        for number, entry in entries.items()
+        if getattr(entry, "off_limits", ()) and number not in terms.allowed
+    }
+    with _trusted:
+        reading = read_answers(rebuilt.steps, expressions, guarded)
+        inputs = {number: prepared(number, terms.seed)[0] for number in entries}
+    fork_server = own_fork_server() if terms.sandbox else None
+    if fork_server and terms.fresh:
+        fork_server.close()
+    probes = {number: (expressions[number], inputs[number], number not in terms.allowed) for number in entries}
+    trace = asyncio.run(
+        run(rebuilt.steps, probes, terms.limits, lambda deadline: Kernel(terms.limits, deadline, fork_server))
+    )
+    with _trusted:
+        marked = mark(master, rebuilt, trace, reading, terms.seed)
+    return _result(terms, lesson, marked) | {
+        "restored": [printable(line, 200) for line in rebuilt.noticed],
+        "noticed": [printable(line, 200) for line in reading.noticed],
+        "events": [printable(line, 200) for line in trace.events],
+        "review": bool(reading.noticed),
+        "seconds": round(trace.seconds, 3),
+    }
+
+
+def unreadable(problem: str, terms: Terms) -> dict:
+    """The result of a file that is no notebook."""
+    return _result(terms, "", []) | {"problem": printable(problem, 200)}
+
+
+def _result(terms: Terms, lesson: str, marked: list[Marked]) -> dict:
+    return {
+        "schema": SCHEMA,
+        "lesson": lesson,
+        "exercises": [asdict(one) for one in marked],
+        "earned": sum(one.earned for one in marked),
+        "total": sum(one.points for one in marked),
+        "problem": "",
+        "restored": [],  # what the rebuilt notebook does not take over
+        "noticed": [],  # what an instructor may want to look at
+        "events": [],  # what ended kernels
+        "review": False,
+        "seconds": 0.0,
+        "seed": terms.seed,
+        "isolation": "bubblewrap" if terms.sandbox else "none",
+        "versions": {"python": platform.python_version(), "torch": torch.__version__, "course": course_digest()[:16]},
+    }
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(stem: str, data: bytes) -> Master:
+    return parse(stem, data)
+
+
+def _masters(terms: Terms) -> dict[str, Master]:
+    return {lesson: _parsed(stem, data) for lesson, (stem, data) in terms.masters.items()}
+
+
+_of_thread = threading.local()
+
+
+def own_fork_server() -> ForkServer:
+    """The fork_server of the thread that asks."""
+    fork_server = getattr(_of_thread, "fork_server", None)
+    if fork_server is None:
+        fork_server = _of_thread.fork_server = ForkServer()
+        atexit.register(fork_server.close)
+    return fork_server
+
+
+def masters_as_bytes(folder: Path, masters: dict[str, Master]) -> dict[str, tuple[str, bytes]]:
+    """The masters' files, as ``Terms`` carries them to another process or machine."""
+    return {lesson: (m.stem, (folder / f"{m.stem}.ipynb").read_bytes()) for lesson, m in masters.items()}

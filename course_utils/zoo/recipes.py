@@ -1,0 +1,126 @@
+"""How each model that comes with the course is trained: its sizes, data, schedule and seed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from torch import Tensor, nn
+
+from ..datasets.batches import Batch, batches_by_length, encode_pairs
+from ..datasets.documentation import documentation_split
+from ..datasets.pronunciations import split
+from ..datasets.text_windows import TEXT, encode_text, windows
+from ..metrics import text_scores
+from ..models import DecoderConfig, DecoderLM, Transformer, TransformerConfig
+from ..models.recurrent import RecurrentSeq2Seq
+from ..training import next_symbol_loss, teacher_forced_loss
+from .evaluate import WINDOW
+from .pronunciation import SOUNDS, SPELLING, error_rates
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained.
+
+    Args:
+        build: Makes the model from ``config``.
+        config: Arguments of the model.
+        epochs: Passes over the training data.
+        peak_rate: Largest learning rate of the one-cycle schedule.
+        rise: Share of the steps in which the rate rises.
+        muon: Whether the matrices inside the layers are trained with Muon instead of Adam.
+        seed: Of the weights, the batches and dropout.
+    """
+
+    build: Callable[..., nn.Module]
+    config: dict[str, Any]
+    epochs: int
+    peak_rate: float
+    rise: float = 0.3
+    muon: bool = False
+    seed: int = 0
+
+    def prepare(self) -> tuple[Callable[[int], list], Callable[[nn.Module, Any], Tensor], Callable[[nn.Module], float]]:
+        """The batches of an epoch, the loss of one, and the score on held-out data (lower is better)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PronunciationRecipe(Recipe):
+    """How a model of pronunciation is trained. Its score is the word error rate on every sixth word of valid.
+
+    Args:
+        symbols_per_batch: Letters and phonemes of a batch together.
+        smoothing: Of the labels.
+    """
+
+    symbols_per_batch: int = 3000
+    smoothing: float = 0.0
+
+    def prepare(self) -> tuple[Callable[[int], list[Batch]], Callable, Callable]:
+        """As ``Recipe.prepare``."""
+        pairs = encode_pairs(split("train"), SPELLING, SOUNDS)
+        some_valid = dict(list(split("valid").items())[::6])
+
+        def batches(epoch: int) -> list[Batch]:
+            return list(batches_by_length(pairs, self.symbols_per_batch, seed=1000 * self.seed + epoch))
+
+        loss = partial(teacher_forced_loss, smoothing=self.smoothing)
+        return batches, loss, lambda model: error_rates(model, some_valid)["WER"]
+
+
+@dataclass(frozen=True)
+class TextRecipe(Recipe):
+    """How a language model is trained on Python's documentation. Its score is the loss on the held-out text.
+
+    Args:
+        batch_size: Windows in a batch.
+    """
+
+    batch_size: int = 16
+
+    def prepare(self) -> tuple[Callable[[int], list[Tensor]], Callable, Callable]:
+        """As ``Recipe.prepare``."""
+        ids, held_out = map(encode_text, documentation_split())
+
+        def batches(epoch: int) -> list[Tensor]:
+            return windows(ids, WINDOW, self.batch_size, seed=1000 * self.seed + epoch)
+
+        return batches, next_symbol_loss, lambda model: text_scores(model, held_out, length=WINDOW)["loss"]
+
+
+def _recurrent(attention: bool) -> Recipe:
+    config = {"src_vocab": len(SPELLING), "tgt_vocab": len(SOUNDS), "attention": attention}
+    config |= {"d_embed": 64, "d_hidden": 128, "dropout": 0.1}
+    return PronunciationRecipe(RecurrentSeq2Seq, config, epochs=8, peak_rate=3e-3)
+
+
+def _transformer() -> Recipe:
+    config = {"src_vocab": len(SPELLING), "tgt_vocab": len(SOUNDS), "num_layers": 4, "d_model": 128, "d_ff": 512}
+    config |= {"num_heads": 4, "dropout": 0.1, "max_len": 64, "positions": "rotary"}
+    return PronunciationRecipe(
+        lambda **config: Transformer(TransformerConfig(**config)),
+        config,
+        epochs=20,
+        peak_rate=3e-3,
+        rise=0.1,
+        muon=True,
+        smoothing=0.1,
+    )
+
+
+def _language_model() -> Recipe:
+    config = {"vocab_size": len(TEXT), "num_layers": 4, "d_model": 128, "d_ff": 344, "num_heads": 4, "num_kv_heads": 2}
+    config |= {"dropout": 0.1, "max_len": 1024, "tie_embeddings": True}
+    return TextRecipe(
+        lambda **config: DecoderLM(DecoderConfig(**config)), config, epochs=16, peak_rate=3e-3, rise=0.1, muon=True
+    )
+
+
+RECIPES = {
+    "recurrent_attention": _recurrent(attention=True),
+    "recurrent_no_attention": _recurrent(attention=False),
+    "transformer": _transformer(),
+    "language_model": _language_model(),
+}

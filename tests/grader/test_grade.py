@@ -1,0 +1,83 @@
+"""One submission, from bytes to result."""
+
+import handed_in
+import pytest
+from sandboxed import EXERCISES, linux, outcomes, terms
+
+from course_grader.grade import grade_one, key
+from course_grader.limits import Limits
+from course_grader.master import load_masters
+
+BORROWED = "from course_utils.similarity import dot_product as dot"
+
+
+@linux
+def test_solved_blank_and_mixed_earn_what_they_should():
+    given = terms()
+    for only, earned in ((None, 18), (set(), 0), ({"answer-1-2", "answer-1-5", "quiz-1-8"}, 7)):
+        result = grade_one(handed_in.as_bytes(handed_in.solved(only=only)), "x.ipynb", given)
+        assert (result["earned"], result["total"], result["lesson"]) == (earned, 18, "01")
+        assert (result["isolation"], result["problem"], result["review"]) == ("bubblewrap", "", False)
+
+
+@linux
+def test_the_same_seed_gives_the_same_result():
+    data = handed_in.as_bytes(handed_in.solved(answer_1_1="def dot(a, b):\n    return (a * b).mean()"))
+    results = [
+        grade_one(data, "x", terms(seed=seed, fresh=fresh)) for seed, fresh in (("a", False), ("a", True), ("b", False))
+    ]
+    for result in results:
+        result.pop("seconds")
+    assert results[0] == results[1]
+    assert results[0]["exercises"][0]["mistake"] == results[2]["exercises"][0]["mistake"] == "mean"
+
+
+@linux
+def test_an_instructor_may_allow_what_is_off_limits():
+    data = handed_in.as_bytes(handed_in.solved(answer_1_1=BORROWED))
+    refused = grade_one(data, "x", terms())
+    allowed = grade_one(data, "x", terms(allowed=frozenset({"1.1"})))
+    assert outcomes(refused)["1.1"] == "off limits" and "write it yourself" in refused["exercises"][0]["message"]
+    assert outcomes(allowed)["1.1"] == "right" and allowed["earned"] == 18
+
+
+@linux
+def test_no_expected_value_is_in_a_result():
+    result = grade_one(
+        handed_in.as_bytes(handed_in.solved(answer_1_1="def dot(a, b):\n    return (a * b).sum() + 1")), "x", terms()
+    )
+    message = result["exercises"][0]["message"]
+    assert "yours 15" in message and "expected" not in message
+
+
+@linux
+def test_a_new_exercise_needs_no_change_of_the_grader():
+    """Every lesson in ``exercises/`` is graded by what its notebook and its check file say."""
+    masters = load_masters(EXERCISES)
+    given = terms()
+    lesson, master = sorted(masters.items())[-1]
+    given = terms(limits=Limits(cell_s=60))
+    given.masters[lesson] = (master.stem, (EXERCISES / f"{master.stem}.ipynb").read_bytes())
+    result = grade_one(handed_in.as_bytes(handed_in.solved(master.stem)), "x", given)
+    assert result["earned"] == result["total"] == master.total, outcomes(result)
+
+
+def test_without_a_sandbox_the_result_says_so():
+    data = handed_in.as_bytes(handed_in.solved(only={"answer-1-1"}))
+    result = grade_one(data, "x", terms(sandbox=False))
+    assert (result["earned"], result["isolation"]) == (2, "none")
+
+
+@pytest.mark.parametrize(
+    ("data", "why"), [(b"", "empty"), (b'{"nbformat": 4, "cells": []}', "none of the lessons 01, 02")]
+)
+def test_what_cannot_be_read_earns_nothing_and_says_why(data, why):
+    result = grade_one(data, "x", terms())
+    assert why in result["problem"] and result["earned"] == result["total"] == 0
+
+
+def test_the_key_changes_with_all_that_a_result_depends_on():
+    given = terms()
+    changed = [terms(seed="b"), terms(limits=Limits(cell_s=1)), terms(sandbox=False), terms(allowed=frozenset({"1.1"}))]
+    keys = [key(b"x", given), key(b"y", given), *(key(b"x", other) for other in changed)]
+    assert len(set(keys)) == len(keys) and key(b"x", terms()) == keys[0]
