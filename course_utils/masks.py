@@ -120,6 +120,45 @@ def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | N
     return combined
 
 
+class AttentionMask:
+    """Which keys each query may attend to, worked out once and handed to every layer of a model as ``mask=``.
+
+    PyTorch's fused kernel wants more than a boolean mask says: whether it is causal and nothing else (then no mask is
+    needed at all), and no row in which everything is hidden (what it gives there differs from release to release). Finding
+    that out takes longer than the attention itself where sequences are short, so a model does it once, not in every layer.
+
+    Args:
+        allowed: Boolean, True = may attend; None: everything may be seen, but for ``is_causal``.
+        is_causal: Instead of ``allowed``: the future is hidden, queries and keys being the same positions.
+    """
+
+    def __init__(self, allowed: Bool[Tensor, "..."] | None = None, *, is_causal: bool = False) -> None:
+        if allowed is not None:
+            require_boolean(allowed)
+            if is_causal:
+                raise ValueError(
+                    "allowed and is_causal are both given; combine_masks(allowed, causal_mask(L)) is one mask"
+                )
+        self.allowed, self.is_causal, self._fused = allowed, is_causal, None
+
+    def explicit(self, L_q: int, L_k: int, device: torch.device | str | None = None) -> Bool[Tensor, "..."] | None:
+        """As a boolean mask, or None where nothing is hidden."""
+        return causal_mask(L_q, L_k, device=device) if self.is_causal else self.allowed
+
+    def fused(self) -> tuple[Bool[Tensor, "..."] | None, Bool[Tensor, "..."] | None]:
+        """For the kernel: the mask, in which a row that hides everything hides nothing, and which rows were like that.
+
+        Either is None where there is nothing to do. Such rows are to be zeroed afterwards, which zeroes their gradients too.
+        """
+        if self._fused is None:
+            self._fused = (None, None)
+            if self.allowed is not None and not self.allowed.all():
+                allowed = torch.atleast_2d(self.allowed)
+                empty = ~allowed.any(dim=-1, keepdim=True)  # (..., L_q, 1)
+                self._fused = (allowed | empty, empty) if empty.any() else (allowed, None)
+        return self._fused
+
+
 def _distance(L_q: int, L_k: int | None, device: torch.device | str | None) -> Int[Tensor, "L_q L_k"]:
     """How far key j lies behind query i; negative: in the future."""
     L_k = L_q if L_k is None else L_k

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from .arguments import require_probability
 from .attention import require_mask, require_score_bias, scaled_dot_product_attention
 from .kv_cache import KVCache
+from .masks import AttentionMask
 from .positions import RotaryPositions
 
 
@@ -133,7 +134,7 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "B L_k d_model"] | None = None,
         value: Float[Tensor, "B L_k d_model"] | None = None,
         *,
-        mask: Bool[Tensor, "..."] | None = None,
+        mask: Bool[Tensor, "..."] | AttentionMask | None = None,
         cache: KVCache | None = None,
         score_bias: Float[Tensor, "..."] | None = None,
         projected: tuple[Float[Tensor, "B H_kv L_k d_head"], Float[Tensor, "B H_kv L_k d_head"]] | None = None,
@@ -179,9 +180,15 @@ class MultiHeadAttention(nn.Module):
             q, k = self.rotary(q, start), self.rotary(k, start)
         if cache is not None:
             k, v = cache.update(k, v)  # (B, H_kv, L_all, d_head)
+        if not isinstance(mask, AttentionMask):
+            mask = AttentionMask(mask)
         scores_shape = (q.shape[0], self.num_heads, q.shape[2], k.shape[2])
-        if mask is not None:
-            require_mask(mask, scores_shape)
+        if mask.allowed is not None:
+            require_mask(mask.allowed, scores_shape)
+        if mask.is_causal and q.shape[2] != k.shape[2]:
+            raise ValueError(
+                f"is_causal hides the future of {k.shape[2]} keys from {q.shape[2]} queries; use causal_mask"
+            )
         if score_bias is not None:
             require_score_bias(score_bias, scores_shape)
         dropout_p = self.dropout if self.training else 0.0
@@ -191,7 +198,8 @@ class MultiHeadAttention(nn.Module):
             # The product needs each head's rows side by side in memory. Copied here, the projections' own results can go;
             # copied inside the product, both would stay until the end.
             q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
-            heads, weights = scaled_dot_product_attention(q, k, v, mask, dropout_p=dropout_p, score_bias=score_bias)
+            allowed = mask.explicit(q.shape[2], k.shape[2], q.device)
+            heads, weights = scaled_dot_product_attention(q, k, v, allowed, dropout_p=dropout_p, score_bias=score_bias)
             return self.o_proj(merge_heads(heads)), weights  # (B, L_q, d_model), (B, H, L_q, L_all)
         return self.o_proj(merge_heads(self._fused(q, k, v, mask, score_bias, dropout_p)))  # (B, L_q, d_model)
 
@@ -216,22 +224,20 @@ class MultiHeadAttention(nn.Module):
         return k, v
 
     def _fused(
-        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, score_bias: Tensor | None, dropout_p: float
+        self, q: Tensor, k: Tensor, v: Tensor, mask: AttentionMask, score_bias: Tensor | None, dropout_p: float
     ) -> Tensor:
-        grouped = self.num_kv_heads != self.num_heads
-        bias = None if score_bias is None else torch.atleast_2d(score_bias.to(q.dtype))  # the kernel takes no fewer
-        if mask is None:
-            return F.scaled_dot_product_attention(q, k, v, bias, dropout_p=dropout_p, enable_gqa=grouped)
-        # What the kernel gives for a row of nothing but False differs from release to release: such rows attend to
-        # everything instead, and are zeroed afterwards, which zeroes their gradients too.
-        mask = torch.atleast_2d(mask)
-        open_rows = mask.any(dim=-1, keepdim=True)  # (..., L_q, 1)
-        allowed = mask | ~open_rows
-        if bias is not None:
+        options = {"dropout_p": dropout_p, "enable_gqa": self.num_kv_heads != self.num_heads}
+        if score_bias is None and mask.is_causal:
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True, **options)
+        if mask.is_causal:
+            mask = AttentionMask(mask.explicit(q.shape[2], k.shape[2], q.device))
+        allowed, empty = mask.fused()
+        if score_bias is not None:
             # The kernel takes one mask only: the bias, and minus infinity where nothing may be seen.
-            allowed = torch.where(allowed, bias, -math.inf)
-        heads = F.scaled_dot_product_attention(q, k, v, allowed, dropout_p=dropout_p, enable_gqa=grouped)
-        return heads.masked_fill(~open_rows, 0.0)  # (B, H, L_q, d_head)
+            bias = torch.atleast_2d(score_bias.to(q.dtype))
+            allowed = bias if allowed is None else torch.where(allowed, bias, -math.inf)
+        heads = F.scaled_dot_product_attention(q, k, v, allowed, **options)
+        return heads if empty is None else heads.masked_fill(empty, 0.0)  # (B, H, L_q, d_head)
 
     def _require_one_source(
         self, key: Tensor | None, value: Tensor | None, cache: KVCache | None, projected: tuple | None

@@ -175,9 +175,7 @@ def apply_rope(
             raise ValueError(
                 f"{name} has shape {tuple(table.shape)}; expected (L, d_head / 2) = {(x.shape[-2], x.shape[-1] // 2)}"
             )
-    cos, sin = cos.to(x.dtype), sin.to(x.dtype)
-    first, second = x.chunk(2, dim=-1)  # each (*B, L, d_head / 2)
-    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)  # (*B, L, d_head)
+    return _turned(x, *(table.to(x.dtype) for table in _for_both_halves(cos, sin)))  # (*B, L, d_head)
 
 
 class RotaryPositions(nn.Module):
@@ -201,8 +199,8 @@ class RotaryPositions(nn.Module):
         require_sizes(max_len=max_len)
         self.d_head, self.max_len = d_head, max_len
         angles = rotary_angles(torch.arange(max_len), d_head, base=base)  # (max_len, d_head / 2)
-        for name, table in (("cos", angles.cos()), ("sin", angles.sin())):
-            self.register_buffer(name, table.to(torch.get_default_dtype()), persistent=False)
+        for name, table in zip(("cos", "sin"), _for_both_halves(angles.cos(), angles.sin()), strict=True):
+            self.register_buffer(name, table.to(torch.get_default_dtype()), persistent=False)  # (max_len, d_head)
 
     def forward(self, x: Float[Tensor, "B H L d_head"], start: int = 0) -> Float[Tensor, "B H L d_head"]:
         """Turn queries or keys, shape ``(B, H, L, d_head)``, to positions ``start`` to ``start + L - 1``.
@@ -213,7 +211,7 @@ class RotaryPositions(nn.Module):
         if x.dim() != 4 or x.shape[-1] != self.d_head:
             raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, L, d_head={self.d_head})")
         rows = _room(start, x.shape[2], self.max_len)
-        return apply_rope(x, self.cos[rows], self.sin[rows])  # (B, H, L, d_head)
+        return _turned(x, self.cos[rows].to(x.dtype), self.sin[rows].to(x.dtype))  # (B, H, L, d_head)
 
 
 def alibi_slopes(num_heads: int) -> Float[Tensor, " H"]:
@@ -272,6 +270,16 @@ def alibi_bias(
     query_positions = torch.arange(L_k - L_q, L_k, device=device)  # (L_q,)
     distance = (query_positions[:, None] - torch.arange(L_k, device=device)).abs()  # (L_q, L_k)
     return -alibi_slopes(num_heads).to(device)[None, :, None, None] * distance  # (1, H, L_q, L_k)
+
+
+def _for_both_halves(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+    """Tables of half the features -> of all, the sines with the sign that each half needs: each ``(L, d_head)``."""
+    return torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)
+
+
+def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    # (first * cos - second * sin, second * cos + first * sin), with the halves exchanged by a roll: three passes over x
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, dims=-1), sin)  # (*B, L, d_head)
 
 
 def _rows(table: Tensor, x: Tensor, start: int) -> Tensor:

@@ -16,12 +16,12 @@ def copy_attention(ours, theirs):
 def copy_layer(ours, theirs):
     """``nn.TransformerEncoderLayer`` or ``nn.TransformerDecoderLayer``: their norms are numbered in the sublayers' order."""
     copy_attention(ours.self_attention, theirs.self_attn)
-    residuals = [ours.self_residual, ours.feed_forward_residual]
+    norms = [ours.attention_norm, ours.feed_forward_norm]
     if hasattr(theirs, "multihead_attn"):
         copy_attention(ours.cross_attention, theirs.multihead_attn)
-        residuals.insert(1, ours.cross_residual)
-    for number, residual in enumerate(residuals, start=1):
-        residual.norm.load_state_dict(getattr(theirs, f"norm{number}").state_dict())
+        norms.insert(1, ours.cross_attention_norm)
+    for number, norm in enumerate(norms, start=1):
+        norm.load_state_dict(getattr(theirs, f"norm{number}").state_dict())
     ours.feed_forward.up_proj.load_state_dict(theirs.linear1.state_dict())
     ours.feed_forward.down_proj.load_state_dict(theirs.linear2.state_dict())
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from course_utils.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
+from course_utils.masks import AttentionMask, causal_mask, combine_masks, padding_mask, sliding_window_mask
 
 
 def test_padding_mask_by_hand():
@@ -64,3 +64,34 @@ def test_bad_input_is_named(call, error, words):
     with pytest.raises(error) as caught:
         call()
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_a_prepared_mask_opens_rows_in_which_everything_is_hidden_and_says_which():
+    allowed = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
+    opened, empty = AttentionMask(allowed).fused()
+    assert opened.tolist() == [[True, False, True], [True, True, True], [True, True, True]]
+    assert empty.tolist() == [[False], [True], [False]]
+    rows = AttentionMask(causal_mask(3)).fused()
+    assert torch.equal(rows[0], causal_mask(3)) and rows[1] is None
+    for hides_nothing in (None, torch.ones(2, 1, 1, 3, dtype=torch.bool)):
+        assert AttentionMask(hides_nothing).fused() == (None, None)
+
+
+def test_a_prepared_mask_is_worked_out_once(monkeypatch):
+    mask = AttentionMask(causal_mask(3))
+    first = mask.fused()
+    monkeypatch.setattr(torch.Tensor, "any", None)
+    assert mask.fused() is first
+
+
+def test_a_prepared_causal_mask_holds_no_tensor_until_it_is_wanted():
+    mask = AttentionMask(is_causal=True)
+    assert mask.allowed is None and torch.equal(mask.explicit(4, 4), causal_mask(4))
+    assert AttentionMask(causal_mask(2)).explicit(2, 2).shape == (1, 1, 2, 2)
+
+
+def test_a_prepared_mask_names_what_it_cannot_be(as_a_user):
+    with pytest.raises(TypeError, match="float32"):
+        AttentionMask(torch.zeros(2, 2))
+    with pytest.raises(ValueError, match="allowed and is_causal"):
+        AttentionMask(causal_mask(2), is_causal=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-PACKAGE = __package__.partition(".")[0]
+PACKAGES = ("course_utils", "course_grader")  # the grader's half of a probe runs beside the answer too
 SETTINGS = (
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.get_num_threads, torch.set_num_threads),
@@ -56,7 +56,7 @@ class SameNames:
 
     def __enter__(self) -> None:
         """Note every name."""
-        own = [module for name, module in sys.modules.items() if name.partition(".")[0] == PACKAGE]
+        own = [module for name, module in sys.modules.items() if name.partition(".")[0] in PACKAGES]
         modules = [builtins, math, torch, torch.nn.functional, *own]
         self.spaces = [(vars(module), dict(vars(module))) for module in modules]
         self.tensor = (torch.Tensor, dict(vars(torch.Tensor)))

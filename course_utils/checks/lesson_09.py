@@ -31,9 +31,9 @@ _NORMS = (
     "course_utils.layers.norms.RMSNorm",
 )
 _READY_MADE = (
-    "course_utils.layers.blocks.Residual",
-    "course_utils.layers.blocks.EncoderLayer",
-    "course_utils.layers.blocks.DecoderLayer",
+    "course_utils.layers.residual.Residual",
+    "course_utils.layers.encoder.EncoderLayer",
+    "course_utils.layers.decoder.DecoderLayer",
     "torch.nn.TransformerEncoderLayer",
     "torch.nn.TransformerDecoderLayer",
 )
@@ -1163,7 +1163,7 @@ class _CourseEncoder(layers.EncoderLayer):
 
     def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
         super().__init__(d_model, num_heads, d_ff, dropout=dropout, pre_norm=pre_norm)
-        self.norm_1, self.norm_2 = self.self_residual.norm, self.feed_forward_residual.norm
+        self.norm_1, self.norm_2 = self.attention_norm, self.feed_forward_norm
 
 
 _NO_RESIDUAL = (
@@ -1464,8 +1464,8 @@ class _CourseDecoder(layers.DecoderLayer):
 
     def __init__(self, d_model, num_heads, d_ff, dropout):
         super().__init__(d_model, num_heads, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = self.self_residual.norm, self.cross_residual.norm
-        self.norm_3 = self.feed_forward_residual.norm
+        self.norm_1, self.norm_2 = self.attention_norm, self.cross_attention_norm
+        self.norm_3 = self.feed_forward_norm
 
     def forward(self, x, memory, target_mask, memory_mask):
         return super().forward(x, memory, target_mask=target_mask, memory_mask=memory_mask)

@@ -446,7 +446,7 @@ class _CourseBlock(layers.DecoderOnlyLayer):
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
         rotary = positions.RotaryPositions(d_model // num_heads)
         super().__init__(d_model, num_heads, d_ff, num_kv_heads=num_kv_heads, rotary=rotary)
-        self.norm_1, self.norm_2 = self.self_residual.norm, self.feed_forward_residual.norm
+        self.norm_1, self.norm_2 = self.attention_norm, self.feed_forward_norm
 
     def forward(self, x, cache=None):
         return super().forward(x, _Block.mask(self, x, cache), cache=cache)
@@ -473,10 +473,10 @@ BLOCK = Exercise(
     call=_run_block,
     expects="class",
     off_limits=(
-        "course_utils.layers.blocks.Residual",
-        "course_utils.layers.blocks.DecoderOnlyLayer",
-        "course_utils.layers.blocks.DecoderLayer",
-        "course_utils.layers.blocks.EncoderLayer",
+        "course_utils.layers.residual.Residual",
+        "course_utils.layers.decoder_only.DecoderOnlyLayer",
+        "course_utils.layers.decoder.DecoderLayer",
+        "course_utils.layers.encoder.EncoderLayer",
         "course_utils.models.decoder_lm.DecoderLM",
     ),
     atol=2e-5,
@@ -724,6 +724,9 @@ class _Recorder(nn.Module):
     def forward(self, tokens, *, cache=None):
         self.calls.append([list(getattr(tokens, "shape", [])), cache is not None])
         return self.model(tokens, cache=cache)
+
+    def next_logits(self, tokens, *, cache=None):
+        return self(tokens, cache=cache)[:, -1]
 
 
 def _call_generation(answer, case):

@@ -13,13 +13,13 @@ from torch import Tensor
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """What a model must offer to generate: ``model(tokens, cache=None)`` gives logits ``(B, L_new, V)``."""
+    """What a model must offer to generate."""
 
     def start_cache(self, batch_size: int, max_len: int) -> Sequence[Any]:
         """An empty cache with room for ``max_len`` positions."""
 
-    def __call__(self, tokens: Tensor, *, cache: Sequence[Any] | None = None) -> Tensor:
-        """Logits of the token after each of ``tokens``; with a cache these are the tokens after those in it."""
+    def next_logits(self, tokens: Tensor, *, cache: Sequence[Any] | None = None) -> Tensor:
+        """Logits ``(B, V)`` of the token after the last of ``tokens``; with a cache these are those after the ones in it."""
 
 
 def sampling_distribution(
@@ -132,7 +132,7 @@ def generate(
     cache = model.start_cache(len(prompt), prompt.shape[1] + max_new_tokens - 1) if use_cache else None
     fed = prompt
     for _ in range(max_new_tokens):
-        logits = model(fed, cache=cache)[:, -1]  # (B, V)
+        logits = model.next_logits(fed, cache=cache)  # (B, V)
         new = draw_token(logits, generator=generator, temperature=temperature, top_k=top_k, top_p=top_p)  # (B, 1)
         tokens = torch.cat((tokens, new), dim=1)  # (B, L + 1, then one more each time)
         fed = new if use_cache else tokens

@@ -1,9 +1,12 @@
 """The layers of a Transformer: embedding, norms, feed-forward networks, residual connections, encoder and decoder layer."""
 
-from .blocks import DecoderLayer, DecoderOnlyLayer, EncoderLayer, Residual
-from .embedding import InputEmbedding
+from .decoder import DecoderLayer
+from .decoder_only import DecoderOnlyLayer
+from .embedding import InputEmbedding, embedded
+from .encoder import EncoderLayer
 from .feed_forward import FeedForward, SwiGLU
 from .norms import LayerNorm, RMSNorm, layer_norm, rms_norm
+from .residual import Residual
 
 __all__ = [
     "DecoderLayer",
@@ -15,6 +18,7 @@ __all__ = [
     "RMSNorm",
     "Residual",
     "SwiGLU",
+    "embedded",
     "layer_norm",
     "rms_norm",
 ]

@@ -65,13 +65,22 @@ class InputEmbedding(nn.Module):
         """
         if tokens.dim() != 2 or tokens.shape[1] == 0:
             raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L), L at least 1")
-        if tokens.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, torch.int64")
-        try:
-            x = self.tokens(tokens) * math.sqrt(self.tokens.embedding_dim)  # (B, L, d_model)
-        except IndexError:
-            raise ValueError(
-                f"tokens holds ids from {tokens.min()} to {tokens.max()}; this embedding knows 0 to "
-                f"{self.tokens.num_embeddings - 1}"
-            ) from None
+        x = embedded(self.tokens, tokens) * math.sqrt(self.tokens.embedding_dim)  # (B, L, d_model)
         return self.dropout(x if self.positions is None else self.positions(x, start))
+
+
+def embedded(table: nn.Embedding, tokens: Int[Tensor, "..."]) -> Float[Tensor, "... d_model"]:
+    """The row of ``table`` for each id.
+
+    Raises:
+        ValueError: An id is outside the vocabulary. (PyTorch looks anyway; asking first would cost a pass over all ids.)
+        TypeError: ``tokens`` are not whole numbers.
+    """
+    if tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, torch.int64")
+    try:
+        return table(tokens)  # (..., d_model)
+    except IndexError:
+        raise ValueError(
+            f"tokens holds ids from {tokens.min()} to {tokens.max()}; this embedding knows 0 to {table.num_embeddings - 1}"
+        ) from None

@@ -2,10 +2,9 @@
 
 from .config import DecoderConfig, TransformerConfig
 from .decoder_lm import DecoderLM
-from .transformer import AttentionWeights, Transformer, count_parameters, make_transformer
+from .transformer import Transformer, count_parameters, make_transformer
 
 __all__ = [
-    "AttentionWeights",
     "DecoderConfig",
     "DecoderLM",
     "Transformer",

@@ -3,13 +3,12 @@
 Shape letters: ``B`` batch, ``H`` heads, ``L`` new positions, ``L_all`` with those of a cache, ``V`` vocabulary.
 """
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..kv_cache import KVCache
-from ..layers import DecoderOnlyLayer, RMSNorm
-from ..masks import causal_mask
+from ..layers import DecoderOnlyLayer, RMSNorm, embedded
+from ..masks import AttentionMask, causal_mask
 from ..positions import RotaryPositions
 from .config import DecoderConfig
 
@@ -46,50 +45,41 @@ class DecoderLM(nn.Module):
         if c.tie_embeddings:
             self.generator.weight = self.embedding.weight
 
-    def forward(
-        self, tokens: Int[Tensor, "B L"], *, cache: list[KVCache] | None = None, return_weights: bool = False
-    ) -> Float[Tensor, "B L V"] | tuple[Float[Tensor, "B L V"], list[Float[Tensor, "B H L L_all"]]]:
-        """Score the token after each position.
+    def forward(self, tokens: Int[Tensor, "B L"], *, cache: list[KVCache] | None = None) -> Float[Tensor, "B L V"]:
+        """Logits of the token after each position.
 
         Args:
-            tokens: Ids, shape ``(B, L)``. With a cache: those after the ones in it.
+            tokens: Ids. With a cache: those after the ones in it.
             cache: Of ``start_cache``; it is filled, one entry a layer.
-            return_weights: Hand back each layer's attention weights as well.
-
-        Returns:
-            Logits, shape ``(B, L, V)``; with ``return_weights`` a pair of them and a list.
 
         Raises:
             ValueError: ``tokens`` has another shape, holds an unknown id, or there is no room for so many positions.
             TypeError: ``tokens`` are not whole numbers.
         """
+        return self.generator(self.norm(self._stream(tokens, cache)))
+
+    def next_logits(self, tokens: Int[Tensor, "B L"], *, cache: list[KVCache] | None = None) -> Float[Tensor, "B V"]:
+        """Logits of the token after the last position alone, which is all that generation asks for."""
+        return self.generator(self.norm(self._stream(tokens, cache)[:, -1]))
+
+    def _stream(self, tokens: Tensor, cache: list[KVCache] | None) -> Tensor:
         if tokens.dim() != 2 or tokens.shape[1] == 0:
             raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L), L at least 1")
-        if tokens.dtype not in (torch.int64, torch.int32):
-            raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, torch.int64")
         if cache is not None and len(cache) != len(self.layers):
             raise ValueError(f"cache has {len(cache)} entries; expected one for each of {len(self.layers)} layers")
-        start = cache[0].length if cache is not None else 0
-        if start + tokens.shape[1] > self.config.max_len:
-            raise ValueError(
-                f"{start + tokens.shape[1]} positions, but this model has room for max_len ({self.config.max_len})"
-            )
-        if tokens.min() < 0 or tokens.max() >= self.config.vocab_size:
-            raise ValueError(
-                f"tokens holds ids from {tokens.min()} to {tokens.max()}; expected 0 to {self.config.vocab_size - 1}"
-            )
-        x = self.dropout(self.embedding(tokens))  # (B, L, d_model)
-        # One new position may see all there are.
-        new = tokens.shape[1]
-        mask = causal_mask(new, start + new, device=tokens.device) if new > 1 else None  # (1, 1, L, L_all)
-        kept = []
+        start, new = 0 if cache is None else cache[0].length, tokens.shape[1]
+        if start + new > self.config.max_len:
+            raise ValueError(f"{start + new} positions, but this model has room for max_len ({self.config.max_len})")
+        x = self.dropout(embedded(self.embedding, tokens))  # (B, L, d_model)
+        if new == 1:
+            mask = None  # one new position may see all there are
+        elif start == 0:
+            mask = AttentionMask(is_causal=True)
+        else:
+            mask = AttentionMask(causal_mask(new, start + new, device=tokens.device))  # (1, 1, L, L_all)
         for place, layer in enumerate(self.layers):
-            x = layer(x, mask, cache=cache[place] if cache is not None else None, return_weights=return_weights)
-            if return_weights:
-                x, weights = x
-                kept.append(weights)
-        logits = self.generator(self.norm(x))  # (B, L, V)
-        return (logits, kept) if return_weights else logits
+            x = layer(x, mask, cache=None if cache is None else cache[place])
+        return x  # (B, L, d_model)
 
     def start_cache(self, batch_size: int, max_len: int) -> list[KVCache]:
         """An empty cache for each layer, with room for ``max_len`` positions.

@@ -6,7 +6,7 @@ Shape letters: ``B`` batch, ``H`` heads, ``L_s`` source positions, ``length`` ta
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from ..kv_cache import KVCache
@@ -23,7 +23,6 @@ class DecodingState:
         memory_mask: Which source positions may be seen, ``(B, 1, 1, L_s)``; None: all.
         rows: Which sequence of the source each row of the batch belongs to, ``(B,)``.
         tokens: What has been fed so far, ``(B, length)``.
-        cross_weights: For each step the weights over the source, ``(num_layers, B, H, L_s)``; None: not kept.
     """
 
     max_len: int
@@ -32,7 +31,6 @@ class DecodingState:
     memory_mask: Bool[Tensor, "B 1 1 L_s"] | None
     rows: Int[Tensor, " B"]
     tokens: Int[Tensor, "B length"]
-    cross_weights: list[Float[Tensor, "num_layers B H L_s"]] | None
 
     @property
     def length(self) -> int:
@@ -60,6 +58,4 @@ class DecodingState:
             self.memory_kv = [(k[rows], v[rows]) for k, v in self.memory_kv]
             self.memory_mask = None if self.memory_mask is None else self.memory_mask[rows]
         self.rows, self.tokens = sources, self.tokens[rows]
-        if self.cross_weights is not None:
-            self.cross_weights = [weights[:, rows] for weights in self.cross_weights]
         return self

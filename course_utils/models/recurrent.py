@@ -150,36 +150,28 @@ class RecurrentSeq2Seq(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(d_embed + 3 * d_hidden, tgt_vocab)
 
-    def forward(
-        self, source: Int[Tensor, "B L_s"], target: Int[Tensor, "B L_t"], *, return_weights: bool = False
-    ) -> Float[Tensor, "B L_t tgt_vocab"] | tuple[Float[Tensor, "B L_t tgt_vocab"], Float[Tensor, "B L_t L_s"]]:
+    def forward(self, source: Int[Tensor, "B L_s"], target: Int[Tensor, "B L_t"]) -> Float[Tensor, "B L_t tgt_vocab"]:
         """Scores of the symbol after each target position, the true symbols before it being given (teacher forcing).
 
         Args:
-            source: Ids, shape ``(B, L_s)``, padded at the end.
-            target: Ids from the start symbol on, shape ``(B, L_t)``.
-            return_weights: Hand back the attention weights too.
+            source: Ids, padded at the end.
+            target: Ids from the start symbol on.
 
         Returns:
-            Logits, shape ``(B, L_t, tgt_vocab)``: position t scores the symbol at t + 1. With ``return_weights`` a pair of
-            them and the weights, ``(B, L_t, L_s)``.
+            Logits: position t scores the symbol at t + 1.
 
         Raises:
-            ValueError: Batch sizes differ, a source is empty, or weights are asked of a model without attention.
+            ValueError: Batch sizes differ, or a source is empty.
         """
         if source.shape[0] != target.shape[0]:
             raise ValueError(f"{source.shape[0]} sources but {target.shape[0]} targets; they must agree")
-        if return_weights and self.attention is None:
-            raise ValueError("return_weights=True, but this model has no attention; build it with attention=True")
         state = self.start_decoding(source)
         embedded = self.dropout(self.embedding(target))  # (B, L_t, d_embed)
-        features, weights = [], []
+        features = []
         for step in range(target.shape[1]):
             joined, state = self._step(state, embedded[:, step])
             features.append(joined)
-            weights.append(state.weights)
-        logits = self.output(self.dropout(torch.stack(features, dim=1)))  # (B, L_t, tgt_vocab)
-        return (logits, torch.stack(weights, dim=1)) if return_weights else logits
+        return self.output(self.dropout(torch.stack(features, dim=1)))  # (B, L_t, tgt_vocab)
 
     def start_decoding(self, source: Int[Tensor, "B L_s"], *, max_len: int | None = None) -> RecurrentState:
         """Read the source; the state before the first symbol. ``max_len`` is not needed here: a GRU's state never grows."""

@@ -4,33 +4,16 @@ Shape letters: ``B`` batch, ``H`` heads, ``L_s`` source and ``L_t`` target posit
 Tokens are ids; masks are boolean, True = may attend.
 """
 
-from dataclasses import dataclass
-
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ..kv_cache import KVCache
 from ..layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
-from ..masks import causal_mask, combine_masks, padding_mask
+from ..masks import AttentionMask, causal_mask, combine_masks, padding_mask
 from ..positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from .config import TransformerConfig
 from .decoding_state import DecodingState
-
-
-@dataclass(frozen=True)
-class AttentionWeights:
-    """The weights of every attention in one forward pass, a list entry for each layer, first layer first.
-
-    Args:
-        encoder: Each ``(B, H, L_s, L_s)``.
-        decoder_self: Each ``(B, H, L_t, L_t)``.
-        decoder_cross: Each ``(B, H, L_t, L_s)``.
-    """
-
-    encoder: list[Float[Tensor, "B H L_s L_s"]]
-    decoder_self: list[Float[Tensor, "B H L_t L_t"]]
-    decoder_cross: list[Float[Tensor, "B H L_t L_s"]]
 
 
 class Transformer(nn.Module):
@@ -74,65 +57,44 @@ class Transformer(nn.Module):
             self.generator.weight = self.target_embedding.tokens.weight
 
     def encode(
-        self,
-        source: Int[Tensor, "B L_s"],
-        source_mask: Bool[Tensor, "..."] | None = None,
-        *,
-        return_weights: bool = False,
-    ) -> Float[Tensor, "B L_s d_model"] | tuple[Float[Tensor, "B L_s d_model"], list[Float[Tensor, "B H L_s L_s"]]]:
-        """Source to memory.
-
-        Args:
-            source: Ids, shape ``(B, L_s)``.
-            source_mask: Broadcastable to ``(B, H, L_s, L_s)``; None: padding is hidden.
-            return_weights: Hand back each layer's weights as well.
-
-        Returns:
-            The memory, shape ``(B, L_s, d_model)``; with ``return_weights`` a pair of it and a list.
-        """
+        self, source: Int[Tensor, "B L_s"], source_mask: Bool[Tensor, "..."] | AttentionMask | None = None
+    ) -> Float[Tensor, "B L_s d_model"]:
+        """Source to memory; ``source_mask`` broadcasts to ``(B, H, L_s, L_s)``, and None hides padding."""
         mask = padding_mask(source, self.config.pad_id) if source_mask is None else source_mask
-        x, kept = self.source_embedding(source), []
+        x, mask = self.source_embedding(source), _prepared(mask)  # (B, L_s, d_model)
         for layer in self.encoder_layers:
-            x = layer(x, mask, return_weights=return_weights)
-            if return_weights:
-                x, weights = x
-                kept.append(weights)
-        x = self.encoder_norm(x)
-        return (x, kept) if return_weights else x
+            x = layer(x, mask)
+        return self.encoder_norm(x)
 
     def decode(
         self,
         target: Int[Tensor, "B L_t"],
         memory: Float[Tensor, "B L_s d_model"],
         *,
-        memory_mask: Bool[Tensor, "..."] | None,
-        target_mask: Bool[Tensor, "..."] | None = None,
-        return_weights: bool = False,
-    ) -> Float[Tensor, "B L_t d_model"] | tuple[Float[Tensor, "B L_t d_model"], list[Tensor], list[Tensor]]:
+        memory_mask: Bool[Tensor, "..."] | AttentionMask | None,
+        target_mask: Bool[Tensor, "..."] | AttentionMask | None = None,
+    ) -> Float[Tensor, "B L_t d_model"]:
         """Target and memory to hidden vectors, which ``generator`` turns into logits.
 
         Args:
-            target: Ids, shape ``(B, L_t)``: what has been said so far, a start symbol first.
-            memory: The encoder's output, shape ``(B, L_s, d_model)``.
+            target: Ids: what has been said so far, a start symbol first.
+            memory: The encoder's output.
             memory_mask: Broadcastable to ``(B, H, L_t, L_s)``, as ``padding_mask(source, pad_id)``; None: all is seen.
             target_mask: Broadcastable to ``(B, H, L_t, L_t)``; None: the future and padding are hidden.
-            return_weights: Hand back each layer's weights as well.
-
-        Returns:
-            Shape ``(B, L_t, d_model)``; with ``return_weights`` ``(hidden, self weights, cross weights)``, two lists.
         """
         if target_mask is None:
-            padding = padding_mask(target, self.config.pad_id)  # (B, 1, 1, L_t)
-            target_mask = combine_masks(padding, causal_mask(target.shape[1], device=target.device))  # (B, 1, L_t, L_t)
-        x, kept_self, kept_cross = self.target_embedding(target), [], []
+            target_mask = self._no_future_no_padding(target)
+        x = self.target_embedding(target)  # (B, L_t, d_model)
+        target_mask, memory_mask = _prepared(target_mask), _prepared(memory_mask)
         for layer in self.decoder_layers:
-            x = layer(x, memory, target_mask=target_mask, memory_mask=memory_mask, return_weights=return_weights)
-            if return_weights:
-                x, self_weights, cross_weights = x
-                kept_self.append(self_weights)
-                kept_cross.append(cross_weights)
-        x = self.decoder_norm(x)
-        return (x, kept_self, kept_cross) if return_weights else x
+            x = layer(x, memory, target_mask=target_mask, memory_mask=memory_mask)
+        return self.decoder_norm(x)
+
+    def _no_future_no_padding(self, target: Tensor) -> AttentionMask:
+        padding = padding_mask(target, self.config.pad_id)  # (B, 1, 1, L_t)
+        if padding.all():
+            return AttentionMask(is_causal=True)
+        return AttentionMask(combine_masks(padding, causal_mask(target.shape[1], device=target.device)))
 
     def forward(
         self,
@@ -141,20 +103,15 @@ class Transformer(nn.Module):
         *,
         source_mask: Bool[Tensor, "#B 1 1 L_s"] | None = None,
         target_mask: Bool[Tensor, "..."] | None = None,
-        return_weights: bool = False,
-    ) -> Float[Tensor, "B L_t tgt_vocab"] | tuple[Float[Tensor, "B L_t tgt_vocab"], AttentionWeights]:
+    ) -> Float[Tensor, "B L_t tgt_vocab"]:
         """Logits of the token after each target position, all positions at once (teacher forcing).
 
         Args:
-            source: Ids, shape ``(B, L_s)``.
-            target: Ids, shape ``(B, L_t)``: the right answer shifted, a start symbol first.
-            source_mask: Which source positions may be seen, by the encoder and by the decoder, shape ``(B, 1, 1, L_s)``;
-                None: those that are not padding.
+            source: Ids.
+            target: Ids: the right answer shifted, a start symbol first.
+            source_mask: Which source positions may be seen, by the encoder and by the decoder; None: those that are not
+                padding.
             target_mask: Broadcastable to ``(B, H, L_t, L_t)``; None: the future and padding are hidden.
-            return_weights: Hand back all attention weights as well.
-
-        Returns:
-            Logits, shape ``(B, L_t, tgt_vocab)``; with ``return_weights`` a pair of them and ``AttentionWeights``.
 
         Raises:
             ValueError: Shapes do not fit together, ids are outside a vocabulary, or a sequence is too long.
@@ -167,25 +124,17 @@ class Transformer(nn.Module):
                 f"source_mask has shape {tuple(source_mask.shape)}; expected (B, 1, 1, L_s), for encoder and decoder alike. "
                 "For a mask of the encoder alone, call encode and decode"
             )
-        memory = self.encode(source, source_mask, return_weights=return_weights)
-        if not return_weights:
-            return self.generator(self.decode(target, memory, memory_mask=source_mask, target_mask=target_mask))
-        memory, encoder = memory
-        hidden, *decoder = self.decode(
-            target, memory, memory_mask=source_mask, target_mask=target_mask, return_weights=True
-        )
-        return self.generator(hidden), AttentionWeights(encoder, *decoder)
+        mask = AttentionMask(source_mask)
+        memory = self.encode(source, mask)  # (B, L_s, d_model)
+        return self.generator(self.decode(target, memory, memory_mask=mask, target_mask=target_mask))
 
     @torch.no_grad()
-    def start_decoding(
-        self, source: Int[Tensor, "B L_s"], *, max_len: int, keep_weights: bool = False
-    ) -> DecodingState:
+    def start_decoding(self, source: Int[Tensor, "B L_s"], *, max_len: int) -> DecodingState:
         """Encode the source once and set aside room for ``max_len`` target positions.
 
         Args:
             source: Ids, shape ``(B, L_s)``; padding is hidden.
             max_len: How many steps there will be at most.
-            keep_weights: Collect the cross-attention of every step in ``state.cross_weights``.
 
         Returns:
             The state before the first step.
@@ -212,7 +161,6 @@ class Transformer(nn.Module):
             memory_mask=None if mask.all() else mask,
             rows=torch.arange(len(source), device=source.device),
             tokens=source[:, :0],
-            cross_weights=[] if keep_weights else None,
         )
 
     @torch.no_grad()
@@ -241,21 +189,9 @@ class Transformer(nn.Module):
         state.tokens = torch.cat((state.tokens, tokens[:, None]), dim=1)  # (B, length)
         mask = padding_mask(state.tokens, self.config.pad_id)  # (B, 1, 1, length); there is no future to hide
         mask = None if mask.all() else mask
-        kept = []
+        mask, memory_mask = _prepared(mask), _prepared(state.memory_mask)
         for layer, cache, memory_kv in zip(self.decoder_layers, state.caches, state.memory_kv, strict=True):
-            x = layer(
-                x,
-                target_mask=mask,
-                memory_mask=state.memory_mask,
-                cache=cache,
-                memory_kv=memory_kv,
-                return_weights=state.cross_weights is not None,
-            )
-            if state.cross_weights is not None:
-                x, _, weights = x
-                kept.append(weights[:, :, 0])  # (B, H, L_s)
-        if state.cross_weights is not None:
-            state.cross_weights.append(torch.stack(kept))  # (num_layers, B, H, L_s)
+            x = layer(x, target_mask=mask, memory_mask=memory_mask, cache=cache, memory_kv=memory_kv)
         logits = self.generator(self.decoder_norm(x))[:, 0]  # (B, tgt_vocab)
         return logits.log_softmax(dim=-1), state
 
@@ -280,3 +216,8 @@ def make_transformer(
 def count_parameters(model: nn.Module) -> int:
     """Numbers that training can change; a matrix that two layers share counts once."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+
+
+def _prepared(mask: Tensor | AttentionMask | None) -> AttentionMask:
+    """Once, for all layers."""
+    return mask if isinstance(mask, AttentionMask) else AttentionMask(mask)

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from course_utils import plotting
 from course_utils.decoding import greedy_decode
-from course_utils.models import AttentionWeights, Transformer
+from course_utils.models import Transformer
+from course_utils.recording import AttentionRecord, record_attention
 from course_utils.tokenizers import START_ID
 
 from .live_figure import WIDE, LiveFigure
@@ -31,7 +32,7 @@ class DecodingRecord:
     inputs: Int[Tensor, " steps"]
     outputs: Int[Tensor, " steps"]
     probabilities: Float[Tensor, "steps vocab"]
-    weights: AttentionWeights
+    weights: AttentionRecord
 
 
 @torch.no_grad()
@@ -53,8 +54,9 @@ def record_decoding(model: Transformer, source: Int[Tensor, " L_s"], max_len: in
         raise ValueError(f"source has shape {tuple(source.shape)}; expected the ids of one sequence, (L_s,)")
     outputs = greedy_decode(model, source[None], max_len=max_len).tokens[0]  # (steps,)
     inputs = torch.cat((outputs.new_tensor([START_ID]), outputs[:-1]))  # (steps,)
-    logits, weights = model(source[None], inputs[None], return_weights=True)  # (1, steps, vocab)
-    return DecodingRecord(inputs, outputs, logits[0].softmax(dim=-1), weights)
+    with record_attention(model) as seen:
+        logits = model(source[None], inputs[None])  # (1, steps, vocab)
+    return DecodingRecord(inputs, outputs, logits[0].softmax(dim=-1), seen)
 
 
 def decoding_steps(
@@ -77,8 +79,9 @@ def decoding_steps(
     says = [symbols[i] for i in record.outputs.tolist()]
     given = [symbols[i] for i in record.inputs.tolist()]
     sources = [symbols[i] for i in source.tolist()]
-    tables = {"source (cross)": record.weights.decoder_cross, "target so far (self)": record.weights.decoder_self}
-    num_layers, num_heads = len(record.weights.decoder_cross), record.weights.decoder_cross[0].shape[1]
+    kinds = {"source (cross)": "cross_attention", "target so far (self)": "self_attention"}
+    tables = {name: record.weights.matching(f"decoder_layers.*.{kind}") for name, kind in kinds.items()}
+    num_layers, num_heads = model.config.num_layers, model.config.num_heads
     ids = torch.arange(len(symbols))
 
     def draw(figure: Figure, step: int, looks_at: str, layer: int, head: int) -> None:

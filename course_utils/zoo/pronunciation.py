@@ -14,7 +14,8 @@ from ..datasets.batches import source_batches
 from ..datasets.pronunciations import Pronunciation
 from ..decoding import Decoded, greedy_decode
 from ..metrics import phoneme_error_rate, word_error_rate
-from ..models.transformer import AttentionWeights
+from ..models import Transformer
+from ..recording import record_attention
 from ..tokenizers import LETTERS, PAD_ID, PHONEMES, START_ID, Tokenizer
 
 SPELLING, SOUNDS = Tokenizer(LETTERS), Tokenizer(PHONEMES)
@@ -140,7 +141,11 @@ def align(model: nn.Module, word: str, *, decode: Callable[..., Decoded] = greed
     tokens, log_probs = decode(model, source, max_len=MAX_PHONEMES)  # (1, L_out), (1,)
     tokens = tokens[:, : int((tokens != PAD_ID).sum())]  # (1, L_t): a beam may be longer than the best one
     previous = torch.cat((torch.full((1, 1), START_ID), tokens[:, :-1]), dim=1)  # (1, L_t): what each step was given
-    _, weights = model(source, previous, return_weights=True)
-    if isinstance(weights, AttentionWeights):
-        weights = torch.stack(weights.decoder_cross).mean(dim=(0, 2))  # (1, L_t, L_s), of (num_layers, 1, H, L_t, L_s)
+    with record_attention(model) as seen:
+        model(source, previous)
+    if isinstance(model, Transformer):
+        weights = torch.stack(seen.matching("decoder_layers.*.cross_attention"))  # (num_layers, 1, H, L_t, L_s)
+        weights = weights.mean(dim=(0, 2))  # (1, L_t, L_s)
+    else:  # one call for each sound
+        weights = torch.cat(seen.calls("attention"), dim=1)  # (1, L_t, L_s), of L_t times (1, 1, L_s)
     return Alignment([SOUNDS.symbols[i] for i in tokens[0].tolist()], weights[0], log_probs.exp().item())

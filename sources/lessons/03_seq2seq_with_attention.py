@@ -33,6 +33,7 @@ from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, prono
 from course_utils.zoo.pronunciation import error_rates, error_rates_by_length
 from course_utils.training.losses import teacher_forced_loss
 from course_utils.models.recurrent import RecurrentSeq2Seq
+from course_utils.recording import record_attention
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
@@ -320,7 +321,9 @@ def decoder_step(model, previous, s, encoded):
 
 
 with torch.no_grad():
-    logits, weights = attentive(source, given, return_weights=True)  # (B, L_t - 1, V), (B, L_t - 1, L_s)
+    with record_attention(attentive) as seen:
+        logits = attentive(source, given)  # (B, L_t - 1, V)
+    weights = torch.cat(seen.calls("attention"), dim=1)  # (B, L_t - 1, L_s): one call a step
     encoded = attentive.encoder(source)
     s = torch.tanh(attentive.first_state(encoded.summary))  # (B, d_hidden), the state before the first step
     for t in range(given.shape[1]):
@@ -583,8 +586,9 @@ long_words = [word for word in test if len(word) >= 8][::8]
 source = SPELLING.batch(long_words)  # (B, L_s)
 tokens = greedy_decode(trained, source, max_len=MAX_PHONEMES).tokens  # (B, L_t)
 previous = torch.cat((torch.full((len(source), 1), START_ID), tokens[:, :-1]), dim=1)  # (B, L_t): what each step was given
-with torch.no_grad():
-    _, weights = trained(source, previous, return_weights=True)  # (B, L_t, L_s)
+with torch.no_grad(), record_attention(trained) as seen:
+    trained(source, previous)
+weights = torch.cat(seen.calls("attention"), dim=1)  # (B, L_t, L_s)
 real = tokens != PAD_ID  # (B, L_t)
 place = (weights * torch.arange(source.shape[1])).sum(-1)  # (B, L_t): where the step looks, on average
 forward = (place.diff(dim=1) > 0)[real[:, 1:]].float().mean().item()

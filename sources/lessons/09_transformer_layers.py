@@ -610,12 +610,16 @@ class Encoder(nn.Module):
         super().__init__()
         self.self_attention = multi_head.MultiHeadAttention(d_model, num_heads)  # lesson 06
         self.feed_forward = layers.FeedForward(d_model, d_ff)  # section 9.3
-        self.self_residual = layers.Residual(d_model, pre_norm=pre_norm)  # section 9.8, each with a norm of its own
-        self.feed_forward_residual = layers.Residual(d_model, pre_norm=pre_norm)
+        self.attention_norm = layers.LayerNorm(d_model)  # section 9.8: each sublayer has a norm of its own
+        self.feed_forward_norm = layers.LayerNorm(d_model)
+        self.pre_norm = pre_norm
 
     def forward(self, x, mask=None):
-        x = self.self_residual(x, lambda y: self.self_attention(y, mask=mask))  # (B, L, d_model)
-        return self.feed_forward_residual(x, self.feed_forward)  # (B, L, d_model)
+        if self.pre_norm:
+            x = x + self.self_attention(self.attention_norm(x), mask=mask)  # (B, L, d_model)
+            return x + self.feed_forward(self.feed_forward_norm(x))  # (B, L, d_model)
+        x = self.attention_norm(x + self.self_attention(x, mask=mask))  # (B, L, d_model)
+        return self.feed_forward_norm(x + self.feed_forward(x))  # (B, L, d_model)
 
 
 by_hand, library = Encoder(12, 4, 24, pre_norm=True), layers.EncoderLayer(12, 4, 24, pre_norm=True)
@@ -638,8 +642,8 @@ def copy_encoder(ours, theirs):
     copy_attention(ours.self_attention, theirs.self_attn)
     ours.feed_forward.up_proj.load_state_dict(theirs.linear1.state_dict())
     ours.feed_forward.down_proj.load_state_dict(theirs.linear2.state_dict())
-    ours.self_residual.norm.load_state_dict(theirs.norm1.state_dict())
-    ours.feed_forward_residual.norm.load_state_dict(theirs.norm2.state_dict())
+    ours.attention_norm.load_state_dict(theirs.norm1.state_dict())
+    ours.feed_forward_norm.load_state_dict(theirs.norm2.state_dict())
 
 
 @torch.no_grad()

@@ -29,6 +29,7 @@ from course_utils.decoding import greedy_decode
 from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
 from course_utils.models import Transformer, TransformerConfig, count_parameters, make_transformer
 from course_utils.positions import SinusoidalPositions
+from course_utils.recording import record_attention
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
 from course_utils.training import label_smoothing_loss, one_cycle_rate, warmup_rate
 
@@ -631,12 +632,13 @@ assert torch.equal(said, target[:, 1:])
 
 # %%
 sources, targets = copy_task(50, LENGTH, VOCAB, torch.Generator().manual_seed(8))  # (B=50, L_s)
-state = copier.start_decoding(sources, max_len=LENGTH + 1, keep_weights=True)
+state = copier.start_decoding(sources, max_len=LENGTH + 1)
 tokens, steps = torch.full((50,), START_ID), []  # (B,)
-for _ in range(LENGTH + 1):
-    log_probs, state = copier.decode_step(state, tokens)  # (B, V): one new position
-    tokens = log_probs.argmax(-1)  # (B,)
-    steps.append(tokens)
+with record_attention(copier) as stepwise:  # the weights of every attention, at every step
+    for _ in range(LENGTH + 1):
+        log_probs, state = copier.decode_step(state, tokens)  # (B, V): one new position
+        tokens = log_probs.argmax(-1)  # (B,)
+        steps.append(tokens)
 with_cache = torch.stack(steps, dim=1)  # (B, L_t)
 assert torch.equal(with_cache, greedy_by_hand(copier, sources, LENGTH + 1))
 assert torch.equal(with_cache, greedy_decode(copier, sources, max_len=LENGTH + 1).tokens)
@@ -646,22 +648,26 @@ print("keys and values kept after the last step, layer 0:", tuple(state.memory_k
 # %% [markdown]
 # ## 10.12 Where every layer looks
 #
-# At step $t$ the copier must say source symbol $t$. Does its cross-attention look there? One pass over the right target hands back all weights, for each layer `(B, H, L_t, L_s)`: the same rows that `keep_weights=True` collected step by step in 10.11. We measure, for each head, the mean weight on the symbol to be said (the last row, which says `end`, left out). Uniform weights would give 0.10.
+# At step $t$ the copier must say source symbol $t$. Does its cross-attention look there? `record_attention` keeps the weights of every attention that runs inside its block, by the name of the module. One pass over the right target gives them all, for each layer `(B, H, L_t, L_s)`: the same rows that it recorded step by step in 10.11. We measure, for each head, the mean weight on the symbol to be said (the last row, which says `end`, left out). Uniform weights would give 0.10.
 
 # %% tags=["nbval-ignore-output"]
+CROSS = "decoder_layers.*.cross_attention"
+
+
 def weight_on_place(model, task, place):
     """(layers, H): mean weight that step t puts on source position place(t)."""
     source, target = task(200, LENGTH, VOCAB, torch.Generator().manual_seed(9))
-    with torch.no_grad():
-        _, weights = model(source, target[:, :-1], return_weights=True)
-    cross = torch.stack(weights.decoder_cross)  # (layers, B, H, L_t, L_s)
+    with torch.no_grad(), record_attention(model) as seen:
+        model(source, target[:, :-1])
+    cross = torch.stack(seen.matching(CROSS))  # (layers, B, H, L_t, L_s)
     return torch.stack([cross[..., t, place(t)] for t in range(LENGTH)]).mean(dim=(0, 2))  # (layers, H)
 
 
-with torch.no_grad():
-    _, one_pass = copier(sources, targets[:, :-1], return_weights=True)
-collected = torch.stack(state.cross_weights, dim=3)  # L_t times (layers, B, H, L_s) -> (layers, B, H, L_t, L_s)
-assert torch.allclose(collected, torch.stack(one_pass.decoder_cross), atol=1e-4)  # what the steps of 10.11 kept
+with torch.no_grad(), record_attention(copier) as one_pass:
+    copier(sources, targets[:, :-1])
+for name in stepwise:
+    if name.endswith("cross_attention"):  # L_t times (B, H, 1, L_s) -> (B, H, L_t, L_s)
+        assert torch.allclose(torch.cat(stepwise.calls(name), dim=2), one_pass[name], atol=1e-4)
 
 on_place = weight_on_place(copier, copy_task, lambda t: t)
 for layer, row in enumerate(on_place.tolist()):
@@ -669,13 +675,13 @@ for layer, row in enumerate(on_place.tolist()):
 assert on_place.max(dim=1).values.min() > 0.3
 
 # %% tags=["nbval-ignore-output"]
-with torch.no_grad():
-    _, weights = copier(source, target[:, :-1], return_weights=True)
+with torch.no_grad(), record_attention(copier) as seen:
+    copier(source, target[:, :-1])
 rows, columns = [symbols[i] for i in target[0, :-1]], [symbols[i] for i in source[0]]
 axes = plotting.new_axes(11.0, 4.4, columns=2)
 for layer, ax in enumerate(axes):
     head = on_place[layer].argmax().item()
-    plotting.attention_heatmap(weights.decoder_cross[layer][0, head], rows, columns, ax=ax, title=f"layer {layer}, head {head}")
+    plotting.attention_heatmap(seen.matching(CROSS)[layer][0, head], rows, columns, ax=ax, title=f"layer {layer}, head {head}")
     ax.set(xlabel="source", ylabel="given to the decoder")
 plotting.show(axes[0], "Cross-attention of two layers while copying, the head with most weight on the symbol to be said. Both show a diagonal: each row looks at the source symbol that comes next.")
 
@@ -715,13 +721,13 @@ assert reversed_right > 0.98
 # %% tags=["nbval-ignore-output"]
 on_place = weight_on_place(reverser, reverse_task, lambda t: LENGTH - 1 - t)
 backwards = torch.cat([target[:, :1], source.flip(1)], dim=1)  # (1, L_t): start, then the source backwards
-with torch.no_grad():
-    _, weights = reverser(source, backwards, return_weights=True)
+with torch.no_grad(), record_attention(reverser) as seen:
+    reverser(source, backwards)
 rows = [symbols[i] for i in backwards[0]]
 axes = plotting.new_axes(11.0, 4.4, columns=2)
 for layer, ax in enumerate(axes):
     head = on_place[layer].argmax().item()
-    plotting.attention_heatmap(weights.decoder_cross[layer][0, head], rows, columns, ax=ax, title=f"layer {layer}, head {head}")
+    plotting.attention_heatmap(seen.matching(CROSS)[layer][0, head], rows, columns, ax=ax, title=f"layer {layer}, head {head}")
     ax.set(xlabel="source", ylabel="given to the decoder")
 plotting.show(axes[0], "Cross-attention of two layers while reversing: a diagonal from the top right to the bottom left.")
 
@@ -753,12 +759,12 @@ def copy_attention(ours, theirs):
 
 def copy_layer(ours, theirs):
     copy_attention(ours.self_attention, theirs.self_attn)
-    residuals = [ours.self_residual, ours.feed_forward_residual]
+    norms = [ours.attention_norm, ours.feed_forward_norm]
     if isinstance(ours, DecoderLayer):
         copy_attention(ours.cross_attention, theirs.multihead_attn)
-        residuals.insert(1, ours.cross_residual)
-    for number, residual in enumerate(residuals, start=1):
-        getattr(theirs, f"norm{number}").load_state_dict(residual.norm.state_dict())
+        norms.insert(1, ours.cross_attention_norm)
+    for number, norm in enumerate(norms, start=1):
+        getattr(theirs, f"norm{number}").load_state_dict(norm.state_dict())
     theirs.linear1.load_state_dict(ours.feed_forward.up_proj.state_dict())
     theirs.linear2.load_state_dict(ours.feed_forward.down_proj.state_dict())
 

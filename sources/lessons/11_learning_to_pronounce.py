@@ -33,6 +33,7 @@ from course_utils.zoo.evaluate import BEGIN, END, beam_5
 from course_utils.models import Transformer, TransformerConfig, count_parameters
 from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, align, error_rates, pronounce
 from course_utils.training.losses import teacher_forced_loss
+from course_utils.recording import record_attention
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
@@ -412,8 +413,9 @@ def cross_weights(word):
     source = SPELLING.batch([word])  # (1, L_s)
     tokens = greedy_decode(model, source, max_len=MAX_PHONEMES).tokens  # (1, L_t)
     previous = torch.cat((torch.full((1, 1), START_ID), tokens[:, :-1]), dim=1)  # (1, L_t): what each step was given
-    _, weights = model(source, previous, return_weights=True)
-    return torch.stack(weights.decoder_cross)[:, 0, :, :-1]  # (layers, H, sounds, L_s): the end symbol's row left out
+    with record_attention(model) as seen:
+        model(source, previous)
+    return torch.stack(seen.matching("decoder_layers.*.cross_attention"))[:, 0, :, :-1]  # (layers, H, sounds, L_s): the end symbol's row left out
 
 
 long_words = [word for word in split("test") if 8 <= len(word) <= 12][::20]

@@ -211,7 +211,7 @@ for d_model in (512, 4096):
 
 # %%
 def block_by_hand(x, layer):
-    norm_1, norm_2, network = layer.self_residual.norm, layer.feed_forward_residual.norm, layer.feed_forward
+    norm_1, norm_2, network = layer.attention_norm, layer.feed_forward_norm, layer.feed_forward
     x = x + attention_by_hand(rms_norm_by_hand(x, norm_1.weight, norm_1.eps), layer.self_attention)  # (B, L, d_model)
     matrices = network.gate_proj.weight, network.up_proj.weight, network.down_proj.weight
     return x + swiglu_by_hand(rms_norm_by_hand(x, norm_2.weight, norm_2.eps), *matrices)  # (B, L, d_model)

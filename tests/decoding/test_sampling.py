@@ -81,6 +81,9 @@ class Counter:
         logits.scatter_(-1, (tokens[..., None] + 1) % 10, math.log(0.7))
         return logits.scatter_(-1, (tokens[..., None] + 2) % 10, math.log(0.3))
 
+    def next_logits(self, tokens, *, cache=None):
+        return self(tokens, cache=cache)[:, -1]
+
 
 def test_generation_feeds_one_token_at_a_time_with_a_cache():
     prompt = torch.tensor([[3, 4, 5], [0, 1, 8]])

@@ -123,3 +123,26 @@ def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
         call()
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5), (4, 5), (5,)])
+def test_the_gradient_worked_out_by_hand_is_the_numerical_one_and_so_is_the_second(shape):
+    torch.manual_seed(0)
+    norm = RMSNorm(5, eps=1e-3).double()
+    torch.nn.init.normal_(norm.weight)
+    x = torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+    def call(x, weight):
+        return torch.func.functional_call(norm, {"weight": weight}, (x,))
+
+    arguments = (x, norm.weight.detach().requires_grad_())
+    assert torch.autograd.gradcheck(call, arguments) and torch.autograd.gradgradcheck(call, arguments)
+
+
+def test_with_and_without_gradients_rms_norm_says_the_same():
+    x = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(0))
+    norm = RMSNorm(5)
+    with torch.no_grad():
+        alone = norm(x)
+    torch.testing.assert_close(norm(x).detach(), alone)
+    torch.testing.assert_close(torch.func.vmap(norm)(x), alone)

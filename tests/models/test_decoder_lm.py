@@ -5,6 +5,7 @@ import torch
 
 from course_utils.decoding import generate
 from course_utils.models import DecoderConfig, DecoderLM, count_parameters
+from course_utils.recording import record_attention
 
 V, N, D_MODEL, D_FF, H, H_KV = 19, 3, 24, 40, 6, 2
 TOKENS = torch.tensor([[5, 3, 8, 8, 2, 17, 4], [1, 2, 3, 4, 5, 6, 7]])
@@ -24,8 +25,8 @@ NAMES = {
     "norm.weight": "model.norm.weight",
     "generator.weight": "lm_head.weight",
     "self_attention": "self_attn",
-    "self_residual.norm": "input_layernorm",
-    "feed_forward_residual.norm": "post_attention_layernorm",
+    "attention_norm": "input_layernorm",
+    "feed_forward_norm": "post_attention_layernorm",
     "feed_forward": "mlp",
 }
 
@@ -91,10 +92,33 @@ def test_nothing_leaks_from_the_future():
 
 
 def test_weights_of_every_layer():
-    logits, weights = model()(TOKENS, return_weights=True)
-    torch.testing.assert_close(logits, model()(TOKENS), atol=1e-5, rtol=1e-5)
+    net = model()
+    with record_attention(net) as seen:
+        logits = net(TOKENS)
+    torch.testing.assert_close(logits, net(TOKENS), atol=1e-5, rtol=1e-5)
+    weights = seen.matching("layers.*.self_attention")
     assert len(weights) == N and all(w.shape == (2, H, 7, 7) for w in weights)
+    assert all((w.triu(1) == 0).all() for w in weights)
     torch.testing.assert_close(weights[1].sum(-1), torch.ones(2, H, 7))
+
+
+@torch.no_grad()
+def test_the_next_logits_are_those_of_the_last_position_and_no_others_are_computed():
+    net, scored = model(), []
+    net.generator.register_forward_hook(lambda module, inputs, output: scored.append(output.shape))
+    cache = net.start_cache(2, 12)
+    expected = net(TOKENS)
+    torch.testing.assert_close(net.next_logits(TOKENS[:, :5], cache=cache), expected[:, 4], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(net.next_logits(TOKENS[:, 5:], cache=cache), expected[:, 6], atol=1e-5, rtol=1e-5)
+    assert scored[1:] == [(2, V), (2, V)]
+
+
+def test_one_sequence_at_once_needs_no_mask(monkeypatch):
+    """The kernel is told that attention is causal; a mask of L x L is never made."""
+    net = model()
+    monkeypatch.setattr("course_utils.models.decoder_lm.causal_mask", None)
+    monkeypatch.setattr("course_utils.masks.causal_mask", None)
+    net(TOKENS).sum().backward()
 
 
 def test_parameters_by_hand():
@@ -125,7 +149,7 @@ def test_cached_generation_gives_the_same_tokens(temperature):
     ("call", "words"),
     [
         (lambda: model()(TOKENS.repeat(1, 2)), r"14 positions.*max_len \(12\)"),
-        (lambda: model()(TOKENS + 10), "1.* to 27; expected 0 to 18"),
+        (lambda: model()(TOKENS + 10), "1.* to 27; this embedding knows 0 to 18"),
         (lambda: model()(TOKENS[0]), r"shape \(7,\)"),
         (lambda: model()(TOKENS, cache=[]), "cache has 0 entries.*3 layers"),
         (lambda: model().start_cache(2, 13), r"max_len \(13\).*\(12\)"),

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from course_utils.models import Transformer, TransformerConfig
+from course_utils.recording import record_attention
 
 SOURCE = torch.tensor([[5, 3, 8, 8, 2, 0, 0], [1, 2, 3, 4, 5, 6, 7], [4, 4, 0, 0, 0, 0, 0]])
 TARGET = torch.tensor([[1, 2, 3, 12, 5], [1, 4, 2, 0, 6], [3, 3, 3, 1, 2]])  # one holds padding in its middle
@@ -55,17 +56,20 @@ def test_the_source_is_projected_once_and_earlier_tokens_never_again():
 def test_reordered_rows_go_on_as_if_they_had_always_stood_there(positions, indices):
     found = model(positions=positions)
     indices = torch.tensor(indices)
-    state = found.start_decoding(SOURCE, max_len=L_T, keep_weights=True)
+    state = found.start_decoding(SOURCE, max_len=L_T)
     run(found, state, TARGET[:, :2])
     state.reorder(indices)
     target = TARGET[indices]
     target[:, 2:] = torch.randint(1, TGT, (len(indices), 3), generator=torch.Generator().manual_seed(1))
-    rest = run(found, state, target[:, 2:])
-    logits, weights = found(SOURCE[indices], target, return_weights=True)
+    with record_attention(found) as stepwise:
+        rest = run(found, state, target[:, 2:])
+    with record_attention(found) as at_once:
+        logits = found(SOURCE[indices], target)
     torch.testing.assert_close(rest, logits.log_softmax(-1)[:, 2:], atol=1e-5, rtol=1e-5)
     assert torch.equal(state.tokens, target)
-    expected = torch.stack(weights.decoder_cross)  # (num_layers, B_new, H, L_t, L_s)
-    torch.testing.assert_close(torch.stack(state.cross_weights, dim=3), expected, atol=1e-5, rtol=1e-5)
+    for name in (f"decoder_layers.{layer}.cross_attention" for layer in range(N)):
+        weights = torch.cat(stepwise.calls(name), dim=2)  # (B_new, H, 3, L_s), of the last three steps
+        torch.testing.assert_close(weights, at_once[name][:, :, 2:], atol=1e-5, rtol=1e-5)
 
 
 def test_beams_of_one_sentence_share_their_memory():
@@ -93,15 +97,6 @@ def test_reorder_before_the_first_step_and_twice():
     state.reorder(torch.tensor([1, 0, 0]))
     expected = found(SOURCE[[1, 2, 2]], TARGET).log_softmax(-1)
     torch.testing.assert_close(run(found, state, TARGET), expected, atol=1e-5, rtol=1e-5)
-
-
-def test_cross_weights_only_if_asked_for():
-    found = model()
-    assert found.start_decoding(SOURCE, max_len=L_T).cross_weights is None
-    state = found.start_decoding(SOURCE, max_len=L_T, keep_weights=True)
-    run(found, state, TARGET)
-    assert [tuple(weights.shape) for weights in state.cross_weights] == [(N, B, H, L_S)] * L_T
-    assert (state.cross_weights[0][:, 0, :, 5:] == 0).all()
 
 
 def full():

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from course_utils.models.recurrent import RecurrentEncoder, RecurrentSeq2Seq
+from course_utils.recording import record_attention
 
 SOURCE = torch.tensor([[5, 3, 4, 6, 3, 0, 0], [4, 4, 5, 0, 0, 0, 0], [3, 5, 6, 4, 3, 5, 7]])  # (3, 7)
 TARGET = torch.tensor([[1, 4, 5, 3, 0], [1, 3, 3, 4, 5], [1, 5, 2, 0, 0]])  # (3, 5)
@@ -48,7 +49,9 @@ def by_equations(net, source, target):
 
 def test_with_attention_equals_the_equations():
     net = model()
-    logits, weights = net(SOURCE, TARGET, return_weights=True)
+    with record_attention(net) as seen:
+        logits = net(SOURCE, TARGET)
+    weights = torch.cat(seen.calls("attention"), dim=1)
     assert logits.shape == (3, 5, 9) and weights.shape == (3, 5, 7)
     for row, length in enumerate((5, 3, 7)):
         expected, alignment = by_equations(net, SOURCE[row, :length], TARGET[row])
@@ -122,7 +125,6 @@ def test_parameters_by_hand():
         (lambda: model()(torch.tensor([[3, 4], [0, 0]]), TARGET[:2]), "source is empty"),
         (lambda: model()(torch.tensor([[0, 4]]), TARGET[:1]), "padding before a symbol"),
         (lambda: model()(SOURCE, TARGET[:2]), "3 sources but 2 targets"),
-        (lambda: model(False)(SOURCE, TARGET, return_weights=True), "attention=True"),
     ],
 )
 def test_bad_input_is_named(as_a_user, call, words):

@@ -9,6 +9,7 @@ from torch import nn
 
 from course_utils.masks import causal_mask, combine_masks, padding_mask
 from course_utils.models import Transformer, TransformerConfig, count_parameters, make_transformer
+from course_utils.recording import record_attention
 
 SRC, TGT, N, D_MODEL, D_FF, H = 11, 13, 3, 24, 40, 4
 SOURCE = torch.tensor([[5, 3, 8, 8, 2, 0, 0], [1, 2, 3, 4, 5, 6, 7]])
@@ -52,13 +53,14 @@ def test_equals_pytorchs(pre_norm):
     hidden = theirs(source, target, **pytorchs_masks())
     got = ours.decode(TARGET, ours.encode(SOURCE), memory_mask=padding_mask(SOURCE, 0))
     torch.testing.assert_close(got, hidden, atol=1e-4, rtol=1e-4)
-    explicit, weights = ours(SOURCE, TARGET, return_weights=True)
+    with record_attention(ours) as seen:
+        explicit = ours(SOURCE, TARGET)
     for logits in (ours(SOURCE, TARGET), explicit):
         torch.testing.assert_close(logits, ours.generator(hidden), atol=1e-4, rtol=1e-4)
     for found, shape in (
-        (weights.encoder, (B, H, L_S, L_S)),
-        (weights.decoder_self, (B, H, L_T, L_T)),
-        (weights.decoder_cross, (B, H, L_T, L_S)),
+        (seen.matching("encoder_layers.*.self_attention"), (B, H, L_S, L_S)),
+        (seen.matching("decoder_layers.*.self_attention"), (B, H, L_T, L_T)),
+        (seen.matching("decoder_layers.*.cross_attention"), (B, H, L_T, L_S)),
     ):
         assert [tuple(w.shape) for w in found] == [shape] * N
         torch.testing.assert_close(torch.stack(found).sum(-1), torch.ones(N, *shape[:-1]))

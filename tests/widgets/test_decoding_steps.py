@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from course_utils.models import Transformer, TransformerConfig
+from course_utils.recording import record_attention
 from course_utils.tokenizers import START_ID
 from course_utils.widgets import decoding_steps
 from course_utils.widgets.decoding_steps import record_decoding
@@ -21,13 +22,15 @@ def model():
 
 
 def step_by_step(model, steps):
-    state, tokens, said, rows = model.start_decoding(SOURCE[None], max_len=steps, keep_weights=True), START_ID, [], []
-    for _ in range(steps):
-        log_probs, state = model.decode_step(state, torch.tensor([tokens]))
-        tokens = log_probs.argmax(-1).item()
-        said.append(tokens)
-        rows.append(log_probs[0].exp())
-    return said, torch.stack(rows), torch.stack(state.cross_weights, dim=3)[:, 0]  # (layers, H, steps, L_s)
+    state, tokens, said, rows = model.start_decoding(SOURCE[None], max_len=steps), START_ID, [], []
+    with record_attention(model) as seen:
+        for _ in range(steps):
+            log_probs, state = model.decode_step(state, torch.tensor([tokens]))
+            tokens = log_probs.argmax(-1).item()
+            said.append(tokens)
+            rows.append(log_probs[0].exp())
+    cross = [torch.cat(seen.calls(f"decoder_layers.{i}.cross_attention"), dim=2)[0] for i in range(3)]
+    return said, torch.stack(rows), torch.stack(cross)  # (layers, H, steps, L_s)
 
 
 def test_the_record_is_what_single_steps_say(model):
@@ -35,7 +38,7 @@ def test_the_record_is_what_single_steps_say(model):
     said, probabilities, cross = step_by_step(model, 6)
     assert record.outputs.tolist() == said and record.inputs.tolist() == [START_ID, *said[:-1]]
     torch.testing.assert_close(record.probabilities, probabilities)
-    torch.testing.assert_close(torch.stack(record.weights.decoder_cross)[:, 0], cross)
+    torch.testing.assert_close(torch.stack(record.weights.matching("decoder_layers.*.cross_attention"))[:, 0], cross)
 
 
 def shown(widget):
@@ -49,12 +52,14 @@ def test_each_control_shows_its_own_part(model):
         for name, value in (("step", step), ("layer", layer), ("head", head)):
             widget.controls[name].value = value
         widget.controls["looks_at"].value = "source (cross)"
-        torch.testing.assert_close(shown(widget), record.weights.decoder_cross[layer][0, head, : step + 1])
+        torch.testing.assert_close(
+            shown(widget), record.weights.matching("decoder_layers.*.cross_attention")[layer][0, head, : step + 1]
+        )
         bars = [bar.get_height() for bar in widget.figure.axes[1].patches]
         torch.testing.assert_close(torch.tensor(bars, dtype=torch.float32), record.probabilities[step])
         assert widget.figure.axes[1].get_title() == f"step {step}: says {SYMBOLS[record.outputs[step]]}"
         widget.controls["looks_at"].value = "target so far (self)"
-        expected = record.weights.decoder_self[layer][0, head, : step + 1, : step + 1]
+        expected = record.weights.matching("decoder_layers.*.self_attention")[layer][0, head, : step + 1, : step + 1]
         torch.testing.assert_close(shown(widget), expected)
         assert widget.figure.axes[0].get_title() == f"layer {layer} of 3, head {head} of 2"
         assert not widget.problem.value

@@ -7,6 +7,7 @@ from course_utils import zoo
 from course_utils.decoding import Beams, beam_search, greedy_decode
 from course_utils.models import Transformer, TransformerConfig
 from course_utils.models.recurrent import RecurrentSeq2Seq
+from course_utils.recording import record_attention
 from course_utils.widgets import pronouncer
 from course_utils.widgets.pronouncer import describe_beams
 from course_utils.zoo.pronunciation import SOUNDS, SPELLING, align
@@ -30,7 +31,9 @@ def test_the_best_sequence_is_drawn_and_all_are_listed(trained):
     sounds, weights, text = shown(widget)
     assert sounds == [SOUNDS.symbols[i] for i in found.tokens[0, 0].tolist() if i]
     previous = torch.tensor([[1, *found.tokens[0, 0, : len(sounds) - 1].tolist()]])
-    torch.testing.assert_close(weights, trained(SPELLING.batch(["nation"]), previous, return_weights=True)[1][0])
+    with record_attention(trained) as seen:
+        trained(SPELLING.batch(["nation"]), previous)
+    torch.testing.assert_close(weights, torch.cat(seen.calls("attention"), dim=1)[0])
     for tokens, log_prob in zip(found.tokens[0], found.log_probs[0].tolist(), strict=True):
         assert f"{100 * torch.tensor(log_prob).exp():.1f} %  {' '.join(SOUNDS.decode(tokens))}" in text
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from course_utils.models import Transformer, TransformerConfig
+from course_utils.recording import record_attention
 from course_utils.zoo.evaluate import beam_5
 from course_utils.zoo.pronunciation import (
     MAX_PHONEMES,
@@ -82,13 +83,15 @@ def test_alignment_of_a_transformer_is_the_mean_of_what_decoding_saw(decode):
     model = small_transformer()
     model.generator.bias.data[2] = 1.0  # let it come to an end now and then
     found = align(model, "Knight", **({"decode": decode} if decode else {}))
-    state = model.start_decoding(SPELLING.batch(["knight"]), max_len=MAX_PHONEMES, keep_weights=True)
+    state = model.start_decoding(SPELLING.batch(["knight"]), max_len=MAX_PHONEMES)
     total, token = 0.0, 1
-    for sound in found.sounds:
-        log_probs, state = model.decode_step(state, torch.tensor([token]))
-        token = SOUNDS.symbols.index(sound)
-        total += log_probs[0, token].item()
-    weights = torch.stack(state.cross_weights)[:, :, 0].mean(dim=(1, 2))  # (L_t, L_s), of (L_t, num_layers, H, L_s)
+    with record_attention(model) as seen:
+        for sound in found.sounds:
+            log_probs, state = model.decode_step(state, torch.tensor([token]))
+            token = SOUNDS.symbols.index(sound)
+            total += log_probs[0, token].item()
+    layers = [torch.cat(seen.calls(f"decoder_layers.{i}.cross_attention"), dim=2) for i in range(2)]  # (1, H, L_t, L_s)
+    weights = torch.cat(layers).mean(dim=(0, 1))  # (L_t, L_s)
     torch.testing.assert_close(found.weights, weights)
     assert found.probability == pytest.approx(torch.tensor(total).exp().item(), rel=1e-4)
     assert "<pad>" not in found.sounds
