@@ -6,52 +6,55 @@ import unicodedata
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from .links import Outline, placeholders
 from .source import HEADING, Cell, Source
 from .student import require_no_leak, split_solution, student_text
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
-COLAB_INSTALL = """import sys
+PLACEHOLDER_IN_CODE = re.compile(r"^# \{\{\w+\}\}$", re.MULTILINE)
+INSTALL_ID = "colab-install"
+# In JupyterLab the cell is collapsed by its metadata, in Colab by the title. It leaves `sys` to those who need it.
+COLAB_INSTALL = """#@title In Colab, this cell installs the course. Anywhere else it does nothing.
+from sys import executable, modules
 
-if "google.colab" in sys.modules:  # only in Colab: install the course, keep Colab's own PyTorch
-    import subprocess
+if "google.colab" in modules:  # keep Colab's own PyTorch
+    from subprocess import run
 
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "git+{address}"], check=True)
+    run([executable, "-m", "pip", "install", "--quiet", "git+{address}"], check=True)
 """
 
 
-def assemble(source: Source, address: str) -> dict[str, NotebookNode]:
+def assemble(source: Source, outline: Outline) -> dict[str, NotebookNode]:
     """All notebooks that one source yields, not yet executed.
 
     Args:
         source: The parsed source.
-        address: The repository's public address, for badges and the Colab cell.
+        outline: The public address and the other notebooks, for links and the Colab cell.
 
     Returns:
         Path relative to the project -> notebook: one for a lesson, ``solutions/`` and ``exercises/`` for exercises.
     """
     if source.kind == "lesson":
         path = f"notebooks/{source.stem}.ipynb"
-        return {path: _notebook(source, address, path)}
+        return {path: _notebook(source, outline, path)}
     require_no_leak(source)
     released = f"exercises/{source.stem}.ipynb"
     return {
-        f"solutions/{source.stem}.ipynb": _notebook(source, address, released, audience="solution"),
-        released: _notebook(source, address, released, audience="exercise"),
+        f"solutions/{source.stem}.ipynb": _notebook(source, outline, released, audience="solution"),
+        released: _notebook(source, outline, released, audience="exercise"),
     }
 
 
-def colab_link(address: str, path: str) -> str:
-    """Where Colab opens the notebook at ``path`` of the repository's main branch."""
-    repository = re.sub(r"^https://github\.com/", "", address)
-    return f"https://colab.research.google.com/github/{repository}/blob/main/{path}"
-
-
-def _notebook(source: Source, address: str, badge_path: str, audience: str = "lesson") -> NotebookNode:
+def _notebook(source: Source, outline: Outline, badge_path: str, audience: str = "lesson") -> NotebookNode:
     ids = _Ids()
     cells = []
     roles = {id(cell): (role, exercise) for exercise in source.exercises for role, cell in _roles(exercise)}
+    first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
+    known = placeholders(source, outline, badge_path)
     for cell in source.cells:
+        if cell is first_code:
+            cells.append(_install_cell(outline.address))
         ids.enter(cell)
         role, exercise = roles.get(id(cell), (None, None))
         if audience == "exercise" and "solution" in cell.tags:
@@ -60,7 +63,10 @@ def _notebook(source: Source, address: str, badge_path: str, audience: str = "le
         text = student_text(source, cell) if audience == "exercise" else cell.text
         if audience == "solution":
             split_solution(source, cell)
-        text = _fill(source, cell, text, address, badge_path)
+        if cell.kind == "markdown":
+            text = _fill(source, cell, text, known)
+        elif stray := PLACEHOLDER_IN_CODE.search(text):
+            raise source.error(f"{stray.group()!r} in code: only Markdown has placeholders", cell)
         cell_id = ids.next(role and f"{role}-{exercise.number.replace('.', '-')}")
         new = new_code_cell if cell.kind == "code" else new_markdown_cell
         metadata = {"tags": list(cell.tags)} if cell.tags else {}
@@ -101,17 +107,17 @@ def _nbgrader(grade_id: str, points: int | None) -> dict:
     return metadata
 
 
-def _fill(source: Source, cell: Cell, text: str, address: str, badge_path: str) -> str:
-    badge = f"[▶ Open in Colab]({colab_link(address, badge_path)})"  # no picture from afar: pages must read offline
-    known = {"colab_link": badge, "colab_install": COLAB_INSTALL.format(address=address)}
+def _install_cell(address: str) -> NotebookNode:
+    metadata = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    return new_code_cell(COLAB_INSTALL.format(address=address).rstrip("\n"), id=INSTALL_ID, metadata=metadata)
 
+
+def _fill(source: Source, cell: Cell, text: str, known: dict[str, str]) -> str:
     def value(match: re.Match) -> str:
         if match.group(1) not in known:
-            raise source.error(f"unknown placeholder {match.group(0)}; known: {', '.join(known)}", cell)
+            raise source.error(f"nothing to put for {match.group(0)}; here there is {', '.join(sorted(known))}", cell)
         return known[match.group(1)]
 
-    if cell.kind == "code":  # there a placeholder is a comment line of its own, so that the source stays Python
-        return re.sub(r"^# (\{\{\w+\}\})$", lambda m: PLACEHOLDER.sub(value, m.group(1)), text, flags=re.MULTILINE)
     return PLACEHOLDER.sub(value, text)
 
 

@@ -1,6 +1,8 @@
 """Build and check: which notebooks the sources ask for, which of them are up to date, writing them whole."""
 
+import ast
 import os
+import sys
 import tomllib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +16,16 @@ from tqdm import tqdm
 from course_utils.files import write_whole
 
 from .assemble import assemble
+from .definitions import names_in
 from .errors import AuthoringError
-from .execute import execute, provenance
+from .execute import execute
+from .links import Outline
+from .provenance import Library, changes
 from .readme import readme_text
 from .source import Source, read_source
 
 BUILT_FOLDERS = ("notebooks", "solutions", "exercises")
-MADE_BY_RUNNING = ("library", "python")  # metadata that says what made the outputs; compared by build, not by check
+MADE_BY_RUNNING = ("library", "python")  # metadata that says what made the outputs
 
 
 @dataclass(frozen=True)
@@ -68,19 +73,21 @@ def read_sources(root: Path, only: str | None = None) -> tuple[list[Source], lis
 
 def targets(root: Path, only: str | None = None) -> tuple[list[Target], list[AuthoringError]]:
     """Every notebook that the sources ask for, and every source that cannot be built."""
-    address = repository_address(root)
+    outline = Outline.read(root, repository_address(root))
     sources, errors = read_sources(root, only)
     found = []
     for source in sources:
         try:
-            found.extend(Target(path, source, notebook) for path, notebook in assemble(source, address).items())
+            found.extend(Target(path, source, notebook) for path, notebook in assemble(source, outline).items())
         except AuthoringError as problem:
             errors.append(problem)
     return found, errors
 
 
 def build(root: Path, only: str | None = None, jobs: int | None = None, force: bool = False) -> list[str]:
-    """Write every notebook that is not what its source says; run lessons and solutions for it.
+    """Write every notebook that is not what its source says, or whose outputs come from another library.
+
+    Lessons and solutions are run for it. Where only prose differs, the outputs that are there are kept.
 
     Args:
         root: The project's folder.
@@ -95,17 +102,20 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
         ExceptionGroup: of AuthoringError, one for each source that could not be built. The others are written.
     """
     asked, errors = targets(root, only)
-    stale = [target for target in asked if force or _difference(root, target, with_provenance=True)]
+    library = Library(root)
+    stale = [target for target in asked if force or _difference(root, target, library)]
     written = []
-    to_run = [target for target in stale if target.executed]
+    to_run = [t for t in stale if t.executed and (force or not _keep_outputs(root, t, library))]
     cells = sum(cell.cell_type == "code" for target in to_run for cell in target.notebook.cells)
     with tqdm(total=cells, unit="cell", desc="running", disable=not cells) as bar:
 
         def run(target: Target) -> AuthoringError | None:
+            made_by = {"python": "{}.{}".format(*sys.version_info), "library": _library_of(target, library)}
             try:
                 execute(target.source, target.notebook, root, on_cell=lambda: bar.update())
             except AuthoringError as problem:
                 return problem
+            target.notebook.metadata.course.update(made_by)
             return None
 
         with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
@@ -127,7 +137,7 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
 
 
 def check(root: Path, only: str | None = None) -> list[str]:
-    """Compare every built notebook with what its source says, without running anything.
+    """Compare every built notebook with its source, and its library with the one it was run with; nothing is run.
 
     Returns:
         One line for each notebook that differs, is missing or has no source; empty when all is well.
@@ -138,7 +148,8 @@ def check(root: Path, only: str | None = None) -> list[str]:
     asked, errors = targets(root, only)
     if errors:
         raise ExceptionGroup("the check stopped", errors)
-    problems = [f"{target.path}: {found}" for target in asked if (found := _difference(root, target))]
+    library = Library(root)
+    problems = [f"{target.path}: {found}" for target in asked if (found := _difference(root, target, library))]
     if only is None:
         paths = {target.path for target in asked}
         present = (path for folder in BUILT_FOLDERS for path in sorted((root / folder).rglob("*.ipynb")))
@@ -158,7 +169,33 @@ def text_of(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
-def _difference(root: Path, target: Target, with_provenance: bool = False) -> str | None:
+def _library_of(target: Target, library: Library) -> dict[str, str]:
+    """What of the library the target's code reaches."""
+    cells = [ast.parse(cell.source) for cell in target.notebook.cells if cell.cell_type == "code"]
+    return library.provenance(names_in(cells), target.source.lesson_number)
+
+
+def _keep_outputs(root: Path, target: Target, library: Library) -> bool:
+    """Give the target the outputs of the notebook on disk, if that ran the same code with the same library."""
+    try:
+        actual = nbformat.reads((root / target.path).read_text(encoding="utf-8"), as_version=4)
+    except Exception:  # there is none, or none that can be read
+        return False
+    have, want = (
+        [cell for cell in notebook.cells if cell.cell_type == "code"] for notebook in (actual, target.notebook)
+    )
+    course = actual.metadata.get("course", {})
+    same = [(cell.source, cell.metadata) for cell in have] == [(cell.source, cell.metadata) for cell in want]
+    ran = all(cell.execution_count is not None for cell in have if cell.source)
+    if not (same and ran) or changes(course.get("library"), _library_of(target, library)):
+        return False
+    for old, new in zip(have, want, strict=True):
+        new.update(outputs=old.outputs, execution_count=old.execution_count)
+    target.notebook.metadata.course.update({key: course.get(key) for key in MADE_BY_RUNNING})
+    return True
+
+
+def _difference(root: Path, target: Target, library: Library) -> str | None:
     """What sets the notebook on disk apart from the target, in words; None if nothing does."""
     path = root / target.path
     if not path.is_file():
@@ -184,10 +221,8 @@ def _difference(root: Path, target: Target, with_provenance: bool = False) -> st
         return f"the notebook's metadata differs from what {target.source.path} yields"
     if not target.executed and text != text_of(wanted):
         return f"not byte for byte what {target.source.path} yields (saved outputs, perhaps)"
-    if with_provenance and target.executed:
-        made_by = {key: actual.metadata.course.get(key) for key in MADE_BY_RUNNING}
-        if made_by != provenance(wanted, root):
-            return "the library has changed since it was run"
+    if target.executed and (found := changes(actual.metadata.course.get("library"), _library_of(target, library))):
+        return f"{found}; run `make build`"
     return None
 
 

@@ -1,10 +1,7 @@
-"""Running an assembled notebook in a fresh kernel, its outputs kept, and what made them recorded."""
+"""Running an assembled notebook in a fresh kernel, its outputs kept."""
 
-import ast
-import hashlib
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
@@ -12,11 +9,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from .assemble import INSTALL_ID
 from .errors import AuthoringError
-from .source import Source
+from .source import Cell, Source
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-PACKAGE = "course_utils"
 CELL_TIMEOUT_S = 300
 
 
@@ -24,7 +21,7 @@ def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: 
     """Run every cell of ``notebook`` in place, in the folder ``notebooks``.
 
     Args:
-        source: Where its cells come from; cell ``i`` of the notebook is cell ``i`` of the source.
+        source: Where its cells come from.
         notebook: An assembled lesson or solution.
         root: The project's folder.
         on_cell: Called after each code cell, for a progress bar.
@@ -40,6 +37,7 @@ def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: 
         raise AuthoringError(
             f"missing kernelspec: no kernel called {name!r} is installed here; pip install ipykernel", source.path
         ) from None
+    origins = _origins(source, notebook)
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT_S,
@@ -55,54 +53,19 @@ def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: 
     except CellExecutionError as problem:
         index = _failed_index(notebook)
         reason = f"the cell raises {problem.ename}: {problem.evalue}"
-        raise source.error(reason, source.cells[index]) from None
+        raise source.error(reason, origins[index]) from None
     except (CellTimeoutError, DeadKernelError) as problem:
         raise source.error(f"the notebook did not finish: {type(problem).__name__}: {problem}") from None
     notebook.metadata.language_info = {"name": "python"}
-    notebook.metadata.course.update(provenance(notebook, root))
-    for index, cell in enumerate(notebook.cells):
+    for origin, cell in zip(origins, notebook.cells, strict=True):
         if cell.cell_type == "code":
-            _tidy_outputs(source, source.cells[index], cell)
+            _tidy_outputs(source, origin, cell)
 
 
-def provenance(notebook: NotebookNode, root: Path) -> dict:
-    """What the outputs depend on besides the cells: the Python version, and a digest of the library modules imported."""
-    digest = hashlib.sha256()
-    for path in _library_files("\n".join(c.source for c in notebook.cells if c.cell_type == "code"), root):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes().replace(b"\r\n", b"\n"))
-    return {"python": f"{sys.version_info.major}.{sys.version_info.minor}", "library": digest.hexdigest()[:16]}
-
-
-def _library_files(code: str, root: Path) -> list[Path]:
-    """The library files that ``code`` imports, directly or through one another, sorted."""
-    found: set[Path] = set()
-    queue = _imported(code, ())
-    while queue:
-        parts = queue.pop()
-        base = root.joinpath(*parts)
-        for path in (base.with_suffix(".py"), base / "__init__.py"):
-            if path.is_file() and path not in found:
-                found.add(path)
-                package = parts if path.name == "__init__.py" else parts[:-1]
-                queue.extend(_imported(path.read_text(encoding="utf-8"), package))
-        if parts[-1:] == ("checks",):  # its files are loaded by the lesson's number, not by an import statement
-            queue.extend((*parts, path.stem) for path in base.glob("*.py"))
-    return sorted(found)
-
-
-def _imported(code: str, package: tuple[str, ...]) -> list[tuple[str, ...]]:
-    modules = []
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            names = [tuple(alias.name.split(".")) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else ()
-            base += tuple(node.module.split(".")) if node.module else ()
-            names = [base, *((*base, alias.name) for alias in node.names)]
-        else:
-            continue
-        modules.extend(name for name in names if name[:1] == (PACKAGE,))
-    return modules
+def _origins(source: Source, notebook: NotebookNode) -> list[Cell | None]:
+    """For each cell of the notebook the cell of the source; None for the one that the build adds."""
+    cells = iter(source.cells)
+    return [None if cell.id == INSTALL_ID else next(cells) for cell in notebook.cells]
 
 
 def _failed_index(notebook: NotebookNode) -> int:
@@ -112,14 +75,15 @@ def _failed_index(notebook: NotebookNode) -> int:
     return 0
 
 
-def _tidy_outputs(source: Source, origin, cell: NotebookNode) -> None:
+def _tidy_outputs(source: Source, origin: Cell | None, cell: NotebookNode) -> None:
     """Refuse warnings; keep a widget's text, not its view: a view without a kernel is a dead slider or an error box.
 
     What a cell prints may arrive in one piece or in several, as the clock has it; in the notebook it is one.
     """
     cell.outputs = _joined(cell.outputs)
+    may_warn = origin is not None and "nbval-ignore-output" in origin.tags
     for output in cell.outputs:
-        if output.output_type == "stream" and output.name == "stderr" and "nbval-ignore-output" not in origin.tags:
+        if output.output_type == "stream" and output.name == "stderr" and not may_warn:
             raise source.error(f"the cell writes to stderr: {output.text.strip()[:200]!r}", origin)
         if "data" in output:
             output.data.pop(WIDGET_VIEW, None)

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from .assemble import colab_link
 from .errors import AuthoringError
+from .links import colab_link
 from .source import Source
 
 BEGIN, END = "<!-- lessons: made by `make build`, do not edit -->", "<!-- end of lessons -->"

@@ -11,13 +11,12 @@
 #
 # Nine exercises, 18 points. At the end you can bring text into the shape `(B, L, d_model)` and move its axes without scrambling it.
 #
-# {{colab_link}} · about 65 minutes · builds on lesson 00
+# {{colab_link}} · about 65 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 
 from course_utils.checks import check
@@ -322,3 +321,6 @@ quiz_0_9 = "b"
 
 # %% tags=["check"]
 check("0.9", quiz_0_9)
+
+# %% [markdown]
+# {{next_steps}}

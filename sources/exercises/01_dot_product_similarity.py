@@ -11,13 +11,12 @@
 #
 # Eight exercises, 18 points. At the end you can compare vectors, alone and in batches, and find the nearest of many.
 #
-# {{colab_link}} · about 60 minutes · builds on lesson 01
+# {{colab_link}} · about 60 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 import torch.nn.functional as F
 
@@ -284,3 +283,6 @@ quiz_1_8 = "b"
 
 # %% tags=["check"]
 check("1.8", quiz_1_8)
+
+# %% [markdown]
+# {{next_steps}}

@@ -11,13 +11,12 @@
 #
 # Eight exercises, 20 points. At the end you have written every part of attention yourself: the softmax, the weighted sum, and two ways to score.
 #
-# {{colab_link}} · about 65 minutes · builds on lesson 02
+# {{colab_link}} · about 65 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 
 from course_utils.checks import check
@@ -314,3 +313,6 @@ quiz_2_8 = "c"
 
 # %% tags=["check"]
 check("2.8", quiz_2_8)
+
+# %% [markdown]
+# {{next_steps}}

@@ -11,13 +11,12 @@
 #
 # Eight exercises, 24 points. At the end you have written the attention step, the decoder step, the loss, the decoding and the error rate of a recurrent model that pronounces words.
 #
-# {{colab_link}} · about 75 minutes · builds on lesson 03
+# {{colab_link}} · about 75 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 import torch.nn.functional as F
 
@@ -356,3 +355,6 @@ quiz_3_8 = "b"
 
 # %% tags=["check"]
 check("3.8", quiz_3_8)
+
+# %% [markdown]
+# {{next_steps}}

@@ -11,7 +11,7 @@
 #
 # Eight exercises, 20 points. At the end you have measured why the scores are scaled, and written attention, self-attention, a fused projection and cross-attention yourself.
 #
-# {{colab_link}} · about 65 minutes · builds on lesson 04
+# {{colab_link}} · about 65 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
@@ -19,7 +19,6 @@
 # As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q` with `W_q` of shape `(d_model, d_k)`. Where you have written `attention` in 4.2, you may call it in the exercises after it.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -330,3 +329,6 @@ quiz_4_8 = "d"
 
 # %% tags=["check"]
 check("4.8", quiz_4_8)
+
+# %% [markdown]
+# {{next_steps}}

@@ -11,7 +11,7 @@
 #
 # Ten exercises, 24 points. At the end you have written every mask this course needs, an attention that survives any of them, and a detector that tells whether a model can see the future.
 #
-# {{colab_link}} · about 75 minutes · builds on lesson 05
+# {{colab_link}} · about 75 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
@@ -19,7 +19,6 @@
 # In all exercises masks are boolean, and True means **may attend**.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 
 from course_utils.checks import check
@@ -401,3 +400,6 @@ quiz_5_10 = "c"
 
 # %% tags=["check"]
 check("5.10", quiz_5_10)
+
+# %% [markdown]
+# {{next_steps}}

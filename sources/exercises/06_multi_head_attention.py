@@ -11,13 +11,12 @@
 #
 # Eight exercises, 22 points. At the end you have written multi-head attention in two layouts, and can load PyTorch's weights into yours.
 #
-# {{colab_link}} · about 70 minutes · builds on lesson 06
+# {{colab_link}} · about 70 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 
 from course_utils.attention import masked_softmax
@@ -330,3 +329,6 @@ quiz_6_8 = "b"
 
 # %% tags=["check"]
 check("6.8", quiz_6_8)
+
+# %% [markdown]
+# {{next_steps}}

@@ -11,13 +11,12 @@
 #
 # Eight exercises, 21 points. At the end you have written a key/value cache, grouped-query attention with a mask, and the conversion of a trained layer to it.
 #
-# {{colab_link}} · about 70 minutes · builds on lesson 07
+# {{colab_link}} · about 70 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 
 from course_utils.checks import check
@@ -341,3 +340,6 @@ quiz_7_8 = "a"
 
 # %% tags=["check"]
 check("7.8", quiz_7_8)
+
+# %% [markdown]
+# {{next_steps}}

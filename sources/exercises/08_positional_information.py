@@ -11,7 +11,7 @@
 #
 # Nine exercises, 25 points. At the end you have written sinusoidal positions, their shift matrix, RoPE and ALiBi, and a test that tells relative positions from absolute ones.
 #
-# {{colab_link}} · about 90 minutes · builds on lesson 08
+# {{colab_link}} · about 90 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
@@ -19,7 +19,6 @@
 # The course's own `positions` module is off limits in these exercises: you are writing it.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 
 from course_utils.checks import check
@@ -372,3 +371,6 @@ quiz_8_9 = "b"
 
 # %% tags=["check"]
 check("8.9", quiz_8_9)
+
+# %% [markdown]
+# {{next_steps}}

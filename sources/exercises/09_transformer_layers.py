@@ -11,7 +11,7 @@
 #
 # Ten exercises, 26 points. At the end you have written both norms, the feed-forward network, the residual connection in both orders, an encoder layer, a decoder layer and a stack.
 #
-# {{colab_link}} · about 90 minutes · builds on lesson 09
+# {{colab_link}} · about 90 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
@@ -19,7 +19,6 @@
 # In all exercises masks are boolean, and True means **may attend**.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -423,3 +422,6 @@ quiz_9_10 = "b"
 
 # %% tags=["check"]
 check("9.10", quiz_9_10)
+
+# %% [markdown]
+# {{next_steps}}

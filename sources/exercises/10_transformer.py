@@ -11,7 +11,7 @@
 #
 # Nine exercises, 27 points. At the end you have assembled a Transformer, its masks, its loss, its schedule and its decoding, and all of your answers together learn to copy.
 #
-# {{colab_link}} · about 100 minutes · builds on lesson 10
+# {{colab_link}} · about 100 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
@@ -19,7 +19,6 @@
 # In all exercises masks are boolean, and True means **may attend**.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import sys
 
 import torch
@@ -424,3 +423,6 @@ try:
     learn_to_copy()
 except NotImplementedError:
     print("This cell needs your answers to exercises 10.1 to 10.6: solve them first, then run it again.")
+
+# %% [markdown]
+# {{next_steps}}

@@ -11,13 +11,12 @@
 #
 # Eight exercises, 26 points. At the end you have written the batches, the search and the error rates of lesson 11, and have put words of your own to the trained model.
 #
-# {{colab_link}} · about 80 minutes · builds on lesson 11
+# {{colab_link}} · about 80 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import random
 
 import torch
@@ -403,3 +402,6 @@ quiz_11_8 = "d"
 
 # %% tags=["check"]
 check("11.8", quiz_11_8)
+
+# %% [markdown]
+# {{next_steps}}

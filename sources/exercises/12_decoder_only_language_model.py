@@ -11,7 +11,7 @@
 #
 # Eight exercises, 25 points. At the end you have written the block of today's language models, the loop that generates with a cache, the rule by which tokens are drawn, and the figure by which models are compared.
 #
-# {{colab_link}} · about 100 minutes · builds on lesson 12
+# {{colab_link}} · about 100 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
@@ -19,7 +19,6 @@
 # In all exercises masks are boolean, and True means **may attend**.
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 
 import torch
@@ -378,3 +377,6 @@ quiz_12_8 = "c"
 
 # %% tags=["check"]
 check("12.8", quiz_12_8)
+
+# %% [markdown]
+# {{next_steps}}

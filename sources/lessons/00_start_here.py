@@ -14,7 +14,6 @@
 # {{colab_link}} · about 60 minutes · builds on nothing
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 import os
 import platform
@@ -72,7 +71,7 @@ plotting.show(axes[0], "Three grids. x has rows 1 2 3 and 4 5 6. Reshaped: rows 
 #
 # **Predict.** Where a lesson says *predict first*, write your guess down before you run the cell. A wrong guess is worth more than none: it shows you what to look at.
 #
-# **Check.** Each lesson has a notebook of exercises, here `exercises/00_start_here.ipynb`. You write a function and hand it to `check`. A wrong answer raises an error that you can read. The next
+# **Check.** Each lesson comes with its own {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. A wrong answer raises an error that you can read. The next
 # cell plays a student who answers exercise 0.1, *divide each number by the sum of its row*, and forgets the word "row".
 
 # %%
@@ -782,7 +781,7 @@ print("written into its clone:", original)
 # **"Are the targets shifted by one?"** If they equal the inputs, the model copies. A model that sees the future (lesson 05) is the second suspect. (Learning the text by heart could bring the loss to zero as well, but hardly in one pass. A large learning rate makes a loss jump; it does not make it vanish.)
 # </details>
 #
-# Now do the exercises: `exercises/00_start_here.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

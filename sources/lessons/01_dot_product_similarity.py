@@ -14,7 +14,6 @@
 # {{colab_link}} · about 45 minutes · builds on lesson 00
 
 # %% tags=["setup"]
-# {{colab_install}}
 import collections
 
 import torch
@@ -429,7 +428,7 @@ print(f"happy with joyful, only happy normalized: {(similarity.normalize(happy) 
 # **No, it is what was counted.** Both keep the same company: both often follow "return" and "is". The vectors say *used alike*, not *means the same*. (A larger text is no cure as such: it counts the same thing more often.)
 # </details>
 #
-# Now do the exercises: `exercises/01_dot_product_similarity.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

@@ -14,7 +14,6 @@
 # {{colab_link}} · about 75 minutes · builds on lessons 00 and 01
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 import timeit
 
@@ -828,7 +827,7 @@ print("log of the softmax", torch.softmax(x, dim=-1).log().tolist(), "  log_soft
 # **There is a bug.** The entropy of 7 weights that sum to 1 is at most ln 7, computed in section 2.8 and below 2. Perhaps the row does not sum to 1. Another base of the logarithm does not explain it: even to base 2 the bound stays below 3. (It cannot be "very spread out": uniform is the limit.)
 # </details>
 #
-# Now do the exercises: `exercises/02_soft_lookup.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

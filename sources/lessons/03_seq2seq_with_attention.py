@@ -14,7 +14,6 @@
 # {{colab_link}} · about 90 minutes · builds on lessons 00 to 02
 
 # %% tags=["setup"]
-# {{colab_install}}
 import hashlib
 import math
 from dataclasses import replace
@@ -793,7 +792,7 @@ print({name: f"{count:,} multiplications" for name, count in counts.items()}, f"
 # **Not necessarily.** The state at *t* has read the *s* as well, in the backward direction, so what the decoder needs may be found there. Section 3.11 measures how much a state holds of its neighbors. (The picture alone proves neither a fault nor its absence; the error rate does.)
 # </details>
 #
-# Now do the exercises: `exercises/03_seq2seq_with_attention.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

@@ -14,7 +14,6 @@
 # {{colab_link}} · about 75 minutes · builds on lessons 01 and 02
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 import timeit
 
@@ -670,7 +669,7 @@ print("library:", attention.scaled_dot_product_attention(half_q, two_keys, two_k
 # **Nothing; and a different output.** A key and its value form a pair, and the order of pairs plays no part. Shuffling the keys alone breaks the pairs: the weights are then given to the wrong values. (Not "the output is shuffled": its rows belong to the queries, which stayed where they were.)
 # </details>
 #
-# Now do the exercises: `exercises/04_scaled_dot_product_attention.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

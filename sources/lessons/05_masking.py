@@ -14,7 +14,6 @@
 # {{colab_link}} · about 80 minutes · builds on lesson 04
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 import timeit
 
@@ -776,7 +775,7 @@ for name, arguments in ways.items():
 # **9 positions**, $n(w-1)$ with $n = 3$ and $w = 4$. (Not 12: each window holds the position itself, so a layer reaches 3 further back. Not 3: layers pass on what they have seen.)
 # </details>
 #
-# Now do the exercises: `exercises/05_masking.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

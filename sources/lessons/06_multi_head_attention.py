@@ -14,7 +14,6 @@
 # {{colab_link}} · about 80 minutes · builds on lessons 04 and 05
 
 # %% tags=["setup"]
-# {{colab_install}}
 import sys
 
 import torch
@@ -785,7 +784,7 @@ print("explicit path and fused kernel agree:", tuple(fast.shape))
 # **You do not know yet.** Remove the head and measure the error. In section 6.10 there are heads with a pattern whose removal changes nothing. (Neither "it uses the first token" nor "it is useless" follows from a picture.)
 # </details>
 #
-# Now do the exercises: `exercises/06_multi_head_attention.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

@@ -14,7 +14,6 @@
 # {{colab_link}} · about 75 minutes · builds on lessons 05 and 06
 
 # %% tags=["setup"]
-# {{colab_install}}
 import sys
 import timeit
 
@@ -768,7 +767,7 @@ for dtype in (torch.float32, torch.float16, torch.int8):
 # **No.** There are still H maps of scores, each with the same products (counted in section 7.10). What shrinks is the cache, the reading of it, and the two projections. (That decoding gets faster does not show fewer multiplications: it shows less waiting for memory.)
 # </details>
 #
-# Now do the exercises: `exercises/07_grouped_query_attention.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

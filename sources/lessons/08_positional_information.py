@@ -14,7 +14,6 @@
 # {{colab_link}} · about 90 minutes · builds on lessons 04 to 07
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 import sys
 
@@ -823,7 +822,7 @@ print("x * cos + rotate_half(x) * sin is the rope of 8.5")
 # **No.** At lengths beyond training there are distances that training never showed, and 8.7 measured what happens. (The property says that a known distance means the same everywhere. It says nothing about unknown distances.)
 # </details>
 #
-# Now do the exercises: `exercises/08_positional_information.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

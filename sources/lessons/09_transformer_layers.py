@@ -14,7 +14,6 @@
 # {{colab_link}} · about 90 minutes · builds on lessons 05, 06 and 08
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 import timeit
 
@@ -978,7 +977,7 @@ for name, norm in (("by hand", lambda: layer_norm(x, weight, bias)), ("fused", l
 # **It survives all 12 with probability $0.9^{12}$, less than a third (section 9.11).** On the added part alone, the direct path would always survive. (That the others are divided by 0.9 keeps the mean, not the signal of this pass.)
 # </details>
 #
-# Now do the exercises: `exercises/09_transformer_layers.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

@@ -14,7 +14,6 @@
 # {{colab_link}} · about 90 minutes · builds on lessons 05, 06, 08 and 09
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 import sys
 
@@ -910,7 +909,7 @@ with torch.device("meta"):
 # **The source does not change while the target grows.** So neither does the memory, nor its keys and values in each layer's cross-attention. (Not because the encoder is larger: both sides have the same number of layers. In training both run once, because the whole target is known.)
 # </details>
 #
-# Now do the exercises: `exercises/10_transformer.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

@@ -14,7 +14,6 @@
 # {{colab_link}} · about 100 minutes · builds on lessons 03 and 10
 
 # %% tags=["setup"]
-# {{colab_install}}
 import hashlib
 import itertools
 import math
@@ -709,7 +708,7 @@ assert on_train["WER"] < rates["Transformer"]["WER"]
 # **Because the loss is computed with the true sounds given, and without the mask the answer is among them.** Held-out words do not help: their answers are given too. Only decoding, without any answer, shows it. (Not "overfitting": the model has not learned the training words by heart, it has learned to copy.)
 # </details>
 #
-# Now do the exercises: `exercises/11_learning_to_pronounce.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

@@ -14,7 +14,6 @@
 # {{colab_link}} · about 100 minutes · builds on lessons 05, 07, 08, 09 and 10
 
 # %% tags=["setup"]
-# {{colab_install}}
 import copy
 import math
 import time
@@ -740,7 +739,7 @@ assert by_length[256] < by_length[64] - 0.02 and by_length[1024] > by_length[256
 # **The positions of the steps (restarted instead of offset), and what is fed (the whole text, or a token twice).** A mask that is aligned top-left would be a third, if several tokens are fed at once (lesson 05). Not a suspect: the random numbers, if greedy was used. And differences of 1e-6 in the logits are rounding; they change the text only at a near tie.
 # </details>
 #
-# Now do the exercises: `exercises/12_decoder_only_language_model.ipynb`.
+# {{next_steps}}
 
 # %% [markdown]
 # ## References

@@ -14,9 +14,10 @@ LESSON = (
 # At the end you can mask.
 #
 # {{colab_link}}
+#
+# {{next_steps}}
 
 # %% tags=["setup"]
-# {{colab_install}}
 import math
 
 # %% [markdown]
@@ -36,10 +37,10 @@ EXERCISES = (
     + """# %% [markdown]
 # # 05 · Masking: exercises
 #
-# Two exercises.
+# Two exercises on {{lesson_link}}.
 
 # %% tags=["setup"]
-# {{colab_install}}
+# stands in for the course's own
 def check(number, answer):
     assert answer in (2, "b") or answer(3) == 9, f"{number} not yet"
 

@@ -5,16 +5,17 @@ import re
 import nbformat
 import pytest
 
-from course_authoring.assemble import assemble, colab_link
+from course_authoring.assemble import INSTALL_ID, assemble
 from course_authoring.build import text_of
 from course_authoring.errors import AuthoringError
+from course_authoring.links import Outline
 from course_authoring.source import read_source
 
 ADDRESS = "https://github.com/someone/course"
 
 
 def built(project, kind="exercises", address=ADDRESS):
-    return assemble(read_source(project, project / f"sources/{kind}/05_masking.py"), address)
+    return assemble(read_source(project, project / f"sources/{kind}/05_masking.py"), Outline.read(project, address))
 
 
 def test_paths(project):
@@ -66,15 +67,28 @@ def test_the_address_stands_in_badges_and_cells(project):
     notebook = built(project, "lessons", "https://github.com/fork/er")["notebooks/05_masking.ipynb"]
     assert "colab.research.google.com/github/fork/er/blob/main/notebooks/05_masking.ipynb" in notebook.cells[0].source
     assert '"git+https://github.com/fork/er"' in notebook.cells[1].source
+    assert notebook.cells[1].id == INSTALL_ID
     released = built(project)["solutions/05_masking.ipynb"]
     assert "{{" not in "".join(cell.source for cell in released.cells)
-    assert colab_link(ADDRESS, "a.ipynb").endswith("/github/someone/course/blob/main/a.ipynb")
 
 
 def test_unknown_placeholders_are_named(project, edit):
-    edit("{{colab_install}}", "{{colab_instal}}")
-    with pytest.raises(AuthoringError, match="unknown placeholder {{colab_instal}}; known: colab_link, colab_install"):
+    edit("{{lesson_link}}", "{{lesson_lnk}}")
+    with pytest.raises(AuthoringError, match="cell 1: nothing to put for {{lesson_lnk}}; here there is colab_link, ex"):
         built(project)
+    edit("{{lesson_lnk}}", "the lesson")
+    edit("# stands in", "# {{colab_link}}\n# stands in")
+    with pytest.raises(AuthoringError, match="cell 2: '# {{colab_link}}' in code: only Markdown has placeholders"):
+        built(project)
+
+
+def test_the_first_code_cell_installs_in_colab_and_is_collapsed(project):
+    for notebook in (*built(project).values(), *built(project, "lessons").values()):
+        first, second = [cell for cell in notebook.cells if cell.cell_type == "code"][:2]
+        assert first.id == INSTALL_ID and "google.colab" in first.source
+        assert first.metadata == {"jupyter": {"source_hidden": True}, "cellView": "form"}
+        assert first.source.startswith("#@title ")  # what Colab shows in the place of the code
+        assert second.metadata.tags == ["setup"] and "jupyter" not in second.metadata
 
 
 def test_no_trace_of_the_answer_in_the_exercise(project):

@@ -29,10 +29,10 @@ def reasons(group):
 
 def test_build_executes_and_check_is_content(built):
     lesson, solution, exercise = (nbformat.read(built / path, 4) for path in (LESSON, SOLUTION, EXERCISE))
-    assert lesson.cells[3].outputs[0].text == "4.0\n"
+    assert lesson.cells[4].outputs[0].text == "4.0\n"
     assert all(cell.execution_count for cell in solution.cells if cell.cell_type == "code")
     assert not any(cell.get("outputs") for cell in exercise.cells)
-    assert lesson.metadata.course.python and lesson.metadata.course.library
+    assert lesson.metadata.course.python and lesson.metadata.course.library == {}
     assert check(built) == []
     assert (
         "| 05 | [Masking](notebooks/05_masking.ipynb) | At the end you can mask. |" in (built / "README.md").read_text()
@@ -52,18 +52,54 @@ def test_only_what_changed_is_rebuilt(built, edit):
     assert build(built, only="05") == [LESSON]
 
 
-def test_a_library_change_rebuilds_what_imports_it(built, edit):
+@pytest.fixture
+def with_tool(built, edit):
+    """A library module that the lesson uses, and another function in it that it does not; built."""
     (built / "course_utils").mkdir()
     module = built / "course_utils" / "tool.py"
-    module.write_text("VALUE = 1\n")
-    edit(
-        "import math",
-        "import math, sys; sys.path.insert(0, '..'); from course_utils import tool",
-        "sources/lessons/05_masking.py",
-    )
+    module.write_text("VALUE = 1\n\n\ndef unused():\n    return 1\n")
+    start = "import math, sys; sys.path.insert(0, '..'); from course_utils import tool; print(tool.VALUE)"
+    edit("import math", start, "sources/lessons/05_masking.py")
     assert build(built) == [LESSON]
-    module.write_text("VALUE = 2\n")
-    assert check(built) == [] and build(built) == [LESSON]
+    return module
+
+
+def test_a_library_change_is_named_and_rebuilds_what_uses_it(built, with_tool):
+    with_tool.write_text(with_tool.read_text().replace("VALUE = 1", "VALUE = 22"))
+    assert check(built) == [f"{LESSON}: course_utils/tool.py changed since it was run; run `make build`"]
+    assert build(built) == [LESSON] and check(built) == [] and build(built) == []
+    assert nbformat.read(built / LESSON, 4).cells[2].outputs[0].text == "22\n"
+
+
+def test_comments_and_what_is_not_used_rebuild_nothing(built, with_tool):
+    with_tool.write_text('"""A tool."""\n# One.\nVALUE = (  # two\n    1\n)\n\n\ndef unused():\n    return 2\n')
+    before = stamp(built)
+    assert check(built) == [] and build(built) == [] and stamp(built) == before
+
+
+def test_another_python_rebuilds_nothing(built):
+    change(built / LESSON, lambda notebook: notebook["metadata"]["course"].update(python="2.7"))
+    assert check(built) == [] and build(built) == []
+
+
+def test_a_notebook_that_does_not_say_its_library_is_stale(built):
+    change(built / LESSON, lambda notebook: notebook["metadata"]["course"].update(library="0123456789abcdef"))
+    assert check(built) == [f"{LESSON}: it does not say with which library it was run; run `make build`"]
+    assert build(built) == [LESSON] and check(built) == []
+
+
+def test_where_only_prose_changed_nothing_is_run(built, edit, monkeypatch):
+    from course_utils.authoring import build as module
+
+    before = nbformat.read(built / LESSON, 4)
+    monkeypatch.setattr(module, "execute", lambda *_, **__: pytest.fail("it was run"))
+    edit("An idea", "A better idea", "sources/lessons/05_masking.py")
+    edit("# Square it.", "# Square it, please.")
+    assert build(built) == [LESSON, SOLUTION, EXERCISE]
+    after = nbformat.read(built / LESSON, 4)
+    assert "A better idea" in after.cells[3].source and after.cells[4].id == "5-1-a-better-idea-2"
+    assert [cell.get("outputs") for cell in after.cells] == [cell.get("outputs") for cell in before.cells]
+    assert after.metadata == before.metadata and check(built) == []
 
 
 def test_outputs_are_the_same_bytes_when_forced(built, edit):
@@ -81,13 +117,13 @@ def change(path, function):
 
 
 EDITS = {
-    "text": (LESSON, lambda n: n["cells"][3].update(source="print(5)"), "cell 4 (5-1-an-idea-2): its text differs"),
-    "metadata": (EXERCISE, lambda n: n["cells"][4]["metadata"]["nbgrader"].update(points=99), "its metadata differs"),
-    "a cell less": (SOLUTION, lambda n: n["cells"].pop(), "9 cells, but"),
-    "a cell more": (LESSON, lambda n: n["cells"].append(n["cells"][0] | {"id": "x"}), "6 cells, but"),
+    "text": (LESSON, lambda n: n["cells"][4].update(source="print(5)"), "cell 5 (5-1-an-idea-2): its text differs"),
+    "metadata": (EXERCISE, lambda n: n["cells"][5]["metadata"]["nbgrader"].update(points=99), "its metadata differs"),
+    "a cell less": (SOLUTION, lambda n: n["cells"].pop(), "10 cells, but"),
+    "a cell more": (LESSON, lambda n: n["cells"].append(n["cells"][0] | {"id": "x"}), "7 cells, but"),
     "kernel": (LESSON, lambda n: n["metadata"].pop("kernelspec"), "the notebook's metadata differs"),
-    "never run": (LESSON, lambda n: n["cells"][3].update(execution_count=None, outputs=[]), "was never run"),
-    "saved output": (EXERCISE, lambda n: n["cells"][4].update(execution_count=3), "not byte for byte"),
+    "never run": (LESSON, lambda n: n["cells"][4].update(execution_count=None, outputs=[]), "was never run"),
+    "saved output": (EXERCISE, lambda n: n["cells"][5].update(execution_count=3), "not byte for byte"),
 }
 
 
@@ -194,7 +230,7 @@ def test_command_line(built, edit, capsys):
     assert main(["check", *at]) == 0 and main(["build", *at]) == 0
     edit("# Square it.", "# Square it, please.")
     assert main(["check", *at]) == 1
-    assert f"differs: {SOLUTION}: cell 3 (5-1-square-1)" in capsys.readouterr().err
+    assert f"differs: {SOLUTION}: cell 4 (5-1-square-1)" in capsys.readouterr().err
     edit('tags=["quiz"]', 'tags=["quizz"]')
     assert main(["build", *at, "--only", "05"]) == 1
     assert "error: sources/exercises/05_masking.py:" in capsys.readouterr().err
