@@ -10,7 +10,7 @@ test: export OMP_NUM_THREADS = 1
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 
-.PHONY: setup lab build check test test-hostile lint grade mutants bench test-nbgrader clean
+.PHONY: setup lab build new-lesson check test test-hostile lint grade mutants bench test-nbgrader clean
 .DEFAULT_GOAL := setup
 
 setup: $(READY)
@@ -26,6 +26,10 @@ lab: setup
 
 build: setup
 	$(PY) -m course_authoring build
+
+# make new-lesson NAME=13_state_spaces TITLE="State spaces"
+new-lesson: setup
+	$(PY) -m course_utils.authoring new $(or $(NAME),$(error say which lesson: make new-lesson NAME=13_state_spaces TITLE="State spaces")) $(if $(TITLE),"$(TITLE)")
 
 check: setup
 	$(call step,every built notebook is what its source says,$(PY) -m course_authoring check)

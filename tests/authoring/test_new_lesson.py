@@ -1,0 +1,168 @@
+"""A new lesson, laid out in a small project with the library's own code, then built, checked and tested for real."""
+
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from course_utils.authoring.__main__ import main
+from course_utils.authoring.build import build, check
+from course_utils.authoring.errors import AuthoringError
+from course_utils.authoring.new_lesson import FILES, new_lesson
+
+NAME, TITLE = "13_state_spaces", "State spaces"
+
+
+@pytest.fixture
+def copy(project, root):
+    """The small project, with folders for what a new lesson adds."""
+    for folder in ("course_utils/checks", "tests/checks"):
+        (project / folder).mkdir(parents=True)
+    return project
+
+
+@pytest.fixture
+def with_library(copy, root, monkeypatch):
+    """... and a copy of the library, which kernels and tests started from here import."""
+    shutil.rmtree(copy / "course_utils")
+    unneeded = shutil.ignore_patterns("__pycache__", "*.safetensors", "lesson_0*", "lesson_1*")
+    shutil.copytree(root / "course_utils", copy / "course_utils", ignore=unneeded)
+    monkeypatch.setenv("PYTHONPATH", str(copy))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    return copy
+
+
+def run(notebook, folder):
+    """Run all cells; returns the ids of those that raise, and what they say."""
+    NotebookClient(
+        notebook, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": folder}}
+    ).execute()
+    outputs = {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+    return {name: out.evalue for name, found in outputs.items() for out in found if out.output_type == "error"}
+
+
+def test_it_builds_is_checked_and_stands_in_the_table(with_library):
+    new_lesson(with_library, NAME)
+    assert {f"{folder}/{NAME}.ipynb" for folder in ("notebooks", "solutions", "exercises")} <= set(build(with_library))
+    assert check(with_library) == []
+
+    (row,) = [line for line in (with_library / "README.md").read_text().splitlines() if line.startswith("| 13 ")]
+    assert f"[{TITLE}](notebooks/{NAME}.ipynb)" in row and f"[2, 3 points](exercises/{NAME}.ipynb)" in row
+    before = nbformat.read(with_library / "notebooks/05_masking.ipynb", 4)
+    assert f"[lesson 13, {TITLE}](../notebooks/{NAME}.ipynb)" in before.cells[0].source
+    lesson = nbformat.read(with_library / f"notebooks/{NAME}.ipynb", 4)
+    assert f"(../exercises/{NAME}.ipynb)" in lesson.cells[-2].source
+    assert "course_utils/plotting.py" in lesson.metadata.course.library
+
+    exercises = nbformat.read(with_library / f"exercises/{NAME}.ipynb", 4)
+    solution = nbformat.read(with_library / f"solutions/{NAME}.ipynb", 4)
+    assert "course_utils/checks/lesson_13.py" in solution.metadata.course.library
+    refused = run(exercises, str(with_library))
+    assert set(refused) == {"check-13-1", "check-13-2"} and all(
+        "not attempted yet" in said for said in refused.values()
+    )
+    answers = {cell.id: cell.source for cell in solution.cells}
+    for cell in exercises.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            cell.source = answers[cell.id]
+    assert run(exercises, str(with_library)) == {}
+
+
+def test_its_checks_and_its_test_hold(with_library, root):
+    new_lesson(with_library, NAME)
+    judge = "from course_utils.checks.engine import all_entries; from course_utils.checks.mutants import table\n"
+    judge += "text, whole = table(list(all_entries().values())); print(text); assert whole"
+    commands = {
+        "kill score": ["-c", judge],
+        "its own test": ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/checks/test_lesson_13.py"],
+        "lint": ["-m", "ruff", "check", "--no-cache", "--config", str(root / "pyproject.toml"), "sources", "tests"],
+        "layout": [
+            "-m",
+            "ruff",
+            "format",
+            "--check",
+            "--no-cache",
+            "--line-length=120",
+            "course_utils/checks",
+            "tests",
+        ],
+    }
+    for name, command in commands.items():
+        done = subprocess.run([sys.executable, *command], cwd=with_library, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{name}: {done.stdout[-2000:]} {done.stderr[-2000:]}"
+    assert (
+        "13.1"
+        in subprocess.run(
+            [sys.executable, *commands["kill score"]], cwd=with_library, capture_output=True, text=True, check=True
+        ).stdout
+    )
+
+
+def files(project):
+    return {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "reason"),
+    [
+        (
+            "05_masking",
+            None,
+            "there is a lesson 05 already: sources/lessons/05_masking.py, sources/exercises/05_masking.py",
+        ),
+        ("05_other", None, "there is a lesson 05 already: sources/lessons/05_masking.py"),
+        ("07_other", None, "there is a lesson 07 already: course_utils/checks/lesson_07.py"),
+        ("state_spaces", None, "must look like 13_state_spaces"),
+        ("13_State_spaces", None, "must look like 13_state_spaces"),
+        ("../13_x", None, "must look like 13_state_spaces"),
+        (NAME, "", "a title has 1 to 60 characters"),
+        (NAME, "x" * 61, "a title has 1 to 60 characters"),
+        (NAME, 'The "new" one', "a title has 1 to 60 characters"),
+        (NAME, "two\nlines", "a title has 1 to 60 characters"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_written(copy, name, title, reason):
+    (copy / "course_utils/checks/lesson_07.py").write_text("EXERCISES = ()\n")
+    before = files(copy)
+    with pytest.raises(AuthoringError) as caught:
+        new_lesson(copy, name, title)
+    assert reason in str(caught.value)
+    assert files(copy) == before
+
+
+def test_outside_the_project_it_says_so(tmp_path):
+    with pytest.raises(AuthoringError, match="there is no such folder here"):
+        new_lesson(tmp_path, NAME)
+
+
+def test_when_a_file_cannot_be_written_none_stays(copy, monkeypatch):
+    from course_utils.authoring import new_lesson as module
+
+    before, written = files(copy), []
+
+    def fails_at_the_third(path, text):
+        if len(written) == 2:
+            raise OSError("disk full")
+        written.append(path)
+        path.write_text(text)
+
+    monkeypatch.setattr(module, "write_whole", fails_at_the_third)
+    with pytest.raises(OSError, match="disk full"):
+        new_lesson(copy, NAME)
+    assert files(copy) == before
+
+
+def test_command_line(copy, capsys):
+    at = ["--root", str(copy)]
+    assert main(["new", NAME, "State spaces, again", *at]) == 0
+    said = capsys.readouterr().out
+    assert all(f"wrote {path.format(stem=NAME, number='13')}" in said for path in FILES.values())
+    assert "# # 13 · State spaces, again\n" in (copy / f"sources/lessons/{NAME}.py").read_text()
+    assert main(["new", NAME, *at]) == 1
+    assert "error: '13_state_spaces': there is a lesson 13 already" in capsys.readouterr().err
+    for wrong in (["new", *at], ["build", NAME, *at]):
+        with pytest.raises(SystemExit):
+            main(wrong)
