@@ -32,20 +32,9 @@ class Names:
 
 def names_in(nodes: Iterable[ast.AST], package: Dotted = ()) -> Names:
     """The names that these statements use; ``package`` is what their relative imports start from."""
-    nodes, found = list(nodes), Names()
-    for node in (inner for outer in nodes for inner in ast.walk(outer)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for name, origin in imported(node, package):
-                found.imports.setdefault(name, []).append(origin)
-                found.mentioned.update(origin[0], origin[1])
-        elif isinstance(node, ast.Name):
-            found.mentioned.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            found.mentioned.add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.strings.add(node.value)
+    found = Names()
     for node in nodes:
-        _collect(node, frozenset(), found)
+        _collect(node, frozenset(), found, package)
     return found
 
 
@@ -157,22 +146,32 @@ def _bound_by(node: ast.AST) -> set[str]:
     return set().union(*map(_bound_by, ast.iter_child_nodes(node)))
 
 
-def _collect(node: ast.AST, local: frozenset[str], found: Names) -> None:
-    """Gather the chains below ``node`` that do not start at a local variable of a function or comprehension."""
+def _collect(node: ast.AST, local: frozenset[str], found: Names, package: Dotted) -> None:
+    """Gather what stands below ``node``; names in ``local`` are variables of a function or comprehension around it."""
     if isinstance(node, ast.Name | ast.Attribute):
         attributes: list[str] = []
         while isinstance(node, ast.Attribute):
             attributes.append(node.attr)
             node = node.value
+        found.mentioned.update(attributes)
         if not isinstance(node, ast.Name):
-            _collect(node, local, found)
-        elif node.id not in local:
+            _collect(node, local, found, package)
+            return
+        found.mentioned.add(node.id)
+        if node.id not in local:
             found.chains.add((node.id, *reversed(attributes)))
+    elif isinstance(node, ast.Constant):
+        if isinstance(node.value, str):
+            found.strings.add(node.value)
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        for name, origin in imported(node, package):
+            found.imports.setdefault(name, []).append(origin)
+            found.mentioned.update((name, *origin[0], *origin[1]))
     elif isinstance(node, FUNCTIONS):
         inside = node.body if isinstance(node.body, list) else [node.body]
         for child in ast.iter_child_nodes(node):  # defaults, decorators and annotations belong to the outside
             if child not in inside:
-                _collect(child, local, found)
+                _collect(child, local, found, package)
         arguments = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
         inner = (local | arguments).union(*map(_bound_by, inside))
         for part in ast.walk(node):
@@ -181,15 +180,15 @@ def _collect(node: ast.AST, local: frozenset[str], found: Names) -> None:
             elif isinstance(part, ast.Import | ast.ImportFrom):
                 inner -= {name for name, _ in imported(part, ())}
         for child in inside:
-            _collect(child, inner, found)
+            _collect(child, inner, found, package)
     elif isinstance(node, COMPREHENSIONS):
         first = node.generators[0].iter
-        _collect(first, local, found)
+        _collect(first, local, found, package)
         inner = local.union(*(_bound_by(part.target) for part in node.generators))
         for child in ast.iter_child_nodes(node):
             for part in ast.iter_child_nodes(child) if isinstance(child, ast.comprehension) else [child]:
                 if part is not first:
-                    _collect(part, inner, found)
+                    _collect(part, inner, found, package)
     else:
         for child in ast.iter_child_nodes(node):
-            _collect(child, local, found)
+            _collect(child, local, found, package)
