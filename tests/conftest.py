@@ -11,6 +11,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import jaxtyping  # noqa: E402
 import pytest  # noqa: E402
+from needs import pytest_configure, pytest_runtest_setup, pytest_sessionfinish  # noqa: E402, F401
 
 ROOT = Path(__file__).resolve().parent.parent
 # All but the checks, whose business is plain Python.

@@ -1,6 +1,4 @@
-"""For tests that run kernels in the sandbox: Linux only, and there they fail where bubblewrap is missing."""
-
-import sys
+"""For tests that run kernels in the sandbox: Linux only, and left out where bubblewrap is missing (``needs.py``)."""
 
 import handed_in
 import pytest
@@ -9,7 +7,7 @@ from course_grader.grade import Terms, masters_as_bytes
 from course_grader.limits import Limits
 from course_grader.master import load_masters
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
+linux = pytest.mark.needs("sandbox")
 EXERCISES = handed_in.ROOT / "exercises"
 
 

@@ -13,7 +13,7 @@ from course_grader import sandbox as sandboxes
 from course_grader.limits import Limits
 from course_grader.sandbox import NoSandbox, Sandbox
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
+linux = pytest.mark.needs("sandbox")
 
 
 @pytest.fixture

@@ -1,0 +1,131 @@
+"""What is missing on a newcomer's machine is left out and named in the last lines; with CI=true it fails."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import needs
+import pytest
+
+CONFTEST = f"""
+import sys
+sys.path.insert(0, {str(Path(needs.__file__).parent)!r})
+import needs
+from needs import pytest_configure, pytest_runtest_setup, pytest_sessionfinish
+needs.NEEDS |= {{
+    "engine": needs.Need("the steam engine", lambda: "sudo fetch engine"),
+    "wheel": needs.Need("the wheel", lambda: ""),
+    "wings": needs.Need("the wings", lambda: "sudo fetch wings", only_on=("nowhere",)),
+}}
+"""
+TESTS = """
+import pytest
+
+@pytest.mark.needs("engine")
+@pytest.mark.parametrize("n", range(3))
+def test_drives(n):
+    raise AssertionError("run without an engine")
+
+@pytest.mark.needs("wheel")
+def test_rolls():
+    pass
+
+@pytest.mark.needs("wings")
+def test_flies():
+    raise AssertionError("run without wings")
+"""
+LINE = "left out: 3 tests of the steam engine; to add them: sudo fetch engine"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run of pytest on a small project: its exit status and its last lines."""
+    (tmp_path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers -p no:cacheprovider\n", encoding="utf-8")
+    (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
+
+    def work(*options, **environment):
+        given = {k: v for k, v in os.environ.items() if k not in ("CI", "LEFT_OUT") and not k.startswith("PYTEST_")}
+        given["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those of the course take a second or two to load
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist.plugin", *options]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=given | environment, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout.strip().splitlines()
+
+    return work
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "workers"])
+def test_the_last_line_says_what_was_left_out(run, options):
+    status, lines = run(*options)
+    assert status == 0 and "1 passed, 4 skipped" in lines[-2]
+    assert lines[-1] == LINE
+
+
+def test_a_file_keeps_it_for_the_end_of_make_test(run, tmp_path):
+    run(LEFT_OUT="build/left_out.txt")
+    assert (tmp_path / "build" / "left_out.txt").read_text().splitlines() == [LINE]
+
+
+def test_with_ci_it_fails(run):
+    status, lines = run("-n", "2", CI="true")
+    assert status == 1 and "1 passed, 1 skipped, 3 errors" in lines[-1]
+    assert any("CI leaves nothing out; for the steam engine: sudo fetch engine" in line for line in lines)
+
+
+def test_nothing_missing_nothing_said(run):
+    status, lines = run("-k", "rolls")
+    assert status == 0 and "1 passed" in lines[-1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
+class TestTheSandbox:
+    @pytest.fixture
+    def bubblewrap(self, tmp_path, monkeypatch):
+        """Put a bubblewrap of our own first on the path."""
+
+        def work(script):
+            (tmp_path / "bwrap").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+            (tmp_path / "bwrap").chmod(0o755)
+            monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+
+        return work
+
+    @pytest.mark.parametrize(
+        ("user", "manager", "command"),
+        [(1000, "apt-get", "sudo apt-get install bubblewrap"), (0, "pacman", "pacman -S bubblewrap")],
+    )
+    def test_not_installed(self, tmp_path, monkeypatch, user, manager, command):
+        (tmp_path / manager).write_text("")
+        (tmp_path / manager).chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr(os, "geteuid", lambda: user)
+        assert needs.sandbox_to_add() == command
+
+    def test_present_and_working(self, bubblewrap):
+        bubblewrap("exit 0")
+        assert needs.sandbox_to_add() == ""
+
+    def test_present_and_forbidden(self, bubblewrap, tmp_path, monkeypatch):
+        """As on Ubuntu 24.04."""
+        (tmp_path / "kernel").mkdir()
+        (tmp_path / "kernel" / "apparmor_restrict_unprivileged_userns").write_text("1\n")
+        monkeypatch.setattr(needs, "SETTINGS", tmp_path)
+        monkeypatch.setattr(os, "geteuid", lambda: 1000)
+        bubblewrap("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
+        assert needs.sandbox_to_add().startswith("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0  #")
+
+    def test_present_and_forbidden_by_a_container(self, bubblewrap, tmp_path, monkeypatch):
+        monkeypatch.setattr(needs, "SETTINGS", tmp_path)
+        bubblewrap("echo 'bwrap: Creating new namespace failed: Operation not permitted' >&2; exit 1")
+        assert needs.sandbox_to_add() == (
+            "start this container with --privileged  # bwrap: Creating new namespace failed: Operation not permitted"
+        )
+
+    def test_present_and_too_old(self, bubblewrap):
+        bubblewrap("echo 'bwrap: Unknown option --disable-userns' >&2; exit 1")
+        assert needs.sandbox_to_add().endswith(
+            "install bubblewrap  # 0.8 or newer, as in Debian 12 and Ubuntu 24.04; this one is older"
+        )
