@@ -26,6 +26,7 @@ def test_outside_colab_it_does_nothing(cell, monkeypatch):
     exec(cell, {})
 
 
+@pytest.mark.slow  # downloads what the course needs into an environment of its own
 def test_in_colab_it_installs_the_course_and_keeps_torch(cell, root, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     python = next(p for p in (tmp_path / "venv/bin/python", tmp_path / "venv/Scripts/python.exe") if p.exists())

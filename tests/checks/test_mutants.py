@@ -11,7 +11,8 @@ from course_utils.checks.mutants import table, trials
 ENTRIES = all_entries()
 
 
-@pytest.mark.parametrize("seed", [SEED, 1])  # and one more in test_process_border.py
+# For all of them the seed of the notebooks; one more here, and one more in test_process_border.py.
+@pytest.mark.parametrize("seed", [SEED, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("number", ENTRIES)
 def test_every_known_answer_is_judged_as_it_should_be(number, seed):
     wrong = [trial for trial in trials(ENTRIES[number], seed) if not trial.holds]

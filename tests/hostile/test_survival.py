@@ -15,12 +15,14 @@ import handed_in
 import psutil
 import pytest
 from hostile_cases import CASES
+from sandboxed import linux
 
 from course_grader.feedback import page
 from course_grader.grade import Terms, grade_one, masters_as_bytes
 from course_grader.limits import Limits
 from course_grader.master import load_masters
 
+pytestmark = linux
 LIMITS = Limits(cell_s=8, notebook_s=90, memory_mb=1024, output_mb=2)
 NEIGHBOR = handed_in.as_bytes(handed_in.solved(only={"answer-1-1", "answer-1-3", "quiz-1-7"}))
 NEIGHBOR_EARNS = 6
