@@ -31,7 +31,7 @@ def neutral_state() -> Iterator[None]:
     """Default dtype, device, grad mode and a fixed seed inside; everything global as it was before outside."""
     settings = [(get, put, get()) for get, put in SETTINGS]
     generators = [(put, get()) for get, put in GENERATORS]
-    device = torch.get_default_device()
+    device = _default_device()
     try:
         torch.set_default_dtype(torch.float32)
         _set_device(CPU)
@@ -80,8 +80,15 @@ class SameNames:
                 torch._C._push_on_torch_function_stack(mode)
 
 
+def _default_device() -> torch.device:
+    try:
+        return torch.get_default_device()
+    except AttributeError:  # PyTorch 2.5 and 2.6, once set_default_device(None) was called
+        return CPU
+
+
 def _set_device(device: torch.device) -> None:
-    if torch.get_default_device() != device:
+    if _default_device() != device:
         torch.set_default_device(None if device == CPU else device)
 
 

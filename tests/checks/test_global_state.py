@@ -74,7 +74,7 @@ def take_the_device(scores):
 @pytest.mark.parametrize("answer", [leave_a_mode, take_a_mode, take_the_device])
 def test_function_modes(answer):
     assert not run(find("2.1"), answer).passed  # something is off limits in 2.1, which takes a mode of its own
-    assert modes() == 0 and torch.get_default_device() == torch.device("cpu")
+    assert modes() == 0 and torch.empty(0).device == torch.device("cpu")
     assert torch.softmax(torch.ones(2), 0).tolist() == [0.5, 0.5]
 
 
