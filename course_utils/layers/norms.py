@@ -103,10 +103,11 @@ class RMSNorm(nn.Module):
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Normalize each vector; same shape."""
         require_size(x, self.weight.shape[0])
-        wide = x.dtype == self.weight.dtype and x.dtype in (torch.float32, torch.float64)  # half precision is PyTorch's
-        if not (wide and torch.is_grad_enabled()):
-            return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
-        return _RMSNorm.apply(x, self.weight, self.eps)
+        if x.dtype not in (torch.float32, torch.float64):
+            return rms_norm(x, self.weight, self.eps)  # PyTorch's own squares half precision as it is, before 2.6
+        if torch.is_grad_enabled():
+            return _RMSNorm.apply(x, self.weight, self.eps)
+        return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
 
 
 class _RMSNorm(torch.autograd.Function):

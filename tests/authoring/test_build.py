@@ -89,7 +89,7 @@ def test_a_notebook_that_does_not_say_its_library_is_stale(built):
 
 
 def test_where_only_prose_changed_nothing_is_run(built, edit, monkeypatch):
-    from course_utils.authoring import build as module
+    from course_authoring import build as module
 
     before = nbformat.read(built / LESSON, 4)
     monkeypatch.setattr(module, "execute", lambda *_, **__: pytest.fail("it was run"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.authoring.definitions import Module, names_in, plain
+from course_authoring.definitions import Module, names_in, plain
 
 
 def chains(code):

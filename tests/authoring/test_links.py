@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from course_utils.authoring.build import repository_address, targets
-from course_utils.authoring.links import Outline, colab_link, placeholders
-from course_utils.authoring.source import read_source
+from course_authoring.build import repository_address, targets
+from course_authoring.links import Outline, colab_link, placeholders
+from course_authoring.source import read_source
 
 ADDRESS = "https://github.com/someone/course"
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -8,10 +8,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course_utils.authoring.__main__ import main
-from course_utils.authoring.build import build, check
-from course_utils.authoring.errors import AuthoringError
-from course_utils.authoring.new_lesson import FILES, new_lesson
+from course_authoring.__main__ import main
+from course_authoring.build import build, check
+from course_authoring.errors import AuthoringError
+from course_authoring.new_lesson import FILES, new_lesson
 
 NAME, TITLE = "13_state_spaces", "State spaces"
 
@@ -133,7 +133,7 @@ def test_outside_the_project_it_says_so(tmp_path):
 
 
 def test_when_a_file_cannot_be_written_none_stays(copy, monkeypatch):
-    from course_utils.authoring import new_lesson as module
+    from course_authoring import new_lesson as module
 
     before, written = files(copy), []
 

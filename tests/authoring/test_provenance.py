@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from course_utils.authoring.definitions import names_in
-from course_utils.authoring.errors import AuthoringError
-from course_utils.authoring.provenance import Library, changes
+from course_authoring.definitions import names_in
+from course_authoring.errors import AuthoringError
+from course_authoring.provenance import Library, changes
 
 FILES = {
     "__init__.py": "",
@@ -125,8 +125,8 @@ def test_changes_are_told_in_a_sentence():
 def test_it_is_the_same_in_every_process(root):
     """What is written into notebooks must not hang on the order of sets."""
     code = (
-        "import ast, json; from pathlib import Path; from course_utils.authoring.definitions import names_in;"
-        "from course_utils.authoring.provenance import Library;"
+        "import ast, json; from pathlib import Path; from course_authoring.definitions import names_in;"
+        "from course_authoring.provenance import Library;"
         "cells = [ast.parse('from course_utils.checks import check; from course_utils import widgets; widgets.heads')];"
         "print(json.dumps(Library(Path().resolve()).provenance(names_in(cells), 5)))"
     )
