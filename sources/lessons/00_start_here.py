@@ -564,7 +564,7 @@ plotting.show(ax, "An eight by eight heatmap, zero above the diagonal. In the lo
 # %%
 shares = influence(recurrence, 33)  # (33, 33)
 for i in (0, 1, 2, 4, 8, 16, 32):
-    print(f"state {i:2}: share of the first token {100 * shares[i, 0]:9.5f} %")
+    print(f"state {i:2}: share of the first token {100 * shares[i, 0]:7.3f} %")
 
 # %% [markdown]
 # Every step multiplies the gradient by the same matrix $W_h$ and by the slope of the tanh, which is at most 1. After 32 of them next to nothing is left. Other weights forget more slowly, and gated networks (lesson 03) were

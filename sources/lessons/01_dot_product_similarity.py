@@ -240,7 +240,9 @@ query = keys[library.index("float")]  # (d,)
 one_by_one = torch.stack([dot_loop(query, key) for key in keys[:50]])  # (50,), the first 50 keys in a loop
 at_once = keys @ query  # (V,)
 assert torch.allclose(one_by_one, at_once[:50], atol=1e-5)
-print("scores", tuple(at_once.shape), "- the query with itself:", f"{at_once[library.index('float')]:.2f}")
+assert at_once.shape == (len(library.words),)
+itself = at_once[library.index("float")]
+print(f"one score for each word; the query with itself: {itself:.2f}")
 
 # %% [markdown]
 # Because every row was divided by its length first, the dot product *is* the cosine. Skip that step and words with long vectors push to the front:

@@ -586,7 +586,7 @@ for name, variant in variants.items():
         try:
             told.append(f"{tuple(variant(q, k, v, attend(q, k, v)[1]).shape)}, should be {(L_q, d_v)}")
         except RuntimeError as problem:
-            told.append(str(problem))
+            told.append(f"{type(problem).__name__}, the sizes do not fit")
     print(f"{name}\n    equal sizes:     {told[0]}\n    different sizes: {told[1]}")
 
 # %% [markdown]

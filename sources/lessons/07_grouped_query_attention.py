@@ -210,7 +210,8 @@ for block, cache in zip(stack, caches, strict=True):
 print(f"top-left mask: outputs off by up to {(x - whole[:, 9:]).abs().max():.2f}")
 
 # %% [markdown]
-# What was saved? PyTorch's counter, halved because it counts a multiplication and an addition each:
+# What was saved? Let $n$ new positions go into a layer and meet $m$ positions, themselves among them. As in lesson 06, the four projections take $4 \, n \, d_{model}^2$ multiplications, scores and weighted sums together $2 \, n \, m \, d_{model}$.
+# First the formula is held to PyTorch's counter, halved because it counts a multiplication and an addition each. (We ask for the weights: not every version of PyTorch counts what happens inside its fused kernel.)
 
 # %%
 def multiplications(compute):
@@ -219,10 +220,29 @@ def multiplications(compute):
     return count.get_total_flops() // 2
 
 
+def by_formula(n, m, d_model=16):
+    return 4 * n * d_model**2 + 2 * n * m * d_model
+
+
+cache = KVCache(1, 4, 16, 4)
+for n in (9, 1, 3):
+    step = lambda x=written[:, :n]: stack[0](x, cache=cache, return_weights=True)
+    counted = multiplications(step)
+    assert counted == by_formula(n, cache.length)
+    print(f"{n} new, {cache.length:2} in all: {counted:6,} by formula and counter")
+
+# %% [markdown]
+# Then for whole generations, with both layers. Without a cache $n$ and $m$ are the length so far; with it, only the prompt goes in at once, and then one position at a time:
+
+# %%
 prompt = torch.randn(1, 4, 16, generator=rng)  # (B, L, d_model)
 for steps in (5, 20, 60):
-    again, cached = (multiplications(lambda f=f, n=steps: f(prompt, n)) for f in (generate_again, generate_cached))
-    print(f"{steps:2} steps   again {again:9,}   cached {cached:7,}   ratio {again / cached:5.1f}")
+    m = range(prompt.shape[1], prompt.shape[1] + steps)  # the lengths, step by step
+    n = [prompt.shape[1]] + [1] * (steps - 1)  # with a cache: the prompt, then singly
+    again = len(stack) * sum(map(by_formula, m, m))
+    cached = len(stack) * sum(map(by_formula, n, m))
+    print(f"{steps:2} steps   again {again:9,}   cached {cached:7,}", end="   ")
+    print(f"ratio {again / cached:5.1f}")
 
 # %% [markdown]
 # Each step without a cache pays for the whole sequence, so the ratio grows with the length. Time is saved; memory is the price.

@@ -725,7 +725,9 @@ with torch.no_grad():
     for name, layer in (("right", right), ("restarted", wrong)):
         whole, cache = layer(x, mask=masks.causal_mask(6)), KVCache(1, 2, 6, 8)
         steps = torch.cat([layer(x[:, t : t + 1], cache=cache) for t in range(6)], dim=1)  # (B, L, d_model)
-        print(f"{name:10} difference between cached and not cached, by step: {(whole - steps).abs().amax(dim=(0, 2))}")
+        off = (whole - steps).abs().amax(dim=(0, 2))  # (L,)
+        off = [round(step, 3) for step in off.tolist()]
+        print(f"{name:10} difference between cached and not cached, by step: {off}")
 
 # %% [markdown]
 # **RoPE on the values too.** The weights are right, since values have no part in them. But what is averaged now depends on where it stands: the same sentence, moved, gives another output. How you would notice: move it.

@@ -499,8 +499,8 @@ parameter = nn.Parameter(torch.zeros(1))
 optimizer = torch.optim.SGD([parameter], lr=1.0)
 try:
     torch.optim.lr_scheduler.LambdaLR(optimizer, lambda done: rate(done, 512, 4000))
-except ZeroDivisionError as problem:
-    print("ZeroDivisionError:", problem)
+except ZeroDivisionError:
+    print("ZeroDivisionError, and no update was made")
 
 scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda done: rate(done + 1, 512, 4000))  # updates done -> number of the next
 used = []
