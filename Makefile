@@ -60,6 +60,7 @@ mutants: setup
 bench: setup
 	$(PY) -m benchmarks.course
 	$(PY) -m benchmarks.attention
+	$(PY) -m benchmarks.llama
 	$(PY) -m benchmarks.transformer
 	$(PY) -m benchmarks.copy_task
 	$(PY) -m benchmarks.decoding
