@@ -66,6 +66,7 @@ class ForkServer:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(ANSWER_S)
         environment = {"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # kernels can read it
+        environment["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # ipykernel 6 loads a debugger that would warn
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", f"{__package__}.fork_server", str(theirs.fileno())],
