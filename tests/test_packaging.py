@@ -1,10 +1,14 @@
 """What is declared where agrees: pyproject, constraints, conda environment, README, licenses of what is read."""
 
 import re
+import subprocess
+import sys
 import tomllib
 
 import pytest
 import yaml
+
+PACKAGES = ("course_utils", "course_grader", "course_authoring")
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +73,19 @@ def test_version_agrees(project):
     import course_utils
 
     assert course_utils.__version__ == project["version"]
+
+
+def test_importing_the_package_alone_loads_nothing_else():
+    code = "import sys; import course_utils; print(sorted({'torch', 'numpy', 'matplotlib'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_package_and_its_data_are_shipped(root):
+    settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert settings["packages"]["find"]["include"] == [f"{name}*" for name in PACKAGES]
+    for package in PACKAGES:
+        code = {path for path in (root / package).rglob("*") if path.suffix in (".py", ".pyc")}
+        data = {path for path in (root / package).rglob("*") if path.is_file()} - code
+        shipped = {path for glob in settings["package-data"].get(package, ()) for path in (root / package).glob(glob)}
+        assert data <= shipped, f"not shipped: {data - shipped}"
