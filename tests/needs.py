@@ -116,7 +116,7 @@ def pytest_sessionfinish(session):
     """After pytest's own last line; ``make test`` also wants it in a file, since lessons and solutions run after the tests."""
     result = yield
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None:  # a worker
+    if reporter is None or hasattr(session.config, "workerinput"):  # a worker: its starter hears of all
         return result
     skipped = reporter.stats.get("skipped", [])
     found = Counter(tuple(v) for one in skipped for name, v in getattr(one, "user_properties", ()) if name == LEFT_OUT)

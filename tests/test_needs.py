@@ -64,8 +64,9 @@ def test_the_last_line_says_what_was_left_out(run, options):
     assert lines[-1] == LINE
 
 
-def test_a_file_keeps_it_for_the_end_of_make_test(run, tmp_path):
-    run(LEFT_OUT="build/left_out.txt")
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "workers"])
+def test_a_file_keeps_it_for_the_end_of_make_test(run, options, tmp_path):
+    run(*options, LEFT_OUT="build/left_out.txt")
     assert (tmp_path / "build" / "left_out.txt").read_text().splitlines() == [LINE]
 
 
