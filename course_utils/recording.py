@@ -66,6 +66,7 @@ def record_attention(model: nn.Module) -> Iterator[AttentionRecord]:
         ValueError: The model has no attention.
 
     Example:
+        >>> import torch
         >>> layer = MultiHeadAttention(8, 2)
         >>> with record_attention(nn.Sequential(layer)) as seen:
         ...     _ = layer(torch.zeros(1, 3, 8))

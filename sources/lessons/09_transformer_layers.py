@@ -687,14 +687,19 @@ class Decoder(nn.Module):
         super().__init__()
         self.self_attention, self.cross_attention = (multi_head.MultiHeadAttention(d_model, num_heads) for _ in range(2))
         self.feed_forward = layers.FeedForward(d_model, d_ff)
-        self.self_residual, self.cross_residual, self.feed_forward_residual = (
-            layers.Residual(d_model, pre_norm=pre_norm) for _ in range(3)
+        self.attention_norm, self.cross_attention_norm, self.feed_forward_norm = (
+            layers.LayerNorm(d_model) for _ in range(3)
         )
+        self.pre_norm = pre_norm
 
     def forward(self, x, memory, target_mask, memory_mask):
-        x = self.self_residual(x, lambda y: self.self_attention(y, mask=target_mask))  # (B, L_t, d_model)
-        x = self.cross_residual(x, lambda y: self.cross_attention(y, memory, memory, mask=memory_mask))
-        return self.feed_forward_residual(x, self.feed_forward)  # (B, L_t, d_model)
+        for sublayer, norm in (
+            (lambda y: self.self_attention(y, mask=target_mask), self.attention_norm),
+            (lambda y: self.cross_attention(y, memory, memory, mask=memory_mask), self.cross_attention_norm),
+            (self.feed_forward, self.feed_forward_norm),
+        ):
+            x = x + sublayer(norm(x)) if self.pre_norm else norm(x + sublayer(x))  # (B, L_t, d_model)
+        return x
 
 
 def copy_decoder(ours, theirs):
@@ -702,8 +707,8 @@ def copy_decoder(ours, theirs):
     copy_attention(ours.cross_attention, theirs.multihead_attn)
     ours.feed_forward.up_proj.load_state_dict(theirs.linear1.state_dict())
     ours.feed_forward.down_proj.load_state_dict(theirs.linear2.state_dict())
-    for residual, norm in ((ours.self_residual, theirs.norm1), (ours.cross_residual, theirs.norm2), (ours.feed_forward_residual, theirs.norm3)):
-        residual.norm.load_state_dict(norm.state_dict())
+    for number, norm in enumerate((ours.attention_norm, ours.cross_attention_norm, ours.feed_forward_norm), start=1):
+        norm.load_state_dict(getattr(theirs, f"norm{number}").state_dict())
 
 # %%
 torch.manual_seed(0)

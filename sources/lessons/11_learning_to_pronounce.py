@@ -223,7 +223,7 @@ assert log["scores"][-1] < 0.6 * log["scores"][0]
 # The full account stands in the model's **card**, a page of text beside the weights. Its figures are computed from the weights by `python -m course_utils.zoo evaluate pronounce`, not typed:
 
 # %% tags=["nbval-ignore-output"]
-card = (zoo.FOLDER / "pronounce.md").read_text(encoding="utf-8")
+card = (zoo.shipped.FOLDER / "pronounce.md").read_text(encoding="utf-8")
 print(card.split(BEGIN)[1].split(END)[0].strip())
 
 # %% [markdown]
