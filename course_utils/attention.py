@@ -19,19 +19,8 @@ def masked_softmax(
 ) -> Float[Tensor, "*S"]:
     """Softmax over ``dim``, in which positions where ``mask`` is False get weight exactly 0.
 
-    A slice in which everything is masked gets all-zero weights, and zero gradients: never NaN, never uniform.
-
-    Args:
-        scores: Any shape.
-        mask: Boolean, broadcastable to the shape of ``scores``; True = may attend. None: no mask.
-        dim: The dimension that is normalized.
-
-    Returns:
-        Weights of the shape and dtype of ``scores``. Along ``dim`` they sum to 1, or to 0 where all is masked.
-
-    Raises:
-        TypeError: ``mask`` is not boolean.
-        ValueError: ``mask`` does not broadcast to ``scores``.
+    A slice in which everything is masked gets all-zero weights, and zero gradients: never NaN, never uniform. The mask
+    broadcasts to the shape of ``scores``; None hides nothing.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3: illegal connections are set to minus infinity
@@ -59,19 +48,9 @@ def nadaraya_watson(
 ) -> tuple[Float[Tensor, " L_q"], Float[Tensor, "L_q L_k"]]:
     """Kernel regression with a Gaussian kernel: attention pooling over scalar queries and keys.
 
-    The weight of key ``j`` for query ``i`` is ``softmax_j(-(x_i - x_j)^2 / (2 bandwidth^2))``.
-
-    Args:
-        x_query: Where to predict, shape ``(L_q,)``.
-        x_key: Where values are known, shape ``(L_k,)``.
-        y_key: The known values, shape ``(L_k,)``.
-        bandwidth: Width of the kernel in units of ``x``, positive; a 0-dim tensor if it is to be learned.
-
-    Returns:
-        ``(prediction, weights)``, shapes ``(L_q,)`` and ``(L_q, L_k)``.
-
-    Raises:
-        ValueError: ``bandwidth`` is not positive, or ``x_key`` and ``y_key`` differ in length.
+    It predicts the values at ``x_query`` from the values ``y_key`` that are known at ``x_key``, and gives
+    ``(prediction, weights)``. The weight of key ``j`` for query ``i`` is ``softmax_j(-(x_i - x_j)^2 / (2 bandwidth^2))``.
+    ``bandwidth`` is the width of the kernel in units of ``x``, positive; a 0-dim tensor if it is to be learned.
 
     Source:
         Nadaraya, "On Estimating Regression", 1964; Watson, "Smooth Regression Analysis", 1964.
@@ -88,13 +67,7 @@ def nadaraya_watson(
 class AdditiveAttention(nn.Module):
     """Additive attention: ``score(q, k) = w_v . tanh(W_q q + W_k k)``; queries and keys may differ in size.
 
-    Args:
-        d_query: Size of a query.
-        d_key: Size of a key.
-        d_hidden: Size of the space in which the two are added.
-
-    Raises:
-        ValueError: A size is not positive.
+    ``d_hidden`` is the size of the space in which the two are added.
 
     Source:
         Bahdanau et al., "Neural Machine Translation by Jointly Learning to Align and Translate", 2015, section 3.1 and
@@ -115,21 +88,7 @@ class AdditiveAttention(nn.Module):
         value: Float[Tensor, "*B L_k d_v"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "*B L_q d_v"], Float[Tensor, "*B L_q L_k"]]:
-        """Attend.
-
-        Args:
-            query: Shape ``(*B, L_q, d_query)``.
-            key: Shape ``(*B, L_k, d_key)``.
-            value: Shape ``(*B, L_k, d_v)``.
-            mask: Boolean, broadcastable to ``(*B, L_q, L_k)``; True = may attend.
-
-        Returns:
-            ``(output, weights)``, shapes ``(*B, L_q, d_v)`` and ``(*B, L_q, L_k)``.
-
-        Raises:
-            ValueError: A last dimension differs from what the layer was built for, or keys and values differ in number.
-            TypeError: ``mask`` is not boolean.
-        """
+        """Attend, and give ``(output, weights)``. ``mask`` broadcasts to ``(*B, L_q, L_k)``; True = may attend."""
         for name, tensor, size in (
             ("query", query, self.q_proj.in_features),
             ("key", key, self.k_proj.in_features),
@@ -153,27 +112,16 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0,
     score_bias: Float[Tensor, "..."] | None = None,
 ) -> tuple[Float[Tensor, "*B L_q d_v"], Float[Tensor, "*B L_q L_k"]]:
-    """``softmax(Q K^T * scale + score_bias) V``, with the weights handed back.
+    """``softmax(Q K^T * scale + score_bias) V``, and with it the weights as they were applied, after dropout.
 
     Args:
-        query: Shape ``(*B, L_q, d_k)``.
-        key: Shape ``(*B, L_k, d_k)``.
-        value: Shape ``(*B, L_k, d_v)``.
-        mask: Boolean, broadcastable to ``(*B, L_q, L_k)``; True = may attend. A query that may attend to nothing gets
-            zero weights and a zero output.
+        mask: Broadcasts to ``(*B, L_q, L_k)``; True = may attend. A query that may attend to nothing gets zero weights and
+            a zero output.
         scale: Factor on the scores; None means ``1 / sqrt(d_k)``.
-        dropout_p: Probability with which each weight is dropped, in ``[0, 1)``. Applied whenever it is not 0, as in
-            PyTorch's function: pass 0 when evaluating.
-        score_bias: Finite numbers added to the scaled scores, broadcastable to ``(*B, L_q, L_k)``: ALiBi, or a learned bias.
-            What must not be seen at all belongs in ``mask``.
-
-    Returns:
-        ``(output, weights)``, shapes ``(*B, L_q, d_v)`` and ``(*B, L_q, L_k)``; the weights are those that were applied,
-        after dropout.
-
-    Raises:
-        ValueError: Shapes do not fit together, or ``dropout_p`` is outside ``[0, 1)``.
-        TypeError: ``mask`` is not boolean, or ``score_bias`` does not hold floating-point numbers.
+        dropout_p: Probability with which each weight is dropped. It applies whenever it is not 0, as in PyTorch's function:
+            pass 0 when evaluating.
+        score_bias: Finite numbers added to the scaled scores, broadcastable to them: ALiBi, or a learned bias. What must
+            not be seen at all belongs in ``mask``.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.2.1, equation 1.
@@ -212,11 +160,7 @@ def _require_matching(query: Tensor, key: Tensor, value: Tensor) -> None:
 
 
 def require_boolean(mask: Tensor) -> None:
-    """Stop if a mask is not boolean, and say how to convert it.
-
-    Raises:
-        TypeError: It is not.
-    """
+    """Raise ``TypeError`` if a mask is not boolean, and say how to convert it."""
     if mask.dtype != torch.bool:
         raise TypeError(
             f"mask has dtype {mask.dtype}; expected torch.bool with True = may attend. Convert a 0/1 mask with "
@@ -225,23 +169,13 @@ def require_boolean(mask: Tensor) -> None:
 
 
 def require_mask(mask: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
-    """Stop if a mask is not boolean or does not broadcast to the scores.
-
-    Raises:
-        TypeError: It is not boolean.
-        ValueError: It does not broadcast to ``shape``.
-    """
+    """Raise ``TypeError`` unless a mask is boolean, ``ValueError`` unless it broadcasts to the scores' ``shape``."""
     require_boolean(mask)
     _require_broadcasts("mask", mask, shape)
 
 
 def require_score_bias(score_bias: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
-    """Stop if a bias cannot be added to the scores.
-
-    Raises:
-        TypeError: It does not hold floating-point numbers.
-        ValueError: It does not broadcast to ``shape``.
-    """
+    """Raise ``TypeError`` unless a bias is floating-point, ``ValueError`` unless it broadcasts to the scores' ``shape``."""
     if not score_bias.is_floating_point():
         raise TypeError(
             f"score_bias has dtype {score_bias.dtype}; expected floating-point numbers, which are added to the scores. "

@@ -10,18 +10,8 @@ from .arguments import require_sizes
 class KVCache:
     """Keys and values of one attention layer, written once, read at every later step.
 
-    Room for ``max_len`` positions is set aside at once: a step writes its own positions and copies nothing.
-
-    Args:
-        batch_size: B, sequences generated side by side.
-        num_kv_heads: H_kv, key/value heads (fewer than query heads in grouped-query attention).
-        max_len: Positions there is room for.
-        d_head: Size of a head.
-        dtype: Of keys and values; None: the default dtype.
-        device: Where they are kept.
-
-    Raises:
-        ValueError: A size is not positive.
+    Room for ``max_len`` positions is set aside at once: a step writes its own positions and copies nothing. In
+    grouped-query attention ``num_kv_heads`` is smaller than the number of query heads. ``dtype`` None: the default dtype.
 
     Source:
         Shazeer, "Fast Transformer Decoding: One Write-Head is All You Need", 2019, section 2.4: incremental decoding.
@@ -56,17 +46,10 @@ class KVCache:
     def update(
         self, key: Float[Tensor, "B H_kv L_new d_head"], value: Float[Tensor, "B H_kv L_new d_head"]
     ) -> tuple[Float[Tensor, "B H_kv L_k d_head"], Float[Tensor, "B H_kv L_k d_head"]]:
-        """Append the keys and values of new positions; hand back all so far, and nothing of the unwritten rest.
-
-        Args:
-            key: Shape ``(B, H_kv, L_new, d_head)``.
-            value: Same shape.
-
-        Returns:
-            ``(keys, values)`` of positions ``0 .. length - 1``: views into the cache, each ``(B, H_kv, length, d_head)``.
+        """Append the keys and values of new positions; hand back all so far, as views, and nothing of the unwritten rest.
 
         Raises:
-            ValueError: No room left; shape, dtype or device other than the cache's; or gradients would be lost.
+            ValueError: There is no room left; shape, dtype or device differ from the cache's; or gradients would be lost.
         """
         batch, heads, room, size = self._keys.shape
         for name, tensor in (("key", key), ("value", value)):
@@ -97,13 +80,9 @@ class KVCache:
         return self._keys[:, :, :end], self._values[:, :, :end]
 
     def reorder(self, rows: Int[Tensor, " B_new"]) -> "KVCache":
-        """A cache that holds the given sequences of this one, in that order; one may be taken several times.
+        """A cache that holds the sequences ``rows`` of this one, in that order; one may be taken several times.
 
-        Args:
-            rows: Which sequences, each from 0 to B - 1; beam search goes on with the best of them.
-
-        Raises:
-            ValueError: ``rows`` does not have one dimension, is empty, or names a sequence that there is not.
+        Beam search goes on with the best of them.
         """
         batch, heads, room, size = self._keys.shape
         if rows.dim() != 1 or len(rows) == 0 or rows.min() < 0 or rows.max() >= batch:

@@ -12,18 +12,7 @@ from .attention import require_boolean
 
 
 def padding_mask(tokens: Int[Tensor, "B L_k"], pad_id: int) -> Bool[Tensor, "B 1 1 L_k"]:
-    """Hide padding: every query may attend to every key that is not ``pad_id``.
-
-    Args:
-        tokens: Token ids of the keys, shape ``(B, L_k)``.
-        pad_id: The id of the padding token.
-
-    Returns:
-        True where the token is real, shape ``(B, 1, 1, L_k)``.
-
-    Raises:
-        ValueError: ``tokens`` does not have two dimensions.
-        TypeError: ``tokens`` are not whole numbers.
+    """Hide padding: every query may attend to every key whose id in ``tokens`` is not ``pad_id``.
 
     Example:
         >>> padding_mask(torch.tensor([[5, 7, 0]]), pad_id=0).tolist()
@@ -41,16 +30,8 @@ def causal_mask(
 ) -> Bool[Tensor, "1 1 L_q L_k"]:
     """Hide the future: query ``i`` may attend to key ``j`` if ``j <= i + (L_k - L_q)``.
 
-    Args:
-        L_q: Number of queries.
-        L_k: Number of keys, at least ``L_q``; None: as many. The queries are the last ``L_q`` of the ``L_k`` positions.
-        device: Where to put the mask.
-
-    Returns:
-        Shape ``(1, 1, L_q, L_k)``.
-
-    Raises:
-        ValueError: A length is not positive, or ``L_k`` is below ``L_q``.
+    The queries are the last ``L_q`` of the ``L_k`` positions, so ``L_k`` is at least ``L_q``; None: as many keys as
+    queries.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.2.3.
@@ -67,21 +48,11 @@ def sliding_window_mask(
 ) -> Bool[Tensor, "1 1 L_q L_k"]:
     """Causal, and no further back than ``window`` positions, one's own included.
 
-    Args:
-        L_q: Number of queries.
-        L_k: Number of keys, at least ``L_q``; None: as many.
-        window: How many keys a query sees at most, at least 1. ``window=1``: only itself.
-        device: Where to put the mask.
-
-    Returns:
-        Shape ``(1, 1, L_q, L_k)``.
-
-    Raises:
-        ValueError: ``window`` or a length is not positive, or ``L_k`` is below ``L_q``.
+    With ``window=1`` a query sees only itself. ``L_q`` and ``L_k`` are as in ``causal_mask``.
 
     Source:
-        Beltagy et al., "Longformer: The Long-Document Transformer", 2020, section 3.1; causal as in Jiang et al.,
-        "Mistral 7B", 2023, section 2.
+        Beltagy et al., "Longformer: The Long-Document Transformer", 2020, section 3.1; causal as in Jiang et al., "Mistral
+        7B", 2023, section 2.
     """
     if window < 1:
         raise ValueError(
@@ -92,18 +63,7 @@ def sliding_window_mask(
 
 
 def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
-    """What all the masks allow: the logical AND of those that are not None.
-
-    Args:
-        masks: Boolean tensors whose shapes broadcast together; None means "no mask".
-
-    Returns:
-        The combined mask in the broadcast shape, or None if there is none to combine.
-
-    Raises:
-        TypeError: A mask is not boolean.
-        ValueError: The shapes do not broadcast together.
-    """
+    """What all the masks allow: the logical AND of those that are not None, or None if there is none."""
     given = [mask for mask in masks if mask is not None]
     for mask in given:
         require_boolean(mask)

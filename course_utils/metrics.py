@@ -14,13 +14,9 @@ from .training.losses import next_symbol_loss
 def edit_distance(a: Sequence[str], b: Sequence[str]) -> int:
     """The fewest insertions, deletions and substitutions that turn ``a`` into ``b`` (Levenshtein distance).
 
-    Args:
-        a: A sequence of symbols (a string: its characters).
-        b: Another.
-
     Source:
-        Levenshtein, "Binary Codes Capable of Correcting Deletions, Insertions, and Reversals", 1966; computed row by row
-        as in Wagner and Fischer, "The String-to-String Correction Problem", 1974.
+        Levenshtein, "Binary Codes Capable of Correcting Deletions, Insertions, and Reversals", 1966; computed row by row as
+        in Wagner and Fischer, "The String-to-String Correction Problem", 1974.
 
     Example:
         >>> edit_distance("kitten", "sitting")
@@ -37,17 +33,8 @@ def edit_distance(a: Sequence[str], b: Sequence[str]) -> int:
 def phoneme_error_rate(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]) -> float:
     """Edits needed, over all words together, divided by the number of phonemes in the references.
 
-    A word may have several accepted pronunciations: the nearest one counts (the first of them, where several are as near).
-
-    Args:
-        hypotheses: One sequence of phonemes for each word.
-        references: For each word its accepted pronunciations, at least one.
-
-    Returns:
-        0 when every word is right; may pass 1 when hypotheses are too long.
-
-    Raises:
-        ValueError: The two differ in number, are empty, or a word has no reference.
+    ``references`` holds the accepted pronunciations of each word: the nearest one counts (the first of them, where several
+    are as near). The rate is 0 when every word is right, and may pass 1 when hypotheses are too long.
 
     Example:
         >>> phoneme_error_rate([["R", "IY", "D"], ["AH"]], [[["R", "EH", "D"], ["R", "IY", "D"]], [["EY"]]])
@@ -65,12 +52,7 @@ def phoneme_error_rate(hypotheses: Sequence[Sequence[str]], references: Sequence
 def word_error_rate(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]) -> float:
     """Share of words whose hypothesis is none of the accepted pronunciations.
 
-    Args:
-        hypotheses: One sequence of phonemes for each word.
-        references: For each word its accepted pronunciations, at least one.
-
-    Raises:
-        ValueError: The two differ in number, are empty, or a word has no reference.
+    ``references`` holds the accepted pronunciations of each word, at least one.
     """
     _require_references(hypotheses, references)
     wrong = sum(
@@ -83,15 +65,8 @@ def word_error_rate(hypotheses: Sequence[Sequence[str]], references: Sequence[Se
 def perplexity(total_nll: float, num_tokens: int) -> float:
     """``exp`` of the mean negative log-likelihood: among how many equally likely symbols the model hesitates.
 
-    Takes the total over all batches and their number of tokens: averaging the perplexities (or the means) of batches of
-    unequal size gives another number.
-
-    Args:
-        total_nll: Sum of ``-log p`` over all predicted tokens, natural logarithm.
-        num_tokens: How many were predicted, padding not counted.
-
-    Raises:
-        ValueError: ``num_tokens`` is not positive, or ``total_nll`` is negative.
+    It takes the total over all batches, in nats, and the number of tokens predicted, padding not counted: averaging the
+    perplexities (or the means) of batches of unequal size gives another number.
 
     Example:
         >>> round(perplexity(total_nll=10 * math.log(8), num_tokens=10), 6)
@@ -107,12 +82,7 @@ def perplexity(total_nll: float, num_tokens: int) -> float:
 def bits_per_symbol(total_nll: float, num_symbols: int) -> float:
     """The mean negative log-likelihood to base 2: bits per character, where the symbols are characters.
 
-    Args:
-        total_nll: As for ``perplexity``.
-        num_symbols: How many were predicted, padding not counted.
-
-    Raises:
-        ValueError: As ``perplexity``.
+    The total is in nats, as for ``perplexity``, and padding is not counted.
 
     Example:
         >>> round(bits_per_symbol(total_nll=10 * math.log(8), num_symbols=10), 6)
@@ -125,20 +95,11 @@ def bits_per_symbol(total_nll: float, num_symbols: int) -> float:
 def text_scores(
     model: nn.Module, ids: Int[Tensor, " N"], *, length: int = 256, batch_size: int = 32
 ) -> dict[str, float]:
-    """How well a model predicts a text: each character from those before it in its window.
+    """How well a model predicts a text: each character from those before it in its window of ``length`` characters.
 
-    Args:
-        model: As for ``next_symbol_loss``; put into evaluation mode.
-        ids: The text.
-        length: Characters of a window. The first characters of a window have little before them: longer windows, better
-            scores.
-        batch_size: Windows at a time.
-
-    Returns:
-        ``{"loss": nats per character, "perplexity": ..., "bits": bits per character}``.
-
-    Raises:
-        ValueError: As ``windows``.
+    The scores are ``"loss"`` (nats per character), ``"perplexity"`` and ``"bits"`` (per character). The first characters of
+    a window have little before them: longer windows, better scores. ``model`` is as for ``next_symbol_loss``, and is put
+    into evaluation mode.
     """
     model.eval()
     total, number = 0.0, 0

@@ -19,17 +19,9 @@ from .positions import RotaryPositions
 
 
 def split_heads(x: Float[Tensor, "B L d_model"], num_heads: int) -> Float[Tensor, "B H L d_head"]:
-    """Cut the last dimension into heads and bring the heads forward.
+    """Cut the last dimension into heads and bring the heads forward, as a view; ``num_heads`` must divide ``d_model``.
 
-    Args:
-        x: Shape ``(B, L, d_model)``.
-        num_heads: H; must divide ``d_model``.
-
-    Returns:
-        Head ``h`` holds features ``h * d_head`` to ``(h + 1) * d_head - 1``; shape ``(B, H, L, d_head)``, a view.
-
-    Raises:
-        ValueError: ``x`` does not have three dimensions, or ``num_heads`` does not divide ``d_model``.
+    Head ``h`` holds features ``h * d_head`` to ``(h + 1) * d_head - 1``.
     """
     if x.dim() != 3:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, L, d_model)")
@@ -41,17 +33,7 @@ def split_heads(x: Float[Tensor, "B L d_model"], num_heads: int) -> Float[Tensor
 
 
 def merge_heads(x: Float[Tensor, "B H L d_head"]) -> Float[Tensor, "B L d_model"]:
-    """Put the heads side by side again: the inverse of ``split_heads``.
-
-    Args:
-        x: Shape ``(B, H, L, d_head)``.
-
-    Returns:
-        Shape ``(B, L, H * d_head)``.
-
-    Raises:
-        ValueError: ``x`` does not have four dimensions.
-    """
+    """Put the heads side by side again: the inverse of ``split_heads``."""
     if x.dim() != 4:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, L, d_head)")
     return x.transpose(1, 2).flatten(2)  # (B, L, H, d_head) -> (B, L, H * d_head)
@@ -60,18 +42,8 @@ def merge_heads(x: Float[Tensor, "B H L d_head"]) -> Float[Tensor, "B L d_model"
 def repeat_kv(x: Float[Tensor, "B H_kv L d_head"], num_repeats: int) -> Float[Tensor, "B H L d_head"]:
     """Hand each key/value head to ``num_repeats`` query heads in a row: 0 0 1 1 2 2, as ``repeat_interleave`` does.
 
-    Query head ``h`` meets key/value head ``h // num_repeats``. (``repeat`` would give 0 1 2 0 1 2: the same shape, other
-    partners.)
-
-    Args:
-        x: Shape ``(B, H_kv, L, d_head)``.
-        num_repeats: Query heads for each key/value head, ``H / H_kv``.
-
-    Returns:
-        Shape ``(B, H_kv * num_repeats, L, d_head)``.
-
-    Raises:
-        ValueError: ``num_repeats`` is not positive, or ``x`` does not have four dimensions.
+    ``num_repeats`` is ``H / H_kv``, and query head ``h`` meets key/value head ``h // num_repeats``. (``repeat`` would give
+    0 1 2 0 1 2: the same shape, other partners.)
 
     Source:
         Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints", 2023,
@@ -94,10 +66,6 @@ class MultiHeadAttention(nn.Module):
         bias: Whether the four projections have biases.
         dropout: Probability with which an attention weight is dropped in training.
         rotary: Turns queries and keys to their positions, for self-attention only; layers may share one.
-
-    Raises:
-        ValueError: A size is not positive or does not divide, ``dropout`` is outside ``[0, 1)``, or ``rotary`` is made for
-            heads of another size.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.2.2; Shazeer, "Fast Transformer Decoding", 2019;
@@ -140,30 +108,21 @@ class MultiHeadAttention(nn.Module):
         projected: tuple[Float[Tensor, "B H_kv L_k d_head"], Float[Tensor, "B H_kv L_k d_head"]] | None = None,
         return_weights: bool = False,
     ) -> Float[Tensor, "B L_q d_model"] | tuple[Float[Tensor, "B L_q d_model"], Float[Tensor, "B H L_q L_all"]]:
-        """Attend.
+        """Attend to ``key`` and ``value``, or without them to ``query`` itself (self-attention).
 
         Args:
-            query: Shape ``(B, L_q, d_model)``.
-            key: Shape ``(B, L_k, d_model)``; None (together with ``value``): self-attention.
-            value: Shape ``(B, L_k, d_model)``.
-            mask: Boolean, broadcastable to ``(B, H, L_q, L_all)``; True = may attend. ``L_all`` is ``L_k``, or with a
-                cache the number of all positions so far. A query that may attend to nothing gets zeros (before o_proj).
+            mask: Broadcasts to ``(B, H, L_q, L_all)``; True = may attend. ``L_all`` is ``L_k``, or with a cache the number
+                of all positions so far. A query that may attend to nothing gets zeros (before o_proj).
             cache: Keys and values of earlier positions; those of this call are appended.
-            score_bias: Finite numbers added to the scaled scores (ALiBi), broadcastable to ``(B, H, L_q, L_all)``.
+            score_bias: Finite numbers added to the scaled scores (ALiBi); broadcasts as the mask does.
             projected: What ``project_key_value`` made, instead of ``key`` and ``value``: the memory of an encoder is
                 projected once, not at every step of decoding.
-            return_weights: Hand back the weights as well. That takes the explicit path; without it PyTorch's fused
-                kernel does the work, with the same result.
-
-        Returns:
-            The output, shape ``(B, L_q, d_model)``; with ``return_weights`` a pair of it and the weights,
-            ``(B, H, L_q, L_all)``.
+            return_weights: Hand back the weights as well. That takes the explicit path; without it PyTorch's fused kernel
+                does the work, with the same result.
 
         Raises:
-            ValueError: Shapes do not fit, arguments exclude one another (only one of ``key`` and ``value``; ``projected``
-                with ``key`` or ``cache``; keys of another sequence in a layer with rotary positions), or the cache is full
-                or of other sizes.
-            TypeError: ``mask`` is not boolean, or ``score_bias`` is not floating-point.
+            ValueError: Arguments exclude one another (only one of ``key`` and ``value``; ``projected`` with ``key`` or
+                ``cache``; keys of another sequence in a layer with rotary positions), or shapes do not fit.
         """
         self._require_one_source(key, value, cache, projected)
         self._require_inputs(query=query)
@@ -206,18 +165,7 @@ class MultiHeadAttention(nn.Module):
     def project_key_value(
         self, key: Float[Tensor, "B L_k d_model"], value: Float[Tensor, "B L_k d_model"]
     ) -> tuple[Float[Tensor, "B H_kv L_k d_head"], Float[Tensor, "B H_kv L_k d_head"]]:
-        """Keys and values as the heads use them, to be handed to later calls as ``projected``.
-
-        Args:
-            key: Shape ``(B, L_k, d_model)``.
-            value: Same shape.
-
-        Returns:
-            ``(k, v)``, each ``(B, H_kv, L_k, d_head)``.
-
-        Raises:
-            ValueError: Shapes do not fit.
-        """
+        """Keys and values as the heads use them, to be handed to later calls as ``projected``."""
         self._require_inputs(key=key, value=value)
         k = split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
         v = split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, L_k, d_head)

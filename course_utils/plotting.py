@@ -1,7 +1,7 @@
 """Figures of the course: tensors in, matplotlib Axes out. No global state: nothing here touches pyplot.
 
-Every function draws into the ``ax`` it is given, or into a new one. ``show`` displays the figure of an Axes with a text for
-those who cannot see it.
+Every function draws into the ``ax`` it is given, or into a new one, and hands it back; ``title`` stands above it. ``show``
+displays the figure of an Axes with a text for those who cannot see it.
 """
 
 import io
@@ -23,15 +23,9 @@ MAX_WRITTEN_VALUES = 150
 
 
 def new_axes(width: float = 5.0, height: float = 3.6, columns: int = 1) -> Axes | list[Axes]:
-    """Fresh Axes on a figure of their own, side by side.
+    """Fresh Axes side by side on a figure of their own: one, or a list of them if ``columns`` is more than 1.
 
-    Args:
-        width: Of the whole figure, in inches.
-        height: Of the whole figure, in inches.
-        columns: How many Axes.
-
-    Returns:
-        One Axes, or a list of them if ``columns`` is more than 1.
+    ``width`` and ``height`` are those of the whole figure, in inches.
     """
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
@@ -49,12 +43,8 @@ def png(figure: Figure, dpi: int = 110, *, fitted: bool = False) -> bytes:
 def show(ax: Axes, alt: str) -> None:
     """Display the figure that ``ax`` belongs to.
 
-    Args:
-        ax: Any Axes of the figure.
-        alt: What the figure shows, for readers who cannot see it; also the text where pictures are not displayed.
-
-    Raises:
-        ValueError: ``alt`` is empty.
+    ``alt`` says what the figure shows, for readers who cannot see it and where pictures are not displayed. It must not be
+    empty.
     """
     if not alt.strip():
         raise ValueError("alt is empty: say in a sentence what the figure shows")
@@ -75,19 +65,7 @@ def attention_heatmap(
 ) -> Axes:
     """Attention weights as a heatmap, one row a query, one column a key, on the fixed scale 0 to 1.
 
-    Args:
-        weights: Shape ``(L_q, L_k)``.
-        query_labels: One for each row; None: positions.
-        key_labels: One for each column; None: positions.
-        ax: Where to draw.
-        title: Above the figure.
-        quantity: What the color bar says.
-
-    Returns:
-        The Axes.
-
-    Raises:
-        ValueError: The number of labels does not fit the weights.
+    Labels that are None become positions. ``quantity`` is what the color bar says.
     """
     ax = _matrix(weights, query_labels, key_labels, ax, title, "viridis", 0.0, 1.0, quantity)
     ax.set(xlabel="key" if key_labels else "key position", ylabel="query" if query_labels else "query position")
@@ -105,39 +83,14 @@ def similarity_heatmap(
 ) -> Axes:
     """Similarities of either sign as a heatmap whose neutral color is zero.
 
-    Args:
-        similarities: Shape ``(L_q, L_k)``.
-        row_labels: One for each row; None: positions.
-        column_labels: One for each column; None: positions.
-        ax: Where to draw.
-        title: Above the figure.
-        quantity: What the color bar says.
-
-    Returns:
-        The Axes.
-
-    Raises:
-        ValueError: The number of labels does not fit.
+    Labels and ``quantity`` are as for ``attention_heatmap``.
     """
     bound = max(similarities.abs().max().item(), 1e-9)
     return _matrix(similarities, row_labels, column_labels, ax, title, "PuOr", -bound, bound, quantity)
 
 
 def arrows(vectors: Float[Tensor, "n 2"], labels: Sequence[str], *, ax: Axes | None = None, title: str = "") -> Axes:
-    """Vectors of the plane as arrows from the origin, both axes on one scale.
-
-    Args:
-        vectors: Shape ``(n, 2)``.
-        labels: One for each vector.
-        ax: Where to draw.
-        title: Above the figure.
-
-    Returns:
-        The Axes.
-
-    Raises:
-        ValueError: The number of labels does not fit.
-    """
+    """Vectors of the plane as arrows from the origin, both axes on one scale."""
     _require_labels(labels, len(vectors), "labels")
     ax = ax or new_axes(4.4, 4.0)
     reach = max(vectors.abs().max().item(), 1.0) * 1.3
@@ -174,17 +127,8 @@ def curves(
 ) -> Axes:
     """Curves over one axis, told apart by color and by line style, with data points behind them.
 
-    Args:
-        x: Shape ``(n,)``.
-        ys: Label -> values, each of shape ``(n,)``.
-        points: ``(x, y)`` of dots to draw, each of shape ``(m,)``.
-        xlabel: What the horizontal axis is, with its unit.
-        ylabel: What the vertical axis is, with its unit.
-        ax: Where to draw.
-        title: Above the figure.
-
-    Returns:
-        The Axes.
+    ``ys`` maps each label to its curve, ``points`` are the ``(x, y)`` of the dots. ``xlabel`` and ``ylabel`` say what each
+    axis is, with its unit.
     """
     ax = ax or new_axes()
     if points is not None:
@@ -208,17 +152,8 @@ def number_grid(
     """A small tensor of one to three dimensions as boxes with its numbers in them, slice beside slice.
 
     Args:
-        tensor: At most three dimensions.
         shades: Whole numbers of the same shape; boxes of equal number get equal color. None: all alike.
         marked: Booleans of the same shape; boxes that are True get a thick frame.
-        ax: Where to draw.
-        title: Above the boxes.
-
-    Returns:
-        The Axes.
-
-    Raises:
-        ValueError: More than three dimensions.
     """
     if tensor.dim() > 3:
         raise ValueError(f"tensor has {tensor.dim()} dimensions; at most 3 can be drawn")

@@ -15,21 +15,15 @@ from .arguments import require_sizes
 def rotary_angles(
     positions: Int[Tensor, " L"] | Float[Tensor, " L"], d: int, *, base: float = 10000.0
 ) -> Float[Tensor, "L d_half"]:
-    """The angle of each pair of features at each position: ``position * base ** (-2 i / d)`` for pair ``i``.
+    """The angle of each pair of features at each position, in radians: ``position * base ** (-2 i / d)`` for pair ``i``.
 
     Sinusoidal positions take sine and cosine of these angles, RoPE turns by them. They come in float64: in float32 the
     angle of position 10,000 is off by up to 5e-4.
 
     Args:
-        positions: Shape ``(L,)``; they may be negative, or fractions.
+        positions: They may be negative, or fractions.
         d: Size of the vectors, even: ``d_model`` for sinusoidal positions, ``d_head`` for RoPE.
-        base: Positive; pair ``i`` comes round once in ``2 pi base ** (2 i / d)`` positions.
-
-    Returns:
-        Radians in float64, shape ``(L, d / 2)``.
-
-    Raises:
-        ValueError: ``positions`` does not have one dimension, ``d`` is odd or not positive, or ``base`` is not positive.
+        base: Pair ``i`` comes round once in ``2 pi base ** (2 i / d)`` positions.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.5; Su et al., "RoFormer: Enhanced Transformer with
@@ -53,14 +47,8 @@ def rotary_angles(
 class SinusoidalPositions(nn.Module):
     """Adds fixed sines and cosines: in pair ``i``, ``sin(angle)`` in column ``2 i`` and ``cos(angle)`` in ``2 i + 1``.
 
-    ``.table``, shape ``(max_len, d_model)``, holds them; row 0 is position 0. It is not saved with the weights.
-
-    Args:
-        d_model: Size of an embedding, even.
-        max_len: Positions there is room for.
-
-    Raises:
-        ValueError: ``d_model`` is odd, or a size is not positive.
+    ``.table``, shape ``(max_len, d_model)``, holds them; row 0 is position 0. It is not saved with the weights. ``d_model``
+    must be even, and there is room for no more than ``max_len`` positions.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.5.
@@ -75,30 +63,14 @@ class SinusoidalPositions(nn.Module):
         self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)
 
     def forward(self, x: Float[Tensor, "B L d_model"], start: int = 0) -> Float[Tensor, "B L d_model"]:
-        """Add to each vector what belongs to its position.
-
-        Args:
-            x: Embeddings, shape ``(B, L, d_model)``.
-            start: Position of the first of them: with a cache, how many came before.
-
-        Returns:
-            ``x + table[start : start + L]``, same shape.
-
-        Raises:
-            ValueError: ``x`` is of another size, or the positions pass ``max_len``.
-        """
+        """Add ``table[start : start + L]``. With a cache, ``start`` is the number of positions that came before."""
         return x + _rows(self.table, x, start)  # (B, L, d_model)
 
 
 class LearnedPositions(nn.Module):
     """Adds a vector for each position that is learned like any weight: ``.table``, shape ``(max_len, d_model)``.
 
-    Args:
-        d_model: Size of an embedding.
-        max_len: Positions there is room for; a position that training never saw has learned nothing.
-
-    Raises:
-        ValueError: A size is not positive.
+    There is room for ``max_len`` positions, but one that training never saw has learned nothing.
 
     Source:
         Gehring et al., "Convolutional Sequence to Sequence Learning", 2017, section 3.1; starting values as in BERT, GPT-2.
@@ -110,7 +82,7 @@ class LearnedPositions(nn.Module):
         self.table = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
 
     def forward(self, x: Float[Tensor, "B L d_model"], start: int = 0) -> Float[Tensor, "B L d_model"]:
-        """Add to each vector what belongs to its position: as ``SinusoidalPositions.forward``."""
+        """Add to each vector what belongs to its position, as ``SinusoidalPositions.forward`` does."""
         return x + _rows(self.table, x, start)  # (B, L, d_model)
 
 
@@ -118,17 +90,7 @@ def shift_matrix(delta: float, d_model: int) -> Float[Tensor, "d_model d_model"]
     """The matrix that moves sinusoidal positions by ``delta``: ``p(pos + delta) = M p(pos)``, whatever ``pos`` is.
 
     Each pair of features is turned by its own angle, so ``M`` is made of 2 x 2 rotations along the diagonal. For rows of a
-    table, ``table[pos + delta] = table[pos] @ M.T``.
-
-    Args:
-        delta: How far; may be negative.
-        d_model: Size of the vectors, even.
-
-    Returns:
-        Shape ``(d_model, d_model)``, default dtype.
-
-    Raises:
-        ValueError: ``d_model`` is odd or not positive.
+    table, ``table[pos + delta] = table[pos] @ M.T``. ``delta`` may be negative. ``M`` has the default dtype.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.5.
@@ -144,22 +106,13 @@ def shift_matrix(delta: float, d_model: int) -> Float[Tensor, "d_model d_model"]
 def apply_rope(
     x: Float[Tensor, "*B L d_head"], cos: Float[Tensor, "L d_half"], sin: Float[Tensor, "L d_half"]
 ) -> Float[Tensor, "*B L d_head"]:
-    """Turn each pair of features ``(i, i + d_head / 2)`` by the angle of its position.
+    """Turn each pair of features ``(i, i + d_head / 2)`` of queries or keys (never values) by the angle of its position.
 
     The paper pairs neighbors, ``(2 i, 2 i + 1)``; Hugging Face's code and its Llama weights pair the two halves, as here.
     One is the other with the features of queries and keys in another order, which scores do not notice. But weights trained
     with one are wrong under the other.
 
-    Args:
-        x: Queries or keys (never values), shape ``(*B, L, d_head)``.
-        cos: Cosines of ``rotary_angles(positions, d_head)``, shape ``(L, d_head / 2)``.
-        sin: Sines of the same.
-
-    Returns:
-        Shape and dtype of ``x``.
-
-    Raises:
-        ValueError: ``cos`` or ``sin`` is not ``(L, d_head / 2)``, or ``d_head`` is odd.
+    ``cos`` and ``sin`` are those of ``rotary_angles(positions, d_head)``. The result has the dtype of ``x``.
 
     Source:
         Su et al., "RoFormer", 2021, section 3.2.2, equations 14 and 15.
@@ -181,13 +134,7 @@ def apply_rope(
 class RotaryPositions(nn.Module):
     """Rotary positions (RoPE): turns queries and keys, so that a score depends on their distance only.
 
-    Args:
-        d_head: Size of a head, even.
-        base: As in ``rotary_angles``; larger in models for long texts.
-        max_len: Positions there is room for.
-
-    Raises:
-        ValueError: ``d_head`` is odd, or an argument is not positive.
+    ``base`` is that of ``rotary_angles``; models for long texts have a larger one. There is room for ``max_len`` positions.
 
     Source:
         Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021, section 3.2.
@@ -203,11 +150,7 @@ class RotaryPositions(nn.Module):
             self.register_buffer(name, table.to(torch.get_default_dtype()), persistent=False)  # (max_len, d_head)
 
     def forward(self, x: Float[Tensor, "B H L d_head"], start: int = 0) -> Float[Tensor, "B H L d_head"]:
-        """Turn queries or keys, shape ``(B, H, L, d_head)``, to positions ``start`` to ``start + L - 1``.
-
-        Raises:
-            ValueError: ``x`` is of another size, or the positions pass ``max_len``.
-        """
+        """Turn queries or keys to positions ``start`` to ``start + L - 1``."""
         if x.dim() != 4 or x.shape[-1] != self.d_head:
             raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, L, d_head={self.d_head})")
         rows = _room(start, x.shape[2], self.max_len)
@@ -218,12 +161,6 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, " H"]:
     """How fast each head's interest falls with the distance: ``2 ** (-8 h / H)`` for head ``h`` = 1 ... H.
 
     If H is not a power of two: the slopes of the next lower power, then every second one of the next higher power.
-
-    Returns:
-        Shape ``(H,)``, positive.
-
-    Raises:
-        ValueError: ``num_heads`` is not positive.
 
     Source:
         Press et al., "Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation", 2022,
@@ -246,19 +183,7 @@ def alibi_bias(
     """Linear biases (ALiBi): minus slope times distance, to be added to the scaled scores (``score_bias=``).
 
     The queries are the last ``L_q`` of the ``L_k`` positions, as in ``causal_mask``. Distances have no sign: keys in the
-    future (which a causal mask hides) are pushed down as far as those in the past.
-
-    Args:
-        num_heads: H.
-        L_q: Number of queries.
-        L_k: Number of keys, at least ``L_q``; None: as many.
-        device: Where to put it.
-
-    Returns:
-        Shape ``(1, H, L_q, L_k)``: zero where query and key stand at the same position, negative elsewhere.
-
-    Raises:
-        ValueError: A number is not positive, or ``L_k`` is below ``L_q``.
+    future (which a causal mask hides) are pushed down as far as those in the past. ``L_k`` None: as many keys as queries.
 
     Source:
         Press et al., 2022, section 3.

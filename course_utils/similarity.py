@@ -9,17 +9,7 @@ from torch import Tensor
 
 
 def dot_product(a: Float[Tensor, "*B d"], b: Float[Tensor, "*B d"]) -> Float[Tensor, "*B"]:
-    """Dot product of two vectors, or of two equally long stacks of vectors, pair by pair.
-
-    Args:
-        a: First vector(s), shape ``(*B, d)``.
-        b: Second vector(s), same shape.
-
-    Returns:
-        ``sum_i a_i b_i``, shape ``(*B)``.
-
-    Raises:
-        ValueError: The two shapes differ.
+    """Dot product ``sum_i a_i b_i`` of two vectors, or of two equally long stacks of vectors, pair by pair.
 
     Example:
         >>> dot_product(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 4.0]))
@@ -30,19 +20,9 @@ def dot_product(a: Float[Tensor, "*B d"], b: Float[Tensor, "*B d"]) -> Float[Ten
 
 
 def cosine_similarity(a: Float[Tensor, "*B d"], b: Float[Tensor, "*B d"]) -> Float[Tensor, "*B"]:
-    """Cosine of the angle between two vectors: the dot product of their directions.
+    """Cosine of the angle between two vectors: the dot product of their directions, from -1 to 1.
 
     The zero vector has no direction; its similarity to anything is 0 here (as in ``F.cosine_similarity``), never NaN.
-
-    Args:
-        a: First vector(s), shape ``(*B, d)``.
-        b: Second vector(s), same shape.
-
-    Returns:
-        Values in ``[-1, 1]``, shape ``(*B)``.
-
-    Raises:
-        ValueError: The two shapes differ.
 
     Example:
         >>> cosine_similarity(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 4.0]))
@@ -53,14 +33,7 @@ def cosine_similarity(a: Float[Tensor, "*B d"], b: Float[Tensor, "*B d"]) -> Flo
 
 
 def normalize(vectors: Float[Tensor, "*B d"]) -> Float[Tensor, "*B d"]:
-    """Each vector divided by its length; a zero vector stays zero.
-
-    Args:
-        vectors: Shape ``(*B, d)``.
-
-    Returns:
-        Vectors of length 1 (or 0), same shape.
-    """
+    """Each vector divided by its length; a zero vector stays zero."""
     length = vectors.norm(dim=-1, keepdim=True)  # (*B, 1)
     return vectors / length.masked_fill(length == 0, 1.0)
 
@@ -68,18 +41,7 @@ def normalize(vectors: Float[Tensor, "*B d"]) -> Float[Tensor, "*B d"]:
 def similarity_matrix(
     queries: Float[Tensor, "*B L_q d"], keys: Float[Tensor, "*B L_k d"]
 ) -> Float[Tensor, "*B L_q L_k"]:
-    """Dot product of every query with every key, ``Q K^T``.
-
-    Args:
-        queries: Shape ``(*B, L_q, d)``.
-        keys: Shape ``(*B, L_k, d)``; ``L_k`` may differ from ``L_q``.
-
-    Returns:
-        Entry ``[..., i, j]`` is query ``i`` times key ``j``, shape ``(*B, L_q, L_k)``.
-
-    Raises:
-        ValueError: ``d`` or the batch dimensions differ, or there is no length dimension.
-    """
+    """Dot product of every query with every key, ``Q K^T``: entry ``[..., i, j]`` is query ``i`` times key ``j``."""
     if queries.dim() < 2 or keys.dim() < 2:
         raise ValueError(
             f"queries {tuple(queries.shape)} and keys {tuple(keys.shape)} each need at least two dimensions, (L, d); "
@@ -100,18 +62,9 @@ def similarity_matrix(
 def nearest_neighbors(
     query: Float[Tensor, " d"], keys: Float[Tensor, "L_k d"], k: int
 ) -> tuple[Float[Tensor, " k"], Int[Tensor, " k"]]:
-    """The ``k`` keys whose cosine similarity to the query is largest, best first.
+    """The ``k`` keys whose cosine similarity to the query is largest, best first: their similarities and their indices.
 
-    Args:
-        query: One vector, shape ``(d,)``.
-        keys: The vectors to search, shape ``(L_k, d)``.
-        k: How many, from 1 to ``L_k``.
-
-    Returns:
-        ``(similarities, indices)``, each of shape ``(k,)``. Among equal similarities the smaller index comes first.
-
-    Raises:
-        ValueError: ``k`` is outside 1 to ``L_k``, or the sizes differ.
+    Among equal similarities the smaller index comes first.
     """
     if not 1 <= k <= keys.shape[0]:
         raise ValueError(f"k ({k}) must be between 1 and the number of keys ({keys.shape[0]})")

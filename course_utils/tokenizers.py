@@ -21,11 +21,7 @@ PHONEMES = tuple(
 class Tokenizer:
     """A fixed list of symbols and their ids: 0 pads, 1 starts, 2 ends a sequence; the symbols follow from 3 on.
 
-    Args:
-        symbols: Every symbol once, in the order of their ids: letters, words, phonemes.
-
-    Raises:
-        ValueError: A symbol stands twice, or is one of the special ones.
+    ``symbols`` holds every symbol once, in the order of their ids: letters, words, phonemes.
 
     Example:
         >>> letters = Tokenizer(LETTERS)
@@ -52,7 +48,7 @@ class Tokenizer:
         return len(self.symbols)
 
     def encode(self, sequence: Sequence[str], *, start: bool = False, end: bool = False) -> list[int]:
-        """Ids of the symbols of a sequence, with the start and end symbol if asked for.
+        """Ids of a sequence's symbols, with the start and end symbol if asked for.
 
         Raises:
             ValueError: A symbol is not in the vocabulary; the message names it and its place.
@@ -68,11 +64,7 @@ class Tokenizer:
         return [*ids, END_ID] if end else ids
 
     def decode(self, ids: Iterable[int] | Int[Tensor, " L"]) -> list[str]:
-        """Symbols of the ids up to the end symbol, the special ones left out.
-
-        Raises:
-            ValueError: An id is outside the vocabulary.
-        """
+        """Symbols of the ids up to the end symbol, the special ones left out."""
         found = []
         for i in ids.tolist() if isinstance(ids, Tensor) else ids:
             if not 0 <= i < len(self.symbols):
@@ -86,20 +78,12 @@ class Tokenizer:
     def batch(
         self, sequences: Sequence[Sequence[str]], *, start: bool = False, end: bool = False
     ) -> Int[Tensor, "B L"]:
-        """Encode several sequences and pad them to the longest.
-
-        Raises:
-            ValueError: ``sequences`` is empty, or holds an unknown symbol.
-        """
+        """Encode several sequences and pad them to the longest."""
         return pad([self.encode(sequence, start=start, end=end) for sequence in sequences])
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Int[Tensor, "B L"]:
-    """Sequences of ids as one tensor, short ones filled up with ``PAD_ID`` on the right.
-
-    Raises:
-        ValueError: ``sequences`` is empty.
-    """
+    """Sequences of ids as one tensor, short ones filled up with ``PAD_ID`` on the right."""
     if not sequences:
         raise ValueError("sequences is empty; expected at least one")
     length = max(map(len, sequences))

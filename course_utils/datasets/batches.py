@@ -14,12 +14,7 @@ from ..tokenizers import Tokenizer, pad
 
 
 class Batch(NamedTuple):
-    """Padded pairs.
-
-    Args:
-        source: Ids, shape ``(B, L_s)``.
-        target: Ids between start and end symbol, shape ``(B, L_t)``.
-    """
+    """Padded pairs: ids of the source, and of the target between start and end symbol."""
 
     source: Int[Tensor, "B L_s"]
     target: Int[Tensor, "B L_t"]
@@ -31,13 +26,7 @@ Pair = tuple[list[int], list[int]]
 def encode_pairs(words: Mapping[str, Sequence[Sequence[str]]], source: Tokenizer, target: Tokenizer) -> list[Pair]:
     """Every word with each of its pronunciations as ids; the target stands between start and end symbol.
 
-    Args:
-        words: Words and their accepted pronunciations.
-        source: Tokenizer of letters.
-        target: Tokenizer of phonemes.
-
-    Raises:
-        ValueError: A symbol is not in its vocabulary.
+    ``source`` is the tokenizer of the letters, ``target`` that of the phonemes.
     """
     return [
         (source.encode(word), target.encode(sounds, start=True, end=True))
@@ -47,21 +36,15 @@ def encode_pairs(words: Mapping[str, Sequence[Sequence[str]]], source: Tokenizer
 
 
 def batches_by_length(pairs: Sequence[Pair], symbols_per_batch: int, *, seed: int) -> Iterator[Batch]:
-    """Shuffled batches whose pairs have similar lengths.
+    """Shuffled batches whose pairs have similar lengths; every pair is in exactly one.
 
     The pairs are shuffled and sorted by length (which keeps the shuffled order among equals), cut into batches, and the
     batches shuffled. The same seed gives the same batches.
 
     Args:
-        pairs: Source and target ids.
-        symbols_per_batch: Most symbols in a batch's source and target together, padding included; at least the longest pair's.
+        symbols_per_batch: Most symbols in a batch's source and target together, padding included; at least the longest
+            pair's.
         seed: Of the shuffling: pass the epoch's number (plus a constant) for another order every epoch.
-
-    Yields:
-        Batches; every pair is in exactly one.
-
-    Raises:
-        ValueError: ``pairs`` is empty, or a pair alone is longer than ``symbols_per_batch``.
     """
     if not pairs:
         raise ValueError("pairs is empty; expected at least one")
@@ -93,15 +76,7 @@ def share_of_padding(batch: Int[Tensor, "B L"], pad_id: int = 0) -> float:
 def source_batches(sequences: Sequence[Sequence[int]], size: int) -> Iterator[tuple[list[int], Int[Tensor, "B L_s"]]]:
     """Sources alone, for decoding: sorted by length, ``size`` at a time.
 
-    Args:
-        sequences: Ids of each source.
-        size: Sources in a batch.
-
-    Yields:
-        ``(places, source)``: which sequences these are, and their padded ids.
-
-    Raises:
-        ValueError: ``size`` is not positive.
+    Each comes with the places of its sources in ``sequences``: ``(places, source)``.
     """
     if size < 1:
         raise ValueError(f"size ({size}) must be at least 1")

@@ -22,10 +22,8 @@ PLAIN = str.maketrans(
 def python_documentation() -> str:
     """The language reference that ``help()`` shows, as one text of about half a million characters.
 
-    It comes from ``pydoc_data.topics`` of the running Python, so it differs a little from one Python release to the next.
-
-    Returns:
-        The topics in alphabetical order, joined by empty lines.
+    Its topics stand in alphabetical order, joined by empty lines. They come from ``pydoc_data.topics`` of the running
+    Python, so the text differs a little from one Python release to the next.
 
     Raises:
         RuntimeError: This Python comes without ``pydoc_data`` (some minimal system packages leave it out).
@@ -51,7 +49,7 @@ def split_words(text: str) -> list[str]:
 
 
 def plain_text(text: str) -> str:
-    """The text in the 96 characters of ``CHARACTERS``: typographic quotes, dashes and dots become plain ones, the rest ``?``.
+    r"""The text in the 96 characters of ``CHARACTERS``: typographic quotes, dashes and dots become plain ones, the rest ``?``.
 
     Example:
         >>> plain_text("\u201c\u2026it\u2019s 20 \u00b0\u201d")
@@ -64,12 +62,6 @@ def documentation_split() -> tuple[str, str]:
     """The documentation as plain text: the first nine tenths for training, the last tenth held out.
 
     Topics stand in alphabetical order and share some sentences, so a part of the held-out text has been seen in training.
-
-    Returns:
-        ``(train, held_out)``.
-
-    Raises:
-        RuntimeError: As ``python_documentation``.
     """
     text = plain_text(python_documentation())
     cut = len(text) * 9 // 10

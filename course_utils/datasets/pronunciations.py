@@ -21,10 +21,7 @@ ENTRY = re.compile(r"(?P<word>\S+?)(?:\(\d+\))? (?P<sounds>[A-Z]+[012]?(?: [A-Z]
 
 @functools.cache
 def pronunciations() -> Mapping[str, tuple[Pronunciation, ...]]:
-    """Every word with its accepted pronunciations, in the dictionary's order.
-
-    Returns:
-        About 117,000 words; each has one pronunciation at least, four at most.
+    """Every word with its accepted pronunciations, in the dictionary's order: about 117,000 words, each with one to four.
 
     Raises:
         RuntimeError: The dictionary is not installed, or its file is damaged; the message says what to install.
@@ -40,7 +37,7 @@ def parse_dictionary(path: Path) -> dict[str, tuple[Pronunciation, ...]]:
     """Read a file in the dictionary's format: a word, perhaps ``(2)``, its phonemes, perhaps a comment after ``#``.
 
     Raises:
-        RuntimeError: A line cannot be read or holds an unknown phoneme, or the file holds few words.
+        RuntimeError: A line cannot be read or holds an unknown phoneme, or the file holds fewer than 100,000 words.
     """
     known = set(PHONEMES)
     found: dict[str, list[Pronunciation]] = {}
@@ -74,15 +71,7 @@ def split_of(word: str) -> str:
 
 @functools.cache
 def split(name: str) -> Mapping[str, tuple[Pronunciation, ...]]:
-    """The words of one part, with their pronunciations, in the dictionary's order.
-
-    Args:
-        name: ``"train"``, ``"valid"`` or ``"test"``.
-
-    Raises:
-        ValueError: There is no such part.
-        RuntimeError: As ``pronunciations``.
-    """
+    """The words of one part (``"train"``, ``"valid"``, ``"test"``) with their pronunciations, in the dictionary's order."""
     if name not in SPLITS:
         raise ValueError(f"name ({name!r}) must be one of {', '.join(SPLITS)}")
     return {word: accepted for word, accepted in pronunciations().items() if split_of(word) == name}

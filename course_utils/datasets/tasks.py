@@ -1,7 +1,4 @@
-"""Synthetic tasks: sequences to be copied, or reversed.
-
-Shape letters: ``B`` batch, ``L`` length.
-"""
+"""Synthetic tasks: sequences to be copied, or reversed. Shape letters: ``B`` batch, ``L`` length."""
 
 import torch
 from jaxtyping import Int
@@ -15,19 +12,9 @@ FIRST_SYMBOL = END_ID + 1
 def random_sequences(
     num: int, length: int, vocab_size: int, generator: torch.Generator
 ) -> Int[Tensor, "{num} {length}"]:
-    """Sequences of symbols drawn independently, each as likely as the other; the three special ids do not occur.
+    """Sequences of symbols drawn independently, each as likely as the other.
 
-    Args:
-        num: How many.
-        length: Symbols in each.
-        vocab_size: Size of the vocabulary, special ids 0 (padding), 1 (start) and 2 (end) included.
-        generator: Source of randomness.
-
-    Returns:
-        Ids from 3 to ``vocab_size - 1``, shape ``(num, length)``.
-
-    Raises:
-        ValueError: A size is not positive, or the vocabulary has no symbol besides the special ones.
+    ``vocab_size`` counts the special ids 0 (padding), 1 (start) and 2 (end), which do not occur.
     """
     if num < 1 or length < 1:
         raise ValueError(f"num ({num}) and length ({length}) must be at least 1")
@@ -41,16 +28,9 @@ def random_sequences(
 def copy_task(
     num: int, length: int, vocab_size: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L+2"]]:
-    """Source and target pairs in which the target repeats the source.
+    """Source and target pairs in which the target repeats the source, between start and end symbol.
 
-    Args:
-        num: B.
-        length: L.
-        vocab_size: As for ``random_sequences``.
-        generator: Source of randomness.
-
-    Returns:
-        ``(source, target)``, shapes ``(B, L)`` and ``(B, L + 2)``: the target stands between start and end symbol.
+    The arguments are those of ``random_sequences``.
     """
     source = random_sequences(num, length, vocab_size, generator)  # (B, L)
     return source, between_marks(source)
@@ -59,7 +39,7 @@ def copy_task(
 def reverse_task(
     num: int, length: int, vocab_size: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L+2"]]:
-    """Source and target pairs in which the target is the source backwards. Arguments and result as ``copy_task``."""
+    """Source and target pairs in which the target is the source backwards. All else is as in ``copy_task``."""
     source = random_sequences(num, length, vocab_size, generator)  # (B, L)
     return source, between_marks(source.flip(1))
 

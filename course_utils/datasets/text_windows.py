@@ -14,11 +14,7 @@ TEXT = Tokenizer(CHARACTERS)
 
 
 def encode_text(text: str) -> Int[Tensor, " L"]:
-    """Ids of a text's characters, typographic ones made plain.
-
-    Raises:
-        ValueError: The text is empty.
-    """
+    """Ids of a text's characters, typographic ones made plain."""
     if not text:
         raise ValueError("text is empty; expected at least one character")
     return torch.tensor(TEXT.encode(plain_text(text)))
@@ -34,17 +30,15 @@ def windows(
 ) -> list[Int[Tensor, "B L1"]]:
     """A long text cut into windows of ``length + 1`` characters; each begins with the character that the one before ends in.
 
-    So every character but the first is predicted once in a pass. What is left at the end, shorter than a window, is dropped.
+    So every character but the first is predicted once in a pass, ``length`` of them in each window. What is left at the
+    end, shorter than a window, is dropped. The last batch may have fewer than ``batch_size`` windows.
 
     Args:
-        ids: The text.
-        length: Characters predicted in a window.
-        batch_size: Windows in a batch; the last batch may be smaller.
         seed: None: in the text's order, from its first character. A number: in an order of its own, and cut at a place of
             its own, so that another epoch (another number) sees other windows.
 
     Raises:
-        ValueError: A size is not positive, or the text is too short for one window.
+        ValueError: The text has fewer than ``2 * length`` characters.
     """
     if length < 1 or batch_size < 1:
         raise ValueError(f"length ({length}) and batch_size ({batch_size}) must be at least 1")

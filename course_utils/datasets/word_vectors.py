@@ -19,16 +19,7 @@ from .documentation import python_documentation, split_words
 def cooccurrence_counts(words: list[str], vocabulary: list[str], window: int) -> Float[Tensor, "V V"]:
     """How often two vocabulary words stand at most ``window`` places apart, counted in both directions.
 
-    Args:
-        words: The text.
-        vocabulary: The words that get a row and a column, in this order.
-        window: Largest distance, at least 1. Words outside the vocabulary keep their place but are not counted.
-
-    Returns:
-        Symmetric counts, shape ``(V, V)``.
-
-    Raises:
-        ValueError: ``window`` is below 1.
+    Rows and columns are in the order of ``vocabulary``. Words outside it keep their place but are not counted.
     """
     if window < 1:
         raise ValueError(f"window ({window}) must be at least 1")
@@ -47,15 +38,8 @@ def cooccurrence_counts(words: list[str], vocabulary: list[str], window: int) ->
 def positive_pmi(counts: Float[Tensor, "V V"], smoothing: float = 0.75) -> Float[Tensor, "V V"]:
     """Positive pointwise mutual information: how much more often two words meet than chance would have it.
 
-    ``max(0, log(P(w, c) / (P(w) P_s(c))))``, where ``P_s`` raises the context counts to the power ``smoothing`` first, which
-    tempers the pull of rare contexts.
-
-    Args:
-        counts: Co-occurrence counts, shape ``(V, V)``; each word must have met at least one other.
-        smoothing: Exponent on the context distribution.
-
-    Returns:
-        Shape ``(V, V)``, values at least 0.
+    ``max(0, log(P(w, c) / (P(w) P_s(c))))``, where ``P_s`` raises the context counts to the power ``smoothing`` first,
+    which tempers the pull of rare contexts. Each word must have met at least one other.
 
     Source:
         Levy, Goldberg and Dagan, "Improving Distributional Similarity with Lessons Learned from Word Embeddings", 2015,
@@ -70,22 +54,13 @@ def positive_pmi(counts: Float[Tensor, "V V"], smoothing: float = 0.75) -> Float
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Words and their vectors.
-
-    Args:
-        words: The vocabulary, most frequent first.
-        vectors: Row ``i`` belongs to ``words[i]``, shape ``(V, d)``.
-    """
+    """Words, most frequent first, and their vectors: row ``i`` belongs to ``words[i]``."""
 
     words: tuple[str, ...]
     vectors: Float[Tensor, "V d"]
 
     def __getitem__(self, word: str) -> Float[Tensor, " d"]:
-        """The vector of a word.
-
-        Raises:
-            KeyError: The word is not in the vocabulary.
-        """
+        """The vector of a word; ``KeyError`` as from ``index``."""
         return self.vectors[self.index(word)]
 
     def index(self, word: str) -> int:
@@ -105,12 +80,7 @@ class WordVectors:
         return {word: row for row, word in enumerate(self.words)}
 
     def nearest(self, word: str, k: int = 5) -> list[tuple[str, float]]:
-        """The ``k`` other words most similar by cosine, best first, each with its similarity.
-
-        Raises:
-            KeyError: The word is not in the vocabulary.
-            ValueError: ``k`` is not between 1 and ``V - 1``.
-        """
+        """The ``k`` other words most similar by cosine, best first, each with its similarity."""
         row = self.index(word)
         if not 1 <= k < len(self.words):
             raise ValueError(f"k ({k}) must be between 1 and {len(self.words) - 1}")
@@ -123,20 +93,15 @@ class WordVectors:
 def word_vectors(d: int = 100, window: int = 2, min_count: int = 5) -> WordVectors:
     """Word vectors from Python's documentation: co-occurrence counts, PPMI, truncated SVD. About half a second.
 
+    The sign of each of the ``d`` columns is fixed (largest entry positive), so that runs agree.
+
     Args:
-        d: Size of a vector.
         window: Largest distance at which two words count as neighbors.
         min_count: A word needs this many occurrences to get a vector.
 
-    Returns:
-        The vectors; each of the ``d`` columns has its sign fixed (largest entry positive), so that runs agree.
-
-    Raises:
-        ValueError: ``d`` is larger than the vocabulary.
-
     Source:
-        Levy and Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", 2014, section 4.2,
-        equation 13 (singular values to the power 1/2).
+        Levy and Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", 2014, section 4.2, equation 13
+        (singular values to the power 1/2).
     """
     words = split_words(python_documentation())
     frequency = collections.Counter(words)

@@ -27,21 +27,15 @@ def sampling_distribution(
 ) -> Float[Tensor, "*B V"]:
     """The distribution from which the next token is drawn.
 
-    In this order: the logits are divided by ``temperature``; all but the ``top_k`` most probable tokens are ruled out and the
-    rest renormalized; of these the fewest most probable ones whose probabilities reach ``top_p`` together are kept, the one
-    that crosses the threshold included, and renormalized again. Of equally probable tokens those with lower ids come first.
+    In this order: the logits are divided by ``temperature``; all but the ``top_k`` most probable tokens are ruled out and
+    the rest renormalized; of these the fewest most probable ones whose probabilities reach ``top_p`` together are kept, the
+    one that crosses the threshold included, and renormalized again. Of equally probable tokens those with lower ids come
+    first.
 
     Args:
-        logits: Scores of each token, shape ``(*B, V)``.
         temperature: Below 1 sharper, above 1 flatter; 0: all probability on the most probable token (greedy).
         top_k: How many tokens to keep; more than ``V``, or None: all.
         top_p: Probability to keep, from 0 (one token, the most probable) to 1 (all); None: all.
-
-    Returns:
-        Probabilities, same shape, each row summing to 1.
-
-    Raises:
-        ValueError: ``temperature`` is negative, ``top_k`` below 1, or ``top_p`` outside ``[0, 1]``.
 
     Source:
         Top-k: Fan et al., "Hierarchical Neural Story Generation", 2018, section 5.4. Top-p: Holtzman et al., "The Curious
@@ -75,19 +69,9 @@ def sampling_distribution(
 def draw_token(
     logits: Float[Tensor, "B V"], *, temperature: float = 1.0, generator: torch.Generator | None = None, **options: Any
 ) -> Int[Tensor, "B 1"]:
-    """One token for each row, drawn from ``sampling_distribution``.
+    """One token for each row, drawn from ``sampling_distribution`` with this ``temperature`` and these options.
 
-    Args:
-        logits: Scores of each token, shape ``(B, V)``.
-        temperature: As for ``sampling_distribution``. With 0 nothing is drawn, so that a seed makes no difference.
-        generator: Source of randomness; None: PyTorch's own.
-        options: ``top_k`` and ``top_p``, likewise.
-
-    Returns:
-        Ids, shape ``(B, 1)``.
-
-    Raises:
-        ValueError: As ``sampling_distribution``.
+    At temperature 0 nothing is drawn, so that a seed makes no difference. ``generator`` None: PyTorch's own randomness.
     """
     probs = sampling_distribution(logits, temperature=temperature, **options)  # (B, V)
     return probs.argmax(-1, keepdim=True) if temperature == 0 else torch.multinomial(probs, 1, generator=generator)
@@ -105,24 +89,14 @@ def generate(
     generator: torch.Generator | None = None,
     use_cache: bool = True,
 ) -> Int[Tensor, "B L_all"]:
-    """Go on with a prompt, one token at a time.
+    """Go on with a prompt, one token at a time; the result is the prompt and the new tokens.
 
     Args:
         model: A language model. Call ``model.eval()`` first, or dropout has a say.
-        prompt: Ids, shape ``(B, L)``, at least one token each.
-        max_new_tokens: How many to add.
-        temperature: As for ``sampling_distribution``.
-        top_k: Likewise.
-        top_p: Likewise.
+        temperature: As for ``sampling_distribution``, and so are ``top_k`` and ``top_p``.
         generator: Source of randomness; None: PyTorch's own.
         use_cache: Keep keys and values, so that a step computes one position; False: compute all again at every step. The
             tokens are the same.
-
-    Returns:
-        Prompt and new tokens, shape ``(B, L + max_new_tokens)``.
-
-    Raises:
-        ValueError: ``max_new_tokens`` is not positive, the prompt is empty, or as ``sampling_distribution``.
     """
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens ({max_new_tokens}) must be at least 1")

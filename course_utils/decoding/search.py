@@ -33,8 +33,8 @@ class Decoded(NamedTuple):
     """Output sequences.
 
     Args:
-        tokens: Ids after the start symbol, shape ``(B, L_out)``: up to the end symbol, if one came, then padding.
-        log_probs: Of each whole sequence, its end symbol included, shape ``(B,)``.
+        tokens: Ids after the start symbol, up to the end symbol, if one came, then padding.
+        log_probs: Of each whole sequence, its end symbol included.
     """
 
     tokens: Int[Tensor, "B L_out"]
@@ -54,21 +54,7 @@ def greedy_decode(
     """Take the most probable symbol at every step, until each sequence has ended.
 
     A sequence that has ended gets padding, and nothing more is added to its log-probability; decoding stops when all have
-    ended. Call ``model.eval()`` first, or dropout makes the choice.
-
-    Args:
-        model: Anything with ``start_decoding`` and ``decode_step``.
-        source: Ids, shape ``(B, L_s)``.
-        max_len: Most symbols in an output, the end symbol included.
-        start_id: What stands before the first symbol.
-        end_id: What ends a sequence.
-        pad_id: What follows the end.
-
-    Returns:
-        The sequences and their log-probabilities.
-
-    Raises:
-        ValueError: ``max_len`` is not positive, or ``source`` holds no sequence.
+    ended, or after ``max_len`` symbols, the end symbol included. Call ``model.eval()`` first, or dropout makes the choice.
     """
     _require_inputs(source, max_len)
     state = model.start_decoding(source, max_len=max_len)
@@ -92,10 +78,10 @@ class Beams(NamedTuple):
     """The best output sequences found for each source, best first.
 
     Args:
-        tokens: Ids after the start symbol, shape ``(B, K, L_out)``: up to the end symbol, if one came, then padding.
-        scores: What they are ranked by, ``log_probs / length ** length_penalty``, shape ``(B, K)``; minus infinity where
-            fewer than K sequences exist.
-        log_probs: Of each whole sequence, its end symbol included, shape ``(B, K)``.
+        tokens: Ids after the start symbol, up to the end symbol, if one came, then padding.
+        scores: What they are ranked by, ``log_probs / length ** length_penalty``; minus infinity where fewer than K
+            sequences exist.
+        log_probs: Of each whole sequence, its end symbol included.
     """
 
     tokens: Int[Tensor, "B K L_out"]
@@ -122,25 +108,14 @@ def beam_search(
     """Follow the ``beam_size`` most probable unfinished sequences at every step instead of one.
 
     Log-probabilities are added, so that no product of small numbers vanishes. A sequence that takes the end symbol while
-    among the best ``beam_size`` is finished: it is set aside and not extended. A source is done when ``beam_size`` sequences
-    are finished. Finished ones are ranked by log-probability divided by ``length ** length_penalty``: without that
-    (``length_penalty=0``) short ones win, having lost less. With ``beam_size=1`` this is greedy decoding.
+    among the best ``beam_size`` is finished: it is set aside and not extended. A source is done when ``beam_size``
+    sequences are finished. Finished ones are ranked by log-probability divided by ``length ** length_penalty``: without
+    that (``length_penalty=0``) short ones win, having lost less. With ``beam_size=1`` this is greedy decoding.
 
     Args:
         model: As for ``greedy_decode``; its states have ``reorder``.
-        source: Ids, shape ``(B, L_s)``.
         max_len: Most symbols in an output, the end symbol included. What is unfinished then is ranked as it stands.
-        beam_size: K.
         length_penalty: Exponent of the length, at least 0; 1: the mean log-probability of a symbol.
-        start_id: What stands before the first symbol.
-        end_id: What ends a sequence.
-        pad_id: What follows the end.
-
-    Returns:
-        The best K sequences for each source.
-
-    Raises:
-        ValueError: A size is not positive, ``length_penalty`` is negative, or ``source`` holds no sequence.
 
     Source:
         Graves, "Sequence Transduction with Recurrent Neural Networks", 2012, section 2.3; normalization by length: Wu et

@@ -1,7 +1,4 @@
-"""Token ids to vectors.
-
-Shape letters: ``B`` batch, ``L`` positions, ``d_model`` size of a token's vector.
-"""
+"""Token ids to vectors. Shape letters: ``B`` batch, ``L`` positions, ``d_model`` size of a token's vector."""
 
 import math
 
@@ -14,19 +11,11 @@ from ..positions import LearnedPositions, SinusoidalPositions
 
 
 class InputEmbedding(nn.Module):
-    """Token ids to vectors: embedding times ``sqrt(d_model)``, plus position, then dropout.
+    """Token ids to vectors: embedding times ``sqrt(d_model)``, plus position, then dropout (in training).
 
     The embeddings start with standard deviation ``d_model ** -0.5``: multiplied, with about 1, the size of the sines and
-    cosines that are added. Without the factor the positions would drown the tokens.
-
-    Args:
-        vocab_size: Number of tokens.
-        d_model: Size of a token's vector.
-        positions: What is added; None: nothing (rotary positions act elsewhere, in attention).
-        dropout: Probability with which a feature is dropped in training.
-
-    Raises:
-        ValueError: A size is not positive, or ``dropout`` is outside ``[0, 1)``.
+    cosines that are added. Without the factor the positions would drown the tokens. ``positions`` None: nothing is added
+    (rotary positions act elsewhere, in attention).
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, sections 3.4, 3.5 and 5.4.
@@ -49,20 +38,7 @@ class InputEmbedding(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, tokens: Int[Tensor, "B L"], start: int = 0) -> Float[Tensor, "B L d_model"]:
-        """Embed.
-
-        Args:
-            tokens: Ids, shape ``(B, L)``.
-            start: Position of the first of them.
-
-        Returns:
-            Shape ``(B, L, d_model)``.
-
-        Raises:
-            ValueError: ``tokens`` has another number of dimensions, is empty, holds an id outside the vocabulary, or is too
-                long.
-            TypeError: ``tokens`` are not whole numbers.
-        """
+        """Embed tokens, the first of which stands at position ``start``."""
         if tokens.dim() != 2 or tokens.shape[1] == 0:
             raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L), L at least 1")
         x = embedded(self.tokens, tokens) * math.sqrt(self.tokens.embedding_dim)  # (B, L, d_model)
@@ -70,11 +46,9 @@ class InputEmbedding(nn.Module):
 
 
 def embedded(table: nn.Embedding, tokens: Int[Tensor, "..."]) -> Float[Tensor, "... d_model"]:
-    """The row of ``table`` for each id.
+    """The row of ``table`` for each id; an id outside the vocabulary raises ``ValueError``.
 
-    Raises:
-        ValueError: An id is outside the vocabulary. (PyTorch looks anyway; asking first would cost a pass over all ids.)
-        TypeError: ``tokens`` are not whole numbers.
+    PyTorch looks for such ids anyway; asking first would cost a pass over all of them.
     """
     if tokens.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, torch.int64")

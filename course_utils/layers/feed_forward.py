@@ -14,13 +14,7 @@ from .norms import require_size
 class FeedForward(nn.Module):
     """The position-wise network of the paper: up to ``d_ff``, ReLU, down again; each position by itself.
 
-    Args:
-        d_model: Size of a token's vector, in and out.
-        d_ff: Width in between.
-        dropout: Probability with which a feature in between is dropped in training.
-
-    Raises:
-        ValueError: A size is not positive, or ``dropout`` is outside ``[0, 1)``.
+    In training, features in between are dropped with probability ``dropout``.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.3, equation 2.
@@ -35,7 +29,7 @@ class FeedForward(nn.Module):
         self.down_proj = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
-        """Transform each position; same shape."""
+        """Transform each position."""
         require_size(x, self.up_proj.in_features)
         return self.down_proj(self.dropout(F.relu(self.up_proj(x))))  # (*B, d_ff) in between
 
@@ -43,12 +37,7 @@ class FeedForward(nn.Module):
 class SwiGLU(nn.Module):
     """The gated feed-forward network of Llama and its kin: ``down(silu(gate(x)) * up(x))``.
 
-    Args:
-        d_model: Size of a token's vector, in and out.
-        d_ff: Width in between; with three matrices instead of two, 2/3 of a ReLU network's gives as many parameters.
-
-    Raises:
-        ValueError: A size is not positive.
+    It has three matrices instead of two: with 2/3 of a ReLU network's ``d_ff`` it has as many parameters.
 
     Source:
         Shazeer, "GLU Variants Improve Transformer", 2020, section 2, equation 6.
@@ -62,6 +51,6 @@ class SwiGLU(nn.Module):
         self.down_proj = nn.Linear(d_ff, d_model, bias=False)
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
-        """Transform each position; same shape."""
+        """Transform each position."""
         require_size(x, self.up_proj.in_features)
         return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))  # (*B, d_ff) in between

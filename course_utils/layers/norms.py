@@ -17,17 +17,8 @@ def layer_norm(
 ) -> Float[Tensor, "*B d_model"]:
     """Each vector shifted to mean 0 and scaled to variance 1, then scaled and shifted feature by feature.
 
-    The variance is the biased one (divided by ``d_model``, not by one less), and ``eps`` stands inside the root. Half
-    precision is computed in float32, as PyTorch does.
-
-    Args:
-        x: Shape ``(*B, d_model)``.
-        weight: Scale of each feature, shape ``(d_model,)``.
-        bias: Shift of each feature, shape ``(d_model,)``.
-        eps: Added to the variance, so that a vector of equal numbers does not divide by zero.
-
-    Returns:
-        Shape and dtype of ``x``.
+    The variance is the biased one (divided by ``d_model``, not by one less), and ``eps`` stands inside the root, so that a
+    vector of equal numbers does not divide by zero. Half precision is computed in float32, as PyTorch does.
 
     Source:
         Ba, Kiros, Hinton, "Layer Normalization", 2016, section 3, equations 3 and 4.
@@ -43,13 +34,7 @@ def rms_norm(
 ) -> Float[Tensor, "*B d_model"]:
     """Each vector scaled to a root mean square of 1, then scaled feature by feature. No mean is taken off.
 
-    Args:
-        x: Shape ``(*B, d_model)``.
-        weight: Scale of each feature, shape ``(d_model,)``.
-        eps: Added to the mean square, inside the root.
-
-    Returns:
-        Shape and dtype of ``x``.
+    ``eps`` is added to the mean square, inside the root. Half precision is computed in float32.
 
     Source:
         Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019, section 4, equation 4.
@@ -60,15 +45,7 @@ def rms_norm(
 
 
 class LayerNorm(nn.Module):
-    """``layer_norm`` with its ``weight`` and ``bias``, by PyTorch's fused kernel; the tests hold the two equal.
-
-    Args:
-        d_model: Size of a vector.
-        eps: Added to the variance.
-
-    Raises:
-        ValueError: ``d_model`` or ``eps`` is not positive.
-    """
+    """``layer_norm`` with its ``weight`` and ``bias``, by PyTorch's fused kernel; the tests hold the two equal."""
 
     def __init__(self, d_model: int, eps: float = 1e-5) -> None:
         super().__init__()
@@ -78,21 +55,13 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
-        """Normalize each vector; same shape."""
+        """Normalize each vector."""
         require_size(x, self.weight.shape[0])
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
 
 
 class RMSNorm(nn.Module):
-    """``rms_norm`` with its ``weight``; the tests hold it equal to PyTorch's.
-
-    Args:
-        d_model: Size of a vector.
-        eps: Added to the mean square.
-
-    Raises:
-        ValueError: ``d_model`` or ``eps`` is not positive.
-    """
+    """``rms_norm`` with its ``weight``; the tests hold it equal to PyTorch's."""
 
     def __init__(self, d_model: int, eps: float = 1e-6) -> None:
         super().__init__()
@@ -101,7 +70,7 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(d_model))
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
-        """Normalize each vector; same shape."""
+        """Normalize each vector."""
         require_size(x, self.weight.shape[0])
         if x.dtype not in (torch.float32, torch.float64):
             return rms_norm(x, self.weight, self.eps)  # PyTorch's own squares half precision as it is, before 2.6
@@ -111,11 +80,11 @@ class RMSNorm(nn.Module):
 
 
 class _RMSNorm(torch.autograd.Function):
-    """``rms_norm`` with its gradient worked out by hand: on a CPU three times as fast as PyTorch's, which has no kernel of
-    its own for it and keeps every intermediate result.
+    """``rms_norm`` with its gradient worked out by hand: on a CPU three times as fast as PyTorch's.
 
-    With ``n = x / rms`` and ``y = n * weight``: ``dy/dx`` times a gradient ``g`` is ``(g * weight - n * mean(g * weight *
-    n)) / rms``, and that of the weight is the sum of ``g * n`` over all vectors.
+    PyTorch has no kernel of its own for it, and keeps every intermediate result. With ``n = x / rms`` and
+    ``y = n * weight``, ``dy/dx`` times a gradient ``g`` is ``(g * weight - n * mean(g * weight * n)) / rms``, and that of
+    the weight is the sum of ``g * n`` over all vectors.
     """
 
     generate_vmap_rule = True
@@ -152,10 +121,6 @@ def _require_positive(**sizes: float) -> None:
 
 
 def require_size(x: Tensor, size: int) -> None:
-    """Stop if the last dimension of ``x`` is not ``d_model``.
-
-    Raises:
-        ValueError: It is not.
-    """
+    """Raise ``ValueError`` if the last dimension of ``x`` does not have this size."""
     if x.dim() < 1 or x.shape[-1] != size:
         raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., d_model={size})")

@@ -12,8 +12,6 @@ class TransformerConfig:
     """Everything that a ``Transformer`` is built from. The defaults are the base model of the paper, but for the norms.
 
     Args:
-        src_vocab: Number of source tokens.
-        tgt_vocab: Number of target tokens.
         num_layers: N, of the encoder and of the decoder.
         d_model: Size of a token's vector.
         d_ff: Width of the feed-forward networks.
@@ -25,9 +23,6 @@ class TransformerConfig:
         positions: One of ``"sinusoidal"``, ``"learned"``, ``"rotary"``, ``"none"``.
         tie_embeddings: Whether the generator's matrix is the target embedding's.
         pad_id: The id that the default masks hide.
-
-    Raises:
-        ValueError: A value is out of range, named with what was expected.
     """
 
     src_vocab: int
@@ -65,20 +60,14 @@ class DecoderConfig:
     """Everything that a ``DecoderLM`` is built from.
 
     Args:
-        vocab_size: Number of tokens.
         num_layers: N.
         d_model: Size of a token's vector.
         d_ff: Width of the gated feed-forward networks.
         num_heads: H; must divide ``d_model``.
         num_kv_heads: H_kv; must divide ``num_heads``. None: as many.
-        dropout: Probability, in training.
         max_len: Positions there is room for.
         rope_base: Base of the rotary positions' wavelengths.
-        norm_eps: Of the norms.
         tie_embeddings: Whether the output's matrix is the embedding's.
-
-    Raises:
-        ValueError: A value is out of range, named with what was expected.
     """
 
     vocab_size: int

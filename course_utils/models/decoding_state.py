@@ -20,9 +20,9 @@ class DecodingState:
         max_len: Target positions there is room for.
         caches: Keys and values of the target so far, one cache a layer.
         memory_kv: Projected keys and values of the source, a pair a layer, each ``(B, H, L_s, d_head)``.
-        memory_mask: Which source positions may be seen, ``(B, 1, 1, L_s)``; None: all.
-        rows: Which sequence of the source each row of the batch belongs to, ``(B,)``.
-        tokens: What has been fed so far, ``(B, length)``.
+        memory_mask: Which source positions may be seen; None: all.
+        rows: Which sequence of the source each row of the batch belongs to.
+        tokens: What has been fed so far.
     """
 
     max_len: int
@@ -41,16 +41,7 @@ class DecodingState:
         """Go on with these rows of the batch: row ``i`` becomes what row ``rows[i]`` was.
 
         A row may be named several times, and there may be more or fewer rows than before: beam search copies a row for each
-        way it goes on.
-
-        Args:
-            rows: Shape ``(B_new,)``.
-
-        Returns:
-            This state.
-
-        Raises:
-            ValueError: ``rows`` does not have one dimension, is empty, or names a row that there is not.
+        way it goes on. The state itself is changed, and handed back.
         """
         self.caches = [cache.reorder(rows) for cache in self.caches]
         sources = self.rows[rows]

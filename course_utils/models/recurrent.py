@@ -20,9 +20,9 @@ class Encoded(NamedTuple):
     """What the encoder hands on.
 
     Args:
-        states: One for each source position, both directions side by side, shape ``(B, L_s, 2 * d_hidden)``.
-        summary: The last forward and the last backward state, shape ``(B, 2 * d_hidden)``.
-        mask: True at real source positions, shape ``(B, 1, L_s)``.
+        states: One for each source position, both directions side by side (``2 * d_hidden``); zeros at padding.
+        summary: The last forward and the last backward state, side by side.
+        mask: True at real source positions.
     """
 
     states: Float[Tensor, "B L_s d_states"]
@@ -31,17 +31,9 @@ class Encoded(NamedTuple):
 
 
 class RecurrentEncoder(nn.Module):
-    """Embedding and a GRU in both directions.
+    """Embedding (with dropout, in training) and a GRU in both directions, each with a state of size ``d_hidden``.
 
-    Args:
-        vocab_size: Source symbols, special ones included.
-        d_embed: Size of an embedding.
-        d_hidden: Size of a state of one direction.
-        dropout: On the embeddings, in training.
-        pad_id: Padding; positions that hold it are not read.
-
-    Raises:
-        ValueError: A size is not positive or ``dropout`` is outside ``[0, 1)``.
+    Positions that hold ``pad_id`` are not read. ``vocab_size`` counts the special symbols too.
 
     Source:
         Bahdanau et al., "Neural Machine Translation by Jointly Learning to Align and Translate", 2015, section 3.2.
@@ -59,14 +51,8 @@ class RecurrentEncoder(nn.Module):
     def forward(self, source: Int[Tensor, "B L_s"]) -> Encoded:
         """Read the source.
 
-        Args:
-            source: Ids, shape ``(B, L_s)``; padding only at the end, and at least one symbol in each.
-
-        Returns:
-            States of all positions (zeros at padding), the summary, and the mask of the real positions.
-
         Raises:
-            ValueError: A source is empty, or has padding before a symbol.
+            ValueError: A source holds no symbol besides padding, or has padding before a symbol.
         """
         mask = source != self.pad_id  # (B, L_s)
         lengths = mask.sum(1)  # (B,)
@@ -86,9 +72,9 @@ class RecurrentState:
     """Where decoding stands.
 
     Args:
-        hidden: The decoder's state, shape ``(B, d_hidden)``.
+        hidden: The decoder's state.
         encoded: What the encoder handed on.
-        weights: Attention of the last step, shape ``(B, L_s)``; None before the first and without attention.
+        weights: Attention of the last step; None before the first and without attention.
     """
 
     hidden: Float[Tensor, "B d_hidden"]
@@ -109,20 +95,16 @@ class RecurrentSeq2Seq(nn.Module):
 
     At step t the context ``c_t`` is computed from the state before the step: with attention it is the average of the
     encoder's states weighted by ``AdditiveAttention(query=s_{t-1})``, without it is the same summary at every step. The GRU
-    reads the embedding of the previous target symbol joined with ``c_t`` and gives ``s_t``; the scores of the next symbol are
-    a linear function of ``s_t``, ``c_t`` and that embedding.
+    reads the embedding of the previous target symbol joined with ``c_t`` and gives ``s_t``; the scores of the next symbol
+    are a linear function of ``s_t``, ``c_t`` and that embedding.
 
     Args:
         src_vocab: Source symbols, special ones included.
         tgt_vocab: Target symbols, special ones included.
         attention: Whether the decoder attends.
-        d_embed: Size of an embedding.
         d_hidden: Size of a state (of one direction, in the encoder).
         dropout: On embeddings and before the output layer, in training.
-        pad_id: Padding of the source.
-
-    Raises:
-        ValueError: A size is not positive or ``dropout`` is outside ``[0, 1)``.
+        pad_id: Padding, of the source and of the target.
 
     Source:
         With attention: Bahdanau et al., 2015, sections 3.1-3.2 and appendix A. Without: Cho et al., "Learning Phrase
@@ -151,17 +133,9 @@ class RecurrentSeq2Seq(nn.Module):
         self.output = nn.Linear(d_embed + 3 * d_hidden, tgt_vocab)
 
     def forward(self, source: Int[Tensor, "B L_s"], target: Int[Tensor, "B L_t"]) -> Float[Tensor, "B L_t tgt_vocab"]:
-        """Scores of the symbol after each target position, the true symbols before it being given (teacher forcing).
+        """Logits of the symbol after each target position, the true symbols before it being given (teacher forcing).
 
-        Args:
-            source: Ids, padded at the end.
-            target: Ids from the start symbol on.
-
-        Returns:
-            Logits: position t scores the symbol at t + 1.
-
-        Raises:
-            ValueError: Batch sizes differ, or a source is empty.
+        Sources are padded at the end, targets begin with the start symbol; position t scores the symbol at t + 1.
         """
         if source.shape[0] != target.shape[0]:
             raise ValueError(f"{source.shape[0]} sources but {target.shape[0]} targets; they must agree")

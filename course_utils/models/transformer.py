@@ -130,18 +130,11 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def start_decoding(self, source: Int[Tensor, "B L_s"], *, max_len: int) -> DecodingState:
-        """Encode the source once and set aside room for ``max_len`` target positions.
-
-        Args:
-            source: Ids, shape ``(B, L_s)``; padding is hidden.
-            max_len: How many steps there will be at most.
-
-        Returns:
-            The state before the first step.
+        """Encode the source once, its padding hidden, and set aside room for ``max_len`` target positions.
 
         Raises:
-            ValueError: ``max_len`` is not positive or above the positions the model knows, or the model is in training
-                mode, in which dropout would make the choice.
+            ValueError: ``max_len`` is above the positions the model knows, or the model is in training mode, in which
+                dropout would make the choice.
         """
         c = self.config
         if self.training and c.dropout > 0:
@@ -167,17 +160,10 @@ class Transformer(nn.Module):
     def decode_step(
         self, state: DecodingState, tokens: Int[Tensor, " B"]
     ) -> tuple[Float[Tensor, "B tgt_vocab"], DecodingState]:
-        """One more target token for each sequence; what came before is in the state and is not computed again.
+        """Log-probabilities of the next token of each sequence, and the state, which is changed.
 
-        Args:
-            state: Of ``start_decoding``; it is changed.
-            tokens: The ids just chosen, shape ``(B,)``: first the start symbol.
-
-        Returns:
-            Log-probabilities of the next token, shape ``(B, tgt_vocab)``, and the state.
-
-        Raises:
-            ValueError: ``tokens`` does not fit the state, or there have been ``max_len`` steps.
+        ``tokens`` are the ids just chosen, the start symbol first. What came before them is in the state and is not
+        computed again; there is room for ``max_len`` steps.
         """
         if tokens.shape != state.rows.shape:
             raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected one for each row, ({len(state.rows)},)")

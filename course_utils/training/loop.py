@@ -52,7 +52,7 @@ def fit(
     checkpoint: Path | None = None,
     progress: bool = True,
 ) -> History:
-    """Train; stop cleanly at Ctrl-C; go on where an earlier run stopped.
+    """Train; stop cleanly at Ctrl-C; go on where an earlier run stopped. The history includes earlier runs.
 
     With ``checkpoint``, the whole state is written after every epoch (to a temporary name, then renamed), and a call that
     finds the file goes on after the last epoch in it: a run that was killed loses the epoch it was in, and ends with the
@@ -71,12 +71,8 @@ def fit(
         checkpoint: File to keep the state in.
         progress: Whether to draw a bar with the time left.
 
-    Returns:
-        The history, earlier runs included.
-
     Raises:
-        ValueError: ``epochs`` is not positive, an epoch has no batches, the
-            loss is not finite, or the checkpoint is damaged or belongs to another model.
+        ValueError: The loss is not finite, or the checkpoint is damaged or belongs to another model or optimizer.
 
     Source:
         Adam's settings: Vaswani et al., 2017, section 5.3. Clipping: Pascanu et al., "On the Difficulty of Training

@@ -13,22 +13,13 @@ from ..arguments import require_probability
 def label_smoothing_loss(
     logits: Float[Tensor, "*B V"], target: Int[Tensor, "*B"], *, smoothing: float = 0.1, pad_id: int = 0
 ) -> Float[Tensor, ""]:
-    """Cross-entropy against a target that is a little unsure of itself, averaged over the symbols that are not padding.
+    """Mean cross-entropy, in nats a symbol, against a target that is a little unsure of itself; padding does not count.
 
     The right symbol gets ``1 - smoothing``; the other symbols share ``smoothing`` evenly, padding gets nothing. With
-    ``smoothing=0`` this is ``F.cross_entropy(..., ignore_index=pad_id)``.
-
-    Args:
-        logits: Scores before the softmax, shape ``(*B, V)``.
-        target: Right ids, shape ``(*B)``. Positions that hold ``pad_id`` do not count.
-        smoothing: Probability given to the wrong symbols, in ``[0, 1)``.
-        pad_id: Id of padding.
-
-    Returns:
-        The mean loss per symbol in nats, a scalar; 0 if all is padding.
+    ``smoothing=0`` this is ``F.cross_entropy(..., ignore_index=pad_id)``, but 0 if all is padding.
 
     Raises:
-        ValueError: ``smoothing`` is outside ``[0, 1)``, shapes do not fit, or fewer than three symbols are left to share.
+        ValueError: Shapes do not fit, or there are fewer than three symbols: padding and two others.
 
     Source:
         Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", 2016, section 7; Vaswani et al., 2017,
@@ -54,10 +45,8 @@ def teacher_forced_loss(
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy of each target symbol, the true symbols before it being given; padding does not count.
 
-    Args:
-        model: ``model(source, target)`` gives the logits of the symbol after each position of the target.
-        batch: Source and target ids, the target between start and end symbol.
-        smoothing: As for ``label_smoothing_loss``.
+    ``model(source, target)`` gives the logits of the symbol after each position of the target, and in ``batch`` the target
+    stands between start and end symbol. ``smoothing`` is as for ``label_smoothing_loss``.
     """
     source, target = batch
     return label_smoothing_loss(model(source, target[:, :-1]), target[:, 1:], smoothing=smoothing)
@@ -66,9 +55,7 @@ def teacher_forced_loss(
 def next_symbol_loss(model: nn.Module, window: Int[Tensor, "B L1"]) -> Float[Tensor, ""]:
     """Mean cross-entropy, in nats, of each character given those before it in its window.
 
-    Args:
-        model: ``model(tokens)`` gives the logits of the symbol after each.
-        window: Ids, shape ``(B, L1)``.
+    ``model(tokens)`` gives the logits of the symbol after each.
     """
     logits = model(window[:, :-1])  # (B, L, V)
     return F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())

@@ -10,12 +10,11 @@ class MuonWithAdam:
     """Two of PyTorch's optimizers that act as one: Muon on the layers' weight matrices, Adam on everything else.
 
     Muon replaces the averaged gradient of a matrix by the nearest matrix whose singular values are all about 1, so that an
-    update moves in all directions alike. It is meant for matrices that vectors are multiplied by; embeddings, biases,
-    norms and the last layer, whose rows stand for symbols, are Adam's. Both get the same learning rate: Muon's updates are
-    scaled to the size that Adam's have.
+    update moves in all directions alike. It is meant for matrices that vectors are multiplied by; embeddings, biases, norms
+    and the last layer, whose rows stand for symbols, are Adam's. Both get the same learning rate: Muon's updates are scaled
+    to the size that Adam's have.
 
     Args:
-        model: What is trained.
         apart: Words in the names of the matrices that are Adam's.
         weight_decay: Share, per step and unit of learning rate, by which Muon's matrices shrink.
 
@@ -63,11 +62,7 @@ class MuonWithAdam:
         return {"muon": self.muon.state_dict(), "adam": self.adam.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from ``state_dict``.
-
-        Raises:
-            ValueError: It belongs to other parameters or to another optimizer.
-        """
+        """Go on from ``state_dict``; ``ValueError`` if it belongs to other parameters or to another optimizer."""
         if set(state) != {"muon", "adam"}:
             raise ValueError(f"state holds {', '.join(state)}; expected muon, adam")
         self.muon.load_state_dict(state["muon"])

@@ -7,15 +7,7 @@ def warmup_rate(step: int, d_model: int, warmup: int = 4000, factor: float = 1.0
     """The paper's learning rate: rising linearly for ``warmup`` steps, then falling with the square root of the step.
 
     ``factor * d_model^-0.5 * min(step^-0.5, step * warmup^-1.5)``; the two meet at ``step = warmup``, where it is largest.
-
-    Args:
-        step: Number of the update, counted from 1.
-        d_model: Size of the model.
-        warmup: Steps of the rise.
-        factor: Scales the whole curve.
-
-    Raises:
-        ValueError: ``step`` is 0 (its power -0.5 is infinite) or negative, or ``d_model`` or ``warmup`` is not positive.
+    ``step`` is the number of the update, counted from 1: at 0, its power -0.5 would be infinite.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 5.3, equation 3.
@@ -34,14 +26,8 @@ def warmup_rate(step: int, d_model: int, warmup: int = 4000, factor: float = 1.0
 def one_cycle_rate(step: int, num_steps: int, peak: float, *, rise: float = 0.3) -> float:
     """A learning rate that rises from near 0 to ``peak`` and falls back to near 0, each along half a cosine.
 
-    Args:
-        step: Number of the update, counted from 1.
-        num_steps: Updates in all; later steps keep the last rate.
-        peak: Largest rate.
-        rise: Share of the steps in which it rises, between 0 and 1.
-
-    Raises:
-        ValueError: ``step`` or ``num_steps`` is below 1, or ``rise`` is not between 0 and 1.
+    The rise takes a share ``rise``, between 0 and 1, of the ``num_steps`` updates. ``step`` counts the updates from 1; any
+    after the last of them keep its rate.
 
     Source:
         Smith and Topin, "Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates", 2018.

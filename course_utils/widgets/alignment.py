@@ -16,12 +16,7 @@ from .live_figure import WIDE, LiveFigure
 def alignment_viewer(model: RecurrentSeq2Seq, word: str = "knights") -> LiveFigure:
     """The alignment of any word that is typed in, and what the dictionary says of it. For lesson 03.
 
-    Args:
-        model: A trained one with attention.
-        word: Shown first.
-
-    Raises:
-        ValueError: The model has no attention, or ``word`` is not a word of the letters a to z.
+    ``model`` is a trained one with attention; ``word`` is shown first.
     """
     align(model, word)
 
@@ -48,12 +43,7 @@ def draw_alignment(
 ) -> None:
     """An alignment as a heatmap on the left of a figure, lines of text on its right.
 
-    Args:
-        figure: Where to draw.
-        word: The letters.
-        alignment: Of ``align``.
-        lines: The text.
-        width: Of heatmap and color bar, as a share of the figure.
+    ``width`` is that of heatmap and color bar, as a share of the figure.
     """
     sounds = alignment.sounds
     ax = figure.add_axes((0.09, 0.16, width, 0.74))

@@ -23,10 +23,10 @@ class DecodingRecord:
     """Everything that greedy decoding of one sequence looked at and said.
 
     Args:
-        inputs: What the decoder was given, the start symbol first, shape ``(steps,)``.
-        outputs: What it said at each step, shape ``(steps,)``.
-        probabilities: Of every symbol at each step, shape ``(steps, vocab)``.
-        weights: Of every attention; its tables have one row for each step.
+        inputs: What the decoder was given, the start symbol first.
+        outputs: What it said at each step.
+        probabilities: Of every symbol at each step.
+        weights: Of every attention; its tables have one row for each step, and a batch axis of 1.
     """
 
     inputs: Int[Tensor, " steps"]
@@ -39,16 +39,7 @@ class DecodingRecord:
 def record_decoding(model: Transformer, source: Int[Tensor, " L_s"], max_len: int) -> DecodingRecord:
     """Decode one sequence, then run once over what was said: causal, so that each row is what that step saw.
 
-    Args:
-        model: In eval mode.
-        source: Ids of one sequence, shape ``(L_s,)``.
-        max_len: Most symbols to say, the end symbol included.
-
-    Returns:
-        The record; its tables of weights keep their batch axis of 1.
-
-    Raises:
-        ValueError: ``source`` does not have one dimension, or as ``greedy_decode`` does.
+    The model is in eval mode, and says ``max_len`` symbols at most, the end symbol included.
     """
     if source.dim() != 1:
         raise ValueError(f"source has shape {tuple(source.shape)}; expected the ids of one sequence, (L_s,)")
@@ -64,14 +55,7 @@ def decoding_steps(
 ) -> LiveFigure:
     """Step through greedy decoding: what one head looks at, and how probable each next symbol is. For lesson 10.
 
-    Args:
-        model: A trained model, in eval mode.
-        source: Ids of one sequence, shape ``(L_s,)``.
-        symbols: A name for every id of source and target.
-        max_len: Most symbols to say, the end symbol included.
-
-    Raises:
-        ValueError: There is not one name for each id, or as ``record_decoding`` does.
+    ``symbols`` holds a name for every id of source and target. All else is as for ``record_decoding``.
     """
     record = record_decoding(model, source, max_len)
     if len(symbols) != record.probabilities.shape[1]:

@@ -54,14 +54,8 @@ def gradient_by_depth() -> LiveFigure:
 def measure(num_layers: int, pre_norm: bool, seed: int) -> Tensor:
     """Three numbers for each layer of a fresh encoder: two gradients, and how alike the tokens are after it.
 
-    Args:
-        num_layers: Depth.
-        pre_norm: Order of the norm.
-        seed: For parameters, inputs and targets.
-
-    Returns:
-        Norm of the gradient of ``down_proj``, of that of ``q_proj``, and the mean cosine of two tokens of a sequence; shape
-        ``(3, num_layers)``.
+    The rows of the result, shape ``(3, num_layers)``, are the norm of the gradient of ``down_proj``, that of ``q_proj``,
+    and the mean cosine of two tokens of a sequence. ``seed`` is for parameters, inputs and targets.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

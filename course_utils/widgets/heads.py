@@ -12,12 +12,8 @@ from .live_figure import WIDE, LiveFigure
 def head_viewer(weights: torch.Tensor, tokens: list[str]) -> LiveFigure:
     """The weights of one sequence, one head at a time, with three figures that say what the head looks at. For lesson 06.
 
-    Args:
-        weights: Shape ``(H, L, L)``, or ``(layers, H, L, L)``; there is a layer slider only then.
-        tokens: One label for each position.
-
-    Raises:
-        ValueError: The weights are not of such a shape, or there is not one token for each position.
+    ``weights`` has shape ``(H, L, L)``, or ``(layers, H, L, L)``; there is a layer slider only then. ``tokens`` holds a
+    label for each position.
     """
     if weights.dim() not in (3, 4) or weights.shape[-1] != weights.shape[-2]:
         raise ValueError(f"weights has shape {tuple(weights.shape)}; expected (H, L, L) or (layers, H, L, L)")

@@ -14,9 +14,7 @@ from .live_figure import LiveFigure, slider
 def kernel_regression(x_key: torch.Tensor, y_key: torch.Tensor) -> LiveFigure:
     """Nadaraya-Watson by bandwidth: the curve, and the weights of one query. For lesson 02.
 
-    Args:
-        x_key: Where values are known, shape ``(L_k,)``.
-        y_key: The known values, shape ``(L_k,)``.
+    ``x_key`` says where values are known, ``y_key`` what they are.
     """
     grid = torch.linspace(x_key.min().item(), x_key.max().item(), 120)
 

@@ -52,15 +52,10 @@ def compose_mask(
     """The mask that the controls describe; True = may attend.
 
     Args:
-        L_q: Number of queries.
         L_k: Number of keys; it may be below ``L_q`` here, so that one sees what that does.
-        causal: Hide the future.
         padding: How many keys at the end are padding.
         window: Hide keys ``window`` or more positions away, to either side unless ``causal``; 0: no window.
         bottom_right: The last query stands at the last key; otherwise the first query stands at the first.
-
-    Returns:
-        Shape ``(L_q, L_k)``.
     """
     offset = L_k - L_q if bottom_right else 0
     distance = torch.arange(L_q)[:, None] + offset - torch.arange(L_k)  # (L_q, L_k), how far key j lies behind query i

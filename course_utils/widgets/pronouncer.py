@@ -15,12 +15,7 @@ from .live_figure import WIDE, LiveFigure
 def pronouncer(model: nn.Module, word: str = "phoenix") -> LiveFigure:
     """The sounds of any word that is typed in, the beams with their probabilities, and the alignment. For lesson 11.
 
-    Args:
-        model: A trained one with attention, letters in, phonemes out.
-        word: Shown first.
-
-    Raises:
-        ValueError: The model has no attention, or ``word`` is not a word of the letters a to z.
+    ``model`` is a trained one with attention, letters in, phonemes out; ``word`` is shown first.
     """
     align(model, word)
 
@@ -42,10 +37,7 @@ def pronouncer(model: nn.Module, word: str = "phoenix") -> LiveFigure:
 def describe_beams(word: str, beams: Beams, shown: int) -> list[str]:
     """One line for each sequence found, best first, with its probability; then what the dictionary says.
 
-    Args:
-        word: In small letters.
-        beams: Of that one word.
-        shown: Which of them is drawn, counted from 0.
+    ``shown`` is the number of the one that is drawn, counted from 0.
     """
     accepted = pronunciations().get(word, ())
     lines = ["sequences found, best score first"]

@@ -29,12 +29,9 @@ def sampling_playground(model: DecoderLM, prompts: Sequence[str], *, seed: int =
     """The distribution of the next character, what the settings leave of it, and a continuation. For lesson 12.
 
     Args:
-        model: A trained model of ``language_model.TEXT``, in evaluation mode.
+        model: A trained model of ``text_windows.TEXT``, in evaluation mode.
         prompts: Texts to choose from; another one may be typed.
         seed: Of the draws, the same at every redraw: what changes in the continuation is the settings' doing.
-
-    Raises:
-        ValueError: ``prompts`` is empty, or the model has another vocabulary.
     """
     if not prompts:
         raise ValueError("prompts is empty; expected at least one text to go on with")
@@ -89,15 +86,8 @@ def next_symbol_bars(
 ) -> Axes:
     """Probabilities of some symbols, before and after a part of them was ruled out.
 
-    Args:
-        names: Of the symbols.
-        before: Their probabilities with every symbol allowed, shape ``(n,)``: outlines.
-        after: With some ruled out and the rest renormalized, shape ``(n,)``: filled bars.
-        ax: Where to draw.
-        title: Above the figure.
-
-    Returns:
-        The Axes.
+    ``before`` is with every symbol allowed, drawn as outlines; ``after`` is with some ruled out and the rest renormalized,
+    drawn as filled bars.
     """
     ax = ax or plotting.new_axes(8.0, 2.8)
     places = range(len(names))

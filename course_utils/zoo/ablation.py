@@ -93,19 +93,9 @@ VARIANTS: dict[str, Callable[[], Transformer]] = {
 
 
 def run(variant: str, seed: int, *, epochs: int = EPOCHS, progress: bool = True) -> dict[str, Any]:
-    """Train one variant and judge it.
+    """Train one of ``VARIANTS`` and judge it.
 
-    Args:
-        variant: One of ``VARIANTS``.
-        seed: Of weights and batches.
-        epochs: Passes over the training words.
-        progress: Whether to draw a bar.
-
-    Returns:
-        ``FIELDS`` and their values; error rates in per cent, the loss in nats per sound.
-
-    Raises:
-        ValueError: There is no such variant.
+    The result holds ``FIELDS`` and their values: error rates in percent, losses in nats per sound.
     """
     if variant not in VARIANTS:
         raise ValueError(f"variant ({variant!r}) must be one of {', '.join(VARIANTS)}")

@@ -37,8 +37,7 @@ SEARCHES = {"greedy": greedy_decode, "beam 5": beam_5}
 def figures(names: Sequence[str]) -> str:
     """A Markdown table of trained models of one kind: how they were trained, how good they are on what was held out.
 
-    Args:
-        names: Models in ``course_utils/zoo/data``: all of pronunciation, or all of text.
+    ``names`` are models in ``course_utils/zoo/data``: all of pronunciation, or all of text.
     """
     rows = [row for name in names for row in _rows(name, shipped.load(name))]
     lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
@@ -66,10 +65,7 @@ def _rows(name: str, model: nn.Module) -> list[dict[str, str]]:
 
 
 def write_card(what: str, folder: Path = shipped.FOLDER) -> Path:
-    """Put freshly computed figures into a card; the text around them stays.
-
-    Returns:
-        The card.
+    """Put freshly computed figures into a card, and give its path; the text around them stays.
 
     Raises:
         ValueError: The card has no place for figures.

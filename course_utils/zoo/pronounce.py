@@ -18,10 +18,7 @@ SHADES = " \u2591\u2592\u2593\u2588"  # of an alignment drawn in a terminal
 def drawn(word: str, alignment: Alignment, shades: str = SHADES) -> str:
     """An alignment as lines of text: one line a sound, one column a letter, darker where the weight is larger.
 
-    Args:
-        word: The letters.
-        alignment: Of ``align``.
-        shades: Characters for weights from 0 to 1, evenly spaced.
+    ``shades`` are the characters for weights from 0 to 1, evenly spaced.
     """
     lines = [" " * 7 + "".join(f"{letter} " for letter in word)]
     for sound, row in zip(alignment.sounds, alignment.weights.tolist(), strict=True):

@@ -36,9 +36,6 @@ def pronounce(
         words: Each of the letters a to z; capitals are read as small letters.
         decode: How to search: ``greedy_decode``, or one with its signature.
         batch_size: Words decoded at a time; words of similar length go together.
-
-    Raises:
-        ValueError: A word is empty or has another character than a to z.
     """
     ids = [SPELLING.encode(require_word(word)) for word in words]
     found: list[Pronunciation] = [()] * len(ids)
@@ -69,14 +66,7 @@ def require_word(word: str) -> str:
 def error_rates(
     model: nn.Module, words: Mapping[str, Sequence[Pronunciation]], *, decode: Callable[..., Decoded] = greedy_decode
 ) -> dict[str, float]:
-    """Word and phoneme error rate on words with their accepted pronunciations.
-
-    Returns:
-        ``{"WER": ..., "PER": ...}``, as fractions.
-
-    Raises:
-        ValueError: ``words`` is empty or holds a word that is not of letters.
-    """
+    """Word and phoneme error rate (``"WER"``, ``"PER"``), as fractions, on words with their accepted pronunciations."""
     hypotheses, references = pronounce(model, list(words), decode=decode), list(words.values())
     return {
         "WER": word_error_rate(hypotheses, references),
@@ -114,7 +104,7 @@ class Alignment(NamedTuple):
 
     Args:
         sounds: Phonemes, and ``"<end>"`` where the model came to an end.
-        weights: One row a sound, one column a letter, shape ``(L_t, L_s)``; each row sums to 1.
+        weights: One row a sound, one column a letter; each row sums to 1.
         probability: Of the whole sequence.
     """
 
@@ -131,7 +121,7 @@ def align(model: nn.Module, word: str, *, decode: Callable[..., Decoded] = greed
         model: A trained one with attention: ``RecurrentSeq2Seq`` or ``Transformer``. Of a Transformer's cross-attention the
             mean over all heads and layers is shown.
         word: Letters a to z; capitals are read as small letters.
-        decode: How to search.
+        decode: How to search, as for ``pronounce``.
 
     Raises:
         ValueError: The model has no attention, or ``word`` is not a word of the letters a to z.

@@ -25,7 +25,6 @@ class Recipe:
 
     Args:
         build: Makes the model from ``config``.
-        config: Arguments of the model.
         epochs: Passes over the training data.
         peak_rate: Largest learning rate of the one-cycle schedule.
         rise: Share of the steps in which the rate rises.
@@ -74,8 +73,7 @@ class PronunciationRecipe(Recipe):
 class TextRecipe(Recipe):
     """How a language model is trained on Python's documentation. Its score is the loss on the held-out text.
 
-    Args:
-        batch_size: Windows in a batch.
+    ``batch_size`` counts windows.
     """
 
     batch_size: int = 16

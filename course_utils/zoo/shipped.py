@@ -33,17 +33,13 @@ def available(folder: Path = FOLDER) -> tuple[str, ...]:
 def save(
     name: str, model: nn.Module, config: Mapping[str, Any], training: Mapping[str, Any], folder: Path = FOLDER
 ) -> Path:
-    """Write a model's weights in half precision; a reader never sees a half-written file.
+    """Write a model's weights in half precision, and give the file; a reader never sees a half-written one.
 
     Args:
         name: File name without ending.
         model: One whose class stands in ``BUILDERS``.
         config: The arguments that build the same model again; plain values.
         training: How it was trained; plain values, for the card.
-        folder: Where to write.
-
-    Returns:
-        The file.
 
     Raises:
         ValueError: The model's class is not known, or its weights are not finite in half precision.
@@ -63,14 +59,9 @@ def save(
 
 
 def load(name: str, folder: Path = FOLDER) -> nn.Module:
-    """Build a model and give it its trained weights.
+    """Build a model, one of ``available()``, and give it its trained weights.
 
-    Args:
-        name: One of ``available()``.
-        folder: Where the files are.
-
-    Returns:
-        The model, in evaluation mode, in the default dtype.
+    It comes in evaluation mode and in the default dtype.
 
     Raises:
         ValueError: There is no such model, or its file is damaged.
@@ -92,11 +83,7 @@ def load(name: str, folder: Path = FOLDER) -> nn.Module:
 
 
 def training_of(name: str, folder: Path = FOLDER) -> dict[str, Any]:
-    """How a model was trained, as its file says.
-
-    Raises:
-        ValueError: There is no such model, or its file is damaged.
-    """
+    """How a model was trained, as its file says."""
     path = _file(name, folder)
     try:
         with safe_open(path, framework="pt") as file:

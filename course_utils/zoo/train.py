@@ -25,16 +25,10 @@ WORK = Path("build") / "train"
 def fit_by(
     recipe: Recipe, *, judged: bool = True, checkpoint: Path | None = None, progress: bool = True
 ) -> tuple[nn.Module, History]:
-    """Build and train one model.
+    """Build and train one model by a recipe.
 
-    Args:
-        recipe: How.
-        judged: Whether its score is taken after each epoch, and the best epoch's weights are kept.
-        checkpoint: As for ``fit``.
-        progress: Whether to draw a bar.
-
-    Returns:
-        The model and the history.
+    With ``judged``, its score is taken after each epoch, and the best epoch's weights are kept. ``checkpoint`` and
+    ``progress`` are as for ``fit``.
     """
     seed_everything(recipe.seed)
     model = recipe.build(**recipe.config)
@@ -57,14 +51,7 @@ def fit_by(
 def train(name: str, recipe: Recipe, work: Path, *, progress: bool = True) -> History:
     """Train one model, going on where an earlier run stopped; when it is finished, write its weights.
 
-    Args:
-        name: Of the model, and of its files.
-        recipe: How.
-        work: Folder for checkpoints.
-        progress: Whether to draw a bar.
-
-    Returns:
-        The history; weights are written only if ``stopped`` is ``"finished"``.
+    ``work`` is the folder for checkpoints. Weights are written only if the history's ``stopped`` is ``"finished"``.
     """
     model, history = fit_by(recipe, checkpoint=work / f"{name}.pt", progress=progress)
     if history.stopped == "finished":
