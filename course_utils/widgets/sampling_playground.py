@@ -36,7 +36,9 @@ def sampling_playground(model: DecoderLM, prompts: Sequence[str], *, seed: int =
     if not prompts:
         raise ValueError("prompts is empty; expected at least one text to go on with")
     if model.config.vocab_size != len(TEXT):
-        raise ValueError(f"model knows {model.config.vocab_size} symbols; expected the {len(TEXT)} of language_model")
+        raise ValueError(
+            f"model knows {model.config.vocab_size} symbols; expected the {len(TEXT)} of text_windows.TEXT"
+        )
     names = [NAMES.get(symbol, symbol) for symbol in TEXT.symbols]
 
     @lru_cache(maxsize=8)

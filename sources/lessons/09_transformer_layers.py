@@ -693,13 +693,14 @@ class Decoder(nn.Module):
         self.pre_norm = pre_norm
 
     def forward(self, x, memory, target_mask, memory_mask):
-        for sublayer, norm in (
-            (lambda y: self.self_attention(y, mask=target_mask), self.attention_norm),
-            (lambda y: self.cross_attention(y, memory, memory, mask=memory_mask), self.cross_attention_norm),
-            (self.feed_forward, self.feed_forward_norm),
-        ):
-            x = x + sublayer(norm(x)) if self.pre_norm else norm(x + sublayer(x))  # (B, L_t, d_model)
-        return x
+        source = {"key": memory, "value": memory, "mask": memory_mask}
+        if self.pre_norm:
+            x = x + self.self_attention(self.attention_norm(x), mask=target_mask)  # (B, L_t, d_model)
+            x = x + self.cross_attention(self.cross_attention_norm(x), **source)
+            return x + self.feed_forward(self.feed_forward_norm(x))
+        x = self.attention_norm(x + self.self_attention(x, mask=target_mask))
+        x = self.cross_attention_norm(x + self.cross_attention(x, **source))
+        return self.feed_forward_norm(x + self.feed_forward(x))
 
 
 def copy_decoder(ours, theirs):
