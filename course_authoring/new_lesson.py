@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from .build import write_whole
+from course_utils.files import write_whole
+
 from .errors import AuthoringError
 from .source import STEM
 

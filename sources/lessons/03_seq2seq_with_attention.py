@@ -23,17 +23,16 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from course_utils import metrics, plotting, zoo, training, widgets
+from course_utils import metrics, plotting, training, widgets, zoo
 from course_utils.attention import AdditiveAttention
 from course_utils.datasets.batches import batches_by_length, encode_pairs
 from course_utils.datasets.pronunciations import pronunciations, split, split_of
 from course_utils.decoding import greedy_decode
-from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, pronounce
-from course_utils.zoo.pronunciation import error_rates, error_rates_by_length
-from course_utils.training.losses import teacher_forced_loss
 from course_utils.models.recurrent import RecurrentSeq2Seq
 from course_utils.recording import record_attention
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
+from course_utils.training.losses import teacher_forced_loss
+from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, error_rates, error_rates_by_length, pronounce
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 torch.set_num_threads(1)  # the tensors here are small: sharing them out among threads takes longer than the work

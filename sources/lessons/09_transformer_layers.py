@@ -878,7 +878,7 @@ tokens = torch.randint(0, SYMBOLS, (500, LENGTH), generator=torch.Generator().ma
 shares_right = []
 for is_pre in (True, False):
     for part in reverser.modules():
-        if isinstance(part, layers.Residual):
+        if isinstance(part, layers.EncoderLayer):
             part.pre_norm = is_pre
     with torch.no_grad():
         shares_right.append((reverser(tokens).argmax(-1) == tokens.flip(1)).float().mean().item())

@@ -22,18 +22,18 @@ from collections import Counter
 
 import torch
 
-from course_utils.zoo import ablation
-from course_utils import metrics, plotting, zoo, training, widgets
-from course_utils.zoo import pronunciation as speech
+from course_utils import metrics, plotting, training, widgets, zoo
 from course_utils.datasets.batches import batches_by_length, encode_pairs, share_of_padding, source_batches
 from course_utils.datasets.pronunciations import pronunciations, split, split_of
 from course_utils.decoding import beam_search, greedy_decode
-from course_utils.zoo.evaluate import BEGIN, END, beam_5
 from course_utils.models import Transformer, TransformerConfig, count_parameters
-from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, align, error_rates, pronounce
-from course_utils.training.losses import teacher_forced_loss
 from course_utils.recording import record_attention
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
+from course_utils.training.losses import teacher_forced_loss
+from course_utils.zoo import ablation
+from course_utils.zoo.evaluate import BEGIN, END, beam_5
+from course_utils.zoo.pronounce import main as pronounce_command
+from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, align, error_rates, pronounce
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 torch.set_num_threads(1)  # the tensors here are small: sharing them out among threads takes longer than the work
@@ -605,7 +605,7 @@ assert in_decoding > 5 * in_training
 # In a terminal one line does it all: `python -m course_utils.zoo pronounce attention`. It prints the beams and draws the alignment in characters. The same from here:
 
 # %% tags=["nbval-ignore-output"]
-assert speech.main(["attention", "--beams", "3"]) == 0  # the exit status: all went well
+assert pronounce_command(["attention", "--beams", "3"]) == 0  # the exit status: all went well
 
 # %% [markdown]
 # And the widget: type any word and press Enter. First the static picture of its first state.

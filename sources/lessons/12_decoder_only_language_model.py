@@ -21,16 +21,16 @@ import time
 import torch
 import torch.nn.functional as F
 
-from course_utils import masks, metrics, plotting, positions, zoo, widgets
+from course_utils import masks, metrics, plotting, positions, widgets, zoo
 from course_utils.datasets.documentation import documentation_split
-from course_utils.decoding import generate, sampling_distribution
 from course_utils.datasets.text_windows import TEXT, decode_text, encode_text, windows
-from course_utils.training.losses import next_symbol_loss
-from course_utils.metrics import text_scores
+from course_utils.decoding import generate, sampling_distribution
 from course_utils.layers import DecoderOnlyLayer, SwiGLU, rms_norm
+from course_utils.metrics import text_scores
 from course_utils.models import DecoderConfig, DecoderLM, Transformer, TransformerConfig, count_parameters
 from course_utils.multi_head import MultiHeadAttention, merge_heads, repeat_kv, split_heads
 from course_utils.training import fit, one_cycle_rate, seed_everything
+from course_utils.training.losses import next_symbol_loss
 from course_utils.widgets.sampling_playground import NAMES, next_symbol_bars
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)

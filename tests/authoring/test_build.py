@@ -1,13 +1,12 @@
 """Build and check on a small project: what is written, when, and what is left alone when something is wrong."""
 
 import json
-import os
 
 import nbformat
 import pytest
 
 from course_authoring.__main__ import main
-from course_authoring.build import build, check, write_whole
+from course_authoring.build import build, check
 
 LESSON, SOLUTION, EXERCISE = "notebooks/05_masking.ipynb", "solutions/05_masking.ipynb", "exercises/05_masking.ipynb"
 
@@ -214,15 +213,6 @@ def test_missing_address_and_missing_markers(project):
     (project / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     with pytest.raises(Exception, match="Repository is missing"):
         check(project)
-
-
-def test_write_whole_leaves_the_old_file_when_it_fails(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    write_whole(path, "old")
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
-        write_whole(path, "new")
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
 def test_command_line(built, edit, capsys):
