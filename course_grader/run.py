@@ -104,7 +104,7 @@ def probe_text(number: str, nonce: str, expression: str, inputs: list, guarded: 
     """The cell that probes one answer."""
     text, data = pack(encode(inputs))
     words = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
-    module = f'__import__("{__package__}.inside", fromlist=["observe"])'
+    module = f'__import__("{__package__}.kernel_side", fromlist=["observe"])'
     return f"{module}.observe({number!r}, lambda: ({expression}), {guarded}, {words})"
 
 
