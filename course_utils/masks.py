@@ -101,6 +101,11 @@ class AttentionMask:
                 )
         self.allowed, self.is_causal, self._fused = allowed, is_causal, None
 
+    @classmethod
+    def of(cls, mask: "Bool[Tensor, '...'] | AttentionMask | None") -> "AttentionMask":
+        """A mask as it comes, worked out already or not."""
+        return mask if isinstance(mask, cls) else cls(mask)
+
     def explicit(self, L_q: int, L_k: int, device: torch.device | str | None = None) -> Bool[Tensor, "..."] | None:
         """As a boolean mask, or None where nothing is hidden."""
         return causal_mask(L_q, L_k, device=device) if self.is_causal else self.allowed

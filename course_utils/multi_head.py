@@ -139,8 +139,7 @@ class MultiHeadAttention(nn.Module):
             q, k = self.rotary(q, start), self.rotary(k, start)
         if cache is not None:
             k, v = cache.update(k, v)  # (B, H_kv, L_all, d_head)
-        if not isinstance(mask, AttentionMask):
-            mask = AttentionMask(mask)
+        mask = AttentionMask.of(mask)
         scores_shape = (q.shape[0], self.num_heads, q.shape[2], k.shape[2])
         if mask.allowed is not None:
             require_mask(mask.allowed, scores_shape)

@@ -61,7 +61,7 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, "B L_s d_model"]:
         """Source to memory; ``source_mask`` broadcasts to ``(B, H, L_s, L_s)``, and None hides padding."""
         mask = padding_mask(source, self.config.pad_id) if source_mask is None else source_mask
-        x, mask = self.source_embedding(source), _prepared(mask)  # (B, L_s, d_model)
+        x, mask = self.source_embedding(source), AttentionMask.of(mask)  # (B, L_s, d_model)
         for layer in self.encoder_layers:
             x = layer(x, mask)
         return self.encoder_norm(x)
@@ -85,7 +85,7 @@ class Transformer(nn.Module):
         if target_mask is None:
             target_mask = self._no_future_no_padding(target)
         x = self.target_embedding(target)  # (B, L_t, d_model)
-        target_mask, memory_mask = _prepared(target_mask), _prepared(memory_mask)
+        target_mask, memory_mask = AttentionMask.of(target_mask), AttentionMask.of(memory_mask)
         for layer in self.decoder_layers:
             x = layer(x, memory, target_mask=target_mask, memory_mask=memory_mask)
         return self.decoder_norm(x)
@@ -174,8 +174,7 @@ class Transformer(nn.Module):
         x = self.target_embedding(tokens[:, None], start=state.length)  # (B, 1, d_model)
         state.tokens = torch.cat((state.tokens, tokens[:, None]), dim=1)  # (B, length)
         mask = padding_mask(state.tokens, self.config.pad_id)  # (B, 1, 1, length); there is no future to hide
-        mask = None if mask.all() else mask
-        mask, memory_mask = _prepared(mask), _prepared(state.memory_mask)
+        mask, memory_mask = AttentionMask.of(mask), AttentionMask.of(state.memory_mask)
         for layer, cache, memory_kv in zip(self.decoder_layers, state.caches, state.memory_kv, strict=True):
             x = layer(x, target_mask=mask, memory_mask=memory_mask, cache=cache, memory_kv=memory_kv)
         logits = self.generator(self.decoder_norm(x))[:, 0]  # (B, tgt_vocab)
@@ -202,8 +201,3 @@ def make_transformer(
 def count_parameters(model: nn.Module) -> int:
     """Numbers that training can change; a matrix that two layers share counts once."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
-
-
-def _prepared(mask: Tensor | AttentionMask | None) -> AttentionMask:
-    """Once, for all layers."""
-    return mask if isinstance(mask, AttentionMask) else AttentionMask(mask)

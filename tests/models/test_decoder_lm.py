@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from benchmarks.llama import hugging_face
 from course_utils.decoding import generate
 from course_utils.models import DecoderConfig, DecoderLM, count_parameters
 from course_utils.recording import record_attention
@@ -20,53 +21,12 @@ def model(**changes):
     return net
 
 
-NAMES = {
-    "embedding.weight": "model.embed_tokens.weight",
-    "norm.weight": "model.norm.weight",
-    "generator.weight": "lm_head.weight",
-    "self_attention": "self_attn",
-    "attention_norm": "input_layernorm",
-    "feed_forward_norm": "post_attention_layernorm",
-    "feed_forward": "mlp",
-}
-
-
-def hugging_face(net):
-    """Their model with our weights: the same names but for the modules above them."""
-    from transformers.models.llama import modeling_llama as llama
-
-    c = net.config
-    theirs = llama.LlamaForCausalLM(
-        llama.LlamaConfig(
-            vocab_size=V,
-            hidden_size=D_MODEL,
-            intermediate_size=D_FF,
-            num_hidden_layers=N,
-            num_attention_heads=H,
-            num_key_value_heads=c.num_kv_heads or H,
-            rms_norm_eps=c.norm_eps,
-            rope_theta=c.rope_base,
-            max_position_embeddings=c.max_len,
-            tie_word_embeddings=c.tie_embeddings,
-        )
-    ).eval()
-    weights = {}
-    for name, value in net.state_dict().items():
-        for ours, other in NAMES.items():
-            name = (
-                name.replace(f".{ours}.", f".{other}.") if "." in name and name not in NAMES else NAMES.get(name, name)
-            )
-        weights[f"model.{name}" if name.startswith("layers.") else name] = value
-    theirs.load_state_dict(weights)
-    return theirs
-
-
 @pytest.mark.parametrize("num_kv_heads", [None, 2, 1])
 @pytest.mark.parametrize("tie", [True, False])
 def test_equals_llama(num_kv_heads, tie):
     net = model(num_kv_heads=num_kv_heads, tie_embeddings=tie)
     with torch.no_grad():
-        expected = hugging_face(net)(TOKENS).logits
+        expected = hugging_face(net).eval()(TOKENS).logits
     assert expected.std() > 0.5  # not nothing
     torch.testing.assert_close(net(TOKENS), expected, atol=1e-4, rtol=1e-4)
 
@@ -75,7 +35,7 @@ def test_equals_llama(num_kv_heads, tie):
 @pytest.mark.parametrize("pieces", [(7,), (4, 1, 1, 1), (1,) * 7, (3, 3, 1)])
 def test_piece_by_piece_with_a_cache_equals_llama(pieces):
     net = model()
-    expected = hugging_face(net)(TOKENS).logits
+    expected = hugging_face(net).eval()(TOKENS).logits
     cache, found = net.start_cache(2, 7), []
     for piece in TOKENS.split(pieces, dim=1):
         found.append(net(piece, cache=cache))
