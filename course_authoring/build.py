@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from course_utils.files import write_whole
 
+from . import catalogue
 from .assemble import assemble
 from .definitions import names_in
 from .errors import AuthoringError
@@ -102,9 +103,9 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
         ExceptionGroup: of AuthoringError, one for each source that could not be built. The others are written.
     """
     asked, errors = targets(root, only)
+    written = _write_catalogue(root)
     library = Library(root)
     stale = [target for target in asked if force or _difference(root, target, library)]
-    written = []
     to_run = [t for t in stale if t.executed and (force or not _keep_outputs(root, t, library))]
     cells = sum(cell.cell_type == "code" for target in to_run for cell in target.notebook.cells)
     with tqdm(total=cells, unit="cell", desc="running", disable=not cells) as bar:
@@ -136,6 +137,15 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
     return written
 
 
+def _write_catalogue(root: Path) -> list[str]:
+    """The checks read it when a solution is run, so that it is written before."""
+    sources, errors = read_sources(root)
+    if errors or not catalogue.differs(root, sources):
+        return []
+    write_whole(root / catalogue.PATH, catalogue.catalogue_text(sources))
+    return [catalogue.PATH]
+
+
 def check(root: Path, only: str | None = None) -> list[str]:
     """Compare every built notebook with its source, and its library with the one it was run with; nothing is run.
 
@@ -161,6 +171,8 @@ def check(root: Path, only: str | None = None) -> list[str]:
         readme = readme_text(root, [target.source for target in asked], repository_address(root))
         if readme != (root / "README.md").read_text(encoding="utf-8"):
             problems.append("README.md: its table of lessons is not what the sources say")
+        if catalogue.differs(root, [target.source for target in asked]):
+            problems.append(f"{catalogue.PATH}: not what the exercise sources say; run `make build`")
     return problems
 
 

@@ -1,10 +1,10 @@
 """The exercise checks. In a notebook: ``from course_utils.checks import check``, then ``check("1.2", your_answer)``.
 
-``engine`` holds ``check``; ``exercise`` what an entry says; ``probe`` and ``judge`` the two halves; ``codec`` the plain data
-that crosses from one to the other; ``lesson_NN`` the entries themselves. ``python -m course_utils.checks`` prints how many
-known mistakes each check refuses and names.
+``engine`` holds ``check`` and ``failing_case``; ``catalogue`` what exercises there are; ``probes`` call an answer and note
+what it did, and know nothing of what is right; ``judges`` know, and run no student code: what crosses from one to the
+other is plain data.
 """
 
-from .engine import NotYet, check
+from .engine import NotYet, check, failing_case
 
-__all__ = ["NotYet", "check"]
+__all__ = ["NotYet", "check", "failing_case"]

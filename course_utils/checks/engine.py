@@ -1,15 +1,18 @@
-"""``check(number, answer)``: the whole interface that a notebook uses."""
+"""``check(number, answer)`` and ``failing_case()``: the whole interface that a notebook uses."""
 
-import functools
-import importlib
-import pkgutil
-import re
+import copy
+from typing import Any
 
-from .exercise import Exercise, Quiz
-from .global_state import neutral_state
-from .verdict import Verdict
+from .judges.exercise import Exercise, Quiz
+from .judges.find import find
+from .judges.judge import cases_of, judge_for
+from .judges.verdict import Verdict
+from .probes import observe_answer
+from .probes.probe import visible
+from .probes.state import neutral_state
 
 SEED = 20170612  # fixed, so that a notebook shows the same message on every run; the grader draws its own
+_FAILED: dict[str, dict[str, Any]] = {}  # "case": the arguments that the last failed check was called with
 
 
 class NotYet(Exception):
@@ -31,54 +34,40 @@ def check(number: str, answer: object) -> None:
         NotYet: The answer is missing or not right yet.
         ValueError: There is no such exercise.
     """
-    exercise = find(number)
-    verdict = run(exercise, answer)
+    entry = find(number)
+    verdict = run(entry, answer)
     if not verdict.passed:
-        raise NotYet(verdict.text()) from None
+        if verdict.case is not None:
+            _FAILED["case"] = visible(_inputs(entry)[verdict.case])
+        raise NotYet(verdict.text(in_notebook=True)) from None
     _show(verdict)
 
 
-def run(exercise: Exercise | Quiz, answer: object, seed: int = SEED) -> Verdict:
-    """Probe and judge in this process, leaving every global state as it was."""
-    with neutral_state():
-        inputs = exercise.inputs(seed)
-    return exercise.judge(inputs, exercise.probe(answer, inputs))
+def failing_case() -> dict[str, Any]:
+    """The arguments that the last failed check was called with, exact and whole, to try one's code on.
 
+    ``case = failing_case()``, then ``your_function(*case.values())``, or one argument: ``case["mask"]``.
 
-def find(number: str) -> Exercise | Quiz:
-    """The entry of one exercise.
+    Returns:
+        Argument name -> a copy of its value, in the order of the call.
 
     Raises:
-        ValueError: There is no such exercise.
+        LookupError: No check with arguments has failed yet.
     """
-    lesson = re.fullmatch(r"(\d{1,2})\.\d+", number) if isinstance(number, str) else None
-    entries = lesson_entries(int(lesson.group(1))) if lesson else {}
-    if number not in entries:
-        hint = (
-            f"lesson {int(lesson.group(1))} has {', '.join(entries)}"
-            if entries
-            else 'write it as in check("1.2", answer)'
-        )
-        raise ValueError(f"there is no exercise {number!r}: {hint}")
-    return entries[number]
+    if "case" not in _FAILED:
+        raise LookupError("no check has failed with arguments to show yet: run check(...) on your answer first")
+    return copy.deepcopy(_FAILED["case"])
 
 
-@functools.cache
-def lesson_entries(lesson: int) -> dict[str, Exercise | Quiz]:
-    """The entries of one lesson by number; empty if the lesson has no check file."""
-    name = f"{__package__}.lesson_{lesson:02d}"
-    if importlib.util.find_spec(name) is None:
-        return {}
-    return {entry.number: entry for entry in importlib.import_module(name).EXERCISES}
+def run(entry: Exercise | Quiz, answer: object, seed: int = SEED) -> Verdict:
+    """Probe and judge in this process, leaving every global state as it was."""
+    inputs = _inputs(entry, seed)
+    return judge_for(entry, inputs)(observe_answer(entry.number, answer, inputs))
 
 
-def all_entries() -> dict[str, Exercise | Quiz]:
-    """Every entry of every lesson, in order."""
-    package = importlib.import_module(__package__)
-    names = sorted(
-        module.name for module in pkgutil.iter_modules(package.__path__) if module.name.startswith("lesson_")
-    )
-    return {number: entry for name in names for number, entry in lesson_entries(int(name[-2:])).items()}
+def _inputs(entry: Exercise | Quiz, seed: int = SEED) -> list:
+    with neutral_state():
+        return cases_of(entry, seed)
 
 
 def _show(verdict: Verdict) -> None:

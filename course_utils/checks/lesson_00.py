@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
-from .off_limits import MATRIX_PRODUCTS
+from .probes.guard import MATRIX_PRODUCTS
 
 # 0.1 ------------------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from course_utils import similarity
 
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
-from .off_limits import MATRIX_PRODUCTS
+from .probes.guard import MATRIX_PRODUCTS
 
 # 1.1 ------------------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from course_utils import kv_cache, masks, multi_head
 from course_utils.attention import masked_softmax, scaled_dot_product_attention
 
-from .codec import type_name
+from .probes.codec import type_name
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
 
 # 7.1 ------------------------------------------------------------------------------------------------------------------

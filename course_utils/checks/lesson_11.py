@@ -11,7 +11,7 @@ from course_utils import metrics
 from course_utils.datasets.pronunciations import pronunciations
 from course_utils.tokenizers import LETTERS, PHONEMES
 
-from .codec import type_name
+from .probes.codec import type_name
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
 
 # 11.1 -----------------------------------------------------------------------------------------------------------------

@@ -1,12 +1,18 @@
 """Where two observed values differ, said in one sentence."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from .codec import Tree
+from ..probes.codec import Tree
+
+if TYPE_CHECKING:
+    from .exercise import Exercise
 
 NUMBERS = ("int", "float", "bool")
 MENDS = {
@@ -32,6 +38,65 @@ class Difference:
             if show_expected and self.expected:
                 values += f", expected {self.expected}"
         return f"{self.where}: {self.what}{values}"
+
+
+def case_difference(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
+    """The first thing in which one case differs from what is right: value, arguments changed, second call, gradients.
+
+    Args:
+        exercise: The exercise.
+        want: The case as the reference was observed.
+        have: The case as the answer was observed.
+    """
+    if have["outcome"] != "returned":
+        if want["outcome"] == have["outcome"] and want["type"] == have["type"]:
+            return None
+        where = f"your code stopped at {have['line']}" if have.get("line") else "your code stopped"
+        return Difference(where, f"{have['type']}: {have['message'] or 'no message'}")
+    if want["outcome"] != "returned":
+        return Difference("returned", f"a value, where a {want['type']} was expected: {want['message']}")
+    if found := difference(want["value"], have["value"], exercise.returns, exercise.rtol, exercise.atol):
+        return found
+    if have["changed"]:
+        return Difference(", ".join(have["changed"]), "your code changed its input in place; compute new tensors instead")
+    return _second_call(exercise, want, have) or _gradients_differ(exercise, want, have)
+
+
+def _second_call(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
+    again = have.get("again")
+    if not again:
+        return None
+    if "kind" not in again:
+        return Difference("called once more with the same arguments, your code stopped", f"{again['type']}: {again['message']}")
+    found = difference(want["value"], again, exercise.returns, exercise.rtol, exercise.atol)
+    return found and Difference(f"called once more with the same arguments, {found.where}", found.what, found.yours, found.expected)
+
+
+def _gradients_differ(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
+    if "gradients" not in want or want["gradients"]["kind"] != "dict":
+        return None
+    found = have.get("gradients", {"kind": "none"})
+    if found["kind"] != "dict":
+        said = found.get("value", "none")
+        said = "no gradient reaches them" if said == "none" else f"your code stops, {said}"
+        names = ", ".join(key["value"] for key, _ in want["gradients"]["value"])
+        return Difference("the values are right, but with inputs that require gradients", f"{said} ({names})")
+    gradients = {key["value"]: value for key, value in found["value"]}
+    for key, value in want["gradients"]["value"]:
+        name, other = key["value"], gradients.get(key["value"], {"kind": "none"})
+        if value["kind"] == other["kind"] == "none":
+            continue
+        where = f"gradient of {name}"
+        if other["kind"] == "none":
+            zero = value["kind"] == "tensor" and value["value"] is not None and not value["value"].any()
+            if not zero:
+                return Difference(where, "the values are right, but no gradient reaches this argument")
+        elif value["kind"] == "none":
+            if other["value"] is not None and other["value"].any():
+                return Difference(where, "a gradient reaches this argument, where none should")
+        elif found := _compare(value, other, where, exercise.rtol, exercise.atol * 10):
+            return found
+    return None
 
 
 def difference(expected: Tree, actual: Tree, names: tuple[str, ...], rtol: float, atol: float) -> Difference | None:
@@ -122,6 +187,8 @@ def _compare_tensor(want: Tree, have: Tree, where: str, rtol: float, atol: float
         if want[part] != have[part]:
             return Difference(where, f"the {part} differs", have[part], want[part])
     left, right = want["value"], have["value"]
+    if left is not None and left.dtype == torch.float64:  # computed in float32 it would be further off
+        rtol, atol = min(rtol, 1e-6), min(atol, 1e-8)
     if right is None:
         return Difference(where, "its values cannot be read (a sparse, very large or otherwise unusual tensor)")
     if left.dtype in (torch.float16, torch.bfloat16):  # a right way of computing it may round otherwise

@@ -22,7 +22,9 @@ class Verdict:
         what: What happened, where there are no two values to compare.
         difference: The first difference from what is right.
         called_with: The arguments of the case that shows it.
-        mistake: Name of the known mistake that the answer equals.
+        case: Index of that case.
+        mistake: Name of what the answer was seen to do; two names joined by " + " if it is two things at once.
+        layer: How that was found: ``fault``, ``symptom``, ``pair``, ``contrast``; empty where nothing was.
         looks_like: What the answer did, if known.
         advice: What to try.
         explanation: Why a right answer is right (quizzes).
@@ -35,7 +37,9 @@ class Verdict:
     what: str = ""
     difference: Difference | None = None
     called_with: str = ""
+    case: int | None = None
     mistake: str | None = None
+    layer: str = ""
     looks_like: str = ""
     advice: str = ""
     explanation: str = ""
@@ -45,17 +49,25 @@ class Verdict:
         """Points earned."""
         return self.points if self.passed else 0
 
-    def text(self, show_expected: bool = True) -> str:
-        """The whole message, at most 12 lines of at most 90 characters."""
+    def text(self, show_expected: bool = True, in_notebook: bool = False) -> str:
+        """The whole message, at most 12 lines of at most 90 characters.
+
+        Args:
+            show_expected: Whether the right value may be read in it.
+            in_notebook: Whether it may name ``failing_case()``.
+        """
         worth = f"{self.earned} of {self.points} point{'' if self.points == 1 else 's'}"
         if self.passed:
             return "\n".join([f"✓ {self.number} right · {worth}", *_wrap("", self.explanation)])
         lines = [f"{self.number} {'not yet' if self.attempted else 'not attempted yet'} · {worth}"]
         lines += _wrap("", self.what, most=3)
         if self.difference:
-            lines += _wrap("", self.difference.sentence(show_expected), most=3)
-        lines += _wrap("Called with: ", self.called_with, most=2)
-        lines += _wrap("It looks like: ", self.looks_like, most=3)
+            lines += _wrap("", self.difference.sentence(show_expected), most=2)
+        lines += _wrap("Called with: ", self.called_with, most=1 if in_notebook else 2)
+        if in_notebook and self.called_with:
+            lines.append("(case = failing_case() hands you these arguments, exact and whole)")
+        label = "Where it fails: " if self.layer == "contrast" else "It looks like: "
+        lines += _wrap(label, self.looks_like, most=4)
         lines += _wrap("Try: ", self.advice, most=3)
         return "\n".join(lines[:MAX_LINES])
 

@@ -1,0 +1,164 @@
+"""What an answer did: the most specific thing that is true of it, from its observations alone.
+
+Searched in this order: one known fault; a symptom that reproduces the answer exactly; two faults of different parts; a fault
+and a symptom; a property that what is right has and the answer has not; the cases in which it is wrong against those in
+which it is right. Whatever is told by name comes out of the reference by just that change, in every case of the check.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..probes.codec import Tree
+from ..probes.observe import observe_case
+from .compare import difference
+from .contrast import contrast
+from .exercise import Exercise, Fault
+from .symptoms import EXACT, PROPERTIES, SIDE_EFFECTS, STOPS
+from .symptoms.arguments import changed_arguments
+from .symptoms.view import Told, View
+
+MOST_PAIRS = 400
+NOTHING = Told("", None, "", "")
+
+
+class Explainer:
+    """Explains any number of wrong answers to one exercise on one set of inputs.
+
+    Args:
+        exercise: The exercise.
+        inputs: The cases.
+        expected: What the reference did on each.
+    """
+
+    def __init__(self, exercise: Exercise, inputs: list[dict[str, Any]], expected: list[Tree]) -> None:
+        self.exercise, self.inputs, self.expected = exercise, inputs, expected
+        self._alone = [((fault,), self._lazy(exercise.with_faults(fault))) for fault in exercise.faults]
+        self._together: list[tuple[tuple[Fault, Fault], _Lazy]] | None = None
+
+    def told(self, cases: list[Tree], failing: list[bool]) -> Told:
+        """What to tell about an answer that is wrong in the ``failing`` cases."""
+        view = View(self.exercise, self.inputs, self.expected, cases, failing)
+        searches = (
+            self._fault, self._own, self._stopped, self._beside, self._exactly, self._changed_arguments,
+            self._pair, self._fault_beside, self._fault_and_symptom, self._property, contrast,
+        )  # fmt: skip
+        return next((told for search in searches if (told := search(view))), NOTHING)
+
+    def _lazy(self, answer: Callable) -> _Lazy:
+        return _Lazy(lambda index: observe_case(answer, self.inputs[index], self.exercise.probe))
+
+    def _fault(self, view: View) -> Told | None:
+        for faults, known in self._alone:
+            if self._same(known, view):
+                return _as_told("fault", faults)
+        return None
+
+    def _own(self, view: View) -> Told | None:
+        return _first(self.exercise.symptoms, view)
+
+    def _stopped(self, view: View) -> Told | None:
+        return _first(STOPS, view)
+
+    def _beside(self, view: View) -> Told | None:
+        """The values are right in every case; what is wrong lies beside them."""
+        return _first(SIDE_EFFECTS, view) if view.values_are_right() else None
+
+    def _exactly(self, view: View) -> Told | None:
+        return _first(EXACT, view)
+
+    def _changed_arguments(self, view: View) -> Told | None:
+        answer = self.exercise.with_parts()
+        for change in changed_arguments(view):
+            cases = [change.of(case) for case in self.inputs]
+            if None in cases:
+                continue
+            known = _Lazy(lambda index, cases=cases: observe_case(answer, cases[index], self.exercise.probe))
+            if self._same(known, view, values_only=True):
+                return change.told
+        return None
+
+    def _pair(self, view: View) -> Told | None:
+        for faults, known in self._pairs():
+            if self._same(known, view):
+                return _as_told("pair", faults)
+        return None
+
+    def _pairs(self) -> list[tuple[tuple[Fault, Fault], _Lazy]]:
+        if self._together is None:
+            pairs = itertools.islice(_disjoint(self.exercise.faults), MOST_PAIRS)
+            self._together = [(pair, self._lazy(self.exercise.with_faults(*pair))) for pair in pairs]
+        return self._together
+
+    def _fault_beside(self, view: View) -> Told | None:
+        """The values are those of a fault, and something beside them is wrong as well."""
+        for faults, known in self._alone:
+            if self._same(known, view, values_only=True):
+                about = _as_told("fault", faults)
+                more = _first(SIDE_EFFECTS, view)
+                return about.and_also(more) if more else about
+        return None
+
+    def _fault_and_symptom(self, view: View) -> Told | None:
+        for faults, known in self._alone:
+            if known[view.first]["outcome"] == "returned":
+                rest = view.against(known)
+                told = _first(EXACT, rest)
+                if told and len(rest.parts()) <= 1:  # nothing else is left that the two do not explain
+                    return _as_told("fault", faults).and_also(told)
+        return None
+
+    def _property(self, view: View) -> Told | None:
+        return _first(PROPERTIES, view)
+
+    def _same(self, known: _Lazy, view: View, values_only: bool = False) -> bool:
+        """Whether an answer did what is known, the first wrong case first."""
+        order = sorted(range(len(view.cases)), key=lambda index: not view.failing[index])
+        return all(self._same_case(known[index], view.cases[index], values_only) for index in order)
+
+    def _same_case(self, known: Tree, have: Tree, values_only: bool) -> bool:
+        if known["outcome"] != have["outcome"]:
+            return False
+        if known["outcome"] != "returned":
+            return (known["type"], known["message"]) == (have["type"], have["message"])
+        exercise = self.exercise
+        if difference(known["value"], have["value"], exercise.returns, exercise.rtol, exercise.atol):
+            return False
+        return values_only or (known["changed"] == have["changed"] and self._same_gradients(known, have))
+
+    def _same_gradients(self, known: Tree, have: Tree) -> bool:
+        left, right = known.get("gradients"), have.get("gradients")
+        if left is None or right is None:
+            return left is right
+        if left["kind"] != "dict" or right["kind"] != "dict":
+            return left["kind"] == right["kind"]
+        return not difference(left, right, ("gradients",), self.exercise.rtol, 10 * self.exercise.atol)
+
+
+class _Lazy:
+    """A list of observed cases that are observed when they are first asked for."""
+
+    def __init__(self, observe: Callable[[int], Tree]) -> None:
+        self._observe, self._seen = observe, {}
+
+    def __getitem__(self, index: int) -> Tree:
+        if index not in self._seen:
+            self._seen[index] = self._observe(index)
+        return self._seen[index]
+
+
+def _disjoint(faults: tuple[Fault, ...]) -> Iterator[tuple[Fault, Fault]]:
+    for one, other in itertools.combinations([fault for fault in faults if fault.parts], 2):
+        if not one.parts.keys() & other.parts.keys():
+            yield one, other
+
+
+def _as_told(layer: str, faults: tuple[Fault, ...]) -> Told:
+    told = [Told(layer, fault.name, fault.looks_like, fault.advice) for fault in faults]
+    return told[0] if len(told) == 1 else told[0].and_also(told[1])
+
+
+def _first(symptoms: tuple, view: View) -> Told | None:
+    return next((told for symptom in symptoms if (told := symptom(view))), None)

@@ -1,0 +1,1 @@
+"""One folder a lesson, one file an exercise: ``EXERCISE``; ``quizzes.py`` holds the ``QUIZZES``."""

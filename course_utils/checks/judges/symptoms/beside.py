@@ -1,0 +1,99 @@
+"""What is wrong beside the values: arguments changed in place, memory of earlier calls, gradients, dtype."""
+
+from .view import Told, View
+
+
+def changes_its_input(view: View) -> Told | None:
+    """Arguments are changed in place."""
+    names = sorted({name for index in view.wrong for name in view.cases[index]["changed"]})
+    if not names:
+        return None
+    said = " and ".join(f"`{name}`" for name in names)
+    return Told(
+        "symptom",
+        "changes its input",
+        f"your code changes {said} in place: whoever called it finds other values there afterwards.",
+        "avoid +=, *=, x[...] = and methods that end in _ on an argument; make a new tensor or list.",
+    )
+
+
+def remembers(view: View) -> Told | None:
+    """A second call with the same arguments gives something else."""
+    if not any("again" in view.cases[index] for index in view.wrong):
+        return None
+    return Told(
+        "symptom",
+        "remembers an earlier call",
+        "the same arguments give another result the second time: something is kept from one call to the next.",
+        "keep nothing outside the call: no global, no attribute of the function, no list or dict as a default value.",
+    )
+
+
+def cuts_gradients(view: View) -> Told | None:
+    """Right values, but no gradient or another one."""
+    for index in view.wrong:
+        want, have = view.expected[index].get("gradients"), view.cases[index].get("gradients")
+        if not want or want["kind"] != "dict" or not have:
+            continue
+        if have["kind"] != "dict":
+            if have["value"] == "none":
+                return Told(
+                    "symptom",
+                    "no gradient",
+                    "the values are right, but gradients cannot flow back through them: nothing could be learned.",
+                    "leave out detach, torch.no_grad, .item(), .tolist(), .data and torch.tensor(...) around computed values.",
+                )
+            return Told(
+                "symptom",
+                "does not work with gradients",
+                "the values are right, but your code stops when its inputs require gradients.",
+                "use torch operations from first to last, none of them in place, without .numpy().",
+            )
+        given = {key["value"]: value["kind"] for key, value in have["value"]}
+        cut = [key["value"] for key, value in want["value"] if value["kind"] != "none" and given.get(key["value"]) == "none"]
+        if cut:
+            said = " and ".join(f"`{name}`" for name in cut)
+            return Told(
+                "symptom",
+                "gradient cut",
+                f"the values are right, but no gradient reaches {said}.",
+                "look for detach, torch.no_grad, .item() or torch.tensor(...) on the way from there to the result.",
+            )
+        return Told(
+            "symptom",
+            "another gradient",
+            "the values are right, but the gradients are not those of the formula.",
+            "look for a part that is detached, or computed under torch.no_grad.",
+        )
+    return None
+
+
+def other_dtype(view: View) -> Told | None:
+    """The right values in another dtype, or as another kind of number."""
+    for part in view.parts():
+        wrong = [pair for pair in part.pairs if pair.wrong]
+        kinds = {(pair.want.get("dtype"), pair.have.get("dtype")) for pair in wrong}
+        if any(pair.want["kind"] != "tensor" or pair.have["kind"] != "tensor" for pair in wrong):
+            continue
+        if all(want != have for want, have in kinds) and _same_but_for_dtype(view, wrong):
+            want, have = sorted(kinds)[0]
+            return Told(
+                "symptom",
+                "another dtype",
+                f"`{part.name}` has the right values in another dtype: {have}, where the input asks for {want}.",
+                "make new tensors with dtype=x.dtype, keep to x's own operations, and convert nothing.",
+            )
+    return None
+
+
+def _same_but_for_dtype(view: View, pairs: list) -> bool:
+    for pair in pairs:
+        want, have = pair.want["value"], pair.have["value"]
+        if want is None or have is None or want.shape != have.shape:
+            return False
+        if not want.double().isclose(have.double(), rtol=max(view.exercise.rtol, 1e-2), atol=1e-2, equal_nan=True).all():
+            return False
+    return True
+
+
+SIDE_EFFECTS = (changes_its_input, remembers, other_dtype, cuts_gradients)

@@ -1,0 +1,174 @@
+"""What is true of every right result of an exercise, and not of this answer; and where the wrong values lie."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from .view import Part, Told, View, close
+
+
+def undefined(view: View) -> Told | None:
+    """NaN or infinity where a number is right."""
+    for part, sides in _numeric(view):
+        for what, test in (("NaN", torch.isnan), ("infinity", torch.isinf)):
+            bad = [(test(have) & ~test(want), want) for want, have, pair in sides if pair.wrong and want.shape == have.shape]
+            if not any(places.any() for places, _ in bad):
+                continue
+            rows = all((want[places] == 0).all() for places, want in bad)
+            where = ", in places where 0 is right" if rows else ""
+            said = f"`{part.name}` holds {what} where an ordinary number is right{where}."
+            advice = (
+                "a row without any allowed place, 0 / 0, or a number too large for exp makes NaN: treat that case by itself."
+                if what == "NaN"
+                else "something is divided by 0, or too large for exp; or -inf is left where a number should be."
+            )
+            return Told("symptom", what, said, advice)
+    return None
+
+
+def rows_do_not_sum_to_one(view: View) -> Told | None:
+    """Shares that do not sum to one along the axis where they should."""
+    for part, sides in _numeric(view):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape and want.dim()]
+        if not wrong or not all(_sums_to_one(want, -1) for want, _ in wrong) or max(w.shape[-1] for w, _ in wrong) < 2:
+            continue
+        broken = [(want, have) for want, have in wrong if not _sums_to_one(have, -1)]
+        if not broken:
+            continue
+        sums = torch.cat([have.sum(-1).flatten() for _, have in broken])
+        for axis in range(-max(have.dim() for _, have in broken), -1):
+            if all(have.dim() >= -axis and have.shape[axis] > 1 and _sums_to_one(have, axis) for _, have in broken):
+                said = f"`{part.name}` sums to 1 along axis {axis}; it should along the last one."
+                return Told("symptom", "sums to one along another axis", said, "normalize over the last axis, dim=-1.")
+        said = f"the rows of `{part.name}` sum to {sums.min():.3g} to {sums.max():.3g}; each should sum to 1."
+        advice = "divide by the sum of the row, after whatever changes single entries."
+        return Told("symptom", "rows do not sum to one", said, advice)
+    return None
+
+
+def zeros_are_missing(view: View) -> Told | None:
+    """Places that must be exactly 0 and are not, or the other way round."""
+    for part, sides in _numeric(view):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape and want.dim()]
+        if not wrong or any(want.unique().numel() < 3 for want, _ in wrong):
+            continue
+        share = [((want == 0).any(), (want == 0) & (have != 0) & ~have.isnan()) for want, have in wrong]
+        if all(any_zero for any_zero, _ in share) and any(places.any() for _, places in share):
+            places = [p for _, p in share]
+            ahead = all(p.dim() > 1 and (p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in places if p.any())
+            where = ", all of them later than their row: the future is seen" if ahead else ""
+            said = f"{sum(int(p.sum()) for p in places)} entries of `{part.name}` should be exactly 0 and are not{where}."
+            return Told("symptom", "zeros are missing", said, "look at what is done with the places that are left out.")
+        gone = [(want != 0) & (have == 0) for want, have in wrong]
+        if all(places.any() for places in gone):
+            said = f"{sum(int(p.sum()) for p in gone)} entries of `{part.name}` are 0 where another number is right."
+            return Told("symptom", "zeros too many", said, "look at what leaves these places out, or never fills them.")
+    return None
+
+
+def wrong_in_one_place(view: View) -> Told | None:
+    """All wrong values lie in the first or last place of one axis, on the diagonal, or on one side of it."""
+    for part, sides in _numeric(view):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
+        if not all(want.shape == have.shape and want.dim() for want, have in wrong):
+            continue
+        maps = [~torch.isclose(have, want, view.exercise.rtol, view.exercise.atol, equal_nan=True) for want, have in wrong]
+        said = _place(maps)
+        if said:
+            text = f"all wrong values of `{part.name}` lie {said}; the others are right."
+            return Told("symptom", f"wrong {said}", text, "go through your code with just these places in mind.")
+    return None
+
+
+def nearly_right(view: View) -> Told | None:
+    """Close to what is right, but further off than rounding."""
+    for part, sides in _numeric(view):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
+        if not all(want.shape == have.shape and want.isfinite().all() and have.isfinite().all() for want, have in wrong):
+            continue
+        off = max(float((have - want).abs().max() / want.abs().max().clamp(min=1e-12)) for want, have in wrong)
+        if off < 0.02 and all(want.is_floating_point() for want, _ in wrong) and _has_fractions(wrong):
+            said = f"`{part.name}` is close to what is right, but off by up to {100 * off:.2g} % of its largest value."
+            advice = "look for a small number that is added or left out (an eps), for rounding, or for another dtype."
+            return Told("symptom", "nearly right", said, advice)
+    return None
+
+
+def other_parts_are_right(view: View) -> Told | None:
+    """Of several returned parts only some are wrong."""
+    names = view.exercise.returns
+    parts = [part.name for part in view.parts()]
+    if len(names) < 2 or not parts or len(parts) == len(names) or not view.returned_everywhere():
+        return None
+    right = [name for name in names if name not in parts]
+    said = f"{_listed(right)} {'is' if len(right) == 1 else 'are'} right in every case; what is wrong is {_listed(parts)}."
+    return Told("symptom", f"only {', '.join(parts)} wrong", said)
+
+
+def only_some_rows(view: View) -> Told | None:
+    """Right for one item of the leading axis, wrong for the others."""
+    for part, sides in _numeric(view):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
+        if not all(want.shape == have.shape and want.dim() > 1 for want, have in wrong):
+            continue
+        for want, have in wrong:
+            if want.shape[0] < 2 or close(view, want[1:], have[1:]) or not close(view, want[0], have[0]):
+                break
+        else:
+            said = f"`{part.name}` is right for the first item of its first axis and wrong for the others."
+            advice = "treat every item by itself: look for [0], and for a sum or a view that mixes the first two axes."
+            return Told("symptom", "only the first item right", said, advice)
+    return None
+
+
+def _place(maps: list[Tensor]) -> str | None:
+    if not all(m.any() for m in maps):
+        return None
+    for axis in (-1, -2, 0):
+        if not all(m.dim() >= (-axis or 1) and m.shape[axis] > 1 for m in maps):
+            continue
+        at = [(m.nonzero()[:, axis], m.shape[axis]) for m in maps]
+        tests: tuple[tuple[str, Callable], ...] = (
+            ("in the first place", lambda i, n: (i == 0).all()),
+            ("in the last place", lambda i, n: (i == n - 1).all()),
+            ("behind the first place", lambda i, n: (i > 0).all() and i.unique().numel() == n - 1),
+            ("before the last place", lambda i, n: (i < n - 1).all() and i.unique().numel() == n - 1),
+        )
+        for said, test in tests:
+            if all(test(index, size) for index, size in at):
+                return f"{said} of axis {axis}"
+    if all(m.dim() > 1 for m in maps):
+        apart = torch.cat([m.nonzero()[:, -1] - m.nonzero()[:, -2] for m in maps])
+        for said, test in (("on the diagonal", apart == 0), ("right of the diagonal", apart > 0), ("left of the diagonal", apart < 0)):
+            if test.all():
+                return said
+    return None
+
+
+def _numeric(view: View) -> list[tuple[Part, list]]:
+    return [(part, sides) for part in view.parts() if (sides := part.numbers()) is not None]
+
+
+def _sums_to_one(values: Tensor, axis: int) -> bool:
+    sums = values.sum(axis)
+    return bool(torch.allclose(sums, torch.ones_like(sums), atol=1e-3)) and bool((values >= -1e-6).all())
+
+
+def _has_fractions(sides: list[tuple[Tensor, Tensor]]) -> bool:
+    return any((want != want.round()).any() for want, _ in sides)
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
+PROPERTIES = (
+    undefined,
+    rows_do_not_sum_to_one,
+    zeros_are_missing,
+    only_some_rows,
+    wrong_in_one_place,
+    nearly_right,
+    other_parts_are_right,
+)

@@ -1,0 +1,167 @@
+"""What a symptom looks at: one answer's observations beside what is right."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from ...probes.codec import Tree
+from ..compare import difference
+
+if TYPE_CHECKING:
+    from ..exercise import Exercise
+
+
+@dataclass(frozen=True)
+class Told:
+    """Something that is true of an answer.
+
+    Args:
+        layer: ``fault``, ``symptom``, ``pair`` or ``contrast``; empty where nothing was found.
+        name: What a report counts it under.
+        looks_like: One sentence that says what the answer did.
+        advice: One sentence that says what to try; empty: the exercise's own advice.
+    """
+
+    layer: str
+    name: str | None
+    looks_like: str
+    advice: str = ""
+
+    def and_also(self, other: Told) -> Told:
+        """Two things at once."""
+        both = f"two things at once: {self.looks_like.rstrip('.')}; and {other.looks_like}"
+        advice = " ".join(text[0].upper() + text[1:] for text in (self.advice, other.advice) if text)
+        return Told("pair", f"{self.name} + {other.name}", both, advice)
+
+
+@dataclass(frozen=True)
+class View:
+    """One wrong answer.
+
+    Args:
+        exercise: The exercise.
+        inputs: The cases.
+        expected: What is right in each case, as observed (of a fault, where a fault is what it is compared with).
+        cases: What the answer did in each case.
+        failing: Whether it is wrong there.
+    """
+
+    exercise: Exercise
+    inputs: Sequence[dict[str, Any]]
+    expected: Sequence[Tree]
+    cases: Sequence[Tree]
+    failing: Sequence[bool]
+
+    @property
+    def wrong(self) -> list[int]:
+        """Indices of the wrong cases."""
+        return [index for index, wrong in enumerate(self.failing) if wrong]
+
+    @property
+    def first(self) -> int:
+        """Index of the first wrong case."""
+        return self.wrong[0]
+
+    def against(self, known: Any) -> View:
+        """The same answer beside something else than what is right; ``known[index]`` is a case."""
+        return dataclasses.replace(self, expected=known)
+
+    def returned_everywhere(self) -> bool:
+        """Whether both returned a value in every case that is wrong."""
+        return all(self.expected[i]["outcome"] == self.cases[i]["outcome"] == "returned" for i in self.wrong)
+
+    def values_are_right(self) -> bool:
+        """Whether every case returned the right value, so that what is wrong lies beside it."""
+        return self.returned_everywhere() and not any(self.differs(i) for i in self.wrong)
+
+    def differs(self, index: int) -> bool:
+        """Whether the value of one case differs."""
+        exercise = self.exercise
+        want, have = self.expected[index]["value"], self.cases[index]["value"]
+        return difference(want, have, exercise.returns, exercise.rtol, exercise.atol) is not None
+
+    def parts(self) -> list[Part]:
+        """The returned parts in which something is wrong, each over all cases that returned; none if they do not match."""
+        names = self.exercise.returns
+        found = []
+        for place, name in enumerate(names):
+            pairs = []
+            for index in sorted(range(len(self.cases)), key=lambda i: not self.failing[i]):
+                want, have = self.expected[index], self.cases[index]
+                if want["outcome"] != "returned" or have["outcome"] != "returned":
+                    continue
+                sides = [part_of(side["value"], place, len(names)) for side in (want, have)]
+                if None in sides:
+                    return []
+                exercise = self.exercise
+                wrong = difference(*sides, (name,), exercise.rtol, exercise.atol) is not None
+                pairs.append(Pair(index, sides[0], sides[1], wrong))
+            if any(pair.wrong for pair in pairs):
+                found.append(Part(name, pairs))
+        return found
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One returned part in one case: what is right beside what the answer gave, as trees."""
+
+    index: int
+    want: Tree
+    have: Tree
+    wrong: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """One returned part in every case, the wrong cases first."""
+
+    name: str
+    pairs: list[Pair]
+
+    def numbers(self) -> list[tuple[Tensor, Tensor, Pair]] | None:
+        """Both sides as float64 tensors (``want``, ``have``); None if some value is not numbers."""
+        found = [(as_numbers(pair.want), as_numbers(pair.have), pair) for pair in self.pairs]
+        return None if not found or any(w is None or h is None for w, h, _ in found) else found
+
+
+Symptom = Callable[[View], Told | None]
+
+
+def part_of(value: Tree, place: int, count: int) -> Tree | None:
+    """One of ``count`` returned parts; None if that many were not returned."""
+    if count == 1:
+        whole = value["kind"] in ("tuple", "list") and len(value["value"]) == 1
+        return value["value"][0] if whole and value["kind"] == "tuple" else value
+    if value["kind"] not in ("tuple", "list") or len(value["value"]) != count:
+        return None
+    return value["value"][place]
+
+
+def as_numbers(tree: Tree) -> Tensor | None:
+    """A value as a float64 tensor: tensors, arrays, numbers, and lists of numbers that make a rectangle."""
+    kind, value = tree["kind"], tree.get("value")
+    if kind in ("tensor", "array"):
+        return None if value is None or value.is_complex() else value.double()
+    if kind in ("int", "float"):
+        return torch.tensor(float(value), dtype=torch.float64)
+    if kind == "bool":
+        return torch.tensor(float(value), dtype=torch.float64)
+    if kind in ("list", "tuple") and value:
+        items = [as_numbers(item) for item in value]
+        if all(item is not None for item in items) and len({item.shape for item in items}) == 1:
+            return torch.stack(items)
+    return None
+
+
+def close(view: View, left: Tensor, right: Tensor) -> bool:
+    """Whether two tensors are the same within the exercise's tolerance."""
+    exercise = view.exercise
+    return left.shape == right.shape and torch.allclose(
+        left, right, rtol=exercise.rtol, atol=exercise.atol, equal_nan=True
+    )

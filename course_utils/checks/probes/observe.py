@@ -1,0 +1,184 @@
+"""The first half of a check: call the student's answer and note, as plain data, what it did.
+
+This half runs where student code runs: in the notebook's kernel. It decides nothing.
+"""
+
+import contextlib
+import copy
+import dataclasses
+import linecache
+import os
+import sysconfig
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from .codec import encode, type_name
+from .guard import OffLimits, off_limits
+from .probe import VALUES_ONLY, Probe, visible
+from .state import SameNames, neutral_state
+
+# The course, what is installed (torch among it), and Python's own library: their lines tell a student nothing.
+NOT_THE_STUDENTS = tuple(
+    os.path.abspath(folder) + os.sep
+    for folder in (
+        os.path.dirname(os.path.dirname(os.path.dirname(__file__))),
+        os.path.dirname(os.path.dirname(torch.__file__)),
+        *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")),
+    )
+)
+MAX_MESSAGE = 400
+
+
+def observe(
+    answer: object, inputs: list[dict[str, Any]], probe: Probe, *, guarded: bool = True, trusted: bool = False
+) -> dict:
+    """Call ``answer`` once for each case, and where the probe says so again, backwards, and for gradients.
+
+    Args:
+        answer: Whatever the student handed over.
+        inputs: The cases. The answer gets copies.
+        probe: How it is called and watched.
+        guarded: Whether what is off limits raises.
+        trusted: The answer is the check's own: it is not guarded, and not called again.
+
+    Returns:
+        ``{"answer": "missing" | "wrong kind" | "called", "type": ..., "name": ..., "cases": [...]}``, plain data
+        throughout. A case holds ``outcome`` (returned, raised, off limits), what goes with it, ``changed`` (arguments
+        changed in place), ``drew`` (random numbers were drawn), and where it was watched ``gradients`` and ``again``.
+    """
+    if answer is None or answer is ...:
+        return {"answer": "missing", "type": type_name(answer), "cases": []}
+    is_class = issubclass(type(answer), type)  # not isinstance: that believes an object's own word
+    fits = is_class if probe.expects == "class" else callable(answer) and not is_class
+    if not fits:
+        return {"answer": "wrong kind", "type": "class" if is_class else type_name(answer), "cases": []}
+    names = probe.off_limits if guarded and not trusted else ()
+    cases = [observe_case(answer, case, probe, names, trusted) for case in inputs]
+    if probe.again and not trusted:
+        for case, seen in zip(reversed(inputs), reversed(cases), strict=True):
+            if seen["outcome"] == "returned":
+                _note_again(seen, _call(answer, copy.deepcopy(case), probe, names, trusted))
+    name = answer.__name__ if type(answer) is types.FunctionType else ""
+    return {"answer": "called", "type": type_name(answer), "name": name, "cases": cases}
+
+
+def observe_value(answer: object) -> dict:
+    """Note a value instead of calling it: for a quiz."""
+    return {"answer": "missing" if answer is None or answer is ... else "value", "value": encode(answer)}
+
+
+def observe_case(answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...] = (), trusted: bool = True) -> dict:
+    """What an answer does on one case; arguments as for ``observe``, ``names`` the names that raise."""
+    arguments = copy.deepcopy(case)
+    seen = _call(answer, arguments, probe, names, trusted)
+    seen["changed"] = [name for name in case if not _same(encode(case[name]), encode(arguments[name]))]
+    if probe.gradients and seen["outcome"] == "returned" and VALUES_ONLY not in case:
+        seen["gradients"] = _gradients(answer, case, probe, names, trusted)
+    return seen
+
+
+def _call(answer: Any, arguments: dict[str, Any], probe: Probe, names: tuple[str, ...], trusted: bool) -> dict:
+    with neutral_state():
+        before = torch.get_rng_state()
+        try:
+            with contextlib.nullcontext() if trusted else _watched(names, answer):
+                value = probe.call(answer, arguments)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as problem:  # also SystemExit: an answer may call exit()
+            seen = _describe_exception(problem)
+        else:
+            seen = {"outcome": "returned", "value": encode(value)}
+        seen["drew"] = not torch.equal(before, torch.get_rng_state())
+    return seen
+
+
+@contextlib.contextmanager
+def _watched(names: tuple[str, ...], answer: Any) -> Iterator[None]:
+    with off_limits(names, answer), SameNames():
+        yield
+
+
+def _note_again(seen: dict, again: dict) -> None:
+    if again["outcome"] != "returned":
+        seen["again"] = {key: again.get(key, "") for key in ("type", "message")}
+    elif not _same(seen["value"], again["value"]):
+        seen["again"] = again["value"]
+
+
+def _gradients(answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...], trusted: bool) -> dict:
+    """Gradients of a fixed weighted sum of the outputs, by argument; as text, why there are none."""
+    arguments = copy.deepcopy(case)
+    leaves = {}
+    for name, value in visible(arguments).items():
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            leaves[name] = value.requires_grad_()
+            arguments[name] = value.clone()
+    found = {}
+
+    def backward(answer, arguments):
+        total = _weighted_sum(probe.call(answer, arguments))
+        if total is not None:
+            gradients = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+            found.update(zip(leaves, gradients, strict=True))
+
+    seen = _call(answer, arguments, dataclasses.replace(probe, call=backward), names, trusted)
+    if seen["outcome"] != "returned":
+        return {"kind": "str", "value": f"{seen.get('type', 'OffLimits')}: {seen['message']}"}
+    return encode(found) if found else {"kind": "str", "value": "none"}
+
+
+def _weighted_sum(value: Any) -> torch.Tensor | None:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        sums = [part for item in value if (part := _weighted_sum(item)) is not None]
+        return sum(sums[1:], sums[0]) if sums else None
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.requires_grad:
+        return None
+    weights = torch.arange(1.0, value.numel() + 1, dtype=value.dtype).cos().view(value.shape)
+    return (value * weights).sum()
+
+
+def _describe_exception(problem: BaseException) -> dict:
+    if issubclass(type(problem), OffLimits):
+        return {"outcome": "off limits", "type": "OffLimits", "message": str(problem)}
+    try:
+        message = encode(str(problem))["value"][:MAX_MESSAGE]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the answer may raise an exception of its own whose text cannot be had
+        message = ""
+    return {"outcome": "raised", "type": type_name(problem), "message": message, **_student_line(problem)}
+
+
+def _student_line(problem: BaseException) -> dict[str, str]:
+    """The last line of the student's own code that the exception passed through, and the function it stands in."""
+    found, file = {"line": "", "function": ""}, None
+    step = problem.__traceback__
+    while step is not None:
+        name = step.tb_frame.f_code.co_filename
+        is_students = not os.path.abspath(name).startswith(NOT_THE_STUDENTS)
+        if is_students and file in (None, name):
+            file = name
+            text = linecache.getline(name, step.tb_lineno).strip()[:80]
+            line = f"line {step.tb_lineno}, `{text}`" if text else f"line {step.tb_lineno}"
+            found = {"line": line, "function": step.tb_frame.f_code.co_name[:60]}
+        step = step.tb_next
+    return found
+
+
+def _same(before: Any, after: Any) -> bool:
+    """Whether two parts of two trees are the same; NaN is the same as NaN."""
+    if isinstance(before, torch.Tensor):
+        if not isinstance(after, torch.Tensor) or before.shape != after.shape:
+            return False
+        return torch.equal(*(torch.nan_to_num(tensor.double(), nan=1e300) for tensor in (before, after)))
+    if isinstance(before, dict):
+        return before.keys() == after.keys() and all(_same(value, after[key]) for key, value in before.items())
+    if isinstance(before, list):
+        return len(before) == len(after) and all(map(_same, before, after))
+    return before == after

@@ -1,0 +1,37 @@
+"""How an exercise's answer is called and watched: what a probe must know, and nothing of what is right."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+VALUES_ONLY = "_values_only"  # a case that holds this name is not asked for gradients
+
+
+def call_in_order(answer: Callable, arguments: dict[str, Any]) -> Any:
+    """The ordinary way to call an answer: arguments by position, so that a student may name them freely."""
+    return answer(*visible(arguments).values())
+
+
+def visible(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that a student knows: those whose name begins with ``_`` are the check's own."""
+    return {name: value for name, value in arguments.items() if not name.startswith("_")}
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How one exercise's answer is probed.
+
+    Args:
+        call: How the answer is called on one case; returns plain values.
+        expects: What the answer must be: ``"function"`` or ``"class"``.
+        off_limits: Dotted names that must not be called, such as ``"torch.softmax"``.
+        gradients: True: called once more on each case, to note the gradient that reaches every floating-point argument
+            from a fixed weighted sum of what is returned (all floating-point tensors in it, in order).
+        again: Whether every case is called a second time, the last one first: an answer must not remember.
+    """
+
+    call: Callable[[Any, dict[str, Any]], Any] = call_in_order
+    expects: str = "function"
+    off_limits: tuple[str, ...] = ()
+    gradients: bool = False
+    again: bool = True

@@ -1,0 +1,58 @@
+# %% setup
+import torch
+import torch.nn.functional as F
+
+# %% wrong: calls F.normalize without dim, which normalizes over the positions (dim=1) and not each vector
+def batch_cosines(queries, keys):
+    queries = F.normalize(queries)
+    keys = F.normalize(keys)
+    return queries @ keys.transpose(-2, -1)
+
+# %% wrong: normalizes the keys only, so the result is scaled by the length of each query
+def batch_cosines(queries, keys):
+    keys = F.normalize(keys, dim=-1)
+    return queries @ keys.transpose(1, 2)
+
+# %% wrong: returns (B, L_k, L_q), since the queries are broadcast along the last axis
+def batch_cosines(queries, keys):
+    return F.cosine_similarity(queries.unsqueeze(1), keys.unsqueeze(2), dim=-1)
+
+# %% wrong: brings the keys to (B, d, L_k) by view instead of a transpose, which scrambles them
+def batch_cosines(queries, keys):
+    queries = F.normalize(queries, dim=-1)
+    keys = F.normalize(keys, dim=-1)
+    B, L_k, d = keys.shape
+    return queries @ keys.contiguous().view(B, d, L_k)
+
+# %% wrong: compares only query i with key i of each item, which gives (B, L) and fails for unequal numbers of queries and keys
+def batch_cosines(queries, keys):
+    return F.cosine_similarity(queries, keys, dim=-1)
+
+# %% wrong: cuts negative cosines off at 0
+def batch_cosines(queries, keys):
+    queries = F.normalize(queries, dim=-1)
+    keys = F.normalize(keys, dim=-1)
+    return (queries @ keys.mT).clamp(0, 1)
+
+# %% two mistakes: no longer normalizes the queries; and returns (B, L_k, L_q)
+def batch_cosines(queries, keys):
+    keys = F.normalize(keys, dim=-1)
+    return torch.einsum("bqd,bkd->bkq", queries, keys)
+
+# %% right: uses PyTorch's cosine_similarity on broadcast queries and keys
+def batch_cosines(queries, keys):
+    return F.cosine_similarity(queries.unsqueeze(2), keys.unsqueeze(1), dim=-1)
+
+# %% right: treats each item of the batch as two matrices and stacks the results
+def batch_cosines(queries, keys):
+    items = []
+    for q, k in zip(queries, keys):
+        items.append(F.normalize(q, dim=1).matmul(F.normalize(k, dim=1).t()))
+    return torch.stack(items)
+
+# %% right: computes the dot products by einsum first and divides by the outer product of the lengths afterwards
+def batch_cosines(queries, keys):
+    products = torch.einsum("bqd,bkd->bqk", queries, keys)
+    q_len = queries.norm(dim=-1).clamp(min=1e-12)
+    k_len = keys.norm(dim=-1).clamp(min=1e-12)
+    return products / q_len[:, :, None] / k_len[:, None, :]

@@ -1,0 +1,71 @@
+# %% setup
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils import masks
+from course_utils.layers import FeedForward, LayerNorm
+from course_utils.multi_head import MultiHeadAttention
+
+# %% wrong: takes the mean off first, as LayerNorm does
+def rms_norm(x, weight, eps):
+    x = x - x.mean(dim=-1, keepdim=True)
+    return x / torch.sqrt(x.pow(2).mean(dim=-1, keepdim=True) + eps) * weight
+
+
+# %% wrong: adds eps to the root mean square outside the root
+def rms_norm(x, weight, eps):
+    rms = x.pow(2).mean(dim=-1, keepdim=True).sqrt()
+    return x / (rms + eps) * weight
+
+
+# %% wrong: takes the sum of the squares instead of their mean, so every vector gets length 1
+def rms_norm(x, weight, eps):
+    return x * torch.rsqrt((x * x).sum(dim=-1, keepdim=True) + eps) * weight
+
+
+# %% wrong: scales with 1 + weight instead of with weight
+def rms_norm(x, weight, eps):
+    rms = (x.square().mean(-1, keepdim=True) + eps).sqrt()
+    return x / rms * (1 + weight)
+
+
+# %% wrong: multiplies with the weight before the mean square is taken, so that the weight enters the root too
+def rms_norm(x, weight, eps):
+    x = x * weight
+    return x / (x.pow(2).mean(dim=-1, keepdim=True) + eps).sqrt()
+
+
+# %% wrong: forgets keepdim, so the roots line up with the features: an error or wrong numbers unless the sizes happen to fit
+def rms_norm(x, weight, eps):
+    rms = torch.sqrt(x.pow(2).mean(dim=-1) + eps)
+    return weight * x / rms
+
+
+# %% two mistakes: averages over the positions (dim 1) instead of the features; and divides by the mean square without taking the root
+def rms_norm(x, weight, eps):
+    mean_square = x.pow(2).mean(dim=1, keepdim=True)
+    return x / (mean_square + eps) * weight
+
+
+# %% right: norm of the vector made longer by one feature that holds the root of d_model times eps
+def rms_norm(x, weight, eps):
+    d = x.shape[-1]
+    extra = torch.full_like(x[..., :1], (d * eps) ** 0.5)
+    length = torch.linalg.vector_norm(torch.cat([x, extra], dim=-1), dim=-1, keepdim=True)
+    return x * (d**0.5 / length) * weight
+
+
+# %% right: einsum for the squares and a negative power
+def rms_norm(x, weight, eps):
+    mean_square = torch.einsum("...d,...d->...", x, x) / x.size(-1)
+    return torch.einsum("...d,...,d->...d", x, (mean_square + eps) ** (-0.5), weight)
+
+
+# %% right: variance plus squared mean for the mean square, in a loop over the sequences
+def rms_norm(x, weight, eps):
+    out = []
+    for sequence in x:
+        var, mean = torch.var_mean(sequence, dim=-1, correction=0, keepdim=True)
+        out.append(sequence / torch.sqrt(var + mean * mean + eps))
+    return torch.stack(out) * weight

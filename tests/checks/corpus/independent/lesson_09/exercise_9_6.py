@@ -1,0 +1,186 @@
+# %% setup
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_utils import masks
+from course_utils.layers import FeedForward, LayerNorm
+from course_utils.multi_head import MultiHeadAttention
+
+# %% wrong: puts the memory through norm_2 as well, although the encoder has normed it
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+        m = self.norm_2(memory)
+        x = x + self.dropout(self.cross_attention(self.norm_2(x), m, m, mask=memory_mask))
+        return x + self.dropout(self.feed_forward(self.norm_3(x)))
+
+
+# %% wrong: cross-attends before self-attention, each with its own norm
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, mask=memory_mask))
+        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+        return x + self.dropout(self.feed_forward(self.norm_3(x)))
+
+
+# %% wrong: does not hand memory_mask to the cross-attention, so the source's padding is attended to
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+        x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory))
+        x = x + self.dropout(self.feed_forward(self.norm_3(x)))
+        return x
+
+
+# %% wrong: the queries of the cross-attention come from the layer's input instead of from the result of self-attention
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        attended = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+        crossed = attended + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, mask=memory_mask))
+        return crossed + self.dropout(self.feed_forward(self.norm_3(crossed)))
+
+
+# %% wrong: leaves out the dropout after the cross-attention, which shows only in training
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        y = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(y, y, y, mask=target_mask))
+        y = self.norm_2(x)
+        x = x + self.cross_attention(y, memory, memory, mask=memory_mask)
+        y = self.norm_3(x)
+        return x + self.dropout(self.feed_forward(y))
+
+
+# %% wrong: works in the post-norm order, the norms come after the sums
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        x = self.norm_1(x + self.dropout(self.self_attention(x, mask=target_mask)))
+        x = self.norm_2(x + self.dropout(self.cross_attention(x, memory, memory, mask=memory_mask)))
+        return self.norm_3(x + self.dropout(self.feed_forward(x)))
+
+
+# %% two mistakes: uses target_mask for the cross-attention too, an error unless the lengths are equal; and norms the result once more with norm_3 at the end
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+        x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, mask=target_mask))
+        x = x + self.dropout(self.feed_forward(self.norm_3(x)))
+        return self.norm_3(x)
+
+
+# %% right: a loop over three pairs of norm and function
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        steps = [
+            (self.norm_1, lambda y: self.self_attention(y, y, y, mask=target_mask)),
+            (self.norm_2, lambda y: self.cross_attention(y, memory, memory, mask=memory_mask)),
+            (self.norm_3, self.feed_forward),
+        ]
+        for norm, step in steps:
+            x = x + self.dropout(step(norm(x)))
+        return x
+
+
+# %% right: keeps the three changes by themselves and sums them with x at the end, with the key/value given by name
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        first = self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+        query = self.norm_2(x + first)
+        second = self.dropout(self.cross_attention(query, key=memory, value=memory, mask=memory_mask))
+        third = self.dropout(self.feed_forward(self.norm_3(x + first + second)))
+        return x + first + second + third
+
+
+# %% right: masks expanded to one for each query before use, F.dropout with the mode handed over
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        B, L_t, L_s = x.shape[0], x.shape[1], memory.shape[1]
+
+        def drop(y):
+            return F.dropout(y, self.dropout.p, self.training)
+
+        x = torch.add(x, drop(self.self_attention(self.norm_1(x), mask=target_mask.expand(B, 1, L_t, L_t))))
+        cross = self.cross_attention(self.norm_2(x), memory, memory, mask=memory_mask.expand(B, 1, L_t, L_s))
+        x = torch.add(x, drop(cross))
+        return torch.add(x, drop(self.feed_forward(self.norm_3(x))))

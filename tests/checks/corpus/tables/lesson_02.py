@@ -1,0 +1,653 @@
+"""Answers that the first tables of lesson 02 knew, wrong and right, by exercise and name (generated once; see README.md)."""
+
+import functools
+import math
+import torch
+import torch.nn.functional as F
+from course_utils import attention
+from . import Answers, Right, Wrong
+
+
+def _ratio(scores, dim=-1, shift=None):
+    """exp(s) / sum exp(s); ``shift``: what is subtracted first. ``dim`` None: over everything."""
+    dims = tuple(range(scores.dim())) if dim is None else dim
+    shifts = {
+        "own": lambda: scores.amax(dims, keepdim=True),
+        "all": scores.max,
+        "mean": lambda: scores.mean(dims, True),
+    }
+    powers = (scores - shifts[shift]() if shift else scores).exp()
+    return powers / powers.sum(dims, keepdim=True)
+
+
+def _softmax_rows(scores):
+    flat = [torch.tensor(_softmax_list(row)) for row in scores.reshape(-1, scores.shape[-1]).tolist()]
+    return torch.stack(flat).reshape(scores.shape)
+
+
+def _softmax_list(row):
+    powers = [math.exp(s - max(row)) for s in row]
+    return [p / sum(powers) for p in powers]
+
+
+def _by_log_sum(scores):
+    top = scores.amax(-1, keepdim=True)
+    return (scores - top - (scores - top).exp().sum(-1, keepdim=True).log()).exp()
+
+
+def _keepdim_missing(scores, where):
+    powers = (scores - scores.amax(-1, keepdim=where == "sum")).exp()
+    return powers / powers.sum(-1, keepdim=where == "maximum")
+
+
+SOFTMAX = Answers(
+    number="2.1",
+    alternatives=(
+        Right("shift by the row's maximum", lambda scores: _ratio(scores, -1, "own")),
+        Right("max with keepdim", lambda scores: _by_pieces(scores, scores.max(dim=-1, keepdim=True).values)),
+        Right("loop over rows", _softmax_rows),
+        Right("log of the sum, by hand", _by_log_sum),
+        Right(
+            "one over a sum of differences",
+            lambda scores: 1 / (scores[..., None, :] - scores[..., :, None]).exp().sum(-1),
+        ),
+        Right("a little added to the sum", lambda scores: _by_pieces(scores, scores.amax(-1, True), 1e-09)),
+        Right("PyTorch's own", lambda scores: torch.softmax(scores, dim=-1), off_limits=True),
+        Right("tensor method", lambda scores: scores.softmax(-1), off_limits=True),
+        Right("functional", lambda scores: F.softmax(scores, dim=-1), off_limits=True),
+        Right("module", lambda scores: torch.nn.Softmax(dim=-1)(scores), off_limits=True),
+        Right("special", lambda scores: torch.special.softmax(scores, -1), off_limits=True),
+        Right("log_softmax", lambda scores: torch.log_softmax(scores, -1).exp(), off_limits=True),
+        Right("logsumexp", lambda scores: (scores - torch.logsumexp(scores, -1, keepdim=True)).exp(), off_limits=True),
+        Right("the course's own", lambda scores: attention.masked_softmax(scores), off_limits=True),
+    ),
+    mistakes=(
+        Wrong("no shift", _ratio),
+        Wrong("over the queries", lambda scores: _ratio(scores, -2, "own")),
+        Wrong("over the queries, no shift", lambda scores: _ratio(scores, -2)),
+        Wrong("over the first", lambda scores: _ratio(scores, 0, "own")),
+        Wrong("over the first, no shift", lambda scores: _ratio(scores, 0)),
+        Wrong("over dim 1", lambda scores: _ratio(scores, 1, "own")),
+        Wrong("over dim 1, no shift", lambda scores: _ratio(scores, 1)),
+        Wrong("over everything", lambda scores: _ratio(scores, None, "own")),
+        Wrong("over everything, no shift", lambda scores: _ratio(scores, None)),
+        Wrong("shift by the maximum of everything", lambda scores: _ratio(scores, -1, "all")),
+        Wrong("shift by the mean", lambda scores: _ratio(scores, -1, "mean")),
+        Wrong(
+            "shift in the numerator only",
+            lambda scores: _by_pieces(scores, scores.amax(-1, True)) * _lost_factor(scores),
+        ),
+        Wrong("divided by the maximum", lambda scores: _ratio(scores / scores.amax(-1, keepdim=True))),
+        Wrong("clamped", lambda scores: _ratio(scores.clamp(-80, 80))),
+        Wrong("nan replaced", lambda scores: torch.nan_to_num(_ratio(scores))),
+        Wrong("no exponential", lambda scores: scores / scores.sum(-1, keepdim=True)),
+        Wrong("not normalized", lambda scores: (scores - scores.amax(-1, keepdim=True)).exp()),
+        Wrong("logarithm", lambda scores: torch.log_softmax(scores, -1)),
+        *(
+            Wrong(f"keepdim missing in {where}", functools.partial(_keepdim_missing, where=where))
+            for where in ("maximum", "sum", "both")
+        ),
+        Wrong("hard maximum", lambda scores: F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)),
+    ),
+)
+
+
+def _by_pieces(scores, shift, extra=0.0):
+    powers = (scores - shift).exp()
+    return powers / (powers.sum(-1, keepdim=True) + extra)
+
+
+def _lost_factor(scores):
+    shifted = (scores - scores.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True)
+    return shifted / scores.exp().sum(-1, keepdim=True)
+
+
+def _tempered(change=lambda s, t: s / t, entropy=None, dim=-1):
+
+    def answer(scores, temperature):
+        weights = torch.softmax(change(scores, temperature), dim=dim)
+        return (weights, (entropy or _entropy)(weights))
+
+    return answer
+
+
+def _entropy(weights):
+    return torch.special.entr(weights).sum(-1)
+
+
+def _naive_entropy(weights):
+    return -(weights * weights.log()).sum(-1)
+
+
+def _entropy_with_epsilon(weights, epsilon):
+    return -(weights * (weights + epsilon).log()).sum(-1)
+
+
+def _entropy_clamped(weights, smallest):
+    return -(weights * weights.clamp(min=smallest).log()).sum(-1)
+
+
+def _tempered_rows(scores, temperature):
+    rows = [_softmax_list([s / temperature for s in row]) for row in scores.tolist()]
+    rows = [[w if w > 1e-40 else 0.0 for w in row] for row in rows]
+    return (torch.tensor(rows), torch.tensor([-sum((w * math.log(w) for w in row if w > 0)) for row in rows]))
+
+
+def _log_softmax_entropy(scores, temperature):
+    logs = torch.log_softmax(scores / temperature, dim=-1)
+    return (logs.exp(), -(logs.exp() * logs).sum(-1))
+
+
+def _unshifted(scores, temperature):
+    weights = _ratio(scores / temperature)
+    return (weights, _entropy(weights))
+
+
+def _both(name, entropy, naive, looks_like, advice):
+    """A mistake in the entropy, with and without the care for weights of 0."""
+    return (Wrong(name, _tempered(entropy=entropy)), Wrong(f"{name}, zeros unguarded", _tempered(entropy=naive)))
+
+
+TEMPERATURE = Answers(
+    number="2.2",
+    alternatives=(
+        Right("entr", _tempered()),
+        Right("xlogy", _tempered(entropy=lambda w: -torch.special.xlogy(w, w).sum(-1))),
+        Right("masked_fill", _tempered(entropy=lambda w: -(w * w.masked_fill(w == 0, 1.0).log()).sum(-1))),
+        Right("where", _tempered(entropy=lambda w: -torch.where(w > 0, w * w.log(), 0.0).sum(-1))),
+        Right("clamp", _tempered(entropy=lambda w: -(w * w.clamp(min=1e-12).log()).sum(-1))),
+        Right("small epsilon", _tempered(entropy=lambda w: -(w * (w + 1e-09).log()).sum(-1))),
+        Right("nansum", _tempered(entropy=lambda w: -(w * w.log()).nansum(-1))),
+        Right("log_softmax", _log_softmax_entropy),
+        Right("loop", _tempered_rows),
+        Right("distribution", _tempered(entropy=lambda w: torch.distributions.Categorical(probs=w).entropy())),
+        Right("multiplied by the inverse", _tempered(lambda s, t: 1 / t * s)),
+    ),
+    mistakes=(
+        Wrong("multiplied", _tempered(lambda s, t: s * t)),
+        Wrong("temperature not used", _tempered(lambda s, t: s)),
+        Wrong("temperature squared", _tempered(lambda s, t: s / t**2)),
+        Wrong("temperature squared, zeros unguarded", _tempered(lambda s, t: s / t**2, _naive_entropy)),
+        Wrong("root of the temperature", _tempered(lambda s, t: s / t**0.5)),
+        Wrong(
+            "temperature after the softmax", lambda s, t: (torch.softmax(s, -1) / t, _entropy(torch.softmax(s, -1) / t))
+        ),
+        Wrong(
+            "after the softmax, normalized again",
+            lambda s, t: (torch.softmax(s, -1), _entropy(torch.softmax(s, -1) / t)),
+        ),
+        Wrong("over the queries", _tempered(dim=-2)),
+        Wrong("zeros unguarded", _tempered(entropy=_naive_entropy)),
+        Wrong("softmax by hand, no shift", _unshifted),
+        *(
+            Wrong(f"epsilon {epsilon:g}", _tempered(entropy=functools.partial(_entropy_with_epsilon, epsilon=epsilon)))
+            for epsilon in (0.01, 0.001, 0.0001)
+        ),
+        *(
+            Wrong(f"clamped at {smallest:g}", _tempered(entropy=functools.partial(_entropy_clamped, smallest=smallest)))
+            for smallest in (0.01, 0.001)
+        ),
+        *_both(
+            "sign lost",
+            lambda w: -_entropy(w),
+            lambda w: (w * w.log()).sum(-1),
+            "the entropy without its minus sign: an entropy is never negative.",
+            "the logarithm of a weight is negative; put the minus in front of the sum.",
+        ),
+        *_both(
+            "base 2",
+            lambda w: _entropy(w) / math.log(2),
+            lambda w: -(w * w.log2()).sum(-1),
+            "the entropy with the logarithm to base 2, in bits.",
+            "use the natural logarithm, .log().",
+        ),
+        *_both(
+            "mean over the keys",
+            lambda w: torch.special.entr(w).mean(-1),
+            lambda w: -(w * w.log()).mean(-1),
+            "the mean of the terms: too small by the factor L_k.",
+            "use .sum(dim=-1), not .mean.",
+        ),
+        *_both(
+            "one number for all",
+            lambda w: torch.special.entr(w).sum(),
+            lambda w: -(w * w.log()).sum(),
+            "one entropy for the whole matrix; asked for is one for each query.",
+            "sum over the last dimension only.",
+        ),
+        *_both(
+            "not weighted",
+            lambda w: -w.masked_fill(w == 0, 1.0).log().sum(-1),
+            lambda w: -w.log().sum(-1),
+            "the sum of the logarithms, each not yet multiplied by its weight.",
+            "each logarithm counts by its weight: w times log w.",
+        ),
+        *_both(
+            "number of keys that count",
+            lambda w: _entropy(w).exp(),
+            lambda w: _naive_entropy(w).exp(),
+            "the exponential of the entropy, the number of keys that count.",
+            "return the entropy itself.",
+        ),
+        Wrong("entropy without temperature", lambda s, t: (torch.softmax(s / t, -1), _entropy(torch.softmax(s, -1)))),
+    ),
+)
+
+
+def _pool_loop(weights, values):
+    out = torch.zeros(weights.shape[0], weights.shape[1], values.shape[2])
+    for b in range(weights.shape[0]):
+        for i in range(weights.shape[1]):
+            for j in range(values.shape[1]):
+                out[b, i] += weights[b, i, j] * values[b, j]
+    return out
+
+
+POOL = Answers(
+    number="2.3",
+    alternatives=(
+        Right("matmul", lambda weights, values: weights @ values),
+        Right("three loops", _pool_loop),
+        Right("einsum", lambda weights, values: torch.einsum("bij,bjd->bid", weights, values)),
+        Right("broadcasting", lambda weights, values: (weights[..., None] * values[:, None]).sum(dim=2)),
+        Right("transposed twice", lambda weights, values: (values.mT @ weights.mT).mT),
+        Right("normalized again", lambda weights, values: weights / weights.sum(dim=-1, keepdim=True) @ values),
+    ),
+    mistakes=(
+        Wrong("weights transposed", lambda weights, values: weights.transpose(-2, -1) @ values),
+        Wrong("sum over the queries", lambda weights, values: weights.sum(dim=1)[..., None] * values),
+        Wrong(
+            "weights ignored", lambda weights, values: values.mean(dim=1, keepdim=True).expand(-1, weights.shape[1], -1)
+        ),
+        Wrong("plain sum", lambda weights, values: values.sum(dim=1, keepdim=True).expand(-1, weights.shape[1], -1)),
+        Wrong("divided by the number of keys", lambda weights, values: weights @ values / weights.shape[-1]),
+        Wrong("best key only", lambda weights, values: values[torch.arange(len(values))[:, None], weights.argmax(-1)]),
+        Wrong("softmax applied again", lambda weights, values: torch.softmax(weights, dim=-1) @ values),
+        Wrong(
+            "normalized over the queries", lambda weights, values: weights / weights.sum(dim=-2, keepdim=True) @ values
+        ),
+        Wrong("first item's values for all", lambda weights, values: weights @ values[0]),
+        Wrong("summed over the batch", lambda weights, values: torch.einsum("bij,bjd->id", weights, values)),
+        Wrong("nothing summed", lambda weights, values: weights[..., None] * values[:, None]),
+        Wrong("value entries summed", lambda weights, values: (weights[..., None] * values[:, None]).sum(dim=-1)),
+    ),
+)
+
+
+def _gaussian(d, h):
+    return -(d**2) / (2 * h**2)
+
+
+def _regress(score=_gaussian, dim=-1, weigh=None):
+
+    def answer(x_query, x_key, y_key, bandwidth):
+        scores = score(x_query[:, None] - x_key[None, :], bandwidth)
+        if weigh is not None:
+            weights = weigh(scores)
+        elif dim is None:
+            weights = torch.softmax(scores.flatten(), 0).view(scores.shape)
+        else:
+            weights = torch.softmax(scores, dim)
+        return (weights @ y_key, weights)
+
+    return answer
+
+
+def _regress_by_ratio(score=_gaussian):
+    return _regress(score, weigh=_ratio)
+
+
+def _regress_loop(x_query, x_key, y_key, bandwidth):
+    scores = [[-((q - k) ** 2) / (2 * bandwidth**2) for k in x_key.tolist()] for q in x_query.tolist()]
+    weights = torch.tensor([_softmax_list(row) for row in scores])
+    return (torch.stack([(row * y_key).sum() for row in weights]), weights)
+
+
+def _regress_shifted(x_query, x_key, y_key, bandwidth):
+    squared = (x_query.unsqueeze(1) - x_key.unsqueeze(0)).square()
+    kernel = torch.exp(-(squared - squared.amin(1, keepdim=True)) / (2 * bandwidth**2))
+    weights = kernel / kernel.sum(1, keepdim=True)
+    return (torch.einsum("ij,j->i", weights, y_key), weights)
+
+
+def _regress_sdpa(x_query, x_key, y_key, bandwidth):
+    scores = -(torch.cdist(x_query[:, None], x_key[:, None]) ** 2) / (2 * bandwidth**2)
+    weights = F.softmax(scores, dim=1)
+    return ((weights * y_key).sum(-1), weights)
+
+
+def _kernel_mistake(name, score, looks_like, advice, ratio=True):
+    """A wrong score under a softmax and, where that behaves differently, as kernel over sum."""
+    found = [Wrong(name, _regress(score))]
+    if ratio:
+        found.append(Wrong(f"{name}, kernel over its sum", _regress_by_ratio(score)))
+    return found
+
+
+REGRESSION = Answers(
+    number="2.4",
+    alternatives=(
+        Right("softmax of the scores", _regress()),
+        Right("loop", _regress_loop),
+        Right("kernel, shifted by hand", _regress_shifted),
+        Right("distances from cdist", _regress_sdpa),
+        Right("scaled distance first", _regress(lambda d, h: -0.5 * (d / h) ** 2)),
+        Right("temperature h squared", _regress(lambda d, h: -(d**2) / 2 / h**2)),
+        Right("the course's softmax", lambda q, k, y, h: _with_masked_softmax(q, k, y, h)),
+        Right("the course's own", lambda q, k, y, h: attention.nadaraya_watson(q, k, y, h), off_limits=True),
+    ),
+    mistakes=(
+        Wrong("kernel over its sum", _regress_by_ratio()),
+        Wrong("kernel over its sum, NaN set to 0", _regress(weigh=lambda scores: torch.nan_to_num(_ratio(scores)))),
+        Wrong("kernel clamped", _regress(weigh=lambda scores: _ratio(scores.clamp(min=-80)))),
+        *_kernel_mistake(
+            "bandwidth inverted",
+            lambda d, h: -(d**2) / 2 * h**2,
+            "the squared distance times the squared bandwidth: a wide bandwidth makes your weights sharper.",
+            "in Python a / 2 * b multiplies by b; write / (2 * bandwidth**2).",
+            ratio=False,
+        ),
+        *_kernel_mistake(
+            "bandwidth not squared",
+            lambda d, h: -(d**2) / (2 * h),
+            "the squared distance over twice the bandwidth: the bandwidth itself is not squared.",
+            "write bandwidth**2: distance over bandwidth is squared as a whole.",
+        ),
+        *_kernel_mistake(
+            "bandwidth not used",
+            lambda d, h: -(d**2) / 2,
+            "minus half the squared distance: the bandwidth plays no part.",
+            "divide by bandwidth**2 as well.",
+        ),
+        *_kernel_mistake(
+            "two lost",
+            lambda d, h: -(d**2) / h**2,
+            "minus the squared distance over the squared bandwidth: the 2 in the denominator is missing.",
+            "divide by 2 * bandwidth**2.",
+        ),
+        *_kernel_mistake(
+            "two squared",
+            lambda d, h: -(d**2) / (2 * h) ** 2,
+            "twice the bandwidth was squared as a whole, which divides by 4 h squared.",
+            "square the bandwidth alone: 2 * bandwidth**2.",
+        ),
+        *_kernel_mistake(
+            "distance over bandwidth",
+            lambda d, h: -d.abs() / h,
+            "a kernel of the distance over the bandwidth, not of its square over two: it has a sharp peak.",
+            "square the distance: -(distance**2) / (2 * bandwidth**2).",
+            ratio=False,
+        ),
+        *_kernel_mistake(
+            "distance not squared",
+            lambda d, h: -d.abs() / (2 * h**2),
+            "a kernel of the distance; its square is missing.",
+            "square the distance: -(distance**2) / (2 * bandwidth**2).",
+            ratio=False,
+        ),
+        Wrong("difference neither squared nor absolute", _regress(lambda d, h: -d / (2 * h**2))),
+        Wrong("sign lost", _regress(lambda d, h: d**2 / (2 * h**2))),
+        Wrong("sign inside the square", _regress_by_ratio(lambda d, h: (-d) ** 2 / (2 * h**2))),
+        Wrong("over the queries", _regress(dim=0)),
+        Wrong("over everything", _regress(dim=None)),
+        Wrong("not normalized", lambda q, k, y, h: (_kernel(q, k, h) @ y, _kernel(q, k, h))),
+        Wrong("softmax of the kernel", _regress(lambda d, h: _gaussian(d, h).exp())),
+        Wrong(
+            "weights transposed",
+            lambda q, k, y, h: (attention.nadaraya_watson(q, k, y, h)[0], attention.nadaraya_watson(q, k, y, h)[1].T),
+        ),
+        Wrong(
+            "scores returned",
+            lambda q, k, y, h: (attention.nadaraya_watson(q, k, y, h)[0], _gaussian(q[:, None] - k, h)),
+        ),
+        Wrong("nearest key", lambda q, k, y, h: _hard((q[:, None] - k).abs().argmin(-1), y)),
+        Wrong("average pooling", _regress(lambda d, h: torch.zeros_like(d))),
+        Wrong("queries and keys paired", lambda q, k, y, h: (q - k, q - k)),
+    ),
+)
+
+
+def _kernel(x_query, x_key, bandwidth):
+    return _gaussian(x_query[:, None] - x_key, bandwidth).exp()
+
+
+def _hard(chosen, y_key):
+    weights = F.one_hot(chosen, len(y_key)).to(y_key.dtype)
+    return (weights @ y_key, weights)
+
+
+def _with_masked_softmax(x_query, x_key, y_key, bandwidth):
+    weights = attention.masked_softmax(_gaussian(x_query[:, None] - x_key, bandwidth))
+    return (weights @ y_key, weights)
+
+
+def _additive_layer(query, key, value, W_q, W_k, w_v):
+    layer = attention.AdditiveAttention(query.shape[-1], key.shape[-1], len(w_v))
+    with torch.no_grad():
+        layer.q_proj.weight.copy_(W_q)
+        layer.k_proj.weight.copy_(W_k)
+        layer.v_proj.weight.copy_(w_v[None])
+        return layer(query, key, value)
+
+
+def _every_pair(query, key, W_q, W_k):
+    """(B, L_q, L_k, d_hidden), before the tanh."""
+    return (query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None]
+
+
+def _additive(scores=None, dim=-1):
+    """An answer with other scores, ``scores(query, key, W_q, W_k, w_v)``; ``dim`` None: over keys and queries."""
+
+    def answer(query, key, value, W_q, W_k, w_v):
+        raw = (scores or _right_scores)(query, key, W_q, W_k, w_v)
+        weights = raw.flatten(1).softmax(-1).view(raw.shape) if dim is None else raw.softmax(dim)
+        return (weights @ value, weights)
+
+    return answer
+
+
+def _right_scores(query, key, W_q, W_k, w_v):
+    return torch.tanh(_every_pair(query, key, W_q, W_k)) @ w_v
+
+
+def _additive_loop(query, key, value, W_q, W_k, w_v):
+    scores = torch.zeros(query.shape[0], query.shape[1], key.shape[1])
+    for b in range(query.shape[0]):
+        for i in range(query.shape[1]):
+            for j in range(key.shape[1]):
+                scores[b, i, j] = w_v @ torch.tanh(W_q @ query[b, i] + W_k @ key[b, j])
+    weights = torch.softmax(scores, dim=-1)
+    return (torch.bmm(weights, value), weights)
+
+
+def _additive_einsum(query, key, value, W_q, W_k, w_v):
+    left, right = (torch.einsum("bid,hd->bih", query, W_q), torch.einsum("bjd,hd->bjh", key, W_k))
+    weights = torch.einsum("bijh,h->bij", (left.unsqueeze(2) + right.unsqueeze(1)).tanh(), w_v).softmax(-1)
+    return (torch.einsum("bij,bjd->bid", weights, value), weights)
+
+
+def _additive_concatenated(query, key, value, W_q, W_k, w_v):
+    b, l_q, l_k = (query.shape[0], query.shape[1], key.shape[1])
+    pairs = torch.cat([query[:, :, None].expand(b, l_q, l_k, -1), key[:, None].expand(b, l_q, l_k, -1)], dim=-1)
+    weights = F.softmax(torch.tanh(F.linear(pairs, torch.cat([W_q, W_k], dim=1))) @ w_v, dim=-1)
+    return (weights @ value, weights)
+
+
+def _second_loop_answer(query, key, value, W_q, W_k, w_v):
+    rows = [torch.tanh((query[:, i] @ W_q.T)[:, None] + key @ W_k.T) @ w_v for i in range(query.shape[1])]
+    weights = torch.stack(rows, dim=1).softmax(-1)
+    return (weights @ value, weights)
+
+
+ADDITIVE = Answers(
+    number="2.5",
+    alternatives=(
+        Right("broadcasting", _additive()),
+        Right("three loops", _additive_loop),
+        Right("one loop over the queries", _second_loop_answer),
+        Right("einsum", _additive_einsum),
+        Right("concatenated pairs, one matrix", _additive_concatenated),
+        Right(
+            "w_v as a column",
+            _additive(lambda q, k, W_q, W_k, w_v: (_every_pair(q, k, W_q, W_k).tanh() @ w_v[:, None]).squeeze(-1)),
+        ),
+        Right(
+            "w_v by product and sum",
+            _additive(lambda q, k, W_q, W_k, w_v: (w_v * _every_pair(q, k, W_q, W_k).tanh()).sum(dim=-1)),
+        ),
+        Right("the course's own", lambda *arguments: _additive_layer(*arguments), off_limits=True),
+    ),
+    mistakes=(
+        Wrong("no tanh", _additive(lambda q, k, W_q, W_k, w_v: _every_pair(q, k, W_q, W_k) @ w_v)),
+        Wrong(
+            "tanh of each",
+            _additive(lambda q, k, W_q, W_k, w_v: ((q @ W_q.T).tanh()[:, :, None] + (k @ W_k.T).tanh()[:, None]) @ w_v),
+        ),
+        Wrong(
+            "tanh of the score", _additive(lambda q, k, W_q, W_k, w_v: torch.tanh(_every_pair(q, k, W_q, W_k) @ w_v))
+        ),
+        Wrong("relu", _additive(lambda q, k, W_q, W_k, w_v: torch.relu(_every_pair(q, k, W_q, W_k)) @ w_v)),
+        Wrong("sigmoid", _additive(lambda q, k, W_q, W_k, w_v: torch.sigmoid(_every_pair(q, k, W_q, W_k)) @ w_v)),
+        Wrong(
+            "hidden units added up",
+            _additive(lambda q, k, W_q, W_k, w_v: torch.tanh(_every_pair(q, k, W_q, W_k)).sum(-1)),
+        ),
+        Wrong(
+            "mean of the hidden units",
+            _additive(lambda q, k, W_q, W_k, w_v: torch.tanh(_every_pair(q, k, W_q, W_k)).mean(-1)),
+        ),
+        Wrong(
+            "query and key added without projection",
+            _additive(lambda q, k, W_q, W_k, w_v: torch.tanh(q[:, :, None] + k[:, None]) @ w_v),
+        ),
+        Wrong(
+            "cut to one size",
+            _additive(
+                lambda q, k, W_q, W_k, w_v: torch.tanh(_fit(q, len(w_v))[:, :, None] + _fit(k, len(w_v))[:, None]) @ w_v
+            ),
+        ),
+        Wrong(
+            "projections multiplied",
+            _additive(lambda q, k, W_q, W_k, w_v: torch.tanh((q @ W_q.T)[:, :, None] * (k @ W_k.T)[:, None]) @ w_v),
+        ),
+        Wrong(
+            "projections subtracted",
+            _additive(lambda q, k, W_q, W_k, w_v: torch.tanh((q @ W_q.T)[:, :, None] - (k @ W_k.T)[:, None]) @ w_v),
+        ),
+        Wrong(
+            "dot product of the projections",
+            _additive(lambda q, k, W_q, W_k, w_v: q @ W_q.T @ (k @ W_k.T).transpose(-2, -1)),
+        ),
+        Wrong(
+            "key left out",
+            _additive(lambda q, k, W_q, W_k, w_v: torch.tanh((q @ W_q.T)[:, :, None] + 0 * (k @ W_k.T)[:, None]) @ w_v),
+        ),
+        Wrong("scaled", _additive(lambda q, k, W_q, W_k, w_v: _right_scores(q, k, W_q, W_k, w_v) / len(w_v) ** 0.5)),
+        Wrong("over the queries", _additive(dim=-2)),
+        Wrong("over everything", _additive(dim=None)),
+        Wrong("over the batch", _additive(dim=0)),
+        Wrong(
+            "softmax before w_v",
+            lambda query, key, value, W_q, W_k, w_v: _pooled(
+                torch.softmax(torch.tanh(_every_pair(query, key, W_q, W_k)), dim=-1) @ w_v, value
+            ),
+        ),
+        Wrong(
+            "no softmax",
+            lambda query, key, value, W_q, W_k, w_v: _pooled(_right_scores(query, key, W_q, W_k, w_v), value),
+        ),
+        Wrong("one query with one key", lambda query, key, value, W_q, W_k, w_v: query @ W_q.T + key @ W_k.T),
+        Wrong(
+            "new axes exchanged",
+            _additive(lambda q, k, W_q, W_k, w_v: _right_scores(q, k, W_q, W_k, w_v).transpose(-2, -1)),
+        ),
+        Wrong(
+            "matrices exchanged",
+            _additive(lambda q, k, W_q, W_k, w_v: torch.tanh((q @ W_k.T)[:, :, None] + (k @ W_q.T)[:, None]) @ w_v),
+        ),
+        Wrong("keys pooled", lambda query, key, value, *arrays: _second_loop_answer(query, key, key, *arrays)),
+        Wrong(
+            "matrices not transposed",
+            _additive(lambda q, k, W_q, W_k, w_v: torch.tanh((q @ W_q)[:, :, None] + (k @ W_k)[:, None]) @ w_v),
+        ),
+        Wrong(
+            "scores returned",
+            lambda *arguments: (_additive()(*arguments)[0], _right_scores(arguments[0], arguments[1], *arguments[3:])),
+        ),
+    ),
+)
+
+
+def _fit(tensor, size):
+    return F.pad(tensor, (0, size - tensor.shape[-1]))
+
+
+def _pooled(weights, value):
+    return (weights @ value, weights)
+
+
+def _attended(weigh):
+    """An answer from ``weigh(scores)``."""
+    return lambda query, key, value: _pooled(weigh(query @ key.transpose(-2, -1)), value)
+
+
+def _attend_loop(query, key, value):
+    rows = [[[float(q @ k) for k in key[b]] for q in query[b]] for b in range(len(query))]
+    weights = torch.tensor([[_softmax_list(row) for row in item] for item in rows])
+    return (torch.einsum("bij,bjd->bid", weights, value), weights)
+
+
+BUG = Answers(
+    number="2.6",
+    alternatives=(
+        Right("as given, dim=-1", _attended(lambda s: torch.softmax(s, dim=-1))),
+        Right("dim=2", _attended(lambda s: torch.softmax(s, dim=2))),
+        Right("masked_softmax", _attended(lambda s: attention.masked_softmax(s))),
+        Right("softmax of 2.1", _attended(lambda s: _ratio(s, -1, "own"))),
+        Right("transposed, softmax, transposed back", _attended(lambda s: s.mT.softmax(-2).mT)),
+        Right("einsum and loops", _attend_loop),
+        Right(
+            "output from PyTorch's function",
+            lambda query, key, value: (
+                F.scaled_dot_product_attention(query, key, value, scale=1.0),
+                (query @ key.mT).softmax(-1),
+            ),
+        ),
+        Right(
+            "the course's own",
+            lambda query, key, value: attention.scaled_dot_product_attention(query, key, value, scale=1.0),
+            off_limits=True,
+        ),
+    ),
+    mistakes=(
+        Wrong("still over the queries", _attended(lambda s: torch.softmax(s, dim=-2))),
+        Wrong("over everything", _attended(lambda s: s.flatten(1).softmax(-1).view(s.shape))),
+        Wrong("over the batch", _attended(lambda s: torch.softmax(s, dim=0))),
+        Wrong("rows divided afterwards", _attended(lambda s: _rows_to_one(s.softmax(-2)))),
+        Wrong("two softmaxes", _attended(lambda s: s.softmax(-2).softmax(-1))),
+        Wrong("scaled", lambda query, key, value: attention.scaled_dot_product_attention(query, key, value)),
+        Wrong("weights transposed", _attended(lambda s: s.softmax(-2).transpose(-2, -1))),
+        Wrong("hard maximum", _attended(lambda s: F.one_hot(s.argmax(-1), s.shape[-1]).to(s.dtype))),
+        Wrong("keys pooled", lambda query, key, value: _pooled((query @ key.transpose(-2, -1)).softmax(-1), key)),
+        Wrong("divided by the sum of the output", lambda query, key, value: _mend_by_tens(query, key, value)),
+    ),
+)
+
+
+def _rows_to_one(weights):
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def _mend_by_tens(query, key, value):
+    weights = (query @ key.transpose(-2, -1)).softmax(-2)
+    return (weights @ value / weights.sum(-1, keepdim=True), weights)
+
+
+EXERCISES = (
+    SOFTMAX,
+    TEMPERATURE,
+    POOL,
+    REGRESSION,
+    ADDITIVE,
+    BUG,
+)
