@@ -55,7 +55,7 @@ test-hostile: setup
 	$(call step,hostile submissions; a class graded four ways and after ten kills; about 5 minutes,$(PY) -m pytest -q -s tests/hostile)
 
 mutants: setup
-	$(PY) -m course_utils.checks
+	$(PY) tests/checks/mutants.py $(MUTANTS_ARGS)
 
 bench: setup
 	$(PY) -m benchmarks.course

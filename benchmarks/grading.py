@@ -16,10 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_utils.checks.engine import find
-from course_utils.checks.exercise import Quiz
+from course_utils.checks.catalogue import Listed, listed
+from course_utils.checks.judges.find import find
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "checks"))  # the wrong answers are those of the checks' corpus
 STEM, LESSON = "01_dot_product_similarity", "01"
 SIZE, SEED = 200, 7
 BROKEN = (b"", b"null", b'{"nbformat": 4, "cells": [', b"\xff\xfe")
@@ -61,32 +62,32 @@ def generate(folder: Path, size: int = SIZE, seed: int = SEED) -> dict[str, int]
         answers, points = {}, 0
         for name, text in solved.items():
             number = ".".join(name.split("-")[1:])
-            entry = find(number)
+            entry = listed(number)
             pick = chance.random()
             if kind < 0.2 or (kind >= 0.3 and pick < 0.5):
                 answers[name], points = text, points + entry.points
             elif kind >= 0.3 and pick < 0.85:
-                answers[name] = _wrong(number, text, entry, chance)
+                answers[name] = _wrong(number, entry, chance)
         data = notebook(answers)
         if index % 40 == 13:
             data, points = chance.choice(BROKEN), 0
         elif index % 40 == 33:
             lost = chance.choice([name for name in solved if name.startswith("answer")])
             if answers.get(lost) == solved[lost]:
-                points -= find(".".join(lost.split("-")[1:])).points
+                points -= listed(".".join(lost.split("-")[1:])).points
             data = notebook(answers | {lost: chance.choice(HOSTILE)})
         earned[student] = points
         (folder / student / f"{STEM}.ipynb").write_bytes(data)
     return earned
 
 
-def _wrong(number: str, text: str, entry, chance: random.Random) -> str:
-    if isinstance(entry, Quiz):
-        letter = chance.choice([letter for letter in entry.options if letter != entry.right])
-        return f'quiz_{number.replace(".", "_")} = "{letter}"'
-    place = chance.randrange(len(entry.mistakes))
-    name = text.split("def ", 1)[1].split("(", 1)[0]
-    return f'from course_utils.checks.engine import find\n{name} = find("{number}").mistakes[{place}].implementation'
+def _wrong(number: str, entry: Listed, chance: random.Random) -> str:
+    from corpora import sections
+
+    if entry.is_quiz:
+        letter = chance.choice([letter for letter in entry.options if letter != find(number).right])
+        return f'{entry.answer} = "{letter}"'
+    return chance.choice([text for kind, _, text in sections(number) if kind in ("wrong", "two mistakes")])
 
 
 def grade(submissions: Path, output: Path, *options: str) -> tuple[dict[str, int], float, float]:

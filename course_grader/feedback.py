@@ -2,7 +2,7 @@
 
 import html
 
-from course_utils.checks.engine import find
+from course_utils.checks.catalogue import listed
 
 from .names import printable
 
@@ -57,7 +57,7 @@ def page(student: str, label: str, result: dict) -> str:
 def _section(exercise: dict) -> str:
     outcome = exercise["outcome"]
     tone = "right" if outcome == "right" else "none" if outcome in EMPTY else "wrong"
-    name = f"{exercise['number']} · {find(exercise['number']).title}"
+    name = f"{exercise['number']} · {listed(exercise['number']).title}"
     worth = f"{exercise['earned']:g} of {exercise['points']:g}"
     message = html.escape(exercise["message"])
     more = f"<pre>{message}</pre>" if message else ""

@@ -21,7 +21,7 @@ TAMPERING = {
     "user_ns", "run_line_magic", "run_cell_magic", "register_magic_function", "kernel_app", "os_system",
 }  # fmt: skip
 TELLING = {"eval", "exec", "__import__", "ctypes", "gc", *HIDING_NAMES} - {"__dict__", "__self__"}
-ENTRANCES = ("course_utils.checks", "course_utils.checks.check", "course_utils.checks.NotYet")
+ENTRANCES = tuple(f"course_utils.checks{name}" for name in ("", ".check", ".failing_case", ".NotYet"))
 
 
 def dotted(node: ast.AST, imports: dict[str, str]) -> str | None:

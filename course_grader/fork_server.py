@@ -92,7 +92,7 @@ def main(descriptor: int) -> None:
     import ipykernel.kernelapp  # noqa: F401
     import torch
 
-    from course_utils.checks.engine import all_entries
+    from course_utils.checks.judges.find import all_entries
 
     from . import confine, kernel_side
 

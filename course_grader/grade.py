@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from course_utils.checks.engine import find
+from course_utils.checks.probes import probe_of
 
 from . import submissions
 from .fork_server import ForkServer
@@ -94,21 +94,20 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
     except submissions.Unreadable as problem:
         return unreadable(str(problem), terms)
     master = masters[lesson]
-    entries = {number: find(number) for number in master.exercises}
     rebuilt = rebuild(master, cells)
     expressions = {number: exercise.expression for number, exercise in master.exercises.items()}
     guarded = {
-        number: entry.off_limits
-        for number, entry in entries.items()
-        if getattr(entry, "off_limits", ()) and number not in terms.allowed
+        number: names
+        for number in master.exercises
+        if (names := probe_of(number).off_limits) and number not in terms.allowed
     }
     with _trusted:
         reading = read_answers(rebuilt.steps, expressions, guarded)
-        inputs = {number: prepared(number, terms.seed)[0] for number in entries}
+        inputs = {number: prepared(number, terms.seed)[0] for number in master.exercises}
     fork_server = own_fork_server() if terms.sandbox else None
     if fork_server and terms.fresh:
         fork_server.close()
-    probes = {number: (expressions[number], inputs[number], number not in terms.allowed) for number in entries}
+    probes = {number: (expressions[number], inputs[number], number not in terms.allowed) for number in master.exercises}
     trace = asyncio.run(
         run(rebuilt.steps, probes, terms.limits, lambda deadline: Kernel(terms.limits, deadline, fork_server))
     )

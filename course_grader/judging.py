@@ -5,10 +5,11 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from course_utils.checks.codec import Tree
-from course_utils.checks.engine import find
-from course_utils.checks.global_state import neutral_state
-from course_utils.checks.verdict import Verdict
+from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import cases_of, judge_for
+from course_utils.checks.judges.verdict import Verdict
+from course_utils.checks.probes.codec import Tree
+from course_utils.checks.probes.state import neutral_state
 
 from .master import Master, MasterExercise
 from .observations import Malformed, take_apart
@@ -35,7 +36,8 @@ class Marked:
         earned: What it earned.
         outcome: ``right``, ``wrong``, ``not attempted``, ``missing``, ``off limits``, ``not run``, ``unreadable``.
         message: What the student may read; no right value in it.
-        mistake: The known mistake that it equals.
+        mistake: What the answer was seen to do, by name.
+        layer: How that was found (``Verdict.layer``).
     """
 
     number: str
@@ -44,6 +46,7 @@ class Marked:
     outcome: str
     message: str
     mistake: str | None = None
+    layer: str = ""
 
 
 @functools.lru_cache(maxsize=512)
@@ -52,8 +55,8 @@ def prepared(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
     entry = find(number)
     digest = hashlib.sha256(f"{seed}/{number}".encode()).digest()
     with neutral_state():
-        inputs = entry.inputs(int.from_bytes(digest[:4], "big") >> 1)
-    return inputs, entry.judge_for(inputs)
+        inputs = cases_of(entry, int.from_bytes(digest[:4], "big") >> 1)
+    return inputs, judge_for(entry, inputs)
 
 
 def mark(master: Master, rebuilt: Rebuilt, trace: Trace, reading: Reading, seed: str) -> list[Marked]:
@@ -92,7 +95,7 @@ def _mark(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Rea
     outcome = "off limits" if "off limits" in verdict.what else "wrong" if verdict.attempted else "not attempted"
     if not verdict.attempted and number in rebuilt.missing:
         outcome = "missing"
-    return Marked(number, exercise.points, 0, outcome, message, verdict.mistake)
+    return Marked(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.layer)
 
 
 def _nothing(exercise: MasterExercise, outcome: str, message: str) -> Marked:

@@ -7,7 +7,7 @@ import re
 import safetensors
 from torch import Tensor
 
-from course_utils.checks.codec import MAX_DEPTH, Tree, unpack
+from course_utils.checks.probes.codec import MAX_DEPTH, Tree, unpack
 
 NUMBERS = {
     "int": re.compile(r"-?\d{1,3100}"),
@@ -48,17 +48,33 @@ def _observations(tree: Tree) -> None:
         _value(tree["value"], DEEPEST)
         return
     _require(isinstance(tree["type"], str) and isinstance(tree["cases"], list), "cases")
+    _require(isinstance(tree.get("name", ""), str), "name")
     _require(len(tree["cases"]) <= MAX_CASES, "too many cases")
     for case in tree["cases"]:
         _require(case["outcome"] in OUTCOMES, "outcome")
         _require(
             isinstance(case["changed"], list) and all(isinstance(name, str) for name in case["changed"]), "changed"
         )
+        _require(isinstance(case.get("drew", False), bool), "drew")
+        _beside(case)
         if case["outcome"] == "returned":
             _value(case["value"], DEEPEST)
         else:
             _require(all(isinstance(case[part], str) for part in ("type", "message")), "raised")
-            _require(isinstance(case.get("line", ""), str), "line")
+            _require(all(isinstance(case.get(part, ""), str) for part in ("line", "function")), "line")
+
+
+def _beside(case: dict) -> None:
+    """What a case holds beside its value: gradients, and what a second call gave."""
+    if "gradients" in case:
+        _value(case["gradients"], DEEPEST)
+        pairs = case["gradients"]["value"] if case["gradients"]["kind"] == "dict" else []
+        _require(all(key["kind"] == "str" for key, _ in pairs), "gradients")
+    again = case.get("again")
+    if again is not None and "kind" in again:
+        _value(again, DEEPEST)
+    elif again is not None:
+        _require(all(isinstance(again[part], str) for part in ("type", "message")), "again")
 
 
 def _value(tree: Tree, depth: int) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from course_utils.checks.codec import encode, pack
+from course_utils.checks.probes.codec import encode, pack
 
 from .kernel import Kernel
 from .limits import Limits

@@ -1,6 +1,6 @@
 """Reading answers without running them: what an answer can reach, and whether that is off limits.
 
-While the probe runs, what is off limits raises (``checks.off_limits``); but that guard lives in the student's kernel, where a
+While the probe runs, what is off limits raises (``checks.probes.guard``); but that guard lives in the student's kernel, where a
 student who knows how can take it down. This reading is done outside.
 """
 

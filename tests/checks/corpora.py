@@ -66,7 +66,8 @@ def _of_the_tables(number: str) -> Iterator[Answer]:
         yield Answer("tables", number, "off limits" if right.off_limits else "right", right.name, right.implementation)
 
 
-def _independent(number: str, name: str) -> Iterator[Answer]:
+def sections(number: str) -> Iterator[tuple[str, str, str]]:
+    """``kind``, ``about`` and the text of each independent answer to one exercise, with what it needs before it."""
     lesson, place = number.split(".")
     path = FOLDER / "independent" / f"lesson_{int(lesson):02d}" / f"exercise_{lesson}_{place}.py"
     if not path.is_file():
@@ -78,10 +79,14 @@ def _independent(number: str, name: str) -> Iterator[Answer]:
         for one, following in zip(found, [*found[1:], None], strict=True)
     ]
     setup = "".join(body for match, body in zip(found, bodies, strict=True) if match.group(1) == "setup")
-    for index, (match, body) in enumerate(zip(found, bodies, strict=True)):
+    for match, body in zip(found, bodies, strict=True):
         if match.group(1) != "setup":
-            answer = _run(f"{setup}\n{body}", f"<{number}, section {index}>")[name]
-            yield Answer("independent", number, match.group(1), match.group(2) or "", answer)
+            yield match.group(1), match.group(2) or "", f"{setup}\n{body}"
+
+
+def _independent(number: str, name: str) -> Iterator[Answer]:
+    for index, (kind, about, text) in enumerate(sections(number)):
+        yield Answer("independent", number, kind, about, _run(text, f"<{number}, answer {index}>")[name])
 
 
 def _run(text: str, file: str) -> dict:

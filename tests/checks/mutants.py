@@ -1,6 +1,7 @@
 """``make mutants``: what the checks say of every answer of both corpora, counted by the layer that explained it."""
 
 import argparse
+import json
 import os
 import sys
 from collections import Counter
@@ -19,6 +20,7 @@ from course_utils.checks.judges.judge import cases_of, judge_for  # noqa: E402
 from course_utils.checks.probes import observe_answer  # noqa: E402
 from course_utils.checks.probes.codec import pack, unpack  # noqa: E402
 
+RECORD = Path(__file__).with_name("corpus") / "told.json"
 LAYERS = ("fault", "symptom", "pair", "contrast", "off limits", "general")
 
 
@@ -62,6 +64,16 @@ def quiz_holds(quiz: Quiz) -> bool:
     return [letter for letter, verdict in verdicts.items() if verdict.passed] == [quiz.right]
 
 
+def recorded() -> dict[str, str]:
+    """What was told of each answer when that was last looked at."""
+    return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
+
+
+def told_of(done: list[Trial]) -> dict[str, str]:
+    """``"4.2 tables wrong: no scaling"`` -> ``"fault: no scaling"``: what ``told.json`` holds."""
+    return {f"{t.answer.number} {t.answer.corpus} {t.answer.kind}: {t.answer.about}": f"{t.said}: {t.name}" for t in done}
+
+
 def table(done: list[Trial]) -> tuple[str, bool]:
     """The figures of each lesson and corpus as text, and whether every answer is accepted or refused as it should be."""
     lines = [f"{'lesson':6} {'corpus':12} {'right':>11} {'refused':>11}  " + " ".join(f"{layer:>10}" for layer in LAYERS)]
@@ -94,6 +106,7 @@ def main() -> int:
     parser.add_argument("numbers", nargs="*", help="exercises (4.2) or lessons (4); none: all")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--corpus", choices=("tables", "independent"))
+    parser.add_argument("--record", action="store_true", help=f"note what was told of every answer in {RECORD.name}")
     parser.add_argument("--messages", type=Path, help="write what was said of every answer to this file")
     chosen = parser.parse_args()
     entries = {
@@ -108,6 +121,9 @@ def main() -> int:
     text, whole = table(done)
     broken = [number for number, entry in entries.items() if isinstance(entry, Quiz) and not quiz_holds(entry)]
     print(text, *(f"  quiz {number} accepts another letter" for number in broken), sep="\n")
+    if chosen.record:
+        told = recorded() | told_of(done)
+        RECORD.write_text(json.dumps(told, indent=0, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
     if chosen.messages:
         chosen.messages.write_text("\n\n".join(_report(trial) for trial in done), encoding="utf-8")
     return 0 if whole and not broken else 1

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils.checks import NotYet, check
-from course_utils.checks.engine import SEED, all_entries, find, run
-from course_utils.checks.exercise import Exercise, Quiz, call_in_order
+from course_utils.checks import NotYet, check, engine, failing_case
+from course_utils.checks.engine import SEED, run
+from course_utils.checks.judges.exercise import Exercise, Quiz
+from course_utils.checks.judges.find import all_entries, find
+from course_utils.checks.judges.judge import cases_of, judge_for
+from course_utils.checks.probes import observe_answer
+from course_utils.checks.probes.probe import call_in_order
 
 ENTRIES = all_entries()
 EXERCISES = [entry for entry in ENTRIES.values() if isinstance(entry, Exercise)]
@@ -71,11 +75,11 @@ ANSWERS = {
 @pytest.mark.parametrize("number", ENTRIES)
 def test_no_answer_of_any_kind_passes_or_breaks_a_check(number):
     entry = ENTRIES[number]
-    inputs = entry.inputs(SEED)
-    judge = entry.judge_for(inputs)
+    inputs = cases_of(entry, SEED)
+    judge = judge_for(entry, inputs)
     for name, answer in ANSWERS.items():
-        verdict = judge(entry.probe(answer, inputs))
-        lines = verdict.text().split("\n")
+        verdict = judge(observe_answer(number, answer, inputs))
+        lines = verdict.text(in_notebook=True).split("\n")
         assert not verdict.passed, name
         assert lines[0].startswith(number) and f"0 of {entry.points} point" in lines[0]
         assert len(lines) <= 12 and max(map(len, lines)) <= 90, name
@@ -86,14 +90,14 @@ def test_check_raises_the_verdict_and_nothing_else(answer):
     for number in ("1.2", "1.7"):
         with pytest.raises(NotYet) as caught:
             check(number, answer)
-        message = run(find(number), answer).text()
+        message = run(find(number), answer).text(in_notebook=True)
         assert str(caught.value) == message and caught.value._render_traceback_() == message.split("\n")
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.number)
 def test_a_right_answer_that_also_mutates_is_refused_and_told(exercise):
     def answer(*arguments):
-        result = copy.deepcopy(exercise.reference(*arguments))  # a copy: the result may be a view of an argument
+        result = copy.deepcopy(exercise.with_parts()(*arguments))  # a copy: the result may be a view of an argument
         for argument in arguments:
             if isinstance(argument, torch.Tensor):
                 argument.zero_()
@@ -101,17 +105,17 @@ def test_a_right_answer_that_also_mutates_is_refused_and_told(exercise):
                 argument.clear()
         return result
 
-    if exercise.call is not call_in_order:
+    if exercise.probe.call is not call_in_order:
         pytest.skip("called in a way of its own")
-    if not any(isinstance(value, torch.Tensor | list | dict) for value in exercise.inputs(5)[0].values()):
+    if not any(isinstance(value, torch.Tensor | list | dict) for value in exercise.cases(5)[0].values()):
         pytest.skip("has nothing but numbers for arguments")
     verdict = run_unguarded(exercise, answer)
     assert not verdict.passed and "in place" in verdict.text()
 
 
 def run_unguarded(exercise, answer):
-    inputs = exercise.inputs(5)
-    return exercise.judge(inputs, exercise.probe(answer, inputs, guarded=False))
+    inputs = exercise.cases(5)
+    return judge_for(exercise, inputs)(observe_answer(exercise.number, answer, inputs, guarded=False))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.number)
@@ -123,22 +127,22 @@ def test_a_stub_is_not_attempted_and_the_reference_is_off_limits_or_right(exerci
         def __init__(self, *arguments):
             raise NotImplementedError
 
-    verdict = run(exercise, Stub if exercise.expects == "class" else stub)
+    verdict = run(exercise, Stub if exercise.probe.expects == "class" else stub)
     assert not verdict.attempted and "not attempted" in verdict.text()
-    assert run_unguarded(exercise, exercise.reference).passed
+    assert run_unguarded(exercise, exercise.with_parts()).passed
 
 
 @pytest.mark.parametrize("quiz", QUIZZES, ids=lambda q: q.number)
 def test_quizzes(quiz, capsys):
     check(quiz.number, f" {quiz.right.upper()} ")
     assert "right" in capsys.readouterr().out
-    for letter, option in quiz.options.items():
-        assert option.explanation
+    for letter, explanation in quiz.explanations.items():
+        assert explanation.endswith(".")
         if letter != quiz.right:
             verdict = run(quiz, letter)
             assert not verdict.passed and verdict.mistake == letter
     assert not run(quiz, "").attempted and run(quiz, "z").attempted
-    assert quiz.right in quiz.options and len(quiz.options) >= 3
+    assert len(quiz.explanations) >= 3
 
 
 @pytest.mark.parametrize("number", ["1.99", "99.1", "one", 1.2, None, ""])
@@ -150,6 +154,29 @@ def test_an_unknown_number_is_named(number):
 def test_an_unknown_number_lists_those_that_exist():
     with pytest.raises(ValueError, match=r"lesson 1 has 1\.1, 1\.2"):
         find("1.99")
+
+
+def test_the_failing_case_can_be_taken_into_the_hand(monkeypatch):
+    monkeypatch.setattr(engine, "_FAILED", {})
+    with pytest.raises(LookupError, match="no check has failed"):
+        failing_case()
+    with pytest.raises(NotYet, match=r"case = failing_case\(\)"):
+        check("4.2", lambda query, key, value: (query, key))
+    case = failing_case()
+    assert list(case) == ["query", "key", "value"] and case["query"].dim() > 1
+    case["query"].zero_()
+    assert failing_case()["query"].any()  # a copy each time
+    with pytest.raises(NotYet) as caught:
+        check("4.2", None)  # nothing was called: the case of before stays, and the message does not name it
+    assert "failing_case" not in str(caught.value) and failing_case()["key"].shape == case["key"].shape
+
+
+def test_what_is_handed_out_is_the_case_that_failed(monkeypatch):
+    monkeypatch.setattr(engine, "_FAILED", {})
+    right = find("1.1").with_parts()
+    with pytest.raises(NotYet):
+        check("1.1", lambda a, b: right(a, b) if len(a) == 2 else torch.tensor(0.5))
+    assert len(failing_case()["a"]) != 2
 
 
 def test_no_expected_value_in_feedback():
@@ -176,7 +203,7 @@ def test_message_in_ipython_has_no_stack():
         shell.run_cell("check('1.1', dot)")
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
-    assert "1.1 not yet" in done.stdout and "It looks like: the mean of the products" in done.stdout
+    assert "1.1 not yet" in done.stdout and "It looks like: " in done.stdout and "failing_case()" in done.stdout
     assert "NameError" in done.stdout and "stopped at line 3, `return a @ torch_missing`" in done.stdout
     assert "Traceback" not in done.stdout and "engine.py" not in done.stdout
 

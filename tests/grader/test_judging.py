@@ -10,8 +10,9 @@ from course_grader.master import load_masters
 from course_grader.rebuild import Rebuilt
 from course_grader.run import Trace
 from course_grader.source_reading import Reading
-from course_utils.checks.codec import pack
-from course_utils.checks.engine import find
+from course_utils.checks.judges.find import find
+from course_utils.checks.probes import observe_answer
+from course_utils.checks.probes.codec import pack
 
 SEED = "s"
 
@@ -22,7 +23,7 @@ def master(root):
 
 
 def sent(number, answer):
-    text, data = pack(find(number).probe(answer, prepared(number, SEED)[0], guarded=False))
+    text, data = pack(observe_answer(number, answer, prepared(number, SEED)[0], guarded=False))
     return {"text": text, "data": base64.b64encode(data).decode()}
 
 

@@ -7,8 +7,10 @@ import pytest
 
 from course_grader.kernel_side import MIME, observe
 from course_grader.observations import take_apart
-from course_utils.checks.codec import encode, pack
-from course_utils.checks.engine import find
+from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import cases_of, judge_for
+from course_utils.checks.probes import observe_answer
+from course_utils.checks.probes.codec import encode, pack
 
 
 @pytest.fixture
@@ -19,7 +21,7 @@ def sent(monkeypatch):
 
 
 def probe(number, answer, guarded=True, seed=3):
-    inputs = find(number).inputs(seed)
+    inputs = cases_of(find(number), seed)
     text, data = pack(encode(inputs))
     observe(number, answer, guarded, "nonce", text, base64.b64encode(data).decode())
     return inputs
@@ -28,16 +30,17 @@ def probe(number, answer, guarded=True, seed=3):
 @pytest.mark.parametrize("number", ["1.1", "1.4", "1.5", "2.5", "5.3", "5.4"])
 def test_the_judge_says_what_it_says_in_the_notebook(sent, number):
     entry = find(number)
-    for answer in (entry.reference, entry.mistakes[0].implementation):
+    for answer in (entry.reference, entry.with_faults(entry.faults[0])):
         inputs = probe(number, lambda answer=answer: answer, guarded=False)
-        there = entry.judge(inputs, take_apart(sent.pop()))
-        here = entry.judge(inputs, entry.probe(answer, inputs, guarded=False))
+        judge = judge_for(entry, inputs)
+        there = judge(take_apart(sent.pop()))
+        here = judge(observe_answer(number, answer, inputs, guarded=False))
         assert there == here and there.passed == (answer is entry.reference)
 
 
 def test_a_quiz(sent):
     inputs = probe("1.7", lambda: find("1.7").right)
-    assert find("1.7").judge(inputs, take_apart(sent[0])).passed
+    assert judge_for(find("1.7"), inputs)(take_apart(sent[0])).passed
 
 
 def test_what_is_off_limits_raises_unless_it_is_allowed(sent):

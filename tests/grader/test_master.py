@@ -6,7 +6,7 @@ import handed_in
 import pytest
 
 from course_grader.master import checked, load_masters, parse
-from course_utils.checks.engine import all_entries
+from course_utils.checks.catalogue import catalogue
 
 
 def test_every_exercise_of_the_course_is_in_a_master(root):
@@ -14,7 +14,7 @@ def test_every_exercise_of_the_course_is_in_a_master(root):
     points = {number: e.points for master in masters.values() for number, e in master.exercises.items()}
     lessons = {number.split(".")[0].zfill(2) for number in points}
     assert points == {
-        number: e.points for number, e in all_entries().items() if number.split(".")[0].zfill(2) in lessons
+        number: e.points for number, e in catalogue().items() if number.split(".")[0].zfill(2) in lessons
     }
     assert lessons == set(masters)
 

@@ -8,8 +8,11 @@ import pytest
 import torch
 
 from course_grader.observations import Malformed, take_apart
-from course_utils.checks.codec import pack
-from course_utils.checks.engine import find
+from course_utils.checks.judges.exercise import Quiz
+from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import cases_of
+from course_utils.checks.probes import observe_answer
+from course_utils.checks.probes.codec import pack
 
 
 def payload(tree):
@@ -28,8 +31,9 @@ def called(*cases):
 @pytest.mark.parametrize("number", ["1.1", "1.5", "1.7", "0.2", "5.4", "7.2"])
 def test_what_probes_make_gets_through(number):
     entry = find(number)
-    inputs = entry.inputs(3)
-    seen = entry.probe(getattr(entry, "reference", "a"), inputs, guarded=False)
+    inputs = cases_of(entry, 3)
+    answer = "a" if isinstance(entry, Quiz) else entry.with_parts()
+    seen = observe_answer(number, answer, inputs, guarded=False)
     assert pack(take_apart(payload(seen))) == pack(seen)
 
 
@@ -52,6 +56,13 @@ TENSOR = {"kind": "tensor", "dtype": "float32", "shape": [2], "device": "cpu", "
         called(case(value={"value": 3})),
         called(case(outcome="right")),
         called(case(changed="a")),
+        called(case(drew="yes")),
+        called(case(gradients={"kind": "strange"})),
+        called(case(gradients={"kind": "dict", "value": [[{"kind": "none"}, {"kind": "none"}]]})),
+        called(case(again={"type": "E", "message": 7})),
+        called(case(again={"kind": "float", "value": "x"})),
+        called({"outcome": "raised", "changed": [], "type": "E", "message": "", "function": 7}),
+        called(case()) | {"name": 7},
         called({"outcome": "raised", "changed": [], "type": "E", "message": 7}),
         called(*[case()] * 1_001),
         {"answer": "called", "cases": []},

@@ -10,9 +10,9 @@ from course_grader.kernel import Kernel
 from course_grader.limits import Limits
 from course_grader.rebuild import Step
 from course_grader.run import probe_text, run
-from course_utils.checks.engine import find
+from course_utils.checks.judges.find import find
 
-INPUTS = {number: find(number).inputs(3) for number in ("1.1", "1.2")}
+INPUTS = {number: find(number).cases(3) for number in ("1.1", "1.2")}
 PROBES = {"1.1": ("dot", INPUTS["1.1"], True), "1.2": ("cosine", INPUTS["1.2"], True)}
 CHECKS = {number: Step("probe", "", number) for number in PROBES}
 DOT = Step("answer", "def dot(a, b):\n    return (a * b).sum()", "1.1")

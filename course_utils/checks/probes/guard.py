@@ -1,4 +1,10 @@
-"""Ready-made callables that an exercise asks the student to write: while the probe runs, they raise."""
+"""Ready-made callables that an exercise asks the student to write: while the probe runs, they raise.
+
+Three watchmen, each cheap: names of the course are replaced; every call of a torch function is seen, under whatever name or
+by whatever detour (``torch.ops``, private names); and of what PyTorch's dispatcher runs, the kernels that nothing but the
+forbidden function needs. An answer that reads the checks themselves is refused before it is called. What a determined
+student can do all the same in an own notebook is said in docs/teaching.md.
+"""
 
 import contextlib
 import functools
@@ -8,6 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 MATRIX_PRODUCTS = (
     *("torch.matmul", "torch.mm", "torch.bmm", "torch.mv", "torch.inner", "torch.tensordot", "torch.chain_matmul"),
@@ -16,6 +23,17 @@ MATRIX_PRODUCTS = (
     *("torch.Tensor.bmm", "torch.Tensor.mv", "torch.Tensor.inner", "torch.Tensor.addmm", "torch.Tensor.addbmm"),
     *("torch.Tensor.baddbmm", "torch.nn.functional.linear"),
 )
+
+# What the dispatcher runs for a function, by the first letters of the kernel's name, where no other function needs it.
+KERNELS = {
+    "softmax": ("_softmax", "_safe_softmax"),
+    "log_softmax": ("_log_softmax",),
+    "scaled_dot_product_attention": ("_scaled_dot_product", "_native_multi_head", "_transform_bias_rescale_qkv"),
+    "MultiheadAttention": ("_scaled_dot_product", "_native_multi_head"),
+    "layer_norm": ("native_layer_norm",),
+    "rms_norm": ("_fused_rms_norm",),
+}
+CHECKS, OPEN = "course_utils.checks", ("check", "failing_case", "NotYet")
 
 
 class OffLimits(Exception):
@@ -30,6 +48,8 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
         names: Dotted names: ``"torch.softmax"``, ``"torch.Tensor.softmax"``, ``"course_utils.attention.masked_softmax"``.
         answer: The student's answer; names that its module imported directly are covered too.
     """
+    if reads_the_checks(answer):
+        _refuse(f"{CHECKS}, which holds the answers,")
     targets = {name: resolve(name) for name in names}
     with contextlib.ExitStack() as stack:
         for name, target in targets.items():
@@ -40,6 +60,8 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
                     stack.enter_context(_replaced(namespace, target, _refusal(name)))
         if names:
             stack.enter_context(_TorchGuard({target: name for name, target in reversed(targets.items())}))
+            if kernels := _kernels(names):
+                stack.enter_context(_KernelGuard(kernels))
         yield
 
 
@@ -65,11 +87,70 @@ class _TorchGuard(TorchFunctionMode):
     def __init__(self, forbidden: dict[Callable, str]) -> None:
         super().__init__()
         self.forbidden = forbidden
+        self.words = {name.rpartition(".")[2]: name for name in forbidden.values()}
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func in self.forbidden:
             _refuse(self.forbidden[func])
+        if (word := _behind(func)) and (name := self.words.get(word)):
+            _refuse(f"{name} (by the name {word})")
         return func(*args, **(kwargs or {}))
+
+
+class _KernelGuard(TorchDispatchMode):
+    """Sees every kernel that runs, whoever called it."""
+
+    def __init__(self, forbidden: dict[str, str]) -> None:
+        super().__init__()
+        self.forbidden = forbidden
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kernel = func._schema.name.rpartition("::")[2]
+        for start, name in self.forbidden.items():
+            if kernel.startswith(start) and "backward" not in kernel:
+                _refuse(f"{name} (something you call computes it)")
+        return func(*args, **(kwargs or {}))
+
+
+def reads_the_checks(answer: object) -> bool:
+    """Whether an answer is the checks' own, or its code names something inside ``course_utils.checks``."""
+    functions = list(vars(answer).values()) if isinstance(answer, type) else [answer]
+    functions = [getattr(one, "func", getattr(one, "__func__", one)) for one in functions]
+    return any(_is_inside(one) or _code_reads(one) for one in functions if isinstance(one, types.FunctionType))
+
+
+def _code_reads(function: types.FunctionType) -> bool:
+    waiting = [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        waiting += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+        if any(isinstance(text, str) and f"{CHECKS}." in text for text in (*code.co_consts, *code.co_names)):
+            return True
+        if any(_is_inside(function.__globals__[name]) for name in code.co_names if name in function.__globals__):
+            return True
+    return False
+
+
+def _is_inside(value: object) -> bool:
+    """Whether a module, function or class is of the checks, and not what every notebook may use."""
+    if not isinstance(value, types.ModuleType | types.FunctionType | type | type(functools.cache(len))):
+        return False
+    module = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", "")
+    name = "" if isinstance(value, types.ModuleType) else value.__name__
+    return isinstance(module, str) and module.startswith(CHECKS) and name not in OPEN
+
+
+def _behind(func: Callable) -> str | None:
+    """The plain word behind a low-level or private callable: ``softmax`` for ``torch._softmax`` and ``torch.ops.aten.softmax``."""
+    name = getattr(func, "__name__", "")
+    low_level = type(func).__name__ in ("OpOverload", "OpOverloadPacket")
+    if not isinstance(name, str) or not (low_level or name.startswith(("_", "special_", "native_"))) or name[:2] == "__":
+        return None
+    return name.partition(".")[0].lstrip("_").removeprefix("special_").removeprefix("native_").removesuffix("_math")
+
+
+def _kernels(names: tuple[str, ...]) -> dict[str, str]:
+    return {start: name for name in names for start in KERNELS.get(name.rpartition(".")[2], ())}
 
 
 def _refuse(name: str):

@@ -5,49 +5,31 @@ import dataclasses
 import pytest
 import torch
 
-from course_utils.checks.engine import find, run
-from course_utils.checks.judge import describe_arguments
+from course_utils.checks.engine import run
+from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import cases_of, describe_arguments, judge_for
+from course_utils.checks.probes import observe_answer
 
 DOT, COSINE = find("1.1"), find("1.2")
 
 
-def test_a_known_mistake_is_named_with_its_sentences():
-    verdict = run(DOT, lambda a, b: sum(x * y for x, y in zip(a, b, strict=True)) / len(a))
-    assert verdict.mistake == "mean"
-    assert verdict.text().split("\n") == [
-        "1.1 not yet · 0 of 2 points",
-        "the dot product: the value differs: yours 7, expected 14",
-        "Called with: a = [2.0, 3.0], b = [1.0, 4.0]",
-        "It looks like: the mean of the products: it is too small by the factor d, the number of",
-        "coordinates.",
-        "Try: use .sum(), not .mean().",
-    ]
-
-
-def test_an_unknown_mistake_gets_the_difference_and_the_advice():
-    verdict = run(DOT, lambda a, b: (a * b).sum() + 1)
-    assert verdict.mistake is None and not verdict.looks_like and verdict.advice == DOT.advice
-    assert "yours 15, expected 14" in verdict.text()
-
-
 def test_right_on_the_example_only_is_refused():
     verdict = run(DOT, lambda a, b: torch.tensor(14.0 if b[0] > 0 else -8.0))
-    assert not verdict.passed and "tensor (7,)" in verdict.called_with
+    assert not verdict.passed and verdict.case > 0 and "tensor (" in verdict.called_with
 
 
 def test_an_error_names_the_students_line_and_no_stack():
     verdict = run(DOT, lambda a, b: undefined_name)  # noqa: F821
     text = verdict.text()
     assert "your code stopped at line" in text and "NameError: name 'undefined_name' is not defined" in text
-    assert "probe.py" not in text and "mend that line" in text
+    assert "observe.py" not in text and "misspelled" in text
 
 
 def test_off_limits_says_so():
     verdict = run(COSINE, lambda a, b: torch.nn.functional.cosine_similarity(a, b, dim=-1))
     assert not verdict.passed and verdict.attempted
-    assert "asks you to write it yourself: torch.cosine_similarity is off limits" in " ".join(
-        verdict.text().split("\n")
-    )
+    words = " ".join(verdict.text().split("\n"))
+    assert "asks you to write it yourself: torch.cosine_similarity is off limits" in words
 
 
 def test_a_stub_in_one_branch_only_is_an_attempt():
@@ -58,6 +40,18 @@ def test_a_stub_in_one_branch_only_is_an_attempt():
 
     verdict = run(DOT, answer)
     assert verdict.attempted and "NotImplementedError" in verdict.text()
+
+
+def test_an_empty_helper_of_another_exercise_is_named():
+    def helper(a, b):
+        raise NotImplementedError
+
+    def answer(a, b):
+        return helper(a, b)
+
+    verdict = run(DOT, answer)
+    assert verdict.attempted and "calls helper, which is still empty" in verdict.text()
+    assert not run(DOT, helper).attempted
 
 
 def test_a_reference_that_never_returns_is_an_authors_mistake():
@@ -72,9 +66,9 @@ def test_an_answer_that_should_raise_but_returns():
             raise ValueError("no")
         return a @ b
 
-    verdict = run(dataclasses.replace(DOT, reference=refuses), lambda a, b: a @ b)
-    assert "a value, where a ValueError was expected: no" in verdict.text()
-    assert run(dataclasses.replace(DOT, reference=refuses), refuses).passed
+    strict = dataclasses.replace(DOT, reference=refuses, faults=())
+    assert "a value, where a ValueError was expected: no" in run(strict, lambda a, b: a @ b).text()
+    assert run(strict, refuses).passed
 
 
 @pytest.mark.parametrize(
@@ -91,10 +85,23 @@ def test_arguments_in_words(case, words):
     assert words in describe_arguments(case)
 
 
+def test_the_checks_own_arguments_are_not_listed():
+    assert describe_arguments({"a": 1, "_seed": 7}) == "a = 1"
+
+
 def test_cases_that_are_missing_earn_nothing():
-    inputs = DOT.inputs(0)
-    observations = DOT.probe(lambda a, b: a @ b, inputs)
-    assert DOT.judge(inputs, observations).passed
+    inputs = cases_of(DOT, 0)
+    judge = judge_for(DOT, inputs)
+    observations = observe_answer("1.1", lambda a, b: a @ b, inputs)
+    assert judge(observations).passed
     observations["cases"].pop()
-    assert "3 of 4 cases" in DOT.judge(inputs, observations).text()
-    assert not DOT.judge(inputs, {"answer": "called", "type": "function", "cases": []}).passed
+    assert f"{len(inputs) - 1} of {len(inputs)} cases" in judge(observations).text()
+    assert not judge({"answer": "called", "type": "function", "cases": []}).passed
+
+
+def test_a_quiz_has_no_cases():
+    quiz = find("1.7")
+    assert cases_of(quiz, 3) == []
+    wrong = next(letter for letter in quiz.explanations if letter != quiz.right)
+    assert run(quiz, quiz.right).explanation and f"Not {wrong}: " in run(quiz, wrong).text()
+    assert "must be one letter in quotes" in run(quiz, "z").text() and not run(quiz, "").attempted

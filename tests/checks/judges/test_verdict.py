@@ -1,7 +1,7 @@
 """Messages: short, wrapped, escaped."""
 
-from course_utils.checks.compare import Difference
-from course_utils.checks.verdict import MAX_LINES, WIDTH, Verdict
+from course_utils.checks.judges.compare import Difference
+from course_utils.checks.judges.verdict import MAX_LINES, WIDTH, Verdict
 
 LONG = "word " * 200
 

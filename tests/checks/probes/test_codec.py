@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils.checks.codec import decode, encode, pack, type_name, unpack
+from course_utils.checks.probes.codec import decode, encode, pack, type_name, unpack
 
 
 class Hostile:

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils.checks.exercise import call_in_order
-from course_utils.checks.global_state import neutral_state
-from course_utils.checks.probe import observe, observe_value
+from course_utils.checks.probes.observe import observe, observe_value
+from course_utils.checks.probes.probe import Probe
+from course_utils.checks.probes.state import neutral_state
 
 CASE = {"x": torch.arange(3.0)}
 
 
 def observed(answer, expects="function", off_limits=(), case=CASE):
-    return observe(answer, [case], call=call_in_order, expects=expects, off_limits=off_limits)
+    return observe(answer, [case], Probe(expects=expects, off_limits=off_limits))
 
 
 def global_state():
@@ -172,3 +172,95 @@ def test_a_missing_answer(answer):
 )
 def test_the_wrong_kind_of_answer(answer, expects):
     assert observed(answer, expects)["answer"] == "wrong kind"
+
+
+def gradients(answer, **case):
+    return observe(answer, [case], Probe(gradients=True))["cases"][0].get("gradients")
+
+
+X, Y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
+WEIGHTS = torch.tensor([1.0, 2.0]).cos()  # of the sum whose gradients are noted
+
+
+def test_gradients_reach_every_floating_point_argument():
+    found = {key["value"]: value["value"] for key, value in gradients(lambda x, y, k: x * y, x=X, y=Y, k=2)["value"]}
+    assert found.keys() == {"x", "y"}
+    torch.testing.assert_close(found["x"], WEIGHTS * Y)
+    torch.testing.assert_close(found["y"], WEIGHTS * X)
+
+
+def test_gradients_through_several_parts_and_from_none():
+    found = dict(gradients(lambda x, y: (x, {"twice": 2 * x}), x=X, y=Y)["value"] and [
+        (key["value"], value) for key, value in gradients(lambda x, y: (x, {"twice": 2 * x}), x=X, y=Y)["value"]
+    ])  # fmt: skip
+    torch.testing.assert_close(found["x"]["value"], 3 * WEIGHTS)
+    assert found["y"]["kind"] == "none"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [lambda x: x.detach(), lambda x: torch.tensor(x.tolist()), lambda x: float(x.sum()), lambda x: x.sum().long()],
+)
+def test_no_gradient_is_said(answer):
+    assert gradients(answer, x=X) == {"kind": "str", "value": "none"}
+
+
+def test_an_answer_that_stops_where_gradients_are_asked_for():
+    assert gradients(lambda x: torch.from_numpy(x.numpy() + 1), x=X)["value"].startswith("RuntimeError: Can't call numpy")
+
+
+def test_a_case_of_values_only_is_not_asked_for_gradients_and_hides_its_own_names():
+    assert gradients(lambda x: x, x=X, _values_only=True) is None
+    assert observe(lambda x: x, [{"x": X, "_seed": 3}], Probe())["cases"][0]["outcome"] == "returned"
+
+
+def test_every_case_is_called_again_from_the_last_to_the_first():
+    order = []
+
+    def answer(x):
+        order.append(int(x))
+        return x
+
+    cases = [{"x": torch.tensor(float(i))} for i in range(3)]
+    assert not any("again" in case for case in observe(answer, cases, Probe())["cases"])
+    assert order == [0, 1, 2, 2, 1, 0]
+    observe(answer, cases, Probe(again=False))
+    assert len(order) == 9
+
+
+def test_what_a_second_call_gives_is_noted_where_it_differs():
+    kept = {}
+
+    def remembers(x):
+        return kept.setdefault("mask", x)
+
+    def stops(x):
+        kept["calls"] = kept.get("calls", 0) + 1
+        if kept["calls"] > 2:
+            raise ValueError("full")
+        return x
+
+    cases = [{"x": torch.zeros(2)}, {"x": torch.ones(3)}]
+    first, second = observe(remembers, cases, Probe())["cases"]
+    assert "again" not in first and "again" not in second and second["value"]["shape"] == [2]
+    again = [case["again"] for case in observe(stops, cases, Probe())["cases"]]
+    assert again == [{"type": "ValueError", "message": "full"}] * 2
+
+
+def test_drawn_random_numbers_are_noted():
+    assert observed(lambda x: torch.rand(2))["cases"][0]["drew"]
+    assert not observed(lambda x: x + 1)["cases"][0]["drew"]
+
+
+def test_a_trusted_answer_is_called_once_and_not_guarded():
+    calls = []
+    observe(lambda x: calls.append(x.softmax(0)), [CASE], Probe(off_limits=("torch.Tensor.softmax",)), trusted=True)
+    assert len(calls) == 1
+
+
+def test_the_function_that_stopped_is_named():
+    def helper(x):
+        raise NotImplementedError
+
+    tree = observed(lambda x: helper(x))
+    assert (tree["name"], tree["cases"][0]["function"]) == ("<lambda>", "helper")

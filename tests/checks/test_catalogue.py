@@ -1,0 +1,34 @@
+"""What exercises there are."""
+
+import pytest
+
+from course_utils.checks.catalogue import catalogue, listed
+
+
+def test_exercises_and_quizzes():
+    entries = catalogue()
+    assert len(entries) == 111 and sum(entry.is_quiz for entry in entries.values()) == 26
+    attention = entries["4.2"]
+    assert (attention.title, attention.points, attention.answer, attention.lesson) == (
+        "Scaled dot-product attention", 4, "attention", 4,
+    )  # fmt: skip
+    assert all(set(entry.options) >= {"a", "b"} for entry in entries.values() if entry.is_quiz)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        ("5.99", "lesson 5 has 5.1, 5.2"),
+        ("99.1", r'write it as in check\("1.2", answer\)'),
+        (5.2, "no exercise 5.2"),
+        ("five", "no exercise 'five'"),
+    ],
+)
+def test_a_number_that_is_none(number, words):
+    with pytest.raises(ValueError, match=words):
+        listed(number)
+
+
+def test_answers_have_one_name_in_a_lesson():
+    names = [(entry.lesson, entry.answer) for entry in catalogue().values()]
+    assert len(names) == len(set(names))
