@@ -188,7 +188,7 @@ def _compare_tensor(want: Tree, have: Tree, where: str, rtol: float, atol: float
             return Difference(where, f"the {part} differs", have[part], want[part])
     left, right = want["value"], have["value"]
     if left is not None and left.dtype == torch.float64:  # computed in float32 it would be further off
-        rtol, atol = min(rtol, 1e-6), min(atol, 1e-8)
+        rtol, atol = min(rtol, 1e-9), min(atol, 1e-10)
     if right is None:
         return Difference(where, "its values cannot be read (a sparse, very large or otherwise unusual tensor)")
     if left.dtype in (torch.float16, torch.bfloat16):  # a right way of computing it may round otherwise

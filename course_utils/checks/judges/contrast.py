@@ -21,7 +21,9 @@ def contrast(view: View) -> Told | None:
     labels = labels_of(view.inputs)
     wrong = set(view.wrong)
     told = [label for label, (cases, _) in labels.items() if cases == wrong]
-    told += [without for cases, without in labels.values() if without and cases == set(right)]
+    opposite = [without for cases, without in labels.values() if without and cases == set(right)]
+    given = [label for label in opposite if label.endswith(" is given")]
+    told = [*given, *told, *opposite]
     return _told(len(right), len(wrong), told[0]) if told else None
 
 
@@ -31,9 +33,9 @@ def labels_of(inputs: list[dict[str, Any]]) -> dict[str, tuple[set[int], str]]:
     for index, case in enumerate(inputs):
         for label in getattr(case, "labels", ()):
             found.setdefault(label, (set(), ""))[0].add(index)
-    for index, case in enumerate(inputs):
-        for label, opposite in _seen_in(visible(case)):
-            found.setdefault(label, (set(), opposite))[0].add(index)
+    seen = [(index, label, opposite) for index, case in enumerate(inputs) for label, opposite in _seen_in(visible(case))]
+    for index, label, opposite in sorted(seen, key=lambda one: not one[1].endswith(" is None")):
+        found.setdefault(label, (set(), opposite))[0].add(index)
     return found
 
 

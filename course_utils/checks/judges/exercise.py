@@ -70,8 +70,8 @@ class Exercise:
         faults: Known mistakes.
         advice: What to try when nothing more special can be said.
         symptoms: What can be seen in answers to this exercise only; tried before the general symptoms.
-        rtol: Relative tolerance on floating-point values (on float64 tensors at most 1e-6).
-        atol: Absolute tolerance on floating-point values (on float64 tensors at most 1e-8).
+        rtol: Relative tolerance on floating-point values (on float64 tensors at most 1e-9).
+        atol: Absolute tolerance on floating-point values (on float64 tensors at most 1e-10).
     """
 
     answer: str

@@ -1,6 +1,6 @@
 """What is wrong beside the values: arguments changed in place, memory of earlier calls, gradients, dtype."""
 
-from .view import Told, View
+from .view import Told, View, close
 
 
 def changes_its_input(view: View) -> Told | None:
@@ -83,6 +83,21 @@ def other_dtype(view: View) -> Told | None:
                 f"`{part.name}` has the right values in another dtype: {have}, where the input asks for {want}.",
                 "make new tensors with dtype=x.dtype, keep to x's own operations, and convert nothing.",
             )
+    return None
+
+
+def less_exact(view: View) -> Told | None:
+    """float64 that went through a narrower dtype: right to the digits of that one only."""
+    for part in view.parts():
+        sides = [side for side in part.numbers() or () if side[2].wrong]
+        if sides and all(pair.want.get("dtype") == "float64" for _, _, pair in sides):
+            if all(close(view, have, want) for want, have, _ in sides):
+                return Told(
+                    "symptom",
+                    "less exact",
+                    f"`{part.name}` is right to a few digits only: float64 numbers were computed in a narrower dtype on the way.",
+                    "keep the input's dtype throughout: no .float(), and new tensors with dtype=x.dtype.",
+                )
     return None
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .beside import other_dtype
+from .beside import less_exact, other_dtype
 from .masks import MASKS
 from .scales import SCALES
 from .sequences import SEQUENCES
@@ -73,7 +73,9 @@ def transformed(view: View) -> Told | None:
         if sides is None or not any(_tells(want) for want, _, pair in sides if pair.wrong):
             continue
         for transform in _transforms(part, sides[0][0].dim(), sides[0][1].dim()):
-            if all(_fits(view, transform, want, have) for want, have, _ in sides):
+            if all(_fits(view, transform, want, have) for want, have, _ in sides) and any(
+                not close(view, have, want) for want, have, _ in sides
+            ):
                 said = transform.looks_like.format(f"`{part.name}`")
                 return Told("symptom", transform.name, said, transform.advice)
     return None
@@ -230,4 +232,4 @@ _ELEMENTWISE = (
     Transform("truncated", torch.trunc, "{} is cut to whole numbers.", "keep floating-point numbers: no int, no long."),
 )  # fmt: skip
 
-EXACT = (parts_in_another_order, other_dtype, transformed, *SCALES, *MASKS, *SEQUENCES)
+EXACT = (parts_in_another_order, other_dtype, less_exact, transformed, *SCALES, *MASKS, *SEQUENCES)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from .scales import factor_by_case, factor_by_row
 from .view import Part, Told, View, close
 
 
@@ -165,7 +166,9 @@ def _listed(names: list[str]) -> str:
 
 PROPERTIES = (
     undefined,
+    factor_by_case,
     rows_do_not_sum_to_one,
+    factor_by_row,
     zeros_are_missing,
     only_some_rows,
     wrong_in_one_place,

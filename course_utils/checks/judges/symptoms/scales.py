@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from .view import Pair, Told, View
+from .view import Pair, Told, View, close
 
 CONSTANTS = {"2": 2.0, "1/2": 0.5, "100": 100.0, "1/100": 0.01, "log 2": math.log(2), "1 / log 2": 1 / math.log(2)}
 
@@ -18,7 +18,7 @@ def constant_factor(view: View) -> Told | None:
         if sides is None:
             continue
         factors = [(_ratio(view, want, have), pair) for want, have, pair in sides]
-        if any(factor is None for factor, _ in factors):
+        if any(factor is None for factor, _ in factors) or not _changes(view, sides):
             continue
         wrong = [(factor, pair) for factor, pair in factors if pair.wrong]
         if not any(want.numel() > 1 for want, _, pair in sides if pair.wrong) and len(wrong) < 2:
@@ -26,11 +26,21 @@ def constant_factor(view: View) -> Told | None:
         name = _named(view, factors)
         values = sorted({f"{factor:.4g}" for factor, _ in wrong})
         if name is None and len(values) > 1:
-            said = f"`{part.name}` is right but for a factor, in each case another one: {' and '.join(values[:3])}"
-        else:
-            said = f"`{part.name}` is the right one times {name or values[0]}"
-        advice = "look for a multiplication or division that is missing, is done twice, or has another number in it."
-        return Told("symptom", "constant factor", f"{said}.", advice)
+            continue
+        said = f"`{part.name}` is the right one times {name or values[0]}."
+        return Told("symptom", "constant factor", said, _FACTOR)
+    return None
+
+
+def factor_by_case(view: View) -> Told | None:
+    """In each case a factor, and no telling which."""
+    for part in view.parts():
+        sides = [side for side in part.numbers() or () if side[2].wrong]
+        factors = [_ratio(view, want, have) for want, have, _ in sides]
+        if factors and None not in factors and _changes(view, sides) and all(want.numel() > 1 for want, _, _ in sides):
+            values = sorted({f"{factor:.4g}" for factor in factors})
+            said = f"`{part.name}` is right but for a factor, in each case another one: {' and '.join(values[:3])}."
+            return Told("symptom", "factor by case", said, _FACTOR)
     return None
 
 
@@ -57,10 +67,11 @@ def constant_added(view: View) -> Told | None:
         if sides is None:
             continue
         added = [(_offset(view, want, have), pair) for want, have, pair in sides]
-        if any(number is None for number, _ in added):
+        if any(number is None for number, _ in added) or not _changes(view, sides):
             continue
         wrong = sorted({f"{number:.4g}" for number, pair in added if pair.wrong})
-        if len(wrong) > 1 or not any(want.numel() > 1 or len(sides) > 1 for want, _, pair in sides if pair.wrong):
+        several = sum(pair.wrong for _, pair in added) > 1
+        if len(wrong) > 1 or not (several or any(want.numel() > 1 for want, _, pair in sides if pair.wrong)):
             continue
         number = float(wrong[0])
         said = f"{abs(number):.4g} too {'much' if number > 0 else 'little'}"
@@ -72,6 +83,11 @@ def constant_added(view: View) -> Told | None:
             "count once more by hand with the smallest case: is something added or counted once too often, or forgotten?",
         )
     return None
+
+
+def _changes(view: View, sides: list) -> bool:
+    """Whether it is more than what the tight tolerance on float64 finds."""
+    return any(not close(view, have, want) for want, have, pair in sides if pair.wrong)
 
 
 def _ratio(view: View, want: Tensor, have: Tensor) -> float | None:
@@ -141,4 +157,5 @@ def _quantities(case: dict) -> Iterator[tuple[str, float]]:
             yield f"len({name})", float(len(value))
 
 
-SCALES = (constant_factor, factor_by_row, constant_added)
+_FACTOR = "look for a multiplication or division that is missing, is done twice, or has another number in it."
+SCALES = (constant_factor, constant_added)

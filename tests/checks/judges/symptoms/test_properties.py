@@ -1,0 +1,48 @@
+"""What every right result has, and where the wrong values lie."""
+
+import pytest
+import torch
+from toys import told
+
+RNG = torch.Generator().manual_seed(0)
+CASES = [{"x": torch.randn(2, 4, 5, generator=RNG)}, {"x": torch.randn(3, 6, 4, generator=RNG)}]
+
+
+def weights(x):
+    return x.softmax(-1)
+
+
+def lower(x):
+    return x.tril()
+
+
+def spoilt(x, place, value):
+    result = weights(x).clone()
+    result[place] = value
+    return result
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "name", "words"),
+    [
+        (weights, lambda x: spoilt(x, (0, 1), float("nan")), "NaN", "holds NaN"),
+        (weights, lambda x: spoilt(x, (0, 1), float("inf")), "infinity", "holds infinity"),
+        (weights, lambda x: weights(x) + x.abs(), "rows do not sum to one", "each should sum to 1"),
+        (weights, lambda x: (2 * x).softmax(-2), "sums to one along another axis", "along axis -2"),
+        (lower, lambda x: 2 * x + x.cos(), "zeros are missing", "the future is seen"),
+        (lower, lambda x: (x + 1).tril(-1), "zeros too many", "are 0 where"),
+        (torch.cos, lambda x: torch.cat([x[:1].cos(), x[1:].sin()]), "only the first item right", "first item"),
+        (torch.cos, lambda x: torch.cat([x[..., :-1].cos(), x[..., -1:].sin()], -1), "wrong in the last place", "axis -1"),
+        (torch.cos, lambda x: x.cos() + 0.004 * x.sin(), "nearly right", "off by up to"),
+    ],
+)
+def test_properties(reference, answer, name, words):
+    layer, found, said = told(reference, answer, *CASES)
+    assert layer == "symptom" and found.startswith(name) and words in said
+
+
+def test_the_other_parts_are_right():
+    layer, name, said = told(
+        lambda x: (x.cos(), x.sin()), lambda x: (x.cos(), x.exp().cos()), *CASES, returns=("even", "odd")
+    )
+    assert (name, said) == ("only odd wrong", "`even` is right in every case; what is wrong is `odd`.")
