@@ -246,6 +246,8 @@ def _figure(value: float, digits: int) -> str:
 
 
 def _expected_kind(tree: Tree) -> str:
+    if tree["kind"] == "none":
+        return "None"
     return "a number" if tree["kind"] in NUMBERS else describe(tree)
 
 

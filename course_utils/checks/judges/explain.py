@@ -106,7 +106,8 @@ class Explainer:
             if known[view.first]["outcome"] == "returned":
                 rest = view.against(known)
                 told = _first(EXACT, rest)
-                if told and len(rest.parts()) <= 1:  # nothing else is left that the two do not explain
+                whole = told and (told.name == "parts in another order" or len(rest.parts()) <= 1)
+                if whole:  # nothing else is left that the two do not explain
                     return _as_told("fault", faults).and_also(told)
         return None
 
@@ -116,12 +117,16 @@ class Explainer:
     def _same(self, known: _Lazy, view: View, values_only: bool = False) -> bool:
         """Whether an answer did what is known, the first wrong case first."""
         order = sorted(range(len(view.cases)), key=lambda index: not view.failing[index])
-        return all(self._same_case(known[index], view.cases[index], values_only) for index in order)
+        return all(
+            self._same_case(known[index], view.cases[index], self.expected[index], values_only) for index in order
+        )
 
-    def _same_case(self, known: Tree, have: Tree, values_only: bool) -> bool:
+    def _same_case(self, known: Tree, have: Tree, right: Tree, values_only: bool) -> bool:
         if known["outcome"] != have["outcome"]:
             return False
         if known["outcome"] != "returned":
+            if right["outcome"] == "raised" and known["type"] == right["type"]:  # the message is the student's own
+                return have["type"] == right["type"]
             return (known["type"], known["message"]) == (have["type"], have["message"])
         exercise = self.exercise
         if difference(known["value"], have["value"], exercise.returns, exercise.rtol, exercise.atol):

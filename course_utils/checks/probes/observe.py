@@ -110,13 +110,17 @@ def _note_again(seen: dict, again: dict) -> None:
 
 
 def _gradients(answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...], trusted: bool) -> dict:
-    """Gradients of a fixed weighted sum of the outputs, by argument; as text, why there are none."""
+    """Gradients of a fixed weighted sum of the outputs, by argument or entry of one; as text, why there are none."""
     arguments = copy.deepcopy(case)
     leaves = {}
     for name, value in visible(arguments).items():
-        if isinstance(value, torch.Tensor) and value.is_floating_point():
-            leaves[name] = value.requires_grad_()
-            arguments[name] = value.clone()
+        places = [(name, arguments, name)]
+        if isinstance(value, dict):
+            places = [(f"{name}[{key!r}]", value, key) for key in value]
+        for said, holder, key in places:
+            if isinstance(holder[key], torch.Tensor) and holder[key].is_floating_point():
+                leaves[said] = holder[key].requires_grad_()
+                holder[key] = holder[key].clone()
     found = {}
 
     def backward(answer, arguments):

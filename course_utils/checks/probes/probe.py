@@ -26,7 +26,7 @@ class Probe:
         expects: What the answer must be: ``"function"`` or ``"class"``.
         off_limits: Dotted names that must not be called, such as ``"torch.softmax"``.
         gradients: True: called once more on each case, to note the gradient that reaches every floating-point argument
-            from a fixed weighted sum of what is returned (all floating-point tensors in it, in order).
+            (of a dict: every such entry) from a fixed weighted sum of all floating-point tensors in what is returned.
         again: Whether every case is called a second time, the last one first: an answer must not remember.
     """
 

@@ -64,7 +64,7 @@ def constant_added(view: View) -> Told | None:
     """Every entry of a part is the right one plus one number."""
     for part in view.parts():
         sides = part.numbers()
-        if sides is None:
+        if sides is None or any(pair.want["kind"] == "bool" for pair in part.pairs):
             continue
         added = [(_offset(view, want, have), pair) for want, have, pair in sides]
         if any(number is None for number, _ in added) or not _changes(view, sides):

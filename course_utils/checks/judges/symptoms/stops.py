@@ -55,6 +55,13 @@ def only_some_cases_stop(view: View) -> Told | None:
             f"two shapes that do not fit each other meet there.{some}",
             "print the shapes right before that line; failing_case() hands you the arguments that stop it.",
         )
+    if "view size is not compatible" in seen["message"]:
+        return Told(
+            "symptom",
+            "view of a transposed tensor",
+            f"view cannot join axes of a tensor that comes from a transpose: its numbers lie in another order in memory.{some}",
+            "use reshape, which copies where it must.",
+        )
     if "a leaf Variable that requires grad" in seen["message"] or "numpy() on Tensor that requires grad" in seen["message"]:
         return Told(
             "symptom",

@@ -36,7 +36,7 @@ class Told:
     def and_also(self, other: Told) -> Told:
         """Two things at once."""
         both = f"two things at once: {self.looks_like.rstrip('.')}; and {other.looks_like}"
-        advice = " ".join(text[0].upper() + text[1:] for text in (self.advice, other.advice) if text)
+        advice = " ".join(text[0].upper() + text[1:] for text in dict.fromkeys((self.advice, other.advice)) if text)
         return Told("pair", f"{self.name} + {other.name}", both, advice)
 
 
