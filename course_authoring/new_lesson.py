@@ -1,5 +1,6 @@
 """A new lesson to start from: its source, its exercises, their checks and a test, small but whole."""
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -12,8 +13,11 @@ TEMPLATES = Path(__file__).with_name("templates")
 FILES = {
     "lesson.py.txt": "sources/lessons/{stem}.py",
     "exercises.py.txt": "sources/exercises/{stem}.py",
-    "checks.py.txt": "course_utils/checks/lesson_{number}.py",
-    "test.py.txt": "tests/checks/test_lesson_{number}.py",
+    "checks.py.txt": "course_utils/checks/judges/lessons/lesson_{number}/__init__.py",
+    "running_average.py.txt": "course_utils/checks/judges/lessons/lesson_{number}/running_average.py",
+    "quizzes.py.txt": "course_utils/checks/judges/lessons/lesson_{number}/quizzes.py",
+    "corpus.py.txt": "tests/checks/corpus/independent/lesson_{number}/exercise_{lesson}_1.py",
+    "test.py.txt": "tests/checks/judges/lessons/test_lesson_{number}.py",
 }
 LONGEST_TITLE = 60
 
@@ -43,7 +47,7 @@ def new_lesson(root: Path, name: str, title: str | None = None) -> list[str]:
             repr(title),
         )
     number = name[:2]
-    paths = {template: path.format(stem=name, number=number) for template, path in FILES.items()}
+    paths = {template: path.format(stem=name, number=number, lesson=int(number)) for template, path in FILES.items()}
     taken = [
         path.relative_to(root).as_posix() for kind in ("lessons", "exercises") for path in _numbered(root, kind, number)
     ]
@@ -51,7 +55,9 @@ def new_lesson(root: Path, name: str, title: str | None = None) -> list[str]:
     if taken:
         raise AuthoringError(f"there is a lesson {number} already: {', '.join(taken)}", repr(name))
     for path in paths.values():
-        if not (root / path).parent.is_dir():
+        folder = (root / path).parent
+        own = folder.name == f"lesson_{number}"  # made with the lesson
+        if not (folder.parent if own else folder).is_dir():
             raise AuthoringError("there is no such folder here; give the project's folder with --root", path)
     words = {"@STEM@": name, "@TITLE@": title, "@NN@": number, "@N@": str(int(number))}
     texts = {path: _filled(template, words) for template, path in paths.items()}
@@ -61,6 +67,9 @@ def new_lesson(root: Path, name: str, title: str | None = None) -> list[str]:
     except BaseException:
         for path in texts:
             (root / path).unlink(missing_ok=True)
+        for folder in {(root / path).parent for path in texts if f"/lesson_{number}/" in path}:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
         raise
     return list(texts)
 

@@ -94,7 +94,8 @@ class Library:
         paths = sorted(folder.rglob("*.py"))
         found: list[Path] = []
         for lesson in lessons:
-            own = [path for path in paths if path.relative_to(folder).parts[0].startswith(f"lesson_{lesson:02d}")]
+            name = f"lesson_{lesson:02d}"
+            own = [path for path in paths if any(p.startswith(name) for p in path.relative_to(folder).parts)]
             found += own or paths
         names = [path.relative_to(self._root).with_suffix("").parts for path in found]
         return [name[:-1] if name[-1] == "__init__" else name for name in names]

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from course_utils import kv_cache, masks, multi_head
 from course_utils.attention import masked_softmax, scaled_dot_product_attention
 
-from .probes.codec import type_name
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
+from .probes.codec import type_name
 
 # 7.1 ------------------------------------------------------------------------------------------------------------------
 

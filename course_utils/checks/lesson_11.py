@@ -11,8 +11,8 @@ from course_utils import metrics
 from course_utils.datasets.pronunciations import pronunciations
 from course_utils.tokenizers import LETTERS, PHONEMES
 
-from .probes.codec import type_name
 from .exercise import Alternative, Exercise, Mistake, Option, Quiz
+from .probes.codec import type_name
 
 # 11.1 -----------------------------------------------------------------------------------------------------------------
 

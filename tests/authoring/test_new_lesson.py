@@ -1,5 +1,6 @@
 """A new lesson, laid out in a small project with the library's own code, then built, checked and tested for real."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,11 @@ NAME, TITLE = "13_state_spaces", "State spaces"
 @pytest.fixture
 def copy(project, root):
     """The small project, with folders for what a new lesson adds."""
-    for folder in ("course_utils/checks", "tests/checks"):
+    for folder in (
+        "course_utils/checks/judges/lessons",
+        "tests/checks/corpus/independent",
+        "tests/checks/judges/lessons",
+    ):
         (project / folder).mkdir(parents=True)
     return project
 
@@ -30,6 +35,8 @@ def with_library(copy, root, monkeypatch):
     shutil.rmtree(copy / "course_utils")
     unneeded = shutil.ignore_patterns("__pycache__", "*.safetensors", "lesson_0*", "lesson_1*")
     shutil.copytree(root / "course_utils", copy / "course_utils", ignore=unneeded)
+    for name in ("corpora.py", "mutants.py"):
+        shutil.copy(root / "tests/checks" / name, copy / "tests/checks" / name)
     monkeypatch.setenv("PYTHONPATH", str(copy))
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     return copy
@@ -59,7 +66,7 @@ def test_it_builds_is_checked_and_stands_in_the_table(with_library):
 
     exercises = nbformat.read(with_library / f"exercises/{NAME}.ipynb", 4)
     solution = nbformat.read(with_library / f"solutions/{NAME}.ipynb", 4)
-    assert "course_utils/checks/lesson_13.py" in solution.metadata.course.library
+    assert "course_utils/checks/judges/lessons/lesson_13/running_average.py" in solution.metadata.course.library
     refused = run(exercises, str(with_library))
     assert set(refused) == {"check-13-1", "check-13-2"} and all(
         "not attempted yet" in said for said in refused.values()
@@ -73,11 +80,17 @@ def test_it_builds_is_checked_and_stands_in_the_table(with_library):
 
 def test_its_checks_and_its_test_hold(with_library, root):
     new_lesson(with_library, NAME)
-    judge = "from course_utils.checks.engine import all_entries; from course_utils.checks.mutants import table\n"
-    judge += "text, whole = table(list(all_entries().values())); print(text); assert whole and '13.1' in text"
+    build(with_library)
     commands = {
-        "kill score": ["-c", judge],
-        "its own test": ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/checks/test_lesson_13.py"],
+        "both corpora": ["tests/checks/mutants.py", "13", "--record"],
+        "its own test": [
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "tests/checks/judges/lessons/test_lesson_13.py",
+        ],
         "lint": ["-m", "ruff", "check", "--no-cache", "--config", str(root / "pyproject.toml"), "sources", "tests"],
         "layout": [
             "-m",
@@ -86,13 +99,15 @@ def test_its_checks_and_its_test_hold(with_library, root):
             "--check",
             "--no-cache",
             "--line-length=120",
-            "course_utils/checks",
-            "tests",
+            "course_utils/checks/judges/lessons",
+            "tests/checks/judges/lessons",
         ],
     }
     for name, command in commands.items():
         done = subprocess.run([sys.executable, *command], cwd=with_library, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{name}: {done.stdout[-2000:]} {done.stderr[-2000:]}"
+    told = json.loads((with_library / "tests/checks/corpus/told.json").read_text())
+    assert len(told) == 6 and not [said for said in told.values() if said.startswith("general")]
 
 
 def files(project):
@@ -108,7 +123,7 @@ def files(project):
             "there is a lesson 05 already: sources/lessons/05_masking.py, sources/exercises/05_masking.py",
         ),
         ("05_other", None, "there is a lesson 05 already: sources/lessons/05_masking.py"),
-        ("07_other", None, "there is a lesson 07 already: course_utils/checks/lesson_07.py"),
+        ("07_other", None, "there is a lesson 07 already: course_utils/checks/judges/lessons/lesson_07/__init__.py"),
         ("state_spaces", None, "must look like 13_state_spaces"),
         ("13_State_spaces", None, "must look like 13_state_spaces"),
         ("../13_x", None, "must look like 13_state_spaces"),
@@ -119,7 +134,8 @@ def files(project):
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_written(copy, name, title, reason):
-    (copy / "course_utils/checks/lesson_07.py").write_text("EXERCISES = ()\n")
+    (copy / "course_utils/checks/judges/lessons/lesson_07").mkdir()
+    (copy / "course_utils/checks/judges/lessons/lesson_07/__init__.py").write_text("")
     before = files(copy)
     with pytest.raises(AuthoringError) as caught:
         new_lesson(copy, name, title)
@@ -153,7 +169,7 @@ def test_command_line(copy, capsys):
     at = ["--root", str(copy)]
     assert main(["new", NAME, "State spaces, again", *at]) == 0
     said = capsys.readouterr().out
-    assert all(f"wrote {path.format(stem=NAME, number='13')}" in said for path in FILES.values())
+    assert all(f"wrote {path.format(stem=NAME, number='13', lesson=13)}" in said for path in FILES.values())
     assert "# # 13 · State spaces, again\n" in (copy / f"sources/lessons/{NAME}.py").read_text()
     assert main(["new", NAME, *at]) == 1
     assert "error: '13_state_spaces': there is a lesson 13 already" in capsys.readouterr().err

@@ -25,9 +25,9 @@ FILES = {
     "models/.hidden": "a",
     "checks/__init__.py": "from .engine import check\n",
     "checks/engine.py": "import importlib\n\n\ndef check(number, answer):\n    importlib.import_module(number)\n",
-    "checks/lesson_05.py": "from course_utils.low import g\nEXERCISES = (g,)\nSHUT = ('course_utils.middle.k',)\n",
-    "checks/lesson_06/first.py": "EXERCISES = ()\n",
-    "checks/lesson_06/__init__.py": "",
+    "checks/probes/lessons/lesson_05.py": "from course_utils.low import g\nEXERCISES = (g,)\nSHUT = ('course_utils.middle.k',)\n",
+    "checks/judges/lessons/lesson_06/first.py": "EXERCISE = ()\n",
+    "checks/judges/lessons/lesson_06/__init__.py": "",
 }  # fmt: skip
 
 
@@ -71,13 +71,13 @@ CHECK = "from course_utils.checks import check\n"
         ("from course_utils import models\nmodels.load()", ("models/small.weights", "\r\n"), "\n", True),
         ("from course_utils import models\nmodels.load()", ("models/.hidden", "a"), "b", False),
         ("from course_utils import models\nmodels.sizes()", ("models/small.weights", "1"), "2", False),
-        (CHECK, ("checks/lesson_05.py", "(g,)"), "(g, 1)", True),
+        (CHECK, ("checks/probes/lessons/lesson_05.py", "(g,)"), "(g, 1)", True),
         (CHECK, ("low.py", "return 2"), "return 3", True),
         (CHECK, ("low.py", "X = 1"), "X = 2", False),
         (CHECK, ("middle.py", "return 3"), "return 4", True),
-        (CHECK, ("checks/lesson_06/first.py", "()"), "(1,)", False),
-        (CHECK + "check('6.1', 1)", ("checks/lesson_06/first.py", "()"), "(1,)", True),
-        (CHECK + "check('7.1', 1)", ("checks/lesson_06/first.py", "()"), "(1,)", True),
+        (CHECK, ("checks/judges/lessons/lesson_06/first.py", "()"), "(1,)", False),
+        (CHECK + "check('6.1', 1)", ("checks/judges/lessons/lesson_06/first.py", "()"), "(1,)", True),
+        (CHECK + "check('7.1', 1)", ("checks/judges/lessons/lesson_06/first.py", "()"), "(1,)", True),
         ("import inspect\nfrom course_utils.low import g", ("low.py", "X = 1"), "X = 1  # one", True),
         ("from course_utils.low import g\nhelp(g)", ("low.py", "X = 1"), "X = 1  # one", True),
     ],
@@ -137,7 +137,7 @@ def test_it_is_the_same_in_every_process(root):
         ).stdout
         for seed in ("1", "2")
     }  # fmt: skip
-    assert len(said) == 1 and "course_utils/checks/lesson_05.py" in said.pop()
+    assert len(said) == 1 and "course_utils/checks/judges/lessons/lesson_05/" in said.pop()
 
 
 WORKED_OUT = re.compile(r"import_module|__import__|\bimport \*|\bglobals\(|__subclasses__")

@@ -13,9 +13,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from corpora import Answer, answers  # noqa: E402
 
+from course_utils.checks.catalogue import catalogue, listed  # noqa: E402
 from course_utils.checks.engine import SEED  # noqa: E402
 from course_utils.checks.judges.exercise import Exercise, Quiz  # noqa: E402
-from course_utils.checks.judges.find import all_entries, find  # noqa: E402
+from course_utils.checks.judges.find import find  # noqa: E402
 from course_utils.checks.judges.judge import cases_of, judge_for  # noqa: E402
 from course_utils.checks.probes import observe_answer  # noqa: E402
 from course_utils.checks.probes.codec import pack, unpack  # noqa: E402
@@ -71,12 +72,16 @@ def recorded() -> dict[str, str]:
 
 def told_of(done: list[Trial]) -> dict[str, str]:
     """``"4.2 tables wrong: no scaling"`` -> ``"fault: no scaling"``: what ``told.json`` holds."""
-    return {f"{t.answer.number} {t.answer.corpus} {t.answer.kind}: {t.answer.about}": f"{t.said}: {t.name}" for t in done}
+    return {
+        f"{t.answer.number} {t.answer.corpus} {t.answer.kind}: {t.answer.about}": f"{t.said}: {t.name}" for t in done
+    }
 
 
 def table(done: list[Trial]) -> tuple[str, bool]:
     """The figures of each lesson and corpus as text, and whether every answer is accepted or refused as it should be."""
-    lines = [f"{'lesson':6} {'corpus':12} {'right':>11} {'refused':>11}  " + " ".join(f"{layer:>10}" for layer in LAYERS)]
+    lines = [
+        f"{'lesson':6} {'corpus':12} {'right':>11} {'refused':>11}  " + " ".join(f"{layer:>10}" for layer in LAYERS)
+    ]
     lessons = sorted({trial.answer.number.split(".")[0] for trial in done}, key=int)
     for corpus in sorted({trial.answer.corpus for trial in done}):
         of_corpus = [trial for trial in done if trial.answer.corpus == corpus]
@@ -109,17 +114,13 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help=f"note what was told of every answer in {RECORD.name}")
     parser.add_argument("--messages", type=Path, help="write what was said of every answer to this file")
     chosen = parser.parse_args()
-    entries = {
-        number: entry
-        for number, entry in all_entries().items()
-        if not chosen.numbers or {number, number.split(".")[0]} & set(chosen.numbers)
-    }
-    exercises = [number for number, entry in entries.items() if isinstance(entry, Exercise)]
+    numbers = [n for n in catalogue() if not chosen.numbers or {n, n.split(".")[0]} & set(chosen.numbers)]
+    exercises = [number for number in numbers if not listed(number).is_quiz]
     with ProcessPoolExecutor() as pool:
         some = [pool.submit(_of_number, number, chosen.seed, chosen.corpus) for number in exercises]
         done = [trial for future in some for trial in future.result()]
     text, whole = table(done)
-    broken = [number for number, entry in entries.items() if isinstance(entry, Quiz) and not quiz_holds(entry)]
+    broken = [number for number in numbers if listed(number).is_quiz and not quiz_holds(find(number))]
     print(text, *(f"  quiz {number} accepts another letter" for number in broken), sep="\n")
     if chosen.record:
         told = recorded() | told_of(done)

@@ -23,7 +23,9 @@ def test_answers_of_people_who_had_the_statement_alone(number):
     holds_and_is_told_as_recorded(number, "independent", SEED)
 
 
-@pytest.mark.parametrize("number", [n if n.endswith(".1") else pytest.param(n, marks=pytest.mark.slow) for n in NUMBERS])
+@pytest.mark.parametrize(
+    "number", [n if n.endswith(".1") else pytest.param(n, marks=pytest.mark.slow) for n in NUMBERS]
+)
 def test_answers_that_the_first_tables_knew(number):
     holds_and_is_told_as_recorded(number, "tables", SEED)
 
@@ -43,7 +45,9 @@ def test_other_cases_of_the_grader(number):
 
 
 def test_nearly_all_are_told_something_specific():
-    of_wrong = [said for key, said in recorded().items() if " independent " in key and not key.split(": ")[0].endswith("right")]
+    of_wrong = [
+        said for key, said in recorded().items() if " independent " in key and not key.split(": ")[0].endswith("right")
+    ]
     general = [said for said in of_wrong if said.startswith("general")]
     assert len(of_wrong) > 500 and len(general) <= 0.05 * len(of_wrong)
 

@@ -8,7 +8,9 @@ from course_utils.checks.probes.observe import observe
 from course_utils.checks.probes.probe import Probe
 
 
-def exercise(reference, cases, returns=("result",), faults=(), symptoms=(), probe=None, advice="look again.") -> Exercise:
+def exercise(
+    reference, cases, returns=("result",), faults=(), symptoms=(), probe=None, advice="look again."
+) -> Exercise:
     """An exercise that no notebook holds."""
     made = Exercise(
         answer="toy", cases=lambda seed: list(cases), reference=reference, returns=returns, faults=tuple(faults),

@@ -13,9 +13,7 @@ def test_every_exercise_of_the_course_is_in_a_master(root):
     masters = load_masters(root / "exercises")
     points = {number: e.points for master in masters.values() for number, e in master.exercises.items()}
     lessons = {number.split(".")[0].zfill(2) for number in points}
-    assert points == {
-        number: e.points for number, e in catalogue().items() if number.split(".")[0].zfill(2) in lessons
-    }
+    assert points == {number: e.points for number, e in catalogue().items() if number.split(".")[0].zfill(2) in lessons}
     assert lessons == set(masters)
 
 

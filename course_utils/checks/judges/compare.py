@@ -58,7 +58,9 @@ def case_difference(exercise: Exercise, want: Tree, have: Tree) -> Difference | 
     if found := difference(want["value"], have["value"], exercise.returns, exercise.rtol, exercise.atol):
         return found
     if have["changed"]:
-        return Difference(", ".join(have["changed"]), "your code changed its input in place; compute new tensors instead")
+        return Difference(
+            ", ".join(have["changed"]), "your code changed its input in place; compute new tensors instead"
+        )
     return _second_call(exercise, want, have) or _gradients_differ(exercise, want, have)
 
 
@@ -67,9 +69,13 @@ def _second_call(exercise: Exercise, want: Tree, have: Tree) -> Difference | Non
     if not again:
         return None
     if "kind" not in again:
-        return Difference("called once more with the same arguments, your code stopped", f"{again['type']}: {again['message']}")
+        return Difference(
+            "called once more with the same arguments, your code stopped", f"{again['type']}: {again['message']}"
+        )
     found = difference(want["value"], again, exercise.returns, exercise.rtol, exercise.atol)
-    return found and Difference(f"called once more with the same arguments, {found.where}", found.what, found.yours, found.expected)
+    return found and Difference(
+        f"called once more with the same arguments, {found.where}", found.what, found.yours, found.expected
+    )
 
 
 def _gradients_differ(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:

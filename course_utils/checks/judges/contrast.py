@@ -33,7 +33,9 @@ def labels_of(inputs: list[dict[str, Any]]) -> dict[str, tuple[set[int], str]]:
     for index, case in enumerate(inputs):
         for label in getattr(case, "labels", ()):
             found.setdefault(label, (set(), ""))[0].add(index)
-    seen = [(index, label, opposite) for index, case in enumerate(inputs) for label, opposite in _seen_in(visible(case))]
+    seen = [
+        (index, label, opposite) for index, case in enumerate(inputs) for label, opposite in _seen_in(visible(case))
+    ]
     for index, label, opposite in sorted(seen, key=lambda one: not one[1].endswith(" is None")):
         found.setdefault(label, (set(), opposite))[0].add(index)
     return found

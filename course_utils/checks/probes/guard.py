@@ -141,10 +141,14 @@ def _is_inside(value: object) -> bool:
 
 
 def _behind(func: Callable) -> str | None:
-    """The plain word behind a low-level or private callable: ``softmax`` for ``torch._softmax`` and ``torch.ops.aten.softmax``."""
+    """The plain word behind a low-level or private callable: ``softmax`` for ``torch._softmax``, ``torch.ops.aten.softmax``."""
     name = getattr(func, "__name__", "")
     low_level = type(func).__name__ in ("OpOverload", "OpOverloadPacket")
-    if not isinstance(name, str) or not (low_level or name.startswith(("_", "special_", "native_"))) or name[:2] == "__":
+    if (
+        not isinstance(name, str)
+        or not (low_level or name.startswith(("_", "special_", "native_")))
+        or name[:2] == "__"
+    ):
         return None
     return name.partition(".")[0].lstrip("_").removeprefix("special_").removeprefix("native_").removesuffix("_math")
 

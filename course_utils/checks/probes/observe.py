@@ -70,7 +70,9 @@ def observe_value(answer: object) -> dict:
     return {"answer": "missing" if answer is None or answer is ... else "value", "value": encode(answer)}
 
 
-def observe_case(answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...] = (), trusted: bool = True) -> dict:
+def observe_case(
+    answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...] = (), trusted: bool = True
+) -> dict:
     """What an answer does on one case; arguments as for ``observe``, ``names`` the names that raise."""
     arguments = copy.deepcopy(case)
     seen = _call(answer, arguments, probe, names, trusted)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils.checks.probes.codec import encode
 from course_utils.checks.judges.compare import describe, difference
+from course_utils.checks.probes.codec import encode
 
 T = torch.arange(6.0).view(2, 3)
 

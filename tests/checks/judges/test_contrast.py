@@ -37,7 +37,11 @@ def test_the_label_that_tells_them_apart(cases, words):
         return noise(x) if noise(x) != spoilt else torch.tensor(0.123, dtype=torch.float64)
 
     layer, _, said = told(lambda x, mask: noise(x), answer, *cases)
-    assert layer == "contrast" and said.startswith("right in 2 cases of the check, wrong in 1: just where") and words in said
+    assert (
+        layer == "contrast"
+        and said.startswith("right in 2 cases of the check, wrong in 1: just where")
+        and words in said
+    )
 
 
 def test_nothing_is_told_where_all_cases_are_wrong_or_no_label_fits():

@@ -15,7 +15,9 @@ RNG = torch.Generator().manual_seed(0)
 CASES = [{"x": torch.randn(2, 5, generator=RNG)}, {"x": torch.randn(3, 4, generator=RNG)}]
 
 
-def standard(x, *, center=lambda x: x.mean(-1, keepdim=True), spread=lambda y: y.square().mean(-1, keepdim=True), root=torch.sqrt):
+def standard(
+    x, *, center=lambda x: x.mean(-1, keepdim=True), spread=lambda y: y.square().mean(-1, keepdim=True), root=torch.sqrt
+):
     y = x - center(x)
     return y / (root(spread(y)) + 0.1)
 
@@ -23,7 +25,10 @@ def standard(x, *, center=lambda x: x.mean(-1, keepdim=True), spread=lambda y: y
 FAULTS = (
     Fault("no mean", "the mean is not taken off.", "subtract the mean.", center=lambda x: 0.0),
     Fault("median", "the median is taken off.", "subtract the mean.", center=lambda x: x.median(-1, keepdim=True).values),
-    Fault("variance by n - 1", "divided by n - 1.", "divide by n.", spread=lambda y: y.square().sum(-1, keepdim=True) / (y.shape[-1] - 1)),
+    Fault(
+        "variance by n - 1", "divided by n - 1.", "divide by n.",
+        spread=lambda y: y.square().sum(-1, keepdim=True) / (y.shape[-1] - 1),
+    ),
     Fault("no root", "the root is missing.", "take the root.", root=lambda v: v),
 )  # fmt: skip
 SAID = {fault.name: fault for fault in FAULTS}
@@ -39,7 +44,9 @@ def test_one_fault(name):
     assert say(answer) == ("fault", name, SAID[name].looks_like)
 
 
-@pytest.mark.parametrize("names", [("no mean", "no root"), ("median", "variance by n - 1"), ("variance by n - 1", "no root")])
+@pytest.mark.parametrize(
+    "names", [("no mean", "no root"), ("median", "variance by n - 1"), ("variance by n - 1", "no root")]
+)
 def test_two_faults_of_different_parts(names):
     one, other = (SAID[name] for name in names)
     layer, name, said = say(lambda x: standard(x, **one.parts, **other.parts))

@@ -11,7 +11,9 @@ from course_utils.checks.probes.find import _probes
 from course_utils.checks.probes.guard import resolve
 
 CODING = [number for number, entry in catalogue().items() if not entry.is_quiz]
-ALL_PROBES = f"from course_utils.checks.probes import probe_of; [probe_of(number) for number in {CODING!r}]; import sys; "
+ALL_PROBES = (
+    f"from course_utils.checks.probes import probe_of; [probe_of(number) for number in {CODING!r}]; import sys; "
+)
 
 
 def test_no_right_answer_is_loaded_with_the_probes(root):

@@ -65,7 +65,10 @@ def test_everything_else_works():
 
 
 def test_restored_after_an_error():
-    with pytest.raises(ZeroDivisionError), off_limits(("course_utils.attention.masked_softmax",), lambda: masked_softmax(X)):
+    with (
+        pytest.raises(ZeroDivisionError),
+        off_limits(("course_utils.attention.masked_softmax",), lambda: masked_softmax(X)),
+    ):
         raise ZeroDivisionError
     assert masked_softmax(X).shape == (2, 3)
 

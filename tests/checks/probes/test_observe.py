@@ -206,7 +206,9 @@ def test_no_gradient_is_said(answer):
 
 
 def test_an_answer_that_stops_where_gradients_are_asked_for():
-    assert gradients(lambda x: torch.from_numpy(x.numpy() + 1), x=X)["value"].startswith("RuntimeError: Can't call numpy")
+    assert gradients(lambda x: torch.from_numpy(x.numpy() + 1), x=X)["value"].startswith(
+        "RuntimeError: Can't call numpy"
+    )
 
 
 def test_a_case_of_values_only_is_not_asked_for_gradients_and_hides_its_own_names():

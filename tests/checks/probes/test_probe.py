@@ -11,4 +11,10 @@ def test_arguments_go_by_position_and_the_checks_own_stay_away():
 
 def test_the_ordinary_probe():
     probe = Probe()
-    assert (probe.call, probe.expects, probe.off_limits, probe.gradients, probe.again) == (call_in_order, "function", (), False, True)
+    assert (probe.call, probe.expects, probe.off_limits, probe.gradients, probe.again) == (
+        call_in_order,
+        "function",
+        (),
+        False,
+        True,
+    )

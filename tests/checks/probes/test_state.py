@@ -9,8 +9,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from course_utils import attention
-from course_utils.checks.judges import compare
 from course_utils.checks.engine import run
+from course_utils.checks.judges import compare
 from course_utils.checks.judges.find import find
 
 

@@ -50,7 +50,11 @@ def cuts_gradients(view: View) -> Told | None:
                 "use torch operations from first to last, none of them in place, without .numpy().",
             )
         given = {key["value"]: value["kind"] for key, value in have["value"]}
-        cut = [key["value"] for key, value in want["value"] if value["kind"] != "none" and given.get(key["value"]) == "none"]
+        cut = [
+            key["value"]
+            for key, value in want["value"]
+            if value["kind"] != "none" and given.get(key["value"]) == "none"
+        ]
         if cut:
             said = " and ".join(f"`{name}`" for name in cut)
             return Told(
@@ -90,14 +94,14 @@ def less_exact(view: View) -> Told | None:
     """float64 that went through a narrower dtype: right to the digits of that one only."""
     for part in view.parts():
         sides = [side for side in part.numbers() or () if side[2].wrong]
-        if sides and all(pair.want.get("dtype") == "float64" for _, _, pair in sides):
-            if all(close(view, have, want) for want, have, _ in sides):
-                return Told(
-                    "symptom",
-                    "less exact",
-                    f"`{part.name}` is right to a few digits only: float64 numbers were computed in a narrower dtype on the way.",
-                    "keep the input's dtype throughout: no .float(), and new tensors with dtype=x.dtype.",
-                )
+        in_float64 = sides and all(pair.want.get("dtype") == "float64" for _, _, pair in sides)
+        if in_float64 and all(close(view, have, want) for want, have, _ in sides):
+            return Told(
+                "symptom",
+                "less exact",
+                f"`{part.name}` is right to a few digits only: float64 numbers were computed in a narrower dtype on the way.",
+                "keep the input's dtype throughout: no .float(), and new tensors with dtype=x.dtype.",
+            )
     return None
 
 
@@ -106,7 +110,11 @@ def _same_but_for_dtype(view: View, pairs: list) -> bool:
         want, have = pair.want["value"], pair.have["value"]
         if want is None or have is None or want.shape != have.shape:
             return False
-        if not want.double().isclose(have.double(), rtol=max(view.exercise.rtol, 1e-2), atol=1e-2, equal_nan=True).all():
+        if (
+            not want.double()
+            .isclose(have.double(), rtol=max(view.exercise.rtol, 1e-2), atol=1e-2, equal_nan=True)
+            .all()
+        ):
             return False
     return True
 

@@ -57,7 +57,8 @@ def _is_reordered(view: View, index: int, order: tuple[int, ...]) -> bool:
     want, have = view.expected[index]["value"], view.cases[index]["value"]
     count = len(order)
     return all(
-        _same_part(view, part_of(want, source, count), part_of(have, place, count)) for place, source in enumerate(order)
+        _same_part(view, part_of(want, source, count), part_of(have, place, count))
+        for place, source in enumerate(order)
     )
 
 

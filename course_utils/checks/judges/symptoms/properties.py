@@ -13,7 +13,11 @@ def undefined(view: View) -> Told | None:
     """NaN or infinity where a number is right."""
     for part, sides in _numeric(view):
         for what, test in (("NaN", torch.isnan), ("infinity", torch.isinf)):
-            bad = [(test(have) & ~test(want), want) for want, have, pair in sides if pair.wrong and want.shape == have.shape]
+            bad = [
+                (test(have) & ~test(want), want)
+                for want, have, pair in sides
+                if pair.wrong and want.shape == have.shape
+            ]
             if not any(places.any() for places, _ in bad):
                 continue
             rows = all((want[places] == 0).all() for places, want in bad)
@@ -59,7 +63,9 @@ def zeros_are_missing(view: View) -> Told | None:
             places = [p for _, p in share]
             ahead = all(p.dim() > 1 and (p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in places if p.any())
             where = ", all of them later than their row: the future is seen" if ahead else ""
-            said = f"{sum(int(p.sum()) for p in places)} entries of `{part.name}` should be exactly 0 and are not{where}."
+            said = (
+                f"{sum(int(p.sum()) for p in places)} entries of `{part.name}` should be exactly 0 and are not{where}."
+            )
             return Told("symptom", "zeros are missing", said, "look at what is done with the places that are left out.")
         gone = [(want != 0) & (have == 0) for want, have in wrong]
         if all(places.any() for places in gone):
@@ -74,7 +80,9 @@ def wrong_in_one_place(view: View) -> Told | None:
         wrong = [(want, have) for want, have, pair in sides if pair.wrong]
         if not all(want.shape == have.shape and want.dim() for want, have in wrong):
             continue
-        maps = [~torch.isclose(have, want, view.exercise.rtol, view.exercise.atol, equal_nan=True) for want, have in wrong]
+        maps = [
+            ~torch.isclose(have, want, view.exercise.rtol, view.exercise.atol, equal_nan=True) for want, have in wrong
+        ]
         said = _place(maps)
         if said:
             text = f"all wrong values of `{part.name}` lie {said}; the others are right."
@@ -86,7 +94,9 @@ def nearly_right(view: View) -> Told | None:
     """Close to what is right, but further off than rounding."""
     for part, sides in _numeric(view):
         wrong = [(want, have) for want, have, pair in sides if pair.wrong]
-        if not all(want.shape == have.shape and want.isfinite().all() and have.isfinite().all() for want, have in wrong):
+        if not all(
+            want.shape == have.shape and want.isfinite().all() and have.isfinite().all() for want, have in wrong
+        ):
             continue
         off = max(float((have - want).abs().max() / want.abs().max().clamp(min=1e-12)) for want, have in wrong)
         if off < 0.02 and all(want.is_floating_point() for want, _ in wrong) and _has_fractions(wrong):
@@ -103,7 +113,9 @@ def other_parts_are_right(view: View) -> Told | None:
     if len(names) < 2 or not parts or len(parts) == len(names) or not view.returned_everywhere():
         return None
     right = [name for name in names if name not in parts]
-    said = f"{_listed(right)} {'is' if len(right) == 1 else 'are'} right in every case; what is wrong is {_listed(parts)}."
+    said = (
+        f"{_listed(right)} {'is' if len(right) == 1 else 'are'} right in every case; what is wrong is {_listed(parts)}."
+    )
     return Told("symptom", f"only {', '.join(parts)} wrong", said)
 
 
@@ -141,7 +153,11 @@ def _place(maps: list[Tensor]) -> str | None:
                 return f"{said} of axis {axis}"
     if all(m.dim() > 1 for m in maps):
         apart = torch.cat([m.nonzero()[:, -1] - m.nonzero()[:, -2] for m in maps])
-        for said, test in (("on the diagonal", apart == 0), ("right of the diagonal", apart > 0), ("left of the diagonal", apart < 0)):
+        for said, test in (
+            ("on the diagonal", apart == 0),
+            ("right of the diagonal", apart > 0),
+            ("left of the diagonal", apart < 0),
+        ):
             if test.all():
                 return said
     return None

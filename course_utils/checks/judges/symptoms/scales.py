@@ -98,7 +98,9 @@ def _ratio(view: View, want: Tensor, have: Tensor) -> float | None:
         return None if have.abs().max() > view.exercise.atol else 1.0
     factor = float((want * have).sum() / norm)
     exercise = view.exercise
-    fits = abs(factor) > 1e-6 and torch.allclose(have, want * factor, rtol=exercise.rtol, atol=exercise.atol * min(1, abs(factor)))
+    fits = abs(factor) > 1e-6 and torch.allclose(
+        have, want * factor, rtol=exercise.rtol, atol=exercise.atol * min(1, abs(factor))
+    )
     return factor if fits else None
 
 

@@ -13,7 +13,7 @@ MOVES: tuple[tuple[str, Callable[[Any], Any], str, str], ...] = (
     ("without the last", lambda v: v[:-1], "in {} the last item is missing; the rest is right.", "go on for one item more."),
     ("only the first", lambda v: v[:1], "{} holds the first item alone.", "go on: is a return inside the loop?"),
     ("shifted", lambda v: v[1:] + v[:1], "{} is right but shifted by one.", "check where you begin to count."),
-    ("each once", lambda v: list(dict.fromkeys(v)), "{} holds every item once; items that come again are missing.", "keep repetitions."),
+    ("each once", lambda v: list(dict.fromkeys(v)), "{} holds every item once, where some come again.", "keep repetitions."),
     ("lower case", lambda v: v.lower(), "{} is right but in lower case.", "keep the letters as they are."),
     ("upper case", lambda v: v.upper(), "{} is right but in upper case.", "keep the letters as they are."),
     ("stripped", lambda v: v.strip(), "{} lacks the blanks at its ends.", "leave out strip."),
@@ -36,9 +36,15 @@ def other_ends(view: View) -> Told | None:
         if not all(type(want) is type(have) and isinstance(want, list | str) for want, have in wrong):
             continue
         for said, test in (
-            ("goes on after the right end: what comes first is right", lambda w, h: len(h) > len(w) and h[: len(w)] == w),
+            (
+                "goes on after the right end: what comes first is right",
+                lambda w, h: len(h) > len(w) and h[: len(w)] == w,
+            ),
             ("stops too early: what is there is right", lambda w, h: len(h) < len(w) and w[: len(h)] == h),
-            ("begins too early: it ends with what is right", lambda w, h: len(h) > len(w) and h[-len(w) or len(h) :] == w),
+            (
+                "begins too early: it ends with what is right",
+                lambda w, h: len(h) > len(w) and h[-len(w) or len(h) :] == w,
+            ),
             ("lacks its beginning: what is there is right", lambda w, h: len(h) < len(w) and w[len(w) - len(h) :] == h),
         ):
             if all(_holds(test, want, have) for want, have in wrong):
@@ -67,7 +73,9 @@ def other_keys(view: View) -> Told | None:
         missing, extra = [key for key in want if key not in have], [key for key in have if key not in want]
         if not missing and not extra:
             continue
-        said = [f"{len(keys)} {word} ({_some(keys)})" for keys, word in ((missing, "missing"), (extra, "too many")) if keys]
+        said = [
+            f"{len(keys)} {word} ({_some(keys)})" for keys, word in ((missing, "missing"), (extra, "too many")) if keys
+        ]
         return Told("symptom", "other keys", f"the keys of `{part.name}` differ: {', '.join(said)}.", "")
     return None
 

@@ -6,7 +6,7 @@ from .view import Told, View
 
 SHAPES = re.compile(
     r"must match the size|shapes cannot be multiplied|Expected size for|shape '.*' is invalid|expand|size mismatch"
-    r"|Sizes of tensors must match|einsum|dimension out of range|Dimension out of range|not broadcastable|unequal lengths|does not broadcast"
+    r"|Sizes of tensors must match|einsum|[dD]imension out of range|not broadcastable|unequal lengths|does not broadcast"
 )
 
 
@@ -62,7 +62,10 @@ def only_some_cases_stop(view: View) -> Told | None:
             f"view cannot join axes of a tensor that comes from a transpose: its numbers lie in another order in memory.{some}",
             "use reshape, which copies where it must.",
         )
-    if "a leaf Variable that requires grad" in seen["message"] or "numpy() on Tensor that requires grad" in seen["message"]:
+    if (
+        "a leaf Variable that requires grad" in seen["message"]
+        or "numpy() on Tensor that requires grad" in seen["message"]
+    ):
         return Told(
             "symptom",
             "does not work with gradients",

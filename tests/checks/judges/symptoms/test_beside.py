@@ -34,7 +34,9 @@ def test_gradients_that_are_cut():
 
     assert told(square, lambda x: (x * x).detach(), *CASES, **WATCHED)[1] == "no gradient"
     assert told(square, half_cut, *CASES, **WATCHED)[1] == "another gradient"
-    assert told(square, lambda x: torch.from_numpy(x.numpy() ** 2), *CASES, **WATCHED)[1] == "does not work with gradients"
+    assert (
+        told(square, lambda x: torch.from_numpy(x.numpy() ** 2), *CASES, **WATCHED)[1] == "does not work with gradients"
+    )
     assert verdict(square, lambda x: x**2, *CASES, **WATCHED).passed
 
 

@@ -19,7 +19,11 @@ def causal(n, m):
         (lambda n, m: causal(n, m).flip(-2), "mask turned", "reversed along axis -2"),
         (lambda n, m: torch.ones(n, m, dtype=torch.bool).tril(1), "True right of the diagonal", "should be False"),
         (lambda n, m: torch.ones(n, m, dtype=torch.bool).tril(-1), "False on the diagonal", "should be True"),
-        (lambda n, m: causal(n, m) & (torch.arange(m) > 0), "False in the first column", "all of them in the first column"),
+        (
+            lambda n, m: causal(n, m) & (torch.arange(m) > 0),
+            "False in the first column",
+            "all of them in the first column",
+        ),
     ],
 )
 def test_what_differs(answer, name, words):

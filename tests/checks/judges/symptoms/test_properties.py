@@ -32,7 +32,12 @@ def spoilt(x, place, value):
         (lower, lambda x: 2 * x + x.cos(), "zeros are missing", "the future is seen"),
         (lower, lambda x: (x + 1).tril(-1), "zeros too many", "are 0 where"),
         (torch.cos, lambda x: torch.cat([x[:1].cos(), x[1:].sin()]), "only the first item right", "first item"),
-        (torch.cos, lambda x: torch.cat([x[..., :-1].cos(), x[..., -1:].sin()], -1), "wrong in the last place", "axis -1"),
+        (
+            torch.cos,
+            lambda x: torch.cat([x[..., :-1].cos(), x[..., -1:].sin()], -1),
+            "wrong in the last place",
+            "axis -1",
+        ),
         (torch.cos, lambda x: x.cos() + 0.004 * x.sin(), "nearly right", "off by up to"),
     ],
 )

@@ -37,14 +37,19 @@ def test_each_row_by_a_factor_of_its_own():
     assert told(lambda x, k: x, answer, *CASES)[1] == "factor by row"
 
 
-@pytest.mark.parametrize(("added", "words"), [(1.5, "1.5 too much in every entry"), (-1, "1 too little in every entry")])
+@pytest.mark.parametrize(
+    ("added", "words"), [(1.5, "1.5 too much in every entry"), (-1, "1 too little in every entry")]
+)
 def test_a_number_added(added, words):
     layer, name, said = told(lambda x, k: x, lambda x, k: x + added, *CASES)
     assert (layer, name) == ("symptom", "constant added") and words in said
 
 
 def test_counts_that_are_off_by_one():
-    assert told(lambda n: n * n, lambda n: n * n + 1, {"n": 3}, {"n": 5})[2] == "`result` is 1 too much in every wrong case."
+    assert (
+        told(lambda n: n * n, lambda n: n * n + 1, {"n": 3}, {"n": 5})[2]
+        == "`result` is 1 too much in every wrong case."
+    )
 
 
 def test_one_number_in_one_case_tells_nothing():

@@ -24,7 +24,9 @@ def test_numbers(value, shape):
     assert found.dtype == torch.float64 and tuple(found.shape) == shape
 
 
-@pytest.mark.parametrize("value", ["a", None, [], [[1], [2, 3]], [1, "a"], {"a": 1}, torch.ones(1, dtype=torch.complex64)])
+@pytest.mark.parametrize(
+    "value", ["a", None, [], [[1], [2, 3]], [1, "a"], {"a": 1}, torch.ones(1, dtype=torch.complex64)]
+)
 def test_what_are_no_numbers(value):
     assert as_numbers(encode(value)) is None
 
