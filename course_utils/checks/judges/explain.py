@@ -60,7 +60,8 @@ class Explainer:
         return _first(self.exercise.symptoms, view)
 
     def _stopped(self, view: View) -> Told | None:
-        return _first(STOPS, view)
+        told = _first(STOPS, view)
+        return told and (self._pair(view) or told)
 
     def _beside(self, view: View) -> Told | None:
         """The values are right in every case; what is wrong lies beside them."""

@@ -13,6 +13,8 @@ from .scales import SCALES
 from .sequences import SEQUENCES
 from .view import Part, Told, View, close, part_of
 
+MOST_PARTS = 5  # of more, the orders are not tried
+
 
 class Transform(NamedTuple):
     """What was done to the right value: name, how it is done, one sentence (``{}`` is the part's name), what to try."""
@@ -28,7 +30,7 @@ def parts_in_another_order(view: View) -> Told | None:
     names = view.exercise.returns
     if len(names) < 2 or not view.returned_everywhere():
         return None
-    for order in itertools.permutations(range(len(names))):
+    for order in itertools.permutations(range(len(names))) if len(names) <= MOST_PARTS else ():
         if order != tuple(range(len(names))) and all(_is_reordered(view, index, order) for index in view.wrong):
             given = ", ".join(names[place] for place in order)
             return Told(
