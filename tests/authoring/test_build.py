@@ -54,7 +54,7 @@ def test_only_what_changed_is_rebuilt(built, edit):
 @pytest.fixture
 def with_tool(built, edit):
     """A library module that the lesson uses, and another function in it that it does not; built."""
-    (built / "course_utils").mkdir()
+    (built / "course_utils").mkdir(exist_ok=True)
     module = built / "course_utils" / "tool.py"
     module.write_text("VALUE = 1\n\n\ndef unused():\n    return 1\n")
     start = "import math, sys; sys.path.insert(0, '..'); from course_utils import tool; print(tool.VALUE)"

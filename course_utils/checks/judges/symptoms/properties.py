@@ -8,6 +8,8 @@ from torch import Tensor
 from .scales import factor_by_case, factor_by_row
 from .view import Part, Told, View, close
 
+MOST_LISTED = 3  # right parts that are named one by one
+
 
 def undefined(view: View) -> Told | None:
     """NaN or infinity where a number is right."""
@@ -113,9 +115,8 @@ def other_parts_are_right(view: View) -> Told | None:
     if len(names) < 2 or not parts or len(parts) == len(names) or not view.returned_everywhere():
         return None
     right = [name for name in names if name not in parts]
-    said = (
-        f"{_listed(right)} {'is' if len(right) == 1 else 'are'} right in every case; what is wrong is {_listed(parts)}."
-    )
+    others = f"{_listed(right)} {'is' if len(right) == 1 else 'are'}" if len(right) <= MOST_LISTED else "everything else is"
+    said = f"{others} right in every case; what is wrong is {_listed(parts)}."
     return Told("symptom", f"only {', '.join(parts)} wrong", said)
 
 
