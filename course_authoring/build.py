@@ -107,11 +107,12 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
     library = Library(root)
     stale = [target for target in asked if force or _difference(root, target, library)]
     to_run = [t for t in stale if t.executed and (force or not _keep_outputs(root, t, library))]
+    reached = {target.path: _library_of(target, library) for target in to_run}  # here: threads must not parse at once
     cells = sum(cell.cell_type == "code" for target in to_run for cell in target.notebook.cells)
     with tqdm(total=cells, unit="cell", desc="running", disable=not cells) as bar:
 
         def run(target: Target) -> AuthoringError | None:
-            made_by = {"python": "{}.{}".format(*sys.version_info), "library": _library_of(target, library)}
+            made_by = {"python": "{}.{}".format(*sys.version_info), "library": reached[target.path]}
             try:
                 execute(target.source, target.notebook, root, on_cell=lambda: bar.update())
             except AuthoringError as problem:
