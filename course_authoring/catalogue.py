@@ -26,8 +26,8 @@ def differs(root: Path, sources: list[Source]) -> bool:
 
 def _entry(exercise: SourceExercise) -> dict:
     quiz = any("quiz" in cell.tags for cell in exercise.answers)
-    options = dict(OPTION.findall(exercise.heading.text)) if quiz else {}
-    return {"title": exercise.title, "points": exercise.points, "answer": _answer(exercise), "options": options}
+    entry = {"title": exercise.title, "points": exercise.points, "answer": _answer(exercise)}
+    return entry | {"options": dict(OPTION.findall(exercise.heading.text))} if quiz else entry
 
 
 def _answer(exercise: SourceExercise) -> str:

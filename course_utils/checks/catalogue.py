@@ -18,14 +18,14 @@ class Listed:
         title: As in the notebook's heading.
         points: What it is worth.
         answer: What the notebook calls the answer, such as ``"causal_mask"``.
-        options: Letter -> text of a quiz; empty for a coding exercise.
+        options: Letter -> text of a quiz; None for a coding exercise.
     """
 
     number: str
     title: str
     points: int
     answer: str
-    options: dict[str, str]
+    options: dict[str, str] | None = None
 
     @property
     def lesson(self) -> int:
@@ -35,7 +35,7 @@ class Listed:
     @property
     def is_quiz(self) -> bool:
         """Whether a letter answers it."""
-        return bool(self.options)
+        return self.options is not None
 
 
 @functools.cache

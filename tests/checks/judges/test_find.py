@@ -36,6 +36,6 @@ def test_a_quiz_explains_each_of_its_options():
 
 
 def test_an_exercise_that_has_no_file(monkeypatch):
-    monkeypatch.setitem(catalogue(), "1.99", listed("1.1").__class__("1.99", "New", 1, "brand_new", {}))
+    monkeypatch.setitem(catalogue(), "1.99", listed("1.1").__class__("1.99", "New", 1, "brand_new"))
     with pytest.raises(LookupError, match=r"1\.99 \(brand_new\) has no file in judges/lessons/lesson_01"):
         find("1.99")
