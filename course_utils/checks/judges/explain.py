@@ -7,17 +7,20 @@ which it is right. Whatever is told by name comes out of the reference by just t
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..probes.codec import Tree
 from ..probes.observe import observe_case
+from ..probes.probe import Probe
 from .compare import difference
 from .contrast import contrast
 from .exercise import Exercise, Fault
 from .symptoms import EXACT, PROPERTIES, SIDE_EFFECTS, STOPS
 from .symptoms.arguments import changed_arguments
+from .symptoms.beside import remembers
 from .symptoms.view import Told, View
 
 MOST_PAIRS = 400
@@ -43,12 +46,12 @@ class Explainer:
         view = View(self.exercise, self.inputs, self.expected, cases, failing)
         searches = (
             self._fault, self._own, self._stopped, self._beside, self._exactly, self._changed_arguments,
-            self._pair, self._fault_beside, self._fault_and_symptom, self._property, contrast,
+            self._pair, self._fault_beside, self._fault_and_symptom, remembers, self._property, contrast,
         )  # fmt: skip
         return next((told for search in searches if (told := search(view))), NOTHING)
 
     def _lazy(self, answer: Callable) -> _Lazy:
-        return _Lazy(lambda index: observe_case(answer, self.inputs[index], self.exercise.probe))
+        return _Lazy(answer, self.inputs, self.exercise.probe)
 
     def _fault(self, view: View) -> Told | None:
         for faults, known in self._alone:
@@ -61,7 +64,11 @@ class Explainer:
 
     def _stopped(self, view: View) -> Told | None:
         told = _first(STOPS, view)
-        return told and (self._pair(view) or told)
+        if told is None:
+            return None
+        where = contrast(view)
+        said = f"{told.looks_like} It is {where.name}." if where else told.looks_like
+        return self._pair(view) or dataclasses.replace(told, looks_like=said)
 
     def _beside(self, view: View) -> Told | None:
         """The values are right in every case; what is wrong lies beside them."""
@@ -76,7 +83,7 @@ class Explainer:
             cases = [change.of(case) for case in self.inputs]
             if None in cases:
                 continue
-            known = _Lazy(lambda index, cases=cases: observe_case(answer, cases[index], self.exercise.probe))
+            known = _Lazy(answer, cases, self.exercise.probe)
             if self._same(known, view, values_only=True):
                 return change.told
         return None
@@ -105,6 +112,8 @@ class Explainer:
     def _fault_and_symptom(self, view: View) -> Told | None:
         for faults, known in self._alone:
             if known[view.first]["outcome"] == "returned":
+                if not _first(EXACT, view.against(known).only(view.wrong[:2])):  # nothing in two: nothing in all
+                    continue
                 rest = view.against(known)
                 told = _first(EXACT, rest)
                 whole = told and (told.name == "parts in another order" or len(rest.parts()) <= 1)
@@ -118,8 +127,10 @@ class Explainer:
     def _same(self, known: _Lazy, view: View, values_only: bool = False) -> bool:
         """Whether an answer did what is known, the first wrong case first."""
         order = sorted(range(len(view.cases)), key=lambda index: not view.failing[index])
-        return all(
-            self._same_case(known[index], view.cases[index], self.expected[index], values_only) for index in order
+        if not all(self._same_case(known[i], view.cases[i], self.expected[i], True) for i in order):
+            return False
+        return values_only or all(
+            self._same_case(known.whole(i), view.cases[i], self.expected[i], False) for i in order
         )
 
     def _same_case(self, known: Tree, have: Tree, right: Tree, values_only: bool) -> bool:
@@ -144,15 +155,24 @@ class Explainer:
 
 
 class _Lazy:
-    """A list of observed cases that are observed when they are first asked for."""
+    """What an answer does in each case, observed when first asked for; gradients, which take longest, only in ``whole``."""
 
-    def __init__(self, observe: Callable[[int], Tree]) -> None:
-        self._observe, self._seen = observe, {}
+    def __init__(self, answer: Callable, inputs: list[dict[str, Any]], probe: Probe) -> None:
+        self._answer, self._inputs, self._probe = answer, inputs, probe
+        self._seen: dict[tuple[int, bool], Tree] = {}
 
     def __getitem__(self, index: int) -> Tree:
-        if index not in self._seen:
-            self._seen[index] = self._observe(index)
-        return self._seen[index]
+        return self._observed(index, gradients=False)
+
+    def whole(self, index: int) -> Tree:
+        """A case with its gradients, where the probe asks for them."""
+        return self._observed(index, gradients=self._probe.gradients)
+
+    def _observed(self, index: int, gradients: bool) -> Tree:
+        if (index, gradients) not in self._seen:
+            probe = dataclasses.replace(self._probe, gradients=gradients)
+            self._seen[index, gradients] = observe_case(self._answer, self._inputs[index], probe)
+        return self._seen[index, gradients]
 
 
 def _disjoint(faults: tuple[Fault, ...]) -> Iterator[tuple[Fault, Fault]]:

@@ -76,7 +76,7 @@ def observe_case(
     """What an answer does on one case; arguments as for ``observe``, ``names`` the names that raise."""
     arguments = copy.deepcopy(case)
     seen = _call(answer, arguments, probe, names, trusted)
-    seen["changed"] = [name for name in case if not _same(encode(case[name]), encode(arguments[name]))]
+    seen["changed"] = [name for name in visible(case) if not _same(encode(case[name]), encode(arguments[name]))]
     if probe.gradients and seen["outcome"] == "returned" and VALUES_ONLY not in case:
         seen["gradients"] = _gradients(answer, case, probe, names, trusted)
     return seen

@@ -99,9 +99,26 @@ def less_exact(view: View) -> Told | None:
             return Told(
                 "symptom",
                 "less exact",
-                f"`{part.name}` is right to a few digits only: float64 numbers were computed in a narrower dtype on the way.",
-                "keep the input's dtype throughout: no .float(), and new tensors with dtype=x.dtype.",
+                f"`{part.name}` is right to a few digits only: float64 numbers go through a narrower dtype, or an eps is added.",
+                "keep the input's dtype throughout, new tensors with dtype=x.dtype, and add no small number.",
             )
+    return None
+
+
+def not_a_tensor(view: View) -> Told | None:
+    """The right numbers, but in a list, an array or a plain number where a tensor is right."""
+    for part in view.parts():
+        sides = [side for side in part.numbers() or () if side[2].wrong]
+        kinds = {(pair.want["kind"], pair.have["kind"]) for _, _, pair in sides}
+        if len(kinds) != 1 or not all(close(view, have, want) for want, have, _ in sides):
+            continue
+        want, have = kinds.pop()
+        if want == "tensor" != have:
+            said = f"`{part.name}` holds the right numbers, but is no tensor: its type is {have}."
+            advice = (
+                "use torch operations from first to last, without .tolist() or .numpy(); torch.stack joins tensors."
+            )
+            return Told("symptom", "no tensor", said, advice)
     return None
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .beside import less_exact, other_dtype
+from .beside import less_exact, not_a_tensor, other_dtype
 from .masks import MASKS
 from .scales import SCALES
 from .sequences import SEQUENCES
@@ -235,4 +235,4 @@ _ELEMENTWISE = (
     Transform("truncated", torch.trunc, "{} is cut to whole numbers.", "keep floating-point numbers: no int, no long."),
 )  # fmt: skip
 
-EXACT = (parts_in_another_order, other_dtype, less_exact, transformed, *SCALES, *MASKS, *SEQUENCES)
+EXACT = (parts_in_another_order, not_a_tensor, other_dtype, less_exact, transformed, *SCALES, *MASKS, *SEQUENCES)

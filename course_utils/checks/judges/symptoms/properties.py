@@ -48,6 +48,9 @@ def rows_do_not_sum_to_one(view: View) -> Told | None:
             if all(have.dim() >= -axis and have.shape[axis] > 1 and _sums_to_one(have, axis) for _, have in broken):
                 said = f"`{part.name}` sums to 1 along axis {axis}; it should along the last one."
                 return Told("symptom", "sums to one along another axis", said, "normalize over the last axis, dim=-1.")
+        if torch.allclose(sums, torch.ones_like(sums), atol=1e-3):
+            said = f"`{part.name}` has negative entries; its rows sum to 1, but shares lie between 0 and 1."
+            return Told("symptom", "negative shares", said, "an exponential is positive, whatever the score.")
         said = f"the rows of `{part.name}` sum to {sums.min():.3g} to {sums.max():.3g}; each should sum to 1."
         advice = "divide by the sum of the row, after whatever changes single entries."
         return Told("symptom", "rows do not sum to one", said, advice)
@@ -63,7 +66,8 @@ def zeros_are_missing(view: View) -> Told | None:
         share = [((want == 0).any(), (want == 0) & (have != 0) & ~have.isnan()) for want, have in wrong]
         if all(any_zero for any_zero, _ in share) and any(places.any() for _, places in share):
             places = [p for _, p in share]
-            ahead = all(p.dim() > 1 and (p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in places if p.any())
+            found = [p for p in places if p.any()]
+            ahead = _over_positions(places) and all((p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in found)
             where = ", all of them later than their row: the future is seen" if ahead else ""
             said = (
                 f"{sum(int(p.sum()) for p in places)} entries of `{part.name}` should be exactly 0 and are not{where}."
@@ -115,7 +119,9 @@ def other_parts_are_right(view: View) -> Told | None:
     if len(names) < 2 or not parts or len(parts) == len(names) or not view.returned_everywhere():
         return None
     right = [name for name in names if name not in parts]
-    others = f"{_listed(right)} {'is' if len(right) == 1 else 'are'}" if len(right) <= MOST_LISTED else "everything else is"
+    others = (
+        f"{_listed(right)} {'is' if len(right) == 1 else 'are'}" if len(right) <= MOST_LISTED else "everything else is"
+    )
     said = f"{others} right in every case; what is wrong is {_listed(parts)}."
     return Told("symptom", f"only {', '.join(parts)} wrong", said)
 
@@ -152,7 +158,7 @@ def _place(maps: list[Tensor]) -> str | None:
         for said, test in tests:
             if all(test(index, size) for index, size in at):
                 return f"{said} of axis {axis}"
-    if all(m.dim() > 1 for m in maps):
+    if _over_positions(maps):
         apart = torch.cat([m.nonzero()[:, -1] - m.nonzero()[:, -2] for m in maps])
         for said, test in (
             ("on the diagonal", apart == 0),
@@ -162,6 +168,11 @@ def _place(maps: list[Tensor]) -> str | None:
             if test.all():
                 return said
     return None
+
+
+def _over_positions(places: list[Tensor]) -> bool:
+    """Whether the last two axes can be rows of queries and columns of keys: a plain ``(B, V)`` has no diagonal."""
+    return all(p.dim() > 2 or (p.dim() == 2 and p.shape[-1] == p.shape[-2]) for p in places)
 
 
 def _numeric(view: View) -> list[tuple[Part, list]]:

@@ -72,6 +72,11 @@ class View:
         """The same answer beside something else than what is right; ``known[index]`` is a case."""
         return dataclasses.replace(self, expected=known)
 
+    def only(self, indices: list[int]) -> View:
+        """The same answer in some of the cases."""
+        sides = ([side[i] for i in indices] for side in (self.inputs, self.expected, self.cases, self.failing))
+        return View(self.exercise, *sides)
+
     def returned_everywhere(self) -> bool:
         """Whether both returned a value in every case that is wrong."""
         return all(self.expected[i]["outcome"] == self.cases[i]["outcome"] == "returned" for i in self.wrong)
