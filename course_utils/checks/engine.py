@@ -1,15 +1,20 @@
-"""``check(number, answer)`` and ``failing_case()``: the whole interface that a notebook uses."""
+"""``check(number, answer)`` and ``failing_case()``: the whole interface that a notebook uses.
+
+The judges are imported where they are needed: who only probes answers loads no right one with this package.
+"""
+
+from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .judges.exercise import Exercise, Quiz
-from .judges.find import find
-from .judges.judge import cases_of, judge_for
-from .judges.verdict import Verdict
 from .probes import observe_answer
 from .probes.probe import visible
 from .probes.state import neutral_state
+
+if TYPE_CHECKING:
+    from .judges.exercise import Exercise, Quiz
+    from .judges.verdict import Verdict
 
 SEED = 20170612  # fixed, so that a notebook shows the same message on every run; the grader draws its own
 _FAILED: dict[str, dict[str, Any]] = {}  # "case": the arguments that the last failed check was called with
@@ -34,6 +39,8 @@ def check(number: str, answer: object) -> None:
         NotYet: The answer is missing or not right yet.
         ValueError: There is no such exercise.
     """
+    from .judges.find import find
+
     entry = find(number)
     verdict = run(entry, answer)
     if not verdict.passed:
@@ -61,11 +68,15 @@ def failing_case() -> dict[str, Any]:
 
 def run(entry: Exercise | Quiz, answer: object, seed: int = SEED) -> Verdict:
     """Probe and judge in this process, leaving every global state as it was."""
+    from .judges.judge import judge_for
+
     inputs = _inputs(entry, seed)
     return judge_for(entry, inputs)(observe_answer(entry.number, answer, inputs))
 
 
 def _inputs(entry: Exercise | Quiz, seed: int = SEED) -> list:
+    from .judges.judge import cases_of
+
     with neutral_state():
         return cases_of(entry, seed)
 
