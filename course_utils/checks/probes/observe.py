@@ -55,7 +55,7 @@ def observe(
     fits = is_class if probe.expects == "class" else callable(answer) and not is_class
     if not fits:
         return {"answer": "wrong kind", "type": "class" if is_class else type_name(answer), "cases": []}
-    names = probe.off_limits if guarded and not trusted else ()
+    names = probe.off_limits if guarded and not trusted else None
     cases = [observe_case(answer, case, probe, names, trusted) for case in inputs]
     if probe.again and not trusted:
         for case, seen in zip(reversed(inputs), reversed(cases), strict=True):
@@ -71,7 +71,7 @@ def observe_value(answer: object) -> dict:
 
 
 def observe_case(
-    answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...] = (), trusted: bool = True
+    answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...] | None = None, trusted: bool = True
 ) -> dict:
     """What an answer does on one case; arguments as for ``observe``, ``names`` the names that raise."""
     arguments = copy.deepcopy(case)
@@ -82,7 +82,7 @@ def observe_case(
     return seen
 
 
-def _call(answer: Any, arguments: dict[str, Any], probe: Probe, names: tuple[str, ...], trusted: bool) -> dict:
+def _call(answer: Any, arguments: dict[str, Any], probe: Probe, names: tuple[str, ...] | None, trusted: bool) -> dict:
     with neutral_state():
         before = torch.get_rng_state()
         try:
@@ -99,8 +99,9 @@ def _call(answer: Any, arguments: dict[str, Any], probe: Probe, names: tuple[str
 
 
 @contextlib.contextmanager
-def _watched(names: tuple[str, ...], answer: Any) -> Iterator[None]:
-    with off_limits(names, answer), SameNames():
+def _watched(names: tuple[str, ...] | None, answer: Any) -> Iterator[None]:
+    """``names`` None: the guard is down, and nothing is off limits, the checks themselves included."""
+    with contextlib.nullcontext() if names is None else off_limits(names, answer), SameNames():
         yield
 
 
@@ -111,7 +112,7 @@ def _note_again(seen: dict, again: dict) -> None:
         seen["again"] = again["value"]
 
 
-def _gradients(answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...], trusted: bool) -> dict:
+def _gradients(answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...] | None, trusted: bool) -> dict:
     """Gradients of a fixed weighted sum of the outputs, by argument or entry of one; as text, why there are none."""
     arguments = copy.deepcopy(case)
     leaves = {}
