@@ -14,7 +14,7 @@
 # {{colab_link}} · about 65 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# what your answer did. You may try as often as you like. Hints are folded under each check. Nowhere in this course may an answer change the arguments it is given.
 
 # %% tags=["setup"]
 import torch
@@ -29,8 +29,8 @@ from course_utils.checks import check
 #
 # | argument | shape |
 # |---|---|
-# | `x` | `(n, m)`, all numbers positive |
-# | returns | `(n, m)`, a new tensor |
+# | `x` | `(n, m)`, floating-point numbers, all positive |
+# | returns | `(n, m)`, a new tensor of the same dtype |
 #
 # Example: `shares(torch.tensor([[1., 3.], [2., 2.]]))` is `[[0.25, 0.75], [0.50, 0.50]]`. PyTorch's `F.normalize` is off limits here.
 
@@ -168,7 +168,7 @@ check("0.4", embed)
 # ### 0.5 · All pairs by einsum
 # 2 points · difficulty 2 of 5 · 5 minutes
 #
-# Write `all_products(x, y)` with one call of `torch.einsum`: the dot product of every row of `x` with every row of `y`.
+# Write `all_products(x, y)`, best with one call of `torch.einsum`: the dot product of every row of `x` with every row of `y`.
 #
 # | argument | shape |
 # |---|---|

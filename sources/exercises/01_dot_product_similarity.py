@@ -60,7 +60,7 @@ check("1.1", dot)
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
 # Write `cosine(a, b)` for two stacks of vectors: the cosine of the angle between row `i` of `a` and row `i` of `b`. Where one of the two is the zero vector, the result is 0.
-# Vectors that are short but not zero count like any other: your guard must not change their cosine.
+# Vectors that are short but not zero count like any other, down to a length of `1e-7`: your guard must not change their cosine.
 #
 # | argument | shape |
 # |---|---|
@@ -100,8 +100,8 @@ check("1.2", cosine)
 # </details>
 
 # %% [markdown] tags=["solution"]
-# **About this solution.** Replacing a length of exactly 0 changes nothing else. Adding a small constant to every length works too as long as it is far below the lengths
-# that occur; `1e-3` is not, `1e-8` is. PyTorch takes a third way: it never lets the length fall below `eps=1e-8`.
+# **About this solution.** Replacing a length of exactly 0 changes nothing else. Adding a small constant to every length changes every cosine a little, and that of short vectors much:
+# beside a length of `1e-7`, `1e-8` is a tenth. PyTorch takes a third way: it never lets the length fall below `eps=1e-8`.
 
 # %% [markdown]
 # ### 1.3 · All queries against all keys, in a batch
@@ -141,7 +141,7 @@ check("1.3", all_pairs)
 # ### 1.4 · The same by einsum
 # 2 points · difficulty 2 of 5 · 5 minutes
 #
-# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3 and one call of `torch.einsum`. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
+# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3, best with one call of `torch.einsum`. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
 
 # %% tags=["exercise"]
 def all_pairs_einsum(queries, keys):
@@ -173,10 +173,10 @@ check("1.4", all_pairs_einsum)
 # |---|---|
 # | `query` | `(d,)`, not zero |
 # | `keys` | `(L_k, d)`, none of them zero |
-# | `k` | a whole number |
+# | `k` | a whole number from 1 to `L_k` |
 # | returns | `(k,)`, whole numbers (int64) |
 #
-# Example: among the keys `[1, 4]`, `[-1, -2]`, `[40, 0]`, `[0.4, 0.6]`, the two nearest to `[2, 3]` are rows 3 and 0. Row 2 has by far the largest dot product.
+# Example: among the keys `[1, 4]`, `[-1, -2]`, `[40, 0]`, `[0.4, 0.6]`, the two nearest to `[2, 3]` are rows 3 and 0. Row 2 has by far the largest dot product. In the check no two keys tie.
 
 # %% tags=["exercise"]
 def nearest(query, keys, k):
@@ -220,7 +220,7 @@ expected = F.cosine_similarity(q[1, 2], k[1, 0], dim=0)
 print(f"item 1, query 2, key 0: computed {batch_cosines_broken(q, k)[1, 2, 0]:.3f}, by PyTorch's function {expected:.3f}")
 
 # %% [markdown]
-# Write `batch_cosines(queries, keys)` so that it is right for every batch: `(B, L_q, d)` and `(B, L_k, d)` give `(B, L_q, L_k)`.
+# Write `batch_cosines(queries, keys)` so that it is right for every batch: `(B, L_q, d)` and `(B, L_k, d)` give `(B, L_q, L_k)` of the same dtype. No vector is zero.
 
 # %% tags=["exercise"]
 def batch_cosines(queries, keys):

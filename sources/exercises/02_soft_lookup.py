@@ -15,6 +15,8 @@
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+#
+# In all six coding exercises gradients must flow through your answer, and it keeps the dtype of its arguments: use torch operations from first to last.
 
 # %% tags=["setup"]
 import torch
@@ -32,7 +34,7 @@ from course_utils.checks import check
 # | `scores` | `(L_q, L_k)` or `(B, L_q, L_k)` |
 # | returns | the same shape and dtype; each row along the last dimension sums to 1, and nothing is NaN |
 #
-# Example: `softmax(torch.tensor([[1000., 1000.], [-1000., -1000.]]))` is `[[0.5, 0.5], [0.5, 0.5]]`. PyTorch's `softmax`, `log_softmax` and `logsumexp` are off limits here.
+# Example: `softmax(torch.tensor([[1000., 1000.], [-1000., -1000.]]))` is `[[0.5, 0.5], [0.5, 0.5]]`. PyTorch's `softmax`, `log_softmax` and `logsumexp`, and what is built on them (`softmin`, `gumbel_softmax`, `cross_entropy`, attention), are off limits here.
 
 # %% tags=["exercise"]
 def softmax(scores):
@@ -71,7 +73,7 @@ check("2.1", softmax)
 #
 # | argument | shape |
 # |---|---|
-# | `scores` | `(L_q, L_k)` |
+# | `scores` | `(L_q, L_k)`, finite |
 # | `temperature` | a positive number |
 # | returns `weights`, `entropy` | `(L_q, L_k)`, `(L_q,)`, never NaN |
 #

@@ -15,6 +15,8 @@
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
+#
+# An answer never changes its arguments in place, and what it computes has their dtype. In 3.1, 3.2, 3.3 and 3.6 gradients must flow through it: use torch operations from first to last.
 
 # %% tags=["setup"]
 import torch
@@ -40,7 +42,7 @@ from course_utils.metrics import edit_distance
 # | `W_q` | `(d_att, d_state)` |
 # | `W_k` | `(d_att, d_enc)` |
 # | `w_v` | `(d_att,)` |
-# | `mask` | `(B, L_s)`, boolean, True at real letters; each word has one at least |
+# | `mask` | `(B, L_s)`, boolean, True at real letters; each word has one at least, and padding may stand anywhere |
 # | returns `context`, `weights` | `(B, d_enc)`, `(B, L_s)` |
 #
 # Example: if `w_v` is all zeros, then every real letter of a word has the same weight. `torch.softmax` is allowed; the course's own attention and `masked_softmax` are off limits.
@@ -132,7 +134,7 @@ check("3.2", decoder_step)
 # | `model(source, prefix)` | takes ids `(B, L_s)` and `(B, L)`, gives logits `(B, L, V)`; those at position `t` score the symbol **after** `prefix[:, t]` |
 # | `source` | `(B, L_s)` |
 # | `target` | `(B, L_t)`, padded at the end with `pad_id` |
-# | `pad_id` | a whole number, not always 0 |
+# | `pad_id` | one of the `V` symbols, not always 0 |
 # | returns | the mean over all real symbols of the batch, a tensor with no dimensions through which gradients flow |
 #
 # Example: a model that gives the same logit to all of `V` symbols has the loss `log(V)`. `F.cross_entropy` is allowed; the course's own losses are off limits.
@@ -221,7 +223,7 @@ check("3.4", greedy_decode)
 # |---|---|
 # | `hypotheses` | a list with one list of phonemes for each word, perhaps an empty one |
 # | `references` | a list with, for each word, the list of its accepted pronunciations, at least one, none empty |
-# | returns | a number, 0 if every word is right; it may be above 1 |
+# | returns | a number, 0 if every word is right; it may be above 1. Where two pronunciations are as near, either may count |
 #
 # Example: `[["R", "IY", "D"], ["AH"]]` against `[[["R", "EH", "D"], ["R", "IY", "D"]], [["EY"]]]` is 1 edit on 3 + 1 phonemes: 0.25. You may call `edit_distance(a, b)`; the course's own error rates are off limits.
 

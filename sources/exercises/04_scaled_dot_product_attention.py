@@ -16,7 +16,9 @@
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 #
-# As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q` with `W_q` of shape `(d_model, d_k)`. Where you have written `attention` in 4.2, you may call it in the exercises after it.
+# As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q` with `W_q` of shape `(d_model, d_k)`. Where you have written `attention` in 4.2, you may call it in the exercises after it; PyTorch's own function is allowed there too.
+#
+# An answer never changes its arguments in place. From 4.2 on, gradients must flow through it, and it has the dtype of its arguments: use torch operations from first to last.
 
 # %% tags=["setup"]
 import torch
@@ -160,7 +162,7 @@ check("4.3", self_attention)
 # |---|---|
 # | `x` | `(B, L, d)` |
 # | `W_qkv` | `(d, 3 * d)` |
-# | returns `query`, `key`, `value` | three tensors `(B, L, d)` |
+# | returns `query`, `key`, `value` | three tensors `(B, L, d)`, in a tuple or a list, not stacked to one |
 #
 # Example: `x = [[[1., 10.]]]` and `W_qkv = [[1., 2., 3., 4., 5., 6.], [0., 0., 0., 0., 0., 0.]]` give the query `[[[1., 2.]]]`, the key `[[[3., 4.]]]` and the value `[[[5., 6.]]]`.
 

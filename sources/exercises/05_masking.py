@@ -16,7 +16,8 @@
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 #
-# In all exercises masks are boolean, and True means **may attend**.
+# In all exercises masks are boolean, and True means **may attend**. All numbers that you are given are finite, and no answer may change its arguments. Where the course's
+# own masks and attention do what you are asked to write, they are off limits, except in 5.8.
 
 # %% tags=["setup"]
 import torch
@@ -113,7 +114,7 @@ check("5.2", causal_mask)
 # | `mask` | boolean, broadcasts to `(B, L_q, L_k)`; every row allows something |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)`, in the dtype of the query |
 #
-# One case of the check is in half precision (`float16`), and in one all scores are near -100000. Example: a query of zeros, values `[[[10.], [20.], [90.]]]` and the mask `[[True, True, False]]` give the output `[[[15.]]]`. PyTorch's ready-made function and the course's are off
+# One case of the check is in half precision (`float16`), in one all scores are near -100000, and in one the hidden scores lie far above all others. Gradients must flow through your answer: use torch operations from first to last. Example: a query of zeros, values `[[[10.], [20.], [90.]]]` and the mask `[[True, True, False]]` give the output `[[[15.]]]`. PyTorch's ready-made function and the course's are off
 # limits; `torch.softmax` is allowed.
 
 # %% tags=["exercise"]
@@ -154,7 +155,7 @@ check("5.3", masked_attention)
 # | `masks` | any number of boolean tensors whose shapes broadcast together, or `None` |
 # | returns | boolean, the broadcast shape; or `None` |
 #
-# Example: shapes `(2, 1, 1, 7)` and `(1, 1, 5, 7)` give `(2, 1, 5, 7)`. The masks that are handed in must stay as they are.
+# Example: shapes `(2, 1, 1, 7)` and `(1, 1, 5, 7)` give `(2, 1, 5, 7)`. The masks that are handed in must stay as they are; a mask that is alone may be handed back itself.
 
 # %% tags=["exercise"]
 def combine_masks(*masks):
@@ -269,13 +270,13 @@ check("5.6", sliding_window_mask)
 #
 # | argument | shape |
 # |---|---|
-# | `attend` | a function, `(B, L, d)` to `(B, L, d)`; it gives the same output each time |
+# | `attend` | a function, `(B, L, d)` to `(B, L, d)`, for the `B` and `d` of `x` and any `L`; it gives the same output each time, and gradients flow through it |
 # | `x` | `(B, L, d)`, with `L` at least 3; leave it as it is |
 # | returns | `True` or `False` |
 #
 # Example: a function that adds up all positions so far, `lambda x: x.cumsum(1)`, does not leak. One that subtracts the mean over all positions does. In the check some functions leak at a single pair of positions, some in a single item of
-# the batch or through a single entry of the vectors, and some faintly: an output moves by a few ten-thousandths, while rounding stays below a millionth. Some normalize each token first: they look at its entries in relation to one another, and do not
-# notice if all of them are moved, or stretched, by the same number.
+# the batch or through a single entry of the vectors, and some faintly: an output moves by a few ten-thousandths, while rounding stays below a millionth. Opposite changes may cancel in a sum, and lengths may stay as they are. Some normalize each token first: they look at its entries in relation to one another, and do not
+# notice if all of them are moved, or stretched, by the same number. A check that fails names the function by what it does.
 
 # %% tags=["exercise"]
 def leaks(attend, x):
@@ -332,7 +333,7 @@ for row, out in zip(weights[0, 0].tolist(), output.flatten().tolist(), strict=Tr
     print("weights", [f"{w:.2f}" for w in row], f"  output {out:.0f}")
 
 # %% [markdown]
-# Write `attend(query, key, value, keep)` so that it is right for all sizes: `(B, H, L_q, d_k)`, `(B, H, L_k, d_k)`, `(B, H, L_k, d_v)` and `(B, L_k)` give the output `(B, H, L_q, d_v)` and the weights `(B, H, L_q, L_k)`.
+# Write `attend(query, key, value, keep)` so that it is right for all sizes: `(B, H, L_q, d_k)`, `(B, H, L_k, d_k)`, `(B, H, L_k, d_v)` and `(B, L_k)` give the output `(B, H, L_q, d_v)` and the weights `(B, H, L_q, L_k)`. Each item of the batch has at least one real token, and gradients must flow through your answer.
 
 # %% tags=["exercise"]
 def attend(query, key, value, keep):

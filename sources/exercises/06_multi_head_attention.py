@@ -15,6 +15,8 @@
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
+#
+# Gradients must flow through your answers: use torch operations from first to last. What you return has the dtype of what you are given, and no answer may change its arguments.
 
 # %% tags=["setup"]
 import torch
@@ -113,7 +115,7 @@ check("6.2", merge_heads)
 # | `mask` | `None`, or boolean, broadcasts to `(B, H, L_q, L_k)`; True = may attend |
 # | returns `output`, `weights` | `(B, L_q, d_in)`, `(B, H, L_q, L_k)` |
 #
-# In the check `d_in` and `d_model` differ, every query may attend to something, and gradients must reach the parameters. You may call your answers to 6.1 and 6.2, and `masked_softmax(scores, mask)` of lesson 05, which accepts `None` too. PyTorch's ready-made attention is off limits, and so are the course's own attention, `split_heads` and `merge_heads`.
+# In the check `d_in` and `d_model` differ, every query may attend to something, and gradients must reach all parameters. You may call your answers to 6.1 and 6.2, and `masked_softmax(scores, mask)` of lesson 05, which accepts `None` too. PyTorch's ready-made attention is off limits, and so are the course's own attention, `split_heads` and `merge_heads`.
 #
 # Example: if all key projections (weights and biases) are zero and there is no mask, then all weights are `1 / L_k`.
 
@@ -165,7 +167,7 @@ check("6.3", multi_head_attention)
 # | `W_v` | `(H * d_v, d_in)`, where `d_v` may differ from `d_head` |
 # | returns `output`, `weights` | `(B, L_q, H * d_v)`, `(B, L_q, L_k, H)` |
 #
-# Example: if `W_k` is zero, all weights are `1 / L_k`. All sizes differ in the check, so a letter in the wrong place stops your code or gives another result. `F.scaled_dot_product_attention` is off limits, and so are the course's own attention, `split_heads` and `merge_heads`.
+# Example: if `W_k` is zero, all weights are `1 / L_k`. All sizes differ in the check, so a letter in the wrong place stops your code or gives another result. What counts is the result: other operations than einsum are allowed, but `F.scaled_dot_product_attention` is off limits, and so are the course's own attention, `split_heads` and `merge_heads`.
 
 # %% tags=["exercise"]
 def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
@@ -203,7 +205,7 @@ check("6.4", heads_by_einsum)
 # ### 6.5 · Copy PyTorch's packed weights
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
-# Write `unpack(packed)`: from the parameters of `nn.MultiheadAttention`, as a dict, to those of this course's module, as a dict. PyTorch stacks query, key and value, in this order. Some modules have no biases. Then the keys with `bias` are missing, and must be missing in the result too.
+# Write `unpack(packed)`: from the parameters of `nn.MultiheadAttention`, as a dict, to those of this course's module, as a dict. PyTorch stacks query, key and value, in this order. Some modules have no biases. Then both keys with `bias` are missing, and all must be missing in the result too. Views are as good as copies.
 #
 # | key of `packed` | shape | keys of the result |
 # |---|---|---|

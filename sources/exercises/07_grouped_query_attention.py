@@ -14,7 +14,7 @@
 # {{colab_link}} · about 70 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# what your answer did. You may try as often as you like. Hints are folded under each check. No answer may change its arguments.
 
 # %% tags=["setup"]
 import torch
@@ -76,6 +76,8 @@ check("7.1", cache_bytes)
 #
 # If the new positions do not fit, `update` raises a `ValueError` with a sentence of yours and leaves the cache as it was. Filling the room to the last position is allowed.
 #
+# What comes back may be views or copies. What is kept is the cache's own: whatever happens to `key` and `value` after the call, or in another cache, does not change it. The course's `KVCache` is off limits.
+#
 # Example: a cache with `max_len=4` gets one position, then two. The first update returns shapes with length 1, the second with length 3; a third update with two more raises the error.
 
 # %% tags=["exercise"]
@@ -132,7 +134,7 @@ check("7.2", Cache)
 # | `num_repeats` | a whole number from 1, $H / H_{kv}$ |
 # | returns | `(B, H_kv * num_repeats, L, d_head)` |
 #
-# Example: heads that hold the numbers 1 and 2, with `num_repeats=2`, become 1, 1, 2, 2. Any of PyTorch's operations may be used.
+# Example: heads that hold the numbers 1 and 2, with `num_repeats=2`, become 1, 1, 2, 2. Any of PyTorch's operations may be used; the course's `repeat_kv` is off limits. The dtype stays, and gradients must flow through your answer: use torch operations from first to last.
 
 # %% tags=["exercise"]
 def repeat_kv(x, num_repeats):
@@ -169,7 +171,7 @@ check("7.3", repeat_kv)
 # | `mask` | boolean, True = may attend, broadcastable to `(B, H, L, L)`; every query may attend to something |
 # | returns | `(B, L, d_model)` |
 #
-# The scores are divided by $\sqrt{d_{head}}$. With `num_kv_heads = num_heads` it must be the layer of lesson 06. Gradients must reach all four weights. You may call your own `repeat_kv`; ready-made attention is off limits, and so are `split_heads`, `merge_heads` and `repeat_kv` of the course.
+# The scores are divided by $\sqrt{d_{head}}$. With `num_kv_heads = num_heads` it must be the layer of lesson 06. Gradients must reach `x` and all four weights: use torch operations from first to last. You may call your own `repeat_kv`; ready-made attention is off limits, and so are `split_heads`, `merge_heads` and `repeat_kv` of the course.
 
 # %% tags=["exercise"]
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
@@ -219,7 +221,7 @@ check("7.4", grouped_query_attention)
 # | `weight` | `(H * d_head, d_in)`, stored as `nn.Linear` stores it: head 0 in the first `d_head` rows, and so on |
 # | returns | `(H_kv * d_head, d_in)` |
 #
-# Example: four heads with `d_head` 1 and the rows `[1.], [3.], [10.], [20.]`, pooled into two heads, give `[2.], [15.]`.
+# Example: four heads with `d_head` 1 and the rows `[1.], [3.], [10.], [20.]`, pooled into two heads, give `[2.], [15.]`. The dtype stays, and gradients must flow through your answer: use torch operations from first to last.
 
 # %% tags=["exercise"]
 def pool_heads(weight, num_heads, num_kv_heads):
@@ -267,13 +269,13 @@ met = grouped_attention_broken(query, key, value, causal_mask(3))[0, :, 0, 0]
 print("value head met by query heads 0 to 3:", [round(x) for x in met.tolist()])
 
 # %% [markdown]
-# Write `grouped_attention(query, key, value, mask)` so that it is right for all sizes. Ready-made attention and the course's `repeat_kv` are off limits.
+# Write `grouped_attention(query, key, value, mask)` so that it is right for all sizes. Ready-made attention and the course's `repeat_kv` are off limits. Gradients must flow through your answer: use torch operations from first to last.
 #
 # | argument | shape |
 # |---|---|
 # | `query` | `(B, H, L_q, d_k)` |
 # | `key`, `value` | `(B, H_kv, L_k, d_k)`, `(B, H_kv, L_k, d_v)` |
-# | `mask` | boolean, True = may attend, `(1, 1, L_q, L_k)` |
+# | `mask` | boolean, True = may attend, `(1, 1, L_q, L_k)`, causal or not; every query may attend to something |
 # | returns | `(B, H, L_q, d_v)` |
 
 # %% tags=["exercise"]

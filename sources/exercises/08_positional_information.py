@@ -34,7 +34,7 @@ from course_utils.checks import check
 #
 # | argument | meaning |
 # |---|---|
-# | `num_positions` | number of rows, at least 1 |
+# | `num_positions` | number of rows, at least 1 (in the check up to 600: angles in `float32` are precise enough) |
 # | `d_model` | number of columns; if it is odd, raise a `ValueError` |
 # | returns | `(num_positions, d_model)`, `float32` |
 #
@@ -78,7 +78,7 @@ check("8.1", sinusoidal_table)
 #
 # | argument | meaning |
 # |---|---|
-# | `delta` | whole number or fraction; may be negative or 0 |
+# | `delta` | whole number or fraction; may be negative or 0 (in the check between -40 and 40: `float32` is precise enough) |
 # | `d_model` | even |
 # | returns | `(d_model, d_model)`, `float32` |
 #
@@ -126,7 +126,7 @@ check("8.2", shift_matrix)
 # | `base` | a number, such as 10000.0 |
 # | returns | shape and dtype of `x` |
 #
-# Example: with `base = 1` all pairs turn by `pos` radians; `x = [[[[1., 0.]]]]` at position 2 becomes `[[[[-0.4161, 0.9093]]]]`. In the check one case is in `float64`. Queries and keys are learned, so a gradient must reach `x` through your result: work with tensor operations.
+# Example: with `base = 1` all pairs turn by `pos` radians; `x = [[[[1., 0.]]]]` at position 2 becomes `[[[[-0.4161, 0.9093]]]]`. In the check one case is in `float64`; compute the angles in `float64` too, then the result is as precise as that. Queries and keys are learned, so a gradient must reach `x` through your result: work with tensor operations.
 
 # %% tags=["exercise"]
 def rope(x, positions, base):
@@ -171,7 +171,7 @@ check("8.3", rope)
 # | `length` | number of positions, at least 3 |
 # | returns | `True` or `False` |
 #
-# Examples: `lambda m, n: -abs(m - n)` is relative. `lambda m, n: m * n` is not. Scores are rounded as in `float32`: two scores that ought to be equal may differ by about a millionth. In the check some scores break the rule at a single pair of positions.
+# Examples: `lambda m, n: -abs(m - n)` is relative. `lambda m, n: m * n` is not. Scores are rounded as in `float32`: two scores that ought to be equal may differ by about a millionth, whether they are large or near 0; scores that ought to differ do so by a thousandth or more. In the check some scores break the rule at a single pair of positions. After a failed check `failing_case()["scores"]` is the table that was tried: `score(m, n)` is its entry `[m, n]`.
 
 # %% tags=["exercise"]
 def distance_only(score, length):
@@ -252,7 +252,7 @@ check("8.5", alibi_slopes)
 #
 # | argument | shape |
 # |---|---|
-# | `slopes` | `(H,)`, positive |
+# | `slopes` | `(H,)`, positive, `float32`; they are not learned, so values are enough |
 # | `L_q`, `L_k` | numbers of queries and keys, `L_k` at least `L_q` |
 # | returns | `(H, L_q, L_k)`, `float32` |
 #
@@ -306,7 +306,7 @@ for row in scores_broken(q, k)[0, 0].tolist():
     print("  ".join(f"{score:6.2f}" for score in row))
 
 # %% [markdown]
-# Write `rotary_scores(query, key)` so that it is right, with pairs `(i, i + d_head / 2)` as in 8.3 and base 10000: queries `(B, H, L_q, d_head)` and keys `(B, H, L_k, d_head)` give scores `(B, H, L_q, L_k)`, divided by the root of `d_head`. The queries stand at the last `L_q` of the `L_k` positions. You may call your `rope` of 8.3.
+# Write `rotary_scores(query, key)` so that it is right, with pairs `(i, i + d_head / 2)` as in 8.3 and base 10000: queries `(B, H, L_q, d_head)` and keys `(B, H, L_k, d_head)` give scores `(B, H, L_q, L_k)`, divided by the root of `d_head`. The queries stand at the last `L_q` of the `L_k` positions. You may call your `rope` of 8.3. Gradients must flow through your answer: use torch operations from first to last.
 
 # %% tags=["exercise"]
 def rotary_scores(query, key):

@@ -16,7 +16,7 @@
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 #
-# In all exercises masks are boolean, and True means **may attend**.
+# In all exercises masks are boolean, and True means **may attend**. What you return has the dtype of `x`, no answer may change its arguments in place, and gradients must flow through your answers: use torch operations from first to last.
 
 # %% tags=["setup"]
 import torch
@@ -41,7 +41,7 @@ from course_utils.multi_head import MultiHeadAttention
 # | `eps` | a small number, added where lesson 09 adds it; not always the same |
 # | returns | `(B, L, d_model)` |
 #
-# The check compares the output, and the gradient that reaches `x`. One vector consists of equal numbers, so its variance is 0: output and gradient must stay finite there.
+# The check compares the output, and the gradients that reach `x`, `weight` and `bias`. One vector consists of equal numbers, so its variance is 0: output and gradient must stay finite there.
 #
 # Example: `x = [[[1., 3., 5., 7.]]]` with weights 1, biases 0 and `eps = 4` gives `[[[-1., -0.3333, 0.3333, 1.]]]`: the mean is 4, the variance 5, and $\sqrt{5 + 4} = 3$. The ready-made norms are off limits.
 
@@ -87,7 +87,7 @@ check("9.1", layer_norm)
 # | `eps` | a small number, added inside the root |
 # | returns | `(B, L, d_model)` |
 #
-# Example: `x = [[[1., 3., 5., 7.]]]` with weights 1 and `eps = 4` gives `[[[0.2, 0.6, 1.0, 1.4]]]`: the mean square is 21, and $\sqrt{21 + 4} = 5$. The ready-made norms are off limits.
+# Example: `x = [[[1., 3., 5., 7.]]]` with weights 1 and `eps = 4` gives `[[[0.2, 0.6, 1.0, 1.4]]]`: the mean square is 21, and $\sqrt{21 + 4} = 5$. The check looks at gradients as in 9.1. The ready-made norms are off limits.
 
 # %% tags=["exercise"]
 def rms_norm(x, weight, eps):
@@ -123,7 +123,7 @@ check("9.2", rms_norm)
 # | `params["down_proj.weight"]`, `params["down_proj.bias"]` | `(d_model, d_ff)`, `(d_model,)` |
 # | returns | `(B, L, d_model)` |
 #
-# The check also looks at the gradients that reach both matrices. `F.linear` is allowed; the course's own network is off limits. Example: with `up_proj.weight = [[1.], [-1.]]`, `down_proj.weight = [[1., 1.]]` and biases 0, the network computes the absolute value.
+# The check also looks at the gradients that reach `x`, both matrices and both biases. `F.linear` is allowed; the course's own network is off limits. Example: with `up_proj.weight = [[1.], [-1.]]`, `down_proj.weight = [[1., 1.]]` and biases 0, the network computes the absolute value.
 
 # %% tags=["exercise"]
 def feed_forward(x, params):
@@ -154,7 +154,7 @@ check("9.3", feed_forward)
 # | `sublayer` | called with one tensor, gives one of the same shape |
 # | returns | `(B, L, d_model)` |
 #
-# Leave the constructor and its names as they are: the check puts its own numbers into `norm`. It looks at both orders, at the gradient that reaches `x`, and at training, where dropout acts.
+# Leave the constructor and its names as they are: the check puts its own numbers into `norm`. It looks at both orders, at the gradients that reach `x` and the norm's parameters, and at training, where dropout acts. The course's `Residual` is off limits.
 #
 # Example: for `x = [[[1., 3.]]]`, a fresh norm, no dropout, and a sublayer that gives its input plus 1, pre-norm gives `[[[1., 5.]]]` (the norm of `x` is -1 and 1) and post-norm gives `[[[-1., 1.]]]`.
 
@@ -199,7 +199,7 @@ check("9.4", Residual)
 # | `mask` | boolean, broadcasts to `(B, H, L, L)` |
 # | returns | `(B, L, d_model)` |
 #
-# `MultiHeadAttention` and `FeedForward` are those of the course (lesson 06 and section 9.3): `self.self_attention(y, mask=mask)` is self-attention. Leave the constructor as it is. `Residual`, `EncoderLayer` and PyTorch's layers are off limits; you may write a small method of your own.
+# `MultiHeadAttention` and `FeedForward` are those of the course (lesson 06 and section 9.3): `self.self_attention(y, mask=mask)` is self-attention. Leave the constructor as it is. `Residual`, `EncoderLayer` and PyTorch's layers are off limits; you may write a small method of your own. The check looks at training too, and at the gradients that reach `x` and the norms' parameters.
 #
 # Example: if all parameters of attention and network are 0, then a pre-norm layer gives `x` back unchanged.
 
@@ -255,7 +255,7 @@ check("9.5", EncoderLayer)
 # | `memory_mask` | boolean, `(B, 1, 1, L_s)`: without the source's padding |
 # | returns | `(B, L_t, d_model)` |
 #
-# `attention(query, key, value, mask=mask)` is cross-attention. The memory is used as it is: the encoder has normalized it. Example: if all parameters of the three sublayers are 0, the layer gives `x` back unchanged.
+# `attention(query, key, value, mask=mask)` is cross-attention. The memory is used as it is: the encoder has normalized it. `self.dropout` acts on what each sublayer gives. The check looks at training too, and at the gradients that reach `x`, `memory` and the norms' parameters. The course's layers and PyTorch's are off limits. Example: if all parameters of the three sublayers are 0, the layer gives `x` back unchanged.
 
 # %% tags=["exercise"]
 class DecoderLayer(nn.Module):
@@ -302,7 +302,7 @@ check("9.6", DecoderLayer)
 # | `x`, `mask` | `(B, L, d_model)`, boolean `(B, 1, 1, L)` |
 # | `forward` returns | `(B, L, d_model)` |
 #
-# Each layer must have parameters of its own, and an optimizer must find them all: the check counts `stack.parameters()` and looks at the gradient of each layer. Example: with `num_layers=1` the stack gives the norm of `make_layer()(x, mask)`.
+# Each layer must have parameters of its own, and an optimizer must find them all: the check counts `stack.parameters()` and looks at the gradients that reach each layer, the norm and `x`. Call `make_layer` once for each place, in the constructor: copies of one layer would all start from the same numbers. Example: with `num_layers=1` the stack gives the norm of `make_layer()(x, mask)`.
 
 # %% tags=["exercise"]
 class Stack(nn.Module):
@@ -358,7 +358,7 @@ with torch.no_grad():
 print("how far each target position moved:", [round(move, 3) for move in (after - before).abs().amax(dim=-1)[0].tolist()])
 
 # %% [markdown]
-# Write `two_attentions` with the same arguments so that it is right for all lengths of target and source. Self-attention was right: leave it so. Padding may stand on the left too, and no source consists of padding alone. The check looks at those positions of the target that are not padding.
+# Write `two_attentions` with the same arguments so that it is right for all lengths of target and source. Self-attention was right: leave it so. Padding may stand on the left too, and no source consists of padding alone. The check looks at those positions of the target that are not padding, and at the gradients that reach `x` and `memory`.
 
 # %% tags=["exercise"]
 def two_attentions(x, memory, target, source, self_attention, cross_attention):

@@ -16,7 +16,7 @@
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
 #
-# In all exercises masks are boolean, and True means **may attend**.
+# In all exercises masks are boolean, and True means **may attend**. An answer never changes its arguments.
 
 # %% tags=["setup"]
 import sys
@@ -82,7 +82,7 @@ check("10.1", batch_masks)
 # |---|---|
 # | `target` | `(B, L_t + 1)`, ids: each row is start, symbols, end, perhaps padding |
 # | `pad_id` | a whole number, not always 0 |
-# | returns `decoder_input`, `labels`, `count` | `(B, L_t)`, `(B, L_t)`, a number |
+# | returns `decoder_input`, `labels`, `count` | `(B, L_t)`, `(B, L_t)`, a whole number or a tensor that holds one |
 #
 # Example: `target = [[1, 5, 2, 0]]` with `pad_id = 0` gives `[[1, 5, 2]]`, `[[5, 2, 0]]` and 2.
 
@@ -111,11 +111,11 @@ check("10.2", shift_target)
 #
 # | argument | shape |
 # |---|---|
-# | `logits` | `(B, L_t, V)`, scores before the softmax |
+# | `logits` | `(B, L_t, V)`, scores before the softmax; `V` is at least 3 |
 # | `labels` | `(B, L_t)`, ids; at least one is not padding |
 # | `smoothing` | $\varepsilon$, at least 0 and below 1 |
 # | `pad_id` | a whole number, not always 0 |
-# | returns | a scalar, through which gradients flow |
+# | returns | a scalar of the dtype of `logits`, through which gradients flow |
 #
 # Example: with all logits 0 and $V = 4$ every log-probability is $-\ln 4$, so the loss is $\ln 4 = 1.3863$, whatever the smoothing. Some logits of the check are as large as 500. PyTorch's `cross_entropy` is allowed; its argument `label_smoothing` does something else.
 
@@ -202,7 +202,7 @@ check("10.4", warmup_rate)
 # | `__init__` | `(src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len)`, in this order |
 # | `forward` | `(source, target, pad_id)`, ids `(B, L_s)` and `(B, L_t)`; returns **logits** `(B, L_t, tgt_vocab)` |
 #
-# An encoder layer is called as `layer(x, mask)`, a decoder layer as `layer(y, memory, target_mask=..., memory_mask=...)`. You may call your `batch_masks` of 10.1. The library's `Transformer` and PyTorch's are off limits. Example: `MyTransformer(5, 6, 1, 4, 8, 2, 10)` has 522 parameters.
+# An encoder layer is called as `layer(x, mask)`, a decoder layer as `layer(y, memory, target_mask=..., memory_mask=...)`. You may call your `batch_masks` of 10.1. The library's `Transformer` and PyTorch's are off limits. Keep nothing from one call of `forward` to the next, and let gradients reach every part. Example: `MyTransformer(5, 6, 1, 4, 8, 2, 10)` has 522 parameters.
 
 # %% tags=["exercise"]
 class MyTransformer(nn.Module):
@@ -255,11 +255,11 @@ check("10.5", MyTransformer)
 # 4 points · difficulty 3 of 5 · 15 minutes
 #
 # Write `greedy(model, source, max_len, start_id, end_id, pad_id)`. `model(source, target)` gives the logits `(B, L_t, V)` of the symbol after each position of `target`. Begin with the start symbol; at each step take the most probable symbol and append it. A sequence that has said `end_id` gets `pad_id` from then on. Stop when all have ended, or after
-# `max_len` steps.
+# `max_len` steps. Nothing but `end_id` ends a sequence: the start symbol and padding may be said like any other symbol, and `start_id` may be the same as `end_id`.
 #
 # | argument | shape |
 # |---|---|
-# | `model` | a function, ids `(B, L_s)` and `(B, L_t)` to logits `(B, L_t, V)` |
+# | `model` | a function, ids `(B, L_s)` and `(B, L_t)` to logits `(B, L_t, V)`, also for some of the rows |
 # | `source` | `(B, L_s)`, ids |
 # | `max_len` | most symbols to say, the end symbol included |
 # | returns | `(B, L_out)`, ids: what was said, without the start symbol, with the end symbol |
@@ -323,7 +323,7 @@ source, target = copy_task(64, 10, 11, torch.Generator().manual_seed(0))
 print(f"loss of a model that knows nothing: {batch_loss_broken(repeats_what_it_sees, source, target, 0).item():.2f}")
 
 # %% [markdown]
-# A loss that low cannot be honest; even a model that guesses evenly among 11 symbols has 2.40. (It is not 0, because nobody gave away the last symbol.) Write `batch_loss(model, source, target, pad_id)` so that no position can see its label. The arguments are `(B, L_s)` and `(B, L_t + 1)` ids; the result is a scalar, through which gradients flow.
+# A loss that low cannot be honest; even a model that guesses evenly among 11 symbols has 2.40. (It is not 0, because nobody gave away the last symbol.) Write `batch_loss(model, source, target, pad_id)` so that no position can see its label. Each may see itself and all before it, and all else stays as it was: padding, wherever it stands, is hidden as a key and left out of the loss. The arguments are `(B, L_s)` and `(B, L_t + 1)` ids; the result is a scalar, through which gradients flow.
 
 # %% tags=["exercise"]
 def batch_loss(model, source, target, pad_id):

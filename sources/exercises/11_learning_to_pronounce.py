@@ -41,8 +41,8 @@ from course_utils.zoo.pronunciation import pronounce
 # | returns | a list of batches; each is a list of places in `lengths`, whole numbers from 0 on |
 #
 # - Every pair is in exactly one batch.
-# - Pairs of similar length share a batch, so that little is padding, and a batch is filled as long as the next pair fits: exactly `limit` symbols still fit.
-# - The batches come in mixed order, not from short to long. With another seed, other pairs share a batch too.
+# - Pairs of similar length share a batch, so that little is padding: put the pairs in order of length (of the source, the target or both, as you like), then cut. A batch is filled as long as the next pair in this order fits: exactly `limit` symbols still fit.
+# - The batches come in mixed order, not from short to long. With another seed, other pairs share a batch too: pairs of equal length change places.
 #
 # Example: `batches_by_length([(2, 3), (9, 9), (2, 2)], limit=20, seed=0)` gives `[1]` and a batch of `0` and `2`, in some order: together they take $2 \cdot (2 + 3) = 10$ symbols. The course's own `batches_by_length` is off limits.
 
@@ -105,7 +105,7 @@ check("11.1", batches_by_length)
 # | `alpha` | exponent of the length |
 # | returns `sequences`, `scores` | the best `num_beams` finished ones, best first: a list of lists of symbols, the end symbol included, and a list of their scores |
 #
-# One case of the check has very small probabilities and 110 steps. (Its probabilities need not sum to 1: the rest belongs to symbols that are not listed.)
+# One case of the check has very small probabilities and 40 steps. (Its probabilities need not sum to 1: the rest belongs to symbols that are not listed.) No probability in the check is 0, and no two candidates are equally good.
 #
 # Example: symbol 2 ends. After `[]` the symbols 0, 1, 2 have probability 0.6, 0.4, 0; after 0 they have 0.3, 0.3, 0.4; after 1 they have 0.05, 0.05, 0.9. With one beam the search finds `[0, 2]`, probability 0.24. With two it finds `[1, 2]`, probability 0.36. The course's own searches are off limits.
 
@@ -214,6 +214,8 @@ check("11.3", error_rates)
 # | `weights` | `(layers, heads, L_t, L_s)`, one row for each sound and one for the end symbol; each row sums to 1 |
 # | returns | `(L_t - 1,)`, whole numbers: places in the word |
 #
+# In the check no two letters of a row have the same mean.
+#
 # Example: one layer, one head, the rows `[0.9, 0.1]`, `[0.2, 0.8]`, `[0.5, 0.5]` give `tensor([0, 1])`. The course's own `align` is off limits.
 
 # %% tags=["exercise"]
@@ -238,7 +240,7 @@ check("11.4", letters_of)
 #
 # Which words would *you* put to the model? Write `own_words()`. It returns a dictionary: word -> its sounds, as you would say it.
 #
-# - at least 10 words, in small letters from a to z;
+# - at least 10 words, in small letters from a to z, which do not all sound alike;
 # - at least 5 of them not in the dictionary (`"knight" in pronunciations()` asks it): names, towns, products, words you made up;
 # - the sounds as a tuple (or list) of the 39 symbols in capitals, without stress marks, for example `("N", "AY", "T")`;
 # - every word has a vowel sound, at least a quarter as many sounds as letters, and at most twice as many;
@@ -326,9 +328,9 @@ print(evaluate_broken(one_too_high, [[3, 4, 5, 6]], start_id=1, end_id=2, max_le
 # |---|---|
 # | `step(word, prefix)` | takes the number of a word and the list of symbols so far, the start symbol first; gives scores `(V,)` of the next symbol |
 # | `references` | one list of symbols for each word, without start and end symbol |
-# | `start_id`, `end_id` | what stands before the first symbol, and what ends a word |
+# | `start_id`, `end_id` | what stands before the first symbol, and what ends a word (a `start_id` that the model says later is a symbol like any other) |
 # | `max_len` | most symbols said; some words might not end by themselves |
-# | returns | the phoneme error rate (edits over all words, divided by the symbols of all references), and what was said: a list of symbols for each word, without start and end symbol |
+# | returns | the phoneme error rate (edits over all words, divided by the symbols of all references), and what was said: a list of symbols for each word, without the start symbol put in front and without the end symbol |
 #
 # You may call `edit_distance(a, b)`. Take the symbol with the highest score each time.
 

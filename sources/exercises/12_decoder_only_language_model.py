@@ -44,7 +44,7 @@ from course_utils.positions import RotaryPositions, apply_rope, rotary_angles
 # | `params["down_proj.weight"]` | `(d_model, d_ff)` |
 # | returns | `(B, L, d_model)` |
 #
-# SiLU is $z \, \sigma(z)$, with $\sigma$ the sigmoid. Example: one feature everywhere, `x = [[[2.]]]`, all three matrices `[[1.]]`: $2 \cdot \sigma(2) \cdot 2 = 3.523$. The check also looks at the gradients of the three matrices. `F.silu` and `F.linear` are allowed; the course's own network is off limits.
+# SiLU is $z \, \sigma(z)$, with $\sigma$ the sigmoid. Example: one feature everywhere, `x = [[[2.]]]`, all three matrices `[[1.]]`: $2 \cdot \sigma(2) \cdot 2 = 3.523$. `params` stays as it is, the dtype stays, and gradients must flow through your answer to `x` and the three matrices: use torch operations from first to last. `F.silu` and `F.linear` are allowed; the course's own network is off limits.
 
 # %% tags=["exercise"]
 def swiglu(x, params):
@@ -82,7 +82,7 @@ check("12.1", swiglu)
 #
 # The parts are those of the course: `self.self_attention(y, mask=..., cache=...)` attends, turns queries and keys to their positions, and appends to the cache. `causal_mask(L_q, L_k)` is yours from lesson 05: the queries are the last `L_q` of `L_k` positions. Leave the constructor as it is. The course's ready-made layers (`DecoderOnlyLayer` and the like) and `Residual` are off limits; the parts above are not.
 #
-# The check feeds a whole sequence, then the same sequence in two pieces with a cache. Example: if all parameters of attention and network are 0, the block gives `x` back unchanged. And `x` itself must stay as it is.
+# The check feeds whole sequences, and sequences in pieces with a cache, which may hold positions already; it compares gradients too. Example: if all parameters of attention and network are 0, the block gives `x` back unchanged. And `x` itself must stay as it is; keep nothing in the block from one call to the next.
 
 # %% tags=["exercise"]
 class DecoderBlock(nn.Module):
@@ -136,7 +136,7 @@ check("12.2", DecoderBlock)
 # | `max_new_tokens` | a whole number, at least 1 |
 # | returns | `(B, L + max_new_tokens)`: prompt and new tokens |
 #
-# The first call feeds the whole prompt and thereby fills the cache (the **prefill**); each further call feeds one token for each sequence. That makes `max_new_tokens` calls in all, and the check counts them. No id is an end symbol: every prompt gets all its new tokens. The course's `generate` is off limits.
+# The first call feeds the whole prompt and thereby fills the cache (the **prefill**); each further call feeds one token for each sequence. That makes `max_new_tokens` calls in all, and the check counts them. The last new token is never fed, so room for `L + max_new_tokens - 1` positions is enough; more does no harm. No id is an end symbol: every prompt gets all its new tokens. The course's `generate` is off limits.
 #
 # Example: for a prompt of 4 tokens and `max_new_tokens=3` the model is fed tensors of shape `(B, 4)`, `(B, 1)`, `(B, 1)`.
 
@@ -184,7 +184,7 @@ check("12.3", generate_greedy)
 # 2. keep the `top_k` most probable tokens and renormalize. `None`, or more than there are: keep all;
 # 3. of these keep the fewest most probable ones whose probabilities together reach `top_p`, that is, are `top_p` or more: **the token that crosses the threshold stays**, and the most probable one always does. Renormalize. `None`: keep all.
 #
-# Of equally probable tokens, those with lower ids come first.
+# Of equally probable tokens, those with lower ids come first. In the check a sum is either clearly above or below `top_p`, or equal to it without any rounding.
 #
 # | argument | shape |
 # |---|---|
@@ -192,7 +192,7 @@ check("12.3", generate_greedy)
 # | `temperature` | a number, 0 or more |
 # | `top_k` | `None`, or a whole number from 1 on |
 # | `top_p` | `None`, or a number from 0 to 1 |
-# | returns | probabilities `(B, V)`, in the order of the ids, each row summing to 1 |
+# | returns | probabilities `(B, V)`, in the dtype of `logits` and the order of the ids, each row summing to 1 |
 #
 # Example: for the probabilities 0.5, 0.3, 0.15, 0.05 and `top_p=0.6` the result is 0.625, 0.375, 0, 0. The course's own function is off limits.
 
@@ -243,12 +243,12 @@ check("12.4", next_token_distribution)
 # ### 12.5 · Perplexity
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
-# Write `perplexity(batches, pad_id)`: `exp` of the mean negative log-likelihood over **all tokens of all batches**. Batches differ in size, and positions whose label is padding do not count.
+# Write `perplexity(batches, pad_id)`: `exp` of the mean negative log-likelihood over **all tokens of all batches**. Batches differ in size, and positions whose label is padding do not count; a batch may hold nothing but padding.
 #
 # | argument | shape |
 # |---|---|
 # | `batches` | a list of pairs `(logits, labels)`, `(B, L, V)` and `(B, L)`; `B` and `L` differ from batch to batch |
-# | `pad_id` | a whole number, not always 0 |
+# | `pad_id` | one of the ids from 0 to `V - 1`, not always 0 |
 # | returns | a number |
 #
 # Example: two tokens whose labels got the probabilities 1/2 and 1/4 give $e^{(\ln 2 + \ln 4) / 2} = \sqrt 8 = 2.828$. `F.cross_entropy` is allowed; the course's own functions are off limits.
@@ -311,7 +311,7 @@ for pieces in ([4, 1], [2, 3], [1, 1, 1, 1, 1]):
     print(f"pieces {pieces!s:16} difference at each position {[round(d, 2) for d in difference.tolist()]}")
 
 # %% [markdown]
-# Write `attend_step(query, key, value, keys, values, cos, sin)` so that the pieces do not matter. Shapes: `query` and `key` `(B, H, L_new, d_head)`, `value` `(B, H, L_new, d_v)`, `keys` `(B, H, L_old, d_head)`, `values` `(B, H, L_old, d_v)`, `cos` and `sin` `(max_len, d_head / 2)`. The first position is 0.
+# Write `attend_step(query, key, value, keys, values, cos, sin)` so that the pieces do not matter. Shapes: `query` and `key` `(B, H, L_new, d_head)`, `value` `(B, H, L_new, d_v)`, `keys` `(B, H, L_old, d_head)`, `values` `(B, H, L_old, d_v)`, `cos` and `sin` `(max_len, d_head / 2)`. The first position is 0, and the keys that you return are turned, as those in `keys` are.
 
 # %% tags=["exercise"]
 def attend_step(query, key, value, keys, values, cos, sin):

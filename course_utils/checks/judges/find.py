@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import importlib
-import importlib.util
 import pkgutil
 
 from ..catalogue import catalogue, listed
@@ -34,16 +33,9 @@ def all_entries() -> dict[str, Exercise | Quiz]:
 @functools.cache
 def _entries(lesson: int) -> tuple[dict[str, Exercise], dict[str, Quiz]]:
     """The coding exercises by the answer's name, and the quizzes by number."""
-    old_exercises, old_quizzes = {}, {}
-    if importlib.util.find_spec(f"course_utils.checks.lesson_{lesson:02d}"):  # TEMPORARY
-        old = importlib.import_module(f"course_utils.checks.lesson_{lesson:02d}").EXERCISES
-        old_exercises = {e.answer: e for e in old if isinstance(e, Exercise)}
-        old_quizzes = {e.number_: e for e in old if isinstance(e, Quiz)}
-    if importlib.util.find_spec(f"{__package__}.lessons.lesson_{lesson:02d}") is None:  # TEMPORARY
-        return old_exercises, old_quizzes
     package = importlib.import_module(f"{__package__}.lessons.lesson_{lesson:02d}")
     modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
     exercises = [module.EXERCISE for module in modules if hasattr(module, "EXERCISE")]
     quizzes = [module.QUIZZES for module in modules if hasattr(module, "QUIZZES")]
     found = {number: quiz for some in quizzes for number, quiz in some.items()}
-    return old_exercises | {e.answer: e for e in exercises}, old_quizzes | found
+    return {e.answer: e for e in exercises}, found

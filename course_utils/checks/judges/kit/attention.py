@@ -5,31 +5,55 @@ import torch.nn.functional as F
 
 from ..exercise import Fault
 
+LARGE = "the scores are large"
+
 
 def attend(
     query,
     key,
     value,
     *,
+    given=(),
     meet=lambda q, k: q @ k.transpose(-2, -1),
-    factor=lambda q, k, v: q.shape[-1] ** -0.5,
+    factor=lambda q, *_: q.shape[-1] ** -0.5,
     weigh=lambda scores: scores.softmax(-1),
     after=lambda weights, q: weights,
     pool=lambda weights, k, v: weights @ v,
+    shown=lambda weights, scores: weights,
 ):
-    """Scaled dot-product attention (Vaswani et al. 2017, equation 1); each keyword is one step.
+    """Scaled dot-product attention (Vaswani et al. 2017, equation 1); each keyword but the first is one step.
+
+    Args:
+        query: ``(..., L_q, d_k)``.
+        key: ``(..., L_k, d_k)``.
+        value: ``(..., L_k, d_v)``.
+        given: What query, key and value were made of; ``factor`` gets it as well.
 
     Returns:
         output: ``(..., L_q, d_v)``.
         weights: ``(..., L_q, L_k)``.
     """
-    weights = after(weigh(meet(query, key) * factor(query, key, value)), query)
-    return pool(weights, key, value), weights
+    scores = meet(query, key) * factor(query, key, value, *given)
+    weights = after(weigh(scores), query)
+    return pool(weights, key, value), shown(weights, scores)
 
 
 def shared(powers):
     """Each row divided by its sum."""
     return powers / powers.sum(-1, keepdim=True)
+
+
+def eighths(*shape, rng):
+    """Multiples of 1/8, so that all ways to add up their products agree to the last bit."""
+    return (8 * torch.randn(shape, generator=rng)).round() / 8
+
+
+def large_scores(rng):
+    """Query and key: scores far above 100 in one row, far below -100 in the next; within a row of ordinary size."""
+    query, key = eighths(2, 3, 16, rng=rng), eighths(2, 5, 16, rng=rng)
+    query[..., 0] = torch.tensor([16.0, 0.0, -16.0])
+    key[..., 0] = 32.0
+    return query, key
 
 
 def _hidden(scores, seen):
@@ -43,40 +67,40 @@ def _reshaped(key):
 _ROOT = "divide the scores by query.shape[-1] ** 0.5, once, before the softmax."
 
 FACTOR_FAULTS = (
-    Fault("no scaling", "the scores go into the softmax unscaled.", _ROOT, factor=lambda q, k, v: 1.0),
+    Fault("no scaling", "the scores go into the softmax unscaled.", _ROOT, factor=lambda *_: 1.0),
     Fault(
-        "divided by d_k", "the scores are divided by d_k, not by its root: the weights are too even.", _ROOT,
-        factor=lambda q, k, v: 1 / q.shape[-1],
+        "divided by d_k", "the scores are divided by d_k (or twice by its root), not by its root: the weights are too even.",
+        _ROOT, factor=lambda q, *_: 1 / q.shape[-1],
     ),
     Fault(
         "fourth root", "the scores are divided by the fourth root of d_k: half of the scaling is missing.", _ROOT,
-        factor=lambda q, k, v: q.shape[-1] ** -0.25,
+        factor=lambda q, *_: q.shape[-1] ** -0.25,
     ),
     Fault(
         "multiplied", "the scores are multiplied by the root of d_k: the weights are too sharp.", "divide instead.",
-        factor=lambda q, k, v: q.shape[-1] ** 0.5,
+        factor=lambda q, *_: q.shape[-1] ** 0.5,
     ),
     Fault(
         "root of L_k", "the scores are divided by the root of L_k, the number of keys.",
         "the scale is the size of one key, query.shape[-1]; the number of keys plays no part.",
-        factor=lambda q, k, v: k.shape[-2] ** -0.5,
+        factor=lambda q, k, v, *_: k.shape[-2] ** -0.5,
     ),
     Fault(
         "root of L_q", "the scores are divided by the root of L_q, the number of queries.", _ROOT,
-        factor=lambda q, k, v: q.shape[-2] ** -0.5,
+        factor=lambda q, *_: q.shape[-2] ** -0.5,
     ),
     Fault(
         "root of shape[1]", "the scores are divided by the root of query.shape[1], a length or a number of heads.",
-        "count from the end: query.shape[-1].", factor=lambda q, k, v: q.shape[1] ** -0.5,
+        "count from the end: query.shape[-1].", factor=lambda q, *_: q.shape[1] ** -0.5,
     ),
     Fault(
         "root of d_v", "the scores are divided by the root of d_v, the size of a value, which has no part in them.",
-        _ROOT, factor=lambda q, k, v: v.shape[-1] ** -0.5,
+        _ROOT, factor=lambda q, k, v, *_: v.shape[-1] ** -0.5,
     ),
     Fault(
         "root cut to a whole number", "the scores are divided by the root of d_k cut to a whole number.",
         "keep the root as it is, query.shape[-1] ** 0.5, without int, isqrt or //.",
-        factor=lambda q, k, v: 1 / int(q.shape[-1] ** 0.5),
+        factor=lambda q, *_: 1 / int(q.shape[-1] ** 0.5),
     ),
 )  # fmt: skip
 
@@ -169,3 +193,16 @@ POOLING_FAULTS = (
 )  # fmt: skip
 
 ATTENTION_FAULTS = (*FACTOR_FAULTS, *MEETING_FAULTS, *WEIGHING_FAULTS, *POOLING_FAULTS)
+
+_NOT_IN_THREE_AXES = (
+    "root of L_q", "root of shape[1]", "axes 1 and 2", "softmax over dim 1", "softmax over dim 2", "cosine", "keys pooled",
+)  # fmt: skip
+# For (B, L, d) tensors and attention that the student may call ready made: without what is right there, or told otherwise.
+FACTOR_FAULTS_OF_THREE_AXES = tuple(fault for fault in FACTOR_FAULTS if fault.name not in _NOT_IN_THREE_AXES)
+OTHER_FAULTS_OF_THREE_AXES = (
+    *(f for f in (*WEIGHING_FAULTS, *MEETING_FAULTS, *POOLING_FAULTS) if f.name not in _NOT_IN_THREE_AXES),
+    Fault(
+        "over the batch", "a softmax over the batch (dim=0): the items of the batch share the weight among them.",
+        "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(0),
+    ),
+)  # fmt: skip

@@ -75,14 +75,14 @@ COSINE = Answers(
         Right("loop", _cosine_loop),
         Right("directions from F.normalize", lambda a, b: (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)),
         Right("lengths clamped", lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=1e-12)),
-        Right(
-            "small epsilon",
-            lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + torch.finfo(torch.float32).eps),
-        ),
         Right("nan_to_num", lambda a, b: torch.nan_to_num(_cosine_formula(a, b, guard=False))),
         Right("PyTorch's own", lambda a, b: F.cosine_similarity(a, b, dim=-1), off_limits=True),
     ),
     mistakes=(
+        Wrong(
+            "small epsilon",
+            lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + torch.finfo(torch.float32).eps),
+        ),
         Wrong("no guard", lambda a, b: _cosine_formula(a, b, guard=False)),
         Wrong("squared lengths", lambda a, b: _cosine_formula(a, b, 2.0, 2.0)),
         Wrong("squared lengths, no guard", lambda a, b: _cosine_formula(a, b, 2.0, 2.0, guard=False)),

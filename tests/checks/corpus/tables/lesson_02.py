@@ -21,13 +21,13 @@ def _ratio(scores, dim=-1, shift=None):
 
 
 def _softmax_rows(scores):
-    flat = [torch.tensor(_softmax_list(row)) for row in scores.reshape(-1, scores.shape[-1]).tolist()]
+    flat = [_softmax_list(row) for row in scores.reshape(-1, scores.shape[-1])]
     return torch.stack(flat).reshape(scores.shape)
 
 
 def _softmax_list(row):
-    powers = [math.exp(s - max(row)) for s in row]
-    return [p / sum(powers) for p in powers]
+    powers = [torch.exp(s - max(row)) for s in row]
+    return torch.stack([p / sum(powers) for p in powers])
 
 
 def _by_log_sum(scores):
@@ -128,9 +128,8 @@ def _entropy_clamped(weights, smallest):
 
 
 def _tempered_rows(scores, temperature):
-    rows = [_softmax_list([s / temperature for s in row]) for row in scores.tolist()]
-    rows = [[w if w > 1e-40 else 0.0 for w in row] for row in rows]
-    return (torch.tensor(rows), torch.tensor([-sum((w * math.log(w) for w in row if w > 0)) for row in rows]))
+    rows = [_softmax_list([s / temperature for s in row]) for row in scores]
+    return (torch.stack(rows), torch.stack([-sum((w * w.log() for w in row if w > 0)) for row in rows]))
 
 
 def _log_softmax_entropy(scores, temperature):
@@ -235,7 +234,7 @@ TEMPERATURE = Answers(
 
 
 def _pool_loop(weights, values):
-    out = torch.zeros(weights.shape[0], weights.shape[1], values.shape[2])
+    out = torch.zeros(weights.shape[0], weights.shape[1], values.shape[2], dtype=values.dtype)
     for b in range(weights.shape[0]):
         for i in range(weights.shape[1]):
             for j in range(values.shape[1]):
@@ -251,9 +250,9 @@ POOL = Answers(
         Right("einsum", lambda weights, values: torch.einsum("bij,bjd->bid", weights, values)),
         Right("broadcasting", lambda weights, values: (weights[..., None] * values[:, None]).sum(dim=2)),
         Right("transposed twice", lambda weights, values: (values.mT @ weights.mT).mT),
-        Right("normalized again", lambda weights, values: weights / weights.sum(dim=-1, keepdim=True) @ values),
     ),
     mistakes=(
+        Wrong("normalized again", lambda weights, values: weights / weights.sum(dim=-1, keepdim=True) @ values),
         Wrong("weights transposed", lambda weights, values: weights.transpose(-2, -1) @ values),
         Wrong("sum over the queries", lambda weights, values: weights.sum(dim=1)[..., None] * values),
         Wrong(
@@ -298,8 +297,8 @@ def _regress_by_ratio(score=_gaussian):
 
 
 def _regress_loop(x_query, x_key, y_key, bandwidth):
-    scores = [[-((q - k) ** 2) / (2 * bandwidth**2) for k in x_key.tolist()] for q in x_query.tolist()]
-    weights = torch.tensor([_softmax_list(row) for row in scores])
+    scores = [[-((q - k) ** 2) / (2 * bandwidth**2) for k in x_key] for q in x_query]
+    weights = torch.stack([_softmax_list(row) for row in scores])
     return (torch.stack([(row * y_key).sum() for row in weights]), weights)
 
 
@@ -451,7 +450,7 @@ def _right_scores(query, key, W_q, W_k, w_v):
 
 
 def _additive_loop(query, key, value, W_q, W_k, w_v):
-    scores = torch.zeros(query.shape[0], query.shape[1], key.shape[1])
+    scores = torch.zeros(query.shape[0], query.shape[1], key.shape[1], dtype=query.dtype)
     for b in range(query.shape[0]):
         for i in range(query.shape[1]):
             for j in range(key.shape[1]):
@@ -592,8 +591,8 @@ def _attended(weigh):
 
 
 def _attend_loop(query, key, value):
-    rows = [[[float(q @ k) for k in key[b]] for q in query[b]] for b in range(len(query))]
-    weights = torch.tensor([[_softmax_list(row) for row in item] for item in rows])
+    rows = [[[q @ k for k in key[b]] for q in query[b]] for b in range(len(query))]
+    weights = torch.stack([torch.stack([_softmax_list(row) for row in item]) for item in rows])
     return (torch.einsum("bij,bjd->bid", weights, value), weights)
 
 

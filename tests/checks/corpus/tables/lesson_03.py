@@ -45,7 +45,7 @@ def _attend_loop(state, encoded, W_q, W_k, w_v, mask):
     for b in range(len(state)):
         real = [j for j in range(encoded.shape[1]) if mask[b, j]]
         scores = torch.stack([w_v @ torch.tanh(W_q @ state[b] + W_k @ encoded[b, j]) for j in real])
-        row = torch.zeros(encoded.shape[1])
+        row = torch.zeros(encoded.shape[1], dtype=encoded.dtype)
         row[real] = torch.softmax(scores, 0)
         rows.append(row)
         contexts.append(row @ encoded[b])

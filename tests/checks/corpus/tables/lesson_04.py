@@ -232,13 +232,11 @@ def _loop_attention(query, key, value):
     """One dot product at a time, softmax by hand."""
     shape = (*query.shape[:-1], key.shape[-2])
     q, k, v = (t.reshape(-1, *t.shape[-2:]) for t in (query, key, value))
-    weights = torch.zeros(q.shape[0], q.shape[1], k.shape[1])
+    items = []
     for b in range(len(q)):
-        scores = [
-            [sum((x * y for x, y in zip(row, col, strict=True))) for col in k[b].tolist()] for row in q[b].tolist()
-        ]
-        scores = torch.tensor(scores) / q.shape[-1] ** 0.5
-        weights[b] = _shared((scores - scores.amax(-1, keepdim=True)).exp())
+        rows = [torch.stack([(row * col).sum() for col in k[b]]) / q.shape[-1] ** 0.5 for row in q[b]]
+        items.append(torch.stack([_shared((row - row.max()).exp()) for row in rows]))
+    weights = torch.stack(items)
     return (torch.stack([w @ x for w, x in zip(weights, v, strict=True)]).view(*shape[:-1], -1), weights.view(shape))
 
 
@@ -249,7 +247,7 @@ def _einsum_attention(query, key, value):
 
 
 def _in_double(query, key, value):
-    return tuple((part.float() for part in _attention(query.double(), key.double(), value.double())))
+    return tuple((part.to(query.dtype) for part in _attention(query.double(), key.double(), value.double())))
 
 
 def _broadcast_attention(query, key, value):
@@ -266,7 +264,7 @@ def _course(query, key, value):
     return attention.scaled_dot_product_attention(query, key, value)
 
 
-def _right_ways(answer_with):
+def _right_ways(answer_with, ready_made_is_off_limits=False):
     """Other right answers, for an exercise whose answer is ``answer_with(attend)``."""
     return (
         Right("plain", answer_with(_attention)),
@@ -284,8 +282,8 @@ def _right_ways(answer_with):
         Right("double precision inside", answer_with(_in_double)),
         Right("products broadcast", answer_with(_broadcast_attention)),
         Right("masked_softmax", answer_with(lambda q, k, v: _attention(q, k, v, weigh=attention.masked_softmax))),
-        Right("PyTorch's own", answer_with(_attention_by_fused), off_limits=True),
-        Right("the course's own", answer_with(_course), off_limits=True),
+        Right("PyTorch's own", answer_with(_attention_by_fused), ready_made_is_off_limits),
+        Right("the course's own", answer_with(_course), ready_made_is_off_limits),
     )
 
 
@@ -311,7 +309,7 @@ def _flat_softmax(scores):
 ATTENTION = Answers(
     number="4.2",
     alternatives=(
-        *_right_ways(lambda attend: lambda query, key, value: attend(query, key, value)),
+        *_right_ways(lambda attend: lambda query, key, value: attend(query, key, value), True),
         Right("cosines undone", lambda q, k, v: _cosine_attention(q, k, v, True)),
     ),
     mistakes=(

@@ -212,7 +212,8 @@ def _attend_loop(query, key, value, mask):
 
 
 def _in_float32(query, key, value, mask):
-    return tuple((part.to(query.dtype) for part in _attend()(query.float(), key.float(), value.float(), mask)))
+    wide = torch.promote_types(query.dtype, torch.float32)
+    return tuple((part.to(query.dtype) for part in _attend()(query.to(wide), key.to(wide), value.to(wide), mask)))
 
 
 def _renormalized(scores, mask):
@@ -228,10 +229,9 @@ ATTENTION = Answers(
         Right("where", _attend(lambda s, m: torch.where(m, s, -math.inf))),
         Right("additive mask", _attend(lambda s, m: s + torch.zeros_like(s).masked_fill(~m.expand_as(s), -math.inf))),
         Right("logarithm of the mask", _attend(lambda s, m: s + m.to(s.dtype).log())),
-        Right("computed in float32", _in_float32),
+        Right("half precision computed in float32", _in_float32),
         Right("exponential of the log-softmax", _attend(weights=lambda s, m: _log_softmax(_hidden(s, m)).exp())),
         Right("smallest of the type", _attend(lambda s, m: s.masked_fill(~m, torch.finfo(s.dtype).min))),
-        Right("zeroed and renormalized", _attend(weights=_renormalized)),
         Right(
             "PyTorch's own",
             lambda q, k, v, m: (
@@ -245,6 +245,7 @@ ATTENTION = Answers(
         ),
     ),
     mistakes=(
+        Wrong("zeroed and renormalized", _attend(weights=_renormalized)),
         Wrong("mask not used", _attend(lambda s, m: s)),
         Wrong("polarity inverted", _attend(lambda s, m: s.masked_fill(m, -math.inf))),
         Wrong("zeroed after the softmax", _attend(weights=lambda s, m: torch.softmax(s, dim=-1) * m)),
@@ -536,7 +537,6 @@ LEAKS = Answers(
         Right("another number for each entry", _detector(change=_ramp)),
         Right("future set to zero", _detector(change=lambda x, t: torch.cat([x[:, :t], 0 * x[:, t:]], 1))),
         Right("one position at a time", _one_at_a_time),
-        Right("exact comparison", _exact),
         Right("gradients", _by_gradient),
         Right("jacobian", _by_jacobian),
         Right("prefixes", _by_prefix),
@@ -544,6 +544,7 @@ LEAKS = Answers(
         Right("tolerance 1e-5", _detector(atol=1e-05)),
     ),
     mistakes=(
+        Wrong("exact comparison", _exact),
         Wrong("everything compared", _detector(part=lambda t: slice(None))),
         Wrong("changed position compared", _detector(part=lambda t: slice(0, t + 1))),
         Wrong(

@@ -18,7 +18,7 @@ def _straight_split(x, num_heads):
 
 def _split_loop(x, num_heads):
     size = x.shape[-1] // num_heads
-    out = torch.zeros(x.shape[0], num_heads, x.shape[1], size)
+    out = torch.zeros(x.shape[0], num_heads, x.shape[1], size, dtype=x.dtype)
     for h in range(num_heads):
         for i in range(size):
             out[:, h, :, i] = x[:, :, h * size + i]
@@ -289,7 +289,7 @@ FORWARD = Answers(
         Wrong("gradient cut", _mha(finish=lambda o, w: (o.detach(), w.detach()))),
         Wrong("gradient of the weights cut", _mha(normalize=lambda s, m: masked_softmax(s, m).detach())),
         Wrong(
-            "hard maximum", _mha(normalize=lambda s, m: F.one_hot(masked_softmax(s, m).argmax(-1), s.shape[-1]).float())
+            "hard maximum", _mha(normalize=lambda s, m: F.one_hot(masked_softmax(s, m).argmax(-1), s.shape[-1]).to(s.dtype))
         ),
     ),
 )

@@ -43,7 +43,7 @@ SIZE = Answers(
             "loop over layers",
             lambda n, b, h, h_kv, d, length, size: sum((2 * b * h_kv * d * length * size for _ in range(n))),
         ),
-        Right("the course's own", _size_by_course, off_limits=True),
+        Right("the course's own", _size_by_course),
     ),
     mistakes=(
         Wrong("without the 2", _size(two=1)),
@@ -172,7 +172,16 @@ class _ListOfSteps:
     def update(self, key, value):
         if self.length + key.shape[2] > self.max_len:
             raise ValueError(f"{self.length} of {self.max_len} positions are taken")
-        self.steps.append((key, value))
+        self.steps.append((key.clone(), value.clone()))
+        return tuple((torch.cat(parts, dim=2) for parts in zip(*self.steps, strict=True)))
+
+
+class _ListOfTensors(_ListOfSteps):
+    """Keeps the tensors that were handed in, not their numbers."""
+
+    def update(self, key, value):
+        super().update(key, value)
+        self.steps[-1] = (key, value)
         return tuple((torch.cat(parts, dim=2) for parts in zip(*self.steps, strict=True)))
 
 
@@ -243,6 +252,7 @@ CACHE = Answers(
         Right("a list handed back", _cache(read=lambda self, k, v: list(_Cache.read(self, k, v)))),
     ),
     mistakes=(
+        Wrong("a list of the tensors themselves", _ListOfTensors),
         Wrong("unwritten tail", _cache(read=lambda self, k, v: (self.keys, self.values))),
         Wrong(
             "unwritten tail of the values",
@@ -548,8 +558,8 @@ def _pool_overlapping(weight, num_heads, num_kv_heads):
 
 def _pool_matrix(weight, num_heads, num_kv_heads):
     group, size = (num_heads // num_kv_heads, weight.shape[0] // num_heads)
-    average = torch.eye(num_kv_heads).repeat_interleave(group, dim=1) / group
-    return torch.kron(average, torch.eye(size)) @ weight
+    average = torch.eye(num_kv_heads, dtype=weight.dtype).repeat_interleave(group, dim=1) / group
+    return torch.kron(average, torch.eye(size, dtype=weight.dtype)) @ weight
 
 
 def _pool_einsum(weight, num_heads, num_kv_heads):

@@ -898,7 +898,6 @@ BUG = Answers(
         Right("prefix by prefix", _batch_loss_loop),
         Right("whole target, last logits cut off", _batch_loss(given=lambda t: t, cut=lambda logits: logits[:, :-1])),
         Right("positions compared", _batch_loss(causal=_by_position)),
-        Right("causal mask alone", _batch_loss(target_mask=lambda given, pad_id, causal: causal[None, None])),
         Right(
             "padding removed first",
             _batch_loss(loss=lambda logits, labels, p: F.cross_entropy(logits[labels != p], labels[labels != p])),
@@ -906,6 +905,7 @@ BUG = Answers(
     ),
     mistakes=(
         Wrong("as it was", _batch_loss(causal=lambda length: _past(length, 1))),
+        Wrong("causal mask alone", _batch_loss(target_mask=lambda given, pad_id, causal: causal[None, None])),
         Wrong("no causal mask", _batch_loss(causal=lambda length: _past(length, length))),
         Wrong("diagonal masked", _batch_loss(causal=lambda length: _past(length, -1))),
         Wrong("the future instead of the past", _batch_loss(causal=lambda length: _past(length).T)),

@@ -540,7 +540,7 @@ def _sampling_loop(logits, temperature, top_k, top_p):
                 kept.append(weight)
                 so_far += weight / total
             weights = kept
-        result = torch.zeros(len(row))
+        result = torch.zeros(len(row), dtype=row.dtype)
         for i, weight in zip(ids, weights, strict=False):
             result[i] = weight / sum(weights)
         rows.append(result)
@@ -824,10 +824,10 @@ PERPLEXITY = Answers(
         Right("loop over tokens", _perplexity_loop),
         Right("everything joined", _perplexity_joined),
         Right("sums by cross_entropy", _perplexity_sums),
-        Right("means weighted by their numbers, base 2 throughout", _perplexity_weighted),
         Right("the course's own", _perplexity_course, off_limits=True),
     ),
     mistakes=(
+        Wrong("means weighted by their numbers, base 2 throughout (NaN for a batch of padding)", _perplexity_weighted),
         Wrong(
             "mean of the batches' losses",
             _by_batch(lambda batches: math.exp(sum((x.mean().item() for x in batches)) / len(batches))),

@@ -2,34 +2,28 @@
 
 import torch
 
-from ...exercise import Case, Exercise
-from ...kit.attention import ATTENTION_FAULTS, attend
-
-
-def _eighths(*shape, rng):
-    """Multiples of 1/8, so that all ways to add up their products agree to the last bit."""
-    return (8 * torch.randn(shape, generator=rng)).round() / 8
-
-
-def _large_scores(rng):
-    """Scores far above 100 in one row, far below -100 in the next; within a row they are of ordinary size."""
-    query, key = _eighths(2, 3, 16, rng=rng), _eighths(2, 5, 16, rng=rng)
-    query[..., 0] = torch.tensor([16.0, 0.0, -16.0])
-    key[..., 0] = 32.0
-    return Case("the scores are large", query=query, key=key, value=torch.randn(2, 5, 4, generator=rng))
+from ...exercise import Case, Exercise, Fault
+from ...kit.attention import ATTENTION_FAULTS, LARGE, attend, large_scores
 
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     key = torch.tensor([[[3.0, 1.0, 1.0, 1.0], [1.0, 3.0, 3.0, 3.0]]]).log()
     cases = [Case(query=torch.tensor([[[2.0, 0.0, 0.0, 0.0]]]), key=key, value=torch.tensor([[[8.0], [4.0]]]))]
-    sizes = (((2,), 5, 7, 3, 6), ((3,), 6, 4, 8, 2), ((1,), 4, 4, 6, 5), ((2, 3), 5, 7, 4, 6))
-    for dtype, (lead, L_q, L_k, d_k, d_v) in zip((torch.float32, torch.float64) * 2, sizes, strict=True):
+    sizes = (((2,), 5, 7, 3, 6), ((3,), 6, 4, 8, 2), ((1,), 4, 4, 6, 5), ((2, 4), 5, 7, 3, 6), ((2,), 5, 7, 3, 6))
+    dtypes = (torch.float32, torch.float64, torch.float32, torch.float32, torch.float32)
+    for dtype, (lead, L_q, L_k, d_k, d_v) in zip(dtypes, sizes, strict=True):
         query, key, value = (
             torch.randn(*lead, *shape, generator=rng, dtype=dtype) for shape in ((L_q, d_k), (L_k, d_k), (L_k, d_v))
         )
         cases.append(Case(query=query, key=key, value=value))
-    return [*cases, _large_scores(rng)]
+    query, key = large_scores(rng)
+    return [*cases, Case(LARGE, values_only=True, query=query, key=key, value=torch.randn(2, 5, 4, generator=rng))]
+
+
+def _all_heads(query, *_):
+    """With two leading axes, the scale of all heads together."""
+    return ((query.shape[1] if query.dim() == 4 else 1) * query.shape[-1]) ** -0.5
 
 
 EXERCISE = Exercise(
@@ -37,6 +31,13 @@ EXERCISE = Exercise(
     cases=_cases,
     reference=attend,
     returns=("output", "weights"),
-    faults=ATTENTION_FAULTS,
+    faults=(
+        *ATTENTION_FAULTS,
+        Fault("root of d_model with heads", "right for one leading axis; with two, the root of all heads' entries "
+              "together (d_model) is divided by.", "divide by the root of query's last size alone, whatever stands in "
+              "front.", factor=_all_heads),
+        Fault("scores handed back", "what you hand back beside the output are the scores, not the weights.",
+              "return the result of the softmax.", shown=lambda weights, scores: scores),
+    ),
     advice="print weights.sum(dim=-1): all ones. Then compare scores[0, 0, 0] with one dot product over d_k ** 0.5.",
-)
+)  # fmt: skip

@@ -1,0 +1,150 @@
+"""One step of additive attention with a source mask."""
+
+import torch
+import torch.nn.functional as F
+
+from ...exercise import Case, Exercise, Fault
+from ...symptoms.view import Told, as_numbers
+
+
+def _case(rng, mask, d_state, d_enc, d_att, *labels, dtype=torch.float32, values_only=False):
+    (B, L) = mask.shape
+
+    def drawn(*shape, size=1.0):
+        return size * torch.randn(*shape, generator=rng, dtype=dtype)
+
+    return Case(
+        *labels,
+        values_only=values_only,
+        state=drawn(B, d_state),
+        encoded=1.0 + drawn(B, L, d_enc),
+        W_q=drawn(d_att, d_state, size=d_state**-0.5),
+        W_k=drawn(d_att, d_enc, size=d_enc**-0.5),
+        w_v=drawn(d_att, size=1.5),
+        mask=mask,
+    )
+
+
+def _cases(seed):
+    rng = torch.Generator().manual_seed(seed)
+
+    def first(L, *lengths):
+        return torch.arange(L) < torch.tensor(lengths)[:, None]
+
+    low = _case(rng, first(7, 5, 3, 7), 4, 6, 9, "the scores are low", values_only=True)
+    # One hidden feature is always 1 and counts -60: all scores are low, so those of padding must be far lower.
+    low["state"][:, 0], low["W_q"][0], low["W_k"][0], low["w_v"][0] = 1.0, 0.0, 0.0, -60.0
+    low["W_q"][0, 0] = 30.0
+    anywhere = first(6, 3, 6, 4).flip(1)
+    anywhere[1, 2] = False
+    return [
+        _case(rng, first(3, 3), 1, 2, 4),
+        _case(rng, first(7, 5, 7), 4, 6, 9),
+        _case(rng, first(6, 4, 1, 6), 8, 5, 7, dtype=torch.float64),
+        _case(rng, first(5, 3, 5), 6, 10, 3),
+        _case(rng, anywhere, 5, 4, 6, "padding stands in front or between the letters"),
+        low,
+        _case(rng, first(7, 7, 4), 4, 6, 9),  # sizes seen before, other numbers
+    ]
+
+
+def _attention_step(
+    state, encoded, W_q, W_k, w_v, mask, *, join=lambda query, keys: query[:, None] + keys, squash=torch.tanh,
+    score=lambda hidden, w_v: hidden @ w_v, hide=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
+    share=lambda scores: scores.softmax(-1), after=lambda weights, mask: weights,
+    values=lambda encoded, keys, mask: encoded, finish=lambda context, weights: (context, weights),
+):  # fmt: skip
+    keys = encoded @ W_k.T
+    scores = score(squash(join(state @ W_q.T, keys)), w_v)
+    weights = after(share(hide(scores, mask)), mask)
+    return finish(torch.einsum("bl,bld->bd", weights, values(encoded, keys, mask)), weights)
+
+
+def _padding_keeps_weight(view):
+    """The real letters share as they should, but padding has a share as well."""
+    most = 0.0
+    for index in view.wrong:
+        want, have = view.expected[index], view.cases[index]
+        if have["outcome"] != "returned" or have["value"]["kind"] != "tuple" or len(have["value"]["value"]) != 2:
+            return None
+        right, given = (as_numbers(case["value"]["value"][1]) for case in (want, have))
+        if given is None or given.shape != right.shape:
+            return None
+        real = given * view.inputs[index]["mask"]
+        some = real.sum(-1) > 1e-12  # where the padding takes all there is nothing to compare
+        if not torch.allclose(real[some] / real[some].sum(-1, keepdim=True), right[some], atol=1e-3):
+            return None
+        most = max(most, float((given - real).sum(-1).max()))
+    if most < 1e-6:
+        return None
+    said = f"padding keeps weight, up to {100 * most:.2g} % of a word's; the real letters share the rest rightly."
+    advice = (
+        "hide the padding's scores before the softmax with float('-inf'): any other number is too high for some scores."
+    )
+    return Told("symptom", "padding keeps weight", said, advice)
+
+
+_HIDE = "set the scores of the padding to float('-inf') before the softmax."
+_TANH = "take the tanh of the sum before you multiply by w_v."
+_ADD = "add the projected state to every projected encoder state, then take one tanh of the sum."
+
+FAULTS = (
+    Fault("mask after the softmax", "the mask is applied after the softmax, without dividing again: rows with padding "
+          "sum to less than 1.", _HIDE, hide=lambda scores, mask: scores, after=lambda weights, mask: weights * mask),
+    Fault("no mask", "the mask plays no part: padding gets weight.", _HIDE, hide=lambda scores, mask: scores),
+    Fault("polarity inverted", "the mask is read the other way round: the real letters are hidden and the padding is "
+          "seen.", "mask is True at real letters; masked_fill fills where its argument is True, so give it ~mask.",
+          hide=lambda scores, mask: scores.masked_fill(mask, -1e9)),
+    Fault("scores of padding set to 0", "the scores of the padding are 0 or nearly so: exp(0) is 1, so padding still "
+          "gets weight.", "fill with minus infinity, whose exponential is 0; a large number needs its minus sign: "
+          "-1e9.", hide=lambda scores, mask: scores * mask),
+    Fault("mask of the first item for all", "the padding of the first word is used for the whole batch.",
+          "mask has one row for each word: use it as it is, (B, L_s) beside scores of (B, L_s).",
+          hide=lambda scores, mask: scores.masked_fill(~mask[:1], -torch.inf)),
+    Fault("first letters taken as real", "only the number of real letters is used, and as many are taken from the "
+          "front.", "padding may stand anywhere: use the mask itself, not its sum.",
+          hide=lambda s, mask: s.masked_fill(torch.arange(mask.shape[1]) >= mask.sum(1, keepdim=True), -torch.inf)),
+    Fault("encoder states zeroed", "the padding's encoder states are set to 0, while it keeps its share of the "
+          "weights.", _HIDE, hide=lambda scores, mask: scores,
+          values=lambda encoded, keys, mask: encoded * mask[..., None]),
+    Fault("no tanh", "the tanh is left out: then the state shifts all scores alike, and the weights do not depend on "
+          "it.", _TANH, squash=lambda x: x),
+    Fault("sigmoid for tanh", "a sigmoid stands in the place of the tanh.", "use torch.tanh.", squash=torch.sigmoid),
+    Fault("relu for tanh", "a ReLU stands in the place of the tanh.", "use torch.tanh.", squash=torch.relu),
+    Fault("product for sum", "the two projections are multiplied where they should be added.", _ADD,
+          join=lambda query, keys: query[:, None] * keys),
+    Fault("new axis missing", "the projected state is added as it is, (B, d_att) to (B, L_s, d_att): its rows meet the "
+          "letters.", "give it an axis of size 1 where the letters are: [:, None].",
+          join=lambda query, keys: query + keys),
+    Fault("state left out", "the weights do not depend on the decoder's state: it is left out, or added after the "
+          "tanh.", _ADD, join=lambda query, keys: keys),
+    Fault("w_v left out", "the hidden values are added up as they are, without w_v.",
+          "each score is the dot product of w_v with the tanh.", score=lambda hidden, w_v: hidden.sum(-1)),
+    Fault("scores divided by the root", "the scores are divided by the root of the hidden size: that belongs to lesson "
+          "04.", "take the scores as they are.", score=lambda hidden, w_v: hidden @ w_v / len(w_v) ** 0.5),
+    Fault("tanh of the scores", "a second tanh is taken, of the scores themselves.",
+          "one tanh, before the product with w_v.", score=lambda hidden, w_v: torch.tanh(hidden @ w_v)),
+    Fault("softmax over the batch", "a softmax over the batch: the words compete with one another for each letter.",
+          "normalize over the letters, dim=-1.", share=lambda scores: scores.softmax(0)),
+    Fault("hard maximum", "all the weight lies on the best letter.", "a softmax gives every real letter a share.",
+          share=lambda scores: F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)),
+    Fault("not normalized", "the exponentials of the scores, not divided by their sum.",
+          "use torch.softmax over the letters.", share=torch.exp),
+    Fault("sigmoid for softmax", "a sigmoid of each score: the rows do not sum to 1.",
+          "use torch.softmax over the letters.", share=torch.sigmoid),
+    Fault("projected states averaged", "the projected encoder states are averaged (the keys): the values are the states "
+          "themselves.", "the context is the weighted sum of encoded, of shape (B, d_enc).",
+          values=lambda encoded, keys, mask: keys),
+    Fault("mean over the letters", "the mean over the letters of weight times state: the weights already sum to 1.",
+          "use .sum over the letters, not .mean.",
+          finish=lambda context, weights: (context / weights.shape[-1], weights)),
+    Fault("both axes left over", "context and weights have an axis of size 1 left over, that of the one query.",
+          "take it away with [:, 0] or squeeze(1).",
+          finish=lambda context, weights: (context[:, None], weights[:, None])),
+)  # fmt: skip
+
+EXERCISE = Exercise(
+    answer="attention_step", cases=_cases, reference=_attention_step, returns=("context", "weights"), faults=FAULTS,
+    symptoms=(_padding_keeps_weight,),
+    advice="work out one short word by hand: the scores of its real letters, their softmax, then the sum of states.",
+)  # fmt: skip

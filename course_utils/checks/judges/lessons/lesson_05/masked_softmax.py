@@ -1,0 +1,124 @@
+"""Rows in which everything is masked."""
+
+import torch
+
+from ...exercise import Case, Exercise, Fault
+from ...kit.masked import LOW, unmasked
+from .masked_attention import one_key_mask, random_mask
+
+
+def _open(mask):
+    return mask.any(-1, keepdim=True)
+
+
+def masked_softmax(
+    scores,
+    mask,
+    *,
+    read=lambda mask: mask,
+    hide=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
+    rescue=lambda scores, mask: scores.masked_fill(~_open(mask), 0.0),
+    weigh=lambda scores: scores.softmax(-1),
+    zero=lambda weights, mask: weights.masked_fill(~mask, 0.0),
+    empty=lambda weights, mask, scores: weights,
+):
+    """A softmax in which hidden keys, and rows without any other, get 0; each keyword is one step."""
+    mask = read(mask)
+    return empty(zero(weigh(rescue(hide(scores, mask), mask)), mask), mask, scores)
+
+
+def _cases(seed):
+    rng = torch.Generator().manual_seed(seed)
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    cases = [Case(scores=torch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 0.5]]), mask=mask)]
+    for shape, mask_shape, empty in (
+        ((2, 5, 7), (2, 5, 7), ((0, 1), (1, 4))),
+        ((3, 4, 6), (3, 1, 6), ((1,),)),
+        ((2, 5, 7), (2, 5, 7), ((0, 2), (1, 0))),
+    ):
+        mask = random_mask(mask_shape, rng)
+        for row in empty:
+            mask[row] = False
+        scores = torch.randn(shape, generator=rng, dtype=torch.float64 if shape[0] == 3 else torch.float32)
+        far = 300.0 if shape[0] == 3 else 0.0  # worked out in float32 such scores would be off
+        cases.append(Case(scores=scores + far, mask=mask))
+    mask = random_mask((4, 5), rng)
+    mask[2] = False
+    scores = torch.randn(4, 5, generator=rng) + 100.0 * torch.tensor([[1.0], [-1.0], [1.0], [0.0]])
+    cases.append(Case("scores are large", scores=scores + 200.0 * ~mask, mask=mask))
+    low = torch.randn(2, 6, generator=rng) + LOW
+    cases.append(Case("all scores are near -100000", scores=low, mask=one_key_mask((2, 6), rng)))
+    cases.append(Case("no row is empty", scores=torch.randn(3, 8, generator=rng), mask=random_mask((3, 8), rng)))
+    mask = torch.ones(3, 4, dtype=torch.bool)
+    mask[1] = False
+    equal = torch.randn(3, 1, generator=rng).expand(3, 4).clone()
+    return [*cases, Case("a row that hides nothing has equal scores", scores=equal, mask=mask)]
+
+
+def _added(number):
+    return lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask.expand_as(scores), number)
+
+
+def _same(scores, mask):
+    return scores
+
+
+def _divided(powers, mask):
+    return powers * mask / ((powers * mask).sum(-1, keepdim=True) + 1e-9)
+
+
+_APART = "find the rows in which nothing is allowed (mask.any over the keys) and treat them apart."
+_BACK = "set the weights to 0 where the mask is False, after the softmax."
+_SHIFT = "use torch.softmax, or subtract the maximum of the allowed scores of each row."
+_EXP = "exponentials without a shift: exp(100) overflows, and exp(-100000) is 0."
+_ROWS = "a softmax over the queries (dim=-2): your columns sum to 1, your rows should."
+
+EXERCISE = Exercise(
+    answer="masked_softmax",
+    cases=_cases,
+    reference=masked_softmax,
+    returns=("weights",),
+    faults=(
+        Fault("NaN", "minus infinity everywhere in a row: the softmax divides 0 by 0, and the row becomes NaN.", _APART,
+            rescue=_same, zero=_same),
+        Fault("uniform", "a row in which everything is masked became uniform: all its hidden keys got the same score.",
+            _BACK, empty=lambda w, m, s: torch.where(_open(m), w, torch.full_like(w, 1 / w.shape[-1]))),
+        Fault("uniform, fill value added",
+            "a large negative number was added to the hidden scores: a row with nothing else keeps weights.", _BACK,
+            hide=_added(-1e9), rescue=_same, zero=_same),
+        Fault("NaN in the gradient only", "the weights are right, but where a row is empty the gradient is NaN.",
+            "replacing NaN afterwards is too late: give such rows finite scores before the softmax, and zero them after it.",
+            hide=_added(-torch.inf), rescue=_same),
+        Fault("NaN, minus infinity added",
+            "minus infinity was added to a whole row: it becomes NaN, and so does its gradient.", _APART,
+            hide=_added(-torch.inf), rescue=_same, zero=_same),
+        Fault("zeroed after the softmax",
+            "weights were set to 0 after a softmax over everything: rows that allow something do not sum to 1.",
+            "hide the scores before the softmax too.", hide=unmasked, rescue=_same),
+        Fault("renormalized afterwards",
+            "the hidden keys were taken out after the exponentials: if a hidden score is large, nothing is left.",
+            "hide the scores first, so that they take no part in the maximum or the sum.", hide=unmasked, rescue=_same,
+            zero=_divided),
+        Fault("no shift", _EXP, _SHIFT, hide=unmasked, rescue=_same, weigh=torch.exp, zero=_divided),
+        Fault("no shift, scores hidden", _EXP, _SHIFT, rescue=_same, weigh=torch.exp, zero=_divided),
+        Fault("inverted", "the mask was read the other way round.", "True means may attend; fill where it is False.",
+            read=lambda mask: ~mask),
+        Fault("rows with one hidden key zeroed",
+            "every row that hides anything was set to 0: all was used where any was meant.",
+            "a row is empty if mask.any over the keys is False.", empty=lambda w, m, s: w * m.all(-1, keepdim=True)),
+        Fault("fill value not low enough",
+            "a fill value such as -1e4: where the allowed scores lie lower, the hidden keys take the weight first.",
+            "fill with float('-inf') in rows that allow something.", hide=lambda s, m: s.masked_fill(~m, -1e4),
+            rescue=_same),
+        Fault("over the queries", _ROWS, "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2)),
+        Fault("over the queries, NaN replaced", _ROWS, "normalize over the keys, dim=-1.", rescue=_same,
+            weigh=lambda s: s.softmax(-2).nan_to_num()),
+        Fault("empty columns",
+            "columns, keys that no query may see, were treated apart; it is the rows that may be empty.",
+            "mask.any over the keys: dim=-1.", rescue=lambda s, m: s.masked_fill(~m.any(-2, keepdim=True), 0.0)),
+        Fault("weights left in empty rows",
+            "an empty row was opened to all keys, and its weights were never taken back.", _BACK,
+            empty=lambda w, m, s: torch.where(_open(m), w, s.softmax(-1))),
+    ),
+    advice="print the weights of an empty row, then call backward() and print scores.grad.",
+)  # fmt: skip

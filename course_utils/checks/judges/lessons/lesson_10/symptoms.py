@@ -1,0 +1,92 @@
+"""What can be seen in the lesson's answers besides the general symptoms."""
+
+from ....probes.codec import decode
+from ...symptoms.view import Told
+
+
+def super_forgotten(view):
+    """nn.Module was not made ready."""
+    seen = view.cases[view.first]
+    if seen["outcome"] != "raised" or "Module.__init__() call" not in seen["message"]:
+        return None
+    said = "the constructor sets a part before nn.Module is ready."
+    return Told(
+        "symptom", "super().__init__() forgotten", said, "call super().__init__() on the first line of __init__."
+    )
+
+
+def endless(view):
+    """The model of the check had enough."""
+    seen = view.cases[view.first]
+    if seen["outcome"] != "raised" or "does your loop end?" not in seen["message"]:
+        return None
+    said = "the model is still asked for symbols after max_len steps."
+    return Told("symptom", "endless", said, "count the steps, and stop after max_len of them, or when all have ended.")
+
+
+def other_parts(view):
+    """What the model is made of: parts that are missing, share weights, drop, or have another size."""
+    for index in view.wrong:
+        sides = [side[index] for side in (view.expected, view.cases)]
+        if any(side["outcome"] != "returned" for side in sides):
+            return None
+        want, have = (decode(side["value"])[0] for side in sides)
+        for name, said, advice in _parts(want, have, view.inputs[index]["max_len"]):
+            return Told("symptom", name, said, advice)
+    return None
+
+
+def _parts(want, have, max_len):
+    """(name, what is told, advice) of what differs between two descriptions of a model."""
+    missing = [name for name in want["parameters"] if name not in have["parameters"]]
+    if missing:
+        said = f"there are no parameters under {_listed(missing)}: missing, named otherwise, or in a plain Python list."
+        yield "parts missing", said, "compare your attributes with the table; layers belong in an nn.ModuleList."
+    if have["sharing weights"]:
+        said = f"{_listed(have['sharing weights'])} share weights; each is to have its own."
+        yield "parts share weights", said, "make a new part for each attribute; assign none to a second name."
+    if have["with dropout"]:
+        said = f"dropout is on in {_listed(have['with dropout'])}: the layers' own default is 0.1."
+        yield "dropout on", said, "hand dropout=0.0 to every layer."
+    for name in want["positions"]:
+        rows = have["positions"].get(name)
+        if rows is None:
+            said = f"no positions are added in {_listed([name])}: the model could not tell one order from another."
+            yield (
+                "positions forgotten",
+                said,
+                "hand positions=SinusoidalPositions(d_model, max_len) to the InputEmbedding.",
+            )
+        elif rows != max_len:
+            said = f"the positions of {_listed([name])} are made for {rows} symbols, where max_len is {max_len}."
+            yield "max_len ignored", said, "hand max_len to SinusoidalPositions."
+    for name, count in want["parameters"].items():
+        if have["parameters"][name] != count:
+            said = f"{_listed([name])} has {have['parameters'][name]} parameters, where {count} are right."
+            yield "another size", said, "check its sizes; a stack has num_layers layers, each of them new."
+
+
+def _listed(names):
+    return " and ".join(f"`{name}`" for name in names)
+
+
+def keeps_the_first_batch(view):
+    """Right for the first batch, wrong for another one of the same shape."""
+    if [part.name for part in view.parts()] != ["logits of a second batch"]:
+        return None
+    said = "right for one batch, wrong for another one of the same shape that is given to the same model afterwards."
+    return Told("symptom", "keeps the first batch", said, "keep nothing from one call of forward to the next.")
+
+
+def no_gradient(view):
+    """The values are right, but gradients do not reach the parts that they should."""
+    parts = view.parts()
+    if [part.name.split()[0] for part in parts] not in (["gradient"], ["gradients"]):
+        return None
+    want, have = decode(parts[0].pairs[0].want), decode(parts[0].pairs[0].have)
+    if not isinstance(want, dict):
+        want, have = {"the model": want}, {"the model": have}
+    cut = [name for name in want if name in have and want[name].any() and not have[name].any()]
+    said = f"the values are right, but no gradient reaches {' and '.join(cut)}: nothing could be learned there."
+    advice = "leave out detach, torch.no_grad, .item() and .data; return the tensor itself."
+    return Told("symptom", "no gradient", said, advice) if cut else None

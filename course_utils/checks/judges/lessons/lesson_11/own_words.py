@@ -1,0 +1,59 @@
+"""A student's own words: no answer is expected, the rules of the task are."""
+
+from ...exercise import Case, Exercise
+from ...symptoms.view import Told
+
+NAMES = (
+    "what is returned", "number of words", "words in small letters a to z", "sounds among the 39",
+    "words with a vowel sound", "words with a fitting number of sounds", "words that the dictionary has not",
+    "pronunciations", "consonant sounds that fit the letters",
+)  # fmt: skip
+BROKEN = (  # what is looked at, words that the finding holds, what is said, what to try
+    (NAMES[0], "of type str", "the sounds of a word are one string.", "split it: tuple('N AY T'.split())."),
+    (NAMES[0], "among the sounds", "a word has something else than symbols for its sounds: several pronunciations, perhaps.",
+        "one pronunciation a word, and each sound a string: ('N', 'AY', 'T')."),
+    (NAMES[0], "", "it is not a dictionary from words to their sounds.", "return {'knight': ('N', 'AY', 'T'), ...}."),
+    (NAMES[1], "", "there are fewer than 10 words (a word that stands twice counts once).",
+        "add your name, a town, a product, a word you made up."),
+    (NAMES[2], "capital", "a word has a capital letter.", "write words in small letters."),
+    (NAMES[2], "", "a word has another character than a to z.", "leave out blanks, hyphens, apostrophes and digits."),
+    (NAMES[3], "stress mark", "a vowel has a stress mark, a digit as in AH1.", "leave the digits out: AH."),
+    (NAMES[3], "small letters", "sounds are in small letters.", "they are written in capitals: SH, not sh."),
+    (NAMES[3], "a letter", "a letter stands where a sound should.",
+        "say the word aloud and write one of the 39 symbols for each sound."),
+    (NAMES[3], "", "a sound is not among the 39 symbols.", "compare yours with the list in the task."),
+    (NAMES[4], "", "a word has no vowel sound.",
+        "every English word has one; the schwa, as in the last syllable of 'snozzle', is AH."),
+    (NAMES[5], "", "a word has far too few or far too many sounds for its letters.", "say it aloud and count."),
+    (NAMES[6], "", "nearly all words stand in the dictionary, and most of those were trained on.",
+        "ask `word in pronunciations()`; at least five of yours should give False."),
+    (NAMES[7], "", "there are far fewer pronunciations than words.", "write down what you would say for each."),
+    (NAMES[8], "", "sounds and words do not belong together: too few consonant sounds have a letter in their word.",
+        "print each word beside its sounds: one list may be a place ahead of the other."),
+)  # fmt: skip
+WORDS = (
+    "knight: N AY T, phoenix: F IY N IH K S, through: TH R UW, attention: AH T EH N SH AH N, gruntle: G R AH N T AH L, "
+    "snozzle: S N AA Z AH L, wikify: W IH K AH F AY, voxling: V AA K S L IH NG, ranjitha: R AA N JH IY T AH, "
+    "blorptastic: B L AO R P T AE S T IH K"
+)
+
+
+def _broken_rules(view):
+    """The first rules that do not hold, two at most."""
+    found = [(part.name, str(part.pairs[0].have.get("value"))) for part in view.parts()]
+    told = [
+        Told("symptom", name, *next(words for of, holds, *words in BROKEN if of == name and holds in text))
+        for name, text in found[:2]
+    ]
+    return None if not told else told[0] if len(told) == 1 else told[0].and_also(told[1])
+
+
+EXERCISE = Exercise(
+    answer="own_words",
+    cases=lambda seed: [Case()],
+    reference=lambda: {word: sounds.split() for word, sounds in (pair.split(":") for pair in WORDS.split(", "))},
+    returns=NAMES,
+    faults=(),
+    symptoms=(_broken_rules,),
+    advice="look at what the dictionary writes for words you know: pronunciations()['knight'].",
+)

@@ -1,0 +1,112 @@
+"""Lesson 05: what is off limits, how masks are handed over, and the functions that a leak detector is tried on."""
+
+import functools
+
+import torch
+import torch.nn.functional as F
+
+from ..probe import Probe
+
+_FUSED = "torch.nn.functional.scaled_dot_product_attention"
+_ATTENTION = "course_utils.attention.scaled_dot_product_attention"
+_SOFTMAX = "course_utils.attention.masked_softmax"
+
+
+def _one_by_one(answer, case):
+    return answer(*case["masks"])
+
+
+def _detector(answer, case):
+    return answer(functools.partial(_FUNCTIONS.get(case["attend"], _attention), case["attend"]), case["x"])
+
+
+def _attention(name, x):
+    """Self-attention in which the queries see what the name says: of ``shape[1]`` keys, those where ``_seen`` is True."""
+    if name.startswith("normalized first"):
+        x = F.layer_norm(x, x.shape[-1:], eps=1e-12)
+    B, L, d = x.shape
+    rng = torch.Generator().manual_seed(d)
+    w_q, w_k, w_v = torch.randn(3, d, d, generator=rng) / d**0.5
+    scores = (x @ w_q) @ (x @ w_k).transpose(-2, -1) / d**0.5
+    if name == "future zeroed after the softmax":
+        return torch.softmax(scores, -1).tril() @ (x @ w_v)
+    return torch.softmax(scores.masked_fill(~_seen(name, B, L), -torch.inf), -1) @ (x @ w_v)
+
+
+def _seen(name, B, L):
+    behind = torch.arange(L)[:, None] - torch.arange(L)  # how far key j lies behind query i
+    ahead = {"one step ahead": 1, "three steps ahead only": 3}.get(name)
+    mask = ((behind >= 0) | (behind == -(ahead or L))).expand(B, L, L).clone()
+    if name in ("no mask", "normalized first"):
+        mask[:] = True
+    elif name == "window of 2":
+        mask &= behind < 2
+    elif name == "only the first query sees the future":
+        mask[:, 0, 1:2] = True
+    elif name == "only the last key leaks":
+        mask[:, -2:, -1] = True
+    elif name == "leaks in the second item only":
+        mask[1:] = True
+    elif name == "one query sees the next key":
+        mask[:, 1:2, 2:3] = True
+    elif name == "each token by itself":
+        mask &= behind == 0
+    return mask
+
+
+def _running_mean(name, x):
+    return x.cumsum(1) / torch.arange(1, x.shape[1] + 1)[:, None]
+
+
+def _mean_before(name, x):
+    return F.pad(x, (0, 0, 1, 0))[:, :-1].cumsum(1) / torch.arange(x.shape[1]).clamp(min=1)[:, None]
+
+
+def _faint(name, x):
+    return x + 3e-4 * torch.tanh(x.mean(1, keepdim=True))
+
+
+def _last_entry(name, x):
+    return torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1)
+
+
+def _opposite(name, x):
+    """The mean of all tokens is added to one entry and subtracted from the next."""
+    far = x.mean(1, keepdim=True)[..., :1]
+    return x + torch.cat([far, -far, torch.zeros_like(x[:, :1, 2:])], dim=-1)
+
+
+def _turned(name, x):
+    """Each token is turned by an angle that all tokens decide on: no entry is lost, no length changes."""
+    angle = x.mean((1, 2), keepdim=True)
+    a, b = x[..., :1], x[..., 1:2]
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), x[..., 2:]], dim=-1)
+
+
+def _rounding(name, x):
+    """A running mean whose last digits depend on all tokens, as they do where sums are taken in another order."""
+    wobble = 2e-7 * torch.sign(torch.sin(100 * x.sum((1, 2), keepdim=True)))  # its gradient is 0, as that of rounding
+    mean = _running_mean(name, x)
+    return torch.cat([mean[..., :1] + wobble, mean[..., 1:]], dim=-1)
+
+
+_FUNCTIONS = {
+    "running mean": _running_mean,
+    "mean of the past without itself": _mean_before,
+    "faint": _faint,
+    "one entry of each token moves back": _last_entry,
+    "opposite changes in two entries": _opposite,
+    "tokens turned, their lengths kept": _turned,
+    "running mean, rounded another way each time": _rounding,
+}
+
+PROBES = {
+    "padding_mask": Probe(off_limits=("course_utils.masks.padding_mask",)),
+    "causal_mask": Probe(off_limits=("course_utils.masks.causal_mask", "course_utils.masks.sliding_window_mask")),
+    "masked_attention": Probe(off_limits=(_FUSED, _ATTENTION, _SOFTMAX), gradients=True),
+    "combine_masks": Probe(call=_one_by_one, off_limits=("course_utils.masks.combine_masks",)),
+    "masked_softmax": Probe(off_limits=(_SOFTMAX,), gradients=True),
+    "sliding_window_mask": Probe(off_limits=("course_utils.masks.sliding_window_mask",)),
+    "leaks": Probe(call=_detector),
+    "attend": Probe(gradients=True),
+}

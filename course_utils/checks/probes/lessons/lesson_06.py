@@ -1,0 +1,21 @@
+"""Lesson 06: what is off limits."""
+
+from ..probe import Probe
+
+_HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_heads")
+_READY_MADE = (
+    *_HEADS,
+    "torch.nn.functional.scaled_dot_product_attention",
+    "torch.nn.functional.multi_head_attention_forward",
+    "torch.nn.MultiheadAttention",
+    "course_utils.attention.scaled_dot_product_attention",
+    "course_utils.multi_head.MultiHeadAttention",
+)
+
+PROBES = {
+    "split_heads": Probe(off_limits=_HEADS, gradients=True),
+    "merge_heads": Probe(off_limits=_HEADS, gradients=True),
+    "multi_head_attention": Probe(off_limits=_READY_MADE, gradients=True),
+    "heads_by_einsum": Probe(off_limits=_READY_MADE, gradients=True),
+    "self_attention": Probe(off_limits=_HEADS, gradients=True),
+}

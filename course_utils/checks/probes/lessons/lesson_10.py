@@ -1,0 +1,169 @@
+"""Lesson 10: what is off limits; how a model is built and called, and the stand-ins that decoding and the loss get."""
+
+import functools
+import zlib
+
+import torch
+from torch import nn
+
+from ..probe import Probe, visible
+
+SIZES = ("src_vocab", "tgt_vocab", "num_layers", "d_model", "d_ff", "num_heads", "max_len")
+
+
+@torch.no_grad()
+def settle(model: nn.Module, seed: int) -> None:
+    """Give every parameter random values that depend on its name: whoever has the same names has the same weights."""
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        parameter.copy_(random_values(seed + zlib.crc32(name.encode()), parameter.shape))
+
+
+@functools.lru_cache(maxsize=1000)
+def random_values(seed: int, shape: torch.Size) -> torch.Tensor:
+    """A bias or a weight."""
+    size = 0.3 if len(shape) == 1 else shape[-1] ** -0.5
+    return size * torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def call_model(answer, case):
+    """Build it; note its parts; with known weights run it on two batches; the gradients that reach each part."""
+    model = answer(*(case[name] for name in SIZES))
+    if not isinstance(model, nn.Module):
+        raise TypeError("the class is not an nn.Module: write class MyTransformer(nn.Module)")
+    parts = parts_of(model)
+    settle(model, case["_seed"])
+    torch.default_generator.manual_seed(0)  # for dropout, if there is any
+    logits = model(case["source"], case["target"], case["pad_id"])
+    if not case["_second"]:
+        return parts, logits, None, None
+    return parts, logits, model(*case["_second"], case["pad_id"]), gradients_by_part(model, logits)
+
+
+def parts_of(model):
+    """What a model is made of, by the names of its attributes."""
+    counts, owners = {}, {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        part = name.partition(".")[0]
+        counts.setdefault(part, {})[parameter] = parameter.numel()
+        owners.setdefault(parameter, set()).add(part)
+    dropping = {name.partition(".")[0] for name, m in model.named_modules() if isinstance(m, nn.Dropout) and m.p > 0}
+    return {
+        "parameters": {part: sum(sizes.values()) for part, sizes in counts.items()},
+        "sharing weights": sorted({part for parts in owners.values() if len(parts) > 1 for part in parts}),
+        "with dropout": sorted(dropping),
+        "positions": {
+            name.partition(".")[0]: len(table)
+            for name, table in model.named_buffers(remove_duplicate=False)
+            if name.endswith("positions.table")
+        },
+    }
+
+
+def gradients_by_part(model, logits):
+    """Part of the model -> the gradients of all its parameters in one row."""
+    named = dict(sorted(model.named_parameters()))
+    found = gradients(
+        logits.double().square().mean() if isinstance(logits, torch.Tensor) else None, list(named.values())
+    )
+    by_part = {}
+    for name, gradient in zip(named, found, strict=True):
+        by_part.setdefault(name.partition(".")[0], []).append(gradient.flatten())
+    return {part: torch.cat(some) for part, some in by_part.items()}
+
+
+def gradients(loss, watched):
+    """What reaches each of ``watched`` from a loss; zeros where nothing does."""
+    found = [None] * len(watched)
+    if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
+        found = torch.autograd.grad(loss.reshape(()), watched, allow_unused=True)
+    return [torch.zeros_like(w) if g is None else g for w, g in zip(watched, found, strict=True)]
+
+
+def require_ids(ids, name, shape, vocab):
+    """Raise with a sentence if what the answer gave the model is no batch of ids."""
+    if not isinstance(ids, torch.Tensor) or ids.dim() != 2 or ids.is_floating_point():
+        what = f"of shape {tuple(ids.shape)}, {ids.dtype}" if isinstance(ids, torch.Tensor) else type(ids).__name__
+        raise ValueError(f"the model was given a {name} {what}; it needs ids of shape {shape}, whole numbers")
+    if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < vocab:
+        raise ValueError(f"the model was given {name} ids from {ids.min()} to {ids.max()}; it knows 0 to {vocab - 1}")
+
+
+def call_greedy(answer, case):
+    """A model that says what the case's script has, as long as it is given all that it said before."""
+    script, noise, asked = case["_script"], case["_noise"], [0]
+    vocab, steps = noise.shape[1], case["max_len"]
+
+    def model(source, target):
+        asked[0] += 1
+        if asked[0] > (steps + 2) * len(script):
+            raise RuntimeError(f"the model was called {asked[0]} times for at most {steps} steps: does your loop end?")
+        require_ids(source, "source", "(B, L_s)", vocab)
+        require_ids(target, "target", "(B, L_t)", vocab)
+        if target.shape[1] > steps + 2:
+            raise RuntimeError(f"the model was given {target.shape[1]} ids for max_len = {steps}: does your loop end?")
+        if len(source) != len(target) or not target.shape[1]:
+            given = f"source {tuple(source.shape)} and target {tuple(target.shape)}"
+            raise ValueError(
+                f"the model was given {given}; both have B rows, and the target begins with the start symbol"
+            )
+        rows = script[(source[:, :1] == case["source"][:, 0]).long().argmax(1)]  # (B, steps), what each row says
+        told = torch.cat((torch.full((len(rows), 1), case["start_id"]), rows), dim=1)
+        length = target.shape[1]
+        strange = (target != told[:, :length]).cumsum(1)  # (B, L_t): what was said so far is not what it said
+        ended = (told[:, :length] == case["end_id"])[:, 1:].cumsum(1)
+        strange[:, 1:] *= ended == 0  # after the end it may be given anything
+        says = (rows[:, :length] + strange) % vocab
+        return noise[says] + 4.0 * nn.functional.one_hot(says, vocab)
+
+    return answer(model, *visible(case).values())
+
+
+def call_batch_loss(answer, case):
+    """The loss with a model made from the case's tables, and the gradient that reaches a factor in it."""
+    factor = torch.ones(len(case["_tables"]["target"]), dtype=case["_tables"]["target"].dtype, requires_grad=True)
+    loss = answer(looks_where_it_may(case["_tables"], factor), *visible(case).values())
+    return loss, gradients(loss, [factor])[0]
+
+
+def looks_where_it_may(tables, factor):
+    """A model without layers: an average of the target and of the source, where the masks allow."""
+
+    def model(source, decoder_input, source_mask, target_mask):
+        vocab = len(tables["target"])
+        require_ids(source, "source", "(B, L_s)", vocab)
+        require_ids(decoder_input, "decoder_input", "(B, L_t)", vocab)
+        (B, L_t), L_s = decoder_input.shape, source.shape[1]
+        seen = allowed(target_mask, "target_mask", (B, 1, L_t, L_t)).to(tables["target"])
+        read = allowed(source_mask, "source_mask", (B, 1, L_t, L_s)).to(tables["target"])
+        place = tables["place"][torch.arange(L_t) % vocab]  # (L_t, V)
+        so_far = seen @ (tables["target"][decoder_input] + place) / seen.sum(-1, keepdim=True).clamp(min=1)
+        return factor * so_far + tables["last"][decoder_input] + read @ tables["source"][source] / L_s
+
+    return model
+
+
+def allowed(mask, name, shape):
+    """A mask as ``(B, L_q, L_k)``."""
+    try:
+        return mask.expand(shape)[:, 0]
+    except (AttributeError, RuntimeError):
+        given = tuple(mask.shape) if isinstance(mask, torch.Tensor) else type(mask).__name__
+        raise ValueError(
+            f"the model was given a {name} of shape {given}; it needs {shape}, or 1 in place of a size"
+        ) from None
+
+
+COURSE_MASKS = tuple(f"course_utils.masks.{name}" for name in ("padding_mask", "causal_mask", "combine_masks"))
+SEARCHES = tuple(f"course_utils.decoding.search.{name}" for name in ("greedy_decode", "beam_search"))
+MODELS = tuple(f"torch.nn.Transformer{part}" for part in ("", "Encoder", "Decoder"))
+
+PROBES = {
+    "batch_masks": Probe(off_limits=COURSE_MASKS),
+    "smoothed_loss": Probe(off_limits=("course_utils.training.label_smoothing_loss",), gradients=True),
+    "warmup_rate": Probe(off_limits=("course_utils.training.warmup_rate",)),
+    "MyTransformer": Probe(
+        call=call_model, expects="class", off_limits=("course_utils.models.transformer.Transformer", *MODELS)
+    ),
+    "greedy": Probe(call=call_greedy, off_limits=SEARCHES),
+    "batch_loss": Probe(call=call_batch_loss),
+}
