@@ -20,7 +20,11 @@ def test_a_quiz_has_its_options(project):
     text = path.read_text()
     sources, _ = read_sources(project)
     assert json.loads(catalogue_text(sources))["5.2"]["options"] == {}
-    path.write_text(text.replace("# ### 5.2", "# ### 5.2", 1).replace('# %% tags=["quiz"]', '#\n# - **a.** one\n# - **b.** $x_1$, two\n\n# %% tags=["quiz"]', 1))
+    path.write_text(
+        text.replace("# ### 5.2", "# ### 5.2", 1).replace(
+            '# %% tags=["quiz"]', '#\n# - **a.** one\n# - **b.** $x_1$, two\n\n# %% tags=["quiz"]', 1
+        )
+    )
     sources, _ = read_sources(project)
     assert json.loads(catalogue_text(sources))["5.2"]["options"] == {"a": "one", "b": "$x_1$, two"}
 

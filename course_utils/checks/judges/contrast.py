@@ -24,7 +24,25 @@ def contrast(view: View) -> Told | None:
     opposite = [without for cases, without in labels.values() if without and cases == set(right)]
     given = [label for label in opposite if label.endswith(" is given")]
     told = [*given, *told, *opposite]
-    return _told(len(right), len(wrong), told[0]) if told else None
+    return _told(len(right), len(wrong), told[0]) if told else _several(view, right, wrong)
+
+
+def _several(view: View, right: list[int], wrong: set[int]) -> Told | None:
+    """Some of an exercise's own labels that together have just the wrong cases; of many the first two."""
+    own = {label for index in wrong for label in getattr(view.inputs[index], "labels", ())}
+    cases = {label: of for label, (of, _) in labels_of(view.inputs).items() if label in own and of <= wrong}
+    told: list[str] = []
+    for label in sorted(cases, key=lambda label: (-len(cases[label]), min(cases[label]))):
+        if not cases[label] <= set().union(*(cases[other] for other in told)):
+            told.append(label)
+    if set().union(*cases.values()) != wrong:
+        return None
+    if len(told) > 3:
+        said = f"right in {len(right)} cases of the check, wrong in {len(wrong)}: for example where {told[0]}, and where {told[1]}."
+        return Told(
+            "contrast", "wrong where several", said, "failing_case() hands you the arguments of the first of them."
+        )
+    return _told(len(right), len(wrong), ", and where ".join(told))
 
 
 def labels_of(inputs: list[dict[str, Any]]) -> dict[str, tuple[set[int], str]]:

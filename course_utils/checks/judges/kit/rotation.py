@@ -58,7 +58,9 @@ def turned(x, angle, *, cut=halves, turn=counterclockwise, tables=lambda angle: 
 
 def exponent_faults(d):
     """What goes wrong in the exponents; ``d`` is what the size is called."""
-    advice = f"the exponent of pair i is -2 i / {d}: torch.arange(0, {d}, 2) holds the numbers 2 i; divide those by {d}."
+    advice = (
+        f"the exponent of pair i is -2 i / {d}: torch.arange(0, {d}, 2) holds the numbers 2 i; divide those by {d}."
+    )
     return (
         Fault("exponent i/d",
             f"the exponent i / {d} instead of 2 i / {d}: from pair to pair the speeds fall half as fast.", advice,

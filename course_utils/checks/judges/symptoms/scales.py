@@ -23,6 +23,8 @@ def constant_factor(view: View) -> Told | None:
         wrong = [(factor, pair) for factor, pair in factors if pair.wrong]
         if not any(want.numel() > 1 for want, _, pair in sides if pair.wrong) and len(wrong) < 2:
             continue
+        if any(_near(factor, 1.0) for factor, _ in wrong):  # nearly right, which is another thing
+            continue
         name = _named(view, factors)
         values = sorted({f"{factor:.4g}" for factor, _ in wrong})
         if name is None and len(values) > 1:

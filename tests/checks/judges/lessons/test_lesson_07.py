@@ -25,7 +25,9 @@ def test_the_layer_is_pytorchs_attention_between_its_projections():
         counts = ((W_q, heads), (W_k, kv_heads), (W_v, kv_heads))
         q, k, v = (F.linear(x, W).unflatten(-1, (count, -1)).transpose(1, 2) for W, count in counts)
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
-        torch.testing.assert_close(exercise.reference(*case.values()), F.linear(attended.transpose(1, 2).flatten(2), W_o))
+        torch.testing.assert_close(
+            exercise.reference(*case.values()), F.linear(attended.transpose(1, 2).flatten(2), W_o)
+        )
 
 
 def test_cache_is_the_librarys():

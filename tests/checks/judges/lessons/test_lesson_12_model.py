@@ -26,7 +26,10 @@ def test_block_is_the_librarys_layer():
     block = find("12.2").reference()(16, 4, 2, 24)
     layer = layers.DecoderOnlyLayer(16, 4, 24, num_kv_heads=2, rotary=RotaryPositions(4))
     names = {"norm_1": "attention_norm", "norm_2": "feed_forward_norm"}
-    state = {names.get((parts := name.split(".", 1))[0], parts[0]) + "." + parts[1]: t for name, t in block.state_dict().items()}
+    state = {
+        names.get((parts := name.split(".", 1))[0], parts[0]) + "." + parts[1]: t
+        for name, t in block.state_dict().items()
+    }
     layer.load_state_dict(state)
     x = torch.randn(2, 5, 16)
     torch.testing.assert_close(block(x), layer(x, causal_mask(5)))

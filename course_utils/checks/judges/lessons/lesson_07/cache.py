@@ -96,7 +96,9 @@ def _stopped(view):
 _FREE = "the next free position is self.length: write to positions self.length to self.length + L_new - 1."
 _SO_FAR = "return all positions so far, 0 to length - 1: slice with [:, :, :self.length]."
 _COUNT = "positions stand on axis 2 of (B, H_kv, L_new, d_head): add key.shape[2] in every update."
-_FIRST = "compare length + L_new with max_len before you change anything, and raise ValueError with a sentence of yours."
+_FIRST = (
+    "compare length + L_new with max_len before you change anything, and raise ValueError with a sentence of yours."
+)
 
 EXERCISE = Exercise(
     answer="Cache",

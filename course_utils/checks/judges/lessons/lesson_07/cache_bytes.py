@@ -38,7 +38,9 @@ def _bytes(
 
 def _rounded(view):
     """Right to seven digits, no further."""
-    sides = [(int(want), float(have)) for part in view.parts() for want, have, pair in part.numbers() or () if pair.wrong]
+    sides = [
+        (int(want), float(have)) for part in view.parts() for want, have, pair in part.numbers() or () if pair.wrong
+    ]
     if not sides or any(abs(have - want) > 1e-6 * want for want, have in sides):
         return None
     said = "the result is right to about seven digits, and rounded after them, as a float32 is."

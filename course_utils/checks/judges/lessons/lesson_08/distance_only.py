@@ -22,7 +22,11 @@ def _broken(table, place, *labels):
     """A table in which one pair breaks the rule."""
     m, n = place
     side = "at the same position" if m == n else f"with {'an earlier' if n < m else 'a later'} key"
-    return (f"the pair {place} breaks the rule", f"one pair {side} breaks the rule", *labels), _plus(table, (place, 0.5)), False
+    return (
+        (f"the pair {place} breaks the rule", f"one pair {side} breaks the rule", *labels),
+        _plus(table, (place, 0.5)),
+        False,
+    )
 
 
 def _exact(rng):
@@ -110,7 +114,9 @@ def asks_outside(view):
     if seen["outcome"] != "raised" or not seen["message"].startswith("score("):
         return None
     said = "score is asked for a position that does not exist: positions run from 0 to length - 1."
-    return Told("symptom", "outside", said, "if you look one step ahead, stop one earlier; one step back, begin one later.")
+    return Told(
+        "symptom", "outside", said, "if you look one step ahead, stop one earlier; one step back, begin one later."
+    )
 
 
 def always_the_same(view):

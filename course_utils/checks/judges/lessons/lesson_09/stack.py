@@ -93,7 +93,7 @@ EXERCISE = Exercise(
             "layers, which no optimizer ever finds.", "make all layers in the constructor and keep them in an "
             "nn.ModuleList.", build=_Late),
         Fault("one too many", "one layer too many.", "count from 0, as range(num_layers) does.", count=lambda n: n + 1),
-        Fault("one too few", "one layer too few.", "count again: range(num_layers) has num_layers numbers.", count=lambda n: n - 1),
+        Fault("one too few", "one layer too few.", "use range(num_layers), whole.", count=lambda n: n - 1),
         Fault("no final norm", "the final norm is missing.", "a pre-norm stack ends in one more LayerNorm, with "
             "parameters of its own.", norm=_no_norm, leave=_unused),
         Fault("final norm not used", "the final norm is made but never used.",

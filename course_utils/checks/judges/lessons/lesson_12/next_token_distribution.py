@@ -5,7 +5,9 @@ import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
 
-MANY = torch.tensor([[0.0, 2.0, 1.0]]).repeat(1, 14).log1p()  # 42 tokens of three probabilities: an unstable sort mixes them
+MANY = (
+    torch.tensor([[0.0, 2.0, 1.0]]).repeat(1, 14).log1p()
+)  # 42 tokens of three probabilities: an unstable sort mixes them
 
 
 def _case(*labels, logits, temperature=1.0, top_k=None, top_p=None):
