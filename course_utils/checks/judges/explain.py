@@ -155,24 +155,23 @@ class Explainer:
 
 
 class _Lazy:
-    """What an answer does in each case, observed when first asked for; gradients, which take longest, only in ``whole``."""
+    """What an answer does in each case, observed when first asked for; what lies beside the value only in ``whole``."""
 
     def __init__(self, answer: Callable, inputs: list[dict[str, Any]], probe: Probe) -> None:
         self._answer, self._inputs, self._probe = answer, inputs, probe
         self._seen: dict[tuple[int, bool], Tree] = {}
 
     def __getitem__(self, index: int) -> Tree:
-        return self._observed(index, gradients=False)
+        return self._observed(index, beside=False)
 
     def whole(self, index: int) -> Tree:
-        """A case with its gradients, where the probe asks for them."""
-        return self._observed(index, gradients=self._probe.gradients)
+        """A case with changed arguments, and gradients where the probe asks for them."""
+        return self._observed(index, beside=True)
 
-    def _observed(self, index: int, gradients: bool) -> Tree:
-        if (index, gradients) not in self._seen:
-            probe = dataclasses.replace(self._probe, gradients=gradients)
-            self._seen[index, gradients] = observe_case(self._answer, self._inputs[index], probe)
-        return self._seen[index, gradients]
+    def _observed(self, index: int, beside: bool) -> Tree:
+        if (index, beside) not in self._seen:
+            self._seen[index, beside] = observe_case(self._answer, self._inputs[index], self._probe, beside=beside)
+        return self._seen[index, beside]
 
 
 def _disjoint(faults: tuple[Fault, ...]) -> Iterator[tuple[Fault, Fault]]:

@@ -71,11 +71,27 @@ def observe_value(answer: object) -> dict:
 
 
 def observe_case(
-    answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str, ...] | None = None, trusted: bool = True
+    answer: Any,
+    case: dict[str, Any],
+    probe: Probe,
+    names: tuple[str, ...] | None = None,
+    trusted: bool = True,
+    beside: bool = True,
 ) -> dict:
-    """What an answer does on one case; arguments as for ``observe``, ``names`` the names that raise."""
+    """What an answer does on one case.
+
+    Args:
+        answer: As for ``observe``.
+        case: The arguments by name.
+        probe: How it is called and watched.
+        names: The names that raise; None: the guard is down.
+        trusted: As for ``observe``.
+        beside: Whether to look beside the value too: at changed arguments and gradients.
+    """
     arguments = copy.deepcopy(case)
     seen = _call(answer, arguments, probe, names, trusted)
+    if not beside:
+        return seen
     seen["changed"] = [name for name in visible(case) if not _same(encode(case[name]), encode(arguments[name]))]
     if probe.gradients and seen["outcome"] == "returned" and VALUES_ONLY not in case:
         seen["gradients"] = _gradients(answer, case, probe, names, trusted)

@@ -1,5 +1,6 @@
 """Every exercise of the catalogue has its file, and every file its exercise."""
 
+import inspect
 import pkgutil
 from importlib import import_module
 
@@ -25,8 +26,14 @@ def test_every_file_belongs_to_an_exercise(lesson):
     assert set(exercises) == {entry.answer for entry in known if not entry.is_quiz}
     assert set(quizzes) == {entry.number for entry in known if entry.is_quiz}
     package = import_module(f"{lessons.__name__}.lesson_{lesson:02d}")
-    files = [module.name for module in pkgutil.iter_modules(package.__path__)]
-    assert len(files) == len(exercises) + 1 and "quizzes" in files
+    files = {
+        module.name: import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(package.__path__)
+    }
+    assert "quizzes" in files and sum(hasattr(file, "EXERCISE") for file in files.values()) == len(exercises)
+    shared = [name for name, file in files.items() if not hasattr(file, "EXERCISE") and name != "quizzes"]
+    texts = "".join(inspect.getsource(file) for file in files.values())
+    assert all(f"from .{name} import" in texts for name in shared), shared
 
 
 def test_a_quiz_explains_each_of_its_options():

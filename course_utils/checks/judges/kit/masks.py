@@ -23,12 +23,12 @@ def cases_of_numbers(*names_and_sizes):
 
 FORM_FAULTS = (
     Fault("zeros and ones", "a mask of the numbers 0 and 1; PyTorch would add a float mask to the scores.",
-        "make it boolean: a comparison is, .bool() and dtype=torch.bool do it too.", form=lambda mask: mask.float()),
+        "make it boolean: a comparison is, .bool() and dtype=torch.bool do it too.", form=lambda m: m.float()),
     Fault("additive", "an additive mask, 0 and minus infinity; asked for is a boolean one.",
         "return booleans: True where a query may attend.",
-        form=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)),
+        form=lambda m: torch.zeros(m.shape).masked_fill(~m, -torch.inf)),
     Fault("inverted", "a mask of the other polarity: True where a key is to be hidden.",
-        "True means may attend; turn the comparison, or put ~ before it.", form=lambda mask: ~mask),
+        "True means may attend; turn the comparison, or put ~ before it.", form=lambda m: ~m),
 )  # fmt: skip
 
 TOP_LEFT = Fault("top-left",

@@ -92,9 +92,9 @@ EXERCISE = Exercise(
         Fault("empty not provided for", "the masks are joined well, but where none is left your code stops.",
             "return None if nothing is left to join.", none=lambda: functools.reduce(operator.and_, [])),
         Fault("read as hidden", "the masks were inverted first, as if True meant hidden.",
-            "True means may attend; join the masks as they are.", read=lambda mask: ~mask),
+            "True means may attend; join the masks as they are.", read=lambda m: ~m),
         Fault("numbers", "the product of zeros and ones: right in value, but no longer boolean.",
-            "use & on the booleans.", form=lambda mask: mask.float()),
+            "use & on the booleans.", form=lambda m: m.float()),
     ),
     advice="join a padding mask (2, 1, 1, 7) with a causal mask (1, 1, 5, 7): the result has shape (2, 1, 5, 7).",
 )  # fmt: skip

@@ -63,7 +63,7 @@ def one_letter(view: View) -> Told | None:
     sizes |= {"d_in": case["query"].shape[2], "d_head": len(case["W_q"]) // H, "d_v": len(case["W_v"]) // H}
     names = {size: name for name, size in sizes.items()} | {len(case["W_q"]): "H * d_head", len(case["W_v"]): "H * d_v"}
     two = [f"{size} ({names[size]})" if (size := int(text)) in names else text for text in reversed(found.groups()[1:])]
-    said = f"in an einsum the letter {found[1]} stands for two axes of different size: {two[0]} in one tensor, {two[1]} in another."
+    said = f"in an einsum the letter {found[1]} stands for two axes of different size: {two[0]} and {two[1]}."
     return Told("symptom", "one letter for two axes", said, "write the shape of each tensor beside its letters.")
 
 
@@ -87,9 +87,9 @@ EXERCISE = Exercise(
             by_value=lambda v: v.shape[-1] ** -0.5),
         Fault("one head", "the scores are summed over the heads too: that is one head of full width.",
             "keep the letter of the heads in the result of the scores.", split=lambda x, n: x[:, None],
-            place=lambda weights: weights[:, 0]),
+            place=lambda w: w[:, 0]),
         Fault("weights with heads second", "the right weights in the layout (B, H, L_q, L_k).",
-            "this exercise wants the heads last: (B, L_q, L_k, H).", place=lambda weights: weights),
+            "this exercise wants the heads last: (B, L_q, L_k, H).", place=lambda w: w),
         Fault("memory not used", "self-attention: keys and values are made from query, memory plays no part.",
             "project keys and values from memory.", sources=("query", "query", "query")),
         Fault("values from query",

@@ -77,8 +77,8 @@ def _cases(seed):
 
 _TURNED = "the matrices have shape (out, in): x @ W.T, or F.linear(x, W, b)."
 _MEMORY = "project keys and values from memory."
-_CHOSEN = ("straight view", "interleaved", "one head")
-_MERGES = ("no transpose back", "view", "merged interleaved", "wrong axes exchanged", "heads averaged", "heads added")
+_CHOSEN = ("straight view", "interleaved")
+_MERGES = ("no transpose back", "view", "merged interleaved", "wrong axes exchanged", "heads averaged")
 _HIDING = (
     "mask not used",
     "inverted",
@@ -152,16 +152,16 @@ EXERCISE = Exercise(
             merge=lambda x: x.permute(0, 2, 3, 1).flatten(2)),
         Fault("an axis more in the mask",
             "an axis was added to the mask, which broadcasts to (B, H, L_q, L_k) as it is.",
-            "use the mask as it comes.", read=lambda mask: mask.unsqueeze(1)),
+            "use the mask as it comes.", read=lambda m: m.unsqueeze(1)),
         Fault("one mask for the batch", "the mask of the first sequence was used for the whole batch.",
-            "use the mask as it is.", read=lambda mask: mask if mask.dim() < 4 else mask[:1]),
+            "use the mask as it is.", read=lambda m: m if m.dim() < 4 else m[:1]),
         Fault("one mask for all heads", "the mask of head 0 was used for all heads.", "use the mask as it is.",
-            read=lambda mask: mask if mask.dim() < 4 else mask[:, :1]),
+            read=lambda m: m if m.dim() < 4 else m[:, :1]),
         Fault("no output projection", "the merged heads without the output projection.",
             "finish with params['o_proj.weight'] and its bias.", last=lambda merged, W, b, n: merged),
         Fault("no output bias", "the bias of the output projection is missing.",
             "add params['o_proj.bias'] at the end.", last=lambda merged, W, b, n: merged @ W.T),
-        Fault("output bias for each head", "the bias of the output projection is added once for each head.",
+        Fault("bias for each head", "the bias of the output projection is added once for each head.",
             "the heads' shares are added up; the bias comes on top once.",
             last=lambda merged, W, b, n: merged @ W.T + n * b),
         Fault("output matrix not transposed", "the output matrix as it is: right only where d_in equals d_model.",
@@ -177,12 +177,10 @@ EXERCISE = Exercise(
             "the values have a projection of their own, v_proj.", names=("q_proj", "k_proj", "k_proj")),
         Fault("keys by the query projection", "the keys are made with the query projection.",
             "the keys have a projection of their own, k_proj.", names=("q_proj", "q_proj", "v_proj")),
-        Fault("keys and values exchanged",
-            "the value projection is used for the keys, and the key projection for the values.",
+        Fault("k and v exchanged", "the value projection is used for the keys, and the key projection for the values.",
             "what the query is compared with comes from k_proj; what is averaged comes from v_proj.",
             names=("q_proj", "v_proj", "k_proj")),
-        Fault("queries and keys exchanged",
-            "the key projection is used for the queries, and the query projection for the keys.",
+        Fault("q and k exchanged", "the key projection is used for the queries, and the query projection for the keys.",
             "q_proj belongs to query, k_proj to memory.", names=("k_proj", "q_proj", "v_proj")),
         *_SOURCES,
     ),
