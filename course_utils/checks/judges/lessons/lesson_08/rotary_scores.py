@@ -29,12 +29,13 @@ def rotary_scores(
     query_places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k),
     key_places=torch.arange,
     exponents=rotation.right_exponents,
+    scale=lambda d: d**-0.5,
 ):
     """Scores of turned queries and keys; each keyword is one step."""
     L_q, L_k, d = query.shape[-2], key.shape[-2], query.shape[-1]
     of = partial(rotation.angles, i=torch.arange(d // 2), d=d, exponents=exponents)
     query, key = query_turn(query, of(query_places(L_q, L_k))), key_turn(key, of(key_places(L_k)))
-    return query @ key.mT / d**0.5
+    return query @ key.mT * scale(d)
 
 
 def _not_turned(x, angle):
@@ -82,6 +83,10 @@ EXERCISE = Exercise(
         Fault("both the other way", "both are turned the other way: left and right are exchanged.",
             "(a, b) becomes (a cos - b sin, a sin + b cos).", query_turn=_BACK, key_turn=_BACK),
         *rotation.exponent_faults("d_head"),
+        Fault("no scaling", "the scores are not divided by the root of d_head.", "leave the last line as it was.",
+            scale=lambda d: 1.0),
+        Fault("root of the half", "scores divided by the root of d_head / 2.", "the root of d_head divides them.",
+            scale=lambda d: (d / 2) ** -0.5),
     ),
     advice="with the same content everywhere, the scores must be equal along each diagonal; print them as the cell above does.",
 )  # fmt: skip
