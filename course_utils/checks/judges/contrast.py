@@ -38,7 +38,8 @@ def _several(view: View, right: list[int], wrong: set[int]) -> Told | None:
     if set().union(*cases.values()) != wrong:
         return None
     if len(told) > 3:
-        said = f"right in {len(right)} cases of the check, wrong in {len(wrong)}: for example where {told[0]}, and where {told[1]}."
+        some = f"for example where {told[0]}, and where {told[1]}"
+        said = f"right in {len(right)} cases of the check, wrong in {len(wrong)}: {some}."
         return Told(
             "contrast", "wrong where several", said, "failing_case() hands you the arguments of the first of them."
         )

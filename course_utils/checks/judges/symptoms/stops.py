@@ -6,7 +6,8 @@ from .view import Told, View
 
 SHAPES = re.compile(
     r"must match the size|shapes cannot be multiplied|Expected size for|shape '.*' is invalid|expand|size mismatch"
-    r"|Sizes of tensors must match|einsum|[dD]imension out of range|not broadcastable|unequal lengths|does not broadcast|Expected (target size|input batch_size)"
+    r"|Sizes of tensors must match|einsum|[dD]imension out of range|not broadcastable|unequal lengths|does not broadcast"
+    r"|Expected (target size|input batch_size)"
 )
 
 

@@ -96,5 +96,6 @@ FAULTS = (
 
 EXERCISE = Exercise(
     answer="decoder_step", cases=_cases, reference=_decoder_step, returns=("logits", "new_state", "weights"),
-    faults=FAULTS, symptoms=(another_width,), advice="write down which state each line uses: attend and cell get the old one, output the new one.",
+    faults=FAULTS, symptoms=(another_width,),
+    advice="write down which state each line uses: attend and cell get the old one, output the new one.",
 )  # fmt: skip
