@@ -69,7 +69,7 @@ check("2.1", softmax)
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
 # Write `with_temperature(scores, temperature)`: the weights $\operatorname{softmax}(s / T)$ over the last dimension, and for each row the entropy $H = -\sum_i w_i \ln w_i$ of these weights. A weight of exactly 0
-# contributes 0 to the sum.
+# contributes 0 to the sum; what gradient it has there is not looked at.
 #
 # | argument | shape |
 # |---|---|

@@ -36,7 +36,8 @@ from course_utils.checks import check
 # | `num_heads` | a number that divides `d_model` |
 # | returns | `(B, num_heads, L, d_head)` with `d_head = d_model / num_heads` |
 #
-# Example: for `x = [[[0, 1, 2, 3], [10, 11, 12, 13]]]` and 2 heads, the result is `[[[[0, 1], [10, 11]], [[2, 3], [12, 13]]]]`. In the check the numbers are such that every misplaced one shows.
+# Example: for `x = [[[0, 1, 2, 3], [10, 11, 12, 13]]]` and 2 heads, the result is `[[[[0, 1], [10, 11]], [[2, 3], [12, 13]]]]`. In the check the numbers are such that every misplaced one shows. `x` may come
+# from a transpose, so that its numbers do not lie in order in memory (then `view` may refuse, and `reshape` copies).
 
 # %% tags=["exercise"]
 def split_heads(x, num_heads):
@@ -205,7 +206,7 @@ check("6.4", heads_by_einsum)
 # ### 6.5 · Copy PyTorch's packed weights
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
-# Write `unpack(packed)`: from the parameters of `nn.MultiheadAttention`, as a dict, to those of this course's module, as a dict. PyTorch stacks query, key and value, in this order. Some modules have no biases. Then both keys with `bias` are missing, and all must be missing in the result too. Views are as good as copies.
+# Write `unpack(packed)`: from the parameters of `nn.MultiheadAttention`, as a dict, to those of this course's module, as a dict. PyTorch stacks query, key and value, in this order. Some modules have no biases. Then both keys with `bias` are missing, and all must be missing in the result too. Values are enough: views, copies and new parameters are equally good.
 #
 # | key of `packed` | shape | keys of the result |
 # |---|---|---|

@@ -73,6 +73,9 @@ def only_some_cases_stop(view: View) -> Told | None:
             "your code cannot work on tensors that require gradients.",
             "use torch operations from first to last, none of them in place, without .numpy() or .detach().",
         )
+    if seen["type"] == "IndexError" and "out of" in seen["message"]:
+        said = f"an index is larger than what it counts along.{some}"
+        return Told("symptom", "index out of range", said, "print the index and the shape right before that line.")
     told = _BY_TYPE.get(seen["type"])
     if told is None and not right:
         return None

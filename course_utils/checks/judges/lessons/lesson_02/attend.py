@@ -15,7 +15,9 @@ def _cases(seed):
         dtype = torch.float64 if b == 4 else torch.float32
         shapes = {"query": (b, L_q, d), "key": (b, L_k, d), "value": (b, L_k, d_v)}
         cases.append(Case(**{n: torch.randn(s, generator=rng, dtype=dtype) / d**0.25 for n, s in shapes.items()}))
-    return cases
+    query, key, value = (torch.randn(2, length, 4, generator=rng) for length in (3, 5, 5))
+    large = Case("the scores are large", values_only=True, query=80 * query, key=key, value=value)
+    return [*cases, large]
 
 
 # What can go wrong between scores of three axes and the output, where nothing is scaled.

@@ -17,7 +17,8 @@ def _cases(seed):
     sizes = ((2, 5, 12, 4), (3, 7, 10, 2), (2, 3, 8, 1), (4, 6, 5, 5), (2, 5, 12, 4))  # the last one seen before
     cases = [Case(x=torch.randn(B, L, d, generator=rng), num_heads=H) for B, L, d, H in sizes]
     double = torch.randn(2, 4, 6, generator=rng, dtype=torch.float64)
-    return [Case(x=places[None], num_heads=2), *cases, Case(x=double, num_heads=3)]
+    turned = Case("`x` comes from a transpose", x=torch.randn(2, 5, 6, generator=rng), num_heads=2, _turned=True)
+    return [Case(x=places[None], num_heads=2), *cases, Case(x=double, num_heads=3), turned]
 
 
 EXERCISE = Exercise(

@@ -28,6 +28,7 @@ def _cases(seed):
         (3, 4, 8, 11),
         (2, 3, 5, 7),
         (2, 5, 10, 12),
+        (2, 2, 2, 3),  # a single sound
     )
     cases = [Case(weights=(1.7 * torch.randn(*size, generator=rng)).softmax(-1)) for size in sizes]
     return [*cases, Case(weights=torch.randn(2, 2, 6, 5, generator=rng, dtype=torch.float64).softmax(-1))]
