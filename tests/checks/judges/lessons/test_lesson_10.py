@@ -12,6 +12,7 @@ from course_utils.checks.judges.find import find
 from course_utils.checks.judges.judge import cases_of, judge_for
 from course_utils.checks.probes import observe_answer
 from course_utils.checks.probes.lessons.lesson_10 import SIZES, settle
+from course_utils.checks.probes.probe import visible
 from course_utils.models import Transformer, TransformerConfig
 
 
@@ -46,7 +47,7 @@ def test_masks_are_the_librarys():
 
 def test_smoothed_loss_is_pytorchs_with_soft_targets():
     for case in cases("10.3"):
-        logits, labels, smoothing, pad_id = case.values()
+        logits, labels, smoothing, pad_id = visible(case).values()
         shares, kept = [], []
         for label, z in zip(labels.flatten().tolist(), logits.flatten(0, 1), strict=True):
             if label != pad_id:
@@ -54,7 +55,7 @@ def test_smoothed_loss_is_pytorchs_with_soft_targets():
                 others[label] = 1.0 - smoothing
                 shares.append(others)
                 kept.append(z)
-        loss = reference("10.3")(*case.values())
+        loss = reference("10.3")(*visible(case).values())
         torch.testing.assert_close(loss, F.cross_entropy(torch.stack(kept), torch.tensor(shares, dtype=logits.dtype)))
         if smoothing == 0.0:
             torch.testing.assert_close(
