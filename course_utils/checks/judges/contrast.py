@@ -1,6 +1,7 @@
 """In which cases an answer is wrong, against those in which it is right: the label that tells them apart."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,16 +11,23 @@ from torch import Tensor
 from ..probes.probe import visible
 from .symptoms.view import Told, View
 
+OF_VALUES = re.compile(r"holds |negative|large entries|is odd|larger than 1$|is False throughout|has a False")
 LARGE = 30.0  # of scores and other numbers that go through exp
 
 
-def contrast(view: View) -> Told | None:
-    """The one label that just the wrong cases have, or just the right ones; None if no label tells them apart."""
+def contrast(view: View, of_values: bool = True) -> Told | None:
+    """The one label that just the wrong cases have, or just the right ones; None if no label tells them apart.
+
+    A label about the numbers themselves (a sign, a zero) can fit one case by chance: it takes two on each side.
+    ``of_values=False``: no such label at all, as where shapes are the trouble.
+    """
     right = [index for index, wrong in enumerate(view.failing) if not wrong]
     if not right:
         return None
     labels = labels_of(view.inputs)
     wrong = set(view.wrong)
+    if not of_values or min(len(right), len(wrong)) < 2:
+        labels = {label: found for label, found in labels.items() if not OF_VALUES.search(label)}
     told = [label for label, (cases, _) in labels.items() if cases == wrong]
     opposite = [without for cases, without in labels.values() if without and cases == set(right)]
     given = [label for label in opposite if label.endswith(" is given")]
@@ -82,7 +90,7 @@ def _seen_in(case: dict[str, Any]) -> Iterator[tuple[str, str]]:
             if not value:
                 yield f"`{name}` is empty", f"`{name}` is not empty"
             if len(value) == 1:
-                yield f"`{name}` has one item", f"`{name}` has several items or none"
+                yield f"`{name}` has one item", f"`{name}` has more or less than one item"
             if isinstance(value, list | str) and len({repr(item) for item in value}) < len(value):
                 yield f"the {kind} `{name}` holds something twice", f"the {kind} `{name}` holds nothing twice"
     tensors = [(name, value) for name, value in case.items() if isinstance(value, Tensor)]

@@ -18,9 +18,9 @@ from ..probes.probe import Probe
 from .compare import difference
 from .contrast import contrast
 from .exercise import Exercise, Fault
-from .symptoms import EXACT, PROPERTIES, SIDE_EFFECTS, STOPS
+from .symptoms import EXACT, PLAIN, PROPERTIES, SIDE_EFFECTS, STOPS
 from .symptoms.arguments import changed_arguments
-from .symptoms.beside import remembers
+from .symptoms.beside import changes_its_input, remembers
 from .symptoms.view import Told, View
 
 MOST_PAIRS = 400
@@ -46,7 +46,8 @@ class Explainer:
         view = View(self.exercise, self.inputs, self.expected, cases, failing)
         searches = (
             self._fault, self._own, self._stopped, self._beside, self._exactly, self._changed_arguments,
-            self._pair, self._fault_beside, self._fault_and_symptom, remembers, self._property, contrast,
+            self._pair, self._fault_beside, self._fault_and_symptom, remembers, changes_its_input,
+            self._property, contrast,
         )  # fmt: skip
         return next((told for search in searches if (told := search(view))), NOTHING)
 
@@ -66,7 +67,7 @@ class Explainer:
         told = _first(STOPS, view)
         if told is None:
             return None
-        where = contrast(view)
+        where = contrast(view, of_values=False)
         said = f"{told.looks_like} It is {where.name}." if where else told.looks_like
         return self._pair(view) or dataclasses.replace(told, looks_like=said)
 
@@ -110,15 +111,17 @@ class Explainer:
         return None
 
     def _fault_and_symptom(self, view: View) -> Told | None:
-        for faults, known in self._alone:
-            if known[view.first]["outcome"] == "returned":
-                if not _first(EXACT, view.against(known).only(view.wrong[:2])):  # nothing in two: nothing in all
-                    continue
-                rest = view.against(known)
-                told = _first(EXACT, rest)
-                whole = told and (told.name == "parts in another order" or len(rest.parts()) <= 1)
-                if whole:  # nothing else is left that the two do not explain
-                    return _as_told("fault", faults).and_also(told)
+        """Every fault with the plain symptoms, then every fault with those that could be chance."""
+        for symptoms in (EXACT[:PLAIN], EXACT[PLAIN:]):
+            for faults, known in self._alone:
+                if known[view.first]["outcome"] == "returned":
+                    rest = view.against(known)
+                    if not _first(symptoms, rest.only(view.wrong[:2])):  # nothing in two: nothing in all
+                        continue
+                    told = _first(symptoms, rest)
+                    whole = told and (told.name == "parts in another order" or len(rest.parts()) <= 1)
+                    if whole:  # nothing else is left that the two do not explain
+                        return _as_told("fault", faults).and_also(told)
         return None
 
     def _property(self, view: View) -> Told | None:

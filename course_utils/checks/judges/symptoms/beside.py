@@ -30,25 +30,18 @@ def remembers(view: View) -> Told | None:
 
 
 def cuts_gradients(view: View) -> Told | None:
-    """Right values, but no gradient or another one."""
+    """No gradient, or beside right values another one."""
+    right = "the values are right, but " if view.values_are_right() else ""
     for index in view.wrong:
         want, have = view.expected[index].get("gradients"), view.cases[index].get("gradients")
         if not want or want["kind"] != "dict" or not have:
             continue
         if have["kind"] != "dict":
             if have["value"] == "none":
-                return Told(
-                    "symptom",
-                    "no gradient",
-                    "the values are right, but gradients cannot flow back through them: nothing could be learned.",
-                    "leave out detach, torch.no_grad, .item(), .tolist(), .data and torch.tensor(...) around computed values.",
-                )
-            return Told(
-                "symptom",
-                "does not work with gradients",
-                "the values are right, but your code stops when its inputs require gradients.",
-                "use torch operations from first to last, none of them in place, without .numpy().",
-            )
+                said = "gradients cannot flow back through the result: nothing could be learned."
+                return Told("symptom", "no gradient", right + said, _CUT)
+            said = "your code stops when its inputs require gradients."
+            return Told("symptom", "does not work with gradients", right + said, _NO_NUMPY)
         given = {key["value"]: value["kind"] for key, value in have["value"]}
         cut = [
             key["value"]
@@ -56,20 +49,18 @@ def cuts_gradients(view: View) -> Told | None:
             if value["kind"] != "none" and given.get(key["value"]) == "none"
         ]
         if cut:
-            said = " and ".join(f"`{name}`" for name in cut)
-            return Told(
-                "symptom",
-                "gradient cut",
-                f"the values are right, but no gradient reaches {said}.",
-                "look for detach, torch.no_grad, .item() or torch.tensor(...) on the way from there to the result.",
-            )
-        return Told(
-            "symptom",
-            "another gradient",
-            "the values are right, but the gradients are not those of the formula.",
-            "look for a part that is detached, or computed under torch.no_grad.",
-        )
+            said = f"no gradient reaches {' and '.join(f'`{name}`' for name in cut)}."
+            return Told("symptom", "gradient cut", right + said, _ON_THE_WAY)
+        if right:
+            said = "the gradients are not those of the formula."
+            return Told("symptom", "another gradient", right + said, _ON_THE_WAY)
     return None
+
+
+_CUT = "leave out detach, torch.no_grad, .item(), .tolist(), .data and torch.tensor(...) around computed values."
+_NO_NUMPY = "use torch operations from first to last, none of them in place, without .numpy()."
+_ON_THE_WAY = "look for detach, torch.no_grad, .item() or torch.tensor(...) on the way from there to the result."
+_BOOLEAN = "combine booleans with &, | and ~ (not *, + or 1 -), and make new ones with dtype=torch.bool."
 
 
 def other_dtype(view: View) -> Told | None:
@@ -80,12 +71,14 @@ def other_dtype(view: View) -> Told | None:
         if any(pair.want["kind"] != "tensor" or pair.have["kind"] != "tensor" for pair in wrong):
             continue
         if all(want != have for want, have in kinds) and _same_but_for_dtype(view, wrong):
-            want, have = sorted(kinds)[0]
+            want, have = wrong[0].want["dtype"], wrong[0].have["dtype"]
             return Told(
                 "symptom",
                 "another dtype",
-                f"`{part.name}` has the right values in another dtype: {have}, where the input asks for {want}.",
-                "make new tensors with dtype=x.dtype, keep to x's own operations, and convert nothing.",
+                f"`{part.name}` has the right values in another dtype: {have}, where {want} is right.",
+                _BOOLEAN
+                if want == "bool"
+                else "give new tensors the input's dtype (dtype=x.dtype), and convert nothing.",
             )
     return None
 

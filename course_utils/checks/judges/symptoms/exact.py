@@ -73,7 +73,7 @@ def transformed(view: View) -> Told | None:
     """A returned part is what is right, put through one more operation."""
     for part in view.parts():
         sides = part.numbers()
-        if sides is None or not any(_tells(want) for want, _, pair in sides if pair.wrong):
+        if sides is None or not any(_tells(want, have) for want, have, pair in sides if pair.wrong):
             continue
         for transform in _transforms(part, sides[0][0].dim(), sides[0][1].dim()):
             if all(_fits(view, transform, want, have) for want, have, _ in sides) and any(
@@ -84,10 +84,10 @@ def transformed(view: View) -> Told | None:
     return None
 
 
-def _tells(want: Tensor) -> bool:
-    """Whether a value is rich enough that a match with a transformed one cannot be chance."""
+def _tells(want: Tensor, have: Tensor) -> bool:
+    """Whether both are rich enough that a match cannot be chance: all zeros are also the rounded right values."""
     finite = want[want.isfinite()]
-    return finite.unique().numel() >= 3
+    return finite.unique().numel() >= 3 and (have.numel() == 1 or have.unique().numel() > 1)
 
 
 def _fits(view: View, transform: Transform, want: Tensor, have: Tensor) -> bool:
@@ -176,6 +176,12 @@ def _swapped(shape: torch.Size, i: int, j: int) -> list[int]:
 
 
 def _other_number_of_axes(dim: int) -> Iterator[Transform]:
+    yield Transform(
+        "squeezed",
+        torch.squeeze,
+        "{} has lost every axis of size 1, as squeeze() without an axis takes them: in some cases that is one too many.",
+        "leave squeeze out, or name the one axis that it may take.",
+    )
     for axis in range(-dim - 1, dim + 1):
         yield Transform(
             "an axis too many",
@@ -232,7 +238,17 @@ _ELEMENTWISE = (
     Transform("never negative", torch.relu, "{} is right, but 0 where it should be negative.", "leave out clamp, relu or max."),
     Transform("rounded down", torch.floor, "{} is cut to whole numbers.", "divide with /, not //, and leave out int."),
     Transform("rounded", torch.round, "{} is rounded to whole numbers.", "leave out round, and keep floating-point numbers."),
+    *(
+        Transform(
+            "rounded",
+            lambda t, digits=digits: t.round(decimals=digits),
+            f"{{}} is rounded to {digits} decimals.",
+            "leave the rounding out.",
+        )
+        for digits in (1, 2, 3, 4)
+    ),
     Transform("truncated", torch.trunc, "{} is cut to whole numbers.", "keep floating-point numbers: no int, no long."),
 )  # fmt: skip
 
+PLAIN = 4
 EXACT = (parts_in_another_order, not_a_tensor, other_dtype, less_exact, transformed, *SCALES, *MASKS, *SEQUENCES)

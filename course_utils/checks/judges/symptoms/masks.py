@@ -82,9 +82,9 @@ def _where(places: list[Tensor]) -> str | None:
         if (apart == 0).all():
             return "on the diagonal"
         if (apart > 0).all():
-            return "right of the diagonal (a key after its query)"
+            return "right of the diagonal"
         if (apart < 0).all():
-            return "left of the diagonal (a key before its query)"
+            return "left of the diagonal"
     for axis in (-1, -2):
         if all(place.dim() >= -axis and place.shape[axis] > 1 for place in found):
             at = [(place.nonzero()[:, axis], place.shape[axis]) for place in found]

@@ -41,9 +41,9 @@ def rows_do_not_sum_to_one(view: View) -> Told | None:
         if not wrong or not all(_sums_to_one(want, -1) for want, _ in wrong) or max(w.shape[-1] for w, _ in wrong) < 2:
             continue
         broken = [(want, have) for want, have in wrong if not _sums_to_one(have, -1)]
-        if not broken:
+        if not broken or _sums_to_one(wrong[0][1], -1):  # not so in the case that the message shows
             continue
-        sums = torch.cat([have.sum(-1).flatten() for _, have in broken])
+        sums = broken[0][1].sum(-1)
         for axis in range(-max(have.dim() for _, have in broken), -1):
             if all(have.dim() >= -axis and have.shape[axis] > 1 and _sums_to_one(have, axis) for _, have in broken):
                 said = f"`{part.name}` sums to 1 along axis {axis}; it should along the last one."
@@ -51,7 +51,8 @@ def rows_do_not_sum_to_one(view: View) -> Told | None:
         if torch.allclose(sums, torch.ones_like(sums), atol=1e-3):
             said = f"`{part.name}` has negative entries; its rows sum to 1, but shares lie between 0 and 1."
             return Told("symptom", "negative shares", said, "an exponential is positive, whatever the score.")
-        said = f"the rows of `{part.name}` sum to {sums.min():.3g} to {sums.max():.3g}; each should sum to 1."
+        low, high = sums.min(), sums.max()
+        said = f"the rows of `{part.name}` sum to {low:.3g} to {high:.3g}; each should sum to 1."
         advice = "divide by the sum of the row, after whatever changes single entries."
         return Told("symptom", "rows do not sum to one", said, advice)
     return None
@@ -76,7 +77,12 @@ def zeros_are_missing(view: View) -> Told | None:
         gone = [(want != 0) & (have == 0) for want, have in wrong]
         if all(places.any() for places in gone):
             said = f"{sum(int(p.sum()) for p in gone)} entries of `{part.name}` are 0 where another number is right."
-            return Told("symptom", "zeros too many", said, "look at what leaves these places out, or never fills them.")
+            return Told(
+                "symptom",
+                "zeros too many",
+                said,
+                "find out what makes them 0: left out, never filled, or too small for exp.",
+            )
     return None
 
 
@@ -105,7 +111,7 @@ def nearly_right(view: View) -> Told | None:
         ):
             continue
         off = max(float((have - want).abs().max() / want.abs().max().clamp(min=1e-12)) for want, have in wrong)
-        if off < 0.02 and all(want.is_floating_point() for want, _ in wrong) and _has_fractions(wrong):
+        if off < 0.01 and all(want.numel() > 1 for want, _ in wrong) and _has_fractions(wrong):
             said = f"`{part.name}` is close to what is right, but off by up to {100 * off:.2g} % of its largest value."
             advice = "look for a small number that is added or left out (an eps), for rounding, or for another dtype."
             return Told("symptom", "nearly right", said, advice)
