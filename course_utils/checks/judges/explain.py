@@ -116,13 +116,18 @@ class Explainer:
             for faults, known in self._alone:
                 if known[view.first]["outcome"] == "returned":
                     rest = view.against(known)
-                    if not _first(symptoms, rest.only(view.wrong[:2])):  # nothing in two: nothing in all
+                    if self._left_open(rest.only(view.wrong[:2]), symptoms):  # nothing in two: nothing in all
                         continue
                     told = _first(symptoms, rest)
                     whole = told and (told.name == "parts in another order" or len(rest.parts()) <= 1)
                     if whole:  # nothing else is left that the two do not explain
                         return _as_told("fault", faults).and_also(told)
         return None
+
+    def _left_open(self, some: View, symptoms: tuple) -> bool:
+        """Whether a few cases differ in a way that no symptom explains."""
+        returned = all(some.expected[i]["outcome"] == some.cases[i]["outcome"] == "returned" for i in some.wrong)
+        return not returned or (any(map(some.differs, some.wrong)) and not _first(symptoms, some))
 
     def _property(self, view: View) -> Told | None:
         return _first(PROPERTIES, view)

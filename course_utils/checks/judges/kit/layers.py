@@ -49,12 +49,11 @@ def padding(rng, B, L):
 
 def returns_more(view: View) -> Told | None:
     """A tuple that begins with the right output."""
-    exercise = view.exercise
+    names, rtol, atol = view.exercise.returns, view.exercise.rtol, view.exercise.atol
     for index in view.wrong:
         have = view.cases[index].get("value", {"kind": "none"})
-        if have["kind"] not in ("tuple", "list") or not have["value"]:
-            return None
-        if difference(view.expected[index]["value"], have["value"][0], exercise.returns, exercise.rtol, exercise.atol):
+        first = have["value"][0] if have["kind"] in ("tuple", "list") and have["value"] else None
+        if first is None or difference(view.expected[index]["value"], first, names, rtol, atol):
             return None
     said = "the right output, and something more beside it."
     return Told("symptom", "returns more", said, "return the output alone.")

@@ -3,7 +3,7 @@
 import torch
 
 from ..exercise import Case, Fault
-from ..symptoms.view import Told, View
+from .parts import faults_of
 
 
 def norm_cases(seed, *, with_bias):
@@ -30,75 +30,49 @@ def norm_cases(seed, *, with_bias):
     return cases
 
 
-def gradient_not_finite(view: View) -> Told | None:
-    """Right values, and a gradient that is NaN or infinite where it should be finite."""
-    if not view.values_are_right():
-        return None
-    for seen in (view.cases[index] for index in view.wrong):
-        gradients = seen.get("gradients", {"kind": "none"})
-        if gradients["kind"] != "dict" or seen["changed"]:
-            continue
-        for key, got in gradients["value"]:
-            if got["kind"] == "tensor" and not got["value"].isfinite().all():
-                said = f"the values are right, but the gradient of `{key['value']}` is not finite."
-                advice = "the root of exactly 0 has an infinite slope: add eps first, and take no root without it."
-                return Told("symptom", "gradient not finite", said, advice)
-    return None
+LAST = {"dim": -1, "keepdim": True}  # what the statistics are taken over
+INSIDE = "add eps below the root: sqrt(... + eps)."
 
 
-def detached(function):
-    """The same numbers, without the way back for a gradient."""
-    return lambda *given: function(*given).detach()
-
-
-_LAST = "each vector by itself: over the last axis alone, dim=-1, with keepdim=True."
-_CUT = "leave .detach(), .data, .item() and torch.no_grad() out."
-
-
-def mean_square(x, mean, axis, keep):
+def mean_square(x, mean, over):
     """Of the numbers themselves, not of their distance from the mean."""
-    return x.pow(2).mean(axis, keepdim=keep)
+    return x.square().mean(**over)
 
 
-def cut_spread(what, spread):
-    """The fault of a spread that no gradient passes through."""
-    said = f"the numbers are right, but no gradient passes through the {what}: the gradient of x is wrong."
-    return Fault(f"gradient cut in the {what}", said, _CUT, spread=detached(spread))
-
-
-AXIS_FAULTS = (
-    *(
-        Fault(name, f"the statistics are taken {name}{more}: {who} see one another.", _LAST, axis=axis)
-        for name, axis, more, who in (
-            ("over the positions", 1, ", each feature by itself", "tokens"),
-            ("over the batch", 0, ", as batch normalization does", "sentences"),
-            ("over batch and positions", (0, 1), ", as batch normalization does", "all tokens"),
-            ("over positions and features", (1, 2), " together", "tokens"),
-            ("over everything", (0, 1, 2), " at once", "all tokens"),
-        )
-    ),
-    Fault("keepdim missing", "the statistics have lost the last axis, (B, L): they line up with the features, if at all.",
-        "keep it: keepdim=True gives (B, L, 1).", keep=False),
+OVER_FAULTS = faults_of(
+    "over", "each vector by itself: over the last axis alone, dim=-1, with keepdim=True.",
+    *((name, f"the statistics are taken {name}{more}: {who} see one another.", {"dim": axis, "keepdim": True})
+      for name, axis, more, who in (
+          ("over the positions", 1, ", each feature by itself", "tokens"),
+          ("over the batch", 0, ", as batch normalization does", "sentences"),
+          ("over batch and positions", (0, 1), ", as batch normalization does", "all tokens"),
+          ("over positions and features", (1, 2), " together", "tokens"),
+          ("over everything", (0, 1, 2), " at once", "all tokens"))),
+    ("keepdim missing", "the statistics have lost the last axis, (B, L): they line up with the features, if at all.",
+     {"dim": -1}, "keep it: keepdim=True gives (B, L, 1)."),
 )  # fmt: skip
 
-EPSILON_FAULTS = (
-    Fault("no epsilon", "epsilon was not used: where the root is 0, something is divided by zero.",
-        "add eps below the root.", small=lambda eps: 0.0),
-    *(
-        Fault(f"epsilon fixed at {fixed}", f"an epsilon of {fixed} whatever the argument eps says.",
-            "use the argument eps.", small=lambda eps, fixed=fixed: float(fixed))
-        for fixed in ("1e-5", "1e-6", "1e-8")
-    ),
-    Fault("epsilon outside", "epsilon was added outside the root, to what the root gives.",
-        "add it below: sqrt(... + eps).", root=lambda square, eps: square.sqrt() + eps),
-    Fault("epsilon as a limit", "epsilon was taken as a lower limit instead of being added.",
-        "add eps to what stands below the root.", root=lambda square, eps: square.clamp(min=eps).sqrt()),
-    Fault("no root", "the root is missing: divided by what stands below it.", "divide by sqrt(... + eps).",
-        root=lambda square, eps: square + eps),
+ROOT_FAULTS = (
+    Fault("no epsilon", "epsilon was not used: where the root is 0, something is divided by zero.", INSIDE,
+          small=lambda eps: 0.0),
+    *faults_of("small", "use the argument eps.", *(
+        (f"epsilon fixed at {fixed}", f"an epsilon of {fixed} whatever the argument eps says.",
+         lambda eps, fixed=fixed: float(fixed)) for fixed in ("1e-5", "1e-6", "1e-8"))),
+    *faults_of("root", INSIDE,
+        ("epsilon outside", "epsilon was added outside the root, to what the root gives.", lambda s, eps: s.sqrt() + eps),
+        ("epsilon as a limit", "epsilon was taken as a lower limit instead of being added.",
+         lambda s, eps: s.clamp(min=eps).sqrt()),
+        ("no root", "the root is missing: divided by what stands below it.", lambda s, eps: s + eps,
+         "divide by sqrt(... + eps)."),
+        ("gradient not finite", "the values are right, but the gradient of `x` is not finite: a root was taken before "
+         "eps was added, and the root of exactly 0 has an infinite slope.", lambda s, eps: (s.sqrt().square() + eps).sqrt()),
+        ("gradient cut in the root", "the numbers are right, but no gradient passes through what stands below the "
+         "root: the gradient of x is wrong.", lambda s, eps: (s.detach() + eps).sqrt(),
+         "leave .detach(), .data, .item() and torch.no_grad() out.")),
 )  # fmt: skip
 
-WEIGHT_FAULTS = (
-    Fault("weight missing", "the weight was not used.", "multiply by weight.", scale=lambda y, weight, bias: y),
-    Fault("one plus weight", "multiplied by 1 + weight.", "multiply by weight alone: here it starts at 1, not at 0.",
-        scale=lambda y, weight, bias: y * (1 + weight)),
+WEIGHT_FAULTS = faults_of(
+    "scale", "multiply by weight, which starts at 1, not at 0.",
+    ("weight missing", "the weight was not used.", lambda y, weight, bias: y),
+    ("one plus weight", "multiplied by 1 + weight.", lambda y, weight, bias: y * (1 + weight)),
 )  # fmt: skip

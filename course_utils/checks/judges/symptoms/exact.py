@@ -14,6 +14,7 @@ from .sequences import SEQUENCES
 from .view import Part, Told, View, close, part_of
 
 MOST_PARTS = 5  # of more, the orders are not tried
+SAME_NUMBERS = {"squeezed", "an axis too many", "an axis is missing", "flattened"}  # a match of these is never chance
 
 
 class Transform(NamedTuple):
@@ -73,9 +74,12 @@ def transformed(view: View) -> Told | None:
     """A returned part is what is right, put through one more operation."""
     for part in view.parts():
         sides = part.numbers()
-        if sides is None or not any(_tells(want, have) for want, have, pair in sides if pair.wrong):
+        if sides is None:
             continue
+        tells = any(_tells(want, have) for want, have, pair in sides if pair.wrong)
         for transform in _transforms(part, sides[0][0].dim(), sides[0][1].dim()):
+            if not tells and transform.name not in SAME_NUMBERS:
+                continue
             if all(_fits(view, transform, want, have) for want, have, _ in sides) and any(
                 not close(view, have, want) for want, have, _ in sides
             ):

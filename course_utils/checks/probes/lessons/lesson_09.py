@@ -15,11 +15,8 @@ NORMS = (
     *(f"course_utils.layers.norms.{name}" for name in ("layer_norm", "rms_norm", "LayerNorm", "RMSNorm")),
 )
 READY_MADE = (
-    "course_utils.layers.residual.Residual",
-    "course_utils.layers.encoder.EncoderLayer",
-    "course_utils.layers.decoder.DecoderLayer",
-    "torch.nn.TransformerEncoderLayer",
-    "torch.nn.TransformerDecoderLayer",
+    *(f"course_utils.layers.{name}" for name in ("residual.Residual", "encoder.EncoderLayer", "decoder.DecoderLayer")),
+    *(f"torch.nn.Transformer{name}Layer" for name in ("Encoder", "Decoder")),
 )
 
 
@@ -27,7 +24,7 @@ def _with_norms(layer, case, *given):
     """Call a layer, in training or not, with the case's tensors in the place of its norms' parameters."""
     for name, value in case.items():
         if name.startswith("norm"):
-            norm, _, parameter = name.partition(".")
+            norm, parameter = name.split(".")
             kept = getattr(layer, norm, None)
             if not isinstance(kept, nn.Module) or parameter not in dict(kept.named_parameters(recurse=False)):
                 raise ValueError(f"self.{name} is not there; leave the constructor as it is, with its names")
@@ -68,8 +65,7 @@ def _run_encoder(answer, case):
 def _run_decoder(answer, case):
     layer = answer(case["x"].shape[-1], case["num_heads"], case["d_ff"], case["dropout"])
     layer = _filled(layer, case, "self_attention", "cross_attention", "feed_forward")
-    given = (case[name] for name in ("x", "memory", "target_mask", "memory_mask"))
-    return _with_norms(layer, case, *given)
+    return _with_norms(layer, case, case["x"], case["memory"], case["target_mask"], case["memory_mask"])
 
 
 class _SmallLayer(nn.Module):
@@ -99,14 +95,15 @@ def _run_stack(answer, case):
     running = True
     size = sum(parameter.numel() for parameter in stack.parameters())
     known = [layer.matrix for layer in made]
-    others = [parameter for parameter in stack.parameters() if not any(parameter is matrix for matrix in known)]
+    watched = [*known, *(p for p in stack.parameters() if not any(p is matrix for matrix in known))]
     output = stack(case["x"], case["mask"])
-    gradients = [torch.zeros_like(parameter) for parameter in known + others]
+    gradients = [torch.zeros_like(parameter) for parameter in watched]
     if isinstance(output, torch.Tensor) and output.requires_grad:
         slope = torch.linspace(-1.0, 1.5, output.numel()).view(output.shape).cos()
-        found = torch.autograd.grad((output * slope).sum(), known + others, allow_unused=True, retain_graph=True)
-        gradients = [zero if some is None else some for zero, some in zip(gradients, found, strict=True)]
-    return output, size, gradients[: len(made)], gradients[len(made) :]
+        gradients = torch.autograd.grad(
+            (output * slope).sum(), watched, allow_unused=True, retain_graph=True, materialize_grads=True
+        )
+    return output, size, list(gradients[: len(made)]), list(gradients[len(made) :])
 
 
 def _run_attentions(answer, case):

@@ -15,13 +15,12 @@ def run_block(answer, case):
     ``_earlier``: the cache holds keys and values from elsewhere already. ``_again``: another cache is used before, and
     ``x`` is fed as a whole without a cache afterwards.
     """
-    x = case["x"]
-    whole = x.clone()
+    x, whole = case["x"], case["x"].clone()
     block = _built(answer(x.shape[-1], case["num_heads"], case["num_kv_heads"], case["d_ff"]), case).to(x.dtype)
     if case["pieces"] is None:
         with torch.no_grad():
-            output = _copy(block(x))
-        return output, _block_gradients(block, whole), 0
+            output = block(x)
+        return output.clone() if isinstance(output, torch.Tensor) else output, _block_gradients(block, whole), 0
     with torch.no_grad():
         if case["_again"]:
             _in_pieces(block, case)
@@ -30,14 +29,9 @@ def run_block(answer, case):
     return output, [], length
 
 
-def _copy(value):
-    return value.clone() if isinstance(value, torch.Tensor) else value
-
-
 def _in_pieces(block, case):
     x, earlier = case["x"], case["_earlier"]
-    batch, length, d_model = x.shape
-    cache = KVCache(batch, case["num_kv_heads"], 4 * length, d_model // case["num_heads"], dtype=x.dtype)
+    cache = KVCache(len(x), case["num_kv_heads"], 4 * x.shape[1], x.shape[2] // case["num_heads"], dtype=x.dtype)
     if earlier is not None:
         cache.update(earlier, earlier.flip(-1))
     return torch.cat([block(piece.clone(), cache) for piece in x.split(case["pieces"], dim=1)], dim=1), cache.length
@@ -49,8 +43,7 @@ def _block_gradients(block, x):
     if not isinstance(output, torch.Tensor) or not output.requires_grad:
         return [torch.zeros_like(tensor) for tensor in watched]
     slopes = torch.linspace(-1.0, 1.5, output.numel(), dtype=x.dtype).view(output.shape).cos()
-    found = torch.autograd.grad((output * slopes).sum(), watched, allow_unused=True)
-    return [torch.zeros_like(tensor) if given is None else given for tensor, given in zip(watched, found, strict=True)]
+    return list(torch.autograd.grad((output * slopes).sum(), watched, allow_unused=True, materialize_grads=True))
 
 
 def _built(block, case):
@@ -92,11 +85,9 @@ class Recorder(nn.Module):
         self.model, self.most_calls, self.calls = model, most_calls, []
 
     def start_cache(self, batch_size, max_len):
-        """As the model's own."""
         return self.model.start_cache(batch_size, max_len)
 
     def forward(self, tokens, *, cache=None):
-        """The model's logits."""
         if len(self.calls) == self.most_calls:
             raise RuntimeError(f"the model was called {self.most_calls} times, and your loop still goes on")
         self.calls.append((list(getattr(tokens, "shape", [])), cache is not None))
@@ -126,34 +117,24 @@ def _attend_in_pieces(answer, arguments):
     return outputs, keys, values
 
 
+LAYERS = tuple(
+    f"course_utils.{name}"
+    for name in (
+        "layers.residual.Residual", "layers.decoder_only.DecoderOnlyLayer", "layers.decoder.DecoderLayer",
+        "layers.encoder.EncoderLayer", "models.decoder_lm.DecoderLM",
+    )
+)  # fmt: skip
+NETWORKS = ("course_utils.layers.feed_forward.SwiGLU", "course_utils.layers.feed_forward.FeedForward")
+GENERATORS = ("course_utils.decoding.sampling.generate", "course_utils.decoding.search.greedy_decode")
+SCORES = (
+    *(f"course_utils.metrics.{name}" for name in ("perplexity", "bits_per_symbol", "text_scores")),
+    "course_utils.training.label_smoothing_loss",
+)
 PROBES = {
-    "swiglu": Probe(
-        off_limits=("course_utils.layers.feed_forward.SwiGLU", "course_utils.layers.feed_forward.FeedForward"),
-        gradients=True,
-    ),
-    "DecoderBlock": Probe(
-        call=run_block,
-        expects="class",
-        off_limits=(
-            "course_utils.layers.residual.Residual",
-            "course_utils.layers.decoder_only.DecoderOnlyLayer",
-            "course_utils.layers.decoder.DecoderLayer",
-            "course_utils.layers.encoder.EncoderLayer",
-            "course_utils.models.decoder_lm.DecoderLM",
-        ),
-    ),
-    "generate_greedy": Probe(
-        call=run_generation,
-        off_limits=("course_utils.decoding.sampling.generate", "course_utils.decoding.search.greedy_decode"),
-    ),
+    "swiglu": Probe(off_limits=NETWORKS, gradients=True),
+    "DecoderBlock": Probe(call=run_block, expects="class", off_limits=LAYERS),
+    "generate_greedy": Probe(call=run_generation, off_limits=GENERATORS),
     "next_token_distribution": Probe(off_limits=("course_utils.decoding.sampling.sampling_distribution",)),
-    "perplexity": Probe(
-        off_limits=(
-            "course_utils.metrics.perplexity",
-            "course_utils.metrics.bits_per_symbol",
-            "course_utils.metrics.text_scores",
-            "course_utils.training.label_smoothing_loss",
-        )
-    ),
+    "perplexity": Probe(off_limits=SCORES),
     "attend_step": Probe(call=_attend_in_pieces),
 }

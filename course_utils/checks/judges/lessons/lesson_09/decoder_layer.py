@@ -8,23 +8,20 @@ from .....masks import causal_mask
 from ...exercise import Case, Exercise, Fault
 from ...kit.connections import connection_faults, connections
 from ...kit.layers import Given, layer_arguments, padding, returns_more
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    cases = []
-    for B, L_t, L_s, H, d_head, training, dtype in (
-        (2, 3, 4, 2, 2, False, torch.float32),
-        (2, 3, 4, 2, 2, True, torch.float32),
-        (2, 4, 4, 2, 3, False, torch.float32),
-        (3, 5, 4, 4, 2, False, torch.float64),
-        (2, 4, 4, 2, 3, False, torch.float32),
-    ):
+
+    def case(B, L_t, L_s, H, d_head, training=False, dtype=torch.float32):
         given = layer_arguments(rng, B, L_t, H, d_head, 3, training, dtype)
         memory = 1.5 * torch.randn(B, L_s, H * d_head, generator=rng) + torch.randn(B, L_s, 1, generator=rng)
         masks = {"target_mask": padding(rng, B, L_t) & causal_mask(L_t), "memory_mask": padding(rng, B, L_s)}
-        cases.append(Case(values_only=training, x=given.pop("x"), memory=memory.to(dtype), **masks, **given))
-    return cases
+        return Case(values_only=training, x=given.pop("x"), memory=memory.to(dtype), **masks, **given)
+
+    first = [case(2, 3, 4, 2, 2), case(2, 3, 4, 2, 2, training=True), case(2, 4, 4, 2, 3)]
+    return [*first, case(3, 5, 4, 4, 2, dtype=torch.float64), case(2, 4, 4, 2, 3)]
 
 
 def _decoder(
@@ -50,15 +47,16 @@ def _decoder(
     return type("DecoderLayer", (Given,), {"forward": forward})
 
 
-def _asked_by_memory(mask):
-    return lambda a, y, memory, t, m: a(memory, y, y, mask={"target_mask": t, "memory_mask": m}.get(mask))
-
-
 _THREE = "three connections: self-attention, then cross-attention, then the feed-forward network."
-_MASKS = "target_mask for self-attention, memory_mask for cross-attention."
 _EACH = "each connection starts from the result of the one before."
 _ASKS = "queries come from the target, keys and values both from memory."
+_OTHER_MASK = "{} was given the {}'s mask: it runs only where both sequences have the same length."
 _NO_PART = "{} plays no part: it is never called, or what it found is lost."
+_PLACES = {1: "around self-attention, ", 2: "around cross-attention, ", 3: "around the feed-forward network, "}
+_MOVED = {  # what comes too early, the flow, and the norms by what comes first
+    "cross-attention comes before self-attention": (lambda x, a, b, c: c(a(b(x))), (2, 1, 3)),
+    "the feed-forward network comes before cross-attention": (lambda x, a, b, c: b(c(a(x))), (1, 3, 2)),
+}
 
 EXERCISE = Exercise(
     answer="DecoderLayer",
@@ -66,64 +64,47 @@ EXERCISE = Exercise(
     reference=_decoder,
     returns=("output",),
     faults=(
-        Fault("target's mask for the memory", "cross-attention was given the target's mask: it runs only where both "
-            "sequences have the same length.", "the keys of cross-attention are the source's: mask=memory_mask.",
-            across=lambda a, y, memory, t, m: a(y, memory, memory, mask=t)),
-        Fault("no mask for the memory", "cross-attention got no mask: the padding of the source is seen.",
-            "hand it memory_mask.", across=lambda a, y, memory, t, m: a(y, memory, memory)),
-        Fault("memory's mask for the target", "self-attention was given the memory's mask: it runs only where both "
-            "sequences have the same length.", "the keys of self-attention are the target's: mask=target_mask.",
-            back=lambda a, y, t, m: a(y, mask=m)),
-        Fault("no mask for the target", "self-attention got no mask: the target sees its own future.",
-            "hand it target_mask.", back=lambda a, y, t, m: a(y)),
-        Fault("masks exchanged", "the two masks are exchanged.", _MASKS, back=lambda a, y, t, m: a(y, mask=m),
-            across=lambda a, y, memory, t, m: a(y, memory, memory, mask=t)),
-        Fault("self-attention twice", "the second attention looks at the target again: the memory plays no part.",
-            "give it memory as key and as value.", across=lambda a, y, memory, t, m: a(y, mask=t)),
+        *faults_of("back", "the keys of self-attention are the target's: mask=target_mask.",
+            ("memory's mask for the target", _OTHER_MASK.format("self-attention", "memory"),
+             lambda a, y, t, m: a(y, mask=m)),
+            ("no mask for the target", "self-attention got no mask: the target sees its own future.",
+             lambda a, y, t, m: a(y))),
+        *faults_of("across", "the keys of cross-attention are the memory's: mask=memory_mask.",
+            ("target's mask for the memory", _OTHER_MASK.format("cross-attention", "target"),
+             lambda a, y, memory, t, m: a(y, memory, memory, mask=t)),
+            ("no mask for the memory", "cross-attention got no mask: the padding of the source is seen.",
+             lambda a, y, memory, t, m: a(y, memory, memory)),
+            ("self-attention twice", "the second attention looks at the target again: the memory plays no part.",
+             lambda a, y, memory, t, m: a(y, mask=t), "give it memory as key and as value."),
+            ("memory asks", "the memory asks and the target is asked, without a mask.",
+             lambda a, y, memory, t, m: a(memory, y, y), _ASKS),
+            ("memory asks, memory_mask", "the memory asks and the target is asked, with memory_mask.",
+             lambda a, y, memory, t, m: a(memory, y, y, mask=m), _ASKS),
+            ("values from the target", "cross-attention's keys come from memory, its values from the target.",
+             lambda a, y, memory, t, m: a(y, memory, y, mask=m), _ASKS)),
         Fault("one attention for both", "self.self_attention was used for both; self.cross_attention never learns.",
             "call self.cross_attention for the memory.", asked=lambda layer: layer.self_attention),
-        *(
-            Fault(f"memory asks, {mask}", "the memory asks and the target is asked.", _ASKS,
-                across=_asked_by_memory(mask))
-            for mask in ("no mask", "target_mask", "memory_mask")
-        ),
-        Fault("values from the target", "cross-attention's keys come from memory, its values from the target.", _ASKS,
-            across=lambda a, y, memory, t, m: a(y, memory, y, mask=m)),
-        Fault("memory normalized", "the memory was normalized by norm_2 as well.",
-            "use the memory as it is: the encoder's final norm has normalized it already.",
-            keep=lambda layer, memory: layer.norm_2(memory)),
+        Fault("memory normalized", "the memory was normalized by norm_2 as well.", "use the memory as it is: the encoder's "
+            "final norm has normalized it already.", keep=lambda layer, memory: layer.norm_2(memory)),
         Fault("post-norm", "post-norm: each sum was normalized.", "this exercise asks for pre-norm: the norm before "
             "each sublayer, on what goes into it.", pre=lambda number: False),
-        Fault("cross-attention first", "cross-attention comes before self-attention.", _THREE,
-            flow=lambda x, a, b, c: c(a(b(x))), norms=(2, 1, 3)),
-        Fault("cross-attention first, norms moved along", "cross-attention comes before self-attention, each with its "
-            "own norm.", _THREE, flow=lambda x, a, b, c: c(a(b(x)))),
-        Fault("network before cross-attention", "the feed-forward network comes before cross-attention.", _THREE,
-            flow=lambda x, a, b, c: b(c(a(x))), norms=(1, 3, 2)),
-        Fault("network before cross-attention, norms moved along", "the feed-forward network comes before "
-            "cross-attention, each with its own norm.", _THREE, flow=lambda x, a, b, c: b(c(a(x)))),
-        Fault("no cross-attention", _NO_PART.format("cross-attention"), _THREE, flow=lambda x, a, b, c: c(a(x))),
-        Fault("no self-attention", _NO_PART.format("self-attention"), _THREE, flow=lambda x, a, b, c: c(b(x))),
-        Fault("no feed-forward network", _NO_PART.format("the feed-forward network"), _THREE,
-            flow=lambda x, a, b, c: b(a(x))),
-        Fault("self-attention's result lost", "cross-attention's result was added to the layer's input: what "
-            "self-attention found enters the queries only.", _EACH,
-            flow=lambda x, a, b, c: c(b.close(x, b.branch(a(x))))),
-        Fault("queries from the input", "cross-attention's queries come from the layer's input, not from "
-            "self-attention's result.", _EACH, flow=lambda x, a, b, c: c(b.close(a(x), b.branch(x)))),
-        Fault("attentions side by side", "both attentions got the layer's input, side by side.", _EACH,
-            flow=lambda x, a, b, c: c(x + a.branch(x) + b.branch(x))),
-        *connection_faults(
-            {0: "", 1: "around self-attention, ", 2: "around cross-attention, ", 3: "around the feed-forward network, "}, ("pre",)
-        ),
-        *(
-            Fault(f"norms {a}, {b}, {c}",
-                f"self-attention uses norm_{a}, cross-attention norm_{b}, the network norm_{c}.",
-                "norm_1 belongs to self-attention, norm_2 to cross-attention, norm_3 to the feed-forward network.",
-                norms=(a, b, c))
-            for a, b, c in itertools.product((1, 2, 3), repeat=3)
-            if (a, b, c) != (1, 2, 3)
-        ),
+        *(Fault(f"{said}{more}", f"{said}{more}.", _THREE, flow=flow, norms=norms) for said, (flow, moved) in _MOVED.items()
+          for more, norms in (("", moved), (", each with its own norm", (1, 2, 3)))),
+        *faults_of("flow", _THREE,
+            ("no cross-attention", _NO_PART.format("cross-attention"), lambda x, a, b, c: c(a(x))),
+            ("no self-attention", _NO_PART.format("self-attention"), lambda x, a, b, c: c(b(x))),
+            ("no feed-forward network", _NO_PART.format("the feed-forward network"), lambda x, a, b, c: b(a(x)))),
+        *faults_of("flow", _EACH,
+            ("self-attention's result lost", "cross-attention's result was added to the layer's input: what "
+             "self-attention found enters the queries only.", lambda x, a, b, c: c(b.close(x, b.branch(a(x))))),
+            ("queries from the input", "cross-attention's queries come from the layer's input, not from "
+             "self-attention's result.", lambda x, a, b, c: c(b.close(a(x), b.branch(x)))),
+            ("attentions side by side", "both attentions got the layer's input, side by side.",
+             lambda x, a, b, c: c(x + a.branch(x) + b.branch(x)))),
+        *connection_faults({0: "", **_PLACES}, ("pre",)),
+        *faults_of("norms", "norm_1 belongs to self-attention, norm_2 to cross-attention, norm_3 to the network.", *(
+            (f"norms {a}, {b}, {c}", f"self-attention uses norm_{a}, cross-attention norm_{b}, the network norm_{c}.",
+             (a, b, c)) for a, b, c in itertools.product((1, 2, 3), repeat=3) if (a, b, c) != (1, 2, 3))),
     ),
     symptoms=(returns_more,),
     advice="for each attention ask two things: where do keys and values come from, and whose mask hides some of them?",

@@ -7,27 +7,23 @@ import torch
 from ...exercise import Case, Exercise, Fault
 from ...kit.connections import ORDER_FAULTS, connection_faults, connections
 from ...kit.layers import Given, layer_arguments, padding, returns_more
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    cases = []
-    for B, L, H, d_head, pre_norm, training, dtype in (
-        (2, 3, 2, 2, True, False, torch.float32),
-        (2, 3, 2, 2, False, False, torch.float32),
-        (2, 3, 2, 2, True, True, torch.float32),
-        (2, 3, 2, 2, False, True, torch.float32),
-        (2, 5, 4, 3, True, False, torch.float64),
-        (3, 4, 1, 5, False, False, torch.float32),
-        (2, 4, 3, 2, True, False, torch.float32),
-    ):
+
+    def case(B, L, H, d_head, pre_norm, training=False, dtype=torch.float32):
         given = layer_arguments(rng, B, L, H, d_head, 2, training, dtype)
         mask = padding(rng, B, L)
         if H == 3:  # another mask for every head and query; each query sees itself
             mask = (torch.rand(B, H, L, L, generator=rng) < 0.5) | torch.eye(L, dtype=torch.bool)
         labels = ["the mask differs from head to head"] if H == 3 else []
-        cases.append(Case(*labels, values_only=training, **given, pre_norm=pre_norm, mask=mask))
-    return cases
+        return Case(*labels, values_only=training, **given, pre_norm=pre_norm, mask=mask)
+
+    modes = ((True, False), (False, False), (True, True), (False, True))  # pre_norm, training
+    small = [case(2, 3, 2, 2, *mode) for mode in modes]
+    return [*small, case(2, 5, 4, 3, True, dtype=torch.float64), case(3, 4, 1, 5, False), case(2, 4, 3, 2, True)]
 
 
 def _encoder(
@@ -36,7 +32,7 @@ def _encoder(
     network=lambda network, y: network(y),
     order=lambda pre, number: pre,
     norms=(1, 2),
-    flow=lambda x, a, b: b(a(x)),
+    flow=lambda x, a, b: b(a(x)),  # the two connections
     **steps,
 ):
     def forward(self, x, mask):
@@ -51,8 +47,8 @@ def _side_by_side(x, a, b):
     return total if a.pre else b.norm(a.norm(total))
 
 
-_SAME_ORDER = "use the same order around both sublayers."
-_AFTER = "first the attention, then the network on its sum."
+_MASK = "hand it to the attention as it is: mask=mask, True where a token may be seen."
+_NETWORK = "the second connection goes around self.feed_forward."
 
 EXERCISE = Exercise(
     answer="EncoderLayer",
@@ -60,44 +56,41 @@ EXERCISE = Exercise(
     reference=_encoder,
     returns=("output",),
     faults=(
-        Fault("mask not used", "the mask is accepted and never used: the padding is seen.",
-            "hand it to the attention: mask=mask.", attend=lambda a, y, x, mask: a(y)),
+        *faults_of("attend", _MASK,
+            ("mask not used", "the mask is accepted and never used: the padding is seen.", lambda a, y, x, mask: a(y)),
+            ("mask inverted", "the mask was turned around, as PyTorch's layers want it; here True means may attend.",
+             lambda a, y, x, mask: a(y, mask=~mask)),
+            ("keys and values not normalized", "in the pre-norm order only the queries were normalized; keys and values "
+             "were made from x as it is.", lambda a, y, x, mask: a(y, x, x, mask=mask),
+             "normalize once, and give the attention that result for all three.")),
         *ORDER_FAULTS,
-        Fault("orders mixed", "the attention has the order that pre_norm asks for, the feed-forward network the other "
-            "one.", _SAME_ORDER, order=lambda pre, number: pre if number == 1 else not pre),
-        Fault("orders mixed in the attention", "the feed-forward network has the order that pre_norm asks for, the "
-            "attention the other one.", _SAME_ORDER, order=lambda pre, number: pre if number == 2 else not pre),
-        Fault("first norm twice", "norm_1 was used for both sublayers; norm_2 never learns.",
-            "norm_2 belongs to the feed-forward network.", norms=(1, 1)),
-        Fault("second norm twice", "norm_2 was used for both sublayers; norm_1 never learns.",
-            "norm_1 belongs to the attention.", norms=(2, 2)),
-        Fault("norms exchanged", "the two norms are exchanged.", "norm_1 belongs to the attention, norm_2 to the "
-            "feed-forward network.", norms=(2, 1)),
-        Fault("mask inverted", "the mask was turned around, as PyTorch's layers want it; here True means may attend.",
-            "hand the mask over as it is.", attend=lambda a, y, x, mask: a(y, mask=~mask)),
-        Fault("keys and values not normalized", "in the pre-norm order only the queries were normalized; keys and "
-            "values were made from x as it is.", "normalize once, and give the attention that result for all three.",
-            attend=lambda a, y, x, mask: a(y, x, x, mask=mask)),
-        Fault("network first", "the feed-forward network comes before the attention.", _AFTER,
-            flow=lambda x, a, b: a(b(x)), norms=(2, 1)),
-        Fault("network first, norms moved along", "the feed-forward network comes before the attention, each with its "
-            "own norm.", _AFTER, flow=lambda x, a, b: a(b(x))),
-        Fault("added to the start", "the feed-forward network's result was added to the layer's input: what the "
-            "attention found goes through the network alone.", "add it to the result of the first connection.",
-            flow=lambda x, a, b: b.close(x, b.branch(a(x)))),
-        Fault("side by side", "both sublayers got the layer's input, side by side.", _AFTER, flow=_side_by_side),
-        Fault("side by side with pre_norm=True", "with pre_norm=True, both sublayers got the layer's input, side by "
-            "side.", _AFTER, flow=lambda x, a, b: _side_by_side(x, a, b) if a.pre else b(a(x))),
-        Fault("no attention", "the attention plays no part: it is never called, or what it found is lost.",
-            "the first connection goes around self.self_attention; the second starts from its result.",
-            flow=lambda x, a, b: b(x)),
-        Fault("no feed-forward network", "the feed-forward network is never called.",
-            "the second connection goes around self.feed_forward.", network=lambda network, y: y),
-        Fault("only the attention", "the layer ends after the attention: the feed-forward network is missing.",
-            "the second connection goes around self.feed_forward.", flow=lambda x, a, b: a(x)),
-        *connection_faults(
-            {0: "", 1: "around the attention, ", 2: "around the feed-forward network, "}, whole=_encoder
-        ),
+        *faults_of("order", "use the same order around both sublayers.",
+            ("orders mixed", "the attention has the order that pre_norm asks for, the feed-forward network the other one.",
+             lambda pre, number: pre if number == 1 else not pre),
+            ("orders mixed in the attention", "the feed-forward network has the order that pre_norm asks for, the "
+             "attention the other one.", lambda pre, number: pre if number == 2 else not pre)),
+        *faults_of("norms", "norm_1 belongs to the attention, norm_2 to the feed-forward network.",
+            ("first norm twice", "norm_1 was used for both sublayers; norm_2 never learns.", (1, 1)),
+            ("second norm twice", "norm_2 was used for both sublayers; norm_1 never learns.", (2, 2)),
+            ("norms exchanged", "the two norms are exchanged.", (2, 1))),
+        Fault("network first", "the feed-forward network comes before the attention.",
+            "first the attention, then the network on its sum.", flow=lambda x, a, b: a(b(x)), norms=(2, 1)),
+        *faults_of("flow", "first the attention, then the network on its sum.",
+            ("network first, norms moved along", "the feed-forward network comes before the attention, each with its own "
+             "norm.", lambda x, a, b: a(b(x))),
+            ("added to the start", "the feed-forward network's result was added to the layer's input: what the attention "
+             "found goes through the network alone.", lambda x, a, b: b.close(x, b.branch(a(x))),
+             "add it to the result of the first connection."),
+            ("side by side", "both sublayers got the layer's input, side by side.", _side_by_side),
+            ("side by side with pre_norm=True", "with pre_norm=True, both sublayers got the layer's input, side by side.",
+             lambda x, a, b: _side_by_side(x, a, b) if a.pre else b(a(x))),
+            ("no attention", "the attention plays no part: it is never called, or what it found is lost.",
+             lambda x, a, b: b(x)),
+            ("only the attention", "the layer ends after the attention: the feed-forward network is missing.",
+             lambda x, a, b: a(x), _NETWORK)),
+        Fault("no feed-forward network", "the feed-forward network is never called.", _NETWORK,
+            network=lambda network, y: y),
+        *connection_faults({0: "", 1: "around the attention, ", 2: "around the feed-forward network, "}),
     ),
     symptoms=(returns_more,),
     advice="two connections of 9.4, one after the other: attention with norm_1, then the network with norm_2.",

@@ -6,19 +6,14 @@ import torch
 import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 from ...symptoms.beside import cuts_gradients
 
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    cases = []
-    for B, L, d_model, d_ff, dtype in (
-        (1, 2, 3, 4, torch.float32),
-        (2, 5, 6, 9, torch.float32),
-        (3, 4, 5, 2, torch.float32),
-        (2, 5, 6, 9, torch.float32),
-        (2, 3, 4, 4, torch.float64),
-    ):
+
+    def case(B, L, d_model, d_ff, dtype=torch.float32):
         params = {
             "up_proj.weight": torch.randn(d_ff, d_model, generator=rng) / d_model**0.5,
             "up_proj.bias": 0.5 * torch.randn(d_ff, generator=rng),
@@ -26,8 +21,10 @@ def _cases(seed):
             "down_proj.bias": torch.randn(d_model, generator=rng),
         }
         x = torch.randn(B, L, d_model, generator=rng).to(dtype)
-        cases.append(Case(x=x, params={name: value.to(dtype) for name, value in params.items()}))
-    return cases
+        return Case(x=x, params={name: value.to(dtype) for name, value in params.items()})
+
+    sizes = ((1, 2, 3, 4), (2, 5, 6, 9), (3, 4, 5, 2), (2, 5, 6, 9), (2, 3, 4, 4, torch.float64))
+    return [case(*some) for some in sizes]
 
 
 def _feed_forward(
@@ -48,25 +45,24 @@ def _no_bias(x, weight, bias):
     return x @ weight.T
 
 
-def _untransposed(x, weight, bias):
-    return x @ weight + bias
-
-
 def _cut_where_it_runs(view):
     """Numbers copied into fresh float32 layers: no gradient in the first wrong case, while float64 stops the code."""
     first = view.cases[view.first]
     if first["outcome"] != "returned" or first["changed"] or "again" in first or view.differs(view.first):
         return None
     told = cuts_gradients(view.only([view.first]))
-    advice = (
-        "use the tensors of params themselves: a new nn.Linear, .data, .detach() and torch.no_grad() cut gradients."
-    )
-    return told and dataclasses.replace(told, advice=advice)
+    return told and dataclasses.replace(told, advice=_CUT)
 
 
+_CUT = "use the tensors of params themselves: a new nn.Linear, .data, .detach() and torch.no_grad() cut gradients."
 _NO_BIAS = "add the bias after each of the two matrices."
-_INSTEAD = "this exercise asks for max(0, y)."
-_BETWEEN = "it belongs in between, after up_proj."
+_BETWEEN = "it belongs in between, after up_proj, and nowhere else."
+_FUNCTIONS = {
+    "GELU": F.gelu, "GELU (by tanh)": lambda y: F.gelu(y, approximate="tanh"), "SiLU": F.silu, "ELU": F.elu,
+    "a leaky ReLU": F.leaky_relu, "softplus": F.softplus, "a sigmoid": torch.sigmoid, "tanh": torch.tanh,
+    "the absolute value": torch.abs, "the square of ReLU": lambda y: F.relu(y).square(),
+    "a softmax": lambda y: y.softmax(-1),
+}  # fmt: skip
 
 EXERCISE = Exercise(
     answer="feed_forward",
@@ -78,20 +74,12 @@ EXERCISE = Exercise(
             "set what is negative in between to zero: ReLU after up_proj.", between=lambda y, bias: y),
         Fault("ReLU at the end", "the ReLU stands after down_proj, not in between: the output has no negative "
             "entries.", _BETWEEN, between=lambda y, bias: y, clip=F.relu),
-        Fault("ReLU twice", "a second ReLU after down_proj: the output has no negative entries.",
-            "only what is in between passes through ReLU.", clip=F.relu),
+        Fault("ReLU twice", "a second ReLU after down_proj: the output has no negative entries.", _BETWEEN, clip=F.relu),
         Fault("ReLU first", "the ReLU stands before up_proj: half of the input is lost.", _BETWEEN,
             between=lambda y, bias: y, before=F.relu),
-        *(
-            Fault(f"{name}", f"{name} in the place of ReLU.", _INSTEAD,
-                between=lambda y, bias, function=function: function(y))
-            for name, function in {
-                "GELU": F.gelu, "GELU (by tanh)": lambda y: F.gelu(y, approximate="tanh"), "SiLU": F.silu, "ELU": F.elu,
-                "a leaky ReLU": F.leaky_relu, "softplus": F.softplus, "a sigmoid": torch.sigmoid, "tanh": torch.tanh,
-                "the absolute value": torch.abs, "the square of ReLU": lambda y: F.relu(y).square(),
-                "a softmax": lambda y: y.softmax(-1),
-            }.items()
-        ),
+        *faults_of("between", "this exercise asks for max(0, y).", *(
+            (name, f"{name} in the place of ReLU.", lambda y, bias, function=function: function(y))
+            for name, function in _FUNCTIONS.items())),
         Fault("no first bias", "the bias of up_proj was left out.", _NO_BIAS, up=_no_bias),
         Fault("no second bias", "the bias of down_proj was left out.", _NO_BIAS, down=_no_bias),
         Fault("bias after ReLU", "the bias of up_proj was added after the ReLU.", "matrix, bias, then ReLU.",
@@ -99,7 +87,7 @@ EXERCISE = Exercise(
         Fault("residual added", "x was added: that is the residual connection's business, in 9.4.",
             "return what the network gives, alone.", after=lambda y, x: x + y),
         Fault("matrices not transposed", "x @ W with matrices of shape (out, in).", "x @ W.T, or F.linear(x, W, b).",
-            up=_untransposed, down=_untransposed),
+            **dict.fromkeys(("up", "down"), lambda x, weight, bias: x @ weight + bias)),
         Fault("positions mixed", "all positions were averaged first: the output is the same for each.",
             "each position goes through the network by itself.", before=lambda x: x.mean(1, keepdim=True).expand_as(x)),
     ),

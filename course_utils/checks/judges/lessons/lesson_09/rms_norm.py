@@ -6,21 +6,21 @@ import torch.nn.functional as F
 
 from ...exercise import Exercise, Fault
 from ...kit import norms
+from ...kit.parts import faults_of
 
 
 def _rms_norm(
     x, weight, eps, *,
-    axis=-1,
-    keep=True,
-    before=lambda x, weight, axis: x,
-    above=lambda x, axis: x,
+    over=norms.LAST,
+    before=lambda x, weight, over: x,
+    above=lambda x, over: x,
     spread=norms.mean_square,
     small=lambda eps: eps,
     root=lambda square, eps: (square + eps).sqrt(),
     scale=lambda y, weight, bias: y * weight,
 ):  # fmt: skip
-    x = before(x, weight, axis)
-    return scale(above(x, axis) / root(spread(x, None, axis, keep), small(eps)), weight, None)
+    x = before(x, weight, over)
+    return scale(above(x, over) / root(spread(x, None, over), small(eps)), weight, None)
 
 
 _NO_MEAN = "RMSNorm takes no mean off: x divided by the root of the mean of x squared."
@@ -32,34 +32,31 @@ EXERCISE = Exercise(
     reference=_rms_norm,
     returns=("output",),
     faults=(
-        *norms.EPSILON_FAULTS,
+        *norms.ROOT_FAULTS,
         Fault("mean taken off", "the mean was taken off: that is LayerNorm without a bias.", _NO_MEAN,
-            before=lambda x, weight, axis: x - x.mean(axis, keepdim=True)),
+            before=lambda x, weight, over: x - x.mean(**over)),
         Fault("mean taken off above only", "the mean was taken off above the line, and left in below it.", _NO_MEAN,
-            above=lambda x, axis: x - x.mean(axis, keepdim=True)),
-        Fault("divided by the deviation", "x divided by its standard deviation, from which the mean was taken off.",
-            _ITSELF, spread=lambda x, mean, axis, keep: x.var(axis, unbiased=False, keepdim=keep)),
-        Fault("divided by the unbiased deviation", "x divided by its standard deviation (with d - 1), from which the "
-            "mean was taken off.", _ITSELF, spread=lambda x, mean, axis, keep: x.var(axis, keepdim=keep)),
-        Fault("sum for the mean", "the sum of the squares instead of their mean: each vector has length 1, and its "
-            "entries shrink as d grows.", "take the mean over the features.",
-            spread=lambda x, mean, axis, keep: x.pow(2).sum(axis, keepdim=keep)),
-        Fault("d - 1", "the sum of the squares divided by d - 1.", "divide by d: it is a plain mean.",
-            spread=lambda x, mean, axis, keep: x.pow(2).sum(axis, keepdim=keep) / (x.shape[-1] - 1)),
-        Fault("mean size", "the mean of the absolute values instead of the root mean square.",
-            "square, average, root.", spread=lambda x, mean, axis, keep: x.abs().mean(axis, keepdim=keep).pow(2)),
-        Fault("F.normalize", "each vector divided by its length, as F.normalize does: eps was not added.",
-            "divide by sqrt(mean square + eps).",
+            above=lambda x, over: x - x.mean(**over)),
+        *faults_of("spread", "square, average over the features, root.",
+            ("divided by the deviation", "x divided by its standard deviation, from which the mean was taken off.",
+             lambda x, mean, over: x.var(**over, unbiased=False), _ITSELF),
+            ("divided by the unbiased deviation", "x divided by its standard deviation (with d - 1), from which the "
+             "mean was taken off.", lambda x, mean, over: x.var(**over), _ITSELF),
+            ("sum for the mean", "the sum of the squares instead of their mean: each vector has length 1, and its "
+             "entries shrink as d grows.", lambda x, mean, over: x.square().sum(**over)),
+            ("d - 1", "the sum of the squares divided by d - 1.",
+             lambda x, mean, over: x.square().sum(**over) / (x.shape[-1] - 1), "divide by d: it is a plain mean."),
+            ("mean size", "the mean of the absolute values instead of the root mean square.",
+             lambda x, mean, over: x.abs().mean(**over).square())),
+        Fault("F.normalize", "each vector divided by its length, as F.normalize does: eps was not added.", norms.INSIDE,
             whole=lambda x, weight, eps: F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * weight),
         *norms.WEIGHT_FAULTS,
         Fault("weight added", "the weight was added.", "multiply by it.", scale=lambda y, weight, bias: y + weight),
         Fault("weighed first", "x was multiplied by the weight before the mean square was taken: it enters the root "
-            "too.", "normalize x itself; multiply by weight at the end.", before=lambda x, weight, axis: x * weight,
+            "too.", "normalize x itself; multiply by weight at the end.", before=lambda x, weight, over: x * weight,
             scale=lambda y, weight, bias: y),
-        norms.cut_spread("mean square", norms.mean_square),
-        *norms.AXIS_FAULTS,
+        *norms.OVER_FAULTS,
     ),
-    symptoms=(norms.gradient_not_finite,),
     advice="with weight 1 each vector must come out with mean square 1, and its mean need not be 0.",
     rtol=5e-4,
 )  # fmt: skip

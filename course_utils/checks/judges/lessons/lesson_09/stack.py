@@ -8,6 +8,7 @@ from torch import nn
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.layers import padding
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
@@ -69,8 +70,11 @@ def _no_norm(d, n):
     return nn.Identity()
 
 
-_EACH = "call make_layer() once for each place: [make_layer() for _ in range(num_layers)]."
-_LAST = "it belongs after the last layer, and nowhere else."
+_OWN = "call make_layer() once for each place: nn.ModuleList([make_layer() for _ in range(num_layers)])."
+_NORM = "an nn.LayerNorm(d_model), made in the constructor, stands after the last layer."
+_LAST = "one norm: it belongs after the last layer, and nowhere else."
+_ON = "hand on what each layer gives, and nothing else: x = layer(x, mask)."
+_CUT = "leave .detach(), .data and torch.no_grad() out."
 
 EXERCISE = Exercise(
     answer="Stack",
@@ -78,64 +82,55 @@ EXERCISE = Exercise(
     reference=_stack,
     returns=("output", "number of parameters", "gradients of the layers", "gradients of the norm"),
     faults=(
-        Fault("one layer many times", "the same layer num_layers times: one set of parameters, which every place in "
-            "the stack shares.", _EACH, build=lambda make, n: nn.ModuleList([make()] * n)),
-        Fault("first layer many times, others made in vain", "num_layers layers were made, but only the first is used, "
-            "num_layers times.", "give each place of the stack a layer of its own.",
-            build=lambda make, n: nn.ModuleList([make() for _ in range(n)][:1] * n)),
-        Fault("deep copies", "copies of one layer: each has parameters of its own, but all start from the same "
-            "numbers.", "call make_layer() once for each place, so that each starts from random numbers of its own.",
-            build=lambda make, n: nn.ModuleList(copy.deepcopy(layer) for layer in [make()] * n)),
-        Fault("plain list", "the layers are kept in a plain Python list: their parameters are missing in parameters(), "
-            "so an optimizer would never train them.", "put the list into nn.ModuleList.",
-            build=lambda make, n: [make() for _ in range(n)]),
-        Fault("layers made in forward", "make_layer is called in forward: each call of the stack works with new "
-            "layers, which no optimizer ever finds.", "make all layers in the constructor and keep them in an "
-            "nn.ModuleList.", build=_Late),
-        Fault("one too many", "one layer too many.", "count from 0, as range(num_layers) does.", count=lambda n: n + 1),
-        Fault("one too few", "one layer too few.", "use range(num_layers), whole.", count=lambda n: n - 1),
-        Fault("no final norm", "the final norm is missing.", "a pre-norm stack ends in one more LayerNorm, with "
-            "parameters of its own.", norm=_no_norm, leave=_unused),
-        Fault("final norm not used", "the final norm is made but never used.",
-            "apply it to what the last layer gives.", leave=_unused),
+        *faults_of("build", _OWN,
+            ("one layer many times", "the same layer num_layers times: one set of parameters, which every place in the "
+             "stack shares.", lambda make, n: nn.ModuleList([make()] * n)),
+            ("first layer many times, others made in vain", "num_layers layers were made, but only the first is used, "
+             "num_layers times.", lambda make, n: nn.ModuleList([make() for _ in range(n)][:1] * n)),
+            ("deep copies", "copies of one layer: each has parameters of its own, but all start from the same numbers.",
+             lambda make, n: nn.ModuleList(copy.deepcopy(layer) for layer in [make()] * n)),
+            ("plain list", "the layers are kept in a plain Python list: their parameters are missing in parameters(), so "
+             "an optimizer would never train them.", lambda make, n: [make() for _ in range(n)],
+             "put the list into nn.ModuleList."),
+            ("layers made in forward", "make_layer is called in forward: each call of the stack works with new layers, "
+             "which no optimizer ever finds.", _Late, "make all layers in the constructor, in an nn.ModuleList.")),
+        *faults_of("count", "count as range(num_layers) does, from 0, and use it whole.",
+            ("one too many", "one layer too many.", lambda n: n + 1), ("one too few", "one layer too few.", lambda n: n - 1)),
+        Fault("no final norm", "the final norm is missing.", _NORM, norm=_no_norm, leave=_unused),
+        Fault("final norm not used", "the final norm is made but never used.", _NORM, leave=_unused),
         Fault("final norm without parameters", "the output is normalized, but the norm has no parameters to learn.",
-            "make an nn.LayerNorm(d_model) in the constructor, and use it at the end.", norm=_no_norm, leave=_plain),
+            _NORM, norm=_no_norm, leave=_plain),
         Fault("parameters of the final norm not used", "the output is normalized, but not by the norm that was made: "
-            "its parameters never learn.", "call the nn.LayerNorm of the constructor on what the last layer gives.",
-            leave=_plain),
+            "its parameters never learn.", _NORM, leave=_plain),
         Fault("one norm after each layer", "the norm stands after every layer, the same one each time.", _LAST,
             step=lambda s, i, layer, y, mask: s.norm(layer(y, mask)), leave=_unused),
-        Fault("a norm after each layer", "every layer has a norm of its own after it.",
-            "one norm, after the last layer only.", norm=lambda d, n: nn.ModuleList(nn.LayerNorm(d) for _ in range(n)),
-            leave=_unused, step=lambda s, i, layer, y, mask: s.norm[i](layer(y, mask))),
+        Fault("a norm after each layer", "every layer has a norm of its own after it.", _LAST, leave=_unused,
+            norm=lambda d, n: nn.ModuleList(nn.LayerNorm(d) for _ in range(n)),
+            step=lambda s, i, layer, y, mask: s.norm[i](layer(y, mask))),
         Fault("norm before each layer", "the norm stands before every layer.", _LAST, leave=_unused,
             step=lambda s, i, layer, y, mask: layer(s.norm(y), mask)),
         Fault("norm before the first layer", "the norm stands before the first layer.", _LAST,
             enter=lambda stack, x: stack.norm(x), leave=_unused),
         Fault("norm at both ends", "the norm stands before the first layer as well as after the last.", _LAST,
             enter=lambda stack, x: stack.norm(x)),
-        Fault("mask not used", "the mask does not reach the layers.", "hand it to each of them: layer(x, mask).",
-            mask_of=lambda mask, number: None),
-        Fault("mask for the first layer only", "the mask reaches the first layer only.",
-            "every layer needs it: the padding is there in all of them.",
-            mask_of=lambda mask, number: None if number else mask),
+        *faults_of("mask_of", "hand it to every layer, layer(x, mask): the padding is there in all of them.",
+            ("mask not used", "the mask does not reach the layers.", lambda mask, number: None),
+            ("mask for the first layer only", "the mask reaches the first layer only.",
+             lambda mask, number: None if number else mask)),
         Fault("each layer on the input", "every layer got the input of the stack; only the last one's output counts.",
-            "hand on: x = layer(x, mask).", given=lambda y, x: x),
+            _ON, given=lambda y, x: x),
         Fault("residual around the layers", "x was added once more around each layer: the layers have their "
-            "connections inside.", "hand on what the layer gives: x = layer(x, mask).",
-            step=lambda s, i, layer, y, mask: y + layer(y, mask)),
+            "connections inside.", _ON, step=lambda s, i, layer, y, mask: y + layer(y, mask)),
         Fault("only the first layer", "only the first layer is run.", "is a return inside the loop?",
             order=lambda layers: list(layers)[:1]),
         Fault("backwards", "the layers are run from the last to the first.", "begin with the first.",
             order=lambda layers: reversed(list(layers))),
         Fault("each layer detached", "the gradient is cut between the layers: only the last one, and the norm, would "
-            "learn.", "hand on x as it is, without .detach(), .data or torch.no_grad().",
-            given=lambda y, x: y.detach()),
-        Fault("layers cut off", "no gradient passes through the norm to the layers: they would never learn.",
-            "give the norm what the last layer gives, without .detach(), .data or torch.no_grad().",
+            "learn.", _CUT, given=lambda y, x: y.detach()),
+        Fault("layers cut off", "no gradient passes through the norm to the layers: they would never learn.", _CUT,
             leave=lambda stack, y: stack.norm(y.detach())),
-        Fault("gradient cut", "the numbers are right, but no gradient reaches the layers and the norm.",
-            "leave .detach(), .data and torch.no_grad() out.", finish=lambda output: output.detach()),
+        Fault("gradient cut", "the numbers are right, but no gradient reaches the layers and the norm.", _CUT,
+            finish=lambda output: output.detach()),
     ),
     advice="count the parameters of your stack: num_layers times a layer's, and 2 * d_model for the norm.",
 )  # fmt: skip

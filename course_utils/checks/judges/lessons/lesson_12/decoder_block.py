@@ -10,6 +10,7 @@ from course_utils.positions import RotaryPositions
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.labels import only_in_its_case
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
@@ -50,24 +51,19 @@ class _Block(nn.Module):
 
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
         super().__init__()
-        rotary = RotaryPositions(d_model // num_heads)
-        self.self_attention = MultiHeadAttention(
-            d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary
-        )
+        more = {"num_kv_heads": num_kv_heads, "bias": False, "rotary": RotaryPositions(d_model // num_heads)}
+        self.self_attention = MultiHeadAttention(d_model, num_heads, **more)
         self.feed_forward = SwiGLU(d_model, d_ff)
         self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
 
     def forward(self, x, cache=None):
         first, second = self.norms()
-        mask, kept = self.mask(x.shape[1], cache), self.hand_on(cache)
-
-        def attention(x):
-            return self.step_1(x, first, lambda y: self.self_attention(y, mask=mask, cache=kept))
-
-        def network(x):
-            return self.step_2(x, second, self.feed_forward)
-
-        return self.flow(x, attention, network)
+        seen = {"mask": self.mask(x.shape[1], cache), "cache": self.hand_on(cache)}
+        return self.flow(
+            x,
+            lambda x: self.step_1(x, first, lambda y: self.self_attention(y, **seen)),
+            lambda x: self.step_2(x, second, self.feed_forward),
+        )
 
     def norms(self):
         return self.norm_1, self.norm_2
@@ -94,10 +90,17 @@ def _in_place(self, x, norm, sublayer):
     return x
 
 
+def _class(**parts):
+    return type("DecoderBlock", (_Block,), parts)
+
+
+def _flowing(name, said, flow):
+    return Fault(name, said, _STREAM, whole=_class(flow=flow))
+
+
 _SUM = "x = x + sublayer(norm(x)): what a sublayer gives is added to what went into its norm, in a new tensor."
 _BOTTOM_RIGHT = "the new queries are the last of all positions: causal_mask(L, cache.length + L)."
 _NEXT = "a position sees itself and all before it."
-_OWN = "norm_1 belongs to the attention, norm_2 to the network."
 _STREAM = "attention first, then the network on the sum that the attention made; its result is added to that sum."
 _BOTH, _FIRST, _SECOND = ("step_1", "step_2"), ("step_1",), ("step_2",)
 _PLACES = {_BOTH: "attention and network", _FIRST: "the attention", _SECOND: "the network"}
@@ -113,11 +116,6 @@ _BROKEN_STEPS = (
     ("in place", "x += ... writes into a tensor that others still need", _in_place, (_BOTH, _FIRST)),
 )  # fmt: skip
 
-
-def _class(**parts):
-    return type("DecoderBlock", (_Block,), parts)
-
-
 EXERCISE = Exercise(
     answer="DecoderBlock",
     cases=_cases,
@@ -127,47 +125,45 @@ EXERCISE = Exercise(
     faults=(
         *(Fault(f"{name}, {_PLACES[steps]}", f"around {_PLACES[steps]}: {said}.", _SUM, **dict.fromkeys(steps, step))
           for name, said, step, places in _BROKEN_STEPS for steps in places),
-        Fault("norms exchanged", "the two norms are exchanged.", _OWN, norms=lambda self: (self.norm_2, self.norm_1)),
-        Fault("first norm twice", "norm_1 is used for both sublayers; norm_2 never learns.", _OWN,
-              norms=lambda self: (self.norm_1, self.norm_1)),
-        Fault("second norm twice", "norm_2 is used for both sublayers; norm_1 never learns.", _OWN,
-              norms=lambda self: (self.norm_2, self.norm_2)),
-        Fault("parallel", "both sublayers read the same x, side by side (some published models do that; not this one).",
-              _STREAM, whole=_class(flow=lambda self, x, attention, network: attention(x) + network(x) - x)),
-        Fault("added to the start", "the second sum starts from the x of the beginning: what the attention found is "
-              "lost to the stream.", _STREAM,
-              whole=_class(flow=lambda self, x, attention, network: x - (y := attention(x)) + network(y))),
-        Fault("network first, with norm_1", "the network comes before the attention.", _STREAM,
-              whole=_class(norms=lambda self: (self.norm_2, self.norm_1),
-                           flow=lambda self, x, attention, network: attention(network(x)))),
-        Fault("network first", "the network comes before the attention.", _STREAM,
-              whole=_class(flow=lambda self, x, attention, network: attention(network(x)))),
-        Fault("no network", "the feed-forward network is missing.", _STREAM,
-              whole=_class(flow=lambda self, x, attention, network: attention(x))),
-        Fault("no mask", "no mask: each position sees its future.", "hand the attention mask=causal_mask(...).",
-              mask=lambda self, new, cache: None),
-        Fault("mask inverted", "the mask is turned around: each position sees its future only.",
-              "True means may attend; hand the causal mask over as it is.",
-              mask=lambda self, new, cache: ~_Block.mask(self, new, cache)),
-        Fault("diagonal masked", "the diagonal is masked too: a position cannot see itself.", _NEXT,
-              mask=_triangle(lambda old: old - 1)),
-        Fault("one position too many", "each position sees the one after it, the very answer that it is to give.",
-              _NEXT, mask=_triangle(lambda old: old + 1)),
-        Fault("top-left mask", "the mask is aligned top-left: right without a cache, but with one the new queries "
-              "stand at the wrong place.", _BOTTOM_RIGHT, mask=_triangle(lambda old: 0)),
-        Fault("mask of the new positions only", "the mask has a column for each new position only; with a cache there "
-              "are earlier keys too.", _BOTTOM_RIGHT, mask=lambda self, new, cache: causal_mask(new)),
-        Fault("no mask with a cache", "with a cache there is no mask: of several new positions the early ones see the "
-              "later.", _BOTTOM_RIGHT, mask=lambda self, new, cache: causal_mask(new) if cache is None else None),
-        Fault("mask for the prefill alone", "once the cache holds something there is no mask: of several new positions "
-              "the early ones see the later.", _BOTTOM_RIGHT,
-              mask=lambda self, new, cache: None if _old(cache) else causal_mask(new)),
+        *faults_of("norms", "norm_1 belongs to the attention, norm_2 to the network.",
+            ("norms exchanged", "the two norms are exchanged.", lambda self: (self.norm_2, self.norm_1)),
+            ("first norm twice", "norm_1 is used for both sublayers; norm_2 never learns.",
+             lambda self: (self.norm_1, self.norm_1)),
+            ("second norm twice", "norm_2 is used for both sublayers; norm_1 never learns.",
+             lambda self: (self.norm_2, self.norm_2))),
+        _flowing("parallel", "both sublayers read the same x, side by side (some published models do that; not this one).",
+            lambda self, x, attention, network: attention(x) + network(x) - x),
+        _flowing("added to the start", "the second sum starts from the x of the beginning: what the attention found is "
+            "lost to the stream.", lambda self, x, attention, network: x - (y := attention(x)) + network(y)),
+        _flowing("network first", "the network comes before the attention.",
+            lambda self, x, attention, network: attention(network(x))),
+        Fault("network first, with norm_1", "the network comes before the attention.", _STREAM, whole=_class(
+            norms=lambda self: (self.norm_2, self.norm_1), flow=lambda self, x, attention, network: attention(network(x)))),
+        _flowing("no network", "the feed-forward network is missing.", lambda self, x, attention, network: attention(x)),
+        *faults_of("mask", _BOTTOM_RIGHT,
+            ("no mask", "no mask: each position sees its future.", lambda self, new, cache: None,
+             "hand the attention mask=causal_mask(...)."),
+            ("mask inverted", "the mask is turned around: each position sees its future only.",
+             lambda self, new, cache: ~_Block.mask(self, new, cache),
+             "True means may attend; hand the causal mask over as it is."),
+            ("diagonal masked", "the diagonal is masked too: a position cannot see itself.",
+             _triangle(lambda old: old - 1), _NEXT),
+            ("one position too many", "each position sees the one after it, the very answer that it is to give.",
+             _triangle(lambda old: old + 1), _NEXT),
+            ("top-left mask", "the mask is aligned top-left: right without a cache, but with one the new queries stand at "
+             "the wrong place.", _triangle(lambda old: 0)),
+            ("mask of the new positions only", "the mask has a column for each new position only; with a cache there are "
+             "earlier keys too.", lambda self, new, cache: causal_mask(new)),
+            ("no mask with a cache", "with a cache there is no mask: of several new positions the early ones see the "
+             "later.", lambda self, new, cache: causal_mask(new) if cache is None else None),
+            ("mask for the prefill alone", "once the cache holds something there is no mask: of several new positions the "
+             "early ones see the later.", lambda self, new, cache: None if _old(cache) else causal_mask(new))),
         Fault("cache not handed on", "the cache is never used: the second piece knows nothing of the first.",
-              "hand it to the attention: cache=cache.", hand_on=lambda self, cache: None,
-              mask=lambda self, new, cache: causal_mask(new)),
-        Fault("empty cache taken for none", "an empty cache is not handed to the attention: the first piece is never "
-              "kept.", "hand the cache on whatever it holds; only None means that there is none.",
-              hand_on=lambda self, cache: cache if _old(cache) else None),
+            "hand it to the attention: cache=cache.", hand_on=lambda self, cache: None,
+            mask=lambda self, new, cache: causal_mask(new)),
+        Fault("empty cache taken for none", "an empty cache is not handed to the attention: the first piece is never kept.",
+            "hand the cache on whatever it holds; only None means that there is none.",
+            hand_on=lambda self, cache: cache if _old(cache) else None),
     ),
     symptoms=(only_in_its_case,),
     advice="with all parameters of attention and network at 0 the block must give x back; test that first.",

@@ -7,6 +7,7 @@ import torch
 from ....probes.codec import decode
 from ....probes.lessons.lesson_12 import small_model
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 from ...symptoms.view import Told
 
 
@@ -37,27 +38,24 @@ def _drawn(rng, batch, length, new, vocab, heads):
 
 
 def _uncached(model, prompt, new):
-    tokens = prompt
     for _ in range(new):
-        tokens = torch.cat((tokens, model(tokens)[:, -1:].argmax(-1)), dim=1)
-    return tokens
+        prompt = torch.cat((prompt, model(prompt)[:, -1:].argmax(-1)), dim=1)
+    return prompt
 
 
 def _generate(
     model, prompt, new, *,
-    prefill=lambda feed, prompt, cache: feed(prompt, cache),
+    prefill=lambda prompt: [prompt],
+    prefilled=lambda cache: cache,
     tail=lambda token, tokens: token,
     pick=lambda logits: logits[:, -1:].argmax(-1),
     steps=lambda new: new,
     renew=lambda cache, start: cache,
     stop=lambda token: False,
-    last=lambda feed, token, cache: None,
+    last=lambda model, token, cache: None,
     finish=lambda tokens, length: tokens,
 ):  # fmt: skip
     """Greedy generation through a cache; each keyword is one step."""
-
-    def feed(fed, cache):
-        return model(fed, cache=cache)
 
     def start():
         return model.start_cache(len(prompt), 4 * (prompt.shape[1] + new))
@@ -65,18 +63,13 @@ def _generate(
     cache, tokens, token = start(), prompt, None
     for step in range(steps(new)):
         cache = renew(cache, start) if step else cache
-        logits = feed(tail(token, tokens), cache) if step else prefill(feed, prompt, cache)
-        token = pick(logits)
+        pieces, used = ([tail(token, tokens)], cache) if step else (prefill(prompt), prefilled(cache))
+        token = pick([model(piece, cache=used) for piece in pieces][-1])
         tokens = torch.cat((tokens, token), dim=1)
         if stop(token):
             break
-    last(feed, token, cache)
+    last(model, token, cache)
     return finish(tokens, prompt.shape[1])
-
-
-def _in_pieces(pieces):
-    """A prefill that feeds ``pieces(prompt)`` one after the other."""
-    return lambda feed, prompt, cache: [feed(piece, cache) for piece in pieces(prompt)][-1]
 
 
 def _fed_too_much(view):
@@ -101,13 +94,13 @@ def _fed_too_much(view):
 
 def _again(size):
     said = f"after the prefill a call was fed {size} positions: the text so far was fed again."
-    return Told("symptom", "text fed again", said, "after the prefill feed only the newest token, shape (B, 1).")
+    return Told("symptom", "text fed again", said, _NEWEST)
 
 
 _LAST = "greedy takes the largest of the last position's logits: model(...)[:, -1].argmax(dim=-1)."
 _COUNT = "max_new_tokens tokens: the prefill gives the first, and max_new_tokens - 1 further calls the rest."
 _PREFILL = "feed the whole prompt in the first call, with the cache: its last logits give the first new token."
-_JOIN = "return prompt and new tokens together: (B, L + max_new_tokens)."
+_NEWEST = "after the prefill feed only the newest token, shape (B, 1)."
 
 EXERCISE = Exercise(
     answer="generate_greedy",
@@ -115,43 +108,44 @@ EXERCISE = Exercise(
     reference=_generate,
     returns=("tokens", "shapes fed to the model", "calls with a cache"),
     faults=(
-        Fault("whole text fed", "the whole text was fed again at each step, though the cache holds it already.",
-              "after the prefill feed only the newest token, shape (B, 1).", tail=lambda token, tokens: tokens),
-        Fault("last prompt token fed twice", "the last token of the prompt was fed twice: in the prefill, and once "
-              "more.", _PREFILL, prefill=_in_pieces(lambda prompt: (prompt, prompt[:, -1:]))),
-        Fault("prefill in two calls", "the prompt was fed in two calls, its last token apart.", _PREFILL,
-              prefill=_in_pieces(lambda prompt: (prompt[:, :-1], prompt[:, -1:]))),
-        Fault("not prefilled", "the first call got the last token of the prompt alone: the cache knows nothing of the "
-              "rest.", _PREFILL, prefill=_in_pieces(lambda prompt: (prompt[:, -1:],))),
-        Fault("prompt one token at a time", "the prompt was fed one token at a time, one call each.", _PREFILL,
-              prefill=_in_pieces(lambda prompt: prompt.split(1, dim=1))),
+        Fault("whole text fed", "the whole text was fed again at each step, though the cache holds it already.", _NEWEST,
+            tail=lambda token, tokens: tokens),
+        *faults_of("prefill", _PREFILL,
+            ("last prompt token fed twice", "the last token of the prompt was fed twice: in the prefill, and once more.",
+             lambda prompt: (prompt, prompt[:, -1:])),
+            ("prefill in two calls", "the prompt was fed in two calls, its last token apart.",
+             lambda prompt: (prompt[:, :-1], prompt[:, -1:])),
+            ("not prefilled", "the first call got the last token of the prompt alone: the cache knows nothing of the rest.",
+             lambda prompt: [prompt[:, -1:]]),
+            ("prompt one token at a time", "the prompt was fed one token at a time, one call each.",
+             lambda prompt: prompt.split(1, dim=1))),
         Fault("prefill without the cache", "the prompt was fed without the cache; the later steps know nothing of it.",
-              _PREFILL, prefill=lambda feed, prompt, cache: feed(prompt, None)),
+            _PREFILL, prefilled=lambda cache: None),
         Fault("no cache", "the cache was not used: every step computes the whole text again (the tokens are right).",
-              "make a cache with model.start_cache and hand it to every call as cache=.", whole=_uncached),
+            "make a cache with model.start_cache and hand it to every call as cache=.", whole=_uncached),
         Fault("a new cache each step", "a new cache was made at every step; what was kept is lost.",
-              "call start_cache once, before the loop.", renew=lambda cache, start: start()),
+            "call start_cache once, before the loop.", renew=lambda cache, start: start()),
         Fault("one call too many", "after the last token the model was called once more, for nothing.", _COUNT,
-              last=lambda feed, token, cache: feed(token, cache)),
+            last=lambda model, token, cache: model(token, cache=cache)),
         Fault("one too few", "one new token is missing.", _COUNT, steps=lambda new: new - 1),
         Fault("one too many", "one token too many.", _COUNT, steps=lambda new: new + 1),
-        Fault("first logits", "the logits of the first position that was fed were taken: after the prefill they belong "
-              "to the first token of the prompt.", _LAST, pick=lambda logits: logits[:, :1].argmax(-1)),
-        Fault("argmin", "the least probable token was taken.", _LAST, pick=lambda logits: logits[:, -1:].argmin(-1)),
-        Fault("drawn", "tokens were drawn at random.", _LAST,
-              pick=lambda logits: torch.multinomial(logits[:, -1].softmax(-1), 1)),
-        Fault("first row's token for all", "the token of the first sequence was given to all sequences.", _LAST,
-              pick=lambda logits: logits[:1, -1:].argmax(-1).expand(len(logits), 1)),
-        Fault("argmax over the batch", "the maximum was taken over the batch, not over the vocabulary.", _LAST,
-              pick=lambda logits: logits[:, -1].argmax(0, keepdim=True).T[: len(logits)]),
-        Fault("axis lost", "the new tokens have shape (B,); cat and the model need (B, 1).",
-              "keep the axis: argmax(dim=-1, keepdim=True).", pick=lambda logits: logits[:, -1].argmax(-1)),
-        *(Fault(f"stops at id {end}", f"generation stopped when the id {end} came up.",
-                "no id is an end symbol here: every prompt gets max_new_tokens new tokens.",
-                stop=lambda token, end=end: bool((token == end).all())) for end in range(3)),
-        Fault("new tokens only", "only the new tokens came back.", _JOIN,
-              finish=lambda tokens, length: tokens[:, length:]),
-        Fault("last token only", "only the last token came back.", _JOIN, finish=lambda tokens, length: tokens[:, -1:]),
+        *faults_of("pick", _LAST,
+            ("first logits", "the logits of the first position that was fed were taken: after the prefill they belong to "
+             "the first token of the prompt.", lambda logits: logits[:, :1].argmax(-1)),
+            ("argmin", "the least probable token was taken.", lambda logits: logits[:, -1:].argmin(-1)),
+            ("drawn", "tokens were drawn at random.", lambda logits: torch.multinomial(logits[:, -1].softmax(-1), 1)),
+            ("first row's token for all", "the token of the first sequence was given to all sequences.",
+             lambda logits: logits[:1, -1:].argmax(-1).expand(len(logits), 1)),
+            ("argmax over the batch", "the maximum was taken over the batch, not over the vocabulary.",
+             lambda logits: logits[:, -1].argmax(0, keepdim=True).T[: len(logits)]),
+            ("axis lost", "the new tokens have shape (B,); cat and the model need (B, 1).",
+             lambda logits: logits[:, -1].argmax(-1), "keep the axis: argmax(dim=-1, keepdim=True).")),
+        *faults_of("stop", "no id is an end symbol here: every prompt gets max_new_tokens new tokens.", *(
+            (f"stops at id {end}", f"generation stopped when the id {end} came up.",
+             lambda token, end=end: bool((token == end).all())) for end in range(3))),
+        *faults_of("finish", "return prompt and new tokens together: (B, L + max_new_tokens).",
+            ("new tokens only", "only the new tokens came back.", lambda tokens, length: tokens[:, length:]),
+            ("last token only", "only the last token came back.", lambda tokens, length: tokens[:, -1:])),
     ),
     symptoms=(_fed_too_much,),
     advice="compare with a loop without a cache: the tokens must be the same; then print the shape of what you feed.",

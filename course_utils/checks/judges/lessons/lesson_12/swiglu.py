@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 
 GATE, UP, DOWN = (f"{name}_proj.weight" for name in ("gate", "up", "down"))
 
@@ -42,14 +43,8 @@ def _swiglu(
     return finish(silu, lower(linear, hidden, down), x)
 
 
-def _cut(params):
-    return {name: weight.detach() for name, weight in params.items()}
-
-
-_SILU = "SiLU is z times sigmoid(z): torch.nn.functional.silu."
 _BRANCH = "only the gate branch passes through SiLU: silu(gate(x)) * up(x)."
 _GATE = "a gate multiplies: silu(gate(x)) * up(x), feature by feature."
-_OWN = "each branch has a matrix of its own: gate_proj goes through SiLU, up_proj does not."
 
 EXERCISE = Exercise(
     answer="swiglu",
@@ -57,41 +52,38 @@ EXERCISE = Exercise(
     reference=_swiglu,
     returns=("output",),
     faults=(
-        Fault("silu on the wrong branch", "the SiLU acts on the up branch, or the two matrices are exchanged.",
-              _BRANCH, join=lambda act, g, u: g * act(u)),
-        Fault("silu on both", "both branches pass through SiLU.", _BRANCH, join=lambda act, g, u: act(g) * act(u)),
-        Fault("silu on the product", "the two branches are multiplied first, and the activation comes after.", _BRANCH,
-              join=lambda act, g, u: act(g * u)),
-        Fault("no gate function", "the two branches are multiplied as they are; no SiLU.", _BRANCH,
-              join=lambda act, g, u: g * u),
-        Fault("added", "the two branches are added.", _GATE, join=lambda act, g, u: act(g) + u),
-        Fault("no up branch", "up_proj is not used: that is an ordinary network.", _GATE,
-              join=lambda act, g, u: act(g)),
-        Fault("no gate branch", "gate_proj is not used: that is an ordinary network.", _GATE,
-              join=lambda act, g, u: act(u)),
-        *(Fault(name, f"{what} in the place of SiLU.", _SILU, silu=act) for name, what, act in (
-            ("sigmoid", "a sigmoid, without the factor z (that is GLU),", torch.sigmoid),
-            ("ReLU", "a ReLU (that is ReGLU)", F.relu),
-            ("GELU", "GELU (that is GEGLU)", F.gelu),
-            ("GELU by tanh", "GELU in its tanh form", lambda z: F.gelu(z, approximate="tanh")),
-            ("tanh", "a tanh", torch.tanh),
-            ("softmax", "a softmax over the features", lambda z: z.softmax(-1)),
-        )),
+        *faults_of("join", _BRANCH,
+            ("silu on the wrong branch", "the SiLU acts on the up branch, or the two matrices are exchanged.",
+             lambda act, g, u: g * act(u)),
+            ("silu on both", "both branches pass through SiLU.", lambda act, g, u: act(g) * act(u)),
+            ("silu on the product", "the two branches are multiplied first, and the activation comes after.",
+             lambda act, g, u: act(g * u)),
+            ("no gate function", "the two branches are multiplied as they are; no SiLU.", lambda act, g, u: g * u),
+            ("added", "the two branches are added.", lambda act, g, u: act(g) + u, _GATE),
+            ("no up branch", "up_proj is not used: that is an ordinary network.", lambda act, g, u: act(g), _GATE),
+            ("no gate branch", "gate_proj is not used: that is an ordinary network.", lambda act, g, u: act(u), _GATE)),
+        *faults_of("silu", "SiLU is z times sigmoid(z): torch.nn.functional.silu.", *(
+            (name, f"{what} in the place of SiLU.", act) for name, what, act in (
+                ("sigmoid", "a sigmoid, without the factor z (that is GLU),", torch.sigmoid),
+                ("ReLU", "a ReLU (that is ReGLU)", F.relu), ("GELU", "GELU (that is GEGLU)", F.gelu),
+                ("GELU by tanh", "GELU in its tanh form", lambda z: F.gelu(z, approximate="tanh")),
+                ("tanh", "a tanh", torch.tanh), ("softmax", "a softmax over the features", lambda z: z.softmax(-1))))),
         Fault("silu at the end", "the SiLU stands after down_proj.", _BRANCH, join=lambda act, g, u: g * u,
-              finish=lambda act, y, x: act(y)),
-        Fault("silu at the beginning", "the SiLU stands before the matrices.", _BRANCH,
-              before=lambda act, x: act(x), join=lambda act, g, u: g * u),
-        Fault("gate twice", "gate_proj is used for both branches.", _OWN, names=(GATE, GATE, DOWN)),
-        Fault("up twice", "up_proj is used for both branches.", _OWN, names=(UP, UP, DOWN)),
+            finish=lambda act, y, x: act(y)),
+        Fault("silu at the beginning", "the SiLU stands before the matrices.", _BRANCH, join=lambda act, g, u: g * u,
+            before=lambda act, x: act(x)),
+        *faults_of("names", "each branch has a matrix of its own: gate_proj goes through SiLU, up_proj does not.",
+            ("gate twice", "gate_proj is used for both branches.", (GATE, GATE, DOWN)),
+            ("up twice", "up_proj is used for both branches.", (UP, UP, DOWN))),
         Fault("no down projection", "down_proj is missing: your result has d_ff features, not d_model.",
-              "hand the product to down_proj.", lower=lambda linear, hidden, down: hidden),
+            "hand the product to down_proj.", lower=lambda linear, hidden, down: hidden),
         Fault("not transposed", "x @ weight is computed, but weights are kept as (out, in).",
-              "multiply by the transpose, x @ weight.T, or use F.linear(x, weight).", linear=torch.matmul),
+            "multiply by the transpose, x @ weight.T, or use F.linear(x, weight).", linear=torch.matmul),
         Fault("residual inside", "x is added: the residual connection belongs to the block (12.2), not here.",
-              "return what down_proj gives.", finish=lambda act, y, x: x + y),
-        Fault("matrices copied", "the output is right, but no gradient reaches the three matrices: they could not "
-              "learn.", "use the tensors in params themselves: no detach, no .data, no new nn.Parameter or nn.Linear.",
-              use=_cut),
+            "return what down_proj gives.", finish=lambda act, y, x: x + y),
+        Fault("matrices copied", "the output is right, but no gradient reaches the three matrices: they could not learn.",
+            "use the tensors in params themselves: no detach, no .data, no new nn.Parameter or nn.Linear.",
+            use=lambda params: {name: weight.detach() for name, weight in params.items()}),
     ),
     advice="compute gate(x), up(x), silu of the first, the product and down of it one by one, and print each shape.",
 )  # fmt: skip
