@@ -9,10 +9,9 @@ def super_forgotten(view):
     seen = view.cases[view.first]
     if seen["outcome"] != "raised" or "Module.__init__() call" not in seen["message"]:
         return None
+    advice = "call super().__init__() on the first line of __init__."
     said = "the constructor sets a part before nn.Module is ready."
-    return Told(
-        "symptom", "super().__init__() forgotten", said, "call super().__init__() on the first line of __init__."
-    )
+    return Told("symptom", "super().__init__() forgotten", said, advice)
 
 
 def endless(view):
@@ -52,11 +51,7 @@ def _parts(want, have, max_len):
         rows = have["positions"].get(name)
         if rows is None:
             said = f"no positions are added in {_listed([name])}: the model could not tell one order from another."
-            yield (
-                "positions forgotten",
-                said,
-                "hand positions=SinusoidalPositions(d_model, max_len) to the InputEmbedding.",
-            )
+            yield "positions forgotten", said, "hand positions=SinusoidalPositions(d_model, max_len) to InputEmbedding."
         elif rows != max_len:
             said = f"the positions of {_listed([name])} are made for {rows} symbols, where max_len is {max_len}."
             yield "max_len ignored", said, "hand max_len to SinusoidalPositions."
