@@ -133,9 +133,7 @@ _FAULTS = (
         "feed all symbols so far, the start symbol first.", feed=lambda said: said[:, -1:]),
     *faults_of("assume", "use start_id, end_id and pad_id; each vocabulary has its own.",
         ("start id 1 assumed", "decoding begins with 1, whatever start_id says.", lambda ids: ids._replace(start=1)),
-        ("end id 2 assumed", "2 is taken for the end symbol, whatever end_id says.", lambda ids: ids._replace(end=2)),
-        ("pad id 0 assumed", "sequences that have ended are filled with 0, whatever pad_id says.",
-         lambda ids: ids._replace(pad=0))),
+        ("end id 2 assumed", "2 is taken for the end symbol, whatever end_id says.", lambda ids: ids._replace(end=2))),
 )  # fmt: skip
 
 EXERCISE = Exercise(

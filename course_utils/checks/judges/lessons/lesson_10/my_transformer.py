@@ -82,8 +82,8 @@ def _no_mask(source, target, pad_id):
 
 
 def _model(
-    *, heads=lambda num_heads: num_heads, stack=lambda make, number: nn.ModuleList(make() for _ in range(number)),
-    pad=lambda pad_id: pad_id, source_mask=_of_source, memory_mask=_of_source, target_mask=_of_target,
+    *, heads=lambda num_heads: num_heads, pad=lambda pad_id: pad_id,
+    source_mask=_of_source, memory_mask=_of_source, target_mask=_of_target,
     embed=_embedded, order=_encoder_first, encoder=_chain, decoder=_chain,
     encoder_norm=lambda model: model.encoder_norm, decoder_norm=lambda model: model.decoder_norm,
     finish=lambda model, hidden: model.generator(hidden),
@@ -96,8 +96,8 @@ def _model(
             sizes = (d_model, heads(num_heads), d_ff)
             self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
             self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-            self.encoder_layers = stack(lambda: EncoderLayer(*sizes, dropout=0.0), num_layers)
-            self.decoder_layers = stack(lambda: DecoderLayer(*sizes, dropout=0.0), num_layers)
+            self.encoder_layers = nn.ModuleList(EncoderLayer(*sizes, dropout=0.0) for _ in range(num_layers))
+            self.decoder_layers = nn.ModuleList(DecoderLayer(*sizes, dropout=0.0) for _ in range(num_layers))
             self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
             self.generator = nn.Linear(d_model, tgt_vocab)
 
@@ -113,13 +113,8 @@ def _model(
 _NORMS = "apply encoder_norm and decoder_norm once each, after the last layer of their stack: outside the loop."
 _CHAIN = "feed each layer with the output of the one before: x = layer(x, mask)."
 _LOGITS = "return what the generator gives, logits of shape (B, L_t, tgt_vocab)."
-_NEW = "make a new layer for each place, in nn.ModuleList(EncoderLayer(...) for _ in range(num_layers))."
 
 _FAULTS = (
-    Fault("one layer N times", "all layers of a stack are the same module: it has the parameters of one layer.", _NEW,
-        whole=_model(stack=lambda make, number: nn.ModuleList([make()] * number))),
-    Fault("plain lists", "the layers stand in plain Python lists, where nn.Module does not find their parameters.", _NEW,
-        whole=_model(stack=lambda make, number: [make() for _ in range(number)])),
     Fault("always two heads", "two heads, whatever num_heads says.", "hand num_heads on to every layer.",
         whole=_model(heads=lambda num_heads: 2)),
     Fault("encoder norm not used", "the memory is the last layer's output without the final norm.", _NORMS,
@@ -136,14 +131,10 @@ _FAULTS = (
         whole=_model(finish=lambda model, hidden: model.generator(hidden).log_softmax(-1))),
     Fault("hidden vectors", "the hidden vectors; the generator was not applied.", _LOGITS,
         whole=_model(finish=lambda model, hidden: hidden)),
-    Fault("last position only", "logits for the last position only.", _LOGITS,
-        whole=_model(finish=lambda model, hidden: model.generator(hidden[:, -1]))),
     *faults_of("target_mask", "give it the causal mask joined with the padding mask of the target.",
         ("no causal mask", "the decoder sees the future: there is no causal mask.", lambda s, t, p: keys(t != p)),
         ("target padding seen", "the decoder's self-attention sees the target's padding.", lambda s, t, p: past(t.shape[1])),
         ("no target mask", "the decoder's self-attention has no mask at all.", _no_mask)),
-    Fault("no source mask", "the source's padding is seen by the encoder and by the cross-attention.",
-        "give both the padding mask of the source.", source_mask=_no_mask, memory_mask=_no_mask),
     *faults_of("source_mask", "give every encoder layer the padding mask of the source, and nothing else.",
         ("source padding seen", "the encoder sees the source's padding.", _no_mask),
         ("causal encoder", "the encoder has a causal mask. The source is known as a whole; nothing of it is future.",
@@ -159,8 +150,6 @@ _FAULTS = (
     Fault("pad id 0 assumed", "padding is taken to be 0, whatever pad_id says.", "hand pad_id to the masks.", pad=lambda p: 0),
     Fault("memory is the embedding", "the decoder looks at the embedded source; the encoder layers are not used.",
         "run it through every encoder layer and the norm.", encoder=lambda layers, x, norm, **masks: x),
-    Fault("layers all from the embedding", "each layer of both stacks gets the embedding; only the last one's output is kept.",
-        _CHAIN, encoder=_restarting, decoder=_restarting),
     Fault("encoder layers all from the embedding", "each encoder layer gets the embedding; only the last one's is kept.",
         _CHAIN, encoder=_restarting),
     Fault("decoder layers all from the embedding", "each decoder layer gets the embedding; only the last one's is kept.",

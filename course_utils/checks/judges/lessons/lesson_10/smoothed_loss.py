@@ -41,14 +41,13 @@ def _last_emptied(q, labels, keep, empty):
 
 def _loss(
     logits, labels, smoothing, pad_id, *,
-    pad=lambda pad_id: pad_id, share=lambda e, V: e / (V - 2), keep=lambda e, other: 1.0 - e,
+    share=lambda e, V: e / (V - 2), keep=lambda e, other: 1.0 - e,
     empty=lambda q, pad_id: q.index_fill(-1, torch.tensor(pad_id), 0.0),
     write=_first_emptied, logs=lambda logits: logits.log_softmax(-1),
     join=lambda q, logs: -(q * logs).sum(-1),
     reduce=lambda each, real: each[real].mean(),
 ):  # fmt: skip
     """Cross-entropy against smoothed labels (Szegedy et al. 2016, section 7), nothing of them on padding."""
-    pad_id = pad(pad_id)
     other = share(smoothing, logits.shape[-1])
     q = write(torch.full_like(logits, other), labels, keep(smoothing, other), lambda q: empty(q, pad_id))
     return reduce(join(q, logs(logits)), labels != pad_id)
@@ -66,8 +65,6 @@ _LOGS = "give the logits themselves to log_softmax over the last axis; it is exa
 _FAULTS = (
     Fault("PyTorch's argument", "PyTorch's label_smoothing: epsilon is shared by ALL symbols, the right one and padding too.",
         _SHARES, whole=_of_pytorch),
-    Fault("mass on padding", "the smoothing puts mass on padding: epsilon is shared by all V - 1 other symbols.",
-        _SHARES, share=lambda e, V: e / (V - 1), empty=lambda q, pad_id: q),
     Fault("padding keeps a share", "padding gets a share like the others: its column is never set to 0.", _SHARES,
         empty=lambda q, pad_id: q),
     *faults_of("share", _SHARES,
@@ -78,10 +75,6 @@ _FAULTS = (
         ("right symbol shares too", "the right symbol gets a share of epsilon besides its 1 - epsilon.",
          lambda e, other: 1.0 - e + other),
         ("right symbol keeps 1", "the right symbol still gets 1, and what the others get comes on top.", lambda e, other: 1.0)),
-    Fault("exchanged", "exchanged: the right symbol gets epsilon and the others share the rest.", _KEEPS,
-        share=lambda e, V: (1 - e) / (V - 2), keep=lambda e, other: e),
-    Fault("no smoothing", "the plain cross-entropy: smoothing plays no part.", _KEEPS,
-        share=lambda e, V: 0.0, keep=lambda e, other: 1.0),
     Fault("only padding's column emptied", "where the label is padding the others' shares are left, and are in the sum.",
         _OUT, write=_last_emptied, reduce=lambda each, real: each.sum() / real.sum()),
     *faults_of("reduce", "divide the sum by the number of labels that are not padding.",
@@ -105,12 +98,8 @@ _FAULTS = (
          lambda z: (z.softmax(-1) + 1e-9).log()),
         ("over the positions", "a log-softmax over the positions (dim=1).", lambda z: z.log_softmax(1))),
     *faults_of("join", "the loss is MINUS the sum of q times log p over the last axis; the shares already sum to 1.",
-        ("sign", "the sign is missing: the better the model, the larger your value.", lambda q, logs: (q * logs).sum(-1)),
-        ("mean over the symbols", "the mean over the V symbols instead of the sum.", lambda q, logs: -(q * logs).mean(-1)),
         ("entropy taken off", "a Kullback-Leibler divergence: the cross-entropy less the entropy of the smoothed label.",
          lambda q, logs: (torch.xlogy(q, q) - q * logs).sum(-1))),
-    Fault("pad id 0 assumed", "padding is taken to be 0, whatever pad_id says.",
-        "use pad_id both for the shares and for the positions that are left out.", pad=lambda pad_id: 0),
 )  # fmt: skip
 
 EXERCISE = Exercise(

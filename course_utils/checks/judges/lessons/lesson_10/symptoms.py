@@ -4,23 +4,25 @@ from ....probes.codec import decode
 from ...symptoms.view import Told
 
 
-def super_forgotten(view):
-    """nn.Module was not made ready."""
-    seen = view.cases[view.first]
-    if seen["outcome"] != "raised" or "Module.__init__() call" not in seen["message"]:
-        return None
-    advice = "call super().__init__() on the first line of __init__."
-    said = "the constructor sets a part before nn.Module is ready."
-    return Told("symptom", "super().__init__() forgotten", said, advice)
+def _stopped(words, name, said, advice):
+    """A symptom: the first wrong case ends in an error with these words in it."""
+
+    def symptom(view):
+        seen = view.cases[view.first]
+        stopped = seen["outcome"] == "raised" and words in seen["message"]
+        return Told("symptom", name, said, advice) if stopped else None
+
+    return symptom
 
 
-def endless(view):
-    """The model of the check had enough."""
-    seen = view.cases[view.first]
-    if seen["outcome"] != "raised" or "does your loop end?" not in seen["message"]:
-        return None
-    said = "the model is still asked for symbols after max_len steps."
-    return Told("symptom", "endless", said, "count the steps, and stop after max_len of them, or when all have ended.")
+super_forgotten = _stopped(
+    "Module.__init__() call", "super().__init__() forgotten", "the constructor sets a part before nn.Module is ready.",
+    "call super().__init__() on the first line of __init__.",
+)  # fmt: skip
+endless = _stopped(
+    "does your loop end?", "endless", "the model is still asked for symbols after max_len steps.",
+    "count the steps, and stop after max_len of them, or when all have ended.",
+)  # fmt: skip
 
 
 def other_parts(view):

@@ -17,13 +17,12 @@ def _cases(seed):
 
 def _rate(
     done, d_model, warmup, *,
-    step=lambda done: done + 1, size=lambda d: d**-0.5,
-    rise=lambda s, w: s * w**-1.5, fall=lambda s, w: s**-0.5,
+    step=lambda done: done + 1, rise=lambda s, w: s * w**-1.5, fall=lambda s, w: s**-0.5,
     join=lambda fall, rise, s, w: min(fall, rise),
 ):  # fmt: skip
     """The rate of the next update (Vaswani et al. 2017, equation 3)."""
     s = step(done)
-    return size(d_model) * join(fall(s, warmup), rise(s, warmup), s, warmup)
+    return d_model**-0.5 * join(fall(s, warmup), rise(s, warmup), s, warmup)
 
 
 def _by_step(fall, rise, s, w):
@@ -67,10 +66,6 @@ _FAULTS = (
         ("no rise", "the falling part alone: there is no warm-up, and the first step has the largest rate.",
          lambda fall, rise, s, w: fall),
         ("no fall", "the rising part alone: the rate grows without end.", lambda fall, rise, s, w: rise)),
-    *faults_of("size", "multiply by d_model ** -0.5: wider models get smaller rates.",
-        ("size forgotten", "d_model plays no part.", lambda d: 1.0),
-        ("root of the size", "multiplied by the root of d_model; wider models would get larger rates.", lambda d: d**0.5),
-        ("size itself", "divided by d_model instead of its square root.", lambda d: 1 / d)),
 )  # fmt: skip
 
 EXERCISE = Exercise(
