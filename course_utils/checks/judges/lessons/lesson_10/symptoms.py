@@ -60,7 +60,7 @@ def _parts(want, have, max_len):
     for name, count in want["parameters"].items():
         if have["parameters"][name] != count:
             said = f"{_listed([name])} has {have['parameters'][name]} parameters, where {count} are right."
-            yield "another size", said, "check its sizes; a stack has num_layers layers, each made anew: no [layer] * N."
+            yield "another size", said, "check its sizes; a stack has num_layers layers, each made anew: no [x] * N."
 
 
 def _listed(names):
