@@ -47,24 +47,20 @@ def parts_of(model):
         counts.setdefault(part, {})[parameter] = parameter.numel()
         owners.setdefault(parameter, set()).add(part)
     dropping = {name.partition(".")[0] for name, m in model.named_modules() if isinstance(m, nn.Dropout) and m.p > 0}
+    buffers = model.named_buffers(remove_duplicate=False)
     return {
         "parameters": {part: sum(sizes.values()) for part, sizes in counts.items()},
         "sharing weights": sorted({part for parts in owners.values() if len(parts) > 1 for part in parts}),
         "with dropout": sorted(dropping),
-        "positions": {
-            name.partition(".")[0]: len(table)
-            for name, table in model.named_buffers(remove_duplicate=False)
-            if name.endswith("positions.table")
-        },
+        "positions": {n.partition(".")[0]: len(table) for n, table in buffers if n.endswith("positions.table")},
     }
 
 
 def gradients_by_part(model, logits):
     """Part of the model -> the gradients of all its parameters in one row."""
     named = dict(sorted(model.named_parameters()))
-    found = gradients(
-        logits.double().square().mean() if isinstance(logits, torch.Tensor) else None, list(named.values())
-    )
+    loss = logits.double().square().mean() if isinstance(logits, torch.Tensor) else None
+    found = gradients(loss, list(named.values()))
     by_part = {}
     for name, gradient in zip(named, found, strict=True):
         by_part.setdefault(name.partition(".")[0], []).append(gradient.flatten())
@@ -148,22 +144,20 @@ def allowed(mask, name, shape):
         return mask.expand(shape)[:, 0]
     except (AttributeError, RuntimeError):
         given = tuple(mask.shape) if isinstance(mask, torch.Tensor) else type(mask).__name__
-        raise ValueError(
-            f"the model was given a {name} of shape {given}; it needs {shape}, or 1 in place of a size"
-        ) from None
+        needed = f"it needs {shape}, or 1 in place of a size"
+        raise ValueError(f"the model was given a {name} of shape {given}; {needed}") from None
 
 
 COURSE_MASKS = tuple(f"course_utils.masks.{name}" for name in ("padding_mask", "causal_mask", "combine_masks"))
 SEARCHES = tuple(f"course_utils.decoding.search.{name}" for name in ("greedy_decode", "beam_search"))
-MODELS = tuple(f"torch.nn.Transformer{part}" for part in ("", "Encoder", "Decoder"))
+OF_PYTORCH = (f"torch.nn.Transformer{part}" for part in ("", "Encoder", "Decoder"))
+MODELS = ("course_utils.models.transformer.Transformer", *OF_PYTORCH)
 
 PROBES = {
     "batch_masks": Probe(off_limits=COURSE_MASKS),
     "smoothed_loss": Probe(off_limits=("course_utils.training.label_smoothing_loss",), gradients=True),
     "warmup_rate": Probe(off_limits=("course_utils.training.warmup_rate",)),
-    "MyTransformer": Probe(
-        call=call_model, expects="class", off_limits=("course_utils.models.transformer.Transformer", *MODELS)
-    ),
+    "MyTransformer": Probe(call=call_model, expects="class", off_limits=MODELS),
     "greedy": Probe(call=call_greedy, off_limits=SEARCHES),
     "batch_loss": Probe(call=call_batch_loss),
 }

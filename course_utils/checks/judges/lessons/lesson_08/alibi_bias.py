@@ -3,6 +3,7 @@
 import torch
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 from . import alibi_slopes
 
 
@@ -16,17 +17,11 @@ def _cases(seed):
 
 
 def bias(
-    slopes,
-    L_q,
-    L_k,
-    *,
-    rates=lambda slopes: slopes,
-    spread=lambda slopes: slopes[:, None, None],
-    places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k),
-    measure=lambda q, k: (q - k).abs(),
-    sign=-1,
+    slopes, L_q, L_k, *,
+    rates=lambda slopes: slopes, spread=lambda slopes: slopes[:, None, None],
+    places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k), measure=lambda q, k: (q - k).abs(), sign=-1,
     finish=lambda bias: bias,
-):
+):  # fmt: skip
     """The bias (Press et al. 2022); each keyword is one step."""
     distance = measure(places(L_q, L_k)[:, None], torch.arange(L_k))  # (L_q, L_k)
     return finish(sign * spread(rates(slopes)) * distance + 0.0)
@@ -48,28 +43,24 @@ EXERCISE = Exercise(
     faults=(
         Fault("positive", "no minus sign: the farthest key gets the largest bonus.",
             "minus slope times distance: far keys are pushed down.", sign=1),
-        Fault("top-left", "the queries stand at the first positions; with L_q < L_k they should be the last ones.",
-            _LAST, places=lambda L_q, L_k: torch.arange(L_q)),
+        Fault("top-left", "the queries stand at the first positions; with L_q < L_k they should be the last ones.", _LAST,
+            places=lambda L_q, L_k: torch.arange(L_q)),
         Fault("offset on the wrong side", "the shift has the wrong sign: the queries stand before position 0.", _LAST,
             places=lambda L_q, L_k: torch.arange(L_q) - (L_k - L_q)),
-        Fault("queries one too far", "the queries stand one position too far.",
-            f"{_LAST} The last one stands at L_k - 1.", places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k) + 1),
-        Fault("one row for all", "all queries have the distances of the last one.",
-            f"each query has its own row: {_LAST}", places=lambda L_q, L_k: torch.full((L_q,), L_k - 1)),
-        Fault("signed", "a distance with a sign: keys of the future get a bonus.", _ABSOLUTE,
-            measure=lambda q, k: q - k),
-        Fault("signed the other way", "a distance with a sign: keys of the past get a bonus.", _ABSOLUTE,
-            measure=lambda q, k: k - q),
-        Fault("future not counted", "keys of the future get no bias at all.", _ABSOLUTE,
-            measure=lambda q, k: (q - k).clamp(min=0)),
-        Fault("squared", "slope times the square of the distance.", "slope times distance.",
-            measure=lambda q, k: (q - k) ** 2),
-        Fault("one step too far", "every distance is one too large.",
-            "a query and a key at the same position have distance 0, and the bias 0.",
-            measure=lambda q, k: (q - k).abs() + 1),
-        Fault("key position",
-            "slope times the position of the key. After a causal softmax that is the same; here distances are asked for.",
-            "minus slope times the distance of query and key.", measure=lambda q, k: -k.expand(len(q), -1)),
+        Fault("queries one too far", "the queries stand one position too far.", f"{_LAST} The last one stands at L_k - 1.",
+            places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k) + 1),
+        Fault("one row for all", "all queries have the distances of the last one.", f"each query has its own row: {_LAST}",
+            places=lambda L_q, L_k: torch.full((L_q,), L_k - 1)),
+        *faults_of("measure", _ABSOLUTE,
+            ("signed", "a distance with a sign: keys of the future get a bonus.", lambda q, k: q - k),
+            ("signed the other way", "a distance with a sign: keys of the past get a bonus.", lambda q, k: k - q),
+            ("future not counted", "keys of the future get no bias at all.", lambda q, k: (q - k).clamp(min=0)),
+            ("squared", "slope times the square of the distance.", lambda q, k: (q - k) ** 2, "slope times distance."),
+            ("one step too far", "every distance is one too large.", lambda q, k: (q - k).abs() + 1,
+             "a query and a key at the same position have distance 0, and the bias 0."),
+            ("key position",
+             "slope times the position of the key. After a causal softmax that is the same; here distances are asked for.",
+             lambda q, k: -k.expand(len(q), -1), "minus slope times the distance of query and key.")),
         Fault("future hidden", "minus infinity in the future: the bias and a causal mask in one.",
             "the mask is applied elsewhere; here the distance is counted in both directions.", finish=_causal),
         Fault("one slope for all", "the slope of head 0 for every head.",
@@ -80,9 +71,6 @@ EXERCISE = Exercise(
         Fault("divided", "the distance divided by the slope.", "slope times distance.", rates=torch.reciprocal),
         Fault("slopes without axes", "the slopes meet the table of distances without axes of their own.",
             "two more axes, slopes[:, None, None], multiply the table head by head.", spread=lambda slopes: slopes),
-        Fault("slopes with one axis", "the slopes meet the table of distances with one axis of their own, not two.",
-            "two more axes, slopes[:, None, None], multiply the table head by head.",
-            spread=lambda slopes: slopes[:, None]),
         Fault("square", "L_q rows and L_q columns.", "one column for each of the L_k keys.",
             finish=lambda bias: bias[..., -bias.shape[-2] :]),
         Fault("heads last", "the heads stand last: (L_q, L_k, H).",

@@ -22,16 +22,10 @@ def _lower(heads):
 
 
 def slopes(
-    num_heads,
-    *,
-    lower=_lower,
-    slope=lambda h, H: 2 ** (-8 * h / H),
-    heads=lambda H: range(1, H + 1),
-    order=lambda row: row,
-    fill=lambda higher: higher[0::2],
-    join=lambda low, rest: low + rest,
-    finish=torch.tensor,
-):
+    num_heads, *,
+    lower=_lower, slope=lambda h, H: 2 ** (-8 * h / H), heads=lambda H: range(1, H + 1), order=lambda row: row,
+    fill=lambda higher: higher[0::2], join=lambda low, rest: low + rest,
+):  # fmt: skip
     """The slopes (Press et al. 2022, and the code of that paper); each keyword is one step."""
 
     def row(H):
@@ -39,7 +33,7 @@ def slopes(
 
     low = lower(num_heads)
     low, rest = row(low), fill(row(2 * low))[: max(num_heads - low, 0)]
-    return finish(join(low, rest)[:num_heads])
+    return torch.tensor(join(low, rest)[:num_heads])
 
 
 def _nearest(heads):
@@ -57,8 +51,7 @@ EXERCISE = Exercise(
     faults=(
         Fault("one formula for all", "2 ** (-8 h / H) for every H: right for powers of two only.", _LOWER,
             lower=lambda H: H),
-        Fault("even numbers for powers",
-            "every even number is taken for a power of two: 6, 10 or 12 get the plain formula.",
+        Fault("even numbers for powers", "every even number is taken for a power of two: 6, 10 or 12 get the plain formula.",
             "a power of two is 1, 2, 4, 8, 16 ...: double 1 as long as you may.",
             lower=lambda H: H if H % 2 == 0 else _lower(H)),
         Fault("nearest power", "the nearest power of two, which may lie above num_heads.",
@@ -74,15 +67,14 @@ EXERCISE = Exercise(
             "begin with the first: [0::2].", fill=lambda higher: higher[1::2]),
         Fault("not every second", "the first slopes of the higher power, without leaving any out.",
             "every second one of them: [0::2].", fill=lambda higher: higher),
-        Fault("filled up in front", "the slopes that fill up stand in front.",
-            "the slopes of the lower power come first.", join=lambda low, rest: rest + low),
-        Fault("sorted", "the right slopes, sorted by size.",
-            "first the slopes of the lower power, then those that fill up.",
+        Fault("filled up in front", "the slopes that fill up stand in front.", "the slopes of the lower power come first.",
+            join=lambda low, rest: rest + low),
+        Fault("sorted", "the right slopes, sorted by size.", "first the slopes of the lower power, then those that fill up.",
             join=lambda low, rest: sorted(low + rest, reverse=True)),
         Fault("lower power alone", "only the slopes of the next lower power: there are too few.",
             "fill up to num_heads with every second slope of the next higher power.", join=lambda low, rest: low),
-        Fault("from h = 0", "h counted from 0: the first slope is 1, and the last one is missing.",
-            "h runs from 1 to H.", heads=range),
+        Fault("from h = 0", "h counted from 0: the first slope is 1, and the last one is missing.", "h runs from 1 to H.",
+            heads=range),
         Fault("linear", "slopes in a straight line, h / H.", _EACH, slope=lambda h, H: h / H),
         Fault("linear, falling", "slopes that fall in a straight line.", _EACH, slope=lambda h, H: 1 - (h - 1) / H),
         Fault("one over h", "the slopes 1, 1/2, 1/3 ...", _EACH, slope=lambda h, H: 1 / h),
@@ -91,7 +83,6 @@ EXERCISE = Exercise(
         Fault("base e", "powers of e.", "powers of 2: 2 ** (-8 h / H).", slope=lambda h, H: math.exp(-8 * h / H)),
         Fault("reversed", "the flattest slope of each power comes first.", "the steepest comes first: h = 1.",
             order=lambda row: row[::-1], fill=lambda higher: higher[1::2]),
-        Fault("a list", "a Python list comes back.", "make it a tensor: torch.tensor(...).", finish=list),
     ),
     advice="for 8 heads the slopes are 1/2, 1/4 ... 1/256; for 3 heads 1/16, 1/256, 1/4.",
 )  # fmt: skip

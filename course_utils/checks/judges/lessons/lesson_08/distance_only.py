@@ -5,6 +5,7 @@ import operator
 import torch
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 from ...symptoms.view import Told
 
 LENGTH = 9
@@ -84,14 +85,10 @@ def _cases(seed):
 
 
 def distance_only(
-    score,
-    length,
-    *,
-    pairs=lambda m, n, length: True,
-    partners=lambda m, n: [(m - 1, n - 1)],
-    close=lambda a, b: abs(a - b) < 1e-4,
-    verdict=all,
-):
+    score, length, *,
+    pairs=lambda m, n, length: True, partners=lambda m, n: [(m - 1, n - 1)],
+    close=lambda a, b: abs(a - b) < 1e-4, verdict=all,
+):  # fmt: skip
     """Whether the score of each pair is that of its partner; each keyword is one step."""
     found = [
         close(score(m, n), score(*other))
@@ -149,8 +146,7 @@ EXERCISE = Exercise(
             "allow a small absolute difference, such as 1e-4 (for torch.allclose and its kin: atol=1e-4).",
             close=lambda a, b: abs(a - b) <= 1e-5 * abs(b) + 1e-8),
         Fault("too generous", "differences of several thousandths pass for rounding.",
-            "rounding is about a millionth here: a tolerance near 1e-4 is enough.",
-            close=lambda a, b: abs(a - b) < 0.1),
+            "rounding is about a millionth here: a tolerance near 1e-4 is enough.", close=lambda a, b: abs(a - b) < 0.1),
         Fault("rounded",
             "both scores are rounded and then compared: two that lie close to a rounding border come out different.",
             _DIFFERENCE, close=lambda a, b: round(a, 4) == round(b, 4)),
@@ -159,21 +155,15 @@ EXERCISE = Exercise(
         Fault("no absolute value",
             "the difference is compared without its absolute value: a score that falls goes unnoticed.",
             "take abs(...) of the difference.", close=lambda a, b: a - b < 1e-4),
-        Fault("no absolute value, the other way",
-            "the difference is compared without its absolute value: a score that rises goes unnoticed.",
-            "take abs(...) of the difference.", close=lambda a, b: b - a < 1e-4),
         Fault("mean of each distance", "the mean score of each distance is compared: differences up and down cancel.",
             "compare the scores one by one.", whole=_means),
         Fault("past only", "only keys at or before the query are compared; a difference for later keys goes unnoticed.",
             "go over all pairs, n > m too.", pairs=lambda m, n, L: n <= m),
-        Fault("future only",
-            "only keys at or after the query are compared; a difference for earlier keys goes unnoticed.",
+        Fault("future only", "only keys at or after the query are compared; a difference for earlier keys goes unnoticed.",
             "go over all pairs, n < m too.", pairs=lambda m, n, L: n >= m),
-        Fault("distance 0 only", "only query and key at the same place are compared.", _ALL,
-            pairs=lambda m, n, L: m == n),
+        Fault("distance 0 only", "only query and key at the same place are compared.", _ALL, pairs=lambda m, n, L: m == n),
         Fault("neighbors only", "only neighbors are compared.", _ALL, pairs=lambda m, n, L: abs(m - n) == 1),
-        Fault("first two of each distance",
-            "for each distance only the first two pairs are compared, not those further on.",
+        Fault("first two of each distance", "for each distance only the first two pairs are compared, not those further on.",
             "go on to the last position: m and n up to length - 1.", pairs=lambda m, n, L: min(m, n) == 1),
         Fault("last position left out", "the last position plays no part.", "range(1, length) ends at length - 1.",
             pairs=lambda m, n, L: m < L - 1 and n < L - 1),
@@ -181,22 +171,20 @@ EXERCISE = Exercise(
             pairs=lambda m, n, L: m > 1 and n > 1),
         Fault("query from 2 on", "the queries begin too late: (1, n) is never compared with (0, n - 1).",
             "begin both ranges with 1.", pairs=lambda m, n, L: m > 1),
-        Fault("two steps",
-            "pairs two steps apart are compared; what alternates from position to position goes unnoticed.",
-            "compare (m, n) with (m - 1, n - 1).", partners=lambda m, n: [(m - 2, n - 2)]),
-        Fault("distance without sign",
-            "scores of m - n and n - m are expected to be equal; a relative score may tell them apart.",
-            "the distance has a sign: compare (m, n) with (m - 1, n - 1) only.",
-            partners=lambda m, n: [(m - 1, n - 1), (n, m)]),
-        Fault("symmetry", "score(m, n) is compared with score(n, m): that tests symmetry.",
-            "keep m - n the same, and move both: (m - 1, n - 1).", partners=lambda m, n: [(n, m)]),
-        Fault("key moved alone", "only the key is moved, so the distance changes too.", _TOGETHER,
-            partners=lambda m, n: [(m, n - 1)]),
-        Fault("query moved alone", "only the query is moved, so the distance changes too.", _TOGETHER,
-            partners=lambda m, n: [(m - 1, n)]),
-        Fault("moved against each other",
-            "query and key are moved in opposite directions: that keeps m + n, not m - n.", _TOGETHER,
-            partners=lambda m, n: [(m - 1, n + 1)]),
+        *faults_of("partners", _TOGETHER,
+            ("two steps",
+             "pairs two steps apart are compared; what alternates from position to position goes unnoticed.",
+             lambda m, n: [(m - 2, n - 2)], "compare (m, n) with (m - 1, n - 1)."),
+            ("distance without sign",
+             "scores of m - n and n - m are expected to be equal; a relative score may tell them apart.",
+             lambda m, n: [(m - 1, n - 1), (n, m)],
+             "the distance has a sign: compare (m, n) with (m - 1, n - 1) only."),
+            ("symmetry", "score(m, n) is compared with score(n, m): that tests symmetry.", lambda m, n: [(n, m)],
+             "keep m - n the same, and move both: (m - 1, n - 1)."),
+            ("key moved alone", "only the key is moved, so the distance changes too.", lambda m, n: [(m, n - 1)]),
+            ("query moved alone", "only the query is moved, so the distance changes too.", lambda m, n: [(m - 1, n)]),
+            ("moved against each other", "query and key are moved in opposite directions: that keeps m + n, not m - n.",
+             lambda m, n: [(m - 1, n + 1)])),
         Fault("decided at once", "the function returns after the first comparison.",
             "return False at a difference, and True only after both loops.", verdict=lambda found: found[0]),
         Fault("decided by the last", "each comparison overwrites the one before, and only the last one counts.",

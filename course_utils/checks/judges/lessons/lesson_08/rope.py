@@ -26,18 +26,11 @@ def _cases(seed):
 
 
 def rope(
-    x,
-    positions,
-    base,
-    *,
-    places=lambda given: given,
-    bases=lambda base, d: base,
-    exponents=rotation.right_exponents,
-    cut=rotation.halves,
-    turn=rotation.counterclockwise,
-    tables=lambda angle: (angle, angle),
+    x, positions, base, *,
+    places=lambda given: given, bases=lambda base, d: base, exponents=rotation.right_exponents,
+    cut=rotation.halves, turn=rotation.counterclockwise, tables=lambda angle: (angle, angle),
     join=rotation.side_by_side,
-):
+):  # fmt: skip
     """RoPE (Su et al. 2021, equation 34, with halves for pairs); each keyword is one step."""
     d = x.shape[-1]
     angle = rotation.angles(places(positions), torch.arange(d // 2), d, base=bases(base, d), exponents=exponents)
@@ -71,8 +64,7 @@ EXERCISE = Exercise(
     returns=("turned",),
     symptoms=(remembers, angles_in_float32, rotation.positive_exponents(1)),
     faults=(
-        Fault("neighbors",
-            "pairs of neighbors (2 i, 2 i + 1), as in the paper; asked for are pairs (i, i + d_head / 2).",
+        Fault("neighbors", "pairs of neighbors (2 i, 2 i + 1), as in the paper; asked for are pairs (i, i + d_head / 2).",
             "cut the last axis into halves; entry i of each half makes pair i.", cut=rotation.neighbors,
             join=rotation.interleaved),
         Fault("halves cut, put back interleaved",
@@ -113,10 +105,8 @@ EXERCISE = Exercise(
             "angles kept from an earlier call with the same d_head; base is another now.",
             "compute the angles anew in each call, or keep them by d_head and base.",
             bases=lambda base, d: 10000.0 if d == 6 else base),
-        Fault("positions not used",
-            "positions 0, 1, 2 ..., whatever positions says. With a cache that is the restart at 0.",
-            "use the argument positions: it says where each token stands.",
-            places=lambda given: torch.arange(len(given))),
+        Fault("positions not used", "positions 0, 1, 2 ..., whatever positions says. With a cache that is the restart at 0.",
+            "use the argument positions: it says where each token stands.", places=lambda given: torch.arange(len(given))),
         Fault("from the first position on", "only the first position is used, and counted on from there.",
             "each token has its own entry in positions, in any order.",
             places=lambda given: given[0] + torch.arange(len(given))),

@@ -21,16 +21,11 @@ def _cases(seed):
 
 
 def rotary_scores(
-    query,
-    key,
-    *,
-    query_turn=rotation.turned,
-    key_turn=rotation.turned,
-    query_places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k),
-    key_places=torch.arange,
-    exponents=rotation.right_exponents,
-    scale=lambda d: d**-0.5,
-):
+    query, key, *,
+    query_turn=rotation.turned, key_turn=rotation.turned,
+    query_places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k), key_places=torch.arange,
+    exponents=rotation.right_exponents, scale=lambda d: d**-0.5,
+):  # fmt: skip
     """Scores of turned queries and keys; each keyword is one step."""
     L_q, L_k, d = query.shape[-2], key.shape[-2], query.shape[-1]
     of = partial(rotation.angles, i=torch.arange(d // 2), d=d, exponents=exponents)
@@ -53,20 +48,18 @@ EXERCISE = Exercise(
     returns=("scores",),
     symptoms=(remembers, rotation.positive_exponents(0)),
     faults=(
-        Fault("as it was",
-            "the function as it was: the query is turned in pairs of halves, the key in pairs of neighbors.", _BOTH,
-            key_turn=_PAIRS),
-        Fault("the other way around", "now the key is turned in pairs of halves and the query in pairs of neighbors.",
-            _BOTH, query_turn=_PAIRS),
-        Fault("both neighbors",
-            "query and key agree now, as pairs of neighbors; that is RoPE, but not the one asked for.",
+        Fault("as it was", "the function as it was: the query is turned in pairs of halves, the key in pairs of neighbors.",
+            _BOTH, key_turn=_PAIRS),
+        Fault("the other way around", "now the key is turned in pairs of halves and the query in pairs of neighbors.", _BOTH,
+            query_turn=_PAIRS),
+        Fault("both neighbors", "query and key agree now, as pairs of neighbors; that is RoPE, but not the one asked for.",
             "pair the halves in both, (i, i + d_head / 2).", query_turn=_PAIRS, key_turn=_PAIRS),
         Fault("key put back as neighbors",
             "the key is cut into halves, but put back as neighbors: its features end up in another order.",
             "torch.cat the two halves of the key, as for the query.",
             key_turn=partial(rotation.turned, join=rotation.interleaved)),
-        Fault("key cut as neighbors, put back as halves", "the key is cut into neighbors, and put back as halves.",
-            _BOTH, key_turn=partial(rotation.turned, cut=rotation.neighbors)),
+        Fault("key cut as neighbors, put back as halves", "the key is cut into neighbors, and put back as halves.", _BOTH,
+            key_turn=partial(rotation.turned, cut=rotation.neighbors)),
         Fault("queries from 0", "the queries are counted from 0: with a cache they are the last positions.",
             "query i stands at position i + (L_k - L_q).", query_places=lambda L_q, L_k: torch.arange(L_q)),
         Fault("queries one too far", "the queries stand one position too far: query and key of one token are 1 apart.",
@@ -83,8 +76,6 @@ EXERCISE = Exercise(
         Fault("both the other way", "both are turned the other way: left and right are exchanged.",
             "(a, b) becomes (a cos - b sin, a sin + b cos).", query_turn=_BACK, key_turn=_BACK),
         *rotation.exponent_faults("d_head"),
-        Fault("no scaling", "the scores are not divided by the root of d_head.", "leave the last line as it was.",
-            scale=lambda d: 1.0),
         Fault("root of the half", "scores divided by the root of d_head / 2.", "the root of d_head divides them.",
             scale=lambda d: (d / 2) ** -0.5),
     ),

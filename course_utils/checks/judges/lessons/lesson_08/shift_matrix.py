@@ -18,17 +18,10 @@ def _cases(seed):
 
 
 def shift(
-    delta,
-    d_model,
-    *,
-    steps=lambda delta: delta,
-    exponents=right_exponents,
-    base=10000.0,
-    block=lambda c, s: ((c, s), (-s, c)),
-    spread=lambda angle: angle,
-    places=lambda i, d: (2 * i, 2 * i + 1),
-    finish=lambda matrix: matrix,
-):
+    delta, d_model, *,
+    steps=lambda delta: delta, exponents=right_exponents, base=10000.0, block=lambda c, s: ((c, s), (-s, c)),
+    spread=lambda angle: angle, places=lambda i, d: (2 * i, 2 * i + 1), finish=lambda matrix: matrix,
+):  # fmt: skip
     """The matrix; each keyword is one step."""
     (angle,) = angles(torch.tensor([steps(delta)]), torch.arange(d_model // 2), d_model, base=base, exponents=exponents)
     matrix = torch.zeros(d_model, d_model)
@@ -71,8 +64,7 @@ EXERCISE = Exercise(
             "sine and cosine of the angle are exchanged: delta = 0 does not give the identity.",
             "the cosines stand on the diagonal.", block=lambda c, s: ((s, c), (-c, s))),
         Fault("halves", "the pairs (i, i + d_model / 2): that belongs to a table with all sines first.",
-            "in the table of 8.1 a pair stands side by side: columns 2 i and 2 i + 1.",
-            places=lambda i, d: (i, i + d // 2)),
+            "in the table of 8.1 a pair stands side by side: columns 2 i and 2 i + 1.", places=lambda i, d: (i, i + d // 2)),
         Fault("first pair only", "only the first pair is turned; the others stay where they are.",
             "one 2 x 2 block for each pair, all along the diagonal.",
             spread=lambda angle: torch.cat([angle[:1], 0 * angle[1:]])),
@@ -82,13 +74,9 @@ EXERCISE = Exercise(
             "multiply delta by the frequencies as it is: no loop over steps.", steps=lambda delta: max(delta, 0)),
         Fault("whole numbers only", "delta is cut to a whole number.", "multiply delta by the frequencies as it is.",
             steps=int),
-        Fault("double precision", "the matrix is float64.", "convert the matrix with .float() at the end.",
-            finish=torch.Tensor.double),
-        Fault("degrees", "angles read as degrees.", "the angles are radians already: no conversion.",
-            steps=math.radians),
+        Fault("degrees", "angles read as degrees.", "the angles are radians already: no conversion.", steps=math.radians),
         Fault("moved rows", "an identity matrix with its rows moved: that moves features, not positions.",
-            "the matrix turns each pair of features by an angle.",
-            whole=lambda delta, d: torch.eye(d).roll(int(delta), 0)),
+            "the matrix turns each pair of features by an angle.", whole=lambda delta, d: torch.eye(d).roll(int(delta), 0)),
         Fault("blocks only", "the 2 x 2 blocks one behind the other, shape (d_model / 2, 2, 2).",
             "put them on the diagonal of one (d_model, d_model) matrix: a loop, or torch.block_diag.", finish=_blocks),
     ),

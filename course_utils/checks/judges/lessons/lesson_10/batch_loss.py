@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.padded import keys, padded, past
+from ...kit.parts import faults_of
 from .symptoms import no_gradient
 
 
@@ -19,25 +20,19 @@ def _cases(seed):
     ):
         low, dtype = 0 if pad_id else 1, torch.float64 if pad_id == 1 else torch.float32
         source, target = (padded(rng, n, L, vocab, pad_id, low) for n, L in ((sources, L_s), (targets, L_t)))
-        labels = ()
-        if pad_id == 4:
-            labels = ("padding stands on the left of the target",)
-            target = target.flip(1)
-        tables = ("target", "source", "place", "last")
-        tables = {name: torch.randn(vocab, vocab, generator=rng, dtype=dtype) for name in tables}
+        labels = ("padding stands on the left of the target",) if pad_id == 4 else ()
+        target = target.flip(1) if labels else target
+        names = ("target", "source", "place", "last")
+        tables = {name: torch.randn(vocab, vocab, generator=rng, dtype=dtype) for name in names}
         cases.append(Case(*labels, source=source, target=target, pad_id=pad_id, _tables=tables))
     return cases
 
 
 def _loss(
     model, source, target, pad_id, *,
-    given=lambda target: target[:, :-1],
-    labels=lambda target: target[:, 1:],
-    behind=past,
-    source_real=lambda source, pad_id: source != pad_id,
-    target_real=lambda x, pad_id: x != pad_id,
-    cut=lambda logits: logits,
-    ignored=lambda pad_id: pad_id,
+    given=lambda target: target[:, :-1], labels=lambda target: target[:, 1:],
+    behind=past, source_real=lambda s, pad_id: s != pad_id, target_real=lambda x, pad_id: x != pad_id,
+    cut=lambda logits: logits, ignored=lambda pad_id: pad_id,
     reduce=lambda each, real: each.sum() / real.sum(),
 ):  # fmt: skip
     """The cross-entropy of a batch under teacher forcing."""
@@ -54,39 +49,32 @@ _PADDING = "both masks hide padding: leave that as it was."
 _TRIL = "a position may see itself and the past: tril() without a diagonal."
 
 _FAULTS = (
-    Fault("as it was", "as in the function as it was, each position sees one step ahead, and there stands its own label.",
-          _TRIL, behind=lambda n: past(n, 1)),
-    Fault("no causal mask", "no causal mask at all: each position sees the whole target, its label included.", _TRIL,
-          behind=lambda n: past(n, n)),
-    Fault("diagonal masked", "one step too far: now no position sees the symbol that it was just given.", _TRIL,
-          behind=lambda n: past(n, -1)),
-    Fault("the future instead of the past", "the upper triangle: each position sees itself and the future.", _TRIL,
-          behind=lambda n: past(n).T),
-    Fault("diagonal alone", "each position sees itself alone; the past is hidden too.", _TRIL,
-          behind=lambda n: past(n) & past(n).T),
+    *faults_of("behind", _TRIL,
+        ("as it was", "as in the function as it was, each position sees one step ahead, and there stands its own label.",
+         lambda n: past(n, 1)),
+        ("no causal mask", "no causal mask: each position sees the whole target, its label included.", lambda n: past(n, n)),
+        ("diagonal masked", "one step too far: now no position sees the symbol that it was just given.", lambda n: past(n, -1)),
+        ("the future instead of the past", "the upper triangle: each position sees itself and the future.", lambda n: past(n).T),
+        ("diagonal alone", "each position sees itself alone; the past is hidden too.", lambda n: past(n) & past(n).T)),
     Fault("target padding seen", "the target mask is causal only: the target's padding is no longer hidden.", _PADDING,
-          target_real=lambda x, pad_id: x >= 0),
-    Fault("source padding seen", "the source's padding is no longer hidden.", _PADDING,
-          source_real=lambda source, pad_id: source >= 0),
+        target_real=lambda x, pad_id: x >= 0),
+    Fault("source padding seen", "the source's padding is no longer hidden.", _PADDING, source_real=lambda s, pad_id: s >= 0),
     Fault("not shifted, without the last", "the labels are the input: a model that repeats what it gets is perfect.", _SHIFT,
-          labels=lambda target: target[:, :-1]),
+        labels=lambda target: target[:, :-1]),
     Fault("not shifted, without the first", "the input is the labels: a model that repeats what it gets is perfect.", _SHIFT,
-          given=lambda target: target[:, 1:]),
+        given=lambda target: target[:, 1:]),
     Fault("backwards", "input and labels are exchanged: the model is asked for the symbol before.", _SHIFT,
-          given=lambda target: target[:, 1:], labels=lambda target: target[:, :-1]),
+        given=lambda target: target[:, 1:], labels=lambda target: target[:, :-1]),
     Fault("logits cut at the wrong end", "the first logits are cut off: each position is asked for what it was given.",
-          "cut off the LAST logits, or leave the shift as it was.",
-          given=lambda target: target, cut=lambda logits: logits[:, 1:]),
+        "cut off the LAST logits, or leave the shift as it was.", given=lambda target: target, cut=lambda logits: logits[:, 1:]),
     Fault("padding counted", "the loss counts padding.", _LOSS, ignored=lambda pad_id: -100),
-    Fault("pad id 0 ignored", "the loss ignores labels that are 0, whatever pad_id says.", _LOSS, ignored=lambda pad_id: 0),
-    Fault("not reduced", "one loss for each label; it was their mean.", _LOSS, reduce=lambda each, real: each.flatten()),
-    Fault("sum", "the sum over the labels; it was a mean.", _LOSS, reduce=lambda each, real: each.sum()),
-    Fault("padding divides", "the sum is divided by the number of all labels, padding included.", _LOSS,
-          reduce=lambda each, real: each.mean()),
-    Fault("mean of means", "the mean of each sequence, then the mean of those: short sequences weigh more.", _LOSS,
-          reduce=lambda each, real: (each.sum(1) / real.sum(1)).mean()),
     Fault("softmax first", "a softmax before cross_entropy, which applies a log-softmax itself.", _LOSS,
-          cut=lambda logits: logits.softmax(-1)),
+        cut=lambda logits: logits.softmax(-1)),
+    *faults_of("reduce", _LOSS,
+        ("sum", "the sum over the labels; it was a mean.", lambda each, real: each.sum()),
+        ("padding divides", "the sum is divided by the number of all labels, padding included.", lambda each, real: each.mean()),
+        ("mean of means", "the mean of each sequence, then the mean of those: short sequences weigh more.",
+         lambda each, real: (each.sum(1) / real.sum(1)).mean())),
 )  # fmt: skip
 
 EXERCISE = Exercise(

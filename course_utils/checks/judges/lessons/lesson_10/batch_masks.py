@@ -4,6 +4,7 @@ import torch
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.padded import keys, padded, past
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
@@ -23,13 +24,9 @@ def _cases(seed):
 
 def _masks(
     source, target, pad_id, *,
-    given=lambda target: target,
-    real=lambda ids, pad_id: ids != pad_id,
-    source_keys=lambda s, t: keys(s),
-    target_keys=lambda t, s: keys(t),
-    behind=past,
-    join=lambda seen, behind: seen & behind,
-    finish=lambda mask: mask,
+    given=lambda target: target, real=lambda ids, pad_id: ids != pad_id,
+    source_keys=lambda s, t: keys(s), target_keys=lambda t, s: keys(t),
+    behind=past, join=lambda seen, behind: seen & behind, finish=lambda mask: mask,
 ):  # fmt: skip
     """Both masks (Vaswani et al. 2017, section 3.2.3)."""
     target = given(target)
@@ -42,60 +39,51 @@ def _between_ends(ids, pad_id):
     return (real.cumsum(1) > 0) & (real.flip(1).cumsum(1).flip(1) > 0)
 
 
-_TRIL = "rows are queries and columns keys; keep the lower triangle with its diagonal: tril()."
+_TRIL = "a position may see itself and the past: rows are queries, columns keys; keep the diagonal, as tril() does."
 _EACH = "compare each id with pad_id, wherever it stands."
 _LAST = "the tokens belong in the last axis, where the keys are: (B, 1, 1, L), before you join."
-_BOOL = "return booleans, True where the query may attend: leave the comparisons as they are."
+_JOIN = "each pair has its own padding: join (&) the padding mask (B, 1, 1, L_t) with a lower triangle (L_t, L_t)."
 
 _FAULTS = (
-    Fault("no causal mask", "the target mask does not hide the future.", _TRIL, behind=lambda n: past(n, n)),
-    Fault("padding mask alone", "a target mask of shape (B, 1, 1, L_t): the future is not hidden.",
-          "join the padding mask with a lower triangle of size (L_t, L_t).", join=lambda seen, behind: seen),
-    Fault("target padding seen", "the target mask does not hide the target's padding.",
-          "hide the columns of target that hold pad_id as well.", target_keys=lambda t, s: keys(torch.ones_like(t))),
-    Fault("causal mask alone", "one causal mask for all pairs: the target's padding is seen.",
-          "each pair has its own padding: the batch is the mask's first axis.", join=lambda seen, behind: behind[None, None]),
-    Fault("joined by or", "the two conditions are joined by or: a key is seen if one of them allows it.",
-          "a key must be real AND not in the future: use &.", join=lambda seen, behind: seen | behind),
-    Fault("polarity inverted", "both masks have the other polarity: True marks what is hidden.",
-          "here True means may attend; turn both around with ~.", finish=torch.logical_not),
-    Fault("the future instead of the past", "the upper triangle: each position sees itself and the future.", _TRIL,
-          behind=lambda n: past(n).T),
-    Fault("diagonal masked", "the diagonal is masked too: no position sees the symbol it was just given.",
-          "a position may see itself: its label is the NEXT symbol.", behind=lambda n: past(n, -1)),
-    Fault("one step ahead", "every position sees one step ahead, and there stands its label.", _TRIL,
-          behind=lambda n: past(n, 1)),
-    Fault("target padding in the rows", "the target's padding is hidden as a row (query), and seen as a column (key).",
-          _LAST, target_keys=lambda t, s: t[:, None, :, None]),
-    Fault("padding rows closed", "the rows of the target's padding are closed as well, so that they see nothing at all.",
-          "hide padding as a key only.", target_keys=lambda t, s: keys(t) & t[:, None, :, None]),
-    Fault("source padding in the rows", "a source mask of shape (B, 1, L_s, 1): it hides queries instead of keys.", _LAST,
-          source_keys=lambda s, t: s[:, None, :, None]),
-    Fault("source mask causal too", "a causal source mask. The source is known as a whole; nothing of it is future.",
-          "hide nothing but padding in the source.", source_keys=lambda s, t: keys(s) & past(s.shape[1])),
-    Fault("source padding in the target mask", "a target mask made from the padding of the source.",
-          "the keys are the target: compare target with pad_id.", target_keys=lambda t, s: keys(s)),
-    Fault("target padding in the source mask", "a source mask made from the padding of the target.",
-          "the keys are the source: compare source with pad_id.", source_keys=lambda s, t: keys(t)),
-    Fault("pad id 0 assumed", "the masks look for 0, whatever pad_id says.", _EACH, real=lambda ids, pad_id: ids != 0),
-    Fault("ids above pad_id", "ids below pad_id are taken for padding.", _EACH, real=lambda ids, pad_id: ids > pad_id),
-    Fault("first pair for all", "the padding of the first pair is used for every pair.", _EACH,
-          real=lambda ids, pad_id: (ids[:1] != pad_id).expand_as(ids)),
-    Fault("padding by its number", "as many places on the right are hidden as the row has padding, wherever that stands.",
-          _EACH, real=lambda ids, pad_id: torch.arange(ids.shape[1]) < (ids != pad_id).sum(1, keepdim=True)),
-    Fault("everything after padding", "everything from the first padding on is hidden, real symbols too.", _EACH,
-          real=lambda ids, pad_id: (ids == pad_id).cumsum(1) == 0),
-    Fault("padding at the ends only", "padding at the ends is hidden, but seen where it stands between real symbols.",
-          _EACH, real=_between_ends),
-    Fault("rows that see nothing opened", "rows of a mask that see nothing were opened: they see what is hidden.",
-          "leave them closed; the loss leaves them out.", finish=lambda mask: mask | ~mask.any(-1, keepdim=True)),
-    Fault("head axis missing", "masks of three axes: against scores (B, H, L_q, L_k) the batch would meet the heads.",
-          "keep an axis of size 1 for the heads, right after the batch.", finish=lambda mask: mask[:, 0]),
+    *faults_of("behind", _TRIL,
+        ("no causal mask", "the target mask does not hide the future.", lambda n: past(n, n)),
+        ("the future instead of the past", "the upper triangle: each position sees itself and the future.", lambda n: past(n).T),
+        ("one step ahead", "every position sees one step ahead, and there stands its label.", lambda n: past(n, 1))),
+    *faults_of("join", _JOIN,
+        ("padding mask alone", "a target mask of shape (B, 1, 1, L_t): the future is not hidden.", lambda seen, behind: seen),
+        ("causal mask alone", "one causal mask for all pairs: the target's padding is seen.",
+         lambda seen, behind: behind[None, None]),
+        ("joined by or", "the two conditions are joined by or: a key is seen if one of them allows it.",
+         lambda seen, behind: seen | behind, "a key must be real AND not in the future: use &.")),
+    *faults_of("target_keys", "the keys are the target: hide the columns of target that hold pad_id, and nothing else.",
+        ("target padding seen", "the target mask does not hide the target's padding.", lambda t, s: keys(torch.ones_like(t))),
+        ("target padding in the rows", "the target's padding is hidden as a row (query), and seen as a column (key).",
+         lambda t, s: t[:, None, :, None], _LAST),
+        ("padding rows closed", "the rows of the target's padding are closed as well, so that they see nothing at all.",
+         lambda t, s: keys(t) & t[:, None, :, None]),
+        ("source padding in the target mask", "a target mask made from the padding of the source.", lambda t, s: keys(s))),
+    *faults_of("source_keys", "the keys are the source: hide the columns of source that hold pad_id, and nothing else.",
+        ("source mask causal too", "a causal source mask. The source is known as a whole; nothing of it is future.",
+         lambda s, t: keys(s) & past(s.shape[1])),
+        ("target padding in the source mask", "a source mask made from the padding of the target.", lambda s, t: keys(t))),
+    *faults_of("real", _EACH,
+        ("ids above pad_id", "ids below pad_id are taken for padding.", lambda ids, pad_id: ids > pad_id),
+        ("first pair for all", "the padding of the first pair is used for every pair.",
+         lambda ids, pad_id: (ids[:1] != pad_id).expand_as(ids)),
+        ("padding by its number", "as many places on the right are hidden as the row has padding, wherever that stands.",
+         lambda ids, pad_id: torch.arange(ids.shape[1]) < (ids != pad_id).sum(1, keepdim=True)),
+        ("everything after padding", "everything from the first padding on is hidden, real symbols too.",
+         lambda ids, pad_id: (ids == pad_id).cumsum(1) == 0),
+        ("padding at the ends only", "padding at the ends is hidden, but seen where it stands between real symbols.",
+         _between_ends)),
+    *faults_of("finish", "return booleans, True where the query may attend: leave the comparisons as they are.",
+        ("rows that see nothing opened", "rows of a mask that see nothing were opened: they see what is hidden.",
+         lambda mask: mask | ~mask.any(-1, keepdim=True), "leave them closed; the loss leaves them out."),
+        ("head axis missing", "masks of three axes: against scores (B, H, L_q, L_k) the batch would meet the heads.",
+         lambda mask: mask[:, 0], "keep an axis of size 1 for the heads, right after the batch."),
+        ("additive", "additive masks, 0 and minus infinity.", lambda mask: torch.where(mask, 0.0, -torch.inf))),
     Fault("last symbol cut off", "the target mask is one position too short: the last symbol was cut off.",
-          "target is already what the decoder is given; use all of it.", given=lambda target: target[:, :-1]),
-    Fault("zeros and ones", "masks of numbers, 0 and 1.", _BOOL, finish=lambda mask: mask.long()),
-    Fault("additive", "additive masks, 0 and minus infinity.", _BOOL,
-          finish=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)),
+        "target is already what the decoder is given; use all of it.", given=lambda target: target[:, :-1]),
 )  # fmt: skip
 
 EXERCISE = Exercise(

@@ -1,22 +1,16 @@
 """Greedy decoding."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import torch
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 from .symptoms import endless
 
 VOCAB = 9
 S, E, P = "start", "end", "pad"
-
-
-class Ids(NamedTuple):
-    """The three special symbols."""
-
-    start: int
-    end: int
-    pad: int
+Ids = namedtuple("Ids", "start end pad")  # the three special symbols
 
 
 def _cases(seed):
@@ -50,16 +44,12 @@ def _case(rng, L_s, ids, rows, max_len, *labels):
 
 def _greedy(
     model, source, max_len, start_id, end_id, pad_id, *,
-    assume=lambda ids: ids,
-    steps=lambda max_len: max_len,
-    feed=lambda said: said,
+    assume=lambda ids: ids, steps=lambda most: most, feed=lambda said: said, begin=1,
     choose=lambda logits, ids: logits[:, -1].argmax(-1),
     fill=lambda tokens, ended, said, ids: tokens.masked_fill(ended, ids.pad),
     ends=lambda tokens, ids: tokens == ids.end,
     ended_before=lambda said, ids: torch.zeros(len(said), dtype=torch.bool),
-    stop=lambda ended, now: ended.all(),
-    begin=1,
-    finish=lambda said, ids: said,
+    stop=lambda ended, now: ended.all(), finish=lambda said, ids: said,
 ):  # fmt: skip
     """Batched greedy decoding."""
     ids = assume(Ids(start_id, end_id, pad_id))
@@ -79,10 +69,6 @@ def _never(logits, symbol):
     return logits[:, -1].index_fill(-1, torch.tensor(symbol), -torch.inf).argmax(-1)
 
 
-def _just_ended(said, ids):
-    return (said[:, -1] == ids.end) & (said.shape[1] > 1)
-
-
 def _trimmed(said, ids):
     return said[:, : int((said != ids.pad).any(0).nonzero().max()) + 1]
 
@@ -92,68 +78,62 @@ def _end_forced(said, ids):
     return torch.cat((said[:, :-1], last[:, None]), dim=1)
 
 
-_MAX = "up to max_len symbols may be said AFTER the start symbol, the end symbol included."
 _ONLY = "only saying end_id ends a sequence; any other symbol may be said."
 _KEEP = "remember which sequences have ended, ended = ended | (tokens == end_id), and give those pad_id."
-_IDS = "use start_id, end_id and pad_id; each vocabulary has its own."
 _STOP = "go on until ALL have ended, each at its own step, and no longer."
-_SAID = (
-    "return what was said, the end symbol included, and nothing else: L_out is the number of steps that were needed."
-)
+_SAID = "return what was said, end symbols included, and nothing else: L_out is the number of steps that were needed."
 
 _FAULTS = (
-    Fault("stops with the first", "decoding stops as soon as one sequence has ended; the others are cut off.", _STOP,
-          stop=lambda ended, now: ended.any()),
-    Fault("never stops", "max_len symbols are said whatever happens, also when all sequences have ended.", _STOP,
-          stop=lambda ended, now: False),
-    Fault("stops when all end at once", "decoding stops only if all sequences end in the same step.", _STOP,
-          stop=lambda ended, now: now.all()),
-    Fault("ended sequences go on", "sequences that have ended go on talking while the others finish.", _KEEP,
-          fill=lambda tokens, ended, said, ids: tokens),
-    Fault("end repeated", "after the end, the end symbol is repeated instead of padding.", _KEEP,
-          fill=lambda tokens, ended, said, ids: tokens.masked_fill(ended, ids.end)),
-    Fault("looks one step back", "one padding symbol follows the end, then the sequence goes on talking.", _KEEP,
-          fill=lambda tokens, ended, said, ids: tokens.masked_fill(_just_ended(said, ids), ids.pad)),
-    Fault("looks one step back, at the start too", "one padding symbol follows each end_id, the start symbol included.", _KEEP,
-          fill=lambda tokens, ended, said, ids: tokens.masked_fill(said[:, -1] == ids.end, ids.pad)),
-    Fault("end forced", "a sequence that did not end within max_len got an end symbol in its last place.", _SAID,
-          finish=_end_forced),
-    Fault("end becomes padding", "the end symbol was replaced by padding.", _SAID,
-          finish=lambda said, ids: said.masked_fill(said == ids.end, ids.pad)),
-    Fault("padding ends", "a sequence that says pad_id of its own accord counts as ended.", _ONLY,
-          ends=lambda tokens, ids: (tokens == ids.end) | (tokens == ids.pad)),
-    Fault("start ends", "a sequence that says start_id counts as ended.", _ONLY,
-          ends=lambda tokens, ids: (tokens == ids.end) | (tokens == ids.start)),
-    Fault("padding never said", "pad_id is never chosen, though it may be the most probable.", _ONLY,
-          choose=lambda logits, ids: _never(logits, ids.pad)),
-    Fault("start never said", "start_id is never chosen, though it may be the most probable.", _ONLY,
-          choose=lambda logits, ids: _never(logits, ids.start)),
-    Fault("neither said", "start_id and pad_id are never chosen, though one may be the most probable.", _ONLY,
-          choose=lambda logits, ids: _never(logits, [ids.start, ids.pad])),
-    Fault("padding trimmed", "columns at the end that hold nothing but padding are cut off, though they were said.", _SAID,
-          finish=_trimmed),
+    *faults_of("stop", _STOP,
+        ("stops with the first", "decoding stops as soon as one sequence has ended; the others are cut off.",
+         lambda ended, now: ended.any()),
+        ("never stops", "max_len symbols are said whatever happens, also when all sequences have ended.",
+         lambda ended, now: False),
+        ("stops when all end at once", "decoding stops only if all sequences end in the same step.",
+         lambda ended, now: now.all())),
+    *faults_of("fill", _KEEP,
+        ("ended sequences go on", "sequences that have ended go on talking while the others finish.",
+         lambda tokens, ended, said, ids: tokens),
+        ("end repeated", "after the end, the end symbol is repeated instead of padding.",
+         lambda tokens, ended, said, ids: tokens.masked_fill(ended, ids.end)),
+        ("looks one step back", "one padding symbol follows the end, then the sequence goes on talking.",
+         lambda tokens, ended, said, ids: tokens.masked_fill((said[:, -1] == ids.end) & (said.shape[1] > 1), ids.pad)),
+        ("looks one step back, at the start too", "one padding symbol follows each end_id, the start symbol included.",
+         lambda tokens, ended, said, ids: tokens.masked_fill(said[:, -1] == ids.end, ids.pad))),
+    *faults_of("finish", _SAID,
+        ("end forced", "a sequence that did not end within max_len got an end symbol in its last place.", _end_forced),
+        ("end becomes padding", "the end symbol was replaced by padding.",
+         lambda said, ids: said.masked_fill(said == ids.end, ids.pad)),
+        ("padding trimmed", "columns at the end that hold nothing but padding are cut off, though they were said.", _trimmed),
+        ("lists", "lists of different lengths.", lambda said, ids: [[i for i in row if i != ids.pad] for row in said.tolist()],
+         "return one tensor (B, L_out), short sequences padded with pad_id.")),
+    *faults_of("ends", _ONLY,
+        ("padding ends", "a sequence that says pad_id of its own accord counts as ended.",
+         lambda tokens, ids: (tokens == ids.end) | (tokens == ids.pad)),
+        ("start ends", "a sequence that says start_id counts as ended.",
+         lambda tokens, ids: (tokens == ids.end) | (tokens == ids.start))),
+    *faults_of("choose", _ONLY,
+        ("padding never said", "pad_id is never chosen, though it may be the most probable.",
+         lambda logits, ids: _never(logits, ids.pad)),
+        ("neither said", "start_id and pad_id are never chosen, though one may be the most probable.",
+         lambda logits, ids: _never(logits, [ids.start, ids.pad])),
+        ("first position read", "the prediction is read at position 0 at every step.",
+         lambda logits, ids: logits[:, 0].argmax(-1), "read it at the LAST position: logits[:, -1]."),
+        ("least probable", "the least probable symbol is taken.", lambda logits, ids: logits[:, -1].argmin(-1),
+         "take the largest logit: argmax."),
+        ("drawn at random", "symbols are drawn at random by their probability.",
+         lambda logits, ids: logits[:, -1].softmax(-1).multinomial(1)[:, 0], "take the most probable one, argmax.")),
     Fault("start looked at", "the end symbol is looked for in the start symbol too: where both are one, all end at once.",
-          "look at what was said, not at what was given.", ended_before=lambda said, ids: said[:, 0] == ids.end),
+        "look at what was said, not at what was given.", ended_before=lambda said, ids: said[:, 0] == ids.end),
     Fault("start kept", "the start symbol stands at the front of the output.", _SAID, begin=0),
-    Fault("one step fewer", "one step too few: the start symbol was counted as one of max_len.", _MAX,
-          steps=lambda max_len: max_len - 1),
-    Fault("one step more", "one step too many.", _MAX, steps=lambda max_len: max_len + 1),
+    *faults_of("steps", "up to max_len symbols may be said AFTER the start symbol, the end symbol included.",
+        ("one step fewer", "one step too few: the start symbol was counted as one of max_len.", lambda most: most - 1),
+        ("one step more", "one step too many.", lambda most: most + 1)),
     Fault("last symbol only", "the model gets only the last symbol; it forgets what it said before.",
-          "feed all symbols so far, the start symbol first.", feed=lambda said: said[:, -1:]),
-    Fault("first position read", "the prediction is read at position 0 at every step.",
-          "read it at the LAST position: logits[:, -1].", choose=lambda logits, ids: logits[:, 0].argmax(-1)),
-    Fault("least probable", "the least probable symbol is taken.", "take the largest logit: argmax.",
-          choose=lambda logits, ids: logits[:, -1].argmin(-1)),
-    Fault("drawn at random", "symbols are drawn at random by their probability.", "take the most probable one, argmax.",
-          choose=lambda logits, ids: torch.multinomial(logits[:, -1].softmax(-1), 1)[:, 0]),
-    Fault("start id 1 assumed", "decoding begins with 1, whatever start_id says.", _IDS,
-          assume=lambda ids: ids._replace(start=1)),
-    Fault("end id 2 assumed", "2 is taken for the end symbol, whatever end_id says.", _IDS,
-          assume=lambda ids: ids._replace(end=2)),
-    Fault("pad id 0 assumed", "sequences that have ended are filled with 0, whatever pad_id says.", _IDS,
-          assume=lambda ids: ids._replace(pad=0)),
-    Fault("lists", "lists of different lengths.", "return one tensor (B, L_out), short sequences padded with pad_id.",
-          finish=lambda said, ids: [[i for i in row if i != ids.pad] for row in said.tolist()]),
+        "feed all symbols so far, the start symbol first.", feed=lambda said: said[:, -1:]),
+    *faults_of("assume", "use start_id, end_id and pad_id; each vocabulary has its own.",
+        ("start id 1 assumed", "decoding begins with 1, whatever start_id says.", lambda ids: ids._replace(start=1)),
+        ("end id 2 assumed", "2 is taken for the end symbol, whatever end_id says.", lambda ids: ids._replace(end=2))),
 )  # fmt: skip
 
 EXERCISE = Exercise(

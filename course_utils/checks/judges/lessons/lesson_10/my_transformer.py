@@ -11,6 +11,7 @@ from course_utils.positions import SinusoidalPositions
 from ....probes.lessons.lesson_10 import SIZES
 from ...exercise import Case, Exercise, Fault
 from ...kit.padded import keys, padded, past
+from ...kit.parts import faults_of
 from .symptoms import keeps_the_first_batch, no_gradient, other_parts, super_forgotten
 
 
@@ -76,22 +77,17 @@ def _of_target(source, target, pad_id):
     return keys(target != pad_id) & past(target.shape[1])
 
 
+def _no_mask(source, target, pad_id):
+    return None
+
+
 def _model(
-    *,
-    heads=lambda num_heads: num_heads,
-    stack=lambda make, number: nn.ModuleList(make() for _ in range(number)),
-    pad=lambda pad_id: pad_id,
-    source_mask=_of_source,
-    memory_mask=_of_source,
-    target_mask=_of_target,
-    embed=_embedded,
-    encoder=_chain,
-    decoder=_chain,
-    encoder_norm=lambda model: model.encoder_norm,
-    decoder_norm=lambda model: model.decoder_norm,
-    order=_encoder_first,
+    *, heads=lambda num_heads: num_heads, pad=lambda pad_id: pad_id,
+    source_mask=_of_source, memory_mask=_of_source, target_mask=_of_target,
+    embed=_embedded, order=_encoder_first, encoder=_chain, decoder=_chain,
+    encoder_norm=lambda model: model.encoder_norm, decoder_norm=lambda model: model.decoder_norm,
     finish=lambda model, hidden: model.generator(hidden),
-):
+):  # fmt: skip
     """The class (Vaswani et al. 2017, section 3, with the norms in front)."""
 
     class MyTransformer(nn.Module):
@@ -100,8 +96,8 @@ def _model(
             sizes = (d_model, heads(num_heads), d_ff)
             self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
             self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-            self.encoder_layers = stack(lambda: EncoderLayer(*sizes, dropout=0.0), num_layers)
-            self.decoder_layers = stack(lambda: DecoderLayer(*sizes, dropout=0.0), num_layers)
+            self.encoder_layers = nn.ModuleList(EncoderLayer(*sizes, dropout=0.0) for _ in range(num_layers))
+            self.decoder_layers = nn.ModuleList(DecoderLayer(*sizes, dropout=0.0) for _ in range(num_layers))
             self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
             self.generator = nn.Linear(d_model, tgt_vocab)
 
@@ -114,70 +110,54 @@ def _model(
     return MyTransformer
 
 
-_MEMORY = "its keys are the source: give it the padding mask of the source, and nothing else."
-_ENCODER = "give every encoder layer the padding mask of the source, and nothing else."
 _NORMS = "apply encoder_norm and decoder_norm once each, after the last layer of their stack: outside the loop."
 _CHAIN = "feed each layer with the output of the one before: x = layer(x, mask)."
-_JOIN = "give it the causal mask joined with the padding mask of the target."
 _LOGITS = "return what the generator gives, logits of shape (B, L_t, tgt_vocab)."
-_NEW = "make a new layer for each place, in nn.ModuleList(EncoderLayer(...) for _ in range(num_layers))."
 
 _FAULTS = (
-    Fault("one layer N times", "all layers of a stack are the same module: it has the parameters of one layer.", _NEW,
-          whole=_model(stack=lambda make, number: nn.ModuleList([make()] * number))),
-    Fault("plain lists", "the layers stand in plain Python lists, where nn.Module does not find their parameters.", _NEW,
-          whole=_model(stack=lambda make, number: [make() for _ in range(number)])),
     Fault("always two heads", "two heads, whatever num_heads says.", "hand num_heads on to every layer.",
-          whole=_model(heads=lambda num_heads: 2)),
+        whole=_model(heads=lambda num_heads: 2)),
     Fault("encoder norm not used", "the memory is the last layer's output without the final norm.", _NORMS,
-          encoder_norm=lambda model: nn.Identity()),
+        encoder_norm=lambda model: nn.Identity()),
     Fault("decoder norm not used", "the hidden vectors reach the generator without the final norm.", _NORMS,
-          decoder_norm=lambda model: nn.Identity()),
+        decoder_norm=lambda model: nn.Identity()),
     Fault("norms exchanged", "the two final norms are exchanged.", _NORMS,
-          encoder_norm=lambda model: model.decoder_norm, decoder_norm=lambda model: model.encoder_norm),
+        encoder_norm=lambda model: model.decoder_norm, decoder_norm=lambda model: model.encoder_norm),
     Fault("norm after every layer", "the final norms are applied after every layer.", _NORMS,
-          encoder=_norm_after_each, decoder=_norm_after_each),
+        encoder=_norm_after_each, decoder=_norm_after_each),
     Fault("softmax", "probabilities: a softmax was applied. The loss would apply a log-softmax to them.", _LOGITS,
-          finish=lambda model, hidden: model.generator(hidden).softmax(-1)),
+        finish=lambda model, hidden: model.generator(hidden).softmax(-1)),
     Fault("log-softmax", "log-probabilities. They train well, but asked for are logits.", _LOGITS,
-          whole=_model(finish=lambda model, hidden: model.generator(hidden).log_softmax(-1))),
+        whole=_model(finish=lambda model, hidden: model.generator(hidden).log_softmax(-1))),
     Fault("hidden vectors", "the hidden vectors; the generator was not applied.", _LOGITS,
-          whole=_model(finish=lambda model, hidden: hidden)),
-    Fault("last position only", "logits for the last position only.", _LOGITS,
-          whole=_model(finish=lambda model, hidden: model.generator(hidden[:, -1]))),
-    Fault("no causal mask", "the decoder sees the future: there is no causal mask.", _JOIN,
-          target_mask=lambda s, t, p: keys(t != p)),
-    Fault("target padding seen", "the decoder's self-attention sees the target's padding.", _JOIN,
-          target_mask=lambda s, t, p: past(t.shape[1])),
-    Fault("no target mask", "the decoder's self-attention has no mask at all.", _JOIN, target_mask=lambda s, t, p: None),
-    Fault("no source mask", "the source's padding is seen by the encoder and by the cross-attention.",
-          "give both the padding mask of the source.",
-          source_mask=lambda s, t, p: None, memory_mask=lambda s, t, p: None),
-    Fault("source padding seen", "the encoder sees the source's padding.", _ENCODER, source_mask=lambda s, t, p: None),
-    Fault("memory padding seen", "the cross-attention sees the source's padding.", _MEMORY, memory_mask=lambda s, t, p: None),
-    Fault("causal encoder", "the encoder has a causal mask. The source is known as a whole; nothing of it is future.",
-          _ENCODER, source_mask=lambda s, t, p: keys(s != p) & past(s.shape[1])),
-    Fault("target's padding over the memory", "the cross-attention was given the padding mask of the target.", _MEMORY,
-          memory_mask=lambda s, t, p: keys(t != p)),
-    Fault("target's mask over the memory", "the cross-attention was given the target's mask, causal and all.", _MEMORY,
-          memory_mask=_of_target),
+        whole=_model(finish=lambda model, hidden: hidden)),
+    *faults_of("target_mask", "give it the causal mask joined with the padding mask of the target.",
+        ("no causal mask", "the decoder sees the future: there is no causal mask.", lambda s, t, p: keys(t != p)),
+        ("target padding seen", "the decoder's self-attention sees the target's padding.", lambda s, t, p: past(t.shape[1])),
+        ("no target mask", "the decoder's self-attention has no mask at all.", _no_mask)),
+    *faults_of("source_mask", "give every encoder layer the padding mask of the source, and nothing else.",
+        ("source padding seen", "the encoder sees the source's padding.", _no_mask),
+        ("causal encoder", "the encoder has a causal mask. The source is known as a whole; nothing of it is future.",
+         lambda s, t, p: keys(s != p) & past(s.shape[1]))),
+    *faults_of("memory_mask", "its keys are the source: give it the padding mask of the source, and nothing else.",
+        ("memory padding seen", "the cross-attention sees the source's padding.", _no_mask),
+        ("target's padding over the memory", "the cross-attention was given the padding mask of the target.",
+         lambda s, t, p: keys(t != p)),
+        ("target's mask over the memory", "the cross-attention was given the target's mask, causal and all.", _of_target)),
     Fault("masks exchanged", "target_mask and memory_mask are exchanged.",
-          "target_mask is for self-attention, memory_mask (the source's padding) for cross-attention.",
-          memory_mask=_of_target, target_mask=_of_source),
-    Fault("pad id 0 assumed", "padding is taken to be 0, whatever pad_id says.", "hand pad_id to the masks.",
-          pad=lambda pad_id: 0),
+        "target_mask is for self-attention, memory_mask (the source's padding) for cross-attention.",
+        memory_mask=_of_target, target_mask=_of_source),
+    Fault("pad id 0 assumed", "padding is taken to be 0, whatever pad_id says.", "hand pad_id to the masks.", pad=lambda p: 0),
     Fault("memory is the embedding", "the decoder looks at the embedded source; the encoder layers are not used.",
-          "run it through every encoder layer and the norm.", encoder=lambda layers, x, norm, **masks: x),
-    Fault("layers all from the embedding", "each layer of both stacks gets the embedding; only the last one's output is kept.",
-          _CHAIN, encoder=_restarting, decoder=_restarting),
+        "run it through every encoder layer and the norm.", encoder=lambda layers, x, norm, **masks: x),
     Fault("encoder layers all from the embedding", "each encoder layer gets the embedding; only the last one's is kept.",
-          _CHAIN, encoder=_restarting),
+        _CHAIN, encoder=_restarting),
     Fault("decoder layers all from the embedding", "each decoder layer gets the embedding; only the last one's is kept.",
-          _CHAIN, decoder=_restarting),
+        _CHAIN, decoder=_restarting),
     Fault("memory of the same layer", "each decoder layer looks at the output of the encoder layer beside it.",
-          "finish the encoder first; every decoder layer gets the same memory.", order=_side_by_side),
+        "finish the encoder first; every decoder layer gets the same memory.", order=_side_by_side),
     Fault("scaled again", "the embeddings are multiplied by the root of d_model a second time, positions included.",
-          "InputEmbedding does that itself.", whole=_model(embed=_scaled_again)),
+        "InputEmbedding does that itself.", whole=_model(embed=_scaled_again)),
 )  # fmt: skip
 
 EXERCISE = Exercise(

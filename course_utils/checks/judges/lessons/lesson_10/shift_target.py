@@ -4,6 +4,7 @@ import torch
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.padded import padded
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
@@ -15,8 +16,7 @@ def _cases(seed):
 
 def _shifted(
     target, pad_id, *,
-    given=lambda target, pad_id: target[:, :-1],
-    labels=lambda target: target[:, 1:],
+    given=lambda target, pad_id: target[:, :-1], labels=lambda target: target[:, 1:],
     count=lambda x, y, pad_id, target: (y != pad_id).sum(),
     finish=lambda x, y, number, pad_id: (x, y, number),
 ):  # fmt: skip
@@ -35,40 +35,36 @@ _LABELS = "the labels are everything but the FIRST symbol, target[:, 1:]: the st
 _COUNT = "count where the LABELS differ from pad_id: these are the positions of the loss."
 
 _FAULTS = (
-    Fault("labels not shifted", "the labels lack the last symbol, not the first: they are not shifted.", _LABELS,
-          labels=lambda t: t[:, :-1]),
-    Fault("input shifted", "the input lacks the first symbol, not the last: it holds what is to be guessed.", _INPUT,
-          given=lambda t, p: t[:, 1:]),
+    *faults_of("labels", _LABELS,
+        ("labels not shifted", "the labels lack the last symbol, not the first: they are not shifted.", lambda t: t[:, :-1]),
+        ("whole labels", "the labels are the whole target: they still have the start symbol.", lambda t: t),
+        ("rolled", "the labels are rolled around: the last one of each row is its start symbol.", lambda t: t.roll(-1, 1),
+         "cut instead of rolling: the labels are one symbol shorter than target.")),
+    *faults_of("given", _INPUT,
+        ("input shifted", "the input lacks the first symbol, not the last: it holds what is to be guessed.",
+         lambda t, p: t[:, 1:]),
+        ("whole input", "the input is the whole target: it still has its last symbol.", lambda t, p: t),
+        ("end symbol taken out", "in rows with padding the end symbol is taken out of the input, padding put in its place.",
+         _without_end, "only the last column is cut off; what else stands in the input stays.")),
     Fault("backwards", "input and labels exchanged: the model is asked for the symbol before, not for the next one.",
-          _INPUT, given=lambda t, p: t[:, 1:], labels=lambda t: t[:, :-1]),
-    Fault("not shifted, whole", "the target is not shifted: input and labels are both the whole of it.",
-          "cut the last symbol off the input, and the first off the labels.", given=lambda t, p: t, labels=lambda t: t),
-    Fault("whole input", "the input is the whole target: it still has its last symbol.", _INPUT, given=lambda t, p: t),
-    Fault("whole labels", "the labels are the whole target: they still have the start symbol.", _LABELS, labels=lambda t: t),
-    Fault("rolled", "the labels are rolled around: the last one of each row is its start symbol.",
-          "cut instead of rolling: the labels are one symbol shorter than target.", labels=lambda t: t.roll(-1, 1)),
+        _INPUT, given=lambda t, p: t[:, 1:], labels=lambda t: t[:, :-1]),
     Fault("two steps", "shifted by two: the model is asked for the symbol after the next.",
-          "both parts are one shorter than target.", given=lambda t, p: t[:, :-2], labels=lambda t: t[:, 2:]),
+        "both parts are one shorter than target.", given=lambda t, p: t[:, :-2], labels=lambda t: t[:, 2:]),
     Fault("along the batch", "the batch was shifted instead of the positions: each sequence is asked for its neighbor.",
-          "positions are axis 1: target[:, :-1].", given=lambda t, p: t[:-1], labels=lambda t: t[1:]),
-    Fault("end symbol taken out", "in rows with padding the end symbol is taken out of the input, padding put in its place.",
-          "only the last column is cut off; what else stands in the input stays.", given=_without_end),
-    Fault("-100 for padding", "padding in the labels is replaced by -100.", "leave padding in the labels as it is.",
-          finish=lambda x, y, number, p: (x, y.masked_fill(y == p, -100), number)),
-    Fault("all labels counted", "the count is that of all labels, padding included.", _COUNT,
-          count=lambda x, y, p, t: t[:, 1:].numel()),
-    Fault("all ids counted", "the count is that of all ids in target, start symbols and padding included.", _COUNT,
-          count=lambda x, y, p, t: t.numel()),
-    Fault("input counted", "the count is that of the input's real symbols. In rows that are padded that is one more.",
-          _COUNT, count=lambda x, y, p, t: (x != p).sum()),
-    Fault("whole target counted", "the count is that of the whole target: start symbols count, though never asked for.",
-          _COUNT, count=lambda x, y, p, t: (t != p).sum()),
-    Fault("padding counted", "the count is that of the padding.", _COUNT, count=lambda x, y, p, t: (y == p).sum()),
-    Fault("counted row by row", "one count for each row.", "one number for the whole batch: sum over both axes.",
-          count=lambda x, y, p, t: (y != p).sum(1)),
-    Fault("pad id 0 assumed", "the count looks for 0, whatever pad_id says.", _COUNT, count=lambda x, y, p, t: (y != 0).sum()),
-    Fault("count missing", "the count is missing.", "return decoder_input, labels, count.",
-          finish=lambda x, y, number, p: (x, y)),
+        "positions are axis 1: target[:, :-1].", given=lambda t, p: t[:-1], labels=lambda t: t[1:]),
+    *faults_of("count", _COUNT,
+        ("all labels counted", "the count is that of all labels, padding included.", lambda x, y, p, t: t[:, 1:].numel()),
+        ("input counted", "the count is that of the input's real symbols. In rows that are padded that is one more.",
+         lambda x, y, p, t: (x != p).sum()),
+        ("whole target counted", "the count is that of the whole target: start symbols count, though never asked for.",
+         lambda x, y, p, t: (t != p).sum()),
+        ("padding counted", "the count is that of the padding.", lambda x, y, p, t: (y == p).sum()),
+        ("counted row by row", "one count for each row.", lambda x, y, p, t: (y != p).sum(1),
+         "one number for the whole batch: sum over both axes.")),
+    *faults_of("finish", "return decoder_input, labels, count: padding in the labels as it is.",
+        ("-100 for padding", "padding in the labels is replaced by -100.",
+         lambda x, y, n, p: (x, y.masked_fill(y == p, -100), n)),
+        ("count missing", "the count is missing.", lambda x, y, n, p: (x, y))),
 )  # fmt: skip
 
 EXERCISE = Exercise(

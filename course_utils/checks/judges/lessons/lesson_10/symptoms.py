@@ -4,24 +4,25 @@ from ....probes.codec import decode
 from ...symptoms.view import Told
 
 
-def super_forgotten(view):
-    """nn.Module was not made ready."""
-    seen = view.cases[view.first]
-    if seen["outcome"] != "raised" or "Module.__init__() call" not in seen["message"]:
-        return None
-    said = "the constructor sets a part before nn.Module is ready."
-    return Told(
-        "symptom", "super().__init__() forgotten", said, "call super().__init__() on the first line of __init__."
-    )
+def _stopped(words, name, said, advice):
+    """A symptom: the first wrong case ends in an error with these words in it."""
+
+    def symptom(view):
+        seen = view.cases[view.first]
+        stopped = seen["outcome"] == "raised" and words in seen["message"]
+        return Told("symptom", name, said, advice) if stopped else None
+
+    return symptom
 
 
-def endless(view):
-    """The model of the check had enough."""
-    seen = view.cases[view.first]
-    if seen["outcome"] != "raised" or "does your loop end?" not in seen["message"]:
-        return None
-    said = "the model is still asked for symbols after max_len steps."
-    return Told("symptom", "endless", said, "count the steps, and stop after max_len of them, or when all have ended.")
+super_forgotten = _stopped(
+    "Module.__init__() call", "super().__init__() forgotten", "the constructor sets a part before nn.Module is ready.",
+    "call super().__init__() on the first line of __init__.",
+)  # fmt: skip
+endless = _stopped(
+    "does your loop end?", "endless", "the model is still asked for symbols after max_len steps.",
+    "count the steps, and stop after max_len of them, or when all have ended.",
+)  # fmt: skip
 
 
 def other_parts(view):
@@ -52,18 +53,14 @@ def _parts(want, have, max_len):
         rows = have["positions"].get(name)
         if rows is None:
             said = f"no positions are added in {_listed([name])}: the model could not tell one order from another."
-            yield (
-                "positions forgotten",
-                said,
-                "hand positions=SinusoidalPositions(d_model, max_len) to the InputEmbedding.",
-            )
+            yield "positions forgotten", said, "hand positions=SinusoidalPositions(d_model, max_len) to InputEmbedding."
         elif rows != max_len:
             said = f"the positions of {_listed([name])} are made for {rows} symbols, where max_len is {max_len}."
             yield "max_len ignored", said, "hand max_len to SinusoidalPositions."
     for name, count in want["parameters"].items():
         if have["parameters"][name] != count:
             said = f"{_listed([name])} has {have['parameters'][name]} parameters, where {count} are right."
-            yield "another size", said, "check its sizes; a stack has num_layers layers, each of them new."
+            yield "another size", said, "check its sizes; a stack has num_layers layers, each made anew: no [x] * N."
 
 
 def _listed(names):
