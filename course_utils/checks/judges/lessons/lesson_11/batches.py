@@ -32,14 +32,12 @@ def _contents(lengths, limit, key):
     return [[lengths[place] for place in group] for group in _batches(lengths, limit, 0, key=key)]
 
 
-def _case(label, lengths, limit, seed, again=(), alike=None, most=None):
-    """If not told how alike, the lengths have the same order whatever they are sorted by: what batches hold is certain."""
+def _case(label, lengths, limit, seed, again=(), most_padding=None, most=999):
+    """Without ``most_padding`` the order is the same whatever the pairs are sorted by: what batches hold is certain."""
     orders = (lambda pair: pair, lambda pair: (-pair[0], -pair[1]))
-    holds = None if alike else [sorted(map(sorted, _contents(lengths, limit, key))) for key in orders]
-    return Case(
-        label, lengths=lengths, limit=limit, seed=seed,
-        _again=again, _alike=alike or "neighbors", _holds=holds, _most=most or len(lengths),
-    )  # fmt: skip
+    holds = None if most_padding else [sorted(map(sorted, _contents(lengths, limit, key))) for key in orders]
+    checked = {"_again": again, "_padding": most_padding, "_holds": holds, "_most": most}
+    return Case(label, lengths=lengths, limit=limit, seed=seed, **checked)
 
 
 def _cases(seed):
@@ -57,11 +55,11 @@ def _cases(seed):
     rng.shuffle(two)
     n = rng.randint(0, 1000)
     return [
-        _case("the longer source has the shorter target", two, 24, n, alike=1.0, most=4),
+        _case("the longer source has the shorter target", two, 24, n, most_padding=1.0, most=4),
         _case("every batch can be filled exactly", many, 24, n, again=(n, n + 1, n + 2, n + 3)),
         _case("the pairs are in order already", fewer, 23, n),
         _case("a batch holds pairs of several lengths", growing, 60, n),
-        _case("a batch holds pairs of several lengths", mixed, 110, n, alike=between, most=int(1.35 * len(best)) + 1),
+        _case("a batch holds pairs of several lengths", mixed, 110, n, most_padding=between, most=int(1.35 * len(best)) + 1),
     ]
 
 

@@ -1,6 +1,5 @@
 """Beam search over small made-up models, trees drawn by hand among them."""
 
-import itertools
 import math
 
 import torch
@@ -52,10 +51,8 @@ def _search(
 
 def _best_of_each(candidates, num_beams):
     """The best candidate of each beam (of a single beam: all), then the others."""
-    groups = [_best_first(group, 0) for _, group in itertools.groupby(candidates, key=lambda c: c[1])]
-    if len(groups) == 1:
-        return groups[0]
-    return _best_first([g[0] for g in groups], 0) + _best_first([c for g in groups for c in g[1:]], 0)
+    best = {candidate[1]: candidate for candidate in sorted(candidates)}
+    return sorted(candidates, key=lambda c: (len(best) > 1 and c != best[c[1]], -c[0]))
 
 
 def _trees(rng):
