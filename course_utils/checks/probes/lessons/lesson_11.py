@@ -193,14 +193,13 @@ def _kind(sound):
     return " (a stress mark)" if sound.rstrip("012") in PHONEMES else " (a letter)" if len(sound) == 1 else ""
 
 
-_METRICS = ("edit_distance", "phoneme_error_rate", "word_error_rate")
-_SEARCHES = ("beam_search", "greedy_decode")
+_SEARCHES = tuple(f"course_utils.decoding.search.{name}" for name in ("beam_search", "greedy_decode"))
+_RATES = ("edit_distance", "phoneme_error_rate", "word_error_rate")
+_METRICS = tuple(f"course_utils.metrics.{name}" for name in _RATES)
 PROBES = {
     "batches_by_length": Probe(call=_call_batches, off_limits=("course_utils.datasets.batches.batches_by_length",)),
-    "beam_search": Probe(
-        call=_call_decoding, off_limits=tuple(f"course_utils.decoding.search.{name}" for name in _SEARCHES)
-    ),
-    "error_rates": Probe(off_limits=tuple(f"course_utils.metrics.{name}" for name in _METRICS)),
+    "beam_search": Probe(call=_call_decoding, off_limits=_SEARCHES),
+    "error_rates": Probe(off_limits=_METRICS),
     "letters_of": Probe(off_limits=("course_utils.zoo.pronunciation.align",)),
     "own_words": Probe(call=_call_own_words),
     "evaluate": Probe(call=_call_decoding),

@@ -109,7 +109,7 @@ def _shared_list(view):
 
 def _underflow(view):
     """A product of probabilities that is 0."""
-    tiny = next(index for index, case in enumerate(view.inputs) if TINY in case.labels)
+    tiny = [TINY in case.labels for case in view.inputs].index(True)
     holds = {index: {x for x in scores if isinstance(x, float)} for index, scores in _lists(view, "scores")}
     zeros = [index for index, found in holds.items() if 0.0 in found]
     if -math.inf in holds.get(tiny, ()) or zeros == [tiny] or "math domain" in view.cases[tiny].get("message", ""):
@@ -138,15 +138,13 @@ EXERCISE = Exercise(
             ("alpha as a factor", "divided by length * alpha; it is an exponent.", lambda total, n, alpha: total / (n * alpha))),
         *faults_of("length", "every symbol has its log-probability in the sum, so each counts in the length, the end too.",
             ("length without the end symbol", "the length is counted without the end symbol.",
-                lambda s, end_id: max(len(s) - (s[-1] == end_id), 1)),
-            ("length without the last symbol", "the length is counted without the last symbol.",
-                lambda s, end_id: max(len(s) - 1, 1))),
-        Fault("ranked without normalization", "the scores are divided, but the ranking was made before.",
-            "rank by the same number that you return.", rank_by=lambda total, score: total),
+                lambda s, end: max(len(s) - (s[-1] == end), 1)),
+            ("length without the last symbol", "the length leaves out the last symbol.", lambda s, _: max(len(s) - 1, 1))),
+        *faults_of("rank_by", "rank by the same number that you return, the highest first.",
+            ("ranked without normalization", "the scores are divided, but the ranking was made before.", lambda total, _: total),
+            ("worst finished first", "the finished are ranked from the lowest score to the highest.", lambda _, score: -score)),
         Fault("scores without normalization", "the ranking is right, but the scores are log-probabilities, not yet divided.",
             "return log-probability / length ** alpha.", shown_score=lambda total, score: total),
-        Fault("worst finished first", "the finished are ranked from the lowest score to the highest.",
-            "best first: sort in descending order.", rank_by=lambda total, score: -score),
         Fault("all finished returned", "more than num_beams sequences are returned.", "cut the ranked list to num_beams.",
             most=lambda num_beams: None),
         Fault("end symbol cut off", "the end symbol was taken off the sequences.", "return each sequence with its end symbol.",
@@ -158,7 +156,7 @@ EXERCISE = Exercise(
         Fault("finished ones forgotten", "what had ended is not in the result; it holds the beams that were unfinished.",
             "collect what ends in a list of its own, and rank that list.", ranks=lambda finished, beams: beams or finished),
         Fault("every end counts", "every candidate with an end symbol was set aside, however improbable.",
-            "only those among the num_beams best candidates of the step are finished.", finishes=lambda rank, k: True),
+            "only those among the num_beams best candidates of the step are finished.", finishes=lambda *_: True),
         Fault("unfinished ones dropped", "what had not ended after max_len steps is missing.", _LAST, taken=lambda *_: False),
         Fault("unfinished ones always added", "beams that had not ended were ranked too, although the search stopped early.",
             _LAST, taken=lambda *_: False, ranks=lambda finished, beams: finished + beams),
@@ -186,7 +184,8 @@ EXERCISE = Exercise(
                 lambda beams, beam, rank: beams[min(rank, len(beams) - 1)][1]),
             ("prefix of the best beam", "every candidate was put behind the best beam.", lambda beams, *_: beams[0][1])),
         Fault("last step only", "the log-probability of the last symbol alone: what a beam had before was forgotten.",
-            "add the new log-probability to the beam's own.", add=lambda total, log_prob: log_prob),
+            "add the new log-probability to the beam's own.", add=lambda total, log_prob: log_prob,
+            order=lambda candidates, k: sorted(candidates, reverse=True)),
         Fault("step given the last symbol", "step was given the last symbol alone.", "give it the whole sequence so far.",
             asked=lambda sequence: sequence[-1:]),
         Fault("copies at the start", "the search started with several copies of the empty sequence: all beams are the same.",

@@ -87,6 +87,7 @@ def _as_it_was(step, references, start_id, end_id, max_len):
 
 
 _GIVEN = {"steps": lambda reference, max_len: reference, "ends": lambda symbol, end_id: False}
+_START_SHOWN = {"shown": lambda said, start, end: [start, *said]}
 _READ = {"feed": lambda said, reference: reference[len(said) - 1]}
 _OWN = "append the model's own symbol to the prefix, not the reference's, from the first one on."
 _STOP = "stop when the model says end_id, or after max_len symbols, whatever the reference."
@@ -113,8 +114,7 @@ EXERCISE = Exercise(
             ("first sound given", "the first sound in the prefix is the reference's.",
                 lambda said, reference: reference[0] if len(said) == 1 else said[-1])),
         *faults_of("steps", _STOP,
-            ("never longer than the truth", "the model may end early but never late: it stops where the reference does.",
-                _GIVEN["steps"]),
+            ("never longer than the truth", "the model may end early, not late: it stops with the reference.", _GIVEN["steps"]),
             ("one step too few", "a word that does not end by itself has max_len - 1 symbols.", lambda _, most: range(most - 1)),
             ("no limit", "a word that does not end by itself goes on for ever.", lambda *_: itertools.count())),
         *faults_of("asked", "give step the whole prefix: start_id, and all that the model has said, nothing else.",
@@ -129,10 +129,9 @@ EXERCISE = Exercise(
             ends=_GIVEN["ends"], shown=lambda said, start, end: [x for x in said if x != end]),
         Fault("end symbol kept", "the end symbol counts as a sound.", "stop before you keep it.",
             keep=lambda said, symbol: [*said, symbol]),
-        Fault("start symbol kept", "the start symbol counts as a sound.", "it stands in the prefix only.",
-            shown=lambda said, start, end: [start, *said]),
+        Fault("start symbol kept", "the start symbol counts as a sound.", "it stands in the prefix only.", **_START_SHOWN),
         Fault("start symbol shown", "the start symbol stands in what was said.", "it stands in the prefix only.",
-            shown=lambda said, start, end: [start, *said], counted=lambda said: said[1:]),
+            **_START_SHOWN, counted=lambda said: said[1:]),
         *DISTANCE_FAULTS,
         Fault("divided by what was said", "the edits are divided by the number of symbols that the model said.", _DIVIDE,
             length=lambda said, reference: len(said)),

@@ -18,8 +18,8 @@ def _cases(seed):
     sizes = (
         (1, 1, 3, 4), (1, 3, 4, 3), (3, 1, 4, 6), (2, 3, 5, 7), (4, 2, 9, 6), (3, 4, 8, 11), (2, 3, 5, 7), (2, 5, 10, 12),
     )  # fmt: skip
-    cases = [Case(weights=(1.7 * torch.randn(*size, generator=rng)).softmax(-1)) for size in sizes]
-    return [*cases, Case(weights=torch.randn(2, 2, 6, 5, generator=rng, dtype=torch.float64).softmax(-1))]
+    drawn = [1.7 * torch.randn(*size, generator=rng) for size in sizes]
+    return [Case(weights=w.softmax(-1)) for w in (*drawn, torch.randn(2, 2, 6, 5, generator=rng, dtype=torch.float64))]
 
 
 _MEAN = "take the mean over the heads and the layers, mean(dim=(0, 1)), then the argmax."

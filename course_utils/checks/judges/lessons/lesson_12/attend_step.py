@@ -25,7 +25,7 @@ def _cases(seed):
 
 def _turned(x, first, cos, sin):
     a, b = x.chunk(2, dim=-1)
-    cos, sin = cos[first : first + x.shape[2]], sin[first : first + x.shape[2]]
+    cos, sin = (table[first : first + x.shape[2]] for table in (cos, sin))
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 

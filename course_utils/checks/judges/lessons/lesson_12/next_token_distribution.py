@@ -131,10 +131,6 @@ def _topk(logits, temperature, top_k, top_p):
     return distribution(logits, temperature, None, top_p)
 
 
-def _shifted(sums):
-    return F.pad(sums, (1, 0))[:, :-1]
-
-
 _WITHOUT = "a token stays if the ones before it have not reached top_p yet: compare the sum without the token itself."
 _SUM = "divide by the sum of what is left, or set logits to minus infinity before the softmax."
 _STABLE = "sort with descending=True and stable=True; topk and sort without it keep no order among equals."
@@ -157,10 +153,10 @@ EXERCISE = Exercise(
                 lambda p, before, t: before > t,
                 "to reach top_p is enough: a token falls if the ones before it have top_p or more, >= and not >."),
             ("one token too many", "one token more than needed was kept: the one after the crossing.",
-                lambda p, before, t: (_shifted(before) >= t) & ~_first(p, 2)),
+                lambda p, before, t: (F.pad(before, (1, 0))[:, :-1] >= t) & ~_first(p, 2)),
             ("one token too many, none for top_p = 0",
                 "one token more than needed was kept: the one after the crossing (and for top_p = 0 none: NaN).",
-                lambda p, before, t: before - _shifted(p) >= t),
+                lambda p, before, t: before - F.pad(p, (1, 0))[:, :-1] >= t),
             ("top-p as a threshold", "each token's own probability was compared with top_p.",
                 lambda p, before, t: (p < t) & ~_first(p, 1), "compare the sum of the tokens before it."),
             ("top-p keeps ties", "top-p kept all tokens that are as probable as the last one it needed.", _up_to_ties,
@@ -195,12 +191,10 @@ EXERCISE = Exercise(
             ("temperature without effect",
                 "the temperature has no effect: it is not used, or it divides the probabilities, and renormalizing undoes that.",
                 lambda logits, t: logits),
-            ("softmax twice", "a softmax of probabilities: the softmax was taken twice.",
-                lambda logits, t: logits.softmax(-1) / t),
+            ("softmax twice", "a softmax of probabilities: it was taken twice.", lambda logits, t: logits.softmax(-1) / t),
             ("temperature multiplied", "the logits were multiplied by the temperature: hot is cold.",
                 lambda logits, t: logits * t, "divide them: a temperature above 1 makes the distribution flatter.")),
-        Fault("temperature at the end",
-            "top-k and top-p looked at the probabilities without temperature, which came last.",
+        Fault("temperature at the end", "top-k and top-p looked at the probabilities without temperature, which came last.",
             "divide the logits by the temperature first of all.", whole=_filled(heat=lambda temperature: 1.0)),
         *faults_of("cold", "treat 0 on its own: all probability on the most probable token; of equal ones, the lowest id.",
             ("temperature 0", "temperature 0 was divided by: infinities and NaN.", None),

@@ -12,12 +12,11 @@ from ...kit.parts import faults_of
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     by_hand = torch.tensor([[[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]]).log()  # (1, 2, 3)
-    first = Case(batches=[(by_hand, torch.tensor([[0, 1]]))], pad_id=2)  # 1/2 and 1/4: the root of 8
     empty = _scored(rng, ((3, 6, 2), (1, 4, 3), (2, 3, 2)), 9, 4)
     empty.insert(1, (torch.randn(2, 3, 9, generator=rng), torch.full((2, 3), 4)))
     long = [(6 * torch.randn(1, 150, 20, generator=rng), torch.randint(4, 20, (1, 150), generator=rng))]
     return [
-        first,
+        Case(batches=[(by_hand, torch.tensor([[0, 1]]))], pad_id=2),  # 1/2 and 1/4: the root of 8
         Case(batches=_scored(rng, ((2, 6, 4), (3, 3, 2)), 7, 0), pad_id=0),
         Case(batches=_scored(rng, ((3, 6, 2), (1, 4, 3), (2, 3, 2)), 9, 4), pad_id=4),
         Case("there are many badly predicted tokens", batches=long, pad_id=3),
@@ -47,10 +46,6 @@ def _total(found):
     return sum(losses[real].sum() for losses, real in found)
 
 
-def _number(found):
-    return sum(int(real.sum()) for _, real in found)
-
-
 def _joined(found):
     return torch.cat([losses[real] for losses, real in found])
 
@@ -60,14 +55,13 @@ def _means(found):
 
 
 def perplexity(
-    batches, pad_id, *, scores=lambda logits: logits, real=lambda labels, pad_id: labels != pad_id, count=_number,
-    mean=lambda found, count: _total(found) / count(found), empty=lambda found: 0.0, finish=torch.exp,
+    batches, pad_id, *, scores=lambda logits: logits, real=lambda labels, pad_id: labels != pad_id,
+    count=lambda found: sum(int(real.sum()) for _, real in found), mean=lambda found, count: _total(found) / count(found),
+    empty=lambda found: 0.0, finish=torch.exp,
 ):  # fmt: skip
     """exp of the mean loss; each keyword is one step, ``mean`` and ``count`` get losses and which of them count."""
-    found = [
-        (F.cross_entropy(scores(logits).double().mT, labels, reduction="none"), real(labels, pad_id))
-        for logits, labels in batches
-    ]
+    losses = (F.cross_entropy(scores(logits).double().mT, labels, reduction="none") for logits, labels in batches)
+    found = [(loss, real(labels, pad_id)) for loss, (_, labels) in zip(losses, batches, strict=True)]
     return finish(mean(found, count) + empty(found)).item()
 
 
@@ -110,7 +104,7 @@ EXERCISE = Exercise(
         Fault("divided by the batches", "the total loss was divided by the number of batches.",
             "divide by the number of tokens.", count=len),
         Fault("padding in the number", "padding is left out of the sum but counted in the number.",
-            "count the positions whose label is not pad_id.", count=lambda found: sum(losses.numel() for losses, _ in found)),
+            "count the positions whose label is not pad_id.", count=lambda found: sum(loss.numel() for loss, _ in found)),
         Fault("padding counted", "padding counted: its losses are in the sum and its positions in the number.",
             "leave out the positions whose label is pad_id, in both.", real=lambda labels, pad_id: labels == labels),
         Fault("padding is always 0", "padding was taken to be id 0; here it may be any id.",
