@@ -138,7 +138,8 @@ EXERCISE = Exercise(
         *faults_of("rate", _DIVIDE,
             ("averaged per word", "a rate for each word, then their mean.",
                 lambda counts, lengths: sum(a / b for a, b in zip(counts, lengths, strict=True)) / len(counts)),
-            ("words counted", "the share of wrong words.", lambda counts, lengths: sum(map(bool, counts)) / len(counts))),
+            ("words counted", "the share of wrong words.", lambda counts, lengths: sum(map(bool, counts)) / len(counts)),
+            ("rate cut at 1", "the rate is cut off at 1.", lambda counts, lengths: min(1.0, sum(counts) / sum(lengths)))),
     ),
     advice="print the prefix that step is given, next to what the model has said so far: from start_id on they must agree.",
 )  # fmt: skip

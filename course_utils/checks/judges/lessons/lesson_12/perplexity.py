@@ -118,6 +118,8 @@ EXERCISE = Exercise(
             ("no exp", "the mean loss came back, in nats.", lambda mean: mean, "the perplexity is exp of it."),
             ("bits", "bits per token came back.", lambda mean: mean / math.log(2),
                 "the perplexity is 2 to that power, or exp of the loss in nats."),
+            ("math.exp", "math.exp stops where the number is too large.",
+                lambda mean: torch.tensor(math.exp(mean), dtype=torch.float64), _TOTAL),
             ("2 to the power of nats", "2 to the power of nats: the bases are mixed.", torch.exp2),
             ("exp of bits", "exp of bits: the bases are mixed.", lambda mean: (mean / math.log(2)).exp()),
             ("sign", "the sign is turned around: your result is 1 / perplexity, which is below 1.", lambda mean: (-mean).exp(),
