@@ -1,6 +1,6 @@
 """The edit distance made of its costs, and what students write in its place."""
 
-from ..exercise import Fault
+from .parts import faults_of
 
 
 def edits(a, b, insert=1, delete=1, substitute=1, border=True, swap=False):
@@ -17,19 +17,10 @@ def edits(a, b, insert=1, delete=1, substitute=1, border=True, swap=False):
     return row[-1]
 
 
-def by_place(a, b):
-    """Places at which two sequences differ."""
-    return sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b))
-
-
-_TABLE = "use the edit distance (lesson 03, section 3.8), where one missing sound is one edit."
-
-DISTANCE_FAULTS = (
-    Fault("position by position", "compared position by position: one sound missing makes all that follow wrong.",
-        _TABLE, distance=by_place),
-    Fault("cut to the shorter", "compared position by position up to the end of the shorter one: what is missing is free.",
-        _TABLE, distance=lambda a, b: sum(x != y for x, y in zip(a, b, strict=False))),
-    Fault("sounds as a set", "the sets of sounds are compared; their order and number are lost.", _TABLE,
-        distance=lambda a, b: len({*a} ^ {*b})),
-    Fault("lengths only", "only the lengths are compared.", _TABLE, distance=lambda a, b: abs(len(a) - len(b))),
+DISTANCE_FAULTS = faults_of("distance", "use the edit distance (lesson 03, section 3.8), where one missing sound is one edit.",
+    ("position by position", "compared position by position: one sound missing makes all that follow wrong.",
+        lambda a, b: sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b))),
+    ("cut to the shorter", "compared position by position up to the end of the shorter one: what is missing is free.",
+        lambda a, b: sum(x != y for x, y in zip(a, b, strict=False))),
+    ("sounds as a set", "the sets of sounds are compared; their order and number are lost.", lambda a, b: len({*a} ^ {*b})),
 )  # fmt: skip

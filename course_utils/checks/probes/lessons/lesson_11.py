@@ -1,5 +1,6 @@
 """Lesson 11: the small models its searches run on, and what is noted of batches and of a student's own words."""
 
+import itertools
 import operator
 from collections import Counter
 
@@ -26,9 +27,7 @@ class Model:
         V = self.table.shape[-1]
         last = [V, V, *prefix[-2:]][-2:] if hasattr(prefix, "__len__") else [prefix]
         if not all(hasattr(symbol, "__index__") for symbol in last) or not 0 <= min(last) <= max(last) <= V:
-            raise ValueError(
-                f"step takes the list of symbols so far, numbers from 0 to {V - 1}; it was given {prefix!r:.50}"
-            )
+            raise ValueError(f"step takes the list of symbols so far, from 0 to {V - 1}; it was given {prefix!r:.50}")
         return self.table[(*word, len(prefix) % self.table.shape[-4], *map(operator.index, last))].clone()
 
     def __repr__(self):
@@ -37,11 +36,10 @@ class Model:
 
 def _counted(step, most):
     """The same model, but it raises where nobody needs to ask any more."""
-    calls = []
+    calls = itertools.count(1)
 
     def counted(*asked):
-        calls.append(None)
-        if len(calls) > most:
+        if next(calls) > most:
             raise RuntimeError(f"step was called more than {most} times: what stops your loop?")
         return step(*asked)
 
@@ -55,15 +53,10 @@ def _plain(value):
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _call_search(answer, case):
-    step, num_beams, max_len, *rest = visible(case).values()
-    most = 4 * num_beams * max_len * step.table.shape[-1]  # enough for somebody who asks once for each symbol
-    return _plain(answer(_counted(step, most), num_beams, max_len, *rest))
-
-
-def _call_evaluation(answer, case):
-    step, references, *ids, max_len = visible(case).values()
-    return _plain(answer(_counted(step, 4 * len(references) * (max_len + 2)), references, *ids, max_len))
+def _call_decoding(answer, case):
+    step, *rest = visible(case).values()  # a search may ask once for each symbol
+    sequences = len(case["references"]) if "references" in case else case["num_beams"] * step.table.shape[-1]
+    return _plain(answer(_counted(step, 4 * sequences * (case["max_len"] + 2)), *rest))
 
 
 def _call_batches(answer, case):
@@ -75,7 +68,8 @@ def _call_batches(answer, case):
     one, *others = calls
     counts = Counter(place for group in one for place in group)
     groups = sorted(sorted(lengths[place] for place in group) for group in one if group)
-    alike = _alike(groups, case["_alike"])
+    holds, neighbors = case["_holds"], zip(groups, groups[1:], strict=False)
+    alike = all(a[-1] <= b[0] for a, b in neighbors) if holds else padding(groups) <= case["_padding"]
     return (
         "lists of places",
         _some(len(lengths) > len(counts)),
@@ -83,7 +77,7 @@ def _call_batches(answer, case):
         _some(not all(one)),
         _some(any(padded(group) > limit for group in groups)),
         "alike" if alike else "far apart",
-        (case["_holds"][0] if groups in case["_holds"] else groups) if alike and case["_holds"] else "not asked",
+        (holds[0] if groups in holds else groups) if alike and holds else "not asked",
         "about as few as fit" if len(groups) <= case["_most"] else "more than are needed",
         _order([[lengths[group[0]] for group in call if group] for call in calls]) if others else "mixed",
         "other batches" if others and others[0] != one else "the same batches",
@@ -93,13 +87,6 @@ def _call_batches(answer, case):
 
 def _some(there_are):
     return "some" if there_are else "none"
-
-
-def _alike(groups, how):
-    """Whether pairs of similar length share a batch: as ``how`` says, neighbors by length, or little padding."""
-    if how == "neighbors":
-        return all(one[-1] <= other[0] for one, other in zip(groups, groups[1:], strict=False))
-    return padding(groups) <= how
 
 
 def padding(groups):
@@ -137,9 +124,8 @@ def _order(calls):
         sums = [sum(pair) for pair in pairs]
         if sums in (sorted(sums), sorted(sums, reverse=True)):
             return "by length"
-        rank = sorted(range(len(sums)), key=lambda i: sums[i])
-        rank = dict(zip(rank, range(len(sums)), strict=True))
-        steps += [abs(rank[i] - rank[i + 1]) / (len(sums) + 1) for i in range(len(sums) - 1)]  # 1/3 if mixed
+        rank = sorted(range(len(sums)), key=lambda i: sums[i]).index
+        steps += [abs(rank(i) - rank(i + 1)) / (len(sums) + 1) for i in range(len(sums) - 1)]  # 1/3 if mixed
     return "in long stretches" if sum(steps) / len(steps) < 0.16 else "mixed"
 
 
@@ -157,8 +143,6 @@ MAY_STAND_FOR = {sound: sound.lower() for sound in ("B", "D", "L", "M", "P", "R"
     "S": "sczx", "SH": "sctxh", "T": "td", "TH": "t", "V": "vfw", "W": "wuoq", "Y": "yuijeo", "Z": "zsx", "ZH": "sgzj",
 }  # fmt: skip
 FITTING = 0.7  # ten random words of the dictionary have 0.85 or more, with each other's sounds 0.69 or less
-
-
 RULES_KEPT = ("10 or more", *["all of them"] * 4, "5 or more", "differ", "most")
 
 
@@ -189,12 +173,12 @@ def _no_words(words):
     if not isinstance(words, dict):
         return f"no dictionary but an object of type {type_name(words)}"
     for word, sounds in words.items():
-        whose = f"the sounds of {word!r:.20}"
-        if not isinstance(word, str) or not isinstance(sounds, list | tuple):
-            what, it = ("one of the words is", word) if not isinstance(word, str) else (f"{whose} are", sounds)
-            return f"{what} an object of type {type_name(it)}"
+        if not isinstance(word, str):
+            return f"one of the words is an object of type {type_name(word)}"
+        if not isinstance(sounds, list | tuple):
+            return f"the sounds of {word!r:.20} are an object of type {type_name(sounds)}"
         if other := [sound for sound in sounds if not isinstance(sound, str)]:
-            return f"among {whose} is an object of type {type_name(other[0])}"
+            return f"among the sounds of {word!r:.20} is an object of type {type_name(other[0])}"
     return ""
 
 
@@ -209,18 +193,14 @@ def _kind(sound):
     return " (a stress mark)" if sound.rstrip("012") in PHONEMES else " (a letter)" if len(sound) == 1 else ""
 
 
+_SEARCHES = tuple(f"course_utils.decoding.search.{name}" for name in ("beam_search", "greedy_decode"))
+_RATES = ("edit_distance", "phoneme_error_rate", "word_error_rate")
+_METRICS = tuple(f"course_utils.metrics.{name}" for name in _RATES)
 PROBES = {
     "batches_by_length": Probe(call=_call_batches, off_limits=("course_utils.datasets.batches.batches_by_length",)),
-    "beam_search": Probe(
-        call=_call_search,
-        off_limits=tuple(f"course_utils.decoding.search.{n}" for n in ("beam_search", "greedy_decode")),
-    ),
-    "error_rates": Probe(
-        off_limits=tuple(
-            f"course_utils.metrics.{n}" for n in ("edit_distance", "phoneme_error_rate", "word_error_rate")
-        )
-    ),
+    "beam_search": Probe(call=_call_decoding, off_limits=_SEARCHES),
+    "error_rates": Probe(off_limits=_METRICS),
     "letters_of": Probe(off_limits=("course_utils.zoo.pronunciation.align",)),
     "own_words": Probe(call=_call_own_words),
-    "evaluate": Probe(call=_call_evaluation),
+    "evaluate": Probe(call=_call_decoding),
 }

@@ -9,53 +9,35 @@ from ...kit.parts import faults_of
 from ...symptoms.view import Told
 
 
-def _shuffle(items, rng):
-    rng.shuffle(items)
-
-
-def _leave(items, rng):
-    pass
-
-
-def _turned(items, rng):
-    items[:] = items[len(items) // 2 :] + items[: len(items) // 2]
-
-
 def _batches(
-    lengths, limit, seed, *, generator=random.Random, first=_shuffle, key=lambda pair: pair,
-    symbols=lambda group, top, lengths: padded(group), too_many=operator.gt, may_join=lambda group, pair: True,
-    overflow=lambda group, place: [place], keep=lambda groups: groups, last=_shuffle,
+    lengths, limit, seed, *, generator=random.Random, first=lambda order, rng: rng.shuffle(order), key=lambda pair: pair,
+    symbols=lambda group, lengths: padded(group), too_many=operator.gt, overflow=lambda group, place: [place],
+    keep=lambda groups: groups, last=lambda groups, rng: rng.sample(groups, len(groups)),
 ):  # fmt: skip
     rng, order = generator(seed), list(range(len(lengths)))
     first(order, rng)
     if key:
         order.sort(key=lambda place: key(lengths[place]))
-    groups, group, top = [], [], (0, 0)
+    groups, group = [], []
     for place in order:
-        top = tuple(map(max, top, lengths[place]))  # of all so far
-        with_it = [lengths[i] for i in (*group, place)]
-        if group and (too_many(symbols(with_it, top, lengths), limit) or not may_join(with_it[:-1], with_it[-1])):
+        if group and too_many(symbols([lengths[i] for i in (*group, place)], lengths), limit):
             groups.append(group)
             group = overflow(group, place)
         else:
             group.append(place)
-    groups = keep([*groups, group])
-    last(groups, rng)
-    return groups
+    return last(keep([*groups, group]), rng)
 
 
 def _contents(lengths, limit, key):
-    groups = _batches(lengths, limit, 0, key=key)
-    return sorted(sorted(lengths[place] for place in group) for group in groups)
+    return [[lengths[place] for place in group] for group in _batches(lengths, limit, 0, key=key)]
 
 
-def _certain(*labels, lengths, limit, seed, again=()):
-    """A case whose lengths come in the same order, up or down, whatever they are sorted by: what batches hold is certain."""
-    holds = [_contents(lengths, limit, key) for key in (lambda pair: pair, lambda pair: (-pair[0], -pair[1]))]
-    most = len(lengths)
-    return Case(
-        *labels, lengths=lengths, limit=limit, seed=seed, _again=again, _alike="neighbors", _holds=holds, _most=most
-    )
+def _case(label, lengths, limit, seed, again=(), most_padding=None, most=999):
+    """Without ``most_padding`` the order is the same whatever the pairs are sorted by: what batches hold is certain."""
+    orders = (lambda pair: pair, lambda pair: (-pair[0], -pair[1]))
+    holds = None if most_padding else [sorted(map(sorted, _contents(lengths, limit, key))) for key in orders]
+    checked = {"_again": again, "_padding": most_padding, "_holds": holds, "_most": most}
+    return Case(label, lengths=lengths, limit=limit, seed=seed, **checked)
 
 
 def _cases(seed):
@@ -67,26 +49,18 @@ def _cases(seed):
     growing = [(n, 2 * n - 1) for n in range(1, 10) for _ in range(rng.randint(1, 4))]
     rng.shuffle(growing)
     mixed = [(s := rng.randint(1, 9), max(2, s + rng.randint(-3, 4))) for _ in range(80)]
-    best, loose = (
-        [[mixed[place] for place in group] for group in _batches(mixed, 110, seed, key=key)]
-        for key in (lambda pair: pair, None)
-    )
+    best, loose = (_contents(mixed, 110, key) for key in (lambda pair: pair, None))
+    between = (padding(best) + padding(loose)) / 2
     two = [(8, 3)] * 4 + [(3, 9)] * 4
     rng.shuffle(two)
     n = rng.randint(0, 1000)
     return [
-        Case(
-            "the longer source has the shorter target", lengths=two, limit=24, seed=n,
-            _again=(), _alike=1.0, _holds=None, _most=4,
-        ),
-        _certain("every batch can be filled exactly", lengths=many, limit=24, seed=n, again=(n, n + 1, n + 2, n + 3)),
-        _certain("the pairs are in order already", lengths=fewer, limit=23, seed=n),
-        _certain("a batch holds pairs of several lengths", lengths=growing, limit=60, seed=n),
-        Case(
-            "a batch holds pairs of several lengths", lengths=mixed, limit=110, seed=n,
-            _again=(), _alike=(padding(best) + padding(loose)) / 2, _holds=None, _most=int(1.35 * len(best)) + 1,
-        ),
-    ]  # fmt: skip
+        _case("the longer source has the shorter target", two, 24, n, most_padding=1.0, most=4),
+        _case("every batch can be filled exactly", many, 24, n, again=(n, n + 1, n + 2, n + 3)),
+        _case("the pairs are in order already", fewer, 23, n),
+        _case("a batch holds pairs of several lengths", growing, 60, n),
+        _case("a batch holds pairs of several lengths", mixed, 110, n, most_padding=between, most=int(1.35 * len(best)) + 1),
+    ]
 
 
 def _no_places(view):
@@ -107,10 +81,13 @@ EXERCISE = Exercise(
     symptoms=(_no_places,),
     faults=(
         *faults_of("last", "shuffle the list of batches at the end.",
-            ("batches in order of length", "the batches come in order of length: short words first, or long ones.", _leave),
-            ("long stretches in order", "batches of nearly the same length stand side by side, in long stretches.", _turned)),
-        *faults_of("first", "shuffle the places before you sort: sorting keeps the shuffled order among equal lengths.",
-            ("the same pairs together", "each batch holds the same pairs with every seed.", _leave)),
+            ("batches in order of length", "the batches come in order of length: short words first, or long ones.",
+                lambda groups, rng: groups),
+            ("long stretches in order", "batches of nearly the same length stand side by side, in long stretches.",
+                lambda groups, rng: groups[len(groups) // 2 :] + groups[: len(groups) // 2])),
+        Fault("the same pairs together", "each batch holds the same pairs with every seed.",
+            "shuffle the places before you sort: sorting keeps the shuffled order among equal lengths.",
+            first=lambda order, rng: None),
         *faults_of("generator", "make a generator of your own from the seed: random.Random(seed).",
             ("seed not used", "the seed plays no part: every epoch has the same batches.", lambda seed: random.Random(0)),
             ("random without the seed", "the same seed gave other batches the second time.", lambda seed: random)),
@@ -122,29 +99,23 @@ EXERCISE = Exercise(
             ("pair put twice", "the pair that does not fit is put into the old batch and into the new one.",
                 lambda group, place: [group.append(place) or place])),
         *faults_of("symbols", "a padded batch of n pairs has n * (longest source + longest target) symbols, with the new pair.",
-            ("limit without padding", "the limit is held to the symbols without padding.", lambda g, top, all_: sum(map(sum, g))),
-            ("source only", "the limit is held to the source alone.", lambda g, top, all_: len(g) * max(s for s, _ in g)),
-            ("target only", "the limit is held to the target alone.", lambda g, top, all_: len(g) * max(t for _, t in g)),
+            ("limit without padding", "the limit is held to the symbols without padding.", lambda g, all_: sum(map(sum, g))),
+            ("source only", "the limit is held to the source alone.", lambda g, all_: len(g) * max(s for s, _ in g)),
+            ("target only", "the limit is held to the target alone.", lambda g, all_: len(g) * max(t for _, t in g)),
             ("size of one pair", "a batch passes the limit if its longest source and its longest target are of two pairs.",
-                lambda g, top, all_: len(g) * max(map(sum, g))),
-            ("twice the longer side", "the size is reckoned as twice the longest of all sides.",
-                lambda g, top, all_: 2 * len(g) * max(map(max, g))),
-            ("size without the new pair", "the size is reckoned without the new pair.", lambda g, top, all_: padded(g[:-1])),
-            ("maxima of earlier batches", "the maxima of earlier batches still count.", lambda g, top, all_: len(g) * sum(top)),
-            ("limit as a number of pairs", "the limit is read as a number of pairs.", lambda g, top, all_: len(g)),
+                lambda g, all_: len(g) * max(map(sum, g))),
+            ("size without the new pair", "the size is reckoned without the new pair.", lambda g, all_: padded(g[:-1])),
+            ("limit as a number of pairs", "the limit is read as a number of pairs.", lambda g, all_: len(g)),
             ("room for the longest pair", "every batch has the number of pairs that fits for the longest pair of all.",
-                lambda g, top, all_: len(g) * max(map(sum, all_)))),
+                lambda g, all_: len(g) * max(map(sum, all_)))),
         Fault("closed when full", "a batch is closed only after a pair has filled it or made it pass the limit.",
             "work out the size with the new pair in it, before you put it in.",
-            symbols=lambda g, top, all_: padded(g[:-1]), too_many=operator.ge),
+            symbols=lambda g, all_: padded(g[:-1]), too_many=operator.ge),
         *faults_of("too_many", "open a new batch only if the size with the next pair is above the limit: size > limit.",
             ("limit itself refused", "a batch is closed although the next pair would just fill it.", operator.ge),
-            ("one symbol too many", "a batch may have a symbol more than the limit.", lambda size, limit: size > limit + 1),
             ("one pair a batch", "there is one pair in each batch: no use of a batch at all.", lambda size, limit: True)),
-        *faults_of("may_join", "close a batch only where the next pair would make it pass the limit.",
-            ("equal pairs only", "only pairs of just the same lengths share a batch.", lambda group, pair: group[-1] == pair)),
-        *faults_of("key", "sort the shuffled places by length before you cut.",
-            ("not sorted", "the pairs are not in order of length: short and long ones share a batch.", None)),
+        Fault("not sorted", "the pairs are not in order of length: short and long ones share a batch.",
+            "sort the shuffled places by length before you cut.", key=None),
         Fault("places in the sorted list", "the numbers are places in the sorted list, not in the list that you were given.",
             "sort the places, not the lengths: sorted(places, key=lambda place: lengths[place]).",
             whole=lambda lengths, limit, seed: _batches(sorted(lengths), limit, seed)),

@@ -1,6 +1,5 @@
 """Beam search over small made-up models, trees drawn by hand among them."""
 
-import itertools
 import math
 
 import torch
@@ -24,7 +23,7 @@ def _search(
     finishes=lambda rank, num_beams: rank < num_beams, taken=lambda rank, num_beams: rank < num_beams,
     stays=lambda ended: not ended, follows=lambda rank, num_beams: True,
     enough=lambda finished, num_beams: len(finished) >= num_beams, ranks=lambda finished, beams: finished,
-    score=lambda total, length, alpha: total / length**alpha, rank_by=lambda total, score: score, worst_first=False,
+    score=lambda total, length, alpha: total / length**alpha, rank_by=lambda total, score: score,
     length=lambda sequence, end_id: len(sequence), most=lambda num_beams: num_beams,
     shown=lambda sequence, end_id: sequence, shown_score=lambda total, score: score,
 ):  # fmt: skip
@@ -46,38 +45,28 @@ def _search(
         if enough(finished, num_beams) or not beams:
             break
     found = [(total, score(total, length(s, end_id), alpha), s) for total, s in ranks(finished, beams)]
-    found = sorted(found, key=lambda f: rank_by(f[0], f[1]), reverse=not worst_first)[: most(num_beams)]
+    found = sorted(found, key=lambda f: rank_by(f[0], f[1]), reverse=True)[: most(num_beams)]
     return [shown(s, end_id) for *_, s in found], [shown_score(*f[:2]) for f in found]
 
 
 def _best_of_each(candidates, num_beams):
     """The best candidate of each beam (of a single beam: all), then the others."""
-    groups = [_best_first(group, 0) for _, group in itertools.groupby(candidates, key=lambda c: c[1])]
-    if len(groups) == 1:
-        return groups[0]
-    return _best_first([g[0] for g in groups], 0) + _best_first([c for g in groups for c in g[1:]], 0)
+    best = {candidate[1]: candidate for candidate in sorted(candidates)}
+    return sorted(candidates, key=lambda c: (len(best) > 1 and c != best[c[1]], -c[0]))
 
 
 def _trees(rng):
     """Trees drawn by hand, a little blurred, for two beams; symbol 3 ends."""
     ends, even = [0.01, 0.01, 0.01, 0.97], [0.25, 0.25, 0.25, 0.25]
     trees = (  # label; most symbols; at the start; after the symbols 0, 1, 2
-        (
-            "two beams end in the same step, after another one", 9,
-            [0.3, 0.15, 0.05, 0.5], [0.02, 0.02, 0.08, 0.88], [0.02, 0.02, 0.08, 0.88], [0.01, 0.01, 0.97, 0.01],
-        ),
-        (
-            "both next beams grow from one beam, whose second best continuation ends", 9,
-            [0.75, 0.16, 0.06, 0.03], [0.5, 0.04, 0.2, 0.26], [0.05, 0.05, 0.85, 0.05], ends,
-        ),
-        (
-            "at the last step an unfinished candidate is better than one that ends", 2,
-            [0.55, 0.11, 0.09, 0.25], [0.6, 0.05, 0.05, 0.3], even, even,
-        ),
-        (
-            "one sequence ends at the first step, and of the two that go on the second is better", 9,
-            [0.6, 0.06, 0.04, 0.3], [0.55, 0.05, 0.35, 0.05], even, ends,
-        ),
+        ("two beams end in the same step, after another one", 9,
+            [0.3, 0.15, 0.05, 0.5], [0.02, 0.02, 0.08, 0.88], [0.02, 0.02, 0.08, 0.88], [0.01, 0.01, 0.97, 0.01]),
+        ("both next beams grow from one beam, whose second best continuation ends", 9,
+            [0.75, 0.16, 0.06, 0.03], [0.5, 0.04, 0.2, 0.26], [0.05, 0.05, 0.85, 0.05], ends),
+        ("at the last step an unfinished candidate is better than one that ends", 2,
+            [0.55, 0.11, 0.09, 0.25], [0.6, 0.05, 0.05, 0.3], even, even),
+        ("one sequence ends at the first step, and of the two that go on the second is better", 9,
+            [0.6, 0.06, 0.04, 0.3], [0.55, 0.05, 0.35, 0.05], even, ends),
     )  # fmt: skip
     for label, max_len, first, *after in trees:
         rows = torch.tensor([*after, even, first])  # (V + 1, V): after each symbol, and at the start
@@ -92,16 +81,9 @@ def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = []
     for V, num_beams, max_len, end_id, alpha, *tiny in (
-        (3, 1, 3, 0, 1.0),
-        (3, 2, 3, 0, 1.0),
-        (4, 2, 6, 3, 1.0),
-        (5, 3, 9, 2, 0.7),
-        (6, 4, 5, 1, 1.0),
-        (5, 3, 9, 4, 1.3),
-        (5, 2, 8, 4, 0.0),
-        (4, 2, 40, 1, 1.0, TINY),
-        (3, 5, 4, 1, 0.8, "there are more beams than symbols"),
-    ):
+        (3, 1, 3, 0, 1.0), (3, 2, 3, 0, 1.0), (4, 2, 6, 3, 1.0), (5, 3, 9, 2, 0.7), (6, 4, 5, 1, 1.0), (5, 3, 9, 4, 1.3),
+        (5, 2, 8, 4, 0.0), (4, 2, 40, 1, 1.0, TINY), (3, 5, 4, 1, 0.8, "there are more beams than symbols"),
+    ):  # fmt: skip
         table = 1.5 * torch.randn(3, V + 1, V + 1, V, generator=rng)
         table[..., end_id] += -60.0 if TINY in tiny else 0.4
         table = table.log_softmax(-1) - (25.0 if TINY in tiny else 0.0)
@@ -109,24 +91,26 @@ def _cases(seed):
     return [*cases, *_trees(rng)]
 
 
+def _lists(view, name):
+    """The index of each case, and the list that was returned there."""
+    found = [(pair.index, decode(pair.have)) for part in view.parts() if part.name == name for pair in part.pairs]
+    return [(index, value) for index, value in found if isinstance(value, list)]
+
+
 def _shared_list(view):
     """A sequence that got more than one symbol in a step."""
-    for part in view.parts():
-        for pair in part.pairs if part.name == "sequences" else ():
-            found = decode(pair.have)
-            lengths = [len(s) for s in found if isinstance(s, list)] if isinstance(found, list) else []
-            if max(lengths, default=0) > view.inputs[pair.index]["max_len"] + 1:
-                said = "a sequence has more symbols than there were steps, as when two candidates share one list."
-                advice = "make a new list for each candidate, [*sequence, symbol]; append and += change the old one."
-                return Told("symptom", "more symbols than steps", said, advice)
+    for index, found in _lists(view, "sequences"):
+        if max((len(s) for s in found if isinstance(s, list)), default=0) > view.inputs[index]["max_len"] + 1:
+            said = "a sequence has more symbols than there were steps, as when two candidates share one list."
+            advice = "make a new list for each candidate, [*sequence, symbol]; append and += change the old one."
+            return Told("symptom", "more symbols than steps", said, advice)
     return None
 
 
 def _underflow(view):
     """A product of probabilities that is 0."""
-    tiny = next(index for index, case in enumerate(view.inputs) if TINY in case.labels)
-    scores = [(pair.index, decode(pair.have)) for part in view.parts() if part.name == "scores" for pair in part.pairs]
-    holds = {index: {x for x in found if isinstance(x, float)} for index, found in scores if isinstance(found, list)}
+    tiny = [TINY in case.labels for case in view.inputs].index(True)
+    holds = {index: {x for x in scores if isinstance(x, float)} for index, scores in _lists(view, "scores")}
     zeros = [index for index, found in holds.items() if 0.0 in found]
     if -math.inf in holds.get(tiny, ()) or zeros == [tiny] or "math domain" in view.cases[tiny].get("message", ""):
         said = "after so many small factors a probability is 0 in floating point, and its logarithm is lost."
@@ -151,38 +135,33 @@ EXERCISE = Exercise(
             ("no length normalization", "the log-probability as it is: short ones win.", lambda total, n, alpha: total),
             ("multiplied by the length", "multiplied by length ** alpha, not divided.", lambda total, n, alpha: total * n**alpha),
             ("alpha not used", "divided by the length itself: alpha plays no part.", lambda total, n, alpha: total / n),
-            ("alpha as a factor", "divided by length * alpha; it is an exponent.", lambda total, n, alpha: total / (n * alpha)),
-            ("divided, then multiplied", "divided by the length, then multiplied by alpha.",
-                lambda total, n, alpha: total / n * alpha)),
+            ("alpha as a factor", "divided by length * alpha; it is an exponent.", lambda total, n, alpha: total / (n * alpha))),
         *faults_of("length", "every symbol has its log-probability in the sum, so each counts in the length, the end too.",
             ("length without the end symbol", "the length is counted without the end symbol.",
-                lambda s, end_id: max(len(s) - (s[-1] == end_id), 1)),
-            ("length without the last symbol", "the length is counted without the last symbol.",
-                lambda s, end_id: max(len(s) - 1, 1))),
-        Fault("ranked without normalization", "the scores are divided, but the ranking was made before.",
-            "rank by the same number that you return.", rank_by=lambda total, score: total),
+                lambda s, end: max(len(s) - (s[-1] == end), 1)),
+            ("length without the last symbol", "the length leaves out the last symbol.", lambda s, _: max(len(s) - 1, 1))),
+        *faults_of("rank_by", "rank by the same number that you return, the highest first.",
+            ("ranked without normalization", "the scores are divided, but the ranking was made before.", lambda total, _: total),
+            ("worst finished first", "the finished are ranked from the lowest score to the highest.", lambda _, score: -score)),
         Fault("scores without normalization", "the ranking is right, but the scores are log-probabilities, not yet divided.",
             "return log-probability / length ** alpha.", shown_score=lambda total, score: total),
-        Fault("worst finished first", "the finished are ranked from the lowest score to the highest.",
-            "best first: sort in descending order.", worst_first=True),
         Fault("all finished returned", "more than num_beams sequences are returned.", "cut the ranked list to num_beams.",
             most=lambda num_beams: None),
         Fault("end symbol cut off", "the end symbol was taken off the sequences.", "return each sequence with its end symbol.",
             shown=lambda s, end_id: s[:-1] if s[-1] == end_id else s),
         Fault("finished beams extended", "sequences go on after their end symbol: nothing is set aside.", _ENDED,
-            stays=lambda ended: True, finishes=lambda rank, k: False),
+            stays=lambda ended: True, finishes=lambda *_: False),
         Fault("finished and extended", "a sequence that has ended is set aside, but stays among the beams, and is extended.",
             _ENDED, stays=lambda ended: True),
         Fault("finished ones forgotten", "what had ended is not in the result; it holds the beams that were unfinished.",
             "collect what ends in a list of its own, and rank that list.", ranks=lambda finished, beams: beams or finished),
         Fault("every end counts", "every candidate with an end symbol was set aside, however improbable.",
-            "only those among the num_beams best candidates of the step are finished.", finishes=lambda rank, k: True),
-        Fault("unfinished ones dropped", "what had not ended after max_len steps is missing.", _LAST,
-            taken=lambda rank, k: False),
+            "only those among the num_beams best candidates of the step are finished.", finishes=lambda *_: True),
+        Fault("unfinished ones dropped", "what had not ended after max_len steps is missing.", _LAST, taken=lambda *_: False),
         Fault("unfinished ones always added", "beams that had not ended were ranked too, although the search stopped early.",
-            _LAST, taken=lambda rank, k: False, ranks=lambda finished, beams: finished + beams),
+            _LAST, taken=lambda *_: False, ranks=lambda finished, beams: finished + beams),
         Fault("unfinished ones only where ends are few", "unfinished sequences were taken only if too few had ended.", _LAST,
-            taken=lambda rank, k: False, ranks=lambda ends, beams: ends + beams if len(ends) < len(beams) else ends),
+            taken=lambda *_: False, ranks=lambda ends, beams: ends + beams if len(ends) < len(beams) else ends),
         Fault("ended ones leave a gap", "where one of the best candidates of a step ended, fewer beams went on.", _NEXT,
             follows=lambda rank, k: rank < k),
         Fault("fewer beams after each end", "each finished sequence took a place away: fewer and fewer beams were followed.",
@@ -205,11 +184,10 @@ EXERCISE = Exercise(
                 lambda beams, beam, rank: beams[min(rank, len(beams) - 1)][1]),
             ("prefix of the best beam", "every candidate was put behind the best beam.", lambda beams, *_: beams[0][1])),
         Fault("last step only", "the log-probability of the last symbol alone: what a beam had before was forgotten.",
-            "add the new log-probability to the beam's own.", add=lambda total, log_prob: log_prob),
+            "add the new log-probability to the beam's own.", add=lambda total, log_prob: log_prob,
+            order=lambda candidates, k: sorted(candidates, reverse=True)),
         Fault("step given the last symbol", "step was given the last symbol alone.", "give it the whole sequence so far.",
             asked=lambda sequence: sequence[-1:]),
-        Fault("the same, sorted as pairs", "step was given the last symbol alone.", "give it the whole sequence so far.",
-            asked=lambda sequence: sequence[-1:], order=lambda candidates, k: sorted(candidates, reverse=True)),
         Fault("copies at the start", "the search started with several copies of the empty sequence: all beams are the same.",
             "start with one empty sequence; the first step makes several of it.", start=lambda k: [(0.0, [])] * k),
         Fault("one beam", "one beam only: that is greedy decoding.", "keep the num_beams best candidates at every step.",

@@ -9,12 +9,9 @@ from ...kit.edits import DISTANCE_FAULTS, edits
 from ...kit.parts import faults_of
 
 
-def _nearest(distance, hypothesis, accepted):
-    return min(accepted, key=lambda reference: distance(hypothesis, reference))
-
-
 def _rates(
-    hypotheses, references, *, choose=_nearest, length=lambda hypothesis, chosen, accepted: len(chosen),
+    hypotheses, references, *, choose=lambda d, hypothesis, accepted: min(accepted, key=lambda r: d(hypothesis, r)),
+    length=lambda hypothesis, chosen, accepted: len(chosen),
     divide=lambda counts, lengths: sum(counts) / sum(lengths),
     right=lambda hypothesis, accepted: tuple(hypothesis) in accepted,
     words=lambda wrong, counts, references: sum(wrong) / len(wrong), finish=lambda rate: rate, distance=edits,
@@ -36,49 +33,37 @@ BY_HAND = (  # label; (hypothesis, accepted pronunciations) of each word
     ("two sounds stand in the other order", ([B, A, C], [(A, B, C)]), ([F, E], [(E, F)])),
     ("the model says far too much", ([A, B, C, D, E, F, A, B], [(A,)]), ([B, B, B, C], [(F,)])),
     ("nothing was said", ([], [(A, B, C), (D, E)]), ([C], [(C,)])),
-    (
-        "two pronunciations are equally near, the longer first",
-        ([A, B, C], [(A, B, C, D), (A, B)]),
-        ([E], [(F, E), (A,)]),
-    ),
-    (
-        "two pronunciations are equally near, the shorter first",
-        ([E, D, A, B], [(E, D), (E, D, A, B, C, C)]),
-        ([A], [(A,)]),
-    ),
+    ("two pronunciations are equally near, the longer first", ([A, B, C], [(A, B, C, D), (A, B)]), ([E], [(F, E), (A,)])),
+    ("two pronunciations are equally near, the shorter first", ([E, D, A, B], [(E, D), (E, D, A, B, C, C)]), ([A], [(A,)])),
     ("three pronunciations are equally near", ([A, B, C], [(B, A, B, C), (A, A, C), (B, C)]), ([F], [(F,)])),
     ("the model says far too much of one word", ([A, B, C, D], [(F,)]), ([A, B, C, D, E], [(A, B, C, D, E)])),
-    (
-        "the far pronunciation is as long as what was said",
-        ([A, B, C], [(D, E, F), (A, B, C, E, E)]),
-        ([A], [(B, A, C)]),
-    ),
+    ("the far pronunciation is as long as what was said", ([A, B, C], [(D, E, F), (A, B, C, E, E)]), ([A], [(B, A, C)])),
     ("the nearest has the higher share of edits", ([A, B], [(D, A, D, B, E, F), (D, E, F)]), ([B], [(C, B)])),
-)
+)  # fmt: skip
+
+
+def _case(words, *labels):
+    return Case(*labels, hypotheses=[said for said, _ in words], references=[accepted for _, accepted in words])
 
 
 def _cases(seed):
     rng = random.Random(seed)
-    cases = [
-        Case(label, hypotheses=[h for h, _ in words], references=[accepted for _, accepted in words])
-        for label, *words in BY_HAND
-    ]
+    cases = [_case(words, label) for label, *words in BY_HAND]
     for count in (3, 4, 5, 6):
-        hypotheses, references = [], []
+        words = []
         for _ in range(count):
             accepted = [tuple(rng.choices(PHONEMES[:6], k=rng.randint(2, 6))) for _ in range(rng.randint(1, 3))]
             said = list(rng.choice(accepted))
             for _ in range(rng.choice((0, 0, 1, 2))):  # edits
                 at, kind = rng.randrange(len(said) + 1), rng.choice("ids")
                 said[at : at + (kind != "i")] = [] if kind == "d" else rng.choices(PHONEMES[:6])
-            hypotheses.append(said)
-            references.append(accepted)
-        cases.append(Case(hypotheses=hypotheses, references=references))
+            words.append((said, accepted))
+        cases.append(_case(words))
     return cases
 
 
 def _by(key, step=1):
-    return lambda distance, h, accepted: min(accepted[::step], key=lambda r: key(distance(h, r), r, h))
+    return lambda distance, h, accepted: min(accepted[::step], key=lambda r: key(distance(h, r), r))
 
 
 EXERCISE = Exercise(
@@ -99,16 +84,11 @@ EXERCISE = Exercise(
         *faults_of("choose", "take the pronunciation with the fewest edits; of several such the first: min does both.",
             ("edits to the first only", "the edits are counted to the first pronunciation.", lambda d, h, some: some[0]),
             ("farthest", "the edits to the farthest pronunciation.", lambda d, h, some: max(some, key=lambda r: d(h, r))),
-            ("last of the nearest", "of several with equally few edits the last was taken.", _by(lambda d, r, h: d, -1)),
-            ("shortest of the nearest", "of several with equally few edits the shortest was taken.",
-                _by(lambda d, r, h: (d, len(r)))),
-            ("longest of the nearest", "of several with equally few edits the longest was taken.",
-                _by(lambda d, r, h: (d, -len(r)))),
-            ("first by the alphabet", "of several with equally few edits the first by the alphabet was taken.",
-                _by(lambda d, r, h: (d, r))),
-            ("nearest by share", "the one with the lowest rate was taken.", _by(lambda d, r, h: d / len(r))),
-            ("nearest by length", "the one whose length is nearest was taken, not that with the fewest edits.",
-                _by(lambda d, r, h: abs(len(r) - len(h))))),
+            ("last of the nearest", "of several equally near the last was taken.", _by(lambda d, r: d, -1)),
+            ("shortest of the nearest", "of several equally near the shortest was taken.", _by(lambda d, r: (d, len(r)))),
+            ("longest of the nearest", "of several equally near the longest was taken.", _by(lambda d, r: (d, -len(r)))),
+            ("first by the alphabet", "of several equally near the first by the alphabet was taken.", _by(lambda *d_r: d_r)),
+            ("nearest by share", "the one with the lowest rate was taken.", _by(lambda d, r: d / len(r)))),
         *faults_of("length", "divide by the sounds of the pronunciations that the edits were counted to.",
             ("divided by the hypothesis", "the edits are divided by what the model said.", lambda h, chosen, some: len(h)),
             ("divided by the longer", "the edits are divided by the longer of hypothesis and pronunciation.",
@@ -124,11 +104,10 @@ EXERCISE = Exercise(
                 lambda counts, lengths: min(1.0, sum(counts) / sum(lengths)))),
         *faults_of("words", "count each wrong word once, and divide by the number of words.",
             ("words by pronunciations", "wrong words are divided by the number of all pronunciations.",
-                lambda wrong, counts, references: sum(wrong) / sum(map(len, references))),
-            ("edits per word", "the word error rate holds the edits per word.",
-                lambda wrong, counts, references: sum(counts) / len(counts)),
+                lambda wrong, counts, all_: sum(wrong) / sum(map(len, all_))),
+            ("edits per word", "the word error rate holds the edits per word.", lambda _, counts, all_: sum(counts) / len(all_)),
             ("share that is right", "the word error rate holds the share of words that are right.",
-                lambda wrong, counts, references: 1 - sum(wrong) / len(wrong))),
+                lambda wrong, *_: 1 - sum(wrong) / len(wrong))),
         Fault("percent", "both rates in percent.", "return fractions.", finish=lambda rate: 100 * rate),
         *DISTANCE_FAULTS,
         *faults_of("distance", "each sound that is missing, too much, or another one is one edit; nothing else is.",

@@ -7,31 +7,20 @@ from ...kit.parts import faults_of
 
 
 def _letters(
-    weights,
-    *,
-    join=lambda w: w.mean(dim=(0, 1)),
-    rows=lambda table: table[:-1],
-    columns=lambda table: table,
-    choose=lambda table: table.argmax(-1),
-):
+    weights, *, join=lambda w: w.mean(dim=(0, 1)), rows=lambda table: table[:-1],
+    columns=lambda table: table, choose=lambda table: table.argmax(-1),
+):  # fmt: skip
     return choose(columns(rows(join(weights))))
 
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     sizes = (
-        (1, 1, 3, 4),
-        (1, 3, 4, 3),
-        (3, 1, 4, 6),
-        (2, 3, 5, 7),
-        (4, 2, 9, 6),
-        (3, 4, 8, 11),
-        (2, 3, 5, 7),
-        (2, 5, 10, 12),
+        (1, 1, 3, 4), (1, 3, 4, 3), (3, 1, 4, 6), (2, 3, 5, 7), (4, 2, 9, 6), (3, 4, 8, 11), (2, 3, 5, 7), (2, 5, 10, 12),
         (2, 2, 2, 3),  # a single sound
-    )
-    cases = [Case(weights=(1.7 * torch.randn(*size, generator=rng)).softmax(-1)) for size in sizes]
-    return [*cases, Case(weights=torch.randn(2, 2, 6, 5, generator=rng, dtype=torch.float64).softmax(-1))]
+    )  # fmt: skip
+    drawn = [1.7 * torch.randn(*size, generator=rng) for size in sizes]
+    return [Case(weights=w.softmax(-1)) for w in (*drawn, torch.randn(2, 2, 6, 5, generator=rng, dtype=torch.float64))]
 
 
 _MEAN = "take the mean over the heads and the layers, mean(dim=(0, 1)), then the argmax."

@@ -3,6 +3,7 @@
 import torch
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 from ...symptoms.beside import remembers
 
 
@@ -10,11 +11,9 @@ def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = []
     for B, H, d_head, d_v, pieces, dtype in (
-        (1, 1, 2, 3, [2, 1], torch.float32),
-        (2, 3, 4, 5, [4, 1, 1, 2], torch.float32),
-        (3, 2, 6, 4, [1, 3, 2], torch.float64),
-        (2, 4, 4, 5, [5, 2], torch.float32),
-    ):
+        (1, 1, 2, 3, [2, 1], torch.float32), (2, 3, 4, 5, [4, 1, 1, 2], torch.float32),
+        (3, 2, 6, 4, [1, 3, 2], torch.float64), (2, 4, 4, 5, [5, 2], torch.float32),
+    ):  # fmt: skip
         L, frequency = sum(pieces), 100.0 ** (-torch.arange(0, d_head, 2).double() / d_head)
         angle = torch.arange(L + 3)[:, None] * frequency
         query, key = (1.5 * torch.randn(B, H, L, d_head, generator=rng).to(dtype) for _ in range(2))
@@ -26,33 +25,22 @@ def _cases(seed):
 
 def _turned(x, first, cos, sin):
     a, b = x.chunk(2, dim=-1)
-    cos, sin = cos[first : first + x.shape[2]], sin[first : first + x.shape[2]]
+    cos, sin = (table[first : first + x.shape[2]] for table in (cos, sin))
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
 def attend_step(
-    query,
-    key,
-    value,
-    keys,
-    values,
-    cos,
-    sin,
-    *,
-    query_first=lambda keys, new: keys.shape[2],
-    key_first=lambda keys, new: keys.shape[2],
-    turn_query=_turned,
-    turn_key=_turned,
-    turn_value=lambda value, first, cos, sin: value,
-    again=lambda keys, cos, sin: keys,
+    query, key, value, keys, values, cos, sin, *, first=lambda keys, new: keys.shape[2],
+    query_first=lambda first: first, key_first=lambda first: first, turn_query=_turned, turn_key=_turned,
+    turn_value=lambda value, first, cos, sin: value, again=lambda keys, cos, sin: keys,
     join=lambda old, new: torch.cat([old, new], dim=2),
-    seen=lambda new, old: torch.ones(new, old + new).tril(old).bool(),
-    keep=lambda turned, raw: turned,
-):
+    seen=lambda new, old: torch.ones(new, old + new).tril(old).bool(), keep=lambda turned, raw: turned,
+):  # fmt: skip
     """One step; each keyword is one part of it."""
     old, new, raw = keys.shape[2], query.shape[2], key
-    query = turn_query(query, query_first(keys, new), cos, sin)
-    key = turn_key(key, key_first(keys, new), cos, sin)
+    start = first(keys, new)
+    query = turn_query(query, query_first(start), cos, sin)
+    key = turn_key(key, key_first(start), cos, sin)
     value = turn_value(value, old, cos, sin)
     keys = again(keys, cos, sin)
     everything, values = join(keys, key), join(values, value)
@@ -60,22 +48,12 @@ def attend_step(
     return scores.softmax(-1) @ values, join(keys, keep(key, raw)), values
 
 
-def _as_it_came(x, first, cos, sin):
-    return x
-
-
 def _value_turned(value, first, cos, sin):
     even, half = value.shape[-1] // 2 * 2, value.shape[-1] // 2
     return torch.cat([_turned(value[..., :even], first, cos[:, :half], sin[:, :half]), value[..., even:]], dim=-1)
 
 
-def _starts(first):
-    """Where queries and keys begin, both."""
-    return {"query_first": first, "key_first": first}
-
-
 _BOTH = "new queries and new keys stand at positions L_old to L_old + L_new - 1, both."
-_MASK = "leave the mask as it was; the bug is elsewhere."
 
 EXERCISE = Exercise(
     answer="attend_step",
@@ -84,49 +62,41 @@ EXERCISE = Exercise(
     returns=("outputs", "keys", "values"),
     symptoms=(remembers,),
     faults=(
-        Fault("restarted at 0", "the positions start at 0 again in every call: that is the bug that was to be found.",
-            _BOTH, **_starts(lambda keys, new: 0)),
-        Fault("only the keys mended", "the keys stand where they should, but the queries still start at position 0.",
-            _BOTH, query_first=lambda keys, new: 0),
+        *faults_of("first", "the first new position is the number of kept keys, keys.shape[2]; positions count from 0.",
+            ("restarted at 0", "the positions start at 0 again in every call: that is the bug that was to be found.",
+                lambda keys, new: 0, _BOTH),
+            ("one too far", "positions are counted from 1: the outputs are right, since only distances matter, not the keys.",
+                lambda keys, new: keys.shape[2] + 1),
+            ("one too far behind kept keys", "behind kept keys the new positions start one too far; one position is left out.",
+                lambda keys, new: keys.shape[2] and keys.shape[2] + 1),
+            ("one too near", "the new positions start one too early: the last kept key and the first new one share one.",
+                lambda keys, new: max(keys.shape[2] - 1, 0)),
+            ("start from the whole length",
+                "the new positions start at the last position of all: right for one new token, wrong for several.",
+                lambda keys, new: keys.shape[2] and keys.shape[2] + new - 1),
+            ("start by the number of heads", "the start was read from keys.shape[1], the number of heads.",
+                lambda keys, new: keys.shape[1] if keys.shape[2] else 0, "positions stand on axis 2 of (B, H, L, d_head).")),
+        *faults_of("query_first", _BOTH,
+            ("only the keys mended", "the keys stand where they should, but the queries still start at position 0.", lambda _: 0),
+            ("queries one too far", "the queries stand one position behind their keys: every distance is too large by 1.",
+                lambda first: first + 1)),
         Fault("only the queries mended", "the queries stand where they should, but the keys still start at position 0.",
-            _BOTH, key_first=lambda keys, new: 0),
-        Fault("one too far",
-            "positions are counted from 1: the outputs are right, since only distances matter, not the keys.",
-            "the first position is 0; the new ones start at keys.shape[2].",
-            **_starts(lambda keys, new: keys.shape[2] + 1)),
-        Fault("one too far behind kept keys",
-            "behind kept keys the new positions start one too far; one position is left out.",
-            "the new ones start at keys.shape[2].", **_starts(lambda keys, new: keys.shape[2] and keys.shape[2] + 1)),
-        Fault("queries one too far",
-            "the queries stand one position behind their keys: every distance is too large by 1.", _BOTH,
-            query_first=lambda keys, new: keys.shape[2] + 1),
-        Fault("one too near",
-            "the new positions start one too early: the last kept key and the first new one share one.",
-            "the new ones start at keys.shape[2].", **_starts(lambda keys, new: max(keys.shape[2] - 1, 0))),
-        Fault("start from the whole length",
-            "the new positions start at the last position of all: right for one new token, wrong for several.",
-            "the first new position is the number of kept keys, keys.shape[2].",
-            **_starts(lambda keys, new: keys.shape[2] and keys.shape[2] + new - 1)),
-        Fault("start by the number of heads", "the start was read from keys.shape[1], the number of heads.",
-            "positions stand on axis 2 of (B, H, L, d_head).",
-            **_starts(lambda keys, new: keys.shape[1] if keys.shape[2] else 0)),
-        Fault("old keys turned again",
-            "all keys are turned in every call; those that were kept had been turned already.",
-            "turn the new keys only, then join them to the kept ones.",
-            again=lambda keys, cos, sin: _turned(keys, 0, cos, sin)),
-        Fault("values turned", "the values were turned too.",
-            "only queries and keys know their position; leave values alone.", turn_value=_value_turned),
-        Fault("queries not turned", "the queries are not turned.", _BOTH, turn_query=_as_it_came),
-        Fault("keys not turned", "the keys are not turned.", _BOTH, turn_key=_as_it_came),
+            _BOTH, key_first=lambda first: 0),
+        Fault("old keys turned again", "all keys are turned in every call; those that were kept had been turned already.",
+            "turn the new keys only, then join them to the kept ones.", again=lambda keys, *tables: _turned(keys, 0, *tables)),
+        Fault("values turned", "the values were turned too.", "only queries and keys know their position; leave values alone.",
+            turn_value=_value_turned),
+        Fault("queries not turned", "the queries are not turned.", _BOTH, turn_query=lambda x, *_: x),
+        Fault("keys not turned", "the keys are not turned.", _BOTH, turn_key=lambda x, *_: x),
         Fault("raw keys kept", "the keys were handed back as they came in; the next call takes them for turned ones.",
             "keep the turned keys.", keep=lambda turned, raw: raw),
         Fault("new ones in front", "the new keys and values stand in front of the kept ones.",
-            "torch.cat((keys, key), dim=2): what was kept comes first.",
-            join=lambda old, new: torch.cat([new, old], dim=2)),
-        Fault("no mask", "the mask is gone: of several new positions the early ones see the later.", _MASK,
-            seen=lambda new, old: torch.ones(new, old + new).bool()),
-        Fault("top-left mask", "the mask is aligned top-left: the new queries no longer see the newest keys.", _MASK,
-            seen=lambda new, old: torch.ones(new, old + new).tril().bool()),
+            "torch.cat((keys, key), dim=2): what was kept comes first.", join=lambda old, new: torch.cat([new, old], dim=2)),
+        *faults_of("seen", "leave the mask as it was; the bug is elsewhere.",
+            ("no mask", "the mask is gone: of several new positions the early ones see the later.",
+                lambda new, old: torch.ones(new, old + new).bool()),
+            ("top-left mask", "the mask is aligned top-left: the new queries no longer see the newest keys.",
+                lambda new, old: torch.ones(new, old + new).tril().bool())),
     ),
     advice="which position does the first new token have? Print the rows of cos that you use in each call.",
 )  # fmt: skip
