@@ -7,12 +7,9 @@ from ..exercise import Fault
 
 
 def grouped(
-    query, key, value, mask, *,
-    share_k=lambda x, n: x.repeat_interleave(n, dim=1),
-    share_v=lambda x, n: x.repeat_interleave(n, dim=1),
-    divisor=lambda q, k, v: q.shape[-1] ** 0.5,
-    close=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
-    weigh=lambda scores: scores.softmax(-1),
+    query, key, value, mask, *, share_k=lambda x, n: x.repeat_interleave(n, dim=1),
+    share_v=lambda x, n: x.repeat_interleave(n, dim=1), divisor=lambda q, k, v: q.shape[-1] ** 0.5,
+    close=lambda scores, mask: scores.masked_fill(~mask, -torch.inf), weigh=lambda scores: scores.softmax(-1),
     after=lambda weights, mask: weights,
 ):  # fmt: skip
     """Grouped-query attention on heads that are split already (Ainslie et al. 2023); each keyword is one step."""
@@ -72,9 +69,8 @@ MASK_FAULTS = (
           _MINUS_INFINITY, close=lambda s, m: s + m),
     Fault("infinity times the mask", "minus infinity is multiplied by the mask: 0 times infinity is NaN.",
           _MINUS_INFINITY, close=lambda s, m: s + ~m * -torch.inf),
-    Fault("own causal mask from the top left", "a causal mask of its own, whatever `mask` says.",
-          "use the mask that is handed over.",
-          close=lambda s, m: s.masked_fill(torch.ones_like(s).triu(1) > 0, -torch.inf)),
+    Fault("own causal mask from the top left", "a causal mask of its own, whatever `mask` says.", "use the mask that "
+          "is handed over.", close=lambda s, m: s.masked_fill(torch.ones_like(s).triu(1) > 0, -torch.inf)),
     Fault("own causal mask", "a causal mask of its own, whatever `mask` says.", "use the mask that is handed over.",
           close=lambda s, m: s.masked_fill(torch.ones_like(s).triu(1 + s.shape[-1] - s.shape[-2]) > 0, -torch.inf)),
 )  # fmt: skip

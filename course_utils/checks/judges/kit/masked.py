@@ -9,19 +9,11 @@ LOW = -100_000.0  # below any number that an answer may take for "low enough" an
 
 
 def attend_masked(
-    query,
-    key,
-    value,
-    mask,
-    *,
-    read=lambda mask: mask,
-    factor=lambda q, k, v: q.shape[-1] ** -0.5,
-    hide=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
-    weigh=lambda scores: scores.softmax(-1),
-    after=lambda weights, mask: weights,
-    values=lambda value, mask: value,
+    query, key, value, mask, *, read=lambda mask: mask, factor=lambda q, k, v: q.shape[-1] ** -0.5,
+    hide=lambda scores, mask: scores.masked_fill(~mask, -torch.inf), weigh=lambda scores: scores.softmax(-1),
+    after=lambda weights, mask: weights, values=lambda value, mask: value,
     give=lambda output, weights, scores: (output, weights),
-):
+):  # fmt: skip
     """Attention in which hidden keys get weight 0; each keyword is one step. Returns output and weights."""
     mask = read(mask)
     scores = query @ key.transpose(-2, -1) * factor(query, key, value)
@@ -61,31 +53,26 @@ HIDING_FAULTS = (
         "True means may attend, so fill where it is False: ~mask.", read=lambda m: ~m),
     Fault("zeroed after the softmax", "weights were set to 0 after the softmax: the rows no longer sum to 1.",
         "hide the scores before the softmax.", hide=unmasked, after=lambda w, m: w * m),
-    Fault("renormalized afterwards",
-        "hidden keys were taken out after the exponentials: where their scores are far higher, 0 / 0 is left.",
-        "hide the scores first, so that they take no part in the maximum or the sum.", hide=unmasked,
-        after=lambda w, m: shared(w * m)),
+    Fault("renormalized afterwards", "hidden keys were taken out after the exponentials: where their scores are far "
+        "higher, 0 / 0 is left.", "hide the scores first, so that they take no part in the maximum or the sum.",
+        hide=unmasked, after=lambda w, m: shared(w * m)),
     Fault("no shift", _NO_SHIFT, _SHIFT, weigh=lambda s: shared(s.exp())),
     Fault("no shift, mask multiplied", _NO_SHIFT, _SHIFT, hide=unmasked, weigh=torch.exp,
         after=lambda w, m: shared(w * m)),
-    Fault("scores set to 0",
-        "hidden scores were set to 0 before the softmax, and exp(0) is 1: hidden keys keep weight.",
-        "the score of a hidden key must be minus infinity, whose exponential is 0.", hide=_filled(0.0)),
+    Fault("scores set to 0", "hidden scores were set to 0 before the softmax, and exp(0) is 1: hidden keys keep "
+        "weight.", "the score of a hidden key must be minus infinity, whose exponential is 0.", hide=_filled(0.0)),
     Fault("boolean added",
         "the mask was added to the scores as zeros and ones: that shifts scores by 1 and hides nothing.",
         "an additive mask needs 0 for allowed and minus infinity for hidden.", hide=lambda s, m: s + m.to(s.dtype)),
-    Fault("zero times infinity",
-        "every row is NaN: zeros and ones times infinity do that, for 0 times infinity is NaN.",
-        "fill instead of multiplying: masked_fill(~mask, minus infinity).",
+    Fault("zero times infinity", "every row is NaN: zeros and ones times infinity do that, for 0 times infinity is "
+        "NaN.", "fill instead of multiplying: masked_fill(~mask, minus infinity).",
         hide=lambda s, m: s + (~m).to(s.dtype) * -torch.inf),
-    Fault("not low enough",
-        "a fill value such as -1e4 or -65504: where allowed scores lie lower, hidden keys win all the weight.",
-        "fill with float('-inf'), below which there is nothing.", hide=_filled(-1e4)),
+    Fault("not low enough", "a fill value such as -1e4 or -65504: where allowed scores lie lower, hidden keys win all "
+        "the weight.", "fill with float('-inf'), below which there is nothing.", hide=_filled(-1e4)),
     Fault("sign lost", "hidden scores were set to a large POSITIVE number, so hidden keys get all the weight.",
         "the fill value is minus infinity.", hide=_filled(1e4)),
-    Fault("mask as an index",
-        "scores[~mask] = ... does not broadcast: it needs a mask in the full shape of the scores.",
-        "use masked_fill(~mask, ...) or torch.where, which broadcast.", hide=_by_index),
+    Fault("mask as an index", "scores[~mask] = ... does not broadcast: it needs a mask in the full shape of the "
+        "scores.", "use masked_fill(~mask, ...) or torch.where, which broadcast.", hide=_by_index),
 )  # fmt: skip
 
 _FACTORS = ("no scaling", "divided by d_k", "root of L_k", "root of d_v")

@@ -117,9 +117,8 @@ FAULTS = (
           "stop when all rows have ended.", stop=lambda ends: False),
     Fault("stops at the first end", "decoding stops as soon as one row has ended; the others are cut off.",
           "stop when all rows have ended: ended.all().", stop=lambda ends: (ends > 0).any()),
-    Fault("end symbol taken away", "the end symbol is replaced by padding too.",
-          "keep the end symbol; the padding begins behind it.",
-          store=lambda tokens, ended, pad: tokens.masked_fill(ended, pad)),
+    Fault("end symbol taken away", "the end symbol is replaced by padding too.", "keep the end symbol; the padding "
+          "begins behind it.", store=lambda tokens, ended, pad: tokens.masked_fill(ended, pad)),
     Fault("rows filled with the end symbol", "rows that have ended are filled with the end symbol.",
           "fill them with pad_id.", fill=lambda best, ended, end, pad: best.masked_fill(ended, end)),
     Fault("start symbol kept", "the start symbol stands in front of the result.", "return what the model said only.",
@@ -137,9 +136,8 @@ FAULTS = (
           steps=lambda n: n - 1),
     Fault("lowest score", "the symbol with the lowest score is taken.", "use argmax.",
           pick=lambda scores: scores.argmin(-1)),
-    Fault("one row's choice for all", "the first row's choice is given to every row.",
-          "take the argmax along the last axis: one choice for each row.",
-          pick=lambda scores: scores[0].argmax(-1).expand(len(scores))),
+    Fault("one row's choice for all", "the first row's choice is given to every row.", "take the argmax along the last "
+          "axis: one choice for each row.", pick=lambda scores: scores[0].argmax(-1).expand(len(scores))),
 )  # fmt: skip
 
 EXERCISE = Exercise(

@@ -94,8 +94,7 @@ FAULTS = (
     Fault("divided by the hypothesis", "the edits are divided by the length of the hypotheses: saying more lowers the "
           "rate.", _DIVIDE, length=lambda said, chosen, accepted: len(said)),
     Fault("divided by the hypothesis, word by word", "each word's edits are divided by the length of its hypothesis: "
-          "one that says nothing divides by zero.", _DIVIDE,
-          length=lambda said, chosen, accepted: len(said),
+          "one that says nothing divides by zero.", _DIVIDE, length=lambda said, chosen, accepted: len(said),
           finish=lambda edits, lengths: sum(e / n for e, n in zip(edits, lengths, strict=True)) / len(edits)),
     Fault("divided by the longer of the two", "the edits are divided by the longer of hypothesis and pronunciation.",
           _LENGTH, length=lambda said, chosen, accepted: max(len(said), *map(len, chosen))),
@@ -113,9 +112,8 @@ FAULTS = (
           "count edits, divide by phonemes.", finish=lambda edits, lengths: sum(e > 0 for e in edits) / len(edits)),
     Fault("accuracy", "1 minus the rate: the share that is right.", "return the rate of errors itself.",
           finish=lambda edits, lengths: 1 - sum(edits) / sum(lengths)),
-    Fault("each word cut at 1", "the edits of a word are cut off at its length.",
-          "a word may need more edits than it has phonemes; count them all.",
-          finish=lambda edits, lengths: sum(map(min, edits, lengths)) / sum(lengths)),
+    Fault("each word cut at 1", "the edits of a word are cut off at its length.", "a word may need more edits than it "
+          "has phonemes; count them all.", finish=lambda edits, lengths: sum(map(min, edits, lengths)) / sum(lengths)),
     Fault("cut at 1", "the rate is cut off at 1.", "leave out min: it may be above 1.",
           finish=lambda edits, lengths: min(1.0, sum(edits) / sum(lengths))),
     Fault("rounded", "a whole-number division: the rest is thrown away.", "divide with /.",

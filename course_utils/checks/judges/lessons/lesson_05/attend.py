@@ -43,19 +43,13 @@ _LAST = "padding is to be hidden as a key: the tokens belong in the last axis."
 _BATCH = "keep the batch axis."
 
 EXERCISE = Exercise(
-    answer="attend",
-    cases=_cases,
-    reference=attend,
-    returns=("output", "weights"),
-    faults=(
-        Fault("still rows",
-            "the bug is still there: the mask has shape (B, 1, L, 1) and hides rows, the queries of the padding.",
-            _LAST, place=lambda k: k[:, None, :, None], hide=_filled),
+    answer="attend", cases=_cases, reference=attend, returns=("output", "weights"), faults=(
+        Fault("still rows", "the bug is still there: the mask has shape (B, 1, L, 1) and hides rows, the queries of "
+            "the padding.", _LAST, place=lambda k: k[:, None, :, None], hide=_filled),
         Fault("still rows, -inf", "the fill value is changed and the axis is not: the mask hides rows, now as NaN.",
             _LAST, place=lambda k: k[:, None, :, None]),
-        Fault("rows too",
-            "padding is hidden on both axes; a padded query then sees nothing, and L_q may differ from L_k.",
-            "hide the keys alone: the tokens belong in the last axis, nowhere else.",
+        Fault("rows too", "padding is hidden on both axes; a padded query then sees nothing, and L_q may differ from "
+            "L_k.", "hide the keys alone: the tokens belong in the last axis, nowhere else.",
             place=lambda k: k[:, None, None, :] & k[:, None, :, None], hide=_filled),
         Fault("along the heads", "a mask of shape (B, 1, L_k): against four axes it lines up the batch with the heads.",
             "add an axis of size 1 for the heads and one for the queries.", place=lambda k: k[:, None]),

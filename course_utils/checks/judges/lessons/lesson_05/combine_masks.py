@@ -9,13 +9,9 @@ from ...exercise import Case, Exercise, Fault
 
 
 def combine_masks(
-    *masks,
-    given=lambda masks: [mask for mask in masks if mask is not None],
-    read=lambda mask: mask,
-    join=lambda masks: functools.reduce(operator.and_, masks),
-    form=lambda mask: mask,
-    none=lambda: None,
-):
+    *masks, given=lambda masks: [mask for mask in masks if mask is not None], read=lambda mask: mask,
+    join=lambda masks: functools.reduce(operator.and_, masks), form=lambda mask: mask, none=lambda: None,
+):  # fmt: skip
     """What all masks allow, None if there is none; each keyword is one step."""
     left = given(masks)
     return form(join([read(mask) for mask in left])) if left else none()
@@ -50,11 +46,7 @@ _ALL = "a key must be allowed by ALL masks: join them by and, &."
 _TRUTH = "asks a whole tensor for one truth value, which it has not."
 
 EXERCISE = Exercise(
-    answer="combine_masks",
-    cases=_cases,
-    reference=combine_masks,
-    returns=("combined mask",),
-    faults=(
+    answer="combine_masks", cases=_cases, reference=combine_masks, returns=("combined mask",), faults=(
         Fault("joined by or", "masks joined by or (a sum of booleans is one too): what ANY mask allows is seen.", _ALL,
             join=_reduced(operator.or_)),
         Fault("exclusive or", "masks joined by exclusive or: what an odd number of masks allows.", _ALL,

@@ -16,16 +16,9 @@ def _apart(before, after):
 
 
 def leaks(
-    attend,
-    x,
-    *,
-    splits=lambda length: range(1, length),
-    change=_noise,
-    past=lambda t: slice(t),
-    items=lambda outputs: outputs,
-    differ=_apart,
-    answer=lambda found: found,
-):
+    attend, x, *, splits=lambda length: range(1, length), change=_noise, past=lambda t: slice(t),
+    items=lambda outputs: outputs, differ=_apart, answer=lambda found: found,
+):  # fmt: skip
     """Whether an output changes where only what comes later was changed; each keyword is one step."""
     before = attend(x)
     for t in splits(x.shape[1]):
@@ -75,11 +68,7 @@ _PAST = "change from t on, and compare [:, :t]."
 _ABSOLUTE = "compare entry by entry: (after - before).abs().max(), or torch.allclose."
 
 EXERCISE = Exercise(
-    answer="leaks",
-    cases=_cases,
-    reference=leaks,
-    returns=("leaks",),
-    faults=(
+    answer="leaks", cases=_cases, reference=leaks, returns=("leaks",), faults=(
         Fault("everything compared", "it says that everything leaks: comparing the changed positions too does that.",
             "compare the outputs before position t only.", differ=lambda b, a: True),
         Fault("one too many", "position t, which was changed, is compared too: the slice is one too long.", _PAST,
@@ -93,35 +82,28 @@ EXERCISE = Exercise(
             _EVERY, splits=lambda n: [n - 1]),
         Fault("first output only", "only the first output is compared; a leak into later outputs goes unnoticed.",
             _EVERY, splits=lambda n: [1]),
-        Fault("one split",
-            "one split in the middle; a leak between two positions on the same side of it goes unnoticed.", _EVERY,
-            splits=lambda n: [n // 2]),
-        Fault("last split forgotten",
-            "a leak from the last position alone goes unnoticed: the last split seems to be missing.",
-            "range(1, L) ends at L - 1.", splits=lambda n: range(1, n - 1)),
-        Fault("first split forgotten",
-            "a leak into the first output alone goes unnoticed: the first split seems to be missing.",
-            "start at t = 1.", splits=lambda n: range(2, n)),
+        Fault("one split", "one split in the middle; a leak between two positions on the same side of it goes "
+            "unnoticed.", _EVERY, splits=lambda n: [n // 2]),
+        Fault("last split forgotten", "a leak from the last position alone goes unnoticed: the last split seems to be "
+            "missing.", "range(1, L) ends at L - 1.", splits=lambda n: range(1, n - 1)),
+        Fault("first split forgotten", "a leak into the first output alone goes unnoticed: the first split seems to be "
+            "missing.", "start at t = 1.", splits=lambda n: range(2, n)),
         Fault("neighbors left out",
             "an output is never compared while its next position changes: a slice is off by one.",
             "change from t on, changed[:, t:], and compare what is before t, [:, :t].", past=lambda t: slice(t - 1)),
         Fault("first item only", "only the first item of the batch is compared.",
             "compare the whole batch: out[:, :t].", items=lambda o: o[:1]),
-        Fault("future reordered",
-            "the future is only reordered. Attention does not notice the order of its keys, so the leak stays hidden.",
-            "put other numbers there: add something, or draw new ones.",
+        Fault("future reordered", "the future is only reordered. Attention does not notice the order of its keys, so "
+            "the leak stays hidden.", "put other numbers there: add something, or draw new ones.",
             change=lambda x, t: torch.cat([x[:, :t], x[:, t:].flip(1)], 1)),
-        Fault("one number for all",
-            "all entries of a token are moved, or stretched, by one number; normalizing the token takes that out again.",
-            "put other numbers there, a different one for each entry: torch.randn_like.",
+        Fault("one number for all", "all entries of a token are moved, or stretched, by one number; normalizing the "
+            "token takes that out again.", "put other numbers there, a different one for each entry: torch.randn_like.",
             change=lambda x, t: torch.cat([x[:, :t], x[:, t:] + 1], 1)),
-        Fault("one entry changed",
-            "only the first entry of each token is changed; a leak through the others goes unnoticed.",
-            "change all entries of the positions from t on.",
+        Fault("one entry changed", "only the first entry of each token is changed; a leak through the others goes "
+            "unnoticed.", "change all entries of the positions from t on.",
             change=lambda x, t: torch.cat([x[:, :t], x[:, t:] + torch.eye(x.shape[-1])[0]], 1)),
-        Fault("NaN in the future",
-            "NaN in the future reaches every output: a weight of 0 times NaN is NaN, and a sound mask looks leaky.",
-            "change the future to other ordinary numbers.",
+        Fault("NaN in the future", "NaN in the future reaches every output: a weight of 0 times NaN is NaN, and a "
+            "sound mask looks leaky.", "change the future to other ordinary numbers.",
             change=lambda x, t: torch.cat([x[:, :t], torch.full_like(x[:, t:], torch.nan)], 1)),
         Fault("too generous",
             "a difference that is too large passes for rounding, so that a faint leak goes unnoticed.",

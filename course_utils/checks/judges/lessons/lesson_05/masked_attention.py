@@ -65,20 +65,15 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="masked_attention",
-    cases=_cases,
-    reference=attend_masked,
-    returns=("output", "weights"),
-    faults=(
+    answer="masked_attention", cases=_cases, reference=attend_masked, returns=("output", "weights"), faults=(
         *HIDING_FAULTS,
         Fault("too large for half", "a fill value such as -1e9 or -1e20: no float16 number is that large.",
             "fill with float('-inf'), which every floating-point type has.", hide=lambda s, m: s.masked_fill(~m, -1e9)),
         Fault("added, too large for half",
             "a fill value such as -1e9 was added: float16 cannot hold it, so the scores became float32.",
             "use masked_fill with float('-inf'); it keeps the dtype.", hide=lambda s, m: s + (~m) * -1e9),
-        Fault("0 times infinity, float32",
-            "the inverted mask times minus infinity is added: 0 times infinity is NaN, and in half precision it is float32.",
-            "fill instead of multiplying: masked_fill(~mask, minus infinity).",
+        Fault("0 times infinity, float32", "the inverted mask times minus infinity is added: 0 times infinity is NaN, "
+            "and in half precision it is float32.", "fill instead of multiplying: masked_fill(~mask, minus infinity).",
             hide=lambda s, m: s + (~m) * -torch.inf),
         Fault("first query's mask", "the mask of the first query was used for every query.",
             "keep all rows of the mask.", read=lambda m: m[..., :1, :]),
@@ -87,9 +82,8 @@ EXERCISE = Exercise(
         Fault("weights not masked",
             "the output is right, but the weights beside it are those of a softmax without the mask.",
             "hand back the weights that you multiply the values with.", give=lambda o, w, s: (o, s.softmax(-1))),
-        Fault("over the queries, no NaN",
-            "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",
-            "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2).nan_to_num()),
+        Fault("over the queries, no NaN", "a softmax over the queries (dim=-2): your columns sum to 1, your rows "
+            "should.", "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2).nan_to_num()),
         *COMMON_WEIGHINGS,
         *COMMON_FACTORS,
     ),

@@ -9,16 +9,9 @@ from ...kit.masks import FORM_FAULTS, TOP_LEFT, WRONG_SIDE, cases_of_numbers, po
 
 
 def sliding_window_mask(
-    L_q,
-    L_k,
-    window,
-    *,
-    start=lambda L_q, L_k: L_k - L_q,
-    past=lambda query, key: key <= query,
-    near=lambda query, key, window: query - key < window,
-    join=operator.and_,
-    form=lambda mask: mask,
-):
+    L_q, L_k, window, *, start=lambda L_q, L_k: L_k - L_q, past=lambda query, key: key <= query,
+    near=lambda query, key, window: query - key < window, join=operator.and_, form=lambda mask: mask,
+):  # fmt: skip
     """True where a key is one of the ``window`` newest, ``(L_q, L_k)``; each keyword is one step."""
     query, key = positions(L_q, L_k, start(L_q, L_k))
     return form(join(past(query, key), near(query, key, window)))
@@ -42,19 +35,13 @@ def _sliced(query, key, window):
 _BOTH = "shift both edges by L_k - L_q."
 
 EXERCISE = Exercise(
-    answer="sliding_window_mask",
-    cases=_cases,
-    reference=sliding_window_mask,
-    returns=("mask",),
-    faults=(
+    answer="sliding_window_mask", cases=_cases, reference=sliding_window_mask, returns=("mask",), faults=(
         TOP_LEFT,
         WRONG_SIDE,
-        Fault("one too wide", "a window off by one: queries see window + 1 keys.",
-            "the query's own position counts; the oldest key lies window - 1 steps back.",
-            near=lambda q, k, w: q - k <= w),
-        Fault("one too narrow", "a window off by one: queries see window - 1 keys.",
-            "window counts the query's own position once; distances 0 to window - 1 are allowed.",
-            near=lambda q, k, w: q - k < w - 1),
+        Fault("one too wide", "a window off by one: queries see window + 1 keys.", "the query's own position counts; "
+            "the oldest key lies window - 1 steps back.", near=lambda q, k, w: q - k <= w),
+        Fault("one too narrow", "a window off by one: queries see window - 1 keys.", "window counts the query's own "
+            "position once; distances 0 to window - 1 are allowed.", near=lambda q, k, w: q - k < w - 1),
         Fault("own position hidden", "the query's own position is hidden: no token can see itself.",
             "start at distance 0.", past=lambda q, k: k < q),
         Fault("window ends before the query",
@@ -70,15 +57,12 @@ EXERCISE = Exercise(
             "a key must be past AND near: use &.", join=operator.or_),
         Fault("near edge top-left", "two alignments: the window ends top-left and begins bottom-right.", _BOTH,
             past=lambda q, k: k <= q - _shift(q, k)),
-        Fault("far edge top-left",
-            "two alignments: the window ends bottom-right and begins top-left, so it is too wide.", _BOTH,
-            near=lambda q, k, w: q - k - _shift(q, k) < w),
-        Fault("negative slice",
-            "a slice that begins at a negative index counts from the end: early queries lose their keys.",
-            "begin at max(0, position - window + 1).", near=_sliced),
-        Fault("blocks", "blocks of window positions: the first query of a block sees itself only.",
-            "ask how far the key lies behind the query, not in which block the two are.",
-            near=lambda q, k, w: q // w == k // w),
+        Fault("far edge top-left", "two alignments: the window ends bottom-right and begins top-left, so it is too "
+            "wide.", _BOTH, near=lambda q, k, w: q - k - _shift(q, k) < w),
+        Fault("negative slice", "a slice that begins at a negative index counts from the end: early queries lose their "
+            "keys.", "begin at max(0, position - window + 1).", near=_sliced),
+        Fault("blocks", "blocks of window positions: the first query of a block sees itself only.", "ask how far the "
+            "key lies behind the query, not in which block the two are.", near=lambda q, k, w: q // w == k // w),
         Fault("outside the window", "the far past is allowed and the window hidden.",
             "allow distances 0 to window - 1.", near=lambda q, k, w: q - k >= w),
         Fault("into the future", "the window looks forward: it holds the query and what comes after it.",

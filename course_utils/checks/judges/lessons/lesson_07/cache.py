@@ -101,11 +101,8 @@ _FIRST = (
 )
 
 EXERCISE = Exercise(
-    answer="Cache",
-    cases=_cases,
-    reference=lambda **parts: type("Cache", (_Cache,), parts),
-    returns=("keys", "values", "length", "what the update without room raised"),
-    faults=(
+    answer="Cache", cases=_cases, reference=lambda **parts: type("Cache", (_Cache,), parts),
+    returns=("keys", "values", "length", "what the update without room raised"), faults=(
         Fault("unwritten tail", "the whole room came back, its unwritten tail included: those zeros would get weight.",
               _SO_FAR, read=lambda self, key, value: tuple(self.kept)),
         Fault("unwritten tail of the values", "the keys are cut to the length, the values are not.", _SO_FAR,
@@ -118,9 +115,8 @@ EXERCISE = Exercise(
               read=lambda self, key, value: _Cache.read(self, key, value)[::-1]),
         Fault("nothing returned", "update returns nothing.", "end update with a return of keys and values so far.",
               read=lambda self, key, value: None),
-        Fault("length never raised, the new ones handed back",
-              "self.length stays 0, so that each update overwrites the one before.", _COUNT,
-              grow=lambda self, new: 0, read=_cut(lambda self, key: key.shape[2])),
+        Fault("length never raised, the new ones handed back", "self.length stays 0, so that each update overwrites "
+              "the one before.", _COUNT, grow=lambda self, new: 0, read=_cut(lambda self, key: key.shape[2])),
         Fault("length never raised", "self.length stays 0, so nothing is handed back.", _COUNT,
               grow=lambda self, new: 0),
         Fault("length counts the updates", "the length grows by 1 at each update, however many positions came.",
@@ -151,9 +147,8 @@ EXERCISE = Exercise(
         Fault("newest first", "the new positions stand before the old ones.",
               "keep them in the order in which they came: a causal mask counts on it.",
               put=lambda self, kept, start, more: torch.cat([more, kept[:, :, : -more.shape[2]]], dim=2)),
-        Fault("a full cache refused", "an update that fills the room exactly is refused.",
-              "refuse only if length + L_new is greater than max_len.",
-              no_room=lambda self, new: self.length + new >= self.max_len),
+        Fault("a full cache refused", "an update that fills the room exactly is refused.", "refuse only if length + "
+              "L_new is greater than max_len.", no_room=lambda self, new: self.length + new >= self.max_len),
         Fault("overflow left to PyTorch", "an update without room ends in PyTorch's RuntimeError, which says nothing "
               "of a cache.", _FIRST, no_room=lambda self, new: False),
         Fault("looked at alone", "an update is refused only if it is larger than the whole room, whatever is written.",

@@ -37,11 +37,7 @@ _AXIS = "the heads stand on axis 1 of (B, H_kv, L, d_head)."
 _ORDER = "put the copies on a new axis right after the heads, then merge axes 1 and 2."
 
 EXERCISE = Exercise(
-    answer="repeat_kv",
-    cases=_cases,
-    reference=_repeat,
-    returns=("heads",),
-    faults=(
+    answer="repeat_kv", cases=_cases, reference=_repeat, returns=("heads",), faults=(
         Fault("repeat", "the heads come in the order 0 1 2 0 1 2, as `repeat` gives them: query head h meets head "
               "h % H_kv.", "each head comes num_repeats times in a row, 0 0 1 1 2 2: `repeat_interleave` does that.",
               arrange=tiled),
