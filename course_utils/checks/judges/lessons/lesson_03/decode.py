@@ -74,8 +74,7 @@ FAULTS = (
           asked=lambda now, first, older: first, before=lambda now, first: first),
     Fault("context in front of the state", "the features hold the context first, then the state.",
           "leave that order as it was: state, context.", join=lambda state, context: side_by_side(context, state)),
-    Fault("steps in front", "the steps stand in the first axis, (L_t, B, ...).", "stack them along dim=1.",
-          stack=torch.stack),
+    Fault("steps in front", "the steps stand in the first axis, (L_t, B, ...).", "stack them along dim=1.", stack=torch.stack),
     Fault("same symbol at every step", "every step reads the first symbol.", "step t reads embedded[:, t].",
           symbol=lambda embedded, t: embedded[:, 0]),
 )  # fmt: skip
