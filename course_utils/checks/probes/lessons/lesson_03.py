@@ -67,15 +67,14 @@ def _decoded(answer, case):
     return answer(step, *(case[name] for name in ("state", "start_id", "end_id", "pad_id", "max_len")))
 
 
-def _library(*names):
-    return tuple(f"course_utils.{name}" for name in names)
-
-
 PROBES = {
-    "attention_step": Probe(off_limits=_library("attention.AdditiveAttention", "attention.masked_softmax"), gradients=True),
+    "attention_step": Probe(
+        off_limits=("course_utils.attention.AdditiveAttention", "course_utils.attention.masked_softmax"), gradients=True),
     "decoder_step": Probe(call=_one_step, gradients=True),
-    "forced_loss": Probe(call=_loss, off_limits=_library("training.teacher_forced_loss", "training.label_smoothing_loss")),
-    "greedy_decode": Probe(call=_decoded, off_limits=_library("decoding.greedy_decode")),
-    "phoneme_error_rate": Probe(off_limits=_library("metrics.phoneme_error_rate", "metrics.word_error_rate")),
+    "forced_loss": Probe(call=_loss,
+        off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss")),
+    "greedy_decode": Probe(call=_decoded, off_limits=("course_utils.decoding.greedy_decode",)),
+    "phoneme_error_rate": Probe(
+        off_limits=("course_utils.metrics.phoneme_error_rate", "course_utils.metrics.word_error_rate")),
     "decode": Probe(call=_all_steps, gradients=True),
-}
+}  # fmt: skip

@@ -58,18 +58,6 @@ def _running_mean(name, x):
     return x.cumsum(1) / torch.arange(1, x.shape[1] + 1)[:, None]
 
 
-def _mean_before(name, x):
-    return F.pad(x, (0, 0, 1, 0))[:, :-1].cumsum(1) / torch.arange(x.shape[1]).clamp(min=1)[:, None]
-
-
-def _faint(name, x):
-    return x + 3e-4 * torch.tanh(x.mean(1, keepdim=True))
-
-
-def _last_entry(name, x):
-    return torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1)
-
-
 def _opposite(name, x):
     """The mean of all tokens is added to one entry and subtracted from the next."""
     far = x.mean(1, keepdim=True)[..., :1]
@@ -92,9 +80,9 @@ def _rounding(name, x):
 
 _FUNCTIONS = {
     "running mean": _running_mean,
-    "mean of the past without itself": _mean_before,
-    "faint": _faint,
-    "one entry of each token moves back": _last_entry,
+    "mean of the past without itself": lambda name, x: F.pad(_running_mean(name, x), (0, 0, 1, 0))[:, :-1],
+    "faint": lambda name, x: x + 3e-4 * torch.tanh(x.mean(1, keepdim=True)),
+    "one entry of each token moves back": lambda name, x: torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1),
     "opposite changes in two entries": _opposite,
     "tokens turned, their lengths kept": _turned,
     "running mean, rounded another way each time": _rounding,

@@ -23,8 +23,7 @@ def _cases(seed):
 
 EXERCISE = Exercise(
     answer="causal_mask", cases=_cases, reference=causal_mask, returns=("mask",), faults=(
-        TOP_LEFT,
-        WRONG_SIDE,
+        TOP_LEFT, WRONG_SIDE, *FORM_FAULTS,
         Fault("shift of 1", "the diagonal is shifted by 1 whatever the lengths are; in the example that happens to "
             "fit.", "the shift is the number of earlier keys, L_k - L_q.", start=lambda L_q, L_k: 1),
         Fault("open if lengths differ", "with L_q < L_k your mask hides nothing. That is right for one new query only.",
@@ -43,7 +42,6 @@ EXERCISE = Exercise(
             whole=lambda L_q, L_k: torch.cat([torch.ones(L_q, L_q).tril(), torch.ones(L_q, L_k - L_q)], 1).bool()),
         Fault("zero times infinity", "a triangle of zeros and ones times minus infinity: 0 times infinity is NaN.",
             "compare indices: the result is boolean, as asked for.", form=lambda m: (~m).float() * -torch.inf),
-        *FORM_FAULTS,
     ),
     advice="write down the mask for L_q=2, L_k=5 by hand: the last query sees all five keys.",
 )  # fmt: skip
