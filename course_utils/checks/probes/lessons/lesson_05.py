@@ -12,10 +12,6 @@ _ATTENTION = "course_utils.attention.scaled_dot_product_attention"
 _SOFTMAX = "course_utils.attention.masked_softmax"
 
 
-def _one_by_one(answer, case):
-    return answer(*case["masks"])
-
-
 def _detector(answer, case):
     return answer(functools.partial(_FUNCTIONS.get(case["attend"], _attention), case["attend"]), case["x"])
 
@@ -92,7 +88,9 @@ PROBES = {
     "padding_mask": Probe(off_limits=("course_utils.masks.padding_mask",)),
     "causal_mask": Probe(off_limits=("course_utils.masks.causal_mask", "course_utils.masks.sliding_window_mask")),
     "masked_attention": Probe(off_limits=(_FUSED, _ATTENTION, _SOFTMAX), gradients=True),
-    "combine_masks": Probe(call=_one_by_one, off_limits=("course_utils.masks.combine_masks",)),
+    "combine_masks": Probe(
+        call=lambda answer, case: answer(*case["masks"]), off_limits=("course_utils.masks.combine_masks",)
+    ),
     "masked_softmax": Probe(off_limits=(_SOFTMAX,), gradients=True),
     "sliding_window_mask": Probe(off_limits=("course_utils.masks.sliding_window_mask",)),
     "leaks": Probe(call=_detector),

@@ -36,7 +36,6 @@ def _cases(seed):
 
 
 _LAST = "padding is to be hidden as a key: the tokens belong in the last axis."
-_BATCH = "keep the batch axis."
 
 EXERCISE = Exercise(
     answer="attend", cases=_cases, reference=attend, returns=("output", "weights"), faults=(
@@ -53,9 +52,7 @@ EXERCISE = Exercise(
             "add two axes of size 1 between the batch and the keys.", place=lambda k: k),
         Fault("tokens as heads", "a mask of shape (B, L, 1, 1): the tokens stand where the heads belong.",
             "the keys are the last axis of (B, H, L_q, L_k).", place=lambda k: k[:, :, None, None]),
-        Fault("first item for all", "the padding of the first item is used for the whole batch.", _BATCH,
-            place=lambda k: k[0]),
-        Fault("any item's padding", "a key is seen by all items if it is real in any of them.", _BATCH,
+        Fault("any item's padding", "a key is seen by all items if it is real in any of them.", "keep the batch axis.",
             place=lambda k: k.any(0)),
         Fault("values zeroed", "the values of the padding are set to 0, but it keeps its share of the weights.",
             "hide the scores before the softmax, as the given code did.", hide=lambda s, m: s,

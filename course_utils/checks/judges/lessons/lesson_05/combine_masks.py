@@ -6,6 +6,7 @@ import operator
 import torch
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 
 
 def combine_masks(
@@ -42,19 +43,16 @@ def _reduced(join):
     return lambda masks: functools.reduce(join, masks)
 
 
-_ALL = "a key must be allowed by ALL masks: join them by and, &."
 _TRUTH = "asks a whole tensor for one truth value, which it has not."
 
 EXERCISE = Exercise(
     answer="combine_masks", cases=_cases, reference=combine_masks, returns=("combined mask",), faults=(
-        Fault("joined by or", "masks joined by or (a sum of booleans is one too): what ANY mask allows is seen.", _ALL,
-            join=_reduced(operator.or_)),
-        Fault("exclusive or", "masks joined by exclusive or: what an odd number of masks allows.", _ALL,
-            join=_reduced(operator.xor)),
-        Fault("equal", "True where the masks agree, also where both hide.", "both must be True: use &, not ==.",
-            join=_reduced(operator.eq)),
-        Fault("Python's and", f"the word `and` {_TRUTH}", "use &, which works entry by entry.",
-            join=_reduced(lambda a, b: a and b)),
+        *faults_of("join", "a key must be allowed by ALL masks: join them by and, &.",
+            ("joined by or", "masks joined by or (a sum of booleans is one too): what ANY mask allows is seen.",
+             _reduced(operator.or_)),
+            ("exclusive or", "masks joined by exclusive or: what an odd number of masks allows.", _reduced(operator.xor)),
+            ("equal", "True where the masks agree, also where both hide.", _reduced(operator.eq), "use &, not ==."),
+            ("Python's and", f"the word `and` {_TRUTH}", _reduced(lambda a, b: a and b), "use &, which works entry by entry.")),
         Fault("in place", "the first mask is changed in place (&=): its owner loses it, and it cannot grow in shape.",
             "write result = result & mask.", join=_reduced(operator.iand)),
         Fault("stacked", "the masks were stacked as they are, which needs equal shapes; these only broadcast.",

@@ -68,7 +68,7 @@ def misses(view: View) -> Told | None:
 
 
 _PAST = "change from t on, and compare [:, :t]."
-_MILLIONTH = "compare with a tolerance near 1e-6: torch.allclose, not torch.equal."
+_MILLIONTH = "compare with a tolerance near 1e-6: torch.allclose(after, before, atol=1e-6)."
 
 EXERCISE = Exercise(
     answer="leaks", cases=_cases, reference=leaks, returns=("leaks",), faults=(
