@@ -7,17 +7,9 @@ from ..symptoms.view import Told
 
 
 def decoder_case(rng, lead, L, d_embed, d_state, d_enc, V=2, dtype=torch.float32):
-    """One case. The numbers of the three parts are the check's own.
+    """One case; ``embedded`` has ``lead`` in front of its last axis: ``(B,)`` or ``(B, L_t)``; words have L letters.
 
-    Args:
-        rng: The generator.
-        lead: The axes of ``embedded`` in front of its last: ``(B,)`` or ``(B, L_t)``.
-        L: Letters of each word.
-        d_embed: Size of an embedded sound.
-        d_state: Size of the decoder's state.
-        d_enc: Size of an encoder state.
-        V: Symbols that ``output`` scores.
-        dtype: Of all numbers.
+    The numbers of the three parts are the check's own.
     """
     d_in, d_out = d_embed + d_enc, d_state + d_enc + d_embed
 
@@ -25,16 +17,11 @@ def decoder_case(rng, lead, L, d_embed, d_state, d_enc, V=2, dtype=torch.float32
         return size * torch.randn(*shape, generator=rng, dtype=dtype)
 
     return Case(
-        embedded=drawn(*lead, d_embed),
-        state=drawn(lead[0], d_state),
-        _encoded=drawn(lead[0], L, d_enc),
-        _W_att=drawn(d_state, d_enc),
-        _W_ih=drawn(3 * d_state, d_in, size=d_in**-0.5),
-        _W_hh=drawn(3 * d_state, d_state, size=d_state**-0.5),
-        _bias=drawn(3 * d_state, size=0.3),
-        _W_out=drawn(V, d_out, size=d_out**-0.5),
-        _b_out=drawn(V),
-    )
+        embedded=drawn(*lead, d_embed), state=drawn(lead[0], d_state), _encoded=drawn(lead[0], L, d_enc),
+        _W_att=drawn(d_state, d_enc), _W_ih=drawn(3 * d_state, d_in, size=d_in**-0.5),
+        _W_hh=drawn(3 * d_state, d_state, size=d_state**-0.5), _bias=drawn(3 * d_state, size=0.3),
+        _W_out=drawn(V, d_out, size=d_out**-0.5), _b_out=drawn(V),
+    )  # fmt: skip
 
 
 def side_by_side(*parts):
@@ -48,6 +35,5 @@ def another_width(view):
     if case["outcome"] != "raised" or " reads rows of " not in case["message"]:
         return None
     said = f"what {case['message'].split()[0]} is given is not as wide as it should be: a part is missing, or too much."
-    return Told(
-        "symptom", "another width", said, "print the shapes of the parts that you join, and compare with the table."
-    )
+    advice = "print the shapes of the parts that you join, and compare with the table."
+    return Told("symptom", "another width", said, advice)

@@ -4,15 +4,13 @@ import torch
 import torch.nn.functional as F
 
 from ..exercise import Fault
+from .parts import faults_of
 
 
 def grouped(
-    query, key, value, mask, *,
-    share_k=lambda x, n: x.repeat_interleave(n, dim=1),
-    share_v=lambda x, n: x.repeat_interleave(n, dim=1),
-    divisor=lambda q, k, v: q.shape[-1] ** 0.5,
-    close=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
-    weigh=lambda scores: scores.softmax(-1),
+    query, key, value, mask, *, share_k=lambda x, n: x.repeat_interleave(n, dim=1),
+    share_v=lambda x, n: x.repeat_interleave(n, dim=1), divisor=lambda q, k, v: q.shape[-1] ** 0.5,
+    close=lambda scores, mask: scores.masked_fill(~mask, -torch.inf), weigh=lambda scores: scores.softmax(-1),
     after=lambda weights, mask: weights,
 ):  # fmt: skip
     """Grouped-query attention on heads that are split already (Ainslie et al. 2023); each keyword is one step."""
@@ -39,8 +37,6 @@ def _shared(share):
 _IN_A_ROW = "each key/value head comes H / H_kv times in a row, 0 0 1 1 2 2: repeat_interleave with dim=1 does that."
 _ALIKE = "share keys and values in the same way, each head several times in a row."
 _MINUS_INFINITY = "fill the forbidden places with minus infinity before the softmax: masked_fill(~mask, float('-inf'))."
-_TURNED = "the mask is read the other way round: where it is True, attention is forbidden."
-_ROOT = "divide by the square root of the size of one head, query.shape[-1] ** 0.5."
 
 SHARING_FAULTS = (
     Fault("repeat", "query head h meets key/value head h % H_kv, the order 0 1 0 1 that `repeat` gives.", _IN_A_ROW,
@@ -62,29 +58,25 @@ SHARING_FAULTS = (
 
 MASK_FAULTS = (
     Fault("no mask", "the mask plays no part: every query sees every key.", _MINUS_INFINITY, close=lambda s, m: s),
-    Fault("mask inverted", _TURNED, "fill where ~mask.", close=lambda s, m: s.masked_fill(m, -1e9)),
-    Fault("mask inverted, with infinity", _TURNED, "fill where ~mask.", close=lambda s, m: s.masked_fill(m, -torch.inf)),
+    *(Fault(name, "the mask is read the other way round: where it is True, attention is forbidden.", "fill where ~mask.",
+            close=lambda s, m, low=low: s.masked_fill(m, low))
+      for name, low in (("mask inverted", -1e9), ("mask inverted, with infinity", -torch.inf))),
     Fault("mask after the softmax", "the weights are set to 0 after the softmax, so that rows no longer sum to 1.",
           _MINUS_INFINITY, close=lambda s, m: s, after=lambda w, m: w * m),
-    Fault("masked scores are 0", "forbidden scores are set to 0, and a score of 0 still gets weight: exp(0) is 1.",
-          _MINUS_INFINITY, close=lambda s, m: s * m),
-    Fault("mask added", "the mask is added to the scores: True counts as 1 and False as 0, and nothing is closed.",
-          _MINUS_INFINITY, close=lambda s, m: s + m),
-    Fault("infinity times the mask", "minus infinity is multiplied by the mask: 0 times infinity is NaN.",
-          _MINUS_INFINITY, close=lambda s, m: s + ~m * -torch.inf),
-    Fault("own causal mask from the top left", "a causal mask of its own, whatever `mask` says.",
-          "use the mask that is handed over.",
-          close=lambda s, m: s.masked_fill(torch.ones_like(s).triu(1) > 0, -torch.inf)),
+    *faults_of("close", _MINUS_INFINITY,
+        ("masked scores are 0", "forbidden scores are set to 0, and still get weight: exp(0) is 1.", lambda s, m: s * m),
+        ("mask added", "the mask is added to the scores: True counts as 1, False as 0; nothing is closed.", lambda s, m: s + m),
+        ("infinity times the mask", "minus infinity is multiplied by the mask: 0 times infinity is NaN.",
+         lambda s, m: s + ~m * -torch.inf)),
     Fault("own causal mask", "a causal mask of its own, whatever `mask` says.", "use the mask that is handed over.",
           close=lambda s, m: s.masked_fill(torch.ones_like(s).triu(1 + s.shape[-1] - s.shape[-2]) > 0, -torch.inf)),
 )  # fmt: skip
 
 WEIGHT_FAULTS = (
-    Fault("no scaling", "the scores are not divided by the root of the head size.", _ROOT, divisor=lambda q, k, v: 1.0),
-    Fault("divided by the head size", "the scores are divided by the head size, not by its square root.", _ROOT,
-          divisor=lambda q, k, v: q.shape[-1]),
-    Fault("root of L_k", "the scores are divided by the root of the number of keys.", _ROOT,
-          divisor=lambda q, k, v: k.shape[-2] ** 0.5),
+    *faults_of("divisor", "divide by the square root of the size of one head, query.shape[-1] ** 0.5.",
+        ("no scaling", "the scores are not divided by the root of the head size.", lambda q, k, v: 1.0),
+        ("divided by the head size", "the scores are divided by the head size, not by its square root.",
+         lambda q, k, v: q.shape[-1])),
     Fault("over the queries", "the softmax goes over the queries (dim=-2): columns sum to 1, rows should.",
           "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2)),
     Fault("hard argmax", "all weight lies on the best key: a hard maximum.", "use a softmax: every open key counts.",

@@ -24,9 +24,8 @@ def cases_of_numbers(*names_and_sizes):
 FORM_FAULTS = (
     Fault("zeros and ones", "a mask of the numbers 0 and 1; PyTorch would add a float mask to the scores.",
         "make it boolean: a comparison is, .bool() and dtype=torch.bool do it too.", form=lambda m: m.float()),
-    Fault("additive", "an additive mask, 0 and minus infinity; asked for is a boolean one.",
-        "return booleans: True where a query may attend.",
-        form=lambda m: torch.zeros(m.shape).masked_fill(~m, -torch.inf)),
+    Fault("additive", "an additive mask, 0 and minus infinity; asked for is a boolean one.", "return booleans: True "
+        "where a query may attend.", form=lambda m: torch.zeros(m.shape).masked_fill(~m, -torch.inf)),
     Fault("inverted", "a mask of the other polarity: True where a key is to be hidden.",
         "True means may attend; turn the comparison, or put ~ before it.", form=lambda m: ~m),
 )  # fmt: skip

@@ -27,9 +27,8 @@ def _parts(case):
 
 def _require(name, x, weight, sizes):
     if x.shape[-1] != weight.shape[1]:
-        raise ValueError(
-            f"{name} reads rows of {weight.shape[1]} numbers ({sizes}); it was given shape {tuple(x.shape)}"
-        )
+        given = tuple(x.shape)
+        raise ValueError(f"{name} reads rows of {weight.shape[1]} numbers ({sizes}); it was given shape {given}")
 
 
 def _one_step(answer, case):
@@ -70,16 +69,12 @@ def _decoded(answer, case):
 
 PROBES = {
     "attention_step": Probe(
-        off_limits=("course_utils.attention.AdditiveAttention", "course_utils.attention.masked_softmax"), gradients=True
-    ),
+        off_limits=("course_utils.attention.AdditiveAttention", "course_utils.attention.masked_softmax"), gradients=True),
     "decoder_step": Probe(call=_one_step, gradients=True),
-    "forced_loss": Probe(
-        call=_loss,
-        off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss"),
-    ),
+    "forced_loss": Probe(call=_loss,
+        off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss")),
     "greedy_decode": Probe(call=_decoded, off_limits=("course_utils.decoding.greedy_decode",)),
     "phoneme_error_rate": Probe(
-        off_limits=("course_utils.metrics.phoneme_error_rate", "course_utils.metrics.word_error_rate")
-    ),
+        off_limits=("course_utils.metrics.phoneme_error_rate", "course_utils.metrics.word_error_rate")),
     "decode": Probe(call=_all_steps, gradients=True),
-}
+}  # fmt: skip

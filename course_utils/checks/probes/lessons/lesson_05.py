@@ -12,10 +12,6 @@ _ATTENTION = "course_utils.attention.scaled_dot_product_attention"
 _SOFTMAX = "course_utils.attention.masked_softmax"
 
 
-def _one_by_one(answer, case):
-    return answer(*case["masks"])
-
-
 def _detector(answer, case):
     return answer(functools.partial(_FUNCTIONS.get(case["attend"], _attention), case["attend"]), case["x"])
 
@@ -58,18 +54,6 @@ def _running_mean(name, x):
     return x.cumsum(1) / torch.arange(1, x.shape[1] + 1)[:, None]
 
 
-def _mean_before(name, x):
-    return F.pad(x, (0, 0, 1, 0))[:, :-1].cumsum(1) / torch.arange(x.shape[1]).clamp(min=1)[:, None]
-
-
-def _faint(name, x):
-    return x + 3e-4 * torch.tanh(x.mean(1, keepdim=True))
-
-
-def _last_entry(name, x):
-    return torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1)
-
-
 def _opposite(name, x):
     """The mean of all tokens is added to one entry and subtracted from the next."""
     far = x.mean(1, keepdim=True)[..., :1]
@@ -92,9 +76,9 @@ def _rounding(name, x):
 
 _FUNCTIONS = {
     "running mean": _running_mean,
-    "mean of the past without itself": _mean_before,
-    "faint": _faint,
-    "one entry of each token moves back": _last_entry,
+    "mean of the past without itself": lambda name, x: F.pad(_running_mean(name, x), (0, 0, 1, 0))[:, :-1],
+    "faint": lambda name, x: x + 3e-4 * torch.tanh(x.mean(1, keepdim=True)),
+    "one entry of each token moves back": lambda name, x: torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1),
     "opposite changes in two entries": _opposite,
     "tokens turned, their lengths kept": _turned,
     "running mean, rounded another way each time": _rounding,
@@ -104,7 +88,9 @@ PROBES = {
     "padding_mask": Probe(off_limits=("course_utils.masks.padding_mask",)),
     "causal_mask": Probe(off_limits=("course_utils.masks.causal_mask", "course_utils.masks.sliding_window_mask")),
     "masked_attention": Probe(off_limits=(_FUSED, _ATTENTION, _SOFTMAX), gradients=True),
-    "combine_masks": Probe(call=_one_by_one, off_limits=("course_utils.masks.combine_masks",)),
+    "combine_masks": Probe(
+        call=lambda answer, case: answer(*case["masks"]), off_limits=("course_utils.masks.combine_masks",)
+    ),
     "masked_softmax": Probe(off_limits=(_SOFTMAX,), gradients=True),
     "sliding_window_mask": Probe(off_limits=("course_utils.masks.sliding_window_mask",)),
     "leaks": Probe(call=_detector),

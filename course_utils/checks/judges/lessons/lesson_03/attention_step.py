@@ -14,15 +14,10 @@ def _case(rng, mask, d_state, d_enc, d_att, *labels, dtype=torch.float32, values
         return size * torch.randn(*shape, generator=rng, dtype=dtype)
 
     return Case(
-        *labels,
-        values_only=values_only,
-        state=drawn(B, d_state),
-        encoded=1.0 + drawn(B, L, d_enc),
-        W_q=drawn(d_att, d_state, size=d_state**-0.5),
-        W_k=drawn(d_att, d_enc, size=d_enc**-0.5),
-        w_v=drawn(d_att, size=1.5),
-        mask=mask,
-    )
+        *labels, values_only=values_only, state=drawn(B, d_state), encoded=1.0 + drawn(B, L, d_enc),
+        W_q=drawn(d_att, d_state, size=d_state**-0.5), W_k=drawn(d_att, d_enc, size=d_enc**-0.5),
+        w_v=drawn(d_att, size=1.5), mask=mask,
+    )  # fmt: skip
 
 
 def _cases(seed):
@@ -51,13 +46,12 @@ def _cases(seed):
 def _attention_step(
     state, encoded, W_q, W_k, w_v, mask, *, join=lambda query, keys: query[:, None] + keys, squash=torch.tanh,
     score=lambda hidden, w_v: hidden @ w_v, hide=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
-    share=lambda scores: scores.softmax(-1), after=lambda weights, mask: weights,
-    values=lambda encoded, keys, mask: encoded, finish=lambda context, weights: (context, weights),
+    share=lambda s: s.softmax(-1), after=lambda weights, mask: weights, values=lambda encoded, keys, mask: encoded,
 ):  # fmt: skip
     keys = encoded @ W_k.T
     scores = score(squash(join(state @ W_q.T, keys)), w_v)
     weights = after(share(hide(scores, mask)), mask)
-    return finish(torch.einsum("bl,bld->bd", weights, values(encoded, keys, mask)), weights)
+    return torch.einsum("bl,bld->bd", weights, values(encoded, keys, mask)), weights
 
 
 def _padding_keeps_weight(view):
@@ -78,9 +72,7 @@ def _padding_keeps_weight(view):
     if most < 1e-6:
         return None
     said = f"padding keeps weight, up to {100 * most:.2g} % of a word's; the real letters share the rest rightly."
-    advice = (
-        "hide the padding's scores before the softmax with float('-inf'): any other number is too high for some scores."
-    )
+    advice = "hide the padding's scores before the softmax with float('-inf'): other numbers may be too high."
     return Told("symptom", "padding keeps weight", said, advice)
 
 
@@ -98,9 +90,6 @@ FAULTS = (
     Fault("scores of padding set to 0", "the scores of the padding are 0 or nearly so: exp(0) is 1, so padding still "
           "gets weight.", "fill with minus infinity, whose exponential is 0; a large number needs its minus sign: "
           "-1e9.", hide=lambda scores, mask: scores * mask),
-    Fault("mask of the first item for all", "the padding of the first word is used for the whole batch.",
-          "mask has one row for each word: use it as it is, (B, L_s) beside scores of (B, L_s).",
-          hide=lambda scores, mask: scores.masked_fill(~mask[:1], -torch.inf)),
     Fault("first letters taken as real", "only the number of real letters is used, and as many are taken from the "
           "front.", "padding may stand anywhere: use the mask itself, not its sum.",
           hide=lambda s, mask: s.masked_fill(torch.arange(mask.shape[1]) >= mask.sum(1, keepdim=True), -torch.inf)),
@@ -118,8 +107,6 @@ FAULTS = (
           join=lambda query, keys: query + keys),
     Fault("state left out", "the weights do not depend on the decoder's state: it is left out, or added after the "
           "tanh.", _ADD, join=lambda query, keys: keys),
-    Fault("w_v left out", "the hidden values are added up as they are, without w_v.",
-          "each score is the dot product of w_v with the tanh.", score=lambda hidden, w_v: hidden.sum(-1)),
     Fault("scores divided by the root", "the scores are divided by the root of the hidden size: that belongs to lesson "
           "04.", "take the scores as they are.", score=lambda hidden, w_v: hidden @ w_v / len(w_v) ** 0.5),
     Fault("tanh of the scores", "a second tanh is taken, of the scores themselves.",
@@ -135,12 +122,6 @@ FAULTS = (
     Fault("projected states averaged", "the projected encoder states are averaged (the keys): the values are the states "
           "themselves.", "the context is the weighted sum of encoded, of shape (B, d_enc).",
           values=lambda encoded, keys, mask: keys),
-    Fault("mean over the letters", "the mean over the letters of weight times state: the weights already sum to 1.",
-          "use .sum over the letters, not .mean.",
-          finish=lambda context, weights: (context / weights.shape[-1], weights)),
-    Fault("both axes left over", "context and weights have an axis of size 1 left over, that of the one query.",
-          "take it away with [:, 0] or squeeze(1).",
-          finish=lambda context, weights: (context[:, None], weights[:, None])),
 )  # fmt: skip
 
 EXERCISE = Exercise(

@@ -53,12 +53,10 @@ FAULTS = (
     Fault("context still late", "the features hold the context of the next step.", _KEEP, context_kept=_late),
     Fault("zeros at first", "at the first step the cell reads zeros in the place of the context.",
           "ask attend before the cell, at the first step too.", read=_zeros_first),
-    Fault("cell reads an old context", "the cell reads the context of the step before.",
-          "call attend before the cell, inside the loop.",
-          read=lambda symbol, context, last, t: side_by_side(symbol, last)),
-    Fault("cell without context", "the cell reads zeros in the place of the context.",
-          "give it the context of this step.",
-          read=lambda symbol, context, last, t: side_by_side(symbol, torch.zeros_like(context))),
+    Fault("cell reads an old context", "the cell reads the context of the step before.", "call attend before the cell, "
+          "inside the loop.", read=lambda symbol, context, last, t: side_by_side(symbol, last)),
+    Fault("cell without context", "the cell reads zeros in the place of the context.", "give it the context of this "
+          "step.", read=lambda symbol, context, last, t: side_by_side(symbol, torch.zeros_like(context))),
     Fault("context in front of the embedding", "the cell is given the context first, then the embedding.",
           "leave that order as it was: embedding, context.",
           read=lambda symbol, context, last, t: side_by_side(context, symbol)),
@@ -76,8 +74,7 @@ FAULTS = (
           asked=lambda now, first, older: first, before=lambda now, first: first),
     Fault("context in front of the state", "the features hold the context first, then the state.",
           "leave that order as it was: state, context.", join=lambda state, context: side_by_side(context, state)),
-    Fault("steps in front", "the steps stand in the first axis, (L_t, B, ...).", "stack them along dim=1.",
-          stack=torch.stack),
+    Fault("steps in front", "the steps stand in the first axis, (L_t, B, ...).", "stack them along dim=1.", stack=torch.stack),
     Fault("same symbol at every step", "every step reads the first symbol.", "step t reads embedded[:, t].",
           symbol=lambda embedded, t: embedded[:, 0]),
 )  # fmt: skip

@@ -6,6 +6,7 @@ import torch
 
 from ...exercise import Exercise, Fault
 from ...kit.decoder import another_width, decoder_case, side_by_side
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
@@ -16,11 +17,9 @@ def _cases(seed):
 
 
 def _decoder_step(
-    embedded, state, attend, cell, output, *, asked=lambda state: state,
-    read=lambda embedded, context: side_by_side(embedded, context), before=lambda state: state,
-    state_out=lambda old, new: new, context_out=lambda now, late: now,
-    features=lambda new, context, embedded: side_by_side(new, context, embedded), finish=lambda logits: logits,
-    state_back=lambda old, new: new, weights_back=lambda now, late: now,
+    embedded, state, attend, cell, output, *, asked=lambda state: state, read=side_by_side, before=lambda state: state,
+    state_out=lambda old, new: new, context_out=lambda now, late: now, features=side_by_side,
+    finish=lambda logits: logits, state_back=lambda old, new: new, weights_back=lambda now, late: now,
     returned=lambda logits, state, weights: (logits, state, weights),
 ):  # fmt: skip
     now, weights = attend(asked(state))
@@ -34,23 +33,15 @@ def _late(now, late):
     return late
 
 
-def _old(old, new):
-    return old
-
-
 def _without_context(embedded, context):
     return side_by_side(embedded, torch.zeros_like(context))
 
 
 def _in_order(order):
     names = ", ".join(("state", "context", "embedding")[place] for place in order)
-    said = f"the output reads its features in the order {names}."
-    advice = "the order is: new state, context, embedding."
-
-    def features(*parts):
-        return side_by_side(*(parts[place] for place in order))
-
-    return Fault(f"features: {names}", said, advice, features=features)
+    return Fault(f"features: {names}", f"the output reads its features in the order {names}.",
+                 "the order is: new state, context, embedding.",
+                 features=lambda *parts: side_by_side(*(parts[place] for place in order)))  # fmt: skip
 
 
 _ONE = "call attend once, with the state you are given, and use its context and weights everywhere."
@@ -70,9 +61,9 @@ FAULTS = (
           read=lambda embedded, context: side_by_side(context, embedded)),
     *(_in_order(order) for order in list(itertools.permutations(range(3)))[1:]),
     Fault("logits from the old state", "the logits use the state before the step; it does not know yet what the cell "
-          "has read.", "use the new state in the features of the output.", state_out=_old),
+          "has read.", "use the new state in the features of the output.", state_out=lambda old, new: old),
     Fault("old state returned", "the state is returned as it came: the decoder would stand still.",
-          "return what the cell gave.", state_back=_old),
+          "return what the cell gave.", state_back=lambda old, new: old),
     Fault("state forgotten", "the cell starts from zeros: what happened before is forgotten.",
           "give the cell the state as its second argument.", before=torch.zeros_like),
     Fault("attended with zeros", "attend is asked with zeros in the place of the state.",
@@ -86,16 +77,15 @@ FAULTS = (
           _JOIN, read=lambda embedded, context: embedded),
     Fault("state alone into the output", "the output is given the new state alone; it expects context and embedding "
           "beside it.", _JOIN, features=lambda new, context, embedded: new),
-    Fault("softmax", "the logits went through a softmax.", "return them as output gives them; the loss, or the "
-          "decoding, does the rest.", finish=lambda logits: logits.softmax(-1)),
-    Fault("log-softmax", "the logits went through a log-softmax.", "return them as output gives them.",
-          finish=lambda logits: logits.log_softmax(-1)),
+    *faults_of("finish", "return them as output gives them; the loss, or the decoding, does the rest.",
+        ("softmax", "the logits went through a softmax.", lambda logits: logits.softmax(-1)),
+        ("log-softmax", "the logits went through a log-softmax.", lambda logits: logits.log_softmax(-1))),
     Fault("weights forgotten", "the weights are missing.", "return logits, new state, weights.",
           returned=lambda logits, state, weights: (logits, state)),
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="decoder_step", cases=_cases, reference=_decoder_step, returns=("logits", "new_state", "weights"),
-    faults=FAULTS, symptoms=(another_width,),
+    answer="decoder_step", cases=_cases, reference=_decoder_step, returns=("logits", "new_state", "weights"), faults=FAULTS,
+    symptoms=(another_width,),
     advice="write down which state each line uses: attend and cell get the old one, output the new one.",
 )  # fmt: skip

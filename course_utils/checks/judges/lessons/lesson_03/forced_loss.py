@@ -20,14 +20,9 @@ def _case(rng, lengths, L_s, V, pad_id):
         target[row, 0], target[row, length + 1] = start, end
         target[row, 1 : length + 1] = sounds[torch.randint(len(sounds), (length,), generator=rng)]
     target[0, 1] = sounds[0]  # 0 is an ordinary symbol wherever it is not the padding
-    return Case(
-        source=torch.randint(1, 6, (len(lengths), L_s), generator=rng),
-        target=target,
-        pad_id=pad_id,
-        _letters=torch.randn(6, 6, generator=rng),
-        _sounds=torch.randn(V, 6, generator=rng),
-        _output=torch.randn(6, V, generator=rng),
-    )
+    source = torch.randint(1, 6, (len(lengths), L_s), generator=rng)
+    letters, sounds, output = (torch.randn(size, generator=rng) for size in ((6, 6), (V, 6), (6, V)))
+    return Case(source=source, target=target, pad_id=pad_id, _letters=letters, _sounds=sounds, _output=output)
 
 
 def _forced_loss(
@@ -48,10 +43,6 @@ def _own_choices(model, source, prefix):
         logits.append(model(source, said)[:, -1])
         said = torch.cat((said, logits[-1].argmax(-1, keepdim=True)), dim=1)
     return torch.stack(logits, 1)
-
-
-def _reshaped(logits):
-    return logits.reshape(logits.shape[0], logits.shape[2], logits.shape[1])
 
 
 _SHIFT = "feed target[:, :-1] and compare with target[:, 1:]."
@@ -97,7 +88,7 @@ FAULTS = (
           "give cross_entropy the logits as they are.", squash=lambda logits: logits.softmax(-1)),
     Fault("reshape for transpose", "the logits were brought to (B, V, L) by reshape: the shape is right, the numbers "
           "stand in other places.", "use transpose(1, 2), or flatten both: logits.flatten(0, 1) and target[:, "
-          "1:].flatten().", arrange=_reshaped),
+          "1:].flatten().", arrange=lambda logits: logits.reshape(len(logits), logits.shape[2], -1)),
     Fault("sign lost", "the loss has the wrong sign: training would make the right symbols less probable.",
           "the loss is minus the logarithm of the right symbol's probability.", finish=lambda loss: -loss),
     Fault("no gradient", "no gradient reaches the model (.item(), .detach() or no_grad cut it off), so it could not "

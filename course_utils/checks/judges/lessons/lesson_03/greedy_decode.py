@@ -1,6 +1,7 @@
 """Greedy decoding with an end symbol."""
 
 import torch
+import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
 from ...symptoms.view import Told
@@ -39,20 +40,20 @@ def _case(rng, stops, V, special, max_len, says, labels):
 
 
 def _greedy_decode(
-    step, state, start_id, end_id, pad_id, max_len, *, first=lambda start, end, pad: start,
-    rule_out=lambda scores, start, end, pad: scores, pick=lambda scores: scores.argmax(-1),
-    advance=lambda old, new: new, fill=lambda best, ended, end, pad: best.masked_fill(ended, pad),
-    says_end=lambda best, end, pad: best == end, record=lambda ends, says_end: ends + says_end,
-    store=lambda tokens, ended, pad: tokens, feed=lambda first, new: new, stop=lambda ends: (ends > 0).all(),
-    steps=lambda max_len: max_len, finish=lambda tokens, start: tokens,
+    step, state, start_id, end_id, pad_id, max_len, *, rule_out=lambda scores, start, pad: scores,
+    pick=lambda scores: scores.argmax(-1), advance=lambda old, new: new,
+    fill=lambda best, ended, pad: best.masked_fill(ended, pad), says_end=lambda best, end, pad: best == end,
+    record=lambda ends, says_end: ends + says_end, store=lambda tokens, ended, pad: tokens,
+    feed=lambda first, new: new, stop=lambda ends: (ends > 0).all(), finish=lambda tokens, start: tokens,
+    steps=lambda max_len: max_len,
 ):  # fmt: skip
-    tokens = begin = torch.full((len(state),), first(start_id, end_id, pad_id))
+    tokens = begin = torch.full((len(state),), start_id)
     ends = torch.zeros(len(state), dtype=torch.long)  # how often each row has said the end symbol
     output = []
     for _ in range(steps(max_len)):
         scores, after = step(tokens, state)
         state = advance(state, after)
-        best = fill(pick(rule_out(scores, start_id, end_id, pad_id)), ends > 0, end_id, pad_id)
+        best = fill(pick(rule_out(scores, start_id, pad_id)), ends > 0, pad_id)
         ends = record(ends, says_end(best, end_id, pad_id).long())
         output.append(store(best, ends > 0, pad_id))
         tokens = feed(begin, best)
@@ -66,31 +67,16 @@ def _goes_on(view):
     if case["outcome"] != "raised" or not case["message"].startswith("step was called far more often"):
         return None
     said = "your loop goes on and on: some row never ends, or its end is not remembered, and max_len does not stop it."
-    return Told(
-        "symptom", "goes on", said, "make at most max_len steps, for _ in range(max_len), and leave the loop earlier."
-    )
-
-
-def _ruled_out(*places):
-    def rule_out(scores, *ids):
-        return scores.index_fill(1, torch.tensor([ids[place] for place in places]), -torch.inf)
-
-    return rule_out
+    advice = "make at most max_len steps, for _ in range(max_len), and leave the loop earlier."
+    return Told("symptom", "goes on", said, advice)
 
 
 def _as_it_is(best, *_):
     return best
 
 
-def _start_in_front(tokens, start):
-    return torch.cat((torch.full((len(tokens), 1), start), tokens), dim=1)
-
-
-_REMEMBER = (
-    "keep one boolean for each row, ended = ended | (tokens == end_id), and give pad_id to rows that have ended."
-)
+_REMEMBER = "keep a boolean for each row, ended = ended | (tokens == end_id), and give pad_id to rows that have ended."
 _HIGHEST = "take the symbol with the highest score, whichever it is."
-_FIRST = "the first step is given start_id."
 
 FAULTS = (
     Fault("end ignored", "the end symbol plays no part: symbols follow behind it, up to max_len.", _REMEMBER,
@@ -106,40 +92,24 @@ FAULTS = (
           "only end_id ends a row: keep a record, ended = ended | (tokens == end_id).",
           says_end=lambda best, end, pad: (best == end) | (best == pad)),
     Fault("special symbols ruled out", "pad_id and start_id can never be said: their scores are not looked at.",
-          _HIGHEST, rule_out=_ruled_out(0, 2)),
-    Fault("padding ruled out", "pad_id can never be said: its score is not looked at.", _HIGHEST,
-          rule_out=_ruled_out(2)),
-    Fault("start ruled out", "start_id can never be said: its score is not looked at.", _HIGHEST,
-          rule_out=_ruled_out(0)),
-    Fault("max_len ignored", "max_len plays no part: a row that never ends keeps the loop running.",
-          "make at most max_len steps: for _ in range(max_len).", steps=lambda max_len: 10_000),
+          _HIGHEST, rule_out=lambda scores, start, pad: scores.index_fill(1, torch.tensor([start, pad]), -torch.inf)),
     Fault("never stops early", "rows that have ended get padding, but the loop always runs to max_len.",
           "stop when all rows have ended.", stop=lambda ends: False),
     Fault("stops at the first end", "decoding stops as soon as one row has ended; the others are cut off.",
           "stop when all rows have ended: ended.all().", stop=lambda ends: (ends > 0).any()),
-    Fault("end symbol taken away", "the end symbol is replaced by padding too.",
-          "keep the end symbol; the padding begins behind it.",
-          store=lambda tokens, ended, pad: tokens.masked_fill(ended, pad)),
-    Fault("rows filled with the end symbol", "rows that have ended are filled with the end symbol.",
-          "fill them with pad_id.", fill=lambda best, ended, end, pad: best.masked_fill(ended, end)),
+    Fault("end symbol taken away", "the end symbol is replaced by padding too.", "keep the end symbol; the padding "
+          "begins behind it.", store=lambda tokens, ended, pad: tokens.masked_fill(ended, pad)),
     Fault("start symbol kept", "the start symbol stands in front of the result.", "return what the model said only.",
-          finish=_start_in_front),
+          finish=lambda tokens, start: F.pad(tokens, (1, 0), value=start)),
     Fault("choice not fed back", "every step is given the start symbol: the model does not know what it has said.",
           "give the chosen symbols to the next step.", feed=lambda first, new: first),
     Fault("state not kept", "every step begins from the first state.", "pass the state that step hands back to the next "
           "call.", advance=lambda old, new: old),
-    Fault("begins with the end symbol", "the first step is given the end symbol.", _FIRST,
-          first=lambda start, end, pad: end),
-    Fault("begins with padding", "the first step is given padding.", _FIRST, first=lambda start, end, pad: pad),
-    Fault("one step too many", "a result may hold max_len + 1 symbols.", "make at most max_len steps.",
-          steps=lambda n: n + 1),
     Fault("one step too few", "a result holds at most max_len - 1 symbols.", "make up to max_len steps.",
-          steps=lambda n: n - 1),
-    Fault("lowest score", "the symbol with the lowest score is taken.", "use argmax.",
-          pick=lambda scores: scores.argmin(-1)),
-    Fault("one row's choice for all", "the first row's choice is given to every row.",
-          "take the argmax along the last axis: one choice for each row.",
-          pick=lambda scores: scores[0].argmax(-1).expand(len(scores))),
+          steps=lambda max_len: max_len - 1),
+    Fault("lowest score", "the symbol with the lowest score wins.", "use argmax.", pick=lambda scores: scores.argmin(-1)),
+    Fault("one row's choice for all", "the first row's choice is given to every row.", "take the argmax along the last "
+          "axis: one choice for each row.", pick=lambda scores: scores[0].argmax(-1).expand(len(scores))),
 )  # fmt: skip
 
 EXERCISE = Exercise(

@@ -5,6 +5,7 @@ import torch
 from course_utils.metrics import edit_distance
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 
 SOUNDS = ("AA", "B", "CH", "D", "EH", "F", "G", "IY", "K", "L", "M", "N", "OW", "P")
 
@@ -13,23 +14,15 @@ def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     example = Case(hypotheses=["R IY D".split(), ["AH"]], references=[["R EH D".split(), "R IY D".split()], [["EY"]]])
     longer = Case(  # near in share is not near in edits; the nearest is neither first nor shortest nor longest
-        "a hypothesis is empty",
-        hypotheses=["N EY SH AH N".split(), "K AE T S".split(), []],
-        references=[
-            ["N AE SH".split(), "N EY SH N".split(), "N AE SH AH N AH L".split()],
-            ["K AE T".split()],
-            [["AH", "V"]],
-        ],
-    )
+        "a hypothesis is empty", hypotheses=["N EY SH AH N".split(), "K AE T S".split(), []],
+        references=[["N AE SH".split(), "N EY SH N".split(), "N AE SH AH N AH L".split()], ["K AE T".split()], [["AH", "V"]]],
+    )  # fmt: skip
     by_share = Case(  # 2 edits of 3 symbols; 3 edits of 8: the first is nearer, though its share is larger
         hypotheses=["B D F G K".split(), ["L", "M"]],
         references=[["D F G".split(), "B D F G K L M N".split()], ["L IY M".split(), ["P"]]],
     )
-    too_long = Case(
-        "the rate is above 1",
-        hypotheses=["P L M G B".split(), "D F G".split()],
-        references=[[["OW"]], ["D EH G".split()]],
-    )
+    references = [[["OW"]], ["D EH G".split()]]
+    too_long = Case("the rate is above 1", hypotheses=["P L M G B".split(), "D F G".split()], references=references)
     return [example, longer, by_share, too_long, _drawn(rng, 5), _drawn(rng, 7), _drawn(rng, 7)]
 
 
@@ -59,15 +52,14 @@ def _far(rng, hypothesis, nearest):
 
 
 def _rate(
-    hypotheses, references, *, counts=lambda hypothesis: True, near=edit_distance,
-    choose=lambda hypothesis, accepted, near: [min(accepted, key=lambda reference: near(hypothesis, reference))],
-    distance=edit_distance, length=lambda said, chosen, accepted: sum(map(len, chosen)),
-    finish=lambda edits, lengths: sum(edits) / sum(lengths),
+    hypotheses, references, *, counts=lambda hypothesis: True, distance=edit_distance,
+    choose=lambda said, accepted: [min(accepted, key=lambda reference: edit_distance(said, reference))],
+    length=lambda said, chosen, accepted: sum(map(len, chosen)), finish=lambda edits, lengths: sum(edits) / sum(lengths),
 ):  # fmt: skip
     edits, lengths = [], []
     for hypothesis, accepted in zip(hypotheses, references, strict=True):
         if counts(hypothesis):
-            chosen = choose(hypothesis, accepted, near)
+            chosen = choose(hypothesis, accepted)
             edits.append(sum(distance(hypothesis, reference) for reference in chosen))
             lengths.append(length(hypothesis, chosen, accepted))
     return finish(edits, lengths)
@@ -82,7 +74,7 @@ def _mean_of_rates(edits, lengths):
 
 
 def _best(key):
-    return lambda hypothesis, accepted, near: [min(accepted, key=lambda reference: key(hypothesis, reference))]
+    return lambda hypothesis, accepted: [min(accepted, key=lambda reference: key(hypothesis, reference))]
 
 
 _DIVIDE = "add up all edits, add up the lengths of the nearest pronunciations, divide once."
@@ -94,53 +86,41 @@ FAULTS = (
     Fault("divided by the hypothesis", "the edits are divided by the length of the hypotheses: saying more lowers the "
           "rate.", _DIVIDE, length=lambda said, chosen, accepted: len(said)),
     Fault("divided by the hypothesis, word by word", "each word's edits are divided by the length of its hypothesis: "
-          "one that says nothing divides by zero.", _DIVIDE,
-          length=lambda said, chosen, accepted: len(said),
+          "one that says nothing divides by zero.", _DIVIDE, length=lambda said, chosen, accepted: len(said),
           finish=lambda edits, lengths: sum(e / n for e, n in zip(edits, lengths, strict=True)) / len(edits)),
     Fault("divided by the longer of the two", "the edits are divided by the longer of hypothesis and pronunciation.",
           _LENGTH, length=lambda said, chosen, accepted: max(len(said), *map(len, chosen))),
-    Fault("length of the first", "the edits are those to the nearest, but the length is that of the first "
-          "pronunciation.", _LENGTH, length=lambda said, chosen, accepted: len(accepted[0])),
-    Fault("length of the longest", "the edits are those to the nearest, but the length is that of the longest "
-          "pronunciation.", _LENGTH, length=lambda said, chosen, accepted: max(map(len, accepted))),
-    Fault("length of all", "the edits are those to the nearest, but the lengths are those of all accepted "
-          "pronunciations.", _LENGTH, length=lambda said, chosen, accepted: sum(map(len, accepted))),
-    Fault("averaged per word", "each word's rate first, then their mean: a sound of a short word counts more than one "
-          "of a long word.", _DIVIDE, finish=_mean_of_rates),
-    Fault("divided by the number of words", "the edits are divided by the number of words: edits per word.", _DIVIDE,
-          finish=lambda edits, lengths: sum(edits) / len(edits)),
-    Fault("words instead of phonemes", "the share of words with an error: the word error rate.",
-          "count edits, divide by phonemes.", finish=lambda edits, lengths: sum(e > 0 for e in edits) / len(edits)),
-    Fault("accuracy", "1 minus the rate: the share that is right.", "return the rate of errors itself.",
-          finish=lambda edits, lengths: 1 - sum(edits) / sum(lengths)),
-    Fault("each word cut at 1", "the edits of a word are cut off at its length.",
-          "a word may need more edits than it has phonemes; count them all.",
-          finish=lambda edits, lengths: sum(map(min, edits, lengths)) / sum(lengths)),
-    Fault("cut at 1", "the rate is cut off at 1.", "leave out min: it may be above 1.",
-          finish=lambda edits, lengths: min(1.0, sum(edits) / sum(lengths))),
-    Fault("rounded", "a whole-number division: the rest is thrown away.", "divide with /.",
-          finish=lambda edits, lengths: sum(edits) // sum(lengths)),
-    Fault("not divided", "the two totals, not yet divided.", "return edits divided by phonemes.",
-          finish=lambda edits, lengths: (sum(edits), sum(lengths))),
-    Fault("first pronunciation only", "only the first accepted pronunciation is looked at.", _NEAREST,
-          choose=lambda hypothesis, accepted, near: accepted[:1]),
-    Fault("last pronunciation only", "only the last accepted pronunciation is looked at.", _NEAREST,
-          choose=lambda hypothesis, accepted, near: accepted[-1:]),
-    Fault("farthest pronunciation", "the farthest pronunciation is taken.", "take the nearest: min, not max.",
-          choose=_best(lambda hypothesis, reference: -edit_distance(hypothesis, reference))),
-    Fault("nearest by share", "the pronunciation with the lowest rate is taken; the task says: with the fewest edits.",
-          "choose by edit_distance alone, then count its length.",
-          choose=_best(lambda hypothesis, reference: edit_distance(hypothesis, reference) / len(reference))),
-    Fault("shortest pronunciation", "the shortest pronunciation is taken.", _NEAREST,
-          choose=_best(lambda h, reference: len(reference))),
-    Fault("all pronunciations together", "the edits to all accepted pronunciations are added up, and all their "
-          "lengths.", "one of them is enough: take the nearest.", choose=lambda hypothesis, accepted, near: accepted),
+    *(Fault(f"length of {which}", f"the edits are those to the nearest, but the length is that of {which} of the accepted "
+            "pronunciations.", _LENGTH, length=lambda said, chosen, accepted, of=of: of(list(map(len, accepted))))
+      for which, of in (("the first", lambda sizes: sizes[0]), ("the longest", max), ("all", sum))),
+    *faults_of("finish", _DIVIDE,  # e: the edits of each word, n: the lengths
+        ("averaged per word", "each word's rate first, then their mean: a sound of a short word counts more than one "
+         "of a long word.", _mean_of_rates),
+        ("divided by the number of words", "the edits are divided by the number of words: edits per word.",
+         lambda e, n: sum(e) / len(e)),
+        ("words instead of phonemes", "the share of words with an error: the word error rate.",
+         lambda e, n: sum(edits > 0 for edits in e) / len(e), "count edits, divide by phonemes."),
+        ("accuracy", "1 minus the rate: the share that is right.", lambda e, n: 1 - sum(e) / sum(n), "return the rate."),
+        ("each word cut at 1", "the edits of a word are cut off at its length.",
+         lambda e, n: sum(map(min, e, n)) / sum(n), "a word may need more edits than it has phonemes; count them all."),
+        ("cut at 1", "the rate is cut off at 1.", lambda e, n: min(1.0, sum(e) / sum(n)), "leave out min: it may be above 1."),
+        ("rounded", "a whole-number division: the rest is thrown away.", lambda e, n: sum(e) // sum(n), "divide with /."),
+        ("not divided", "the two totals, not yet divided.", lambda e, n: (sum(e), sum(n)), "divide edits by phonemes.")),
+    *faults_of("choose", _NEAREST,
+        ("first pronunciation only", "only the first accepted pronunciation is looked at.", lambda said, given: given[:1]),
+        ("last pronunciation only", "only the last accepted pronunciation is looked at.", lambda said, given: given[-1:]),
+        ("shortest pronunciation", "the shortest pronunciation is taken.", _best(lambda said, reference: len(reference))),
+        ("farthest pronunciation", "the farthest pronunciation is taken.",
+         _best(lambda said, reference: -edit_distance(said, reference)), "take the nearest: min, not max."),
+        ("nearest by share", "the pronunciation with the lowest rate is taken; the task says: with the fewest edits.",
+         _best(lambda said, reference: edit_distance(said, reference) / len(reference)),
+         "choose by edit_distance alone, then count its length."),
+        ("all pronunciations together", "the edits to all accepted pronunciations are added up, and all their lengths.",
+         lambda said, accepted: accepted, "one of them is enough: take the nearest.")),
     Fault("empty ones left out", "words with an empty hypothesis are left out: neither their edits nor their length "
           "count.", "a word that is not said needs as many edits as it has phonemes.", counts=bool),
     Fault("position by position", "symbols are compared position by position: one missing makes all that follow wrong.",
           _EDITS, distance=_by_position),
-    Fault("nearest position by position", "symbols are compared position by position, to find the nearest and to count: "
-          "one missing makes all that follow wrong.", _EDITS, near=_by_position, distance=_by_position),
     Fault("order ignored", "the sets of symbols are compared; their order and number are lost.", _EDITS,
           distance=lambda a, b: len(set(a) ^ set(b))),
     Fault("letters for phonemes", "the phonemes are joined to one string: edits of letters are counted.", _EDITS,

@@ -3,7 +3,7 @@
 import torch
 
 from ...exercise import Case, Exercise, Fault
-from ...kit.masked import COMMON_FACTORS, COMMON_WEIGHINGS, HIDING_FAULTS, attend_masked, low_scores
+from ...kit.masked import COMMON_FAULTS, HIDING_FAULTS, attend_masked, filled, low_scores
 
 
 def attend(query, key, value, keep, *, place=lambda keep: keep[:, None, None, :], **steps):
@@ -35,44 +35,29 @@ def _cases(seed):
     return cases
 
 
-def _filled(scores, mask):
-    return scores.masked_fill(~mask, -1e9)
-
-
 _LAST = "padding is to be hidden as a key: the tokens belong in the last axis."
-_BATCH = "keep the batch axis."
 
 EXERCISE = Exercise(
-    answer="attend",
-    cases=_cases,
-    reference=attend,
-    returns=("output", "weights"),
-    faults=(
-        Fault("still rows",
-            "the bug is still there: the mask has shape (B, 1, L, 1) and hides rows, the queries of the padding.",
-            _LAST, place=lambda k: k[:, None, :, None], hide=_filled),
+    answer="attend", cases=_cases, reference=attend, returns=("output", "weights"), faults=(
+        Fault("still rows", "the bug is still there: the mask has shape (B, 1, L, 1) and hides rows, the queries of "
+            "the padding.", _LAST, place=lambda k: k[:, None, :, None], hide=filled(-1e9)),
         Fault("still rows, -inf", "the fill value is changed and the axis is not: the mask hides rows, now as NaN.",
             _LAST, place=lambda k: k[:, None, :, None]),
-        Fault("rows too",
-            "padding is hidden on both axes; a padded query then sees nothing, and L_q may differ from L_k.",
-            "hide the keys alone: the tokens belong in the last axis, nowhere else.",
-            place=lambda k: k[:, None, None, :] & k[:, None, :, None], hide=_filled),
+        Fault("rows too", "padding is hidden on both axes; a padded query then sees nothing, and L_q may differ from "
+            "L_k.", "hide the keys alone: the tokens belong in the last axis, nowhere else.",
+            place=lambda k: k[:, None, None, :] & k[:, None, :, None], hide=filled(-1e9)),
         Fault("along the heads", "a mask of shape (B, 1, L_k): against four axes it lines up the batch with the heads.",
             "add an axis of size 1 for the heads and one for the queries.", place=lambda k: k[:, None]),
         Fault("as it comes", "a mask of shape (B, L_k): against four axes it lines up the batch with the queries.",
             "add two axes of size 1 between the batch and the keys.", place=lambda k: k),
         Fault("tokens as heads", "a mask of shape (B, L, 1, 1): the tokens stand where the heads belong.",
             "the keys are the last axis of (B, H, L_q, L_k).", place=lambda k: k[:, :, None, None]),
-        Fault("first item for all", "the padding of the first item is used for the whole batch.", _BATCH,
-            place=lambda k: k[0]),
-        Fault("any item's padding", "a key is seen by all items if it is real in any of them.", _BATCH,
+        Fault("any item's padding", "a key is seen by all items if it is real in any of them.", "keep the batch axis.",
             place=lambda k: k.any(0)),
         Fault("values zeroed", "the values of the padding are set to 0, but it keeps its share of the weights.",
             "hide the scores before the softmax, as the given code did.", hide=lambda s, m: s,
             values=lambda v, m: v * m.mT),
-        *HIDING_FAULTS,
-        *COMMON_WEIGHINGS,
-        *COMMON_FACTORS,
+        *HIDING_FAULTS, *COMMON_FAULTS,
     ),
     advice="print mask.shape and the row of weights of a real token: where keep is False it must be 0.",
 )  # fmt: skip

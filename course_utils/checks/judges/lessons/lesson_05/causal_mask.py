@@ -7,14 +7,9 @@ from ...kit.masks import FORM_FAULTS, TOP_LEFT, WRONG_SIDE, cases_of_numbers, po
 
 
 def causal_mask(
-    L_q,
-    L_k,
-    *,
-    start=lambda L_q, L_k: L_k - L_q,
-    columns=lambda L_q, L_k: L_k,
-    sees=lambda query, key: key <= query,
+    L_q, L_k, *, start=lambda L_q, L_k: L_k - L_q, columns=lambda L_q, L_k: L_k, sees=lambda query, key: key <= query,
     form=lambda mask: mask,
-):
+):  # fmt: skip
     """True where a key is no later than the query, ``(L_q, L_k)``; each keyword is one step."""
     return form(sees(*positions(L_q, columns(L_q, L_k), start(L_q, L_k))))
 
@@ -27,16 +22,10 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="causal_mask",
-    cases=_cases,
-    reference=causal_mask,
-    returns=("mask",),
-    faults=(
-        TOP_LEFT,
-        WRONG_SIDE,
-        Fault("shift of 1",
-            "the diagonal is shifted by 1 whatever the lengths are; in the example that happens to fit.",
-            "the shift is the number of earlier keys, L_k - L_q.", start=lambda L_q, L_k: 1),
+    answer="causal_mask", cases=_cases, reference=causal_mask, returns=("mask",), faults=(
+        TOP_LEFT, WRONG_SIDE, *FORM_FAULTS,
+        Fault("shift of 1", "the diagonal is shifted by 1 whatever the lengths are; in the example that happens to "
+            "fit.", "the shift is the number of earlier keys, L_k - L_q.", start=lambda L_q, L_k: 1),
         Fault("open if lengths differ", "with L_q < L_k your mask hides nothing. That is right for one new query only.",
             "the new queries may not see one another's future either.",
             start=lambda L_q, L_k: 0 if L_q == L_k else L_k),
@@ -48,13 +37,11 @@ EXERCISE = Exercise(
             "rows are queries and columns keys; keep the lower triangle.", sees=lambda q, k: k >= q),
         Fault("square", "a square mask of the size of the queries.", "it needs L_q rows and L_k columns.",
             columns=lambda L_q, L_k: L_q, start=lambda L_q, L_k: 0),
-        Fault("square, then ones",
-            "the triangle stands at the oldest keys, and the newest ones are open to all queries.",
-            "the cached keys come first: the triangle belongs in the last L_q columns.",
+        Fault("square, then ones", "the triangle stands at the oldest keys, and the newest ones are open to all "
+            "queries.", "the cached keys come first: the triangle belongs in the last L_q columns.",
             whole=lambda L_q, L_k: torch.cat([torch.ones(L_q, L_q).tril(), torch.ones(L_q, L_k - L_q)], 1).bool()),
         Fault("zero times infinity", "a triangle of zeros and ones times minus infinity: 0 times infinity is NaN.",
             "compare indices: the result is boolean, as asked for.", form=lambda m: (~m).float() * -torch.inf),
-        *FORM_FAULTS,
     ),
     advice="write down the mask for L_q=2, L_k=5 by hand: the last query sees all five keys.",
 )  # fmt: skip

@@ -6,16 +6,13 @@ import operator
 import torch
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 
 
 def combine_masks(
-    *masks,
-    given=lambda masks: [mask for mask in masks if mask is not None],
-    read=lambda mask: mask,
-    join=lambda masks: functools.reduce(operator.and_, masks),
-    form=lambda mask: mask,
-    none=lambda: None,
-):
+    *masks, given=lambda masks: [mask for mask in masks if mask is not None], read=lambda mask: mask,
+    join=lambda masks: functools.reduce(operator.and_, masks), form=lambda mask: mask, none=lambda: None,
+):  # fmt: skip
     """What all masks allow, None if there is none; each keyword is one step."""
     left = given(masks)
     return form(join([read(mask) for mask in left])) if left else none()
@@ -46,23 +43,16 @@ def _reduced(join):
     return lambda masks: functools.reduce(join, masks)
 
 
-_ALL = "a key must be allowed by ALL masks: join them by and, &."
 _TRUTH = "asks a whole tensor for one truth value, which it has not."
 
 EXERCISE = Exercise(
-    answer="combine_masks",
-    cases=_cases,
-    reference=combine_masks,
-    returns=("combined mask",),
-    faults=(
-        Fault("joined by or", "masks joined by or (a sum of booleans is one too): what ANY mask allows is seen.", _ALL,
-            join=_reduced(operator.or_)),
-        Fault("exclusive or", "masks joined by exclusive or: what an odd number of masks allows.", _ALL,
-            join=_reduced(operator.xor)),
-        Fault("equal", "True where the masks agree, also where both hide.", "both must be True: use &, not ==.",
-            join=_reduced(operator.eq)),
-        Fault("Python's and", f"the word `and` {_TRUTH}", "use &, which works entry by entry.",
-            join=_reduced(lambda a, b: a and b)),
+    answer="combine_masks", cases=_cases, reference=combine_masks, returns=("combined mask",), faults=(
+        *faults_of("join", "a key must be allowed by ALL masks: join them by and, &.",
+            ("joined by or", "masks joined by or (a sum of booleans is one too): what ANY mask allows is seen.",
+             _reduced(operator.or_)),
+            ("exclusive or", "masks joined by exclusive or: what an odd number of masks allows.", _reduced(operator.xor)),
+            ("equal", "True where the masks agree, also where both hide.", _reduced(operator.eq), "use &, not ==."),
+            ("Python's and", f"the word `and` {_TRUTH}", _reduced(lambda a, b: a and b), "use &, which works entry by entry.")),
         Fault("in place", "the first mask is changed in place (&=): its owner loses it, and it cannot grow in shape.",
             "write result = result & mask.", join=_reduced(operator.iand)),
         Fault("stacked", "the masks were stacked as they are, which needs equal shapes; these only broadcast.",
@@ -81,9 +71,6 @@ EXERCISE = Exercise(
         Fault("one None, no mask", "one None made the whole result None, so that the other masks are lost.",
             "None means no mask from this side; the others still count.",
             given=lambda masks: [] if any(mask is None for mask in masks) else list(masks)),
-        Fault("stops at None", "what comes after the first None is not used.",
-            "leave out the entry that is None and go on: continue, not break or return.",
-            given=lambda masks: list(masks[: next((i for i, m in enumerate(masks) if m is None), len(masks))])),
         Fault("None hides", "an entry that is None hides everything.",
             "None means no mask from this side: leave it out, also where masks are counted.",
             given=lambda masks: [torch.tensor(False) if m is None else m for m in masks if any(n is not None for n in masks)]),

@@ -3,29 +3,26 @@
 import torch
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 from ...symptoms.view import Told, View
 
 
-def _noise(x, t):
-    rng = torch.Generator().manual_seed(t)
-    return torch.cat([x[:, :t], torch.randn(x[:, t:].shape, generator=rng)], dim=1)
+def _future(other):
+    """What stands from t on, put through ``other``."""
+    return lambda x, t: torch.cat([x[:, :t], other(x[:, t:])], dim=1)
 
 
-def _apart(before, after):
-    return not torch.allclose(after, before, atol=1e-6)
+def _noise(x):
+    return torch.randn(x.shape, generator=torch.Generator().manual_seed(x.shape[1]))
+
+
+_NOISE = _future(_noise)
 
 
 def leaks(
-    attend,
-    x,
-    *,
-    splits=lambda length: range(1, length),
-    change=_noise,
-    past=lambda t: slice(t),
-    items=lambda outputs: outputs,
-    differ=_apart,
-    answer=lambda found: found,
-):
+    attend, x, *, splits=lambda length: range(1, length), change=_NOISE, past=lambda t: slice(t), items=lambda outputs: outputs,
+    differ=lambda before, after: not torch.allclose(after, before, atol=1e-6), answer=lambda found: found,
+):  # fmt: skip
     """Whether an output changes where only what comes later was changed; each keyword is one step."""
     before = attend(x)
     for t in splits(x.shape[1]):
@@ -70,16 +67,11 @@ def misses(view: View) -> Told | None:
     return Told("symptom", "misses leaks", f"it does not find the leak of {named}; it finds all others.", advice)
 
 
-_EVERY = "try every split t from 1 to L - 1."
 _PAST = "change from t on, and compare [:, :t]."
-_ABSOLUTE = "compare entry by entry: (after - before).abs().max(), or torch.allclose."
+_MILLIONTH = "compare with a tolerance near 1e-6: torch.allclose(after, before, atol=1e-6)."
 
 EXERCISE = Exercise(
-    answer="leaks",
-    cases=_cases,
-    reference=leaks,
-    returns=("leaks",),
-    faults=(
+    answer="leaks", cases=_cases, reference=leaks, returns=("leaks",), faults=(
         Fault("everything compared", "it says that everything leaks: comparing the changed positions too does that.",
             "compare the outputs before position t only.", differ=lambda b, a: True),
         Fault("one too many", "position t, which was changed, is compared too: the slice is one too long.", _PAST,
@@ -89,51 +81,37 @@ EXERCISE = Exercise(
             change=lambda x, t: torch.cat([x[:, :t] + 1, x[:, t:]], 1), past=lambda t: slice(t, None)),
         Fault("answer turned around", "the answers are the wrong way round: True for what does not leak.",
             "return True if a past output has changed.", answer=lambda f: not f),
-        Fault("last position only", "only the last position is changed; a leak among earlier positions goes unnoticed.",
-            _EVERY, splits=lambda n: [n - 1]),
-        Fault("first output only", "only the first output is compared; a leak into later outputs goes unnoticed.",
-            _EVERY, splits=lambda n: [1]),
-        Fault("one split",
-            "one split in the middle; a leak between two positions on the same side of it goes unnoticed.", _EVERY,
-            splits=lambda n: [n // 2]),
-        Fault("last split forgotten",
-            "a leak from the last position alone goes unnoticed: the last split seems to be missing.",
-            "range(1, L) ends at L - 1.", splits=lambda n: range(1, n - 1)),
-        Fault("first split forgotten",
-            "a leak into the first output alone goes unnoticed: the first split seems to be missing.",
-            "start at t = 1.", splits=lambda n: range(2, n)),
+        *faults_of("splits", "try every split t from 1 to L - 1.",
+            ("last position only", "only the last position is changed; a leak among earlier positions goes unnoticed.",
+             lambda n: [n - 1]),
+            ("first output only", "only the first output is compared; a leak into later outputs goes unnoticed.", lambda n: [1]),
+            ("one split", "one split in the middle; a leak between two positions on the same side of it goes unnoticed.",
+             lambda n: [n // 2]),
+            ("last split forgotten", "a leak from the last position alone goes unnoticed: the last split seems to be missing.",
+             lambda n: range(1, n - 1), "range(1, L) ends at L - 1."),
+            ("first split forgotten", "a leak into the first output alone goes unnoticed: the first split seems to be missing.",
+             lambda n: range(2, n), "start at t = 1.")),
         Fault("neighbors left out",
             "an output is never compared while its next position changes: a slice is off by one.",
             "change from t on, changed[:, t:], and compare what is before t, [:, :t].", past=lambda t: slice(t - 1)),
         Fault("first item only", "only the first item of the batch is compared.",
             "compare the whole batch: out[:, :t].", items=lambda o: o[:1]),
-        Fault("future reordered",
-            "the future is only reordered. Attention does not notice the order of its keys, so the leak stays hidden.",
-            "put other numbers there: add something, or draw new ones.",
-            change=lambda x, t: torch.cat([x[:, :t], x[:, t:].flip(1)], 1)),
-        Fault("one number for all",
-            "all entries of a token are moved, or stretched, by one number; normalizing the token takes that out again.",
-            "put other numbers there, a different one for each entry: torch.randn_like.",
-            change=lambda x, t: torch.cat([x[:, :t], x[:, t:] + 1], 1)),
-        Fault("one entry changed",
-            "only the first entry of each token is changed; a leak through the others goes unnoticed.",
-            "change all entries of the positions from t on.",
-            change=lambda x, t: torch.cat([x[:, :t], x[:, t:] + torch.eye(x.shape[-1])[0]], 1)),
-        Fault("NaN in the future",
-            "NaN in the future reaches every output: a weight of 0 times NaN is NaN, and a sound mask looks leaky.",
-            "change the future to other ordinary numbers.",
-            change=lambda x, t: torch.cat([x[:, :t], torch.full_like(x[:, t:], torch.nan)], 1)),
-        Fault("too generous",
-            "a difference that is too large passes for rounding, so that a faint leak goes unnoticed.",
-            "compare with a tolerance near 1e-6.", differ=lambda b, a: not torch.allclose(a, b, atol=1e-3)),
+        *faults_of("change", "put other numbers there, a different one for each entry: torch.randn_like.",
+            ("future reordered", "the future is only reordered. Attention does not notice the order of its keys, so the "
+             "leak stays hidden.", _future(lambda x: x.flip(1)), "put other numbers there: add something, or draw new ones."),
+            ("one number for all", "all entries of a token are moved, or stretched, by one number; normalizing the token "
+             "takes that out again.", _future(lambda x: x + 1)),
+            ("one entry changed", "only the first entry of each token is changed; a leak through the others goes unnoticed.",
+             _future(lambda x: x + torch.eye(x.shape[-1])[0]), "change all entries of the positions from t on."),
+            ("NaN in the future", "NaN in the future reaches every output: a weight of 0 times NaN is NaN, and a sound mask "
+             "looks leaky.", _future(lambda x: x * torch.nan), "change the future to other ordinary numbers.")),
+        Fault("too generous", "a difference that is too large passes for rounding, so that a faint leak goes unnoticed.",
+            _MILLIONTH, differ=lambda b, a: not torch.allclose(a, b, atol=1e-3)),
         Fault("exact", "it takes rounding for a leak: outputs that agree to a millionth are called different.",
-            "compare with a tolerance near 1e-6: torch.allclose, not torch.equal.",
-            differ=lambda b, a: not torch.equal(a, b)),
+            _MILLIONTH, differ=lambda b, a: not torch.equal(a, b)),
         Fault("added up, then compared", "outputs are added up before they are compared: opposite changes cancel.",
-            _ABSOLUTE, differ=lambda b, a: abs((a.double() - b.double()).sum()) > 1e-5),
-        Fault("lengths compared",
-            "lengths (norms, sums of squares) are compared, not the outputs: a turn leaves them as they are.",
-            _ABSOLUTE, differ=lambda b, a: not torch.allclose(a.norm(dim=-1), b.norm(dim=-1), atol=1e-5)),
+            "compare entry by entry: (after - before).abs().max(), or torch.allclose.",
+            differ=lambda b, a: abs((a.double() - b.double()).sum()) > 1e-5),
         Fault("x never changed",
             "it never says that anything leaks: the past is compared with itself, or too generously.",
             "call attend on a changed copy, and compare with a tolerance near 1e-6.", differ=lambda b, a: False),

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
-from ...kit.masked import COMMON_FACTORS, COMMON_WEIGHINGS, HIDING_FAULTS, attend_masked, low_scores
+from ...kit.masked import COMMON_FAULTS, HIDING_FAULTS, attend_masked, low_scores
 
 
 def random_mask(shape, rng):
@@ -22,24 +22,16 @@ def one_key_mask(shape, rng):
 
 def _half(rng):
     """Built so that every right way gives the same bits: equal scores, 1, 2 or 4 keys, whole numbers."""
-    return Case(
-        "the numbers are float16",
-        values_only=True,
-        query=torch.zeros(1, 3, 4, dtype=torch.float16),
-        key=torch.randn(1, 6, 4, generator=rng).half(),
-        value=torch.randint(-8, 9, (1, 6, 2), generator=rng).half(),
-        mask=torch.tensor([[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 0, 1, 1, 1, 0]]).bool(),
-    )
+    mask = torch.tensor([[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0], [1, 0, 1, 1, 1, 0]]).bool()
+    key, value = torch.randn(1, 6, 4, generator=rng).half(), torch.randint(-8, 9, (1, 6, 2), generator=rng).half()
+    query = torch.zeros(1, 3, 4, dtype=torch.float16)
+    return Case("the numbers are float16", values_only=True, query=query, key=key, value=value, mask=mask)
 
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    query, key, value = (
-        torch.zeros(1, 1, 2),
-        torch.randn(1, 3, 2, generator=rng),
-        torch.tensor([[[10.0], [20.0], [90.0]]]),
-    )
-    cases = [Case(query=query, key=key, value=value, mask=torch.tensor([[True, True, False]]))]
+    value, mask = torch.tensor([[[10.0], [20.0], [90.0]]]), torch.tensor([[True, True, False]])
+    cases = [Case(query=torch.zeros(1, 1, 2), key=torch.randn(1, 3, 2, generator=rng), value=value, mask=mask)]
     sizes = (
         (1, 2, 3, 2, 1, (2, 3), torch.float32),
         (2, 5, 7, 4, 3, (2, 5, 7), torch.float32),
@@ -65,20 +57,15 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="masked_attention",
-    cases=_cases,
-    reference=attend_masked,
-    returns=("output", "weights"),
-    faults=(
-        *HIDING_FAULTS,
+    answer="masked_attention", cases=_cases, reference=attend_masked, returns=("output", "weights"), faults=(
+        *HIDING_FAULTS, *COMMON_FAULTS,
         Fault("too large for half", "a fill value such as -1e9 or -1e20: no float16 number is that large.",
             "fill with float('-inf'), which every floating-point type has.", hide=lambda s, m: s.masked_fill(~m, -1e9)),
         Fault("added, too large for half",
             "a fill value such as -1e9 was added: float16 cannot hold it, so the scores became float32.",
             "use masked_fill with float('-inf'); it keeps the dtype.", hide=lambda s, m: s + (~m) * -1e9),
-        Fault("0 times infinity, float32",
-            "the inverted mask times minus infinity is added: 0 times infinity is NaN, and in half precision it is float32.",
-            "fill instead of multiplying: masked_fill(~mask, minus infinity).",
+        Fault("0 times infinity, float32", "the inverted mask times minus infinity is added: 0 times infinity is NaN, "
+            "and in half precision it is float32.", "fill instead of multiplying: masked_fill(~mask, minus infinity).",
             hide=lambda s, m: s + (~m) * -torch.inf),
         Fault("first query's mask", "the mask of the first query was used for every query.",
             "keep all rows of the mask.", read=lambda m: m[..., :1, :]),
@@ -87,11 +74,8 @@ EXERCISE = Exercise(
         Fault("weights not masked",
             "the output is right, but the weights beside it are those of a softmax without the mask.",
             "hand back the weights that you multiply the values with.", give=lambda o, w, s: (o, s.softmax(-1))),
-        Fault("over the queries, no NaN",
-            "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",
-            "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2).nan_to_num()),
-        *COMMON_WEIGHINGS,
-        *COMMON_FACTORS,
+        Fault("over the queries, no NaN", "a softmax over the queries (dim=-2): your columns sum to 1, your rows "
+            "should.", "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2).nan_to_num()),
     ),
     advice="print the weights where the mask is False (all must be 0) and the sum of each row (all must be 1).",
 )  # fmt: skip

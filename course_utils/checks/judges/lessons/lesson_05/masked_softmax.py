@@ -12,16 +12,10 @@ def _open(mask):
 
 
 def masked_softmax(
-    scores,
-    mask,
-    *,
-    read=lambda mask: mask,
-    hide=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
-    rescue=lambda scores, mask: scores.masked_fill(~_open(mask), 0.0),
-    weigh=lambda scores: scores.softmax(-1),
-    zero=lambda weights, mask: weights.masked_fill(~mask, 0.0),
-    empty=lambda weights, mask, scores: weights,
-):
+    scores, mask, *, read=lambda mask: mask, hide=lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
+    rescue=lambda scores, mask: scores.masked_fill(~_open(mask), 0.0), weigh=lambda scores: scores.softmax(-1),
+    zero=lambda weights, mask: weights.masked_fill(~mask, 0.0), empty=lambda weights, mask, scores: weights,
+):  # fmt: skip
     """A softmax in which hidden keys, and rows without any other, get 0; each keyword is one step."""
     mask = read(mask)
     return empty(zero(weigh(rescue(hide(scores, mask), mask)), mask), mask, scores)
@@ -56,11 +50,7 @@ def _cases(seed):
 
 
 def _added(number):
-    return lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask.expand_as(scores), number)
-
-
-def _same(scores, mask):
-    return scores
+    return lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask, number)
 
 
 def _divided(powers, mask):
@@ -69,48 +59,37 @@ def _divided(powers, mask):
 
 _APART = "find the rows in which nothing is allowed (mask.any over the keys) and treat them apart."
 _BACK = "set the weights to 0 where the mask is False, after the softmax."
-_SHIFT = "use torch.softmax, or subtract the maximum of the allowed scores of each row."
-_EXP = "exponentials without a shift: exp(100) overflows, and exp(-100000) is 0."
-_ROWS = "a softmax over the queries (dim=-2): your columns sum to 1, your rows should."
 
 EXERCISE = Exercise(
-    answer="masked_softmax",
-    cases=_cases,
-    reference=masked_softmax,
-    returns=("weights",),
-    faults=(
+    answer="masked_softmax", cases=_cases, reference=masked_softmax, returns=("weights",), faults=(
         Fault("NaN", "minus infinity everywhere in a row: the softmax divides 0 by 0, and the row becomes NaN.", _APART,
-            rescue=_same, zero=_same),
+            rescue=unmasked, zero=unmasked),
         Fault("uniform", "a row in which everything is masked became uniform: all its hidden keys got the same score.",
             _BACK, empty=lambda w, m, s: torch.where(_open(m), w, torch.full_like(w, 1 / w.shape[-1]))),
-        Fault("uniform, added",
-            "a large negative number was added to the hidden scores: a row with nothing else keeps weights.", _BACK,
-            hide=_added(-1e9), rescue=_same, zero=_same),
+        Fault("uniform, added", "a large negative number was added to the hidden scores: a row with nothing else keeps "
+            "weights.", _BACK, hide=_added(-1e9), rescue=unmasked, zero=unmasked),
         Fault("NaN in the gradient only", "the weights are right, but where a row is empty the gradient is NaN.",
             "replacing NaN afterwards is too late: give such rows finite scores before the softmax, and zero them after it.",
-            hide=_added(-torch.inf), rescue=_same),
+            hide=_added(-torch.inf), rescue=unmasked),
         Fault("NaN, added", "minus infinity was added to a whole row: it becomes NaN, and so does its gradient.",
-            _APART, hide=_added(-torch.inf), rescue=_same, zero=_same),
-        Fault("zeroed after the softmax",
-            "weights were set to 0 after a softmax over everything: rows that allow something do not sum to 1.",
-            "hide the scores before the softmax too.", hide=unmasked, rescue=_same),
-        Fault("renormalized afterwards",
-            "the hidden keys were taken out after the exponentials: if a hidden score is large, nothing is left.",
-            "hide the scores first, so that they take no part in the maximum or the sum.", hide=unmasked, rescue=_same,
-            zero=_divided),
-        Fault("no shift", _EXP, _SHIFT, hide=unmasked, rescue=_same, weigh=torch.exp, zero=_divided),
-        Fault("no shift, scores hidden", _EXP, _SHIFT, rescue=_same, weigh=torch.exp, zero=_divided),
+            _APART, hide=_added(-torch.inf), rescue=unmasked, zero=unmasked),
+        Fault("zeroed after the softmax", "weights were set to 0 after a softmax over everything: rows that allow "
+            "something do not sum to 1.", "hide the scores before the softmax too.", hide=unmasked, rescue=unmasked),
+        Fault("renormalized afterwards", "the hidden keys were taken out after the exponentials: if a hidden score is "
+            "large, nothing is left.", "hide the scores first, so that they take no part in the maximum or the sum.",
+            hide=unmasked, rescue=unmasked, zero=_divided),
+        Fault("no shift", "exponentials without a shift: exp(100) overflows, and exp(-100000) is 0.",
+            "use torch.softmax, or subtract the maximum of the allowed scores of each row.", hide=unmasked,
+            rescue=unmasked, weigh=torch.exp, zero=_divided),
         Fault("inverted", "the mask was read the other way round.", "True means may attend; fill where it is False.",
             read=lambda m: ~m),
         Fault("all for any", "every row that hides anything was set to 0: all was used where any was meant.",
             "a row is empty if mask.any over the keys is False.", empty=lambda w, m, s: w * m.all(-1, keepdim=True)),
-        Fault("not low enough",
-            "a fill value such as -1e4: where the allowed scores lie lower, the hidden keys take the weight first.",
-            "fill with float('-inf') in rows that allow something.", hide=lambda s, m: s.masked_fill(~m, -1e4),
-            rescue=_same),
-        Fault("over the queries", _ROWS, "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2)),
-        Fault("over the queries, no NaN", _ROWS, "normalize over the keys, dim=-1.", rescue=_same,
-            weigh=lambda s: s.softmax(-2).nan_to_num()),
+        Fault("not low enough", "a fill value such as -1e4: where the allowed scores lie lower, the hidden keys take "
+            "the weight first.", "fill with float('-inf') in rows that allow something.",
+            hide=lambda s, m: s.masked_fill(~m, -1e4), rescue=unmasked),
+        Fault("over the queries, no NaN", "a softmax over the queries (dim=-2): your columns sum to 1, your rows "
+            "should.", "normalize over the keys, dim=-1.", rescue=unmasked, weigh=lambda s: s.softmax(-2).nan_to_num()),
         Fault("empty columns",
             "columns, keys that no query may see, were treated apart; it is the rows that may be empty.",
             "mask.any over the keys: dim=-1.", rescue=lambda s, m: s.masked_fill(~m.any(-2, keepdim=True), 0.0)),

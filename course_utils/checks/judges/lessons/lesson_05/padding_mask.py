@@ -7,13 +7,9 @@ from ...kit.masks import FORM_FAULTS
 
 
 def padding_mask(
-    tokens,
-    pad_id,
-    *,
-    real=lambda tokens, pad_id: tokens != pad_id,
-    place=lambda real: real[:, None, None, :],
+    tokens, pad_id, *, real=lambda tokens, pad_id: tokens != pad_id, place=lambda real: real[:, None, None, :],
     form=lambda mask: mask,
-):
+):  # fmt: skip
     """True where a key is no padding, ``(B, 1, 1, L_k)``; each keyword is one step."""
     return form(place(real(tokens, pad_id)))
 
@@ -38,18 +34,13 @@ _EACH = "ask each token by itself whether it is padding."
 _AXES = "the order is (B, H, L_q, L_k); the tokens are the keys, the last of the four."
 
 EXERCISE = Exercise(
-    answer="padding_mask",
-    cases=_cases,
-    reference=padding_mask,
-    returns=("mask",),
-    faults=(
+    answer="padding_mask", cases=_cases, reference=padding_mask, returns=("mask",), faults=(
         Fault("rows", "a mask of shape (B, 1, L, 1): it hides rows, the queries; padding is to be hidden as a key.",
             _AXES, place=lambda r: r[:, None, :, None]),
         Fault("tokens in front", "a mask of shape (B, L, 1, 1): the tokens stand where the heads belong.", _AXES,
             place=lambda r: r[:, :, None, None]),
-        Fault("two axes only",
-            "a mask of shape (B, L_k): against four axes it would line up the batch with the queries.",
-            "add two axes of size 1 between the batch and the keys.", place=lambda r: r),
+        Fault("two axes only", "a mask of shape (B, L_k): against four axes it would line up the batch with the "
+            "queries.", "add two axes of size 1 between the batch and the keys.", place=lambda r: r),
         Fault("one axis missing",
             "a mask of shape (B, 1, L_k): against four axes it would line up the batch with the heads.",
             "add one more axis of size 1: one for the heads, one for the queries.", place=lambda r: r[:, None]),
@@ -57,16 +48,14 @@ EXERCISE = Exercise(
             "compare with pad_id; in some vocabularies 0 is a real token.", real=lambda t, p: t != 0),
         Fault("positive is real", "every token whose id is below pad_id was hidden as well.",
             "ask whether a token differs from pad_id, not whether it is larger.", real=lambda t, p: t > p),
-        Fault("from the lengths",
-            "a mask that puts all real tokens first, but padding may stand on the left or in between.", _EACH,
-            real=lambda t, p: torch.arange(t.shape[1]) < (t != p).sum(-1, keepdim=True)),
+        Fault("from the lengths", "a mask that puts all real tokens first, but padding may stand on the left or in "
+            "between.", _EACH, real=lambda t, p: torch.arange(t.shape[1]) < (t != p).sum(-1, keepdim=True)),
         Fault("hidden from padding on", "everything behind the first padding is hidden, real tokens too.", _EACH,
             real=lambda t, p: (t == p).cumsum(-1) == 0),
         Fault("hidden behind the last token", "only padding behind the last real token is hidden.", _EACH,
             real=lambda t, p: (t != p).flip(-1).cumsum(-1).flip(-1) > 0),
-        Fault("0 hidden as well", "the token 0 is hidden as well, also where it is no padding.",
-            "compare with pad_id alone; in some vocabularies 0 is a real token.",
-            real=lambda t, p: (t != p) & (t != 0)),
+        Fault("0 hidden as well", "the token 0 is hidden as well, also where it is no padding.", "compare with pad_id "
+            "alone; in some vocabularies 0 is a real token.", real=lambda t, p: (t != p) & (t != 0)),
         *FORM_FAULTS,
     ),
     advice="print mask.shape, and mask[0, 0, 0] next to tokens[0].",

@@ -6,6 +6,7 @@ import torch
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.labels import only_in_its_case
+from ...kit.parts import faults_of
 from ...symptoms.view import Told
 
 
@@ -66,19 +67,9 @@ class _Cache:
     grow = lambda self, new: new  # noqa: E731
 
 
-def _first_of_several(self, kept, start, more):
-    kept[:, :, start] = more[:, :, 0]
-    return kept
-
-
 def _count_first(self, new):
     self.length += new
     return self.length > self.max_len
-
-
-def _cut(end):
-    """Keys and values up to position ``end(cache, key)``."""
-    return lambda self, key, value: tuple(kept[:, :, : end(self, key)] for kept in self.kept)
 
 
 def _stopped(view):
@@ -93,19 +84,13 @@ def _stopped(view):
     return None
 
 
-_FREE = "the next free position is self.length: write to positions self.length to self.length + L_new - 1."
 _SO_FAR = "return all positions so far, 0 to length - 1: slice with [:, :, :self.length]."
 _COUNT = "positions stand on axis 2 of (B, H_kv, L_new, d_head): add key.shape[2] in every update."
-_FIRST = (
-    "compare length + L_new with max_len before you change anything, and raise ValueError with a sentence of yours."
-)
+_FIRST = "compare length + L_new with max_len before you change anything, and raise ValueError with a sentence."
 
 EXERCISE = Exercise(
-    answer="Cache",
-    cases=_cases,
-    reference=lambda **parts: type("Cache", (_Cache,), parts),
-    returns=("keys", "values", "length", "what the update without room raised"),
-    faults=(
+    answer="Cache", cases=_cases, reference=lambda **parts: type("Cache", (_Cache,), parts),
+    returns=("keys", "values", "length", "what the update without room raised"), faults=(
         Fault("unwritten tail", "the whole room came back, its unwritten tail included: those zeros would get weight.",
               _SO_FAR, read=lambda self, key, value: tuple(self.kept)),
         Fault("unwritten tail of the values", "the keys are cut to the length, the values are not.", _SO_FAR,
@@ -113,31 +98,30 @@ EXERCISE = Exercise(
         Fault("only the new ones", "only the new keys and values came back; the earlier ones are what a cache is for.",
               _SO_FAR, read=lambda self, key, value: (key, value)),
         Fault("all but the new ones", "the positions before this update came back; the new ones are missing.",
-              "slice with the length after the update.", read=_cut(lambda self, key: self.length - key.shape[2])),
+              "slice with the length after the update.",
+              read=lambda self, key, value: tuple(kept[:, :, : self.length - key.shape[2]] for kept in self.kept)),
         Fault("swapped", "values and keys came back in this order.", "return the keys first.",
               read=lambda self, key, value: _Cache.read(self, key, value)[::-1]),
         Fault("nothing returned", "update returns nothing.", "end update with a return of keys and values so far.",
               read=lambda self, key, value: None),
-        Fault("length never raised, the new ones handed back",
-              "self.length stays 0, so that each update overwrites the one before.", _COUNT,
-              grow=lambda self, new: 0, read=_cut(lambda self, key: key.shape[2])),
-        Fault("length never raised", "self.length stays 0, so nothing is handed back.", _COUNT,
-              grow=lambda self, new: 0),
-        Fault("length counts the updates", "the length grows by 1 at each update, however many positions came.",
-              _COUNT, grow=lambda self, new: 1),
-        Fault("length counts the heads", "the length grows by the number of heads, key.shape[1].", _COUNT,
-              grow=lambda self, new: self.kept[0].shape[1]),
+        Fault("length never raised, the new ones handed back", "self.length stays 0, so that each update overwrites "
+              "the one before.", _COUNT, grow=lambda self, new: 0, read=lambda self, key, value: (key, value)),
+        *faults_of("grow", _COUNT,
+            ("length never raised", "self.length stays 0, so nothing is handed back.", lambda self, new: 0),
+            ("length counts the updates", "the length grows by 1 at each update, however many positions came.",
+             lambda self, new: 1),
+            ("length counts the heads", "the length grows by the number of heads, key.shape[1].",
+             lambda self, new: self.kept[0].shape[1])),
         Fault("heads for positions", "the number of new positions is taken from key.shape[1], the axis of the heads.",
               "positions stand on axis 2 of (B, H_kv, L_new, d_head).", count=lambda self, key: key.shape[1]),
-        Fault("always at the start", "every update is written to position 0, over the oldest.", _FREE,
-              start=lambda self, new: 0),
-        Fault("one too far", "the cache is written one position too far, so that position 0 stays empty.", _FREE,
-              start=lambda self, new: min(self.length + 1, self.max_len - new)),
-        Fault("at the end of the room", "each update goes to the last positions of the room.", _FREE,
-              start=lambda self, new: self.max_len - new),
-        Fault("length raised first", "the length is raised before the new keys are written: they land behind their "
-              "place.", "write first, at the old length; raise the length afterwards.",
-              start=lambda self, new: self.length + new),
+        *faults_of("start", "write to positions self.length to self.length + L_new - 1: self.length is the next free one.",
+            ("always at the start", "every update is written to position 0, over the oldest.", lambda self, new: 0),
+            ("one too far", "the cache is written one position too far, so that position 0 stays empty.",
+             lambda self, new: min(self.length + 1, self.max_len - new)),
+            ("at the end of the room", "each update goes to the last positions of the room.",
+             lambda self, new: self.max_len - new),
+            ("length raised first", "the length is raised before the new keys are written: they land behind their place.",
+             lambda self, new: self.length + new, "write first, at the old length; raise the length afterwards.")),
         Fault("keys in both", "the keys are written into both tensors: your values are keys.",
               "write `value` into the tensor of the values.", incoming=lambda self, key, value: (key, key)),
         Fault("one tensor for both", "keys and values share one tensor: the values are written over the keys.",
@@ -147,13 +131,13 @@ EXERCISE = Exercise(
               "keep the tensors in self, made in __init__; not on the class, in a global or in a default argument.",
               store=lambda self: type(self)),
         Fault("first of several", "of several new positions only the first is written; the others stay empty.",
-              "write a slice of L_new positions: [:, :, start:end] = key.", put=_first_of_several),
+              "write a slice of L_new positions: [:, :, start:end] = key.",
+              put=lambda self, kept, start, more: _Cache.put(self, kept, start, more[:, :, :1])),
         Fault("newest first", "the new positions stand before the old ones.",
               "keep them in the order in which they came: a causal mask counts on it.",
               put=lambda self, kept, start, more: torch.cat([more, kept[:, :, : -more.shape[2]]], dim=2)),
-        Fault("a full cache refused", "an update that fills the room exactly is refused.",
-              "refuse only if length + L_new is greater than max_len.",
-              no_room=lambda self, new: self.length + new >= self.max_len),
+        Fault("a full cache refused", "an update that fills the room exactly is refused.", "refuse only if length + "
+              "L_new is greater than max_len.", no_room=lambda self, new: self.length + new >= self.max_len),
         Fault("overflow left to PyTorch", "an update without room ends in PyTorch's RuntimeError, which says nothing "
               "of a cache.", _FIRST, no_room=lambda self, new: False),
         Fault("looked at alone", "an update is refused only if it is larger than the whole room, whatever is written.",

@@ -13,13 +13,11 @@ def _cases(seed):
     layers = torch.randint(3, 60, (), generator=rng).item()
     batch, groups, kv_heads = torch.randint(2, 9, (3,), generator=rng).tolist()
     sizes = (
-        (1, 1, 6, 3, 4, 5, 4),
-        (32, 8, 32, 8, 128, 8192, 2),
-        (32, 3, 71, 1, 64, 2048, 1),
+        (1, 1, 6, 3, 4, 5, 4), (32, 8, 32, 8, 128, 8192, 2), (32, 3, 71, 1, 64, 2048, 1),
         (48, 2, 25, 25, 64, 1024, 4),  # as many key/value heads as heads
         (layers, batch, groups * kv_heads, kv_heads, 24, 1000 + seed % 97, 2),
         (31, 7, 15, 5, 125, 8191, 2),  # more digits than a float32 holds
-    )
+    )  # fmt: skip
     return [Case(**dict(zip(_NAMES, some, strict=True))) for some in sizes]
 
 
@@ -38,9 +36,8 @@ def _bytes(
 
 def _rounded(view):
     """Right to seven digits, no further."""
-    sides = [
-        (int(want), float(have)) for part in view.parts() for want, have, pair in part.numbers() or () if pair.wrong
-    ]
+    numbers = [side for part in view.parts() for side in part.numbers() or ()]
+    sides = [(int(want), float(have)) for want, have, pair in numbers if pair.wrong]
     if not sides or any(abs(have - want) > 1e-6 * want for want, have in sides):
         return None
     said = "the result is right to about seven digits, and rounded after them, as a float32 is."
@@ -50,15 +47,10 @@ def _rounded(view):
 _TWO = "a cache keeps keys and values of the same shape, and no queries: the factor is 2."
 _KV = "only keys and values are kept, so count key/value heads; the query heads play no part."
 _WIDTH = "multiply by bytes_per_number, once."
-_ONCE = "every position keeps one key and one value for each key/value head: multiply by length once."
 
 EXERCISE = Exercise(
-    answer="cache_bytes",
-    cases=_cases,
-    reference=_bytes,
-    returns=("bytes",),
-    rtol=1e-12,  # bytes are counted, not measured
-    atol=0.0,
+    answer="cache_bytes", cases=_cases, reference=_bytes, returns=("bytes",),
+    rtol=1e-12, atol=0.0,  # bytes are counted, not measured
     faults=(
         Fault("without the 2", "keys or values are counted, not both: the 2 is missing.", _TWO, kinds=1),
         Fault("three tensors", "three tensors for each layer, as if the queries were kept too.", _TWO, kinds=3),
@@ -74,17 +66,15 @@ EXERCISE = Exercise(
               "keys and values have the same shape: num_kv_heads heads each.", heads=lambda h, h_kv: (h + h_kv) / 2),
         Fault("queries too", "a cache that also keeps the queries, num_heads heads of them.", _KV,
               heads=lambda h, h_kv: h_kv + h / 2),
-        Fault("without the length", "the cache of one position: the length is missing.", _ONCE, positions=lambda n: 1),
+        Fault("without the length", "the cache of one position: the length is missing.",
+              "every position keeps a key and a value: multiply by length.", positions=lambda n: 1),
         Fault("one position too few", "length - 1 positions are counted.", "every position is kept, the newest too.",
               positions=lambda n: n - 1),
-        Fault("length squared", "the length counts twice, as in a table of scores.", _ONCE, positions=lambda n: n * n),
         Fault("d_model for d_head", "num_heads * d_head, which is d_model, where d_head belongs.",
               "one key has d_head numbers, for each of num_kv_heads heads.", size=lambda h, d: h * d),
         Fault("numbers, not bytes", "how many numbers are kept, not how many bytes.", _WIDTH, width=lambda n: 1),
-        Fault("always two bytes", "two bytes for each number, whatever bytes_per_number says.", _WIDTH,
-              width=lambda n: 2),
-        Fault("always four bytes", "four bytes for each number, whatever bytes_per_number says.", _WIDTH,
-              width=lambda n: 4),
+        *(Fault(f"always {name} bytes", f"{name} bytes for each number, whatever bytes_per_number says.", _WIDTH,
+                width=lambda n, size=size: size) for name, size in (("two", 2), ("four", 4))),
         Fault("bits", "bits: 8 times the bytes.", "bytes_per_number is given in bytes already; leave the 8 out.",
               width=lambda n: 8 * n),
         Fault("in GiB", "the size in GiB.", "return bytes; divide by 2**30 only for printing.",

@@ -37,11 +37,7 @@ def _moved(query, key, value, mask):
 
 
 EXERCISE = Exercise(
-    answer="grouped_attention",
-    cases=_cases,
-    reference=grouped,
-    returns=("output",),
-    faults=(
+    answer="grouped_attention", cases=_cases, reference=grouped, returns=("output",), faults=(
         *SHARING_FAULTS, *MASK_FAULTS, *WEIGHT_FAULTS,
         Fault("root of d_v", "the scores are divided by the root of d_v, the size of a value, which has no part in "
               "them.", "divide by query.shape[-1] ** 0.5.", divisor=lambda q, k, v: v.shape[-1] ** 0.5),

@@ -54,11 +54,7 @@ _STORED = "a weight is stored as (out, in): x @ W.T."
 _VIEW = "view as (B, L, H, d_head), then transpose(1, 2)."
 
 EXERCISE = Exercise(
-    answer="grouped_query_attention",
-    cases=_cases,
-    reference=_layer,
-    returns=("output",),
-    faults=(
+    answer="grouped_query_attention", cases=_cases, reference=_layer, returns=("output",), faults=(
         *SHARING_FAULTS, *MASK_FAULTS, *WEIGHT_FAULTS,
         Fault("one mask for all heads", "the mask of head 0 is used for all heads.", _MASK,
               close=lambda s, m: s.masked_fill(~(m if m.dim() < 4 else m[:, :1]), -torch.inf)),
@@ -69,11 +65,9 @@ EXERCISE = Exercise(
         Fault("root of d_model / H_kv", "the scores are divided by the root of d_model // num_kv_heads.", _ROOT,
               divisor=lambda q, k, v: (q.shape[1] * q.shape[-1] // k.shape[1]) ** 0.5),
         Fault("split without a transpose", "the heads are split by a view to (B, H, L, d_head) without a transpose: "
-              "positions and heads are mixed.", _VIEW,
-              split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1)),
-        Fault("merged without a transpose", "the heads are merged without transposing back.",
-              "transpose(1, 2) first, then merge the last two axes.",
-              merge=lambda heads: heads.reshape(len(heads), heads.shape[2], -1)),
+              "positions and heads are mixed.", _VIEW, split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1)),
+        Fault("merged without a transpose", "the heads are merged without transposing back.", "transpose(1, 2) first, "
+              "then merge the last two axes.", merge=lambda heads: heads.reshape(len(heads), heads.shape[2], -1)),
         Fault("features dealt out in turn", "the features are dealt out in turn: head 0 has features 0, H, 2H and so "
               "on.", _VIEW, split=lambda x, heads: x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2),
               merge=lambda heads: heads.permute(0, 2, 3, 1).flatten(2)),

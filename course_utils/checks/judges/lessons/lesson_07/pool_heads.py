@@ -3,6 +3,7 @@
 import torch
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
@@ -31,14 +32,9 @@ def _pool(
 
 _MEAN = "take the mean of all heads of the group."
 _ROWS = "neighboring heads form a group: view as (H_kv, H / H_kv, d_head, d_in), then the mean over axis 1."
-_SIZE = "divide by the size of a group, num_heads // num_kv_heads."
 
 EXERCISE = Exercise(
-    answer="pool_heads",
-    cases=_cases,
-    reference=_pool,
-    returns=("pooled weight",),
-    faults=(
+    answer="pool_heads", cases=_cases, reference=_pool, returns=("pooled weight",), faults=(
         Fault("every H_kv-th head", "heads that stand H_kv apart are averaged: the grouping of `repeat`, not of "
               "`repeat_interleave`.", _ROWS, groups=lambda x, h_kv: x.unflatten(0, (-1, h_kv)).transpose(0, 1)),
         Fault("groups of H_kv heads", "each group has num_kv_heads heads: the number of groups is taken for their "
@@ -48,28 +44,25 @@ EXERCISE = Exercise(
         Fault("neighboring rows", "neighboring rows are averaged, which are features of the same head.",
               "average feature i of one head with feature i of the others: keep d_head as an axis of its own.",
               groups=lambda x, h_kv: x.reshape(h_kv, x.shape[1], -1, x.shape[2]).transpose(1, 2)),
-        Fault("overlapping groups", "the groups start at heads 0, 1, 2 and so on, and overlap.",
-              "group j starts at head j * (H / H_kv).",
-              groups=lambda x, h_kv: x.unfold(0, len(x) // h_kv, 1)[:h_kv].permute(0, 3, 1, 2)),
+        Fault("overlapping groups", "the groups start at heads 0, 1, 2 and so on, and overlap.", "group j starts at "
+              "head j * (H / H_kv).", groups=lambda x, h_kv: x.unfold(0, len(x) // h_kv, 1)[:h_kv].permute(0, 3, 1, 2)),
         Fault("all heads alike", "the mean of all heads, H_kv times: multi-query attention in disguise.",
               "average inside each group only.", groups=lambda x, h_kv: x.expand(h_kv, *x.shape)),
         Fault("first heads", "the first H_kv heads are kept, and the others are thrown away.", _MEAN,
               groups=lambda x, h_kv: x[:h_kv, None]),
-        Fault("columns", "the columns are averaged; they are the inputs.",
-              "the heads stand in the rows: a weight has the shape (out, in).",
-              groups=lambda x, h_kv: x.mean(2, keepdim=True)[:, None]),
+        Fault("columns", "the columns are averaged; they are the inputs.", "the heads stand in the rows: a weight has "
+              "the shape (out, in).", groups=lambda x, h_kv: x.mean(2, keepdim=True)[:, None]),
         Fault("sum", "the heads of each group are added up, not averaged: too large by the factor H / H_kv.", _MEAN,
               share=lambda h, h_kv: 1),
-        Fault("divided by all heads", "the sum of each group is divided by num_heads.", _SIZE,
-              share=lambda h, h_kv: 1 / h),
-        Fault("divided by the groups", "the sum of each group is divided by num_kv_heads, the number of groups.",
-              _SIZE, share=lambda h, h_kv: 1 / h_kv),
-        Fault("first head of each group", "the first head of each group is kept, the others are thrown away.", _MEAN,
-              join=lambda heads: heads[:, 0]),
-        Fault("last head of each group", "the last head of each group is kept, the others are thrown away.", _MEAN,
-              join=lambda heads: heads[:, -1]),
-        Fault("largest of each group", "the largest number of each group.", _MEAN, join=lambda heads: heads.amax(1)),
-        Fault("median", "the median of each group.", _MEAN, join=lambda heads: heads.median(1).values),
+        *faults_of("share", "divide by the size of a group, num_heads // num_kv_heads.",
+            ("divided by all heads", "the sum of each group is divided by num_heads.", lambda h, h_kv: 1 / h),
+            ("divided by the groups", "the sum of each group is divided by num_kv_heads, the number of groups.",
+             lambda h, h_kv: 1 / h_kv)),
+        *faults_of("join", _MEAN,
+            ("first head of each group", "the first head of each group is kept, the others are thrown away.", lambda x: x[:, 0]),
+            ("last head of each group", "the last head of each group is kept, the others are thrown away.", lambda x: x[:, -1]),
+            ("largest of each group", "the largest number of each group.", lambda x: x.amax(1)),
+            ("median", "the median of each group.", lambda x: x.median(1).values)),
         Fault("copied back to all heads", "the means are copied back to all H heads: nothing is saved.",
               "the result has H_kv * d_head rows.",
               finish=lambda pooled, n: pooled.repeat_interleave(n, dim=0).flatten(0, 1)),

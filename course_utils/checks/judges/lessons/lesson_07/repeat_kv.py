@@ -4,6 +4,7 @@ import torch
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.grouped import first_head, tiled
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
@@ -34,14 +35,9 @@ def _copies_after(axis):
 
 
 _AXIS = "the heads stand on axis 1 of (B, H_kv, L, d_head)."
-_ORDER = "put the copies on a new axis right after the heads, then merge axes 1 and 2."
 
 EXERCISE = Exercise(
-    answer="repeat_kv",
-    cases=_cases,
-    reference=_repeat,
-    returns=("heads",),
-    faults=(
+    answer="repeat_kv", cases=_cases, reference=_repeat, returns=("heads",), faults=(
         Fault("repeat", "the heads come in the order 0 1 2 0 1 2, as `repeat` gives them: query head h meets head "
               "h % H_kv.", "each head comes num_repeats times in a row, 0 0 1 1 2 2: `repeat_interleave` does that.",
               arrange=tiled),
@@ -51,21 +47,19 @@ EXERCISE = Exercise(
         *(Fault(f"along the {name}", f"the {name} are repeated: dim={dim}.", _AXIS,
                 arrange=lambda x, n, dim=dim: x.repeat_interleave(n, dim=dim))
           for dim, name in ((0, "sequences of the batch"), (2, "positions"), (-1, "features"))),
-        Fault("no dim", "one long vector: without dim=, repeat_interleave flattens.", "say along which axis: dim=1.",
-              arrange=lambda x, n: x.repeat_interleave(n)),
-        Fault("positions into heads", "the shape is right, the content scrambled: the copies stand after the "
-              "positions.", _ORDER, arrange=_copies_after(2)),
-        Fault("features into heads", "the shape is right, the content scrambled: each feature is repeated.", _ORDER,
-              arrange=_copies_after(3)),
-        Fault("not repeated", "the heads as they were.", "the result has H_kv * num_repeats heads.",
-              arrange=lambda x, n: x),
-        Fault("new axis left", "an axis too many: the copies still stand on an axis of their own.",
-              "merge axes 1 and 2: .flatten(1, 2), or reshape.", arrange=lambda x, n: torch.stack([x] * n, dim=2)),
-        Fault("first head only", "head 0 for all: that is multi-query attention.",
-              "every head comes num_repeats times.", arrange=first_head),
-        Fault("only the first heads", "num_repeats heads; it should be H_kv * num_repeats.",
-              "num_repeats says how often each head comes, not how many heads there are in the end.",
-              arrange=lambda x, n: x.repeat_interleave(n, dim=1)[:, :n]),
+        *faults_of("arrange", "put the copies on a new axis right after the heads, then merge axes 1 and 2.",
+            ("positions into heads", "the shape is right, the content scrambled: the copies stand after the positions.",
+             _copies_after(2)),
+            ("features into heads", "the shape is right, the content scrambled: each feature is repeated.", _copies_after(3)),
+            ("no dim", "one long vector: without dim=, repeat_interleave flattens.", lambda x, n: x.repeat_interleave(n),
+             "say along which axis: dim=1."),
+            ("not repeated", "the heads as they were.", lambda x, n: x, "the result has H_kv * num_repeats heads."),
+            ("new axis left", "an axis too many: the copies still stand on an axis of their own.",
+             lambda x, n: torch.stack([x] * n, dim=2), "merge axes 1 and 2: .flatten(1, 2), or reshape."),
+            ("first head only", "head 0 for all: that is multi-query attention.", first_head, "each head comes num_repeats times."),
+            ("only the first heads", "num_repeats heads; it should be H_kv * num_repeats.",
+             lambda x, n: x.repeat_interleave(n, dim=1)[:, :n],
+             "num_repeats says how often each head comes, not how many heads there are in the end.")),
         Fault("first sequence only", "the first sequence of the batch alone.", "keep axis 0.", items=lambda x: x[:1]),
     ),
     advice="fill head j of x with the number j and look at result[0, :, 0, 0]: it must read 0 0 1 1 2 2.",
