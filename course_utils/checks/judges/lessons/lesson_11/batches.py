@@ -89,6 +89,11 @@ def _cases(seed):
     ]  # fmt: skip
 
 
+def _short_only(lengths, limit, seed):
+    short = [place for place, pair in enumerate(lengths) if 2 * sum(pair) <= limit]
+    return [[short[i] for i in group] for group in _batches([lengths[place] for place in short], limit, seed)]
+
+
 def _no_places(view):
     text = view.cases[view.first].get("value", {}).get("value", [{}])[0].get("value", "lists of places")
     advice = "return a list of batches, each a list of places, whole numbers from 0 on: [[0, 2], [1]]."
@@ -137,6 +142,11 @@ EXERCISE = Exercise(
         Fault("closed when full", "a batch is closed only after a pair has filled it or made it pass the limit.",
             "work out the size with the new pair in it, before you put it in.",
             symbols=lambda g, top, all_: padded(g[:-1]), too_many=operator.ge),
+        Fault("maxima of earlier batches, long pairs first", "the maxima of earlier batches still count.",
+            "set the longest source and target back as a batch opens.",
+            symbols=lambda g, top, all_: len(g) * sum(top), key=lambda pair: (-pair[0], -pair[1])),
+        Fault("long pairs dropped", "pairs that take more than half the limit are in no batch.",
+            "every pair alone fits: it is a batch by itself if no other one fits beside it.", whole=_short_only),
         *faults_of("too_many", "open a new batch only if the size with the next pair is above the limit: size > limit.",
             ("limit itself refused", "a batch is closed although the next pair would just fill it.", operator.ge),
             ("one symbol too many", "a batch may have a symbol more than the limit.", lambda size, limit: size > limit + 1),
