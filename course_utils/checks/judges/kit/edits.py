@@ -3,12 +3,12 @@
 from .parts import faults_of
 
 
-def edits(a, b, insert=1, delete=1, substitute=1, border=True, swap=False):
+def edits(a, b, insert=1, delete=1, substitute=1, border=(1, 1), swap=False):
     """The fewest edits from ``a`` to ``b`` (Wagner and Fischer 1974), each kind with a price of its own."""
-    row = [border * j * insert for j in range(len(b) + 1)]
+    row = [border[0] * j * insert for j in range(len(b) + 1)]
     rows = [row]
     for i, x in enumerate(a, 1):
-        before, row = row, [border * i * delete]
+        before, row = row, [border[1] * i * delete]
         for j, y in enumerate(b, 1):
             row.append(min(before[j] + delete, row[-1] + insert, before[j - 1] + substitute * (x != y)))
             if swap and min(i, j) > 1 and (x, a[i - 2]) == (b[j - 2], y):

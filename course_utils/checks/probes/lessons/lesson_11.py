@@ -157,12 +157,12 @@ def _call_own_words(answer, case):
     kinds = {tuple(sounds) for sounds in words.values()}
     return (
         "words and their sounds",
-        "10 or more" if len(words) >= 10 else len(words),
+        "10 or more" if len(words) >= 10 else f"only {len(words)}",
         _first(word + " (a capital)" * (word.lower() != word) for word in words if not word or {*word} - {*LETTERS}),
         _first(f"{s} in {word[:20]}{_kind(s)}" for word in words for s in words[word] if s not in PHONEMES),
         _first(word for word in words if set(words[word]) <= set(PHONEMES) - VOWELS),
         _first(word for word in words if not len(word) / 4 <= len(words[word]) <= 2 * len(word)),
-        "5 or more" if new >= 5 else new,
+        "5 or more" if new >= 5 else f"only {new}",
         "differ" if len(kinds) > len(words) / 2 else f"only {len(kinds)} for {len(words)} words",
         "most" if fit and sum(fit) >= FITTING * len(fit) else f"{sum(fit)} of {len(fit)}",
     )

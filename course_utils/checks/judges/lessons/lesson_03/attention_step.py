@@ -71,7 +71,7 @@ def _padding_keeps_weight(view):
         most = max(most, float((given - real).sum(-1).max()))
     if most < 1e-6:
         return None
-    said = f"padding keeps weight, up to {100 * most:.2g} % of a word's; the real letters share the rest rightly."
+    said = f"padding keeps weight, up to {100 * most:.3g} % of a word's; the real letters share the rest rightly."
     advice = "hide the padding's scores before the softmax with float('-inf'): other numbers may be too high."
     return Told("symptom", "padding keeps weight", said, advice)
 

@@ -59,6 +59,9 @@ def _cases(seed):
 EXERCISE = Exercise(
     answer="masked_attention", cases=_cases, reference=attend_masked, returns=("output", "weights"), faults=(
         *HIDING_FAULTS, *COMMON_FAULTS,
+        Fault("a little below the lowest",
+            "hidden scores lie a little below the lowest score, and e to the minus 10 is not 0: hidden keys keep weight.",
+            "fill with float('-inf'), below which there is nothing.", hide=lambda s, m: s.masked_fill(~m, s.min().item() - 10)),
         Fault("too large for half", "a fill value such as -1e9 or -1e20: no float16 number is that large.",
             "fill with float('-inf'), which every floating-point type has.", hide=lambda s, m: s.masked_fill(~m, -1e9)),
         Fault("added, too large for half",

@@ -36,9 +36,9 @@ def _bytes(
 
 def _rounded(view):
     """Right to seven digits, no further."""
-    numbers = [side for part in view.parts() for side in part.numbers() or ()]
-    sides = [(int(want), float(have)) for want, have, pair in numbers if pair.wrong]
-    if not sides or any(abs(have - want) > 1e-6 * want for want, have in sides):
+    pairs = [pair for part in view.parts() for pair in part.numbers() or () if pair[2].wrong]
+    sides = [(int(want), float(have)) for want, have, _ in pairs if have.numel() == 1]
+    if not sides or len(sides) < len(pairs) or any(abs(have - want) > 1e-6 * want for want, have in sides):
         return None
     said = "the result is right to about seven digits, and rounded after them, as a float32 is."
     return Told("symptom", "rounded", said, "multiply Python's whole numbers, which are never rounded.")

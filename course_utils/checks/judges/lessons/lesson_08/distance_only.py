@@ -118,8 +118,8 @@ def asks_outside(view):
 
 def always_the_same(view):
     """One verdict for everything."""
-    values = {case["value"].get("value") for case in view.cases if case["outcome"] == "returned"}
-    if len(values) != 1 or not isinstance(value := values.pop(), bool):
+    values = [case["value"].get("value") for case in view.cases if case["outcome"] == "returned"]
+    if not values or not isinstance(value := values[0], bool) or any(other is not value for other in values):
         return None
     said = f"the test says {value} of every score that was tried."
     advice = "return False where two scores of one distance differ; True only after all pairs have been compared."

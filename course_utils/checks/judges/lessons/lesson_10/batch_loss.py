@@ -32,12 +32,12 @@ def _loss(
     model, source, target, pad_id, *,
     given=lambda target: target[:, :-1], labels=lambda target: target[:, 1:],
     behind=past, source_real=lambda s, pad_id: s != pad_id, target_real=lambda x, pad_id: x != pad_id,
-    cut=lambda logits: logits, ignored=lambda pad_id: pad_id,
+    hide=keys, cut=lambda logits: logits, ignored=lambda pad_id: pad_id,
     reduce=lambda each, real: each.sum() / real.sum(),
 ):  # fmt: skip
     """The cross-entropy of a batch under teacher forcing."""
     x, y = given(target), labels(target)
-    target_mask = keys(target_real(x, pad_id)) & behind(x.shape[1])
+    target_mask = hide(target_real(x, pad_id)) & behind(x.shape[1])
     logits = cut(model(source, x, keys(source_real(source, pad_id)), target_mask))
     each = F.cross_entropy(logits.flatten(0, 1), y.flatten(), ignore_index=ignored(pad_id), reduction="none")
     return reduce(each.view(len(y), -1), y != ignored(pad_id))
@@ -58,6 +58,8 @@ _FAULTS = (
         ("diagonal alone", "each position sees itself alone; the past is hidden too.", lambda n: past(n) & past(n).T)),
     Fault("target padding seen", "the target mask is causal only: the target's padding is no longer hidden.", _PADDING,
         target_real=lambda x, pad_id: x >= 0),
+    Fault("padding as queries", "the target's padding is hidden as queries, on the rows of the mask, not as keys.", _PADDING,
+        hide=lambda real: keys(real).mT),
     Fault("source padding seen", "the source's padding is no longer hidden.", _PADDING, source_real=lambda s, pad_id: s >= 0),
     Fault("not shifted, without the last", "the labels are the input: a model that repeats what it gets is perfect.", _SHIFT,
         labels=lambda target: target[:, :-1]),

@@ -11,16 +11,17 @@ from ...symptoms.view import Told
 
 def _batches(
     lengths, limit, seed, *, generator=random.Random, first=lambda order, rng: rng.shuffle(order), key=lambda pair: pair,
-    symbols=lambda group, lengths: padded(group), too_many=operator.gt, overflow=lambda group, place: [place],
+    symbols=lambda group, lengths, top: padded(group), too_many=operator.gt, overflow=lambda group, place: [place],
     keep=lambda groups: groups, last=lambda groups, rng: rng.sample(groups, len(groups)),
 ):  # fmt: skip
     rng, order = generator(seed), list(range(len(lengths)))
     first(order, rng)
     if key:
         order.sort(key=lambda place: key(lengths[place]))
-    groups, group = [], []
+    groups, group, top = [], [], (0, 0)
     for place in order:
-        if group and too_many(symbols([lengths[i] for i in (*group, place)], lengths), limit):
+        top = tuple(map(max, top, lengths[place]))  # of all so far
+        if group and too_many(symbols([lengths[i] for i in (*group, place)], lengths, top), limit):
             groups.append(group)
             group = overflow(group, place)
         else:
@@ -59,8 +60,20 @@ def _cases(seed):
         _case("every batch can be filled exactly", many, 24, n, again=(n, n + 1, n + 2, n + 3)),
         _case("the pairs are in order already", fewer, 23, n),
         _case("a batch holds pairs of several lengths", growing, 60, n),
-        _case("a batch holds pairs of several lengths", mixed, 110, n, most_padding=between, most=int(1.35 * len(best)) + 1),
+        _case(
+            "a batch holds pairs of several lengths",
+            mixed,
+            110,
+            n,
+            most_padding=between,
+            most=int(1.35 * len(best)) + 1,
+        ),
     ]
+
+
+def _short_only(lengths, limit, seed):
+    short = [place for place, pair in enumerate(lengths) if 2 * sum(pair) <= limit]
+    return [[short[i] for i in group] for group in _batches([lengths[place] for place in short], limit, seed)]
 
 
 def _no_places(view):
@@ -99,18 +112,25 @@ EXERCISE = Exercise(
             ("pair put twice", "the pair that does not fit is put into the old batch and into the new one.",
                 lambda group, place: [group.append(place) or place])),
         *faults_of("symbols", "a padded batch of n pairs has n * (longest source + longest target) symbols, with the new pair.",
-            ("limit without padding", "the limit is held to the symbols without padding.", lambda g, all_: sum(map(sum, g))),
-            ("source only", "the limit is held to the source alone.", lambda g, all_: len(g) * max(s for s, _ in g)),
-            ("target only", "the limit is held to the target alone.", lambda g, all_: len(g) * max(t for _, t in g)),
+            ("limit without padding", "the limit is held to the symbols without padding.", lambda g, all_, top: sum(map(sum, g))),
+            ("source only", "the limit is held to the source alone.", lambda g, all_, top: len(g) * max(s for s, _ in g)),
+            ("target only", "the limit is held to the target alone.", lambda g, all_, top: len(g) * max(t for _, t in g)),
             ("size of one pair", "a batch passes the limit if its longest source and its longest target are of two pairs.",
-                lambda g, all_: len(g) * max(map(sum, g))),
-            ("size without the new pair", "the size is reckoned without the new pair.", lambda g, all_: padded(g[:-1])),
-            ("limit as a number of pairs", "the limit is read as a number of pairs.", lambda g, all_: len(g)),
+                lambda g, all_, top: len(g) * max(map(sum, g))),
+            ("size without the new pair", "the size is reckoned without the new pair.", lambda g, all_, top: padded(g[:-1])),
+            ("limit as a number of pairs", "the limit is read as a number of pairs.", lambda g, all_, top: len(g)),
             ("room for the longest pair", "every batch has the number of pairs that fits for the longest pair of all.",
-                lambda g, all_: len(g) * max(map(sum, all_)))),
+                lambda g, all_, top: len(g) * max(map(sum, all_)))),
         Fault("closed when full", "a batch is closed only after a pair has filled it or made it pass the limit.",
             "work out the size with the new pair in it, before you put it in.",
-            symbols=lambda g, all_: padded(g[:-1]), too_many=operator.ge),
+            symbols=lambda g, all_, top: padded(g[:-1]), too_many=operator.ge),
+        Fault("maxima of earlier batches", "the maxima of earlier batches still count.",
+            "set the longest source and target back as a batch opens.", symbols=lambda g, all_, top: len(g) * sum(top)),
+        Fault("maxima of earlier batches, long pairs first", "the maxima of earlier batches still count.",
+            "set the longest source and target back as a batch opens.",
+            symbols=lambda g, all_, top: len(g) * sum(top), key=lambda pair: (-pair[0], -pair[1])),
+        Fault("long pairs dropped", "pairs that take more than half the limit are in no batch.",
+            "every pair alone fits: it is a batch by itself if no other one fits beside it.", whole=_short_only),
         *faults_of("too_many", "open a new batch only if the size with the next pair is above the limit: size > limit.",
             ("limit itself refused", "a batch is closed although the next pair would just fill it.", operator.ge),
             ("one pair a batch", "there is one pair in each batch: no use of a batch at all.", lambda size, limit: True)),

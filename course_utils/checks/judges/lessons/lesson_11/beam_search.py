@@ -49,6 +49,22 @@ def _search(
     return [shown(s, end_id) for *_, s in found], [shown_score(*f[:2]) for f in found]
 
 
+def _held(step, num_beams, max_len, end_id, alpha):
+    """What has ended stays among the beams: it says the end symbol again, at no cost, which is cut off afterwards."""
+
+    def again(sequence):
+        log_probs = step(sequence)
+        if end_id in sequence:
+            log_probs = torch.full_like(log_probs, -torch.inf).index_fill(0, torch.tensor(end_id), 0.0)
+        return log_probs
+
+    def cut(sequence, end_id):
+        return sequence[: sequence.index(end_id) + 1] if end_id in sequence else sequence
+
+    never = {"finishes": lambda rank, k: False, "enough": lambda finished, k: False, "stays": lambda ended: True}
+    return _search(again, num_beams, max_len, end_id, alpha, **never, shown=cut, length=lambda s, end: len(cut(s, end)))
+
+
 def _best_of_each(candidates, num_beams):
     """The best candidate of each beam (of a single beam: all), then the others."""
     best = {candidate[1]: candidate for candidate in sorted(candidates)}
@@ -143,6 +159,9 @@ EXERCISE = Exercise(
         *faults_of("rank_by", "rank by the same number that you return, the highest first.",
             ("ranked without normalization", "the scores are divided, but the ranking was made before.", lambda total, _: total),
             ("worst finished first", "the finished are ranked from the lowest score to the highest.", lambda _, score: -score)),
+        Fault("probabilities ranked", "the scores are made of probabilities, not of their logarithms.",
+            "add log-probabilities; never leave the logarithm, and multiply no probabilities.",
+            start=lambda k: [(1.0, [])], add=lambda total, log_prob: total * math.exp(log_prob)),
         Fault("scores without normalization", "the ranking is right, but the scores are log-probabilities, not yet divided.",
             "return log-probability / length ** alpha.", shown_score=lambda total, score: total),
         Fault("all finished returned", "more than num_beams sequences are returned.", "cut the ranked list to num_beams.",
@@ -162,6 +181,8 @@ EXERCISE = Exercise(
             _LAST, taken=lambda *_: False, ranks=lambda finished, beams: finished + beams),
         Fault("unfinished ones only where ends are few", "unfinished sequences were taken only if too few had ended.", _LAST,
             taken=lambda *_: False, ranks=lambda ends, beams: ends + beams if len(ends) < len(beams) else ends),
+        Fault("ended ones keep a place", "a sequence that has ended keeps its place among the beams, so that fewer go on.", _NEXT,
+            whole=_held),
         Fault("ended ones leave a gap", "where one of the best candidates of a step ended, fewer beams went on.", _NEXT,
             follows=lambda rank, k: rank < k),
         Fault("fewer beams after each end", "each finished sequence took a place away: fewer and fewer beams were followed.",
@@ -176,6 +197,9 @@ EXERCISE = Exercise(
                 lambda p, k: zip(*(t.tolist() for t in reversed(p.topk(k))), strict=True)),
             ("num_beams continuations of each beam", "each beam was extended by its num_beams best symbols only.",
                 lambda p, k: sorted(enumerate(p.tolist()), key=lambda offer: -offer[1])[:k])),
+        Fault("last symbol overwritten", "all candidates of a beam share one list: each shows the symbol written last.",
+            "make a new list for each candidate, [*sequence, symbol].",
+            offers=lambda p, k: [(len(p) - 1, log_prob) for log_prob in p.tolist()]),
         *faults_of("order", _ALL,
             ("best of each beam", "each beam kept its own best continuation: greedy searches side by side.", _best_of_each),
             ("worst candidates", "the least probable candidates were kept.", lambda candidates, k: sorted(candidates))),

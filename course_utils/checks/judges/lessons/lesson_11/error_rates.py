@@ -116,7 +116,11 @@ EXERCISE = Exercise(
             ("missing sounds free", "sounds that are missing cost nothing.", lambda a, b: edits(a, b, insert=0)),
             ("a swap is one edit", "two sounds in the other order count as one edit.", lambda a, b: edits(a, b, swap=True)),
             ("border of zeros", "the first row and column of the table are 0; they should count 0, 1, 2, ...",
-                lambda a, b: edits(a, b, border=False))),
+                lambda a, b: edits(a, b, border=(0, 0))),
+            ("first row of zeros", "the first row of the table is 0; it should count 0, 1, 2, ...",
+                lambda a, b: edits(a, b, border=(0, 1))),
+            ("first column of zeros", "the first column of the table is 0; it should count 0, 1, 2, ...",
+                lambda a, b: edits(a, b, border=(1, 0)))),
     ),
     advice="work the example of the task by hand: nearest pronunciation, its edits, its length; then two divisions.",
 )  # fmt: skip

@@ -12,8 +12,9 @@ from ...kit.parts import faults_of
 
 def _evaluate(
     step, references, start_id, end_id, max_len, *, feed=lambda said, reference: said[-1],
-    asked=lambda prefix, reference: prefix, steps=lambda reference, max_len: range(max_len),
-    ends=lambda symbol, end_id: symbol == end_id, keep=lambda said, symbol: said,
+    asked=lambda prefix, reference: prefix, choose=lambda scores, said, end_id: scores,
+    steps=lambda reference, max_len: range(max_len),
+    ends=lambda symbol, said, start_id, end_id: symbol == end_id, keep=lambda said, symbol: said,
     shown=lambda said, start_id, end_id: said, counted=lambda said: said, distance=edits,
     length=lambda said, reference: len(reference), rate=lambda counts, lengths: sum(counts) / sum(lengths),
 ):  # fmt: skip
@@ -21,8 +22,8 @@ def _evaluate(
     for word, reference in enumerate(references):
         before, said = [start_id], []
         for _ in steps(reference, max_len):
-            symbol = int(step(word, asked(before, reference)).argmax())
-            if ends(symbol, end_id):
+            symbol = int(choose(step(word, asked(before, reference)), said, end_id).argmax())
+            if ends(symbol, said, start_id, end_id):
                 said = keep(said, symbol)
                 break
             said.append(symbol)
@@ -86,7 +87,7 @@ def _as_it_was(step, references, start_id, end_id, max_len):
     return sum(a != b for a, b in pairs) / len(pairs), said
 
 
-_GIVEN = {"steps": lambda reference, max_len: reference, "ends": lambda symbol, end_id: False}
+_GIVEN = {"steps": lambda reference, max_len: reference, "ends": lambda *_: False}
 _START_SHOWN = {"shown": lambda said, start, end: [start, *said]}
 _READ = {"feed": lambda said, reference: reference[len(said) - 1]}
 _OWN = "append the model's own symbol to the prefix, not the reference's, from the first one on."
@@ -121,10 +122,18 @@ EXERCISE = Exercise(
             ("true sounds before the last", "the last symbol of the prefix is the model's own, those before it are not.",
                 lambda prefix, reference: [prefix[0], *reference][: len(prefix) - 1] + prefix[-1:]
                 if len(prefix) < len(reference) + 3 else [prefix[0], *reference, *prefix[len(reference) + 1 :]]),
-            ("last symbol alone", "step is given the last symbol alone.", lambda prefix, reference: prefix[-1:]),
             ("prefix does not grow", "step is asked the same question every time.", lambda prefix, reference: prefix[:1]),
+            ("last symbol alone", "step is given the last symbol alone.", lambda prefix, reference: prefix[-1:]),
             ("prefix without the start symbol", "the prefix lacks the start symbol.", lambda prefix, reference: prefix[1:])),
-        Fault("end symbol ignored", "decoding goes on after the end symbol, up to max_len.", _STOP, ends=_GIVEN["ends"]),
+        *faults_of("ends", "only end_id ends a word, and it may be the first thing that the model says.",
+            ("end symbol ignored", "decoding goes on after the end symbol, up to max_len.", lambda *_: False),
+            ("start symbol ends", "the start symbol ends a word as well.",
+                lambda symbol, said, start_id, end_id: symbol in (start_id, end_id)),
+            ("end not heard at once", "a word cannot end before it has a sound.",
+                lambda symbol, said, start_id, end_id: symbol == end_id and said)),
+        Fault("end left out at first", "the end symbol is left out of the choice of the first symbol.",
+            "only end_id ends a word, and it may be the first thing that the model says.",
+            choose=lambda scores, said, end_id: scores if said else scores.index_fill(0, torch.tensor(end_id), -torch.inf)),
         Fault("end symbols dropped", "end symbols are left out, but decoding goes on after the first.", _STOP,
             ends=_GIVEN["ends"], shown=lambda said, start, end: [x for x in said if x != end]),
         Fault("end symbol kept", "the end symbol counts as a sound.", "stop before you keep it.",

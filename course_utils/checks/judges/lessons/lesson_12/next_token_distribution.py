@@ -6,7 +6,9 @@ import torch.nn.functional as F
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
 
-MANY = torch.tensor([[0.0, 2.0, 1.0]]).repeat(1, 14).log1p()  # 42 tokens, three probabilities: an unstable sort mixes them
+MANY = (
+    torch.tensor([[0.0, 2.0, 1.0]]).repeat(1, 14).log1p()
+)  # 42 tokens, three probabilities: an unstable sort mixes them
 
 
 def _case(*labels, logits, temperature=1.0, top_k=None, top_p=None):
@@ -183,6 +185,12 @@ EXERCISE = Exercise(
             ("topk", "torch.topk stops where top_k is larger than the vocabulary, and keeps no order among equals.", _topk),
             ("topk, no order among equals", "torch.topk keeps no order among equals: others than the lowest ids were kept.",
                 lambda logits, t, k, top_p: _topk(logits, t, k and min(k, logits.shape[-1]), top_p))),
+        Fault("None for top_k", "with top_k = None no token is left: a slice [None:] is everything.",
+            "leave top-k out where top_k is None.",
+            whole=lambda logits, t, k, top_p: distribution(logits, t, 0 if k is None else k, top_p)),
+        Fault("not stable, topk", "of equally probable tokens others than those with the lowest ids were kept.",
+            "sort with descending=True and stable=True; topk keeps no order among equals.",
+            order=lambda probs: probs.topk(probs.shape[-1])),
         Fault("unsorted sums", "the running sum runs over the tokens in the order of their ids.",
             "sort by probability first, and put the result back in place afterwards.", whole=_unsorted_sums),
         Fault("left sorted", "the probabilities came back in sorted order: they no longer belong to their ids.",

@@ -80,3 +80,14 @@ def cosine(a, b):
         u, v = u / u.norm(), v / v.norm()
         results.append((((u + v) ** 2).sum() - ((u - v) ** 2).sum()) / 4)
     return torch.stack(results).clamp(-1, 1)
+
+
+# %% wrong: named in the review: clamps the product of the lengths at 1e-3, which changes short vectors
+def cosine(a, b):
+    return (a * b).sum(dim=1) / (a.norm(dim=1) * b.norm(dim=1)).clamp(min=1e-3)
+
+
+# %% wrong: named in the review: gives 0 where the sum of a vector of either stack is zero
+def cosine(a, b):
+    result = (a * b).sum(dim=1) / (a.norm(dim=1) * b.norm(dim=1))
+    return torch.where((a.sum(dim=1) == 0) | (b.sum(dim=1) == 0), 0.0, result)

@@ -63,3 +63,8 @@ def nearest(query, keys, k):
         rows[n] = scores.argmax()
         scores = scores.index_fill(0, rows[n], float("-inf"))
     return rows
+
+
+# %% wrong: named in the review: returns the similarities instead of the rows
+def nearest(query, keys, k):
+    return F.cosine_similarity(query.unsqueeze(0), keys, dim=1).topk(k).values

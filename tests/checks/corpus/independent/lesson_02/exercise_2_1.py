@@ -60,3 +60,15 @@ def softmax(scores):
         e = (row - row.sort().values[-1]).exp()
         rows.append(torch.div(e, e.sum()))
     return torch.stack(rows).view(scores.shape)
+
+
+# %% wrong: named in the review: works in float32 and hands float32 back for other dtypes
+def softmax(scores):
+    scores = scores.float()
+    weights = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return weights / weights.sum(dim=-1, keepdim=True)
+
+
+# %% right: named in the review: subtracts the logarithm of the sum that logcumsumexp gives in its last column
+def softmax(scores):
+    return (scores - scores.logcumsumexp(dim=-1)[..., -1:]).exp()

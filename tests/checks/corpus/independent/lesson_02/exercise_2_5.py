@@ -83,3 +83,11 @@ def additive_attention(query, key, value, W_q, W_k, w_v):
     e = scores.exp()
     weights = e / e.sum(dim=-1, keepdim=True)
     return torch.matmul(weights, value), weights
+
+
+# %% wrong: named in the review: adds the projections without the new axis for the pairs
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = torch.tanh(query @ W_q.T + key @ W_k.T)
+    scores = (hidden @ w_v).unsqueeze(1)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights

@@ -85,3 +85,19 @@ def attention_step(state, encoded, W_q, W_k, w_v, mask):
     e = safe.exp() * mask
     weights = e / e.sum(dim=1, keepdim=True)
     return torch.bmm(weights[:, None, :], encoded)[:, 0], weights
+
+
+# %% wrong: named in the review: takes the first mask.sum() letters as real (arange < mask.sum), so left padding is misread
+def attention_step(state, encoded, W_q, W_k, w_v, mask):
+    hidden = torch.tanh((state @ W_q.T).unsqueeze(1) + encoded @ W_k.T)
+    scores = hidden @ w_v
+    real = torch.arange(encoded.shape[1]) < mask.sum(dim=1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(~real, float("-inf")), dim=-1)
+    return (weights.unsqueeze(1) @ encoded).squeeze(1), weights
+
+
+# %% wrong: named in the review: adds the projections without the new axis
+def attention_step(state, encoded, W_q, W_k, w_v, mask):
+    scores = torch.tanh(state @ W_q.T + encoded @ W_k.T) @ w_v
+    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
+    return (weights.unsqueeze(1) @ encoded).squeeze(1), weights

@@ -82,3 +82,11 @@ def cross_attention(x, memory, W_q, W_k, W_v):
     columns = (scores - scores.logsumexp(dim=1, keepdim=True)).exp()
     weights = columns.transpose(1, 2)
     return torch.bmm(weights, value), weights
+
+
+# %% right: named in the review: PyTorch's own attention for the output, and for the weights with the identity as values
+def cross_attention(x, memory, W_q, W_k, W_v):
+    q, k, v = x @ W_q, memory @ W_k, memory @ W_v
+    eye = torch.eye(k.shape[1], dtype=k.dtype).expand(k.shape[0], -1, -1)
+    weights = F.scaled_dot_product_attention(q, k, eye)
+    return F.scaled_dot_product_attention(q, k, v), weights

@@ -56,3 +56,13 @@ def causal_mask(L_q, L_k):
     past = torch.ones(L_q, L_k - L_q).bool()
     new = ~torch.ones(L_q, L_q).triu(1).bool()
     return torch.cat((past, new), dim=1)
+
+
+# %% wrong: named in the review: keeps masks by L_q alone, so a second call with another L_k gets the first one's mask
+_masks = {}
+
+
+def causal_mask(L_q, L_k):
+    if L_q not in _masks:
+        _masks[L_q] = torch.ones(L_q, L_k, dtype=torch.bool).tril(diagonal=L_k - L_q)
+    return _masks[L_q]

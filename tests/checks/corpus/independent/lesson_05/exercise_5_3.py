@@ -77,3 +77,10 @@ def masked_attention(query, key, value, mask):
             visible = mask[b, i].nonzero().flatten()
             weights[b, i, visible] = torch.softmax(key[b, visible] @ query[b, i] / d_k**0.5, dim=0)
     return weights @ value, weights
+
+
+# %% wrong: named in the review: fills hidden scores with the smallest score minus 10
+def masked_attention(query, key, value, mask):
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(~mask, (scores.min() - 10).item()), dim=-1)
+    return weights @ value, weights

@@ -91,3 +91,31 @@ def combine_masks(*masks):
     if rest is None:
         return first.clone()
     return ~(~first | ~rest)
+
+
+# %% wrong: named in the review: stops at the first None, so the masks after it are lost
+def combine_masks(*masks):
+    result = None
+    for mask in masks:
+        if mask is None:
+            break
+        result = mask if result is None else result & mask
+    return result
+
+
+# %% wrong: named in the review: returns None if there are fewer than two masks
+def combine_masks(*masks):
+    present = [mask for mask in masks if mask is not None]
+    if len(present) < 2:
+        return None
+    result = present[0]
+    for mask in present[1:]:
+        result = result & mask
+    return result
+
+
+# %% wrong: named in the review: a signature with two masks only
+def combine_masks(first, second):
+    if first is None or second is None:
+        return second if first is None else first
+    return first & second

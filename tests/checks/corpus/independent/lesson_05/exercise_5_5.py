@@ -67,3 +67,17 @@ def masked_softmax(scores, mask):
             weights = weights.masked_scatter(allowed, torch.softmax(row[allowed], dim=0))
         rows.append(weights)
     return torch.stack(rows).reshape(scores.shape)
+
+
+# %% wrong: named in the review: fills with -1e9 and sets rows to zero whose weights are all equal
+def masked_softmax(scores, mask):
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
+    equal = (weights == weights[..., :1]).all(dim=-1, keepdim=True)
+    return weights.masked_fill(equal, 0.0)
+
+
+# %% wrong: named in the review: sets rows to zero whose scores are all equal after -1e9 is filled in
+def masked_softmax(scores, mask):
+    filled = scores.masked_fill(~mask, -1e9)
+    hidden = filled.amax(dim=-1, keepdim=True) == filled.amin(dim=-1, keepdim=True)
+    return torch.where(hidden, torch.zeros_like(filled), torch.softmax(filled, dim=-1))

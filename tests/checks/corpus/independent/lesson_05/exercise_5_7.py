@@ -118,3 +118,68 @@ def leaks(attend, x):
                     gap = attend(other)[:, :t].detach() - before[:, :t]
                     found = found or gap.abs().max().item() > 2e-5
     return found
+
+
+# %% wrong: named in the review: compares exactly, so rounding counts as a leak
+def leaks(attend, x):
+    before = attend(x)
+    for t in range(x.shape[1] - 1):
+        changed = x.clone()
+        changed[:, t + 1 :] = torch.randn(changed[:, t + 1 :].shape, generator=torch.Generator().manual_seed(t), dtype=x.dtype)
+        if not torch.equal(attend(changed)[:, : t + 1], before[:, : t + 1]):
+            return True
+    return False
+
+
+# %% wrong: named in the review: compares the means of the outputs, in which opposite changes cancel
+def leaks(attend, x):
+    before = attend(x)
+    for t in range(x.shape[1] - 1):
+        changed = x.clone()
+        changed[:, t + 1 :] = torch.randn(changed[:, t + 1 :].shape, generator=torch.Generator().manual_seed(t), dtype=x.dtype)
+        if abs((attend(changed)[:, : t + 1].mean() - before[:, : t + 1].mean()).item()) > 1e-5:
+            return True
+    return False
+
+
+# %% wrong: named in the review: compares the sums of the outputs, in which opposite changes cancel
+def leaks(attend, x):
+    before = attend(x)
+    for t in range(x.shape[1] - 1):
+        changed = x.clone()
+        changed[:, t + 1 :] = torch.randn(changed[:, t + 1 :].shape, generator=torch.Generator().manual_seed(t), dtype=x.dtype)
+        if abs((attend(changed)[:, : t + 1].sum() - before[:, : t + 1].sum()).item()) > 1e-5:
+            return True
+    return False
+
+
+# %% wrong: named in the review: compares the lengths (norms) of the outputs
+def leaks(attend, x):
+    before = attend(x)
+    for t in range(x.shape[1] - 1):
+        changed = x.clone()
+        changed[:, t + 1 :] = torch.randn(changed[:, t + 1 :].shape, generator=torch.Generator().manual_seed(t), dtype=x.dtype)
+        if ((attend(changed)[:, : t + 1].norm(dim=-1) - before[:, : t + 1].norm(dim=-1)).abs() > 1e-5).any():
+            return True
+    return False
+
+
+# %% wrong: named in the review: compares with a relative tolerance of 1e-2 (allclose)
+def leaks(attend, x):
+    before = attend(x)
+    for t in range(x.shape[1] - 1):
+        changed = x.clone()
+        changed[:, t + 1 :] = torch.randn(changed[:, t + 1 :].shape, generator=torch.Generator().manual_seed(t), dtype=x.dtype)
+        if not torch.allclose(attend(changed)[:, : t + 1], before[:, : t + 1], rtol=1e-2):
+            return True
+    return False
+
+
+# %% wrong: named in the review: takes the gradient of the plain sum of each output, in which opposite entries cancel
+def leaks(attend, x):
+    for t in range(x.shape[1] - 1):
+        leaf = x.clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(attend(leaf)[:, t].sum(), leaf)
+        if (gradient[:, t + 1 :].abs() > 1e-5).any():
+            return True
+    return False

@@ -149,3 +149,84 @@ def multi_head_attention(query, memory, params, num_heads, mask):
     folded = weights.transpose(0, 1).reshape(num_heads * B, L_q, L_k)
     mixed = torch.cat(torch.bmm(folded, v).chunk(num_heads, dim=0), dim=-1)
     return linear(mixed, params["o_proj.weight"], params["o_proj.bias"]), weights
+
+
+# %% wrong: named in the review: cuts the gradient of k_proj.weight only
+import torch.nn.functional as F
+
+
+def multi_head_attention(query, memory, params, num_heads, mask):
+    params = dict(params) | {"k_proj.weight": params["k_proj.weight"].detach()}
+    q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
+    k = split_heads(F.linear(memory, params["k_proj.weight"], params["k_proj.bias"]), num_heads)
+    v = split_heads(F.linear(memory, params["v_proj.weight"], params["v_proj.bias"]), num_heads)
+    weights = masked_softmax(q @ k.mT / q.shape[-1] ** 0.5, mask)
+    return F.linear(merge_heads(weights @ v), params["o_proj.weight"], params["o_proj.bias"]), weights
+
+
+# %% wrong: named in the review: cuts the gradient of q_proj.bias only
+import torch.nn.functional as F
+
+
+def multi_head_attention(query, memory, params, num_heads, mask):
+    params = dict(params) | {"q_proj.bias": params["q_proj.bias"].detach()}
+    q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
+    k = split_heads(F.linear(memory, params["k_proj.weight"], params["k_proj.bias"]), num_heads)
+    v = split_heads(F.linear(memory, params["v_proj.weight"], params["v_proj.bias"]), num_heads)
+    weights = masked_softmax(q @ k.mT / q.shape[-1] ** 0.5, mask)
+    return F.linear(merge_heads(weights @ v), params["o_proj.weight"], params["o_proj.bias"]), weights
+
+
+# %% wrong: named in the review: cuts the gradient of v_proj.bias only
+import torch.nn.functional as F
+
+
+def multi_head_attention(query, memory, params, num_heads, mask):
+    params = dict(params) | {"v_proj.bias": params["v_proj.bias"].detach()}
+    q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
+    k = split_heads(F.linear(memory, params["k_proj.weight"], params["k_proj.bias"]), num_heads)
+    v = split_heads(F.linear(memory, params["v_proj.weight"], params["v_proj.bias"]), num_heads)
+    weights = masked_softmax(q @ k.mT / q.shape[-1] ** 0.5, mask)
+    return F.linear(merge_heads(weights @ v), params["o_proj.weight"], params["o_proj.bias"]), weights
+
+
+# %% wrong: named in the review: cuts the gradient of o_proj.bias only
+import torch.nn.functional as F
+
+
+def multi_head_attention(query, memory, params, num_heads, mask):
+    params = dict(params) | {"o_proj.bias": params["o_proj.bias"].detach()}
+    q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
+    k = split_heads(F.linear(memory, params["k_proj.weight"], params["k_proj.bias"]), num_heads)
+    v = split_heads(F.linear(memory, params["v_proj.weight"], params["v_proj.bias"]), num_heads)
+    weights = masked_softmax(q @ k.mT / q.shape[-1] ** 0.5, mask)
+    return F.linear(merge_heads(weights @ v), params["o_proj.weight"], params["o_proj.bias"]), weights
+
+
+# %% wrong: named in the review: cuts the gradient of o_proj.weight only
+import torch.nn.functional as F
+
+
+def multi_head_attention(query, memory, params, num_heads, mask):
+    params = dict(params) | {"o_proj.weight": params["o_proj.weight"].detach()}
+    q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
+    k = split_heads(F.linear(memory, params["k_proj.weight"], params["k_proj.bias"]), num_heads)
+    v = split_heads(F.linear(memory, params["v_proj.weight"], params["v_proj.bias"]), num_heads)
+    weights = masked_softmax(q @ k.mT / q.shape[-1] ** 0.5, mask)
+    return F.linear(merge_heads(weights @ v), params["o_proj.weight"], params["o_proj.bias"]), weights
+
+
+# %% wrong: named in the review: calls its own split_heads, which is still empty
+import torch.nn.functional as F
+
+
+def split_heads(x, num_heads):
+    raise NotImplementedError
+
+
+def multi_head_attention(query, memory, params, num_heads, mask):
+    q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
+    k = split_heads(F.linear(memory, params["k_proj.weight"], params["k_proj.bias"]), num_heads)
+    v = split_heads(F.linear(memory, params["v_proj.weight"], params["v_proj.bias"]), num_heads)
+    weights = masked_softmax(q @ k.mT / q.shape[-1] ** 0.5, mask)
+    return F.linear(merge_heads(weights @ v), params["o_proj.weight"], params["o_proj.bias"]), weights

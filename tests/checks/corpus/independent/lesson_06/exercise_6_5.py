@@ -132,3 +132,9 @@ def unpack(packed):
     result |= dict(zip(["q_proj.bias", "k_proj.bias", "v_proj.bias"], thirds("in_proj_bias")))
     result |= {"o_proj.weight": packed["out_proj.weight"], "o_proj.bias": packed.get("out_proj.bias")}
     return {key: tensor for key, tensor in result.items() if tensor is not None}
+
+
+# %% wrong: named in the review: the names have an underscore instead of a point, and one is missing
+def unpack(packed):
+    q, k, v = packed["in_proj_weight"].chunk(3)
+    return {"q_proj_weight": q, "k_proj_weight": k, "v_proj_weight": v}

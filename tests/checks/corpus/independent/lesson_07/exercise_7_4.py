@@ -158,3 +158,62 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     powers = (scores - scores.amax(dim=-1, keepdim=True).detach()).exp()
     out = (powers @ v) / powers.sum(dim=-1, keepdim=True)
     return out.permute(0, 2, 1, 3).flatten(2) @ W_o.t()
+
+
+# %% wrong: named in the review: cuts the gradient of W_q only
+def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
+    W_q = W_q.detach()
+    B, L, d_model = x.shape
+    d = d_model // num_heads
+    q = (x @ W_q.T).view(B, L, num_heads, d).transpose(1, 2)
+    k = repeat_kv((x @ W_k.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    v = repeat_kv((x @ W_v.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
+    return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
+
+
+# %% wrong: named in the review: cuts the gradient of W_k only
+def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
+    W_k = W_k.detach()
+    B, L, d_model = x.shape
+    d = d_model // num_heads
+    q = (x @ W_q.T).view(B, L, num_heads, d).transpose(1, 2)
+    k = repeat_kv((x @ W_k.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    v = repeat_kv((x @ W_v.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
+    return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
+
+
+# %% wrong: named in the review: cuts the gradient of W_v only
+def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
+    W_v = W_v.detach()
+    B, L, d_model = x.shape
+    d = d_model // num_heads
+    q = (x @ W_q.T).view(B, L, num_heads, d).transpose(1, 2)
+    k = repeat_kv((x @ W_k.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    v = repeat_kv((x @ W_v.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
+    return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
+
+
+# %% wrong: named in the review: cuts the gradient of W_o only
+def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
+    W_o = W_o.detach()
+    B, L, d_model = x.shape
+    d = d_model // num_heads
+    q = (x @ W_q.T).view(B, L, num_heads, d).transpose(1, 2)
+    k = repeat_kv((x @ W_k.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    v = repeat_kv((x @ W_v.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
+    return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
+
+
+# %% wrong: named in the review: queries and keys from x without gradient, so that x gets the share of the values alone
+def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
+    B, L, d_model = x.shape
+    d = d_model // num_heads
+    q = (x.detach() @ W_q.T).view(B, L, num_heads, d).transpose(1, 2)
+    k = repeat_kv((x.detach() @ W_k.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    v = repeat_kv((x @ W_v.T).view(B, L, num_kv_heads, d).transpose(1, 2), num_heads // num_kv_heads)
+    weights = (q @ k.mT / d**0.5).masked_fill(~mask, float("-inf")).softmax(dim=-1)
+    return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T

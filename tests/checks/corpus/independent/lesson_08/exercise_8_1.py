@@ -111,3 +111,11 @@ def sinusoidal_table(num_positions, d_model):
     omega = torch.exp((column // 2).double() * (-2 * math.log(10000.0) / d_model))
     angle = torch.einsum("p,c->pc", torch.arange(num_positions).double(), omega)
     return torch.sin(angle + (column % 2) * (math.pi / 2)).float()
+
+
+# %% wrong: named in the review: the table is cut at 50 rows
+def sinusoidal_table(num_positions, d_model):
+    if d_model % 2:
+        raise ValueError("d_model must be even")
+    angles = torch.arange(min(num_positions, 50)).unsqueeze(1) * 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)

@@ -103,3 +103,19 @@ def alibi_slopes(num_heads):
     low = torch.full((lower,), ratio, dtype=torch.float64).cumprod(0)
     extra = low / ratio**0.5  # half a step earlier each
     return torch.cat((low, extra))[:num_heads].to(torch.float32)
+
+
+# %% wrong: named in the review: counts the heads from 0
+def alibi_slopes(num_heads):
+    def plain(n):
+        return [2 ** (-8 * h / n) for h in range(n)]
+
+    lower = 2 ** (num_heads.bit_length() - 1)
+    return torch.tensor(plain(lower) + plain(2 * lower)[0::2][: num_heads - lower])
+
+
+# %% wrong: named in the review: fills up with the slopes of the lower power of two once more
+def alibi_slopes(num_heads):
+    lower = 2 ** (num_heads.bit_length() - 1)
+    slopes = [2 ** (-8 * h / lower) for h in range(1, lower + 1)]
+    return torch.tensor((slopes + slopes)[:num_heads])

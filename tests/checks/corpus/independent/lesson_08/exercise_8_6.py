@@ -72,3 +72,15 @@ def alibi_bias(slopes, L_q, L_k):
             rows.append(torch.tensor([-float(abs(position - j)) for j in range(L_k)]) * slope)
         heads.append(torch.stack(rows))
     return torch.stack(heads).float()
+
+
+# %% wrong: named in the review: slopes without axes: they line up with the keys
+def alibi_bias(slopes, L_q, L_k):
+    distance = (torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)[None, :]).abs()
+    return -slopes * distance
+
+
+# %% wrong: named in the review: slopes with one axis too few: they line up with the queries
+def alibi_bias(slopes, L_q, L_k):
+    distance = (torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)[None, :]).abs()
+    return (-slopes[:, None] * distance).expand(len(slopes), L_q, L_k)

@@ -69,3 +69,8 @@ def rms_norm(x, weight, eps):
         var, mean = torch.var_mean(sequence, dim=-1, correction=0, keepdim=True)
         out.append(sequence / torch.sqrt(var + mean * mean + eps))
     return torch.stack(out) * weight
+
+
+# %% wrong: named in the review: takes the unbiased variance (n - 1) without taking the mean off
+def rms_norm(x, weight, eps):
+    return x / (x.pow(2).sum(dim=-1, keepdim=True) / (x.shape[-1] - 1) + eps).sqrt() * weight

@@ -184,3 +184,39 @@ class DecoderLayer(nn.Module):
         cross = self.cross_attention(self.norm_2(x), memory, memory, mask=memory_mask.expand(B, 1, L_t, L_s))
         x = torch.add(x, drop(cross))
         return torch.add(x, drop(self.feed_forward(self.norm_3(x))))
+
+
+# %% wrong: named in the review: exchanges query and memory in the cross-attention
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        y = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(y, y, y, mask=target_mask))
+        y = self.norm_2(x)
+        x = x + self.dropout(self.cross_attention(memory, y, y, mask=memory_mask))
+        return x + self.dropout(self.feed_forward(self.norm_3(x)))
+
+
+# %% wrong: named in the review: takes the values of the cross-attention from the target
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        y = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(y, y, y, mask=target_mask))
+        y = self.norm_2(x)
+        x = x + self.dropout(self.cross_attention(y, memory, y, mask=memory_mask))
+        return x + self.dropout(self.feed_forward(self.norm_3(x)))

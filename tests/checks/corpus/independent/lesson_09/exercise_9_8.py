@@ -91,3 +91,10 @@ def two_attentions(x, memory, target, source, self_attention, cross_attention):
     sorted_memory = memory.gather(1, order[..., None].expand_as(memory))
     allowed = torch.arange(source.shape[1]) < (sorted_source != 0).sum(dim=1, keepdim=True)
     return x + cross_attention(x, sorted_memory, sorted_memory, mask=allowed[:, None, None])
+
+
+# %% wrong: named in the review: the cross-attention masks rows: the target's padding as queries
+def two_attentions(x, memory, target, source, self_attention, cross_attention):
+    padding = masks.padding_mask(target, 0)
+    x = x + self_attention(x, mask=padding & masks.causal_mask(target.shape[1]))
+    return x + cross_attention(x, memory, memory, mask=padding.transpose(-2, -1))

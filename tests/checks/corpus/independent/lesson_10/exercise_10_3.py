@@ -125,3 +125,45 @@ def smoothed_loss(logits, labels, smoothing, pad_id):
                 loss = loss - smoothing / (V - 2) * log_p[others].sum()
             total, count = total + loss, count + 1
     return total / count
+
+
+# %% wrong: named in the review: padding keeps its share, smoothing / (V - 2)
+def smoothed_loss(logits, labels, smoothing, pad_id):
+    V = logits.shape[-1]
+    log_p = logits.log_softmax(dim=-1)
+    q = torch.full_like(log_p, smoothing / (V - 2))
+    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing)
+    losses = -(q * log_p).sum(dim=-1)
+    return losses[labels != pad_id].mean()
+
+
+# %% wrong: named in the review: the rest has smoothing / (V - 1), and padding keeps it
+def smoothed_loss(logits, labels, smoothing, pad_id):
+    V = logits.shape[-1]
+    log_p = logits.log_softmax(dim=-1)
+    q = torch.full_like(log_p, smoothing / (V - 1))
+    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing)
+    losses = -(q * log_p).sum(dim=-1)
+    return losses[labels != pad_id].mean()
+
+
+# %% wrong: named in the review: every symbol but padding has smoothing / (V - 2), the label on top of its 1 - smoothing
+def smoothed_loss(logits, labels, smoothing, pad_id):
+    V = logits.shape[-1]
+    log_p = logits.log_softmax(dim=-1)
+    q = torch.full_like(log_p, smoothing / (V - 2))
+    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing + smoothing / (V - 2))
+    q[..., pad_id] = 0
+    losses = -(q * log_p).sum(dim=-1)
+    return losses[labels != pad_id].mean()
+
+
+# %% wrong: named in the review: the label gets 1 - smoothing / (V - 2), one minus one share only
+def smoothed_loss(logits, labels, smoothing, pad_id):
+    V = logits.shape[-1]
+    log_p = logits.log_softmax(dim=-1)
+    q = torch.full_like(log_p, smoothing / (V - 2))
+    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing / (V - 2))
+    q[..., pad_id] = 0
+    losses = -(q * log_p).sum(dim=-1)
+    return losses[labels != pad_id].mean()

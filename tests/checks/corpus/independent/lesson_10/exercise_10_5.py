@@ -275,3 +275,79 @@ class MyTransformer(nn.Module):
         for layer in self.decoder_layers:
             y = layer(y, memory, target_mask=target_mask, memory_mask=memory_mask)
         return F.linear(self.decoder_norm(y), self.generator.weight, self.generator.bias)
+
+
+# %% wrong: named in the review: keeps the target mask by the target's shape
+class MyTransformer(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
+        super().__init__()
+        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.encoder_layers = nn.ModuleList(EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
+        self.decoder_layers = nn.ModuleList(DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
+        self.encoder_norm = LayerNorm(d_model)
+        self.decoder_norm = LayerNorm(d_model)
+        self.generator = nn.Linear(d_model, tgt_vocab)
+        self.kept = {}
+
+    def forward(self, source, target, pad_id):
+        source_mask, target_mask = batch_masks(source, target, pad_id)
+        target_mask = self.kept.setdefault(target.shape, target_mask)
+        x = self.source_embedding(source)
+        for layer in self.encoder_layers:
+            x = layer(x, source_mask)
+        memory = self.encoder_norm(x)
+        y = self.target_embedding(target)
+        for layer in self.decoder_layers:
+            y = layer(y, memory, target_mask=target_mask, memory_mask=source_mask)
+        return self.generator(self.decoder_norm(y))
+
+
+# %% wrong: named in the review: keeps the target mask by the target's length
+class MyTransformer(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
+        super().__init__()
+        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.encoder_layers = nn.ModuleList(EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
+        self.decoder_layers = nn.ModuleList(DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
+        self.encoder_norm = LayerNorm(d_model)
+        self.decoder_norm = LayerNorm(d_model)
+        self.generator = nn.Linear(d_model, tgt_vocab)
+        self.kept = {}
+
+    def forward(self, source, target, pad_id):
+        source_mask, target_mask = batch_masks(source, target, pad_id)
+        target_mask = self.kept.setdefault(target.shape[1], target_mask)
+        x = self.source_embedding(source)
+        for layer in self.encoder_layers:
+            x = layer(x, source_mask)
+        memory = self.encoder_norm(x)
+        y = self.target_embedding(target)
+        for layer in self.decoder_layers:
+            y = layer(y, memory, target_mask=target_mask, memory_mask=source_mask)
+        return self.generator(self.decoder_norm(y))
+
+
+# %% wrong: named in the review: cuts the gradient at the memory
+class MyTransformer(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
+        super().__init__()
+        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.encoder_layers = nn.ModuleList(EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
+        self.decoder_layers = nn.ModuleList(DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
+        self.encoder_norm = LayerNorm(d_model)
+        self.decoder_norm = LayerNorm(d_model)
+        self.generator = nn.Linear(d_model, tgt_vocab)
+
+    def forward(self, source, target, pad_id):
+        source_mask, target_mask = batch_masks(source, target, pad_id)
+        x = self.source_embedding(source)
+        for layer in self.encoder_layers:
+            x = layer(x, source_mask)
+        memory = self.encoder_norm(x).detach()
+        y = self.target_embedding(target)
+        for layer in self.decoder_layers:
+            y = layer(y, memory, target_mask=target_mask, memory_mask=source_mask)
+        return self.generator(self.decoder_norm(y))

@@ -160,3 +160,103 @@ def greedy(model, source, max_len, start_id, end_id, pad_id):
 
     rows = [one(source[b : b + 1]) for b in range(source.shape[0])]
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id)
+
+
+# %% wrong: named in the review: padding ends a row too
+def greedy(model, source, max_len, start_id, end_id, pad_id):
+    said = torch.full((len(source), 1), start_id, dtype=source.dtype)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_len):
+        logits = model(source, said)[:, -1]
+        symbol = torch.where(ended, pad_id, logits.argmax(dim=-1))
+        said = torch.cat((said, symbol.unsqueeze(1)), dim=1)
+        ended = ended | (symbol == end_id) | (symbol == pad_id)
+        if ended.all():
+            break
+    return said[:, 1:]
+
+
+# %% wrong: named in the review: the start symbol ends a row too
+def greedy(model, source, max_len, start_id, end_id, pad_id):
+    said = torch.full((len(source), 1), start_id, dtype=source.dtype)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_len):
+        logits = model(source, said)[:, -1]
+        symbol = torch.where(ended, pad_id, logits.argmax(dim=-1))
+        said = torch.cat((said, symbol.unsqueeze(1)), dim=1)
+        ended = ended | (symbol == end_id) | (symbol == start_id)
+        if ended.all():
+            break
+    return said[:, 1:]
+
+
+# %% wrong: named in the review: padding can never be said
+def greedy(model, source, max_len, start_id, end_id, pad_id):
+    said = torch.full((len(source), 1), start_id, dtype=source.dtype)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_len):
+        logits = model(source, said)[:, -1].clone()
+        logits[:, pad_id] = float("-inf")
+        symbol = torch.where(ended, pad_id, logits.argmax(dim=-1))
+        said = torch.cat((said, symbol.unsqueeze(1)), dim=1)
+        ended = ended | (symbol == end_id)
+        if ended.all():
+            break
+    return said[:, 1:]
+
+
+# %% wrong: named in the review: the start symbol can never be said
+def greedy(model, source, max_len, start_id, end_id, pad_id):
+    said = torch.full((len(source), 1), start_id, dtype=source.dtype)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_len):
+        logits = model(source, said)[:, -1].clone()
+        logits[:, start_id] = float("-inf")
+        symbol = torch.where(ended, pad_id, logits.argmax(dim=-1))
+        said = torch.cat((said, symbol.unsqueeze(1)), dim=1)
+        ended = ended | (symbol == end_id)
+        if ended.all():
+            break
+    return said[:, 1:]
+
+
+# %% wrong: named in the review: columns of padding at the end are trimmed
+def greedy(model, source, max_len, start_id, end_id, pad_id):
+    said = torch.full((len(source), 1), start_id, dtype=source.dtype)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_len):
+        logits = model(source, said)[:, -1]
+        symbol = torch.where(ended, pad_id, logits.argmax(dim=-1))
+        said = torch.cat((said, symbol.unsqueeze(1)), dim=1)
+        ended = ended | (symbol == end_id)
+        if ended.all():
+            break
+    return said[:, 1:][:, : int((said[:, 1:] != pad_id).any(dim=0).nonzero().max()) + 1]
+
+
+# %% wrong: named in the review: hands the model only the newest symbol as a vector, so that the model fails
+def greedy(model, source, max_len, start_id, end_id, pad_id):
+    said = torch.full((len(source), 1), start_id, dtype=source.dtype)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_len):
+        logits = model(source, said[:, -1])[:, -1]
+        symbol = torch.where(ended, pad_id, logits.argmax(dim=-1))
+        said = torch.cat((said, symbol.unsqueeze(1)), dim=1)
+        ended = ended | (symbol == end_id)
+        if ended.all():
+            break
+    return said[:, 1:]
+
+
+# %% wrong: named in the review: hands the model the symbols as float numbers, so that the model fails
+def greedy(model, source, max_len, start_id, end_id, pad_id):
+    said = torch.full((len(source), 1), start_id, dtype=source.dtype)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_len):
+        logits = model(source, said.float())[:, -1]
+        symbol = torch.where(ended, pad_id, logits.argmax(dim=-1))
+        said = torch.cat((said, symbol.unsqueeze(1)), dim=1)
+        ended = ended | (symbol == end_id)
+        if ended.all():
+            break
+    return said[:, 1:]

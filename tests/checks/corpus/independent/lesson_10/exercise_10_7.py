@@ -127,3 +127,25 @@ def batch_loss(model, source, target, pad_id):
     keep = labels != pad_id
     logits, labels = logits[keep], labels[keep]  # (N, V), (N,)
     return (logits.logsumexp(dim=-1) - logits[torch.arange(len(labels)), labels]).mean()
+
+
+# %% wrong: named in the review: the target mask is only causal, the target's padding is not hidden
+def batch_loss(model, source, target, pad_id):
+    decoder_input, labels = target[:, :-1], target[:, 1:]
+    L_t = decoder_input.shape[1]
+    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
+    target_mask = causal[None, None].expand(len(target), 1, L_t, L_t)
+    source_mask = (source != pad_id)[:, None, None, :]
+    logits = model(source, decoder_input, source_mask, target_mask)
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+
+
+# %% wrong: named in the review: the target's padding is hidden as queries (rows) instead of as keys
+def batch_loss(model, source, target, pad_id):
+    decoder_input, labels = target[:, :-1], target[:, 1:]
+    L_t = decoder_input.shape[1]
+    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
+    target_mask = (decoder_input != pad_id)[:, None, :, None] & causal
+    source_mask = (source != pad_id)[:, None, None, :]
+    logits = model(source, decoder_input, source_mask, target_mask)
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)

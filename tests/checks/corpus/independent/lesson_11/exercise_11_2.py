@@ -208,3 +208,175 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
     scores = {sequence: log_p / len(sequence) ** alpha for sequence, log_p in finished.items()}
     best = sorted(scores, key=scores.get, reverse=True)[:num_beams]
     return [list(sequence) for sequence in best], [scores[sequence] for sequence in best]
+
+
+# %% wrong: named in the review: multiplies probabilities, the logarithm comes at the end
+import math
+
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 1.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            for symbol, new in enumerate(step(prefix).tolist()):
+                candidates.append((prefix + [symbol], log_p * math.exp(new)))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted((((math.log(p) if p > 0 else float("-inf")) / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: named in the review: multiplies probabilities and ranks by the probability divided by length ** alpha
+import math
+
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 1.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            for symbol, new in enumerate(step(prefix).tolist()):
+                candidates.append((prefix + [symbol], log_p * math.exp(new)))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: named in the review: finished sequences stay among the beams and are extended beyond the end symbol
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 0.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            for symbol, new in enumerate(step(prefix).tolist()):
+                candidates.append((prefix + [symbol], log_p + new))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = best
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: named in the review: finished sequences stay among the beams with their log-probability, not extended
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 0.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            if prefix and prefix[-1] == end_id:
+                candidates.append((prefix, log_p))
+                continue
+            for symbol, new in enumerate(step(prefix).tolist()):
+                candidates.append((prefix + [symbol], log_p + new))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished = [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = best
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: named in the review: one list is shared by all candidates of a beam
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 0.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            for symbol, new in enumerate(step(prefix).tolist()):
+                prefix.append(symbol)
+                candidates.append((prefix, log_p + new))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: named in the review: the prefix of a beam is shared: the last symbol is changed in place
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 0.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            longer = prefix + [0]
+            for symbol, new in enumerate(step(prefix).tolist()):
+                longer[-1] = symbol
+                candidates.append((longer, log_p + new))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: named in the review: fewer beams after each finish
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 0.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            for symbol, new in enumerate(step(prefix).tolist()):
+                candidates.append((prefix + [symbol], log_p + new))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = [c for c in candidates if c[0][-1] != end_id][: num_beams - len(finished)]
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: named in the review: the score is log_p / length * alpha
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 0.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            for symbol, new in enumerate(step(prefix).tolist()):
+                candidates.append((prefix + [symbol], log_p + new))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted(((p / len(s) * alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: named in the review: the score is log_p / (length * alpha)
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [([], 0.0)], []
+    for n in range(1, max_len + 1):
+        candidates = []
+        for prefix, log_p in beams:
+            for symbol, new in enumerate(step(prefix).tolist()):
+                candidates.append((prefix + [symbol], log_p + new))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        best = candidates[:num_beams]
+        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
+        beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams:
+            break
+    ranked = sorted(((p / (len(s) * alpha), s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
+    return [s for _, s in ranked], [score for score, _ in ranked]

@@ -219,3 +219,129 @@ def error_rates(hypotheses, references):
                 fewest = d, len(reference)
         edits, sounds = edits + fewest[0], sounds + fewest[1]
     return sum(wrong) / len(wrong), edits / sounds
+
+
+# %% wrong: named in the review: the rate is capped: min(1, rate)
+def distance(a, b):
+    table = [list(range(len(b) + 1))]
+    for i, x in enumerate(a, start=1):
+        row = [i]
+        for j, y in enumerate(b, start=1):
+            row.append(min(row[-1] + 1, table[-1][j] + 1, table[-1][j - 1] + (x != y)))
+        table.append(row)
+    return table[-1][-1]
+
+
+def error_rates(hypotheses, references):
+    wrong = edits = sounds = 0
+    for said, accepted in zip(hypotheses, references):
+        wrong += tuple(said) not in accepted
+        best = min(accepted, key=lambda reference: distance(said, reference))
+        edits += distance(said, best)
+        sounds += len(best)
+    return wrong / len(references), min(1.0, edits / sounds)
+
+
+# %% wrong: named in the review: takes the pronunciation whose length is nearest
+def distance(a, b):
+    table = [list(range(len(b) + 1))]
+    for i, x in enumerate(a, start=1):
+        row = [i]
+        for j, y in enumerate(b, start=1):
+            row.append(min(row[-1] + 1, table[-1][j] + 1, table[-1][j - 1] + (x != y)))
+        table.append(row)
+    return table[-1][-1]
+
+
+def error_rates(hypotheses, references):
+    wrong = edits = sounds = 0
+    for said, accepted in zip(hypotheses, references):
+        wrong += tuple(said) not in accepted
+        best = min(accepted, key=lambda reference: abs(len(reference) - len(said)))
+        edits += distance(said, best)
+        sounds += len(best)
+    return wrong / len(references), edits / sounds
+
+
+# %% wrong: named in the review: min((distance, reference)): of several with equally few edits the first in alphabetical order
+def distance(a, b):
+    table = [list(range(len(b) + 1))]
+    for i, x in enumerate(a, start=1):
+        row = [i]
+        for j, y in enumerate(b, start=1):
+            row.append(min(row[-1] + 1, table[-1][j] + 1, table[-1][j - 1] + (x != y)))
+        table.append(row)
+    return table[-1][-1]
+
+
+def error_rates(hypotheses, references):
+    wrong = edits = sounds = 0
+    for said, accepted in zip(hypotheses, references):
+        wrong += tuple(said) not in accepted
+        best = min((distance(said, reference), reference) for reference in accepted)[1]
+        edits += distance(said, best)
+        sounds += len(best)
+    return wrong / len(references), edits / sounds
+
+
+# %% wrong: named in the review: both borders of the table are zero
+def distance(a, b):
+    table = [[0] * (len(b) + 1)]
+    for i, x in enumerate(a, start=1):
+        row = [0]
+        for j, y in enumerate(b, start=1):
+            row.append(min(row[-1] + 1, table[-1][j] + 1, table[-1][j - 1] + (x != y)))
+        table.append(row)
+    return table[-1][-1]
+
+
+def error_rates(hypotheses, references):
+    wrong = edits = sounds = 0
+    for said, accepted in zip(hypotheses, references):
+        wrong += tuple(said) not in accepted
+        best = min(accepted, key=lambda reference: distance(said, reference))
+        edits += distance(said, best)
+        sounds += len(best)
+    return wrong / len(references), edits / sounds
+
+
+# %% wrong: named in the review: the first row of the table is zero
+def distance(a, b):
+    table = [[0] * (len(b) + 1)]
+    for i, x in enumerate(a, start=1):
+        row = [i]
+        for j, y in enumerate(b, start=1):
+            row.append(min(row[-1] + 1, table[-1][j] + 1, table[-1][j - 1] + (x != y)))
+        table.append(row)
+    return table[-1][-1]
+
+
+def error_rates(hypotheses, references):
+    wrong = edits = sounds = 0
+    for said, accepted in zip(hypotheses, references):
+        wrong += tuple(said) not in accepted
+        best = min(accepted, key=lambda reference: distance(said, reference))
+        edits += distance(said, best)
+        sounds += len(best)
+    return wrong / len(references), edits / sounds
+
+
+# %% wrong: named in the review: the first column of the table is zero
+def distance(a, b):
+    table = [list(range(len(b) + 1))]
+    for i, x in enumerate(a, start=1):
+        row = [0]
+        for j, y in enumerate(b, start=1):
+            row.append(min(row[-1] + 1, table[-1][j] + 1, table[-1][j - 1] + (x != y)))
+        table.append(row)
+    return table[-1][-1]
+
+
+def error_rates(hypotheses, references):
+    wrong = edits = sounds = 0
+    for said, accepted in zip(hypotheses, references):
+        wrong += tuple(said) not in accepted
+        best = min(accepted, key=lambda reference: distance(said, reference))
+        edits += distance(said, best)
+        sounds += len(best)
+    return wrong / len(references), edits / sounds

@@ -158,3 +158,18 @@ def own_words():
         "winterful": ("W", "IH", "N", "T", "ER", "F", "AH", "L"),
     }
     return words
+
+
+# %% wrong: named in the review: only eight words
+def own_words():
+    return {
+        "zorblat": ("Z", "AO", "R", "B", "L", "AE", "T"), "brintle": ("B", "R", "IH", "N", "T", "AH", "L"),
+        "quackly": ("K", "W", "AE", "K", "L", "IY"), "flimsome": ("F", "L", "IH", "M", "S", "AH", "M"),
+        "drabbit": ("D", "R", "AE", "B", "IH", "T"), "snorvel": ("S", "N", "AO", "R", "V", "AH", "L"),
+        "plonker": ("P", "L", "AA", "NG", "K", "ER"), "castle": ("K", "AE", "S", "AH", "L"),
+    }
+
+
+# %% wrong: named in the review: a list of pairs instead of a dictionary
+def own_words():
+    return [("zorblat", ("Z", "AO", "R", "B", "L", "AE", "T")), ("brintle", ("B", "R", "IH", "N", "T", "AH", "L"))] * 5

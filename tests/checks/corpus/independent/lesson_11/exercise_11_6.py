@@ -180,3 +180,118 @@ def evaluate(step, references, start_id, end_id, max_len):
                 all_said[word].append(symbol)
     total = sum(len(reference) for reference in references)
     return sum(edit_distance(a, b) for a, b in zip(all_said, references)) / total, all_said
+
+
+# %% wrong: named in the review: an empty word is never said: the end symbol ends only after at least one sound
+def evaluate(step, references, start_id, end_id, max_len):
+    wrong = total = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        said = []
+        while len(said) < max_len:
+            symbol = int(step(word, [start_id, *said]).argmax())
+            if symbol == end_id and said:
+                break
+            said.append(symbol)
+        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
+        all_said.append(said)
+    return wrong / total, all_said
+
+
+# %% wrong: named in the review: an empty word is never said: the end symbol is left out of the choice at the first step
+def evaluate(step, references, start_id, end_id, max_len):
+    wrong = total = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        said = []
+        while len(said) < max_len:
+            scores = step(word, [start_id, *said]).clone()
+            if not said:
+                scores[end_id] = float("-inf")
+            symbol = int(scores.argmax())
+            if symbol == end_id:
+                break
+            said.append(symbol)
+        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
+        all_said.append(said)
+    return wrong / total, all_said
+
+
+# %% wrong: named in the review: the start symbol ends a word too
+def evaluate(step, references, start_id, end_id, max_len):
+    wrong = total = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        said = []
+        while len(said) < max_len:
+            symbol = int(step(word, [start_id, *said]).argmax())
+            if symbol in (start_id, end_id):
+                break
+            said.append(symbol)
+        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
+        all_said.append(said)
+    return wrong / total, all_said
+
+
+# %% wrong: named in the review: what was said is capped at the length of the reference
+def evaluate(step, references, start_id, end_id, max_len):
+    wrong = total = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        said = []
+        while len(said) < min(max_len, len(reference)):
+            symbol = int(step(word, [start_id, *said]).argmax())
+            if symbol == end_id:
+                break
+            said.append(symbol)
+        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
+        all_said.append(said)
+    return wrong / total, all_said
+
+
+# %% wrong: named in the review: the rate is capped: min(1, rate)
+def evaluate(step, references, start_id, end_id, max_len):
+    wrong = total = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        said = []
+        while len(said) < max_len:
+            symbol = int(step(word, [start_id, *said]).argmax())
+            if symbol == end_id:
+                break
+            said.append(symbol)
+        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
+        all_said.append(said)
+    return min(1.0, wrong / total), all_said
+
+
+# %% wrong: named in the review: while True without heeding max_len, keeps asking for a word that never ends
+def evaluate(step, references, start_id, end_id, max_len):
+    wrong = total = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        said = []
+        while True:
+            symbol = int(step(word, [start_id, *said]).argmax())
+            if symbol == end_id:
+                break
+            said.append(symbol)
+        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
+        all_said.append(said)
+    return wrong / total, all_said
+
+
+# %% wrong: named in the review: while True with the prefix never grown, so the same symbol comes for ever
+def evaluate(step, references, start_id, end_id, max_len):
+    wrong = total = 0
+    all_said = []
+    for word, reference in enumerate(references):
+        said = []
+        while True:
+            symbol = int(step(word, [start_id]).argmax())
+            if symbol == end_id:
+                break
+            said.append(symbol)
+        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
+        all_said.append(said)
+    return wrong / total, all_said

@@ -195,3 +195,41 @@ class DecoderBlock(nn.Module):
         for norm, branch in branches:
             y = y + branch(norm(y))
         return y
+
+
+# %% wrong: named in the review: the last cache is remembered and used if none is given
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+        super().__init__()
+        rotary = RotaryPositions(d_model // num_heads)
+        self.self_attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary)
+        self.feed_forward = SwiGLU(d_model, d_ff)
+        self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
+        self.cache = None
+
+    def forward(self, x, cache=None):
+        if cache is not None:
+            self.cache = cache
+        earlier = 0 if self.cache is None else self.cache.length
+        mask = causal_mask(x.shape[1], earlier + x.shape[1])
+        x = x + self.self_attention(self.norm_1(x), mask=mask, cache=self.cache)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+# %% wrong: named in the review: the first cache is kept and used in place of all later ones
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+        super().__init__()
+        rotary = RotaryPositions(d_model // num_heads)
+        self.self_attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary)
+        self.feed_forward = SwiGLU(d_model, d_ff)
+        self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
+        self.cache = None
+
+    def forward(self, x, cache=None):
+        if cache is not None:
+            self.cache = cache = self.cache or cache
+        earlier = 0 if cache is None else cache.length
+        mask = causal_mask(x.shape[1], earlier + x.shape[1])
+        x = x + self.self_attention(self.norm_1(x), mask=mask, cache=cache)
+        return x + self.feed_forward(self.norm_2(x))

@@ -211,3 +211,108 @@ def next_token_distribution(logits, temperature, top_k, top_p):
         probs = torch.stack(columns, dim=1)
         probs = probs / probs.sum(dim=1, keepdim=True)
     return F.pad(probs, (0, V - k)).gather(1, order.argsort(dim=1))
+
+
+# %% wrong: named in the review: scores[..., top_k:] = -inf without asking whether top_k is None, which hides everything
+def next_token_distribution(logits, temperature, top_k, top_p):
+    if temperature == 0:
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    scores, ids = (logits / temperature).sort(dim=-1, descending=True, stable=True)
+    scores[..., top_k:] = float("-inf")
+    values = scores.softmax(dim=-1)
+    if top_p is not None:
+        reached = values.cumsum(dim=-1) - values >= top_p
+        reached[:, 0] = False
+        values = values.masked_fill(reached, 0)
+        values = values / values.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(values).scatter(-1, ids, values)
+
+
+# %% wrong: named in the review: does not renormalize after top-k at all, only after top-p
+def next_token_distribution(logits, temperature, top_k, top_p):
+    if temperature == 0:
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    p = (logits / temperature).softmax(dim=-1)
+    values, ids = p.sort(dim=-1, descending=True, stable=True)
+    if top_k is not None:
+        values = values.clone()
+        values[:, top_k:] = 0
+    if top_p is not None:
+        reached = values.cumsum(dim=-1) - values >= top_p
+        reached[:, 0] = False
+        values = values.masked_fill(reached, 0)
+        values = values / values.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(p).scatter(-1, ids, values)
+
+
+# %% wrong: named in the review: top-k by a threshold that keeps all tokens tied with the k-th
+def next_token_distribution(logits, temperature, top_k, top_p):
+    if temperature == 0:
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    p = (logits / temperature).softmax(dim=-1)
+    values, ids = p.sort(dim=-1, descending=True, stable=True)
+    if top_k is not None:
+        values = values.clone()
+        values[values < values[:, min(top_k, values.shape[1]) - 1, None]] = 0
+        values = values / values.sum(dim=-1, keepdim=True)
+    if top_p is not None:
+        reached = values.cumsum(dim=-1) - values >= top_p
+        reached[:, 0] = False
+        values = values.masked_fill(reached, 0)
+        values = values / values.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(p).scatter(-1, ids, values)
+
+
+# %% wrong: named in the review: top-p by a threshold on the probability, which keeps all tokens tied with the last one
+def next_token_distribution(logits, temperature, top_k, top_p):
+    if temperature == 0:
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    p = (logits / temperature).softmax(dim=-1)
+    values, ids = p.sort(dim=-1, descending=True, stable=True)
+    if top_k is not None:
+        values = values.clone()
+        values[:, top_k:] = 0
+        values = values / values.sum(dim=-1, keepdim=True)
+    if top_p is not None:
+        reached = values.cumsum(dim=-1) - values >= top_p
+        reached[:, 0] = False
+        lowest = values.masked_fill(reached, 1).amin(dim=-1, keepdim=True)
+        values = values.masked_fill(values < lowest, 0)
+        values = values / values.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(p).scatter(-1, ids, values)
+
+
+# %% wrong: named in the review: topk without stable order: of equally probable tokens any may stay
+def next_token_distribution(logits, temperature, top_k, top_p):
+    if temperature == 0:
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    p = (logits / temperature).softmax(dim=-1)
+    values, ids = p.topk(p.shape[-1], dim=-1)
+    if top_k is not None:
+        values = values.clone()
+        values[:, top_k:] = 0
+        values = values / values.sum(dim=-1, keepdim=True)
+    if top_p is not None:
+        reached = values.cumsum(dim=-1) - values >= top_p
+        reached[:, 0] = False
+        values = values.masked_fill(reached, 0)
+        values = values / values.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(p).scatter(-1, ids, values)
+
+
+# %% wrong: named in the review: of equally probable tokens those with higher ids stay
+def next_token_distribution(logits, temperature, top_k, top_p):
+    if temperature == 0:
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    p = (logits / temperature).softmax(dim=-1)
+    values, ids = (part.flip(-1) for part in p.sort(dim=-1, stable=True))
+    if top_k is not None:
+        values = values.clone()
+        values[:, top_k:] = 0
+        values = values / values.sum(dim=-1, keepdim=True)
+    if top_p is not None:
+        reached = values.cumsum(dim=-1) - values >= top_p
+        reached[:, 0] = False
+        values = values.masked_fill(reached, 0)
+        values = values / values.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(p).scatter(-1, ids, values)

@@ -106,3 +106,23 @@ def perplexity(batches, pad_id):
                 if label != pad_id:
                     losses.append((scores.logsumexp(dim=0) - scores[label]).item())
     return math.exp(math.fsum(losses) / len(losses))
+
+
+# %% wrong: named in the review: multiplies the probabilities of all tokens and takes the root, a product that underflows
+def perplexity(batches, pad_id):
+    product, tokens = 1.0, 0
+    for logits, labels in batches:
+        for row, label in zip(logits.flatten(0, 1), labels.flatten()):
+            if label != pad_id:
+                product, tokens = product * row.softmax(dim=-1)[label].item(), tokens + 1
+    return product ** (-1 / tokens) if product > 0 else math.inf
+
+
+# %% wrong: named in the review: NaN for a batch of padding: mean loss times number of tokens
+def perplexity(batches, pad_id):
+    total = tokens = 0
+    for logits, labels in batches:
+        count = (labels != pad_id).sum()
+        total = total + count * F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+        tokens = tokens + count
+    return (total / tokens).exp().item()
