@@ -19,8 +19,7 @@ def _over_positions(vectors):
 
 
 EXERCISE = Exercise(
-    answer="batch_cosines", cases=_cases, returns=("cosines",),
-    symptoms=(without_new_axes("queries", "keys"),),
+    answer="batch_cosines", cases=_cases, returns=("cosines",), symptoms=(without_new_axes("queries", "keys"),),
     reference=functools.partial(all_pairs, of_queries=unit, of_keys=unit),
     faults=(
         Fault("normalized over positions", "lengths are taken over the positions (dim=1), not over each vector.",

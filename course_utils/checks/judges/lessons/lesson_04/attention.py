@@ -27,10 +27,7 @@ def _all_heads(query, *_):
 
 
 EXERCISE = Exercise(
-    answer="attention",
-    cases=_cases,
-    reference=attend,
-    returns=("output", "weights"),
+    answer="attention", cases=_cases, reference=attend, returns=("output", "weights"),
     faults=(
         *ATTENTION_FAULTS,
         Fault("root of d_model with heads", "right for one leading axis; with two, the root of all heads' entries "

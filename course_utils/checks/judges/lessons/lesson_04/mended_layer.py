@@ -77,14 +77,11 @@ FAULTS = (
 _NOT_TOLD = ("no shift", "shifted by the largest of all", "query and key swapped")  # no large scores here; told above
 
 EXERCISE = Exercise(
-    answer="SelfAttention",
-    cases=_cases,
-    reference=_self_attention,
-    returns=("output",),
+    answer="SelfAttention", cases=_cases, reference=_self_attention, returns=("output",),
     faults=(
         *FACTOR_FAULTS_OF_THREE_AXES,
         *FAULTS,
         *(fault for fault in OTHER_FAULTS_OF_THREE_AXES if fault.name not in _NOT_TOLD),
     ),
     advice="double the weights and the bias of v_proj: your output must double. What it returns is a tensor (B, L, d_v).",
-)
+)  # fmt: skip

@@ -71,11 +71,8 @@ FAULTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="score_spread",
-    cases=_cases,
-    reference=_spread,
-    returns=("unscaled", "scaled"),
+    answer="score_spread", cases=_cases, reference=_spread, returns=("unscaled", "scaled"),
     rtol=2e-3,  # accepts n for n - 1: with 600 rows that is less than 0.1 %
     faults=FAULTS,
     advice="print the shape of your scores: it must be (n,), one dot product for each row.",
-)
+)  # fmt: skip

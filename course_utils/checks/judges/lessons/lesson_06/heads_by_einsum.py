@@ -73,10 +73,7 @@ _LETTER = re.compile(
 _MERGES = ("no transpose back", "merged interleaved", "heads averaged", "heads added", "not joined", "first head only")
 
 EXERCISE = Exercise(
-    answer="heads_by_einsum",
-    cases=_cases,
-    reference=heads_by_einsum,
-    returns=("output", "weights"),
+    answer="heads_by_einsum", cases=_cases, reference=heads_by_einsum, returns=("output", "weights"),
     faults=(
         *(fault for fault in SPLIT_FAULTS if fault.name in ("straight view", "interleaved")),
         *(fault for fault in MERGE_FAULTS if fault.name in _MERGES),

@@ -20,10 +20,7 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="merge_heads",
-    cases=_cases,
-    reference=merge_heads,
-    returns=("merged",),
+    answer="merge_heads", cases=_cases, reference=merge_heads, returns=("merged",),
     faults=(
         *MERGE_FAULTS,
         Fault("stacked on a new axis", "the heads stand on a new last axis: (B, L, d_head, H).",

@@ -135,10 +135,7 @@ def other_source(view: View) -> Told | None:
 
 
 EXERCISE = Exercise(
-    answer="multi_head_attention",
-    cases=_cases,
-    reference=multi_head_attention,
-    returns=("output", "weights"),
+    answer="multi_head_attention", cases=_cases, reference=multi_head_attention, returns=("output", "weights"),
     faults=(
         *(fault for fault in SPLIT_FAULTS if fault.name in _CHOSEN),
         *(fault for fault in MERGE_FAULTS if fault.name in _MERGES),

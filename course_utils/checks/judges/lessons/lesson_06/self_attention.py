@@ -35,10 +35,7 @@ _LEAVE = "leave the split as it was, and transpose back in the merge."
 _OTHER = ("no scaling", "divided by d_head", "root of d_model", "root of L_k", "root of H")
 
 EXERCISE = Exercise(
-    answer="self_attention",
-    cases=_cases,
-    reference=self_attention,
-    returns=("output", "weights"),
+    answer="self_attention", cases=_cases, reference=self_attention, returns=("output", "weights"),
     faults=(
         *MERGE_FAULTS,
         *(fault for fault in SPLIT_FAULTS if fault.name in ("straight view", "interleaved", "nothing cut")),

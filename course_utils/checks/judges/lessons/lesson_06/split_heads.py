@@ -22,10 +22,7 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="split_heads",
-    cases=_cases,
-    reference=split_heads,
-    returns=("heads",),
+    answer="split_heads", cases=_cases, reference=split_heads, returns=("heads",),
     faults=(
         *(fault for fault in SPLIT_FAULTS if fault.name != "one head"),
         Fault("no transpose", "the cut without the transpose: your shape is (B, L, H, d_head).",

@@ -57,10 +57,7 @@ def _order(name, **orders):
 
 
 EXERCISE = Exercise(
-    answer="unpack",
-    cases=_cases,
-    reference=unpack,
-    returns=("parameters",),
+    answer="unpack", cases=_cases, reference=unpack, returns=("parameters",),
     faults=(
         *(_order(f"order {order}", order=order, bias_order=order) for order in ("kqv", "qvk", "vkq", "vqk", "kvq")),
         *(

@@ -36,10 +36,7 @@ _LAST = "query i stands at position i + (L_k - L_q)."
 _ABSOLUTE = "the distance is counted in both directions: take the absolute value of the difference."
 
 EXERCISE = Exercise(
-    answer="alibi_bias",
-    cases=_cases,
-    reference=bias,
-    returns=("bias",),
+    answer="alibi_bias", cases=_cases, reference=bias, returns=("bias",),
     faults=(
         Fault("positive", "no minus sign: the farthest key gets the largest bonus.",
             "minus slope times distance: far keys are pushed down.", sign=1),

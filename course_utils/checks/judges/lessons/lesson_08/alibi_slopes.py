@@ -44,10 +44,7 @@ _EACH = "slopes are powers: 2 ** (-8 h / H). Each is the one before times the sa
 _LOWER = "for other numbers take the slopes of the next lower power of two, then every second one of the next higher."
 
 EXERCISE = Exercise(
-    answer="alibi_slopes",
-    cases=_cases,
-    reference=slopes,
-    returns=("slopes",),
+    answer="alibi_slopes", cases=_cases, reference=slopes, returns=("slopes",),
     faults=(
         Fault("one formula for all", "2 ** (-8 h / H) for every H: right for powers of two only.", _LOWER,
             lower=lambda H: H),

@@ -131,10 +131,7 @@ _TOGETHER = "move query and key together, in the same direction: (m - 1, n - 1).
 _DIFFERENCE = "take the difference first, and compare its absolute value with a tolerance such as 1e-4."
 
 EXERCISE = Exercise(
-    answer="distance_only",
-    cases=_cases,
-    reference=distance_only,
-    returns=("relative",),
+    answer="distance_only", cases=_cases, reference=distance_only, returns=("relative",),
     symptoms=(asks_outside, always_the_same),
     faults=(
         Fault("answer turned around", "the answers are the wrong way round: True for what is not relative.",

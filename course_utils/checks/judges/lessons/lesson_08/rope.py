@@ -58,10 +58,7 @@ def angles_in_float32(view):
 _TURN = "(a, b) becomes (a cos - b sin, a sin + b cos)."
 
 EXERCISE = Exercise(
-    answer="rope",
-    cases=_cases,
-    reference=rope,
-    returns=("turned",),
+    answer="rope", cases=_cases, reference=rope, returns=("turned",),
     symptoms=(remembers, angles_in_float32, rotation.positive_exponents(1)),
     faults=(
         Fault("neighbors", "pairs of neighbors (2 i, 2 i + 1), as in the paper; asked for are pairs (i, i + d_head / 2).",

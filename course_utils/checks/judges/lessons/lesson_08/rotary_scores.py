@@ -42,10 +42,7 @@ _BACK = partial(rotation.turned, turn=rotation.clockwise)
 _BOTH = "cut both as the query was: the first half and the second half of the features."
 
 EXERCISE = Exercise(
-    answer="rotary_scores",
-    cases=_cases,
-    reference=rotary_scores,
-    returns=("scores",),
+    answer="rotary_scores", cases=_cases, reference=rotary_scores, returns=("scores",),
     symptoms=(remembers, rotation.positive_exponents(0)),
     faults=(
         Fault("as it was", "the function as it was: the query is turned in pairs of halves, the key in pairs of neighbors.",

@@ -40,10 +40,7 @@ _SECOND = "the second row of a pair is cos(a + b) = -sin(b) sin(a) + cos(b) cos(
 _FIRST = "the first row of a pair is sin(a + b) = cos(b) sin(a) + sin(b) cos(a): no minus there."
 
 EXERCISE = Exercise(
-    answer="shift_matrix",
-    cases=_cases,
-    reference=shift,
-    returns=("matrix",),
+    answer="shift_matrix", cases=_cases, reference=shift, returns=("matrix",),
     atol=1e-4,  # float32 angles are fine
     symptoms=(positive_exponents(2),),
     faults=(

@@ -45,10 +45,7 @@ def odd_sizes(view):
 
 
 EXERCISE = Exercise(
-    answer="sinusoidal_table",
-    cases=_cases,
-    reference=table,
-    returns=("table",),
+    answer="sinusoidal_table", cases=_cases, reference=table, returns=("table",),
     atol=1e-3,  # float32 angles are fine; at 600 positions they are off by one or two in ten thousand
     symptoms=(odd_sizes, positive_exponents(0)),
     faults=(

@@ -59,10 +59,7 @@ _MOVED = {  # what comes too early, the flow, and the norms by what comes first
 }
 
 EXERCISE = Exercise(
-    answer="DecoderLayer",
-    cases=_cases,
-    reference=_decoder,
-    returns=("output",),
+    answer="DecoderLayer", cases=_cases, reference=_decoder, returns=("output",),
     faults=(
         *faults_of("back", "the keys of self-attention are the target's: mask=target_mask.",
             ("memory's mask for the target", _OTHER_MASK.format("self-attention", "memory"),

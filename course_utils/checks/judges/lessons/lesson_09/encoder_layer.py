@@ -51,10 +51,7 @@ _MASK = "hand it to the attention as it is: mask=mask, True where a token may be
 _NETWORK = "the second connection goes around self.feed_forward."
 
 EXERCISE = Exercise(
-    answer="EncoderLayer",
-    cases=_cases,
-    reference=_encoder,
-    returns=("output",),
+    answer="EncoderLayer", cases=_cases, reference=_encoder, returns=("output",),
     faults=(
         *faults_of("attend", _MASK,
             ("mask not used", "the mask is accepted and never used: the padding is seen.", lambda a, y, x, mask: a(y)),

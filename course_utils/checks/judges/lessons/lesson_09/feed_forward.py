@@ -65,10 +65,7 @@ _FUNCTIONS = {
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="feed_forward",
-    cases=_cases,
-    reference=_feed_forward,
-    returns=("output",),
+    answer="feed_forward", cases=_cases, reference=_feed_forward, returns=("output",),
     faults=(
         Fault("no ReLU", "two matrices with nothing in between: together they are one linear map.",
             "set what is negative in between to zero: ReLU after up_proj.", between=lambda y, bias: y),

@@ -27,9 +27,7 @@ _INSIDE = "variance with unbiased=False, then sqrt(variance + eps)."
 _ORDER = "multiply by weight, then add bias."
 
 EXERCISE = Exercise(
-    answer="layer_norm",
-    cases=functools.partial(norms.norm_cases, with_bias=True),
-    reference=_layer_norm,
+    answer="layer_norm", cases=functools.partial(norms.norm_cases, with_bias=True), reference=_layer_norm,
     returns=("output",),
     faults=(
         *norms.ROOT_FAULTS,

@@ -41,10 +41,7 @@ def _residual(*, order=lambda pre, number: pre, **steps):
 
 
 EXERCISE = Exercise(
-    answer="Residual",
-    cases=_cases,
-    reference=_residual,
-    returns=("output",),
+    answer="Residual", cases=_cases, reference=_residual, returns=("output",),
     faults=(*ORDER_FAULTS, *connection_faults({0: ""})),
     advice="write down both formulas of section 9.8, and go through yours from the inside out.",
-)
+)  # fmt: skip

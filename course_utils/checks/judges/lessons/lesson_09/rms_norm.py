@@ -27,9 +27,7 @@ _NO_MEAN = "RMSNorm takes no mean off: x divided by the root of the mean of x sq
 _ITSELF = "square x itself, not its distance from the mean."
 
 EXERCISE = Exercise(
-    answer="rms_norm",
-    cases=functools.partial(norms.norm_cases, with_bias=False),
-    reference=_rms_norm,
+    answer="rms_norm", cases=functools.partial(norms.norm_cases, with_bias=False), reference=_rms_norm,
     returns=("output",),
     faults=(
         *norms.ROOT_FAULTS,

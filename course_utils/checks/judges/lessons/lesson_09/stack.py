@@ -77,9 +77,7 @@ _ON = "hand on what each layer gives, and nothing else: x = layer(x, mask)."
 _CUT = "leave .detach(), .data and torch.no_grad() out."
 
 EXERCISE = Exercise(
-    answer="Stack",
-    cases=_cases,
-    reference=_stack,
+    answer="Stack", cases=_cases, reference=_stack,
     returns=("output", "number of parameters", "gradients of the layers", "gradients of the norm"),
     faults=(
         *faults_of("build", _OWN,

@@ -53,10 +53,7 @@ _NO_FUTURE = "the source is no future: hide its padding and nothing else."
 _SUMS = "leave the two sums as they were."
 
 EXERCISE = Exercise(
-    answer="two_attentions",
-    cases=_cases,
-    reference=_two_attentions,
-    returns=("output",),
+    answer="two_attentions", cases=_cases, reference=_two_attentions, returns=("output",),
     faults=(
         *faults_of("across", _SEEN,
             ("as it was", "the function as it was: cross-attention still gets the target's mask.",

@@ -80,11 +80,7 @@ _FAULTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="batch_loss",
-    cases=_cases,
-    reference=_loss,
-    returns=("loss", "gradient of the model"),
-    faults=_FAULTS,
+    answer="batch_loss", cases=_cases, reference=_loss, returns=("loss", "gradient of the model"), faults=_FAULTS,
     symptoms=(no_gradient,),
     advice="for 3 positions, write down which inputs position 0 may see, and compare them with its label.",
-)
+)  # fmt: skip

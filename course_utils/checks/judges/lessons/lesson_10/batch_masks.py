@@ -87,10 +87,6 @@ _FAULTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="batch_masks",
-    cases=_cases,
-    reference=_masks,
-    returns=("source_mask", "target_mask"),
-    faults=_FAULTS,
+    answer="batch_masks", cases=_cases, reference=_masks, returns=("source_mask", "target_mask"), faults=_FAULTS,
     advice="write both masks down for a source of 3 and a target of 2 symbols; rows are queries, columns keys.",
-)
+)  # fmt: skip

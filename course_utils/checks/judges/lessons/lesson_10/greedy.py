@@ -137,11 +137,6 @@ _FAULTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="greedy",
-    cases=_cases,
-    reference=_greedy,
-    returns=("tokens",),
-    faults=_FAULTS,
-    symptoms=(endless,),
+    answer="greedy", cases=_cases, reference=_greedy, returns=("tokens",), faults=_FAULTS, symptoms=(endless,),
     advice="decode by hand for two steps: what goes into the model, and at which position is the answer read?",
-)
+)  # fmt: skip

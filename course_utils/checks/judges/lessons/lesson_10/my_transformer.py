@@ -161,11 +161,8 @@ _FAULTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="MyTransformer",
-    cases=_cases,
-    reference=_model,
-    returns=("parts", "logits", "logits of a second batch", "gradients"),
-    faults=_FAULTS,
+    answer="MyTransformer", cases=_cases, reference=_model,
+    returns=("parts", "logits", "logits of a second batch", "gradients"), faults=_FAULTS,
     symptoms=(super_forgotten, other_parts, keeps_the_first_batch, no_gradient),
     advice="compare your parts, their names and your forward with the tables of the task: what goes where, with which mask.",
-)
+)  # fmt: skip

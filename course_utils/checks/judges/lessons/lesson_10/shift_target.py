@@ -68,10 +68,7 @@ _FAULTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="shift_target",
-    cases=_cases,
-    reference=_shifted,
-    returns=("decoder_input", "labels", "count"),
+    answer="shift_target", cases=_cases, reference=_shifted, returns=("decoder_input", "labels", "count"),
     faults=_FAULTS,
     advice="print one row of each: the label at position t must be the input at position t + 1.",
-)
+)  # fmt: skip

@@ -103,10 +103,6 @@ _FAULTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="smoothed_loss",
-    cases=_cases,
-    reference=_loss,
-    returns=("loss",),
-    faults=_FAULTS,
+    answer="smoothed_loss", cases=_cases, reference=_loss, returns=("loss",), faults=_FAULTS,
     advice="work out one position by hand: V = 4, pad 0, label 2, smoothing 0.1 gives the shares 0, 0.05, 0.9, 0.05.",
-)
+)  # fmt: skip

@@ -69,11 +69,7 @@ _FAULTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="warmup_rate",
-    cases=_cases,
-    reference=_rate,
-    returns=("rate",),
-    faults=_FAULTS,
+    answer="warmup_rate", cases=_cases, reference=_rate, returns=("rate",), faults=_FAULTS,
     advice="for d_model = 4 and warmup = 4 the steps 1, 4 and 16 have the rates 1/16, 1/4 and 1/8.",
     atol=1e-12,
-)
+)  # fmt: skip

@@ -83,9 +83,7 @@ def _no_places(view):
 
 
 EXERCISE = Exercise(
-    answer="batches_by_length",
-    cases=_cases,
-    reference=_batches,
+    answer="batches_by_length", cases=_cases, reference=_batches,
     returns=(
         "batches", "pairs in no batch", "pairs that are in a batch once too often", "empty batches",
         "batches over the limit", "lengths in a batch", "what the batches hold", "number of batches",

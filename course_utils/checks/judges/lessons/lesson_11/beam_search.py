@@ -141,10 +141,7 @@ _NEXT = "the num_beams best candidates that do not end go on, at every step; loo
 _ALL = "extend each beam by every symbol, put all candidates into one list, and take the best of that."
 
 EXERCISE = Exercise(
-    answer="beam_search",
-    cases=_cases,
-    reference=_search,
-    returns=("sequences", "scores"),
+    answer="beam_search", cases=_cases, reference=_search, returns=("sequences", "scores"),
     symptoms=(_shared_list, _underflow),
     faults=(
         *faults_of("score", "divide the log-probability by length ** alpha, and rank by that.",

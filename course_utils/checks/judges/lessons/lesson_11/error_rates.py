@@ -67,10 +67,7 @@ def _by(key, step=1):
 
 
 EXERCISE = Exercise(
-    answer="error_rates",
-    cases=_cases,
-    reference=_rates,
-    returns=("word error rate", "phoneme error rate"),
+    answer="error_rates", cases=_cases, reference=_rates, returns=("word error rate", "phoneme error rate"),
     faults=(
         Fault("first pronunciation only", "only the first pronunciation of each word was looked at.",
             "a word is right if it meets any accepted one; edits count to the nearest.",

@@ -96,10 +96,7 @@ _BOTH = "put the model's own symbol into the prefix, and stop when it says end_i
 _DIVIDE = "two totals over all words, edits and lengths of the references; then one division, and nothing cut off."
 
 EXERCISE = Exercise(
-    answer="evaluate",
-    cases=_cases,
-    reference=_evaluate,
-    returns=("phoneme error rate", "what was said"),
+    answer="evaluate", cases=_cases, reference=_evaluate, returns=("phoneme error rate", "what was said"),
     faults=(
         Fault("as it was", "the function as it was: it gives the model the true sounds, and tells it when to stop.", _BOTH,
             whole=_as_it_was),

@@ -26,10 +26,7 @@ def _cases(seed):
 _MEAN = "take the mean over the heads and the layers, mean(dim=(0, 1)), then the argmax."
 
 EXERCISE = Exercise(
-    answer="letters_of",
-    cases=_cases,
-    reference=_letters,
-    returns=("letters",),
+    answer="letters_of", cases=_cases, reference=_letters, returns=("letters",),
     faults=(
         *faults_of("rows", "leave out the last row, the end symbol, and no other.",
             ("end symbol kept", "the end symbol has a letter too.", lambda table: table),

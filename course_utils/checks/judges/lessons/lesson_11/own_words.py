@@ -48,11 +48,8 @@ def _broken_rules(view):
 
 
 EXERCISE = Exercise(
-    answer="own_words",
-    cases=lambda seed: [Case()],
+    answer="own_words", cases=lambda seed: [Case()],
     reference=lambda: {word: sounds.split() for word, sounds in (pair.split(":") for pair in WORDS.split(", "))},
-    returns=NAMES,
-    faults=(),
-    symptoms=(_broken_rules,),
+    returns=NAMES, faults=(), symptoms=(_broken_rules,),
     advice="look at what the dictionary writes for words you know: pronunciations()['knight'].",
-)
+)  # fmt: skip

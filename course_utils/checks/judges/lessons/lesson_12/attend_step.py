@@ -56,10 +56,7 @@ def _value_turned(value, first, cos, sin):
 _BOTH = "new queries and new keys stand at positions L_old to L_old + L_new - 1, both."
 
 EXERCISE = Exercise(
-    answer="attend_step",
-    cases=_cases,
-    reference=attend_step,
-    returns=("outputs", "keys", "values"),
+    answer="attend_step", cases=_cases, reference=attend_step, returns=("outputs", "keys", "values"),
     symptoms=(remembers,),
     faults=(
         *faults_of("first", "the first new position is the number of kept keys, keys.shape[2]; positions count from 0.",

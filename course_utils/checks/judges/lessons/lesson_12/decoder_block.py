@@ -117,11 +117,8 @@ _BROKEN_STEPS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="DecoderBlock",
-    cases=_cases,
-    reference=_class,
-    returns=("output", "gradients of x, norm_1.weight and norm_2.weight", "length of the cache"),
-    atol=2e-5,
+    answer="DecoderBlock", cases=_cases, reference=_class,
+    returns=("output", "gradients of x, norm_1.weight and norm_2.weight", "length of the cache"), atol=2e-5,
     faults=(
         *(Fault(f"{name}, {_PLACES[steps]}", f"around {_PLACES[steps]}: {said}.", _SUM, **dict.fromkeys(steps, step))
           for name, said, step, places in _BROKEN_STEPS for steps in places),

@@ -103,9 +103,7 @@ _PREFILL = "feed the whole prompt in the first call, with the cache: its last lo
 _NEWEST = "after the prefill feed only the newest token, shape (B, 1)."
 
 EXERCISE = Exercise(
-    answer="generate_greedy",
-    cases=_cases,
-    reference=_generate,
+    answer="generate_greedy", cases=_cases, reference=_generate,
     returns=("tokens", "shapes fed to the model", "calls with a cache"),
     faults=(
         Fault("whole text fed", "the whole text was fed again at each step, though the cache holds it already.", _NEWEST,

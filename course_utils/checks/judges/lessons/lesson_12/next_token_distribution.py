@@ -138,10 +138,7 @@ _SUM = "divide by the sum of what is left, or set logits to minus infinity befor
 _STABLE = "sort with descending=True and stable=True; topk and sort without it keep no order among equals."
 
 EXERCISE = Exercise(
-    answer="next_token_distribution",
-    cases=_cases,
-    reference=distribution,
-    returns=("probabilities",),
+    answer="next_token_distribution", cases=_cases, reference=distribution, returns=("probabilities",),
     faults=(
         *faults_of("drop", "stop at the first token whose running sum reaches top_p.",
             ("crossing token dropped", "the token that crosses top_p was dropped: what is kept has less than was asked for.",

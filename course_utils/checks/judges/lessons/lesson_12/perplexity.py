@@ -77,10 +77,7 @@ def _twice(name, said, mean, split=list):
 
 
 EXERCISE = Exercise(
-    answer="perplexity",
-    cases=_cases,
-    reference=perplexity,
-    returns=("perplexity",),
+    answer="perplexity", cases=_cases, reference=perplexity, returns=("perplexity",),
     faults=(
         *_twice("mean of the batches' losses",
             "the mean of the batches' means: a small batch counts as much as a large one.", torch.mean),

@@ -47,10 +47,7 @@ _BRANCH = "only the gate branch passes through SiLU: silu(gate(x)) * up(x)."
 _GATE = "a gate multiplies: silu(gate(x)) * up(x), feature by feature."
 
 EXERCISE = Exercise(
-    answer="swiglu",
-    cases=_cases,
-    reference=_swiglu,
-    returns=("output",),
+    answer="swiglu", cases=_cases, reference=_swiglu, returns=("output",),
     faults=(
         *faults_of("join", _BRANCH,
             ("silu on the wrong branch", "the SiLU acts on the up branch, or the two matrices are exchanged.",
