@@ -80,13 +80,8 @@ _MEMORY = "project keys and values from memory."
 _CHOSEN = ("straight view", "interleaved")
 _MERGES = ("no transpose back", "view", "merged interleaved", "wrong axes exchanged", "heads averaged")
 _HIDING = (
-    "mask not used",
-    "inverted",
-    "zeroed after the softmax",
-    "scores set to 0",
-    "boolean added",
-    "mask as an index",
-)
+    "mask not used", "inverted", "zeroed after the softmax", "scores set to 0", "boolean added", "mask as an index",
+)  # fmt: skip
 
 
 def _without_nan(fault):
