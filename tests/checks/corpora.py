@@ -69,19 +69,17 @@ def _of_the_tables(number: str) -> Iterator[Answer]:
 def sections(number: str) -> Iterator[tuple[str, str, str]]:
     """``kind``, ``about`` and the text of each independent answer to one exercise, with what it needs before it."""
     lesson, place = number.split(".")
-    path = FOLDER / "independent" / f"lesson_{int(lesson):02d}" / f"exercise_{lesson}_{place}.py"
-    if not path.is_file():
-        return
-    text = path.read_text(encoding="utf-8")
-    found = list(SECTION.finditer(text))
-    bodies = [
-        text[one.end() : following.start() if following else len(text)]
-        for one, following in zip(found, [*found[1:], None], strict=True)
-    ]
-    setup = "".join(body for match, body in zip(found, bodies, strict=True) if match.group(1) == "setup")
-    for match, body in zip(found, bodies, strict=True):
-        if match.group(1) != "setup":
-            yield match.group(1), match.group(2) or "", f"{setup}\n{body}"
+    for path in sorted((FOLDER / "independent" / f"lesson_{int(lesson):02d}").glob(f"exercise_{lesson}_{place}[._]*py")):
+        text = path.read_text(encoding="utf-8")
+        found = list(SECTION.finditer(text))
+        bodies = [
+            text[one.end() : following.start() if following else len(text)]
+            for one, following in zip(found, [*found[1:], None], strict=True)
+        ]
+        setup = "".join(body for match, body in zip(found, bodies, strict=True) if match.group(1) == "setup")
+        for match, body in zip(found, bodies, strict=True):
+            if match.group(1) != "setup":
+                yield match.group(1), match.group(2) or "", f"{setup}\n{body}"
 
 
 def _independent(number: str, name: str) -> Iterator[Answer]:

@@ -114,7 +114,7 @@ TAMPERING = [
     ),
     Case(
         "replaces the judge",
-        front("from course_utils.checks import judge, compare\njudge.Judge.verdict = compare.difference = lambda *a, **k: None", answer_1_1=WRONG_DOT),
+        front("from course_utils.checks.judges import judge, compare\njudge.Judge.verdict = compare.difference = lambda *a, **k: None", answer_1_1=WRONG_DOT),
         WRONG,
         ("judge.Judge.verdict",),
     ),
@@ -180,7 +180,7 @@ BORROWED = [
     Case("the course's own through eval", instead("import course_utils.similarity as s\ndef dot(a, b):\n    return eval('s.dot_' + 'product')(a, b)"), REFUSED),
     Case(
         "the check's own reference",
-        instead("from course_utils.checks import engine\nREF = engine.find('1.1').reference\ndef dot(a, b):\n    return REF(a, b)"),
+        instead("from course_utils.checks.judges import find as engine\nREF = engine.find('1.1').reference\ndef dot(a, b):\n    return REF(a, b)"),
         REFUSED,
     ),
     Case(
@@ -191,11 +191,11 @@ BORROWED = [
     Case(
         "the guard taken down",
         front(
-            "import contextlib\nimport course_utils.checks.probe as p\n@contextlib.contextmanager\ndef nothing(*a):\n    yield\np.off_limits = nothing",
+            "import contextlib\nimport course_utils.checks.probes.observe as p\n@contextlib.contextmanager\ndef nothing(*a):\n    yield\np.off_limits = nothing",
             answer_1_1="from course_utils import similarity\ndef dot(a, b):\n    return similarity.dot_product(a, b)",
         ),
         REFUSED,
-        ("course_utils.checks.probe",),
+        ("course_utils.checks.probes.observe",),
     ),
     Case("a matrix product", _product("queries @ keys.transpose(-2, -1)"), PRODUCT),
     Case("numpy's matrix product", _product("torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))", "import numpy as np\n"), PRODUCT),

@@ -68,128 +68,79 @@ _ROOT = "divide the scores by query.shape[-1] ** 0.5, once, before the softmax."
 
 FACTOR_FAULTS = (
     Fault("no scaling", "the scores go into the softmax unscaled.", _ROOT, factor=lambda *_: 1.0),
-    Fault(
-        "divided by d_k", "the scores are divided by d_k (or twice by its root), not by its root: the weights are too even.",
-        _ROOT, factor=lambda q, *_: 1 / q.shape[-1],
-    ),
-    Fault(
-        "fourth root", "the scores are divided by the fourth root of d_k: half of the scaling is missing.", _ROOT,
-        factor=lambda q, *_: q.shape[-1] ** -0.25,
-    ),
-    Fault(
-        "multiplied", "the scores are multiplied by the root of d_k: the weights are too sharp.", "divide instead.",
-        factor=lambda q, *_: q.shape[-1] ** 0.5,
-    ),
-    Fault(
-        "root of L_k", "the scores are divided by the root of L_k, the number of keys.",
-        "the scale is the size of one key, query.shape[-1]; the number of keys plays no part.",
-        factor=lambda q, k, v, *_: k.shape[-2] ** -0.5,
-    ),
-    Fault(
-        "root of L_q", "the scores are divided by the root of L_q, the number of queries.", _ROOT,
-        factor=lambda q, *_: q.shape[-2] ** -0.5,
-    ),
-    Fault(
-        "root of shape[1]", "the scores are divided by the root of query.shape[1], a length or a number of heads.",
-        "count from the end: query.shape[-1].", factor=lambda q, *_: q.shape[1] ** -0.5,
-    ),
-    Fault(
-        "root of d_v", "the scores are divided by the root of d_v, the size of a value, which has no part in them.",
-        _ROOT, factor=lambda q, k, v, *_: v.shape[-1] ** -0.5,
-    ),
-    Fault(
-        "root cut to a whole number", "the scores are divided by the root of d_k cut to a whole number.",
-        "keep the root as it is, query.shape[-1] ** 0.5, without int, isqrt or //.",
-        factor=lambda q, *_: 1 / int(q.shape[-1] ** 0.5),
-    ),
+    Fault("divided by d_k",
+          "the scores are divided by d_k (or twice by its root), not by its root: the weights are too even.", _ROOT,
+          factor=lambda q, *_: 1 / q.shape[-1]),
+    Fault("fourth root", "the scores are divided by the fourth root of d_k: half of the scaling is missing.", _ROOT,
+          factor=lambda q, *_: q.shape[-1] ** -0.25),
+    Fault("multiplied", "the scores are multiplied by the root of d_k: the weights are too sharp.", "divide instead.",
+          factor=lambda q, *_: q.shape[-1] ** 0.5),
+    Fault("root of L_k", "the scores are divided by the root of L_k, the number of keys.",
+          "the scale is the size of one key, query.shape[-1]; the number of keys plays no part.",
+          factor=lambda q, k, v, *_: k.shape[-2] ** -0.5),
+    Fault("root of L_q", "the scores are divided by the root of L_q, the number of queries.", _ROOT,
+          factor=lambda q, *_: q.shape[-2] ** -0.5),
+    Fault("root of shape[1]", "the scores are divided by the root of query.shape[1], a length or a number of heads.",
+          "count from the end: query.shape[-1].", factor=lambda q, *_: q.shape[1] ** -0.5),
+    Fault("root of d_v", "the scores are divided by the root of d_v, the size of a value, which has no part in them.",
+          _ROOT, factor=lambda q, k, v, *_: v.shape[-1] ** -0.5),
+    Fault("root cut to a whole number", "the scores are divided by the root of d_k cut to a whole number.",
+          "keep the root as it is, query.shape[-1] ** 0.5, without int, isqrt or //.",
+          factor=lambda q, *_: 1 / int(q.shape[-1] ** 0.5)),
 )  # fmt: skip
 
 MEETING_FAULTS = (
-    Fault(
-        "keys not transposed", "the keys were not transposed: query @ key does not fit, or fits by chance.",
-        "use key.transpose(-2, -1), so that both have d_k where they meet.", meet=lambda q, k: q @ k,
-    ),
-    Fault(
-        "all axes reversed", "key.T reverses all axes, the batch as well.",
-        "exchange the last two only: key.transpose(-2, -1).", meet=lambda q, k: q @ k.permute(*reversed(range(k.dim()))),
-    ),
-    Fault(
-        "keys reshaped", "the keys were reshaped (view or reshape) to (..., d_k, L_k): right shape, scrambled content.",
-        "exchange the two axes with key.transpose(-2, -1).", meet=lambda q, k: q @ _reshaped(k),
-    ),
-    Fault(
-        "axes 1 and 2", "key.transpose(1, 2): right with one leading axis, but with two the keys' axis is another.",
-        "count from the end: key.transpose(-2, -1).", meet=lambda q, k: q @ k.transpose(1, 2),
-    ),
-    Fault(
-        "query and key swapped", "query and key are exchanged: row i of your scores belongs to key i.",
-        "query @ key.transpose(-2, -1): rows are queries, columns are keys.", meet=lambda q, k: k @ q.transpose(-2, -1),
-    ),
-    Fault(
-        "cosine", "the scores are cosines: the lengths of query and key were divided out.",
-        "leave the vectors as they are.", meet=lambda q, k: F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT,
-    ),
+    Fault("keys not transposed", "the keys were not transposed: query @ key does not fit, or fits by chance.",
+          "use key.transpose(-2, -1), so that both have d_k where they meet.", meet=lambda q, k: q @ k),
+    Fault("all axes reversed", "key.T reverses all axes, the batch as well.",
+          "exchange the last two only: key.transpose(-2, -1).",
+          meet=lambda q, k: q @ k.permute(*reversed(range(k.dim())))),
+    Fault("keys reshaped",
+          "the keys were reshaped (view or reshape) to (..., d_k, L_k): right shape, scrambled content.",
+          "exchange the two axes with key.transpose(-2, -1).", meet=lambda q, k: q @ _reshaped(k)),
+    Fault("axes 1 and 2", "key.transpose(1, 2): right with one leading axis, but with two the keys' axis is another.",
+          "count from the end: key.transpose(-2, -1).", meet=lambda q, k: q @ k.transpose(1, 2)),
+    Fault("query and key swapped", "query and key are exchanged: row i of your scores belongs to key i.",
+          "query @ key.transpose(-2, -1): rows are queries, columns are keys.",
+          meet=lambda q, k: k @ q.transpose(-2, -1)),
+    Fault("cosine", "the scores are cosines: the lengths of query and key were divided out.",
+          "leave the vectors as they are.", meet=lambda q, k: F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT),
 )  # fmt: skip
 
 WEIGHING_FAULTS = (
-    Fault(
-        "over the queries", "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",
-        "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2),
-    ),
-    Fault(
-        "softmax over dim 1", "a softmax over dim=1, which is not the keys' axis.", "count from the end: dim=-1.",
-        weigh=lambda s: s.softmax(1),
-    ),
-    Fault(
-        "softmax over dim 2", "a softmax over dim=2: the keys with one leading axis, but the queries with two.",
-        "count from the end: dim=-1.", weigh=lambda s: s.softmax(2),
-    ),
-    Fault(
-        "over everything", "a softmax over queries and keys together: all weights of an item sum to 1, each row should.",
-        "normalize over the keys alone, dim=-1.", weigh=lambda s: s.flatten(-2).softmax(-1).view(s.shape),
-    ),
-    Fault(
-        "not normalized", "the exponentials of the scores, not divided by their sum.", "use torch.softmax over dim=-1.",
-        weigh=lambda s: s.exp(),
-    ),
-    Fault(
-        "no shift", "exponentials without a shift: exp(100) overflows, exp(-110) is 0, and the row becomes NaN.",
-        "use torch.softmax, or subtract the largest score of each row first (lesson 02).",
-        weigh=lambda s: shared(s.exp()),
-    ),
-    Fault(
-        "shifted by the largest of all", "one maximum is subtracted from all rows: a row far below it becomes 0 / 0.",
-        "subtract the largest score of each row, scores.amax(-1, keepdim=True), or use torch.softmax.",
-        weigh=lambda s: shared((s - s.max()).exp()),
-    ),
-    Fault(
-        "causal", "a causal mask: your queries see no later key. No mask is asked for here.", "leave all scores in.",
-        weigh=lambda s: _hidden(s, torch.ones_like(s, dtype=torch.bool).tril()),
-    ),
-    Fault(
-        "no softmax", "the scaled scores themselves are used as weights: the softmax is missing.",
-        "take torch.softmax of the scores over dim=-1.", weigh=lambda s: s,
-    ),
-    Fault(
-        "hard argmax", "a hard argmax: all the weight on the best key.", "use a softmax: every key gets a share.",
-        weigh=lambda s: F.one_hot(s.argmax(-1), s.shape[-1]).to(s.dtype),
-    ),
+    Fault("over the queries", "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",
+          "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2)),
+    Fault("softmax over dim 1", "a softmax over dim=1, which is not the keys' axis.", "count from the end: dim=-1.",
+          weigh=lambda s: s.softmax(1)),
+    Fault("softmax over dim 2", "a softmax over dim=2: the keys with one leading axis, but the queries with two.",
+          "count from the end: dim=-1.", weigh=lambda s: s.softmax(2)),
+    Fault("over everything",
+          "a softmax over queries and keys together: all weights of an item sum to 1, each row should.",
+          "normalize over the keys alone, dim=-1.", weigh=lambda s: s.flatten(-2).softmax(-1).view(s.shape)),
+    Fault("not normalized", "the exponentials of the scores, not divided by their sum.",
+          "use torch.softmax over dim=-1.", weigh=lambda s: s.exp()),
+    Fault("no shift", "exponentials without a shift: exp(100) overflows, exp(-110) is 0, and the row becomes NaN.",
+          "use torch.softmax, or subtract the largest score of each row first (lesson 02).",
+          weigh=lambda s: shared(s.exp())),
+    Fault("shifted by the largest of all", "one maximum is subtracted from all rows: a row far below it becomes 0 / 0.",
+          "subtract the largest score of each row, scores.amax(-1, keepdim=True), or use torch.softmax.",
+          weigh=lambda s: shared((s - s.max()).exp())),
+    Fault("causal", "a causal mask: your queries see no later key. No mask is asked for here.", "leave all scores in.",
+          weigh=lambda s: _hidden(s, torch.ones_like(s, dtype=torch.bool).tril())),
+    Fault("no softmax", "the scaled scores themselves are used as weights: the softmax is missing.",
+          "take torch.softmax of the scores over dim=-1.", weigh=lambda s: s),
+    Fault("hard argmax", "a hard argmax: all the weight on the best key.", "use a softmax: every key gets a share.",
+          weigh=lambda s: F.one_hot(s.argmax(-1), s.shape[-1]).to(s.dtype)),
 )  # fmt: skip
 
 POOLING_FAULTS = (
-    Fault(
-        "divided after the softmax", "the weights were divided once more, after the softmax: rows do not sum to 1.",
-        "divide the scores only, before the softmax.", after=lambda w, q: w / q.shape[-1] ** 0.5,
-    ),
-    Fault(
-        "keys pooled", "weights @ key: the keys are added up, where the values should be.",
-        "keys decide the weights; what is added up are the values.", pool=lambda w, k, v: w @ k,
-    ),
-    Fault(
-        "weights transposed", "the weights were transposed before they met the values.",
-        "the keys are the last axis of the weights and the second to last of the values: weights @ value fits.",
-        pool=lambda w, k, v: w.transpose(-2, -1) @ v,
-    ),
+    Fault("divided after the softmax", "the weights were divided once more, after the softmax: rows do not sum to 1.",
+          "divide the scores only, before the softmax.", after=lambda w, q: w / q.shape[-1] ** 0.5),
+    Fault("keys pooled", "weights @ key: the keys are added up, where the values should be.",
+          "keys decide the weights; what is added up are the values.", pool=lambda w, k, v: w @ k),
+    Fault("weights transposed", "the weights were transposed before they met the values.",
+          "the keys are the last axis of the weights and the second to last of the values: weights @ value fits.",
+          pool=lambda w, k, v: w.transpose(-2, -1) @ v),
 )  # fmt: skip
 
 ATTENTION_FAULTS = (*FACTOR_FAULTS, *MEETING_FAULTS, *WEIGHING_FAULTS, *POOLING_FAULTS)
@@ -201,8 +152,6 @@ _NOT_IN_THREE_AXES = (
 FACTOR_FAULTS_OF_THREE_AXES = tuple(fault for fault in FACTOR_FAULTS if fault.name not in _NOT_IN_THREE_AXES)
 OTHER_FAULTS_OF_THREE_AXES = (
     *(f for f in (*WEIGHING_FAULTS, *MEETING_FAULTS, *POOLING_FAULTS) if f.name not in _NOT_IN_THREE_AXES),
-    Fault(
-        "over the batch", "a softmax over the batch (dim=0): the items of the batch share the weight among them.",
-        "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(0),
-    ),
+    Fault("over the batch", "a softmax over the batch (dim=0): the items of the batch share the weight among them.",
+          "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(0)),
 )  # fmt: skip

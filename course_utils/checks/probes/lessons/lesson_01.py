@@ -4,10 +4,8 @@ from ..guard import MATRIX_PRODUCTS
 from ..probe import Probe
 
 COSINES = (
-    "torch.cosine_similarity",
-    "torch.nn.functional.cosine_similarity",
-    "course_utils.similarity.cosine_similarity",
-)
+    "torch.cosine_similarity", "torch.nn.functional.cosine_similarity", "course_utils.similarity.cosine_similarity",
+)  # fmt: skip
 
 PROBES = {
     "dot": Probe(off_limits=("course_utils.similarity.dot_product",)),

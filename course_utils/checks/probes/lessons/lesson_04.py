@@ -6,12 +6,10 @@ from torch.func import functional_call
 from ..probe import Probe
 
 READY_MADE = (
-    "torch.nn.functional.scaled_dot_product_attention",
-    "torch.nn.functional.multi_head_attention_forward",
-    "torch.nn.MultiheadAttention",
-    "course_utils.attention.scaled_dot_product_attention",
+    "torch.nn.functional.scaled_dot_product_attention", "torch.nn.functional.multi_head_attention_forward",
+    "torch.nn.MultiheadAttention", "course_utils.attention.scaled_dot_product_attention",
     "course_utils.multi_head.MultiHeadAttention",
-)
+)  # fmt: skip
 
 
 def _with_these_numbers(answer, case):

@@ -60,12 +60,10 @@ def _copy(value):
 
 
 READY_MADE = (
-    "torch.nn.functional.scaled_dot_product_attention",
-    "torch.nn.functional.multi_head_attention_forward",
-    "course_utils.attention.scaled_dot_product_attention",
-    "course_utils.multi_head.repeat_kv",
+    "torch.nn.functional.scaled_dot_product_attention", "torch.nn.functional.multi_head_attention_forward",
+    "course_utils.attention.scaled_dot_product_attention", "course_utils.multi_head.repeat_kv",
     "course_utils.multi_head.MultiHeadAttention",
-)
+)  # fmt: skip
 HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_heads")
 
 PROBES = {

@@ -38,8 +38,6 @@ EXERCISE = Exercise(
               "cut the last column of one, the first of the other.", inputs=same, targets=lambda ids: ids.roll(1, 1)),
         Fault("inputs not cut", "one input too many: the last token, without a target.", "drop their last column.",
               inputs=same),
-        Fault("targets not cut", "one target too many: the first token is never predicted.",
-              "drop the first column of the targets.", targets=same),
         Fault("only the last token", "one target a sentence, its last token; a model predicts at every position.",
               "keep all tokens but the first as targets.", targets=lambda ids: ids[:, -1]),
         SQUEEZED,

@@ -60,8 +60,6 @@ EXERCISE = Exercise(
               "fill up with pad_id.", row=lambda ids, pads: ids + ids[-1:] * len(pads)),
         Fault("longest first", "the sequences are sorted by length, the longest first.",
               "keep the rows in the order of the list.", order=lambda s: sorted(s, key=len, reverse=True)),
-        Fault("shortest first", "the sequences are sorted by length, the shortest first.",
-              "keep the rows in the order of the list.", order=lambda s: sorted(s, key=len)),
         Fault("floats", "floating-point ids: torch.zeros and torch.full with a float make those.",
               "ask for whole numbers: dtype=torch.long.", mend=lambda ids, pad_id: ids.float()),
     ),

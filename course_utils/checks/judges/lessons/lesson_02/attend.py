@@ -21,26 +21,15 @@ def _cases(seed):
 
 
 # What can go wrong between scores of three axes and the output, where nothing is scaled.
-_USED = "over the queries, over everything, not normalized, causal, hard argmax, keys pooled, weights transposed".split(
-    ", "
-)
-AFTER_THE_SCORES = (
-    *(fault for fault in (*WEIGHING_FAULTS, *POOLING_FAULTS) if fault.name in _USED),
-    Fault("no softmax", "the scores themselves are used as weights: the softmax is missing.",
-          "take torch.softmax of the scores over dim=-1.", weigh=lambda scores: scores),
-)  # fmt: skip
-
-
-def _over_queries(scores):
-    return scores.softmax(-2)
-
+_USED = "over the queries|over everything|not normalized|causal|hard argmax|keys pooled|weights transposed".split("|")
+AFTER_THE_SCORES = tuple(fault for fault in (*WEIGHING_FAULTS, *POOLING_FAULTS) if fault.name in _USED)
 
 EXERCISE = Exercise(
     answer="attend", cases=_cases, returns=("output", "weights"),
     reference=functools.partial(attend, factor=lambda q, k, v: 1.0),
     faults=(
         Fault("still over the queries", "the bug is still there, dim=-2: your columns sum to 1, your rows should.",
-              "each query shares out its weight among the keys: dim=-1.", weigh=_over_queries),
+              "each query shares out its weight among the keys: dim=-1.", weigh=lambda s: s.softmax(-2)),
         Fault("over the batch", "now the softmax runs over the batch (dim=0).", "normalize over the keys, dim=-1.",
               weigh=lambda scores: scores.softmax(0)),
         Fault("rows divided afterwards", "still a softmax over the queries, its rows divided by their sums.",
@@ -50,7 +39,7 @@ EXERCISE = Exercise(
         Fault("transposed", "scores or weights were transposed: the rows sum to 1, but are rows of keys.",
               "keep (B, L_q, L_k), and normalize over its last axis.", weigh=lambda s: s.softmax(-2).mT),
         Fault("output divided", "the output was divided by row sums; the softmax still runs over the queries.",
-              "mend the softmax itself: dim=-1.", weigh=_over_queries,
+              "mend the softmax itself: dim=-1.", weigh=lambda s: s.softmax(-2),
               pool=lambda w, k, v: w @ v / w.sum(-1, keepdim=True)),
         Fault("scaled", "now the scores are divided by the root of d. That comes in lesson 04.",
               "change the dimension of the softmax only.", factor=lambda q, k, v: q.shape[-1] ** -0.5),

@@ -9,7 +9,7 @@ from ...kit.attention import (
     OTHER_FAULTS_OF_THREE_AXES,
     attend,
     eighths,
-)
+)  # fmt: skip
 
 SIZES = ((1, 2, 3, 2, 1), (2, 5, 8, 3, 6), (3, 4, 6, 9, 7), (2, 7, 4, 4, 4), (2, 6, 10, 5, 5), (2, 5, 8, 3, 6))
 

@@ -91,12 +91,7 @@ def _without_nan(fault):
 
 
 _SOURCES = (
-    Fault("memory not used", "self-attention: keys and values are made from query, memory plays no part.", _MEMORY,
-        sources=("query", "query", "query")),
     Fault("keys from query", "the keys are made from query.", _MEMORY, sources=("query", "query", "memory")),
-    Fault("values from query", "the values are made from query.", _MEMORY, sources=("query", "memory", "query")),
-    Fault("roles exchanged", "queries are made from memory, keys and values from query.",
-        "queries come from query; keys and values from memory.", sources=("memory", "query", "query")),
 )  # fmt: skip
 
 
@@ -142,9 +137,6 @@ EXERCISE = Exercise(
             "a head has neighbors: cut to (B, L, H, d_head), the heads before the features.",
             split=lambda x, n: x.unflatten(-1, (-1, n)).permute(0, 3, 1, 2),
             merge=lambda x: x.permute(0, 2, 3, 1).flatten(2)),
-        Fault("an axis more in the mask",
-            "an axis was added to the mask, which broadcasts to (B, H, L_q, L_k) as it is.",
-            "use the mask as it comes.", read=lambda m: m.unsqueeze(1)),
         Fault("one mask for the batch", "the mask of the first sequence was used for the whole batch.",
             "use the mask as it is.", read=lambda m: m if m.dim() < 4 else m[:1]),
         Fault("one mask for all heads", "the mask of head 0 was used for all heads.", "use the mask as it is.",
@@ -160,8 +152,6 @@ EXERCISE = Exercise(
             _TURNED, last=lambda merged, W, b, n: merged @ W + b),
         Fault("no biases", "the biases were left out.", "add the bias after each of the four projections.",
             project=lambda x, W, b: x @ W.T, last=lambda merged, W, b, n: merged @ W.T),
-        Fault("no biases before the split", "the biases of queries, keys and values were left out.",
-            "add the bias after each projection.", project=lambda x, W, b: x @ W.T),
         Fault("scaled after the softmax", "the scale is applied after the softmax, to the result.",
             "divide the scores, before the softmax.", factor=lambda q, k, query: 1.0,
             merge=lambda x: merge(x) / x.shape[-1] ** 0.5),

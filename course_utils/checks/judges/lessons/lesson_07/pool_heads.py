@@ -10,6 +10,7 @@ def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = [Case(weight=torch.tensor([[1.0], [3.0], [10.0], [20.0]]), num_heads=4, num_kv_heads=2)]
     sizes = ((12, 7, 4, 2), (24, 10, 6, 2), (18, 5, 6, 3), (10, 6, 5, 1), (8, 9, 4, 4), (12, 7, 4, 2), (36, 5, 12, 2))
+    sizes = (*sizes, (8, 8, 4, 2), (8, 4, 2, 2))  # square, and tall with nothing to pool
     for index, (rows, d_in, num_heads, num_kv_heads) in enumerate(sizes):
         weight = torch.randn(rows, d_in, generator=rng, dtype=torch.float64 if index == 3 else torch.float32)
         cases.append(Case(weight=weight, num_heads=num_heads, num_kv_heads=num_kv_heads))

@@ -76,5 +76,5 @@ EXERCISE = Exercise(
         Fault("root of the half", "scores divided by the root of d_head / 2.", "the root of d_head divides them.",
             scale=lambda d: (d / 2) ** -0.5),
     ),
-    advice="with the same content everywhere, the scores must be equal along each diagonal; print them as the cell above does.",
+    advice="the last query and the last key share a position: their score is q · k / sqrt(d_head), as if nothing were turned.",
 )  # fmt: skip

@@ -79,8 +79,6 @@ EXERCISE = Exercise(
              lambda a, y, memory, t, m: a(memory, y, y, mask=m), _ASKS),
             ("values from the target", "cross-attention's keys come from memory, its values from the target.",
              lambda a, y, memory, t, m: a(y, memory, y, mask=m), _ASKS)),
-        Fault("one attention for both", "self.self_attention was used for both; self.cross_attention never learns.",
-            "call self.cross_attention for the memory.", asked=lambda layer: layer.self_attention),
         Fault("memory normalized", "the memory was normalized by norm_2 as well.", "use the memory as it is: the encoder's "
             "final norm has normalized it already.", keep=lambda layer, memory: layer.norm_2(memory)),
         Fault("post-norm", "post-norm: each sum was normalized.", "this exercise asks for pre-norm: the norm before "

@@ -86,8 +86,6 @@ EXERCISE = Exercise(
              lambda t, s: _kept(s))),
         Fault("masks exchanged", "the two masks are exchanged.", "self-attention gets the target's, cross-attention "
             "the source's.", back=lambda t, s: _kept(s), across=lambda t, s: _kept(t) & _causal(t, t)),
-        Fault("attentions exchanged", "self_attention and cross_attention are exchanged.", "each looks where its name says.",
-            attentions=lambda a, c: (c, a)),
         Fault("nothing added to self-attention", "x is no longer added around self-attention.", _SUMS,
             first=lambda x, y: y),
         Fault("nothing added to cross-attention", "x is no longer added around cross-attention.", _SUMS,
