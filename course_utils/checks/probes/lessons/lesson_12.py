@@ -77,7 +77,7 @@ def small_model(case):
     return model
 
 
-class Recorder(nn.Module):
+class _Recorder(nn.Module):
     """A model that notes how many positions each call got, and whether it got a cache; it stops an endless answer."""
 
     def __init__(self, model, most_calls):
@@ -97,7 +97,7 @@ class Recorder(nn.Module):
 def run_generation(answer, case):
     """The tokens, the shape that each call was fed, and whether it got a cache."""
     prompt, new = case["prompt"], case["max_new_tokens"]
-    model = Recorder(small_model(case), most_calls=2 * (prompt.shape[1] + new) + 5)
+    model = _Recorder(small_model(case), most_calls=2 * (prompt.shape[1] + new) + 5)
     said = answer(model, prompt, new)
     return said, [shape for shape, _ in model.calls], [used for _, used in model.calls]
 

@@ -44,8 +44,7 @@ EXERCISE = Exercise(
         Fault("still rows, -inf", "the fill value is changed and the axis is not: the mask hides rows, now as NaN.",
             _LAST, place=lambda k: k[:, None, :, None]),
         Fault("rows too, NaN", "padding is hidden on both axes: the row of a padded query is -inf throughout, and becomes NaN.",
-            "hide the keys alone: the tokens belong in the last axis, nowhere else.",
-            place=lambda k: k[:, None, None, :] & k[:, None, :, None], hide=filled(-torch.inf)),
+            _LAST, place=lambda k: k[:, None, None, :] & k[:, None, :, None], hide=filled(-torch.inf)),
         Fault("rows too", "padding is hidden on both axes; a padded query then sees nothing, and L_q may differ from "
             "L_k.", "hide the keys alone: the tokens belong in the last axis, nowhere else.",
             place=lambda k: k[:, None, None, :] & k[:, None, :, None], hide=filled(-1e9)),
