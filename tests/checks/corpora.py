@@ -69,7 +69,9 @@ def _of_the_tables(number: str) -> Iterator[Answer]:
 def sections(number: str) -> Iterator[tuple[str, str, str]]:
     """``kind``, ``about`` and the text of each independent answer to one exercise, with what it needs before it."""
     lesson, place = number.split(".")
-    for path in sorted((FOLDER / "independent" / f"lesson_{int(lesson):02d}").glob(f"exercise_{lesson}_{place}[._]*py")):
+    for path in sorted(
+        (FOLDER / "independent" / f"lesson_{int(lesson):02d}").glob(f"exercise_{lesson}_{place}[._]*py")
+    ):
         text = path.read_text(encoding="utf-8")
         found = list(SECTION.finditer(text))
         bodies = [

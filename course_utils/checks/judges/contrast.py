@@ -35,6 +35,11 @@ def contrast(view: View, of_values: bool = True) -> Told | None:
     return _told(len(right), len(wrong), told[0]) if told else _several(view, right, wrong)
 
 
+def only_in_its_case(view: View) -> Told | None:
+    """The label of the one wrong case, before anything that is said of single values: for a case made for one mistake."""
+    return contrast(view) if len(view.wrong) == 1 and view.inputs[view.first].labels else None
+
+
 def _several(view: View, right: list[int], wrong: set[int]) -> Told | None:
     """Some of an exercise's own labels that together have just the wrong cases; of many the first two."""
     own = {label for index in wrong for label in getattr(view.inputs[index], "labels", ())}

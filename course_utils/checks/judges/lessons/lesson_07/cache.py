@@ -4,8 +4,8 @@ import re
 
 import torch
 
+from ...contrast import only_in_its_case
 from ...exercise import Case, Exercise, Fault
-from ...kit.labels import only_in_its_case
 from ...kit.parts import faults_of
 from ...symptoms.view import Told
 

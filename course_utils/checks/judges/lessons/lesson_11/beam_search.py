@@ -148,6 +148,7 @@ EXERCISE = Exercise(
             ("no length normalization", "the log-probability as it is: short ones win.", lambda total, n, alpha: total),
             ("multiplied by the length", "multiplied by length ** alpha, not divided.", lambda total, n, alpha: total * n**alpha),
             ("alpha not used", "divided by the length itself: alpha plays no part.", lambda total, n, alpha: total / n),
+            ("divided, then multiplied", "divided by length, then times alpha.", lambda total, n, alpha: total / n * alpha),
             ("alpha as a factor", "divided by length * alpha; it is an exponent.", lambda total, n, alpha: total / (n * alpha))),
         *faults_of("length", "every symbol has its log-probability in the sum, so each counts in the length, the end too.",
             ("length without the end symbol", "the length is counted without the end symbol.",

@@ -81,6 +81,8 @@ EXERCISE = Exercise(
         *faults_of("choose", "take the pronunciation with the fewest edits; of several such the first: min does both.",
             ("edits to the first only", "the edits are counted to the first pronunciation.", lambda d, h, some: some[0]),
             ("farthest", "the edits to the farthest pronunciation.", lambda d, h, some: max(some, key=lambda r: d(h, r))),
+            ("nearest by length", "the one whose length is nearest was taken, not that with the fewest edits.",
+                lambda d, h, accepted: min(accepted, key=lambda r: abs(len(r) - len(h)))),
             ("last of the nearest", "of several equally near the last was taken.", _by(lambda d, r: d, -1)),
             ("shortest of the nearest", "of several equally near the shortest was taken.", _by(lambda d, r: (d, len(r)))),
             ("longest of the nearest", "of several equally near the longest was taken.", _by(lambda d, r: (d, -len(r)))),

@@ -8,8 +8,8 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.positions import RotaryPositions
 
+from ...contrast import only_in_its_case
 from ...exercise import Case, Exercise, Fault
-from ...kit.labels import only_in_its_case
 from ...kit.parts import faults_of
 
 
