@@ -9,7 +9,6 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from .probes import observe_answer
-from .probes.probe import visible
 from .probes.state import neutral_state
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def check(number: str, answer: object) -> None:
     verdict = run(entry, answer)
     if not verdict.passed:
         if verdict.case is not None:
-            _FAILED["case"] = visible(_inputs(entry)[verdict.case])
+            _FAILED["case"] = entry.probe.hands_out(_inputs(entry)[verdict.case])
         raise NotYet(verdict.text(in_notebook=True)) from None
     _show(verdict)
 

@@ -27,6 +27,7 @@ class Probe:
         off_limits: Dotted names that must not be called, such as ``"torch.softmax"``.
         gradients: True: called once more on each case, to note the gradient that reaches every floating-point argument
             (of a dict: every such entry) from a fixed weighted sum of all floating-point tensors in what is returned.
+        hands_out: From a case to what ``failing_case`` hands to the student, where a case stands for something else.
         again: Whether every case is called a second time, the last one first: an answer must not remember.
     """
 
@@ -34,4 +35,5 @@ class Probe:
     expects: str = "function"
     off_limits: tuple[str, ...] = ()
     gradients: bool = False
+    hands_out: Callable[[dict[str, Any]], dict[str, Any]] = visible
     again: bool = True

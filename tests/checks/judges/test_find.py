@@ -10,6 +10,7 @@ from course_utils.checks.catalogue import catalogue, listed
 from course_utils.checks.judges import lessons
 from course_utils.checks.judges.exercise import Exercise, Quiz
 from course_utils.checks.judges.find import _entries, all_entries, find
+from course_utils.checks.probes.codec import encode, pack
 
 
 def test_every_exercise_is_found_with_what_the_catalogue_knows():
@@ -46,3 +47,11 @@ def test_an_exercise_that_has_no_file(monkeypatch):
     monkeypatch.setitem(catalogue(), "1.99", listed("1.1").__class__("1.99", "New", 1, "brand_new"))
     with pytest.raises(LookupError, match=r"1\.99 \(brand_new\) has no file in judges/lessons/lesson_01"):
         find("1.99")
+
+
+@pytest.mark.parametrize("number", [n for n, entry in all_entries().items() if isinstance(entry, Exercise)])
+def test_cases_are_plain_data(number):
+    """They are carried to where the answer runs; what is no plain data would arrive as None."""
+    for case in find(number).cases(1):
+        text, data = pack(encode(dict(case)))
+        assert '"other"' not in text, list(case)

@@ -34,6 +34,11 @@ class Model:
         return "a small model"
 
 
+def _with_model(case):
+    """The arguments as a student's function gets them; the case holds the table of the model ``step``."""
+    return {"step": Model(case["_step"])} | visible(case)
+
+
 def _counted(step, most):
     """The same model, but it raises where nobody needs to ask any more."""
     calls = itertools.count(1)
@@ -54,7 +59,7 @@ def _plain(value):
 
 
 def _call_decoding(answer, case):
-    step, *rest = visible(case).values()  # a search may ask once for each symbol
+    step, *rest = _with_model(case).values()  # a search may ask once for each symbol
     sequences = len(case["references"]) if "references" in case else case["num_beams"] * step.table.shape[-1]
     return _plain(answer(_counted(step, 4 * sequences * (case["max_len"] + 2)), *rest))
 
@@ -198,9 +203,9 @@ _RATES = ("edit_distance", "phoneme_error_rate", "word_error_rate")
 _METRICS = tuple(f"course_utils.metrics.{name}" for name in _RATES)
 PROBES = {
     "batches_by_length": Probe(call=_call_batches, off_limits=("course_utils.datasets.batches.batches_by_length",)),
-    "beam_search": Probe(call=_call_decoding, off_limits=_SEARCHES),
+    "beam_search": Probe(call=_call_decoding, off_limits=_SEARCHES, hands_out=_with_model),
     "error_rates": Probe(off_limits=_METRICS),
     "letters_of": Probe(off_limits=("course_utils.zoo.pronunciation.align",)),
     "own_words": Probe(call=_call_own_words),
-    "evaluate": Probe(call=_call_decoding),
+    "evaluate": Probe(call=_call_decoding, hands_out=_with_model),
 }

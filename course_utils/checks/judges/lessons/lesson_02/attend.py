@@ -20,7 +20,6 @@ def _cases(seed):
     return [*cases, large]
 
 
-# What can go wrong between scores of three axes and the output, where nothing is scaled.
 _USED = "over the queries|over everything|not normalized|causal|hard argmax|keys pooled|weights transposed".split("|")
 AFTER_THE_SCORES = tuple(fault for fault in (*WEIGHING_FAULTS, *POOLING_FAULTS) if fault.name in _USED)
 

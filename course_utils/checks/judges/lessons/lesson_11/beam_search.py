@@ -5,7 +5,6 @@ import math
 import torch
 
 from ....probes.codec import decode
-from ....probes.lessons.lesson_11 import Model
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
 from ...symptoms.view import Told
@@ -87,7 +86,7 @@ def _trees(rng):
     for label, max_len, first, *after in trees:
         rows = torch.tensor([*after, even, first])  # (V + 1, V): after each symbol, and at the start
         logits = rows.log() + 0.01 * torch.randn(3, 5, 5, 4, generator=rng)
-        yield Case(label, step=Model(logits.log_softmax(-1)), num_beams=2, max_len=max_len, end_id=3, alpha=1.0)
+        yield Case(label, _step=logits.log_softmax(-1), num_beams=2, max_len=max_len, end_id=3, alpha=1.0)
 
 
 TINY = "the probabilities are very small, and there are 40 steps"
@@ -103,7 +102,7 @@ def _cases(seed):
         table = 1.5 * torch.randn(3, V + 1, V + 1, V, generator=rng)
         table[..., end_id] += -60.0 if TINY in tiny else 0.4
         table = table.log_softmax(-1) - (25.0 if TINY in tiny else 0.0)
-        cases.append(Case(*tiny, step=Model(table), num_beams=num_beams, max_len=max_len, end_id=end_id, alpha=alpha))
+        cases.append(Case(*tiny, _step=table, num_beams=num_beams, max_len=max_len, end_id=end_id, alpha=alpha))
     return [*cases, *_trees(rng)]
 
 

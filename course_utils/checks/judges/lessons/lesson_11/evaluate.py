@@ -4,7 +4,6 @@ import itertools
 
 import torch
 
-from ....probes.lessons.lesson_11 import Model
 from ...exercise import Case, Exercise, Fault
 from ...kit.edits import DISTANCE_FAULTS, edits
 from ...kit.parts import faults_of
@@ -61,7 +60,7 @@ def _case(rng, *labels, V, start_id, end_id, kinds, max_len):
         for t, symbol, more in ODD.get(kind, ()):
             table[word, t, ..., {"start": start_id, "end": end_id}[symbol]] += more
         references.append(sounds[:1] if kind == "endless" else sounds)
-    return Case(*labels, step=Model(table), references=references, start_id=start_id, end_id=end_id, max_len=max_len)
+    return Case(*labels, _step=table, references=references, start_id=start_id, end_id=end_id, max_len=max_len)
 
 
 def _cases(seed):
