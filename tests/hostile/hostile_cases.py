@@ -134,11 +134,11 @@ TAMPERING = [
     Case(
         "sends zeros for every observation",
         front(
-            "import sys, torch\ninside = sys.modules['course_grader.kernel_side']\nreal = inside.find\n"
-            "class Fake:\n    def probe(self, value, inputs, guarded=True):\n"
-            "        zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu', 'value': None}\n"
-            "        return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': {**zero, 'value': torch.zeros(())}} for _ in inputs]}\n"
-            "inside.find = lambda number: Fake()",
+            "import sys, torch\ninside = sys.modules['course_grader.kernel_side']\n"
+            "def zeros(number, value, inputs, guarded=True):\n"
+            "    zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu', 'value': torch.zeros(())}\n"
+            "    return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': zero} for _ in inputs]}\n"
+            "inside.observe_answer = zeros",
         ),
         dict.fromkeys(handed_in.POINTS_01, "wrong"),
         ("sys.modules",),
