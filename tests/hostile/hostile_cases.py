@@ -136,8 +136,8 @@ TAMPERING = [
         front(
             "import sys, torch\ninside = sys.modules['course_grader.kernel_side']\n"
             "def zeros(number, value, inputs, guarded=True):\n"
-            "    zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu', 'value': torch.zeros(())}\n"
-            "    return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': zero} for _ in inputs]}\n"
+            "    zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu'}\n"
+            "    return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': {**zero, 'value': torch.zeros(())}} for _ in inputs]}\n"
             "inside.observe_answer = zeros",
         ),
         dict.fromkeys(handed_in.POINTS_01, "wrong"),
