@@ -17,6 +17,14 @@ def visible(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if not name.startswith("_")}
 
 
+def call_turned(answer: Callable, arguments: dict[str, Any]) -> Any:
+    """As ``call_in_order``, but ``x`` comes from a transpose where the case holds ``_turned``: not contiguous in memory."""
+    given = visible(arguments)
+    if "_turned" in arguments:
+        given["x"] = given["x"].transpose(1, 2).contiguous().transpose(1, 2)
+    return answer(*given.values())
+
+
 @dataclass(frozen=True)
 class Probe:
     """How one exercise's answer is probed.

@@ -3,7 +3,7 @@
 import torch
 
 from ..codec import type_name
-from ..probe import Probe
+from ..probe import Probe, call_turned
 
 
 def drive_cache(answer, case):
@@ -68,7 +68,7 @@ HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_h
 
 PROBES = {
     "Cache": Probe(call=drive_cache, expects="class", off_limits=("course_utils.kv_cache.KVCache",)),
-    "repeat_kv": Probe(off_limits=("course_utils.multi_head.repeat_kv",), gradients=True),
+    "repeat_kv": Probe(call=call_turned, off_limits=("course_utils.multi_head.repeat_kv",), gradients=True),
     "grouped_query_attention": Probe(off_limits=(*READY_MADE, *HEADS), gradients=True),
     "pool_heads": Probe(gradients=True),
     "grouped_attention": Probe(off_limits=READY_MADE, gradients=True),
