@@ -41,10 +41,11 @@ def check(number: str, answer: object) -> None:
     from .judges.find import find
 
     entry = find(number)
-    verdict = run(entry, answer)
+    inputs = _inputs(entry, SEED)
+    verdict = _verdict(entry, answer, inputs)
     if not verdict.passed:
         if verdict.case is not None:
-            _FAILED["case"] = entry.probe.hands_out(_inputs(entry)[verdict.case])
+            _FAILED["case"] = entry.probe.hands_out(inputs[verdict.case])
         raise NotYet(verdict.text(in_notebook=True)) from None
     _show(verdict)
 
@@ -67,17 +68,20 @@ def failing_case() -> dict[str, Any]:
 
 def run(entry: Exercise | Quiz, answer: object, seed: int = SEED) -> Verdict:
     """Probe and judge in this process, leaving every global state as it was."""
-    from .judges.judge import judge_for
-
-    inputs = _inputs(entry, seed)
-    return judge_for(entry, inputs)(observe_answer(entry.number, answer, inputs))
+    return _verdict(entry, answer, _inputs(entry, seed))
 
 
-def _inputs(entry: Exercise | Quiz, seed: int = SEED) -> list:
+def _inputs(entry: Exercise | Quiz, seed: int) -> list:
     from .judges.judge import cases_of
 
     with neutral_state():
         return cases_of(entry, seed)
+
+
+def _verdict(entry: Exercise | Quiz, answer: object, inputs: list) -> Verdict:
+    from .judges.judge import judge_for
+
+    return judge_for(entry, inputs)(observe_answer(entry.number, answer, inputs))
 
 
 def _show(verdict: Verdict) -> None:

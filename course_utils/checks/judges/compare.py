@@ -55,13 +55,18 @@ def case_difference(exercise: Exercise, want: Tree, have: Tree) -> Difference | 
         return Difference(where, f"{have['type']}: {have['message'] or 'no message'}")
     if want["outcome"] != "returned":
         return Difference("returned", f"a value, where a {want['type']} was expected: {want['message']}")
-    if found := difference(want["value"], have["value"], exercise.returns, exercise.rtol, exercise.atol):
+    if found := value_difference(exercise, want["value"], have["value"]):
         return found
     if have["changed"]:
         return Difference(
             ", ".join(have["changed"]), "your code changed its input in place; compute new tensors instead"
         )
     return _second_call(exercise, want, have) or _gradients_differ(exercise, want, have)
+
+
+def value_difference(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
+    """The first difference between two returned values, within the exercise's tolerances."""
+    return difference(want, have, exercise.returns, exercise.rtol, exercise.atol)
 
 
 def _second_call(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
@@ -72,7 +77,7 @@ def _second_call(exercise: Exercise, want: Tree, have: Tree) -> Difference | Non
         return Difference(
             "called once more with the same arguments, your code stopped", f"{again['type']}: {again['message']}"
         )
-    found = difference(want["value"], again, exercise.returns, exercise.rtol, exercise.atol)
+    found = value_difference(exercise, want["value"], again)
     return found and Difference(
         f"called once more with the same arguments, {found.where}", found.what, found.yours, found.expected
     )

@@ -57,8 +57,29 @@ class Fault:
         self.name, self.looks_like, self.advice, self.whole, self.parts = name, looks_like, advice, whole, parts
 
 
+class Entry:
+    """What a coding exercise and a quiz have in common: what the catalogue says, in ``listed``."""
+
+    listed: Listed | None
+
+    @property
+    def number(self) -> str:
+        """Such as ``"5.2"``."""
+        return self.listed.number
+
+    @property
+    def title(self) -> str:
+        """As in the notebook's heading."""
+        return self.listed.title
+
+    @property
+    def points(self) -> int:
+        """What it is worth."""
+        return self.listed.points
+
+
 @dataclass(frozen=True)
-class Exercise:
+class Exercise(Entry):
     """One coding exercise.
 
     Args:
@@ -90,21 +111,6 @@ class Exercise:
         if double := {name for name in names if names.count(name) > 1}:
             raise ValueError(f"{self.answer}: two faults are called {', '.join(sorted(double))}")
 
-    @property
-    def number(self) -> str:
-        """Such as ``"5.2"``."""
-        return self.listed.number
-
-    @property
-    def title(self) -> str:
-        """As in the notebook's heading."""
-        return self.listed.title
-
-    @property
-    def points(self) -> int:
-        """What it is worth."""
-        return self.listed.points
-
     @functools.cached_property
     def probe(self) -> Probe:
         """How answers are called."""
@@ -124,7 +130,7 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Quiz:
+class Quiz(Entry):
     """One quiz question, answered by a letter; its options stand in the exercise source.
 
     Args:
@@ -139,18 +145,3 @@ class Quiz:
     def __post_init__(self) -> None:
         if self.right not in self.explanations:
             raise ValueError(f"a quiz's right letter ({self.right!r}) is not one of {', '.join(self.explanations)}")
-
-    @property
-    def number(self) -> str:
-        """Such as ``"5.8"``."""
-        return self.listed.number
-
-    @property
-    def title(self) -> str:
-        """As in the notebook's heading."""
-        return self.listed.title
-
-    @property
-    def points(self) -> int:
-        """What it is worth."""
-        return self.listed.points

@@ -15,7 +15,7 @@ from typing import Any
 from ..probes.codec import Tree
 from ..probes.observe import observe_case
 from ..probes.probe import Probe
-from .compare import difference
+from .compare import difference, value_difference
 from .contrast import contrast
 from .exercise import Exercise, Fault
 from .symptoms import EXACT, PLAIN, PROPERTIES, SIDE_EFFECTS, STOPS
@@ -127,19 +127,17 @@ class Explainer:
 
     def _left_open(self, some: View, symptoms: tuple) -> bool:
         """Whether a few cases differ in a way that no symptom explains."""
-        returned = all(some.expected[i]["outcome"] == some.cases[i]["outcome"] == "returned" for i in some.wrong)
-        return not returned or (any(map(some.differs, some.wrong)) and not _first(symptoms, some))
+        return not some.returned_everywhere() or (any(map(some.differs, some.wrong)) and not _first(symptoms, some))
 
     def _property(self, view: View) -> Told | None:
         return _first(PROPERTIES, view)
 
     def _same(self, known: _Lazy, view: View, values_only: bool = False) -> bool:
         """Whether an answer did what is known, the first wrong case first."""
-        order = sorted(range(len(view.cases)), key=lambda index: not view.failing[index])
-        if not all(self._same_case(known[i], view.cases[i], self.expected[i], True) for i in order):
+        if not all(self._same_case(known[i], view.cases[i], self.expected[i], True) for i in view.order):
             return False
         return values_only or all(
-            self._same_case(known.whole(i), view.cases[i], self.expected[i], False) for i in order
+            self._same_case(known.whole(i), view.cases[i], self.expected[i], False) for i in view.order
         )
 
     def _same_case(self, known: Tree, have: Tree, right: Tree, values_only: bool) -> bool:
@@ -149,8 +147,7 @@ class Explainer:
             if right["outcome"] == "raised" and known["type"] == right["type"]:  # the message is the student's own
                 return have["type"] == right["type"]
             return (known["type"], known["message"]) == (have["type"], have["message"])
-        exercise = self.exercise
-        if difference(known["value"], have["value"], exercise.returns, exercise.rtol, exercise.atol):
+        if value_difference(self.exercise, known["value"], have["value"]):
             return False
         return values_only or (known["changed"] == have["changed"] and self._same_gradients(known, have))
 

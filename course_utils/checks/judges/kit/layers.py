@@ -7,7 +7,7 @@ from torch import nn
 
 from ....layers import FeedForward, LayerNorm
 from ....multi_head import MultiHeadAttention
-from ..compare import difference
+from ..compare import value_difference
 from ..symptoms.view import Told, View
 
 
@@ -49,11 +49,10 @@ def padding(rng, B, L):
 
 def returns_more(view: View) -> Told | None:
     """A tuple that begins with the right output."""
-    names, rtol, atol = view.exercise.returns, view.exercise.rtol, view.exercise.atol
     for index in view.wrong:
         have = view.cases[index].get("value", {"kind": "none"})
         first = have["value"][0] if have["kind"] in ("tuple", "list") and have["value"] else None
-        if first is None or difference(view.expected[index]["value"], first, names, rtol, atol):
+        if first is None or value_difference(view.exercise, view.expected[index]["value"], first):
             return None
     said = "the right output, and something more beside it."
     return Told("symptom", "returns more", said, "return the output alone.")

@@ -11,7 +11,7 @@ from .beside import less_exact, not_a_tensor, other_dtype
 from .masks import MASKS
 from .scales import SCALES
 from .sequences import SEQUENCES
-from .view import Part, Told, View, close, part_of
+from .view import Part, Told, View, apart, close, part_of
 
 MOST_PARTS = 5  # of more, the orders are not tried
 SAME_NUMBERS = {"squeezed", "an axis too many", "an axis is missing", "flattened"}  # a match of these is never chance
@@ -48,26 +48,17 @@ def parts_in_another_order(view: View) -> Told | None:
     return None
 
 
-def _same_part(view: View, want: dict | None, have: dict | None) -> bool:
-    from ..compare import difference
-
-    if want is None or have is None:
-        return False
-    return difference(want, have, ("",), view.exercise.rtol, view.exercise.atol) is None
-
-
 def _is_reordered(view: View, index: int, order: tuple[int, ...]) -> bool:
     want, have = view.expected[index]["value"], view.cases[index]["value"]
     count = len(order)
     return all(
-        _same_part(view, part_of(want, source, count), part_of(have, place, count))
-        for place, source in enumerate(order)
+        view.same_part(part_of(want, source, count), part_of(have, place, count)) for place, source in enumerate(order)
     )
 
 
 def _is_alone(view: View, index: int, place: int) -> bool:
     want, have = view.expected[index]["value"], view.cases[index]["value"]
-    return _same_part(view, part_of(want, place, len(view.exercise.returns)), part_of(have, 0, 1))
+    return view.same_part(part_of(want, place, len(view.exercise.returns)), part_of(have, 0, 1))
 
 
 def transformed(view: View) -> Told | None:
@@ -76,13 +67,12 @@ def transformed(view: View) -> Told | None:
         sides = part.numbers()
         if sides is None:
             continue
+        shows = apart(view, sides)
         tells = any(_tells(want, have) for want, have, pair in sides if pair.wrong)
         for transform in _transforms(part, sides[0][0].dim(), sides[0][1].dim()):
             if not tells and transform.name not in SAME_NUMBERS:
                 continue
-            if all(_fits(view, transform, want, have) for want, have, _ in sides) and any(
-                not close(view, have, want) for want, have, _ in sides
-            ):
+            if shows and all(_fits(view, transform, want, have) for want, have, _ in sides):
                 said = transform.looks_like.format(f"`{part.name}`")
                 return Told("symptom", transform.name, said, transform.advice)
     return None

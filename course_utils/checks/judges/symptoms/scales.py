@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from .view import Pair, Told, View, close
+from .view import Pair, Told, View, apart
 
 CONSTANTS = {"2": 2.0, "1/2": 0.5, "100": 100.0, "1/100": 0.01, "log 2": math.log(2), "1 / log 2": 1 / math.log(2)}
 
@@ -18,7 +18,7 @@ def constant_factor(view: View) -> Told | None:
         if sides is None:
             continue
         factors = [(_ratio(view, want, have), pair) for want, have, pair in sides]
-        if any(factor is None for factor, _ in factors) or not _changes(view, sides):
+        if any(factor is None for factor, _ in factors) or not apart(view, [side for side in sides if side[2].wrong]):
             continue
         wrong = [(factor, pair) for factor, pair in factors if pair.wrong]
         if not any(want.numel() > 1 for want, _, pair in sides if pair.wrong) and len(wrong) < 2:
@@ -39,7 +39,7 @@ def factor_by_case(view: View) -> Told | None:
     for part in view.parts():
         sides = [side for side in part.numbers() or () if side[2].wrong]
         factors = [_ratio(view, want, have) for want, have, _ in sides]
-        if factors and None not in factors and _changes(view, sides) and all(want.numel() > 1 for want, _, _ in sides):
+        if factors and None not in factors and apart(view, sides) and all(want.numel() > 1 for want, _, _ in sides):
             values = sorted({f"{factor:.4g}" for factor in factors})
             said = f"`{part.name}` is right but for a factor, in each case another one: {' and '.join(values[:3])}."
             return Told("symptom", "factor by case", said, _FACTOR)
@@ -69,7 +69,7 @@ def constant_added(view: View) -> Told | None:
         if sides is None or any(pair.want["kind"] == "bool" for pair in part.pairs):
             continue
         added = [(_offset(view, want, have), pair) for want, have, pair in sides]
-        if any(number is None for number, _ in added) or not _changes(view, sides):
+        if any(number is None for number, _ in added) or not apart(view, [side for side in sides if side[2].wrong]):
             continue
         wrong = sorted({f"{number:.4g}" for number, pair in added if pair.wrong})
         several = sum(pair.wrong for _, pair in added) > 1
@@ -85,11 +85,6 @@ def constant_added(view: View) -> Told | None:
             "count once more by hand with the smallest case: is something added or counted once too often, or forgotten?",
         )
     return None
-
-
-def _changes(view: View, sides: list) -> bool:
-    """Whether it is more than what the tight tolerance on float64 finds."""
-    return any(not close(view, have, want) for want, have, pair in sides if pair.wrong)
 
 
 def _ratio(view: View, want: Tensor, have: Tensor) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ...probes.codec import Tree
-from ..compare import difference
+from ..compare import difference, value_difference
 
 if TYPE_CHECKING:
     from ..exercise import Exercise
@@ -63,6 +64,11 @@ class View:
         """Indices of the wrong cases."""
         return [index for index, wrong in enumerate(self.failing) if wrong]
 
+    @functools.cached_property
+    def order(self) -> list[int]:
+        """Indices of all cases, the wrong ones first."""
+        return sorted(range(len(self.cases)), key=lambda index: not self.failing[index])
+
     @property
     def first(self) -> int:
         """Index of the first wrong case."""
@@ -87,9 +93,13 @@ class View:
 
     def differs(self, index: int) -> bool:
         """Whether the value of one case differs."""
-        exercise = self.exercise
-        want, have = self.expected[index]["value"], self.cases[index]["value"]
-        return difference(want, have, exercise.returns, exercise.rtol, exercise.atol) is not None
+        return value_difference(self.exercise, self.expected[index]["value"], self.cases[index]["value"]) is not None
+
+    def same_part(self, want: Tree | None, have: Tree | None) -> bool:
+        """Whether one returned part is right; None is no part."""
+        if want is None or have is None:
+            return False
+        return difference(want, have, ("",), self.exercise.rtol, self.exercise.atol) is None
 
     def parts(self) -> list[Part]:
         """The returned parts in which something is wrong, each over all cases that returned; none if they do not match."""
@@ -97,16 +107,14 @@ class View:
         found = []
         for place, name in enumerate(names):
             pairs = []
-            for index in sorted(range(len(self.cases)), key=lambda i: not self.failing[i]):
+            for index in self.order:
                 want, have = self.expected[index], self.cases[index]
                 if want["outcome"] != "returned" or have["outcome"] != "returned":
                     continue
                 sides = [part_of(side["value"], place, len(names)) for side in (want, have)]
                 if None in sides:
                     return []
-                exercise = self.exercise
-                wrong = difference(*sides, (name,), exercise.rtol, exercise.atol) is not None
-                pairs.append(Pair(index, sides[0], sides[1], wrong))
+                pairs.append(Pair(index, *sides, wrong=not self.same_part(*sides)))
             if any(pair.wrong for pair in pairs):
                 found.append(Part(name, pairs))
         return found
@@ -170,3 +178,8 @@ def close(view: View, left: Tensor, right: Tensor) -> bool:
     return left.shape == right.shape and torch.allclose(
         left, right, rtol=exercise.rtol, atol=exercise.atol, equal_nan=True
     )
+
+
+def apart(view: View, sides: list[tuple[Tensor, Tensor, Pair]]) -> bool:
+    """Whether some are further apart than the tolerance, and not only by what the tight one on float64 finds."""
+    return any(not close(view, have, want) for want, have, _ in sides)
