@@ -37,8 +37,15 @@ class Told:
     def and_also(self, other: Told) -> Told:
         """Two things at once."""
         both = f"two things at once: {self.looks_like.rstrip('.')}; and {other.looks_like}"
-        advice = " ".join(text[0].upper() + text[1:] for text in dict.fromkeys((self.advice, other.advice)) if text)
+        advice = " ".join(_as_sentence(text) for text in dict.fromkeys((self.advice, other.advice)) if text)
         return Told("pair", f"{self.name} + {other.name}", both, advice)
+
+
+def _as_sentence(text: str) -> str:
+    """With a capital, unless it begins with code, such as ``x = x + y`` or ``dim=0``."""
+    first, _, rest = text.partition(" ")
+    is_word = first.isalpha() and any(letter.isalnum() for letter in rest.partition(" ")[0])
+    return text[0].upper() + text[1:] if is_word else text
 
 
 @dataclass(frozen=True)

@@ -41,3 +41,10 @@ def test_parts():
 def test_two_things_at_once():
     both = Told("fault", "a", "one is wrong.", "mend one.").and_also(Told("symptom", "b", "another too.", "mend it."))
     assert both == Told("pair", "a + b", "two things at once: one is wrong; and another too.", "Mend one. Mend it.")
+
+
+@pytest.mark.parametrize(
+    "advice", ["x = x + f(x): nothing is lost.", "dim=0 sums down a column.", "query @ key.mT fits."]
+)
+def test_code_gets_no_capital(advice):
+    assert advice in Told("fault", "a", "one.", "mend it.").and_also(Told("fault", "b", "two.", advice)).advice
