@@ -93,6 +93,8 @@ class Exercise(Entry):
         symptoms: What can be seen in answers to this exercise only; tried before the general symptoms.
         rtol: Relative tolerance on floating-point values (on float64 tensors at most 1e-9).
         atol: Absolute tolerance on floating-point values (on float64 tensors at most 1e-10).
+        tries: How many pairs of faults are tried at most on a wrong answer (and a fifth as many changed arguments, a
+            quarter as many faults with a symptom); fewer where one try builds a model.
     """
 
     answer: str
@@ -104,6 +106,7 @@ class Exercise(Entry):
     symptoms: tuple[Symptom, ...] = ()
     rtol: float = 1e-4
     atol: float = 1e-5
+    tries: int = 400
     listed: Listed | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:

@@ -23,7 +23,6 @@ from .symptoms.arguments import changed_arguments
 from .symptoms.beside import changes_its_input, remembers
 from .symptoms.view import Told, View
 
-MOST_PAIRS = 400
 NOTHING = Told("", None, "", "")
 
 
@@ -39,7 +38,7 @@ class Explainer:
     def __init__(self, exercise: Exercise, inputs: list[dict[str, Any]], expected: list[Tree]) -> None:
         self.exercise, self.inputs, self.expected = exercise, inputs, expected
         self._alone = [((fault,), self._lazy(exercise.with_faults(fault))) for fault in exercise.faults]
-        self._together: list[tuple[tuple[Fault, Fault], _Lazy]] | None = None
+        self._together: dict[tuple[Fault, Fault], _Lazy] = {}
 
     def told(self, cases: list[Tree], failing: list[bool]) -> Told:
         """What to tell about an answer that is wrong in the ``failing`` cases."""
@@ -81,7 +80,7 @@ class Explainer:
     def _changed_arguments(self, view: View) -> Told | None:
         answer = self.exercise.with_parts()
         stopped = all(view.cases[i]["outcome"] == "raised" for i in view.wrong)  # any odd number may stop it so
-        for change in changed_arguments(view):
+        for change in itertools.islice(changed_arguments(view), self.exercise.tries // 5):
             cases = [change.of(case) for case in self.inputs]
             if None in cases or (stopped and change.told.name == "another number"):
                 continue
@@ -91,16 +90,24 @@ class Explainer:
         return None
 
     def _pair(self, view: View) -> Told | None:
-        for faults, known in self._pairs():
-            if self._same(known, view):
+        for faults in itertools.islice(self._pairs(view), self.exercise.tries):
+            if faults not in self._together:
+                self._together[faults] = self._lazy(self.exercise.with_faults(*faults))
+            if self._same(self._together[faults], view):
                 return _as_told("pair", faults)
         return None
 
-    def _pairs(self) -> list[tuple[tuple[Fault, Fault], _Lazy]]:
-        if self._together is None:
-            pairs = itertools.islice(_disjoint(self.exercise.faults), MOST_PAIRS)
-            self._together = [(pair, self._lazy(self.exercise.with_faults(*pair))) for pair in pairs]
-        return self._together
+    def _pairs(self, view: View) -> list[tuple[Fault, Fault]]:
+        """The likeliest first: one that is all that is wrong in the first wrong case, none that spoils a right case."""
+        right = next((i for i, wrong in enumerate(view.failing) if not wrong), None)
+        unlikely = {}
+        for (fault,), known in self._alone:
+            explains = self._same_case(known[view.first], view.cases[view.first], self.expected[view.first], True)
+            spoils = right is not None and not self._same_case(
+                known[right], self.expected[right], self.expected[right], True
+            )
+            unlikely[fault] = 2 * spoils - explains
+        return sorted(_disjoint(self.exercise.faults), key=lambda pair: unlikely[pair[0]] + unlikely[pair[1]])
 
     def _fault_beside(self, view: View) -> Told | None:
         """The values are those of a fault, and something beside them is wrong as well."""
@@ -114,7 +121,7 @@ class Explainer:
     def _fault_and_symptom(self, view: View) -> Told | None:
         """Every fault with the plain symptoms, then every fault with those that could be chance."""
         for symptoms in (EXACT[:PLAIN], EXACT[PLAIN:]):
-            for faults, known in self._alone:
+            for faults, known in self._alone[: self.exercise.tries // 4]:
                 if known[view.first]["outcome"] == "returned":
                     rest = view.against(known)
                     if self._left_open(rest.only(view.wrong[:2]), symptoms):  # nothing in two: nothing in all

@@ -5,7 +5,6 @@ import torch
 from toys import exercise, told, verdict
 
 from course_utils.checks.judges.exercise import Case, Fault
-from course_utils.checks.judges.explain import MOST_PAIRS
 from course_utils.checks.judges.judge import Judge
 from course_utils.checks.judges.symptoms.view import Told
 from course_utils.checks.probes.observe import observe
@@ -100,4 +99,4 @@ def test_the_search_is_bounded():
     made = exercise(standard, [Case(**case) for case in CASES], faults=many)
     judge = Judge(made, made.cases(0))
     judge.verdict(observe(lambda x: (x * 3).sin(), made.cases(0), made.probe))
-    assert len(judge._explainer._together) == MOST_PAIRS < 1600
+    assert len(judge._explainer._together) == judge.exercise.tries < 1600

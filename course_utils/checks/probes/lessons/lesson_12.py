@@ -51,7 +51,7 @@ def _built(block, case):
         if not isinstance(getattr(block, name, None), nn.Module):
             raise ValueError(f"the block must keep its part {name}, as in the constructor that was given")
     for offset, name in enumerate(("self_attention", "feed_forward")):
-        torch.manual_seed(case["_seed"] + offset)
+        torch.default_generator.manual_seed(case["_seed"] + offset)
         for parameter in getattr(block, name).parameters():
             nn.init.normal_(parameter, std=1.2 * parameter.shape[-1] ** -0.5)
     with torch.no_grad():
@@ -68,7 +68,7 @@ def small_model(case):
         case["_vocab"], num_layers=2, d_model=d_model, d_ff=2 * d_model, num_heads=num_heads, num_kv_heads=kv_heads,
         max_len=4 * positions, tie_embeddings=False,
     )  # fmt: skip
-    torch.manual_seed(case["_seed"])
+    torch.default_generator.manual_seed(case["_seed"])
     model = DecoderLM(config).eval().requires_grad_(False)
     for parameter in model.parameters():
         if parameter.dim() == 2:

@@ -23,11 +23,8 @@ def _broken(table, place, *labels):
     """A table in which one pair breaks the rule."""
     m, n = place
     side = "at the same position" if m == n else f"with {'an earlier' if n < m else 'a later'} key"
-    return (
-        (f"the pair {place} breaks the rule", f"one pair {side} breaks the rule", *labels),
-        _plus(table, (place, 0.5)),
-        False,
-    )
+    labels = (f"the pair {place} breaks the rule", f"one pair {side} breaks the rule", *labels)
+    return labels, _plus(table, (place, 0.5)), False
 
 
 def _exact(rng):
@@ -111,9 +108,8 @@ def asks_outside(view):
     if seen["outcome"] != "raised" or not seen["message"].startswith("score("):
         return None
     said = "score is asked for a position that does not exist: positions run from 0 to length - 1."
-    return Told(
-        "symptom", "outside", said, "if you look one step ahead, stop one earlier; one step back, begin one later."
-    )
+    advice = "if you look one step ahead, stop one earlier; one step back, begin one later."
+    return Told("symptom", "outside", said, advice)
 
 
 def always_the_same(view):

@@ -92,4 +92,5 @@ EXERCISE = Exercise(
     symptoms=(returns_more,),
     advice="two connections of 9.4, one after the other: attention with norm_1, then the network with norm_2.",
     atol=2e-5,
+    tries=120,
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 # Faults that are `whole` here are not tried in pairs: each try builds a model, and other sizes are seen by `other_parts`.
 
+import functools
+
 import torch
 from torch import nn
 
@@ -81,6 +83,12 @@ def _no_mask(source, target, pad_id):
     return None
 
 
+@functools.cache
+def _stacks(num_layers, *sizes):
+    """Made once, as each try fills them anew with the case's weights."""
+    return [nn.ModuleList(kind(*sizes, dropout=0.0) for _ in range(num_layers)) for kind in (EncoderLayer, DecoderLayer)]
+
+
 def _model(
     *, heads=lambda num_heads: num_heads, pad=lambda pad_id: pad_id,
     source_mask=_of_source, memory_mask=_of_source, target_mask=_of_target,
@@ -96,8 +104,7 @@ def _model(
             sizes = (d_model, heads(num_heads), d_ff)
             self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
             self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-            self.encoder_layers = nn.ModuleList(EncoderLayer(*sizes, dropout=0.0) for _ in range(num_layers))
-            self.decoder_layers = nn.ModuleList(DecoderLayer(*sizes, dropout=0.0) for _ in range(num_layers))
+            self.encoder_layers, self.decoder_layers = _stacks(num_layers, *sizes)
             self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
             self.generator = nn.Linear(d_model, tgt_vocab)
 
@@ -144,6 +151,8 @@ _FAULTS = (
         ("target's padding over the memory", "the cross-attention was given the padding mask of the target.",
          lambda s, t, p: keys(t != p)),
         ("target's mask over the memory", "the cross-attention was given the target's mask, causal and all.", _of_target)),
+    Fault("no source mask", "the source's padding is seen by the encoder and by the cross-attention: there is no source mask.",
+        "one padding mask of the source serves both.", source_mask=_no_mask, memory_mask=_no_mask),
     Fault("masks exchanged", "target_mask and memory_mask are exchanged.",
         "target_mask is for self-attention, memory_mask (the source's padding) for cross-attention.",
         memory_mask=_of_target, target_mask=_of_source),
@@ -165,4 +174,5 @@ EXERCISE = Exercise(
     returns=("parts", "logits", "logits of a second batch", "gradients"), faults=_FAULTS,
     symptoms=(super_forgotten, other_parts, keeps_the_first_batch, no_gradient),
     advice="compare your parts, their names and your forward with the tables of the task: what goes where, with which mask.",
+    tries=50,
 )  # fmt: skip

@@ -164,4 +164,5 @@ EXERCISE = Exercise(
     ),
     symptoms=(only_in_its_case,),
     advice="with all parameters of attention and network at 0 the block must give x back; test that first.",
+    tries=100,
 )  # fmt: skip

@@ -147,4 +147,5 @@ EXERCISE = Exercise(
     ),
     symptoms=(_fed_too_much,),
     advice="compare with a loop without a cache: the tokens must be the same; then print the shape of what you feed.",
+    tries=60,
 )  # fmt: skip

@@ -6,9 +6,7 @@ import torch.nn.functional as F
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
 
-MANY = (
-    torch.tensor([[0.0, 2.0, 1.0]]).repeat(1, 14).log1p()
-)  # 42 tokens, three probabilities: an unstable sort mixes them
+MANY = torch.tensor([[0.0, 2.0, 1.0]]).repeat(1, 14).log1p()  # 42 tokens: an unstable sort mixes them
 
 
 def _case(*labels, logits, temperature=1.0, top_k=None, top_p=None):
