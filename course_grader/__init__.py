@@ -1,7 +1,8 @@
 """The class grader: ``python -m course_grader SUBMISSIONS --output GRADES``.
 
-It trusts no submission. ``submissions`` reads files, ``rebuild`` puts the student's answers into the master notebook, ``run``
-runs that in a kernel inside a sandbox (``sandbox``, ``confine``, ``fork_server``), ``judging`` judges outside what the kernel
-observed, ``batch`` does it for a class, ``report`` and ``feedback`` write it down. docs/teaching.md tells how to use it and
-what it protects.
+It trusts no submission. The line of trust is a folder line: ``inside`` is what runs beside a student's code, and knows no
+answer; everything else stays outside. ``submissions`` reads what was handed in, ``reading`` reads what a student wrote,
+``running`` runs it in a sandbox with a library without answers (``running.room``), ``judging`` judges what was observed there,
+``grade`` does all that for one submission and ``batch`` for a class, ``reports`` writes it down. docs/teaching.md tells how to
+use it and what it protects.
 """

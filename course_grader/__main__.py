@@ -12,8 +12,8 @@ from .grade import Terms, masters_as_bytes
 from .limits import Limits
 from .master import load_masters
 from .names import printable
-from .results_folder import ResultsFolder
-from .sandbox import GRADER, NoSandbox, Sandbox
+from .reports.results_folder import ResultsFolder
+from .running.sandbox import GRADER, NoSandbox, Sandbox
 
 STOPPED = "\nstopped; run the same command again and it goes on where it was"
 

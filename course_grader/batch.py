@@ -9,13 +9,14 @@ from tqdm import tqdm
 from course_utils.files import write_whole
 
 from .cluster import run_cluster
-from .feedback import page
 from .grade import Terms, key, unreadable
 from .master import Master
 from .pool import Task, run_local
-from .report import table
-from .results_folder import ResultsFolder
-from .submissions import Submission, Unreadable, find_submissions, read
+from .reports.feedback import page
+from .reports.results_folder import ResultsFolder
+from .reports.table import table
+from .submissions.find import Submission, find_submissions, read
+from .submissions.notebook import Unreadable
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """Grading one submission: from the file's bytes to a result. The same function on every core and every machine."""
 
-import asyncio
 import atexit
 import functools
 import hashlib
@@ -13,17 +12,20 @@ import torch
 
 from course_utils.checks.probes import probe_of
 
-from . import submissions
-from .fork_server import ForkServer
-from .judging import Marked, mark, prepared
-from .kernel import Kernel
+from .judging.mark import Marked, mark, prepared
 from .limits import Limits
 from .master import Master, parse
 from .names import printable
-from .rebuild import rebuild
-from .run import run
-from .sandbox import GRADER, LIBRARY
-from .source_reading import read_answers
+from .reading.answers import read_answers
+from .rooms import run_in_rooms
+from .running.fork_server import ForkServer
+from .running.kernel import Kernel
+from .running.room import LIBRARY
+from .running.run import Trace
+from .running.sandbox import GRADER
+from .submissions.notebook import Unreadable, lesson_of
+from .submissions.notebook import parse as parse_notebook
+from .submissions.rebuild import rebuild
 
 SCHEMA = 1
 _trusted = threading.Lock()  # checks set PyTorch's global settings for a moment; ast.parse fails in two threads at once
@@ -85,13 +87,13 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
         A result, ready for JSON: lesson, exercises, earned, total, problem, what was noticed, and what graded it.
     """
     try:
-        cells, metadata = submissions.parse(data)
+        cells, metadata = parse_notebook(data)
         with _trusted:
             masters = _masters(terms)
-        lesson = submissions.lesson_of(cells, metadata, label, masters)
+        lesson = lesson_of(cells, metadata, label, masters)
         if lesson is None:
-            raise submissions.Unreadable(f"it belongs to none of the lessons {', '.join(masters)}")
-    except submissions.Unreadable as problem:
+            raise Unreadable(f"it belongs to none of the lessons {', '.join(masters)}")
+    except Unreadable as problem:
         return unreadable(str(problem), terms)
     master = masters[lesson]
     rebuilt = rebuild(master, cells)
@@ -108,11 +110,15 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
     if fork_server and terms.fresh:
         fork_server.close()
     probes = {number: (expressions[number], inputs[number], number not in terms.allowed) for number in master.exercises}
-    trace = asyncio.run(
-        run(rebuilt.steps, probes, terms.limits, lambda deadline: Kernel(terms.limits, deadline, fork_server))
-    )
-    with _trusted:
-        marked = mark(master, rebuilt, trace, reading, terms.seed)
+
+    def judge(trace: Trace) -> list[Marked]:
+        with _trusted:
+            return mark(master, rebuilt, trace, reading, terms.seed)
+
+    def kernel(deadline: float, room: Path) -> Kernel:
+        return Kernel(terms.limits, deadline, fork_server, room)
+
+    trace, marked = run_in_rooms(rebuilt.steps, probes, terms.limits, kernel, judge)
     return _result(terms, lesson, marked) | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
         "noticed": [printable(line, 200) for line in reading.noticed],

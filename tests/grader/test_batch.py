@@ -10,7 +10,7 @@ from sandboxed import EXERCISES, linux, terms
 
 from course_grader.batch import grade_class
 from course_grader.master import load_masters
-from course_grader.results_folder import ResultsFolder
+from course_grader.reports.results_folder import ResultsFolder
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sandboxed import linux, terms
 
 from course_grader.cluster import run_cluster
 from course_grader.pool import Task
-from course_grader.submissions import Submission
+from course_grader.submissions.find import Submission
 
 distributed = pytest.importorskip("distributed")
 

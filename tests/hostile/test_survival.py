@@ -17,10 +17,10 @@ import pytest
 from hostile_cases import CASES
 from sandboxed import linux
 
-from course_grader.feedback import page
 from course_grader.grade import Terms, grade_one, masters_as_bytes
 from course_grader.limits import Limits
 from course_grader.master import load_masters
+from course_grader.reports.feedback import page
 
 pytestmark = linux
 LIMITS = Limits(cell_s=8, notebook_s=90, memory_mb=1024, output_mb=2)

@@ -1,0 +1,70 @@
+"""What runs inside the student's kernel: the first half of a check, and the kernel itself. It decides nothing.
+
+Whatever this module says when it runs there is what a student's kernel says, and is treated so.
+"""
+
+import base64
+import json
+import os
+from collections.abc import Callable
+
+MIME = "application/vnd.attention-course.observations+json"
+SOCKETS = "/run/kernel"  # in the sandbox; the grader reaches in for the sockets
+SCRATCH = "/tmp/work"
+ENVIRONMENT = {
+    "HOME": "/tmp", "TMPDIR": "/tmp", "IPYTHONDIR": "/tmp/ipython", "MPLCONFIGDIR": "/tmp/matplotlib",
+    "JUPYTER_RUNTIME_DIR": "/tmp/jupyter", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+}  # fmt: skip
+
+
+def observe(number: str, answer: Callable, guarded: bool, nonce: str, text: str, data: str) -> None:
+    """Probe one answer on the given inputs and send what was observed.
+
+    Args:
+        number: The exercise.
+        answer: A function without arguments that returns the student's answer (it may not be defined).
+        guarded: Whether what is off limits raises.
+        nonce: Ties the message to this one probe.
+        text: The inputs as JSON (``codec.pack``).
+        data: The inputs' tensors, base64.
+    """
+    from IPython.display import display
+
+    from course_utils.checks.probes import guard, observe_answer
+    from course_utils.checks.probes.codec import decode, pack, unpack
+
+    said = {"nonce": nonce}
+    try:
+        value = answer()
+    except NameError as problem:
+        said["undefined"] = str(problem)[:200]
+    else:
+        inputs = decode(unpack(text, base64.b64decode(data)))
+        text, data = pack(observe_answer(number, value, inputs, guarded=guarded))
+        said |= {"text": text, "data": base64.b64encode(data).decode()}
+    said["hidden"] = sorted(guard.hidden_called)
+    display({MIME: said}, raw=True)
+
+
+def serve(connection: dict) -> None:
+    """Be a Jupyter kernel until it is killed.
+
+    Args:
+        connection: A connection file's content.
+    """
+    from ipykernel.kernelapp import IPKernelApp
+
+    import course_utils.checks.probes  # noqa: F401 - while nobody waits for it
+
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT)
+    os.makedirs(SCRATCH, exist_ok=True)
+    os.chdir(SCRATCH)
+    path = f"{SOCKETS}/connection.json"
+    with open(path, "w") as file:
+        json.dump(connection, file)
+    app = IPKernelApp.instance()
+    app.initialize(["-f", path, "--HistoryManager.enabled=False", "--IPKernelApp.log_level=50"])
+    app.shell.ask_exit = lambda: None  # exit() in a cell would end the kernel some cells later
+    app.start()

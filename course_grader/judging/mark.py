@@ -1,0 +1,102 @@
+"""From what a kernel sent to what an answer earns. No student code runs here."""
+
+import functools
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import cases_of, judge_for
+from course_utils.checks.judges.verdict import Verdict
+from course_utils.checks.probes.codec import Tree
+from course_utils.checks.probes.state import neutral_state
+
+from ..master import Master, MasterExercise
+from ..reading.answers import Reading
+from ..running.run import Trace
+from ..submissions.rebuild import Rebuilt
+from .observations import Malformed, take_apart
+
+LOST = {
+    "time limit": "Your code did not finish in the time it had. Look for a loop that never ends.",
+    "notebook time limit": "The whole notebook took longer than it may; this exercise was not reached.",
+    "memory": "Your code used more memory than it may.",
+    "output limit": "Your code printed more than it may.",
+    "the kernel was lost too often": "Cells before this one ended Python again and again; it was not reached.",
+}
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What one exercise earned and why.
+
+    Args:
+        number: The exercise.
+        points: What it is worth.
+        earned: What it earned.
+        outcome: ``right``, ``wrong``, ``not attempted``, ``missing``, ``off limits``, ``not run``, ``unreadable``.
+        message: What the student may read; no right value in it.
+        mistake: What the answer was seen to do, by name.
+        layer: How that was found (``Verdict.layer``).
+    """
+
+    number: str
+    points: float
+    earned: float
+    outcome: str
+    message: str
+    mistake: str | None = None
+    layer: str = ""
+
+
+@functools.lru_cache(maxsize=512)
+def prepared(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
+    """An exercise's fresh inputs, and its judge on them; worked out once for a whole class."""
+    entry = find(number)
+    digest = hashlib.sha256(f"{seed}/{number}".encode()).digest()
+    with neutral_state():
+        inputs = cases_of(entry, int.from_bytes(digest[:4], "big") >> 1)
+    return inputs, judge_for(entry, inputs)
+
+
+def mark(master: Master, rebuilt: Rebuilt, trace: Trace, reading: Reading, seed: str) -> list[Marked]:
+    """Mark every exercise of the master: credit only for what was asked, answered and right."""
+    return [_mark(exercise, rebuilt, trace, reading, seed) for exercise in master.exercises.values()]
+
+
+def _mark(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Reading, seed: str) -> Marked:
+    number = exercise.number
+    seen = trace.seen.get(number)
+    lost = trace.lost.get(number)
+    if lost or seen is None:
+        return _nothing(
+            exercise, "not run", LOST.get(lost, f"The exercise could not be judged: {lost or 'no answer'}.")
+        )
+    if "undefined" in seen:
+        if number in trace.broken:
+            name, message = trace.broken[number]
+            return _nothing(exercise, "not run", f"Your answer's cell stopped with {name}: {message}")
+        if number in rebuilt.missing:
+            return _nothing(exercise, "missing", "The answer's cell is missing from the notebook that was handed in.")
+        return _nothing(exercise, "missing", f"Nothing is called {exercise.expression}; the check needs that name.")
+    try:
+        verdict = prepared(number, seed)[1](take_apart(seen))
+    except Malformed:
+        return _nothing(exercise, "unreadable", "What the check observed could not be read.")
+    except Exception as problem:  # a judge that observations can trip up must cost one exercise, not a class
+        said = f"What the check observed could not be judged ({type(problem).__name__})."
+        return _nothing(exercise, "unreadable", said)
+    if verdict.passed and number in reading.refused:
+        said = f"This exercise asks you to write it yourself; your answer uses {reading.refused[number]}."
+        return _nothing(exercise, "off limits", said)
+    message = "\n".join(verdict.text(show_expected=False).split("\n")[1:])
+    if verdict.passed:
+        return Marked(number, exercise.points, exercise.points, "right", message)
+    outcome = "off limits" if "off limits" in verdict.what else "wrong" if verdict.attempted else "not attempted"
+    if not verdict.attempted and number in rebuilt.missing:
+        outcome = "missing"
+    return Marked(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.layer)
+
+
+def _nothing(exercise: MasterExercise, outcome: str, message: str) -> Marked:
+    return Marked(exercise.number, exercise.points, 0, outcome, message)

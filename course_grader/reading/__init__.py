@@ -1,0 +1,1 @@
+"""Reading what a student wrote, without running it."""

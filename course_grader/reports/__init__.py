@@ -1,0 +1,1 @@
+"""What a class gets and an instructor sees."""

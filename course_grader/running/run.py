@@ -1,0 +1,140 @@
+"""Running a rebuilt notebook: each cell in its turn, each exercise probed at its place, a new kernel where one is lost."""
+
+import base64
+import os
+import secrets
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from course_utils.checks.probes.codec import encode, pack
+
+from ..inside import kernel_side
+from ..limits import Limits
+from ..submissions.rebuild import Step
+from .kernel import Kernel
+from .session import Ran, Session
+
+
+@dataclass
+class Trace:
+    """What running one submission brought.
+
+    Args:
+        seen: Exercise number -> what the probe sent, not yet looked at: ``text`` and ``data``, or ``undefined``.
+        lost: Exercise number -> why there is nothing to judge.
+        broken: Exercise number -> (error, message) of its answer cell.
+        events: What ended kernels.
+        hidden: Names of the library that were called and are not in the room, as the kernel says.
+        seconds: How long it took.
+    """
+
+    seen: dict[str, dict] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    broken: dict[str, tuple[str, str]] = field(default_factory=dict)
+    events: list[str] = field(default_factory=list)
+    hidden: set[str] = field(default_factory=set)
+    seconds: float = 0.0
+
+
+async def run(
+    steps: tuple[Step, ...],
+    probes: dict[str, tuple[str, list, bool]],
+    limits: Limits,
+    open_kernel: Callable[[float], Kernel],
+) -> Trace:
+    """Run the steps.
+
+    Args:
+        steps: The rebuilt notebook.
+        probes: Exercise number -> its answer as an expression, the cases to call it on, whether off-limits calls raise.
+        limits: The submission's limits.
+        open_kernel: Deadline -> a kernel, not yet started.
+    """
+    trace, started = Trace(), time.monotonic()
+    deadline = started + limits.notebook_s
+    wanted = {step.number for step in steps if step.role == "probe"}
+    guilty: set[int] = set()
+    for _ in range(limits.restarts + 1):
+        culprit = await _attempt(steps, probes, limits, open_kernel(deadline), trace, guilty)
+        if culprit is None:
+            break
+        guilty.add(culprit)
+        if time.monotonic() > deadline:
+            break
+    late = time.monotonic() > deadline
+    why = "notebook time limit" if late else "the kernel was lost too often"
+    for number in wanted - trace.seen.keys() - trace.lost.keys():
+        trace.lost[number] = why
+    trace.seconds = time.monotonic() - started
+    return trace
+
+
+async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
+    """Run once from the top, without the guilty cells; the index of the cell that ended it, or None."""
+    try:
+        await kernel.start()
+        session = Session(kernel, limits)
+        own = None  # the student's latest cell: to blame where a given cell meets the end
+        for index, step in enumerate(steps):
+            number, nonce = step.number, secrets.token_hex(8)
+            done = number in trace.seen or number in trace.lost
+            if index in guilty or (step.role == "probe" and done):
+                continue
+            text = step.text
+            if step.role == "probe":
+                text = probe_text(number, nonce, *probes[number])
+            ran = await session.run_cell(text)
+            if ran.fatal:
+                said = _ended(kernel, ran)
+                trace.events.append(f"{_where(step, index)}: {said}")
+                if step.role in ("probe", "answer"):
+                    trace.lost.setdefault(number, said)
+                return own if step.role == "given" and own is not None else index
+            if step.role in ("answer", "extra"):
+                own = index
+            if step.role == "probe":
+                _note(trace, number, nonce, ran)
+            elif step.role == "answer" and ran.outcome != "ok":
+                trace.broken[number] = (ran.name, ran.message)
+        return None
+    finally:
+        await kernel.close()
+
+
+def probe_text(number: str, nonce: str, expression: str, inputs: list, guarded: bool) -> str:
+    """The cell that probes one answer."""
+    text, data = pack(encode(inputs))
+    words = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
+    module = f'__import__("{kernel_side.__name__}", fromlist=["observe"])'
+    return f"{module}.observe({number!r}, lambda: ({expression}), {guarded}, {words})"
+
+
+def _note(trace: Trace, number: str, nonce: str, ran: Ran) -> None:
+    payload = ran.payload
+    if ran.outcome == "time limit":
+        trace.lost[number] = "time limit"
+    elif isinstance(payload, dict) and payload.get("nonce") == nonce:
+        trace.seen[number] = payload
+        called = payload.get("hidden")
+        trace.hidden |= {name for name in called if isinstance(name, str)} if isinstance(called, list) else set()
+    else:
+        detail = f"{ran.name}: {ran.message}" if ran.name else "no observation arrived"
+        trace.lost[number] = f"the check could not run: {detail}"
+
+
+def _ended(kernel: Kernel, ran: Ran) -> str:
+    """Why a kernel ended, in words."""
+    if kernel.reason or ran.outcome != "died":
+        return kernel.reason or ran.outcome
+    status = kernel.wait_status()
+    if status is None:
+        return "the kernel ended"
+    if os.WIFSIGNALED(status):
+        return f"the kernel was ended by {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"the kernel ended itself with exit status {os.WEXITSTATUS(status)}"
+
+
+def _where(step: Step, index: int) -> str:
+    return f"{'answer' if step.role == 'answer' else 'check'} {step.number}" if step.number else f"cell {index + 1}"

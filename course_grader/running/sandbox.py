@@ -1,0 +1,175 @@
+"""A sandbox: what bubblewrap lets a submission see, with nothing and nobody in it yet."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import site
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from ..inside.kernel_side import SCRATCH, SOCKETS
+from ..limits import Limits
+from .room import LIBRARY
+from .room import room as make_room
+
+GRADER = Path(__file__).resolve().parent.parent
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+HOLDER = ("sh", "-c", "echo; exec sleep infinity")  # says that all mounts are in place, and keeps the sandbox open
+FIRST_USER = 64_000  # unprivileged user ids, one for each sandbox, where the grader itself runs as root
+MOST_SANDBOXES = 1_000
+GONE_S = 20.0
+MIB = 2**20
+
+
+class NoSandbox(RuntimeError):
+    """The sandbox cannot be had on this machine."""
+
+
+def command(limits: Limits, own_user: bool, room: Path) -> list[str]:
+    """The bubblewrap command line, without the program to run.
+
+    Args:
+        limits: For the sizes of the writable folders.
+        own_user: Make a user namespace (the grader is not root).
+        room: The library as it may be seen.
+    """
+    arguments = [shutil.which("bwrap"), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
+    arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    if own_user:
+        arguments += ["--unshare-user", "--disable-userns"]
+    for path in SYSTEM:
+        if os.path.islink(path):
+            arguments += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            arguments += ["--ro-bind", path, path]
+    for path in SETTINGS:
+        arguments += ["--ro-bind-try", path, path]
+    arguments += ["--proc", "/proc", "--dev", "/dev"]
+    for path, size in (("/tmp", limits.scratch_mb * MIB), ("/dev/shm", limits.scratch_mb * MIB), (SOCKETS, 65_536)):
+        arguments += [*_parents(path), "--perms", "1777", "--size", str(size), "--tmpfs", path]
+    libraries = _libraries()
+    for path in libraries:
+        arguments += [*_parents(path), "--ro-bind", path, path]
+    for own in (GRADER, LIBRARY):
+        if any(own.is_relative_to(path) for path in libraries):  # what the kernel needs of it comes from the room
+            arguments += ["--perms", "0755", "--size", "4096", "--tmpfs", str(own), "--remount-ro", str(own)]
+    arguments += [*_parents(str(room)), "--ro-bind", str(room), str(room)]
+    arguments += ["--perms", "0777", "--dir", SCRATCH, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
+    return arguments
+
+
+class Sandbox:
+    """An empty sandbox that lasts until it is closed or this process dies.
+
+    Args:
+        limits: The submission's limits.
+        room: The library as it may be seen (``room.room``); None: with all but the judges.
+
+    Raises:
+        NoSandbox: bubblewrap is missing or does not work here; the message says what to do.
+    """
+
+    def __init__(self, limits: Limits, room: Path | None = None) -> None:
+        if sys.platform != "linux" or shutil.which("bwrap") is None:
+            raise NoSandbox(
+                "bubblewrap is not installed: on Debian and Ubuntu `apt-get install bubblewrap`; on macOS and Windows "
+                "grade in a Linux container or virtual machine, or with --no-sandbox if you trust every student"
+            )
+        self.own_user, self.room = os.geteuid() != 0, room or make_room(frozenset())
+        self.user, self._claim = (None, None) if self.own_user else _claim_user()
+        self._closing = threading.Lock()
+        told, tell = os.pipe()
+        self.process = subprocess.Popen(
+            [*command(limits, self.own_user, self.room), "--info-fd", str(tell), *HOLDER],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(tell,),
+            env={},  # a process in the sandbox can read what bubblewrap was started with
+        )
+        os.close(tell)
+        with os.fdopen(told) as file:
+            info = file.read()
+        if self.process.stdout.read(1) != b"\n":  # said when all mounts are in place
+            reason = self.process.stderr.read().decode(errors="replace").strip()
+            self.process.wait()
+            self._close_pipes()
+            raise NoSandbox(f"bubblewrap does not work here: {reason or 'it stopped without a word'}")
+        self.pid = json.loads(info)["child-pid"]
+
+    def path(self, inside: str) -> Path:
+        """Where the grader finds a path of the sandbox."""
+        return Path(f"/proc/{self.pid}/root{inside}")
+
+    def processes(self) -> dict[int, int]:
+        """Memory in bytes of each process in the sandbox, by its number there."""
+        found = {}
+        try:
+            names = [name for name in os.listdir(self.path("/proc")) if name.isdigit()]
+        except OSError:
+            return found
+        for name in names:
+            try:
+                text = self.path(f"/proc/{name}/status").read_text()
+            except OSError:
+                continue
+            sizes = [line.split() for line in text.splitlines() if line.startswith(("RssAnon:", "RssShmem:"))]
+            found[int(name)] = 1024 * sum(int(words[1]) for words in sizes)
+        return found
+
+    def close(self) -> None:
+        """End every process in the sandbox, and wait until they are gone. May be called again, and by any thread."""
+        with self._closing:
+            if self.process.returncode is not None:
+                return
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)  # the sandbox's first process: the kernel ends all others with it
+            try:
+                self.process.wait(GONE_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        self.process.stdout.close()
+        self.process.stderr.close()
+        if self._claim:
+            self._claim.close()
+
+
+def _claim_user() -> tuple[int, socket.socket]:
+    """A user id that no other sandbox on this machine has now, and what holds it until it is closed or its owner dies."""
+    for user in range(FIRST_USER, FIRST_USER + MOST_SANDBOXES):
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            claim.bind(f"\0attention-course-sandbox-{user}")
+        except OSError:
+            claim.close()
+            continue
+        return user, claim
+    raise NoSandbox(f"{MOST_SANDBOXES} sandboxes are open on this machine already")
+
+
+def _libraries() -> list[str]:
+    """Python and its packages: the folders that a kernel imports from."""
+    found = [sys.base_prefix, sys.prefix, *site.getsitepackages()]
+    found = [os.path.realpath(path) if path != sys.prefix else path for path in found]
+    kept: list[str] = []
+    for path in sorted(set(found), key=len):
+        inside_another = any(path == other or path.startswith(other + "/") for other in (*kept, "/usr"))
+        if not inside_another and os.path.isdir(path):
+            kept.append(path)
+    return kept
+
+
+def _parents(path: str) -> list[str]:
+    """Make the folders above ``path`` readable: bubblewrap's own are closed to other users."""
+    steps = [str(parent) for parent in reversed(Path(path).parents)][1:]
+    return [word for step in steps if step != "/dev" for word in ("--perms", "0755", "--dir", step)]

@@ -1,0 +1,76 @@
+"""A handed-in notebook: its cells, and the lesson that it belongs to, read without believing any of it."""
+
+import io
+import json
+
+from .rebuild import Handed
+
+MAX_CELLS = 2_000
+
+
+class Unreadable(Exception):
+    """A file that is no notebook; the message says why, for the student to read."""
+
+
+def parse(data: bytes) -> tuple[list[Handed], dict]:
+    """The cells of a notebook and its metadata.
+
+    Raises:
+        Unreadable: It is not a notebook of format 4 in UTF-8.
+    """
+    if not data.strip():
+        raise Unreadable("the file is empty")
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise Unreadable("it begins with a byte order mark, which Jupyter cannot read; save it again from Jupyter")
+    try:
+        notebook = json.load(io.StringIO(data.decode("utf-8")))
+    except UnicodeDecodeError:
+        raise Unreadable("it is not UTF-8 text") from None
+    except (ValueError, RecursionError) as problem:
+        reason = str(problem)[:100] if isinstance(problem, json.JSONDecodeError) else type(problem).__name__
+        raise Unreadable(f"it is not JSON, or only the first part of it ({reason})") from None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells", notebook.get("worksheets")), list):
+        raise Unreadable("it is JSON, but not a notebook")
+    version = notebook.get("nbformat")
+    if type(version) is not int or version != 4:
+        raise Unreadable(f"it is a notebook of format {str(version)[:20]}; expected 4: save it again from Jupyter")
+    if len(notebook["cells"]) > MAX_CELLS:
+        raise Unreadable(f"it has {len(notebook['cells'])} cells; {MAX_CELLS} is the most")
+    metadata = notebook.get("metadata")
+    return [_handed(cell) for cell in notebook["cells"]], metadata if isinstance(metadata, dict) else {}
+
+
+def _handed(cell: object) -> Handed:
+    if not isinstance(cell, dict):
+        raise Unreadable("one of its cells is not a cell")
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        if not all(isinstance(line, str) for line in source):
+            raise Unreadable("one of its cells has a text that is not text")
+        source = "".join(source)
+    if not isinstance(source, str):
+        raise Unreadable("one of its cells has a text that is not text")
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
+    kind, cell_id = cell.get("cell_type"), cell.get("id")
+    text = source.encode("utf-8", "replace").decode()  # half of a surrogate pair can be written in JSON
+    return Handed(*(value if isinstance(value, str) else "" for value in (kind, text, cell_id, grade_id)))
+
+
+def lesson_of(cells: list[Handed], metadata: dict, label: str, masters: dict) -> str | None:
+    """Which master a notebook belongs to: by its answer cells, then by what it says of itself, then by its name."""
+    ids = {cell.id for cell in cells} | {cell.grade_id for cell in cells}
+    counts = {lesson: len(ids & {c.id for c in m.cells if c.role != "given"}) for lesson, m in masters.items()}
+    best = max(counts, key=counts.get, default=None)
+    if best is not None and counts[best]:
+        return best
+    course = metadata.get("course")
+    built_from = course.get("built_from") if isinstance(course, dict) else None
+    for lesson, master in masters.items():
+        if isinstance(built_from, str) and built_from.endswith(f"/{master.stem}.py"):
+            return lesson
+    for lesson, master in masters.items():
+        if master.stem in label or any(cell.text.count(f'check("{int(lesson)}.') for cell in cells):
+            return lesson
+    return next(iter(masters)) if len(masters) == 1 else None

@@ -1,0 +1,76 @@
+"""From what a kernel sent to points: nothing is earned that was not asked, answered and right."""
+
+import base64
+
+import handed_in
+import pytest
+
+from course_grader.judging.mark import mark, prepared
+from course_grader.master import load_masters
+from course_grader.reading.answers import Reading
+from course_grader.running.run import Trace
+from course_grader.submissions.rebuild import Rebuilt
+from course_utils.checks.judges.find import find
+from course_utils.checks.probes import observe_answer
+from course_utils.checks.probes.codec import pack
+
+SEED = "s"
+
+
+@pytest.fixture(scope="module")
+def master(root):
+    return load_masters(root / "exercises", "01")["01"]
+
+
+def sent(number, answer):
+    text, data = pack(observe_answer(number, answer, prepared(number, SEED)[0], guarded=False))
+    return {"text": text, "data": base64.b64encode(data).decode()}
+
+
+def marked(master, number, seen=None, lost=None, broken=None, refused=None, missing=()):
+    trace = Trace(seen={number: seen} if seen else {}, lost={number: lost} if lost else {})
+    trace.broken = {number: broken} if broken else {}
+    found = mark(master, Rebuilt((), (), frozenset(missing)), trace, Reading(refused or {}, ()), SEED)
+    assert [one.number for one in found] == list(handed_in.POINTS_01)
+    assert all(one.earned == 0 for one in found if one.number != number)
+    return next(one for one in found if one.number == number)
+
+
+def test_right_and_wrong(master):
+    right = marked(master, "1.1", sent("1.1", find("1.1").reference))
+    assert (right.outcome, right.earned, right.points) == ("right", 2, 2)
+    wrong = marked(master, "1.1", sent("1.1", lambda a, b: (a * b).mean()))
+    assert (wrong.outcome, wrong.earned, wrong.mistake) == ("wrong", 0, "mean") and "expected" not in wrong.message
+
+
+def test_right_but_off_limits(master):
+    one = marked(master, "1.1", sent("1.1", find("1.1").reference), refused={"1.1": "`eval`"})
+    assert (one.outcome, one.earned) == ("off limits", 0) and "`eval`" in one.message
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome", "words"),
+    [
+        ({}, "not run", "no answer"),
+        ({"lost": "time limit"}, "not run", "did not finish"),
+        ({"lost": "the kernel was ended by SIGKILL"}, "not run", "SIGKILL"),
+        ({"seen": {"undefined": "x"}}, "missing", "Nothing is called dot"),
+        ({"seen": {"undefined": "x"}, "broken": ("ValueError", "no")}, "not run", "ValueError: no"),
+        ({"seen": {"undefined": "x"}, "missing": ["1.1"]}, "missing", "missing from the notebook"),
+        ({"seen": {"text": "{}", "data": ""}}, "unreadable", "could not be read"),
+        ({"seen": {"text": 7}}, "unreadable", "could not be read"),
+    ],
+)
+def test_everything_else_earns_nothing(master, given, outcome, words):
+    one = marked(master, "1.1", **given)
+    assert (one.outcome, one.earned) == (outcome, 0) and words in one.message
+
+
+def test_another_exercises_observations_do_not_count(master):
+    assert marked(master, "1.7", sent("1.1", find("1.1").reference)).outcome != "right"
+    assert marked(master, "1.1", sent("1.7", find("1.7").right)).outcome != "right"
+    assert marked(master, "1.2", sent("1.1", find("1.1").reference)).outcome != "right"
+
+
+def test_inputs_differ_by_seed_and_exercise():
+    assert str(prepared("1.1", "a")[0]) != str(prepared("1.1", "b")[0]) and prepared("1.1", "a") is prepared("1.1", "a")

@@ -1,0 +1,101 @@
+"""Only what a probe makes gets through."""
+
+import base64
+import json
+import pickle
+
+import pytest
+import torch
+
+from course_grader.judging.observations import Malformed, take_apart
+from course_utils.checks.judges.exercise import Quiz
+from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import cases_of
+from course_utils.checks.probes import observe_answer
+from course_utils.checks.probes.codec import pack
+
+
+def payload(tree):
+    text, data = pack(tree)
+    return {"text": text, "data": base64.b64encode(data).decode()}
+
+
+def case(**changes):
+    return {"outcome": "returned", "changed": [], "value": {"kind": "none"}} | changes
+
+
+def called(*cases):
+    return {"answer": "called", "type": "function", "cases": list(cases)}
+
+
+@pytest.mark.parametrize("number", ["1.1", "1.5", "1.7", "0.2", "5.4", "7.2"])
+def test_what_probes_make_gets_through(number):
+    entry = find(number)
+    inputs = cases_of(entry, 3)
+    answer = "a" if isinstance(entry, Quiz) else entry.with_parts()
+    seen = observe_answer(number, answer, inputs, guarded=False)
+    assert pack(take_apart(payload(seen))) == pack(seen)
+
+
+TENSOR = {"kind": "tensor", "dtype": "float32", "shape": [2], "device": "cpu", "value": torch.zeros(2)}
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        called(case(value=TENSOR | {"dtype": "int64"})),
+        called(case(value=TENSOR | {"shape": [3]})),
+        called(case(value=TENSOR | {"shape": ["2"]})),
+        called(case(value=TENSOR | {"value": "x"})),
+        called(case(value={"kind": "float", "value": "1_0"})),
+        called(case(value={"kind": "int", "value": "9" * 4000})),
+        called(case(value={"kind": "float", "value": 1.0})),
+        called(case(value={"kind": "list", "value": {"kind": "none"}})),
+        called(case(value={"kind": "dict", "value": [[{"kind": "none"}]]})),
+        called(case(value={"kind": "strange"})),
+        called(case(value={"value": 3})),
+        called(case(outcome="right")),
+        called(case(changed="a")),
+        called(case(drew="yes")),
+        called(case(gradients={"kind": "strange"})),
+        called(case(gradients={"kind": "dict", "value": [[{"kind": "none"}, {"kind": "none"}]]})),
+        called(case(again={"type": "E", "message": 7})),
+        called(case(again={"kind": "float", "value": "x"})),
+        called({"outcome": "raised", "changed": [], "type": "E", "message": "", "function": 7}),
+        called(case()) | {"name": 7},
+        called({"outcome": "raised", "changed": [], "type": "E", "message": 7}),
+        called(*[case()] * 1_001),
+        {"answer": "called", "cases": []},
+        {"answer": torch.zeros(1), "type": "x", "cases": []},
+        {"cases": []},
+        [],
+    ],
+)
+def test_everything_else_does_not(tree):
+    with pytest.raises(Malformed):
+        take_apart(payload(tree))
+
+
+def test_depth_ends():
+    value = {"kind": "none"}
+    for _ in range(50):
+        value = {"kind": "list", "value": [value]}
+    with pytest.raises(Malformed):
+        take_apart(payload(called(case(value=value))))
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"text": "{}", "data": 7},
+        {"text": "{}", "data": "not base64!"},
+        {"text": "{}", "data": base64.b64encode(pickle.dumps(print)).decode()},
+        {"text": "[" * 100_000, "data": payload({})["data"]},
+        {"text": '{"tensor": "t9"}', "data": payload({})["data"]},
+        {"text": json.dumps({"answer": "called"})[:-1], "data": payload({})["data"]},
+    ],
+)
+def test_what_is_no_json_or_safetensors(sent):
+    with pytest.raises(Malformed):
+        take_apart(sent)
