@@ -12,11 +12,12 @@ import torch
 
 from course_utils.checks.probes import probe_of
 
+from .bounded import TooMuch, bounded
 from .judging.mark import Marked, mark, prepared
 from .limits import Limits
 from .master import Master, parse
 from .names import printable
-from .reading.answers import read_answers
+from .reading.answers import Reading, read_answers
 from .rooms import run_in_rooms
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
@@ -25,9 +26,10 @@ from .running.run import Trace
 from .running.sandbox import GRADER
 from .submissions.notebook import Unreadable, lesson_of
 from .submissions.notebook import parse as parse_notebook
-from .submissions.rebuild import rebuild
+from .submissions.rebuild import Rebuilt, rebuild
 
-SCHEMA = 1
+SCHEMA = 2
+MOST_CODE = 20_000  # characters of an answer that a result keeps
 _trusted = threading.Lock()  # checks set PyTorch's global settings for a moment; ast.parse fails in two threads at once
 
 
@@ -86,30 +88,22 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
     Returns:
         A result, ready for JSON: lesson, exercises, earned, total, problem, what was noticed, and what graded it.
     """
+    with _trusted:
+        masters = _masters(terms)
     try:
-        cells, metadata = parse_notebook(data)
-        with _trusted:
-            masters = _masters(terms)
-        lesson = lesson_of(cells, metadata, label, masters)
-        if lesson is None:
-            raise Unreadable(f"it belongs to none of the lessons {', '.join(masters)}")
-    except Unreadable as problem:
+        lesson, rebuilt, reading = bounded(take_in, data, label, terms, masters)
+    except (Unreadable, TooMuch) as problem:
         return unreadable(str(problem), terms)
     master = masters[lesson]
-    rebuilt = rebuild(master, cells)
-    expressions = {number: exercise.expression for number, exercise in master.exercises.items()}
-    guarded = {
-        number: names
-        for number in master.exercises
-        if (names := probe_of(number).off_limits) and number not in terms.allowed
-    }
     with _trusted:
-        reading = read_answers(rebuilt.steps, expressions, guarded)
         inputs = {number: prepared(number, terms.seed)[0] for number in master.exercises}
     fork_server = own_fork_server() if terms.sandbox else None
     if fork_server and terms.fresh:
         fork_server.close()
-    probes = {number: (expressions[number], inputs[number], number not in terms.allowed) for number in master.exercises}
+    probes = {
+        number: (exercise.expression, inputs[number], number not in terms.allowed)
+        for number, exercise in master.exercises.items()
+    }
 
     def judge(trace: Trace) -> list[Marked]:
         with _trusted:
@@ -119,13 +113,33 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
         return Kernel(terms.limits, deadline, fork_server, room)
 
     trace, marked = run_in_rooms(rebuilt.steps, probes, terms.limits, kernel, judge)
-    return _result(terms, lesson, marked) | {
+    result = _result(terms, lesson, marked)
+    for exercise in result["exercises"]:
+        exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
+    return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
         "noticed": [printable(line, 200) for line in reading.noticed],
         "events": [printable(line, 200) for line in trace.events],
         "review": bool(reading.noticed),
         "seconds": round(trace.seconds, 3),
     }
+
+
+def take_in(data: bytes, label: str, terms: Terms, masters: dict[str, Master]) -> tuple[str, Rebuilt, Reading]:
+    """A file as a lesson's notebook with the student's answers in it, and what reading them brought.
+
+    Raises:
+        Unreadable: It is no notebook, or belongs to no lesson.
+    """
+    cells, metadata = parse_notebook(data)
+    lesson = lesson_of(cells, metadata, label, masters)
+    if lesson is None:
+        raise Unreadable(f"it belongs to none of the lessons {', '.join(masters)}")
+    exercises = masters[lesson].exercises
+    rebuilt = rebuild(masters[lesson], cells)
+    expressions = {number: exercise.expression for number, exercise in exercises.items()}
+    guarded = {n: names for n in exercises if (names := probe_of(n).off_limits) and n not in terms.allowed}
+    return lesson, rebuilt, read_answers(rebuilt.steps, expressions, guarded)
 
 
 def unreadable(problem: str, terms: Terms) -> dict:
@@ -137,7 +151,7 @@ def _result(terms: Terms, lesson: str, marked: list[Marked]) -> dict:
     return {
         "schema": SCHEMA,
         "lesson": lesson,
-        "exercises": [asdict(one) for one in marked],
+        "exercises": [asdict(one) for one in marked],  # and ``code``, what the student wrote
         "earned": sum(one.earned for one in marked),
         "total": sum(one.points for one in marked),
         "problem": "",

@@ -37,6 +37,10 @@ class Rebuilt:
     noticed: tuple[str, ...]
     missing: frozenset[str]
 
+    def answer(self, number: str) -> str:
+        """What the student wrote for one exercise."""
+        return "\n\n".join(step.text for step in self.steps if step.role == "answer" and step.number == number)
+
 
 def rebuild(master: Master, handed: Iterable[Handed]) -> Rebuilt:
     """Put the student's answers and extra cells into the master's order.
