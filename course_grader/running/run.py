@@ -132,8 +132,15 @@ def _ended(kernel: Kernel, ran: Ran) -> str:
     if status is None:
         return "the kernel ended"
     if os.WIFSIGNALED(status):
-        return f"the kernel was ended by {signal.Signals(os.WTERMSIG(status)).name}"
+        return f"the kernel was ended by {_signal_name(os.WTERMSIG(status))}"
     return f"the kernel ended itself with exit status {os.WEXITSTATUS(status)}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _where(step: Step, index: int) -> str:

@@ -47,6 +47,13 @@ def test_an_answer_that_ends_the_kernel_costs_only_itself(fork_server):
 
 
 @linux
+@pytest.mark.parametrize(("number", "name"), [(40, "signal 40"), (11, "SIGSEGV")])
+def test_every_signal_has_a_name(fork_server, number, name):
+    trace = traced(fork_server, Step("answer", f"import os\nos.kill(os.getpid(), {number})", "1.1"), CHECKS["1.1"])
+    assert trace.lost == {"1.1": f"the kernel was ended by {name}"}
+
+
+@linux
 def test_a_given_cell_is_never_to_blame(fork_server):
     flood = Step("extra", "import os, threading, time\nthreading.Timer(1, os._exit, (7,)).start()")
     given = Step("given", "import time\ntime.sleep(2)\nx = 1")
