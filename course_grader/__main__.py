@@ -12,6 +12,7 @@ from .grade import Terms, masters_as_bytes
 from .limits import Limits
 from .master import load_masters
 from .names import printable
+from .pool import NoGradingProcess
 from .reports.results_folder import ResultsFolder
 from .running.sandbox import GRADER, NoSandbox, Sandbox
 
@@ -51,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)
         return 130
-    except ValueError as problem:
+    except (ValueError, NoGradingProcess) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     finally:
