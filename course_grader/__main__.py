@@ -7,19 +7,23 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from . import show_room
 from .batch import Summary, grade_class
 from .grade import Terms, masters_as_bytes
 from .limits import Limits
 from .master import load_masters
 from .names import printable
 from .reports.results_folder import ResultsFolder
-from .running.sandbox import GRADER, NoSandbox, Sandbox
+from .running.sandbox import EXERCISES, NoSandbox, Sandbox
 
 STOPPED = "\nstopped; run the same command again and it goes on where it was"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Grade a class; returns the exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["room"]:
+        return show_room.main(arguments[1:])
     given = _parser().parse_args(arguments)
     try:
         masters = load_masters(given.masters, given.lesson)
@@ -67,9 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--output", type=Path, required=True, help="folder for grades.csv, results/ and feedback/")
     parser.add_argument("--lesson", help="this lesson only, such as 05")
-    parser.add_argument(
-        "--masters", type=Path, default=GRADER.parent / "exercises", help="folder of exercise notebooks"
-    )
+    parser.add_argument("--masters", type=Path, default=EXERCISES, help="folder of exercise notebooks")
     parser.add_argument("--jobs", type=_positive, default=_cores(), help="submissions at a time (default: one a core)")
     parser.add_argument("--scheduler", help="address of a dask scheduler, to grade on its workers instead")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds for a whole notebook (default 300)")

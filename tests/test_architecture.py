@@ -111,6 +111,18 @@ def test_what_runs_beside_an_answer_knows_no_right_one(root):
             assert not any(".judges" in other for other in wanted(path, name, set(names.values()))), path
 
 
+def test_what_runs_inside_the_sandbox_imports_nothing_from_outside(root):
+    """The line of trust of the grader is a folder line too."""
+    allowed = ("course_grader.inside", "course_utils.checks.probes")
+    for path in (root / "course_grader" / "inside").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                assert node.level == 1, path
+            elif isinstance(node, ast.ImportFrom | ast.Import):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
+                assert all(n.startswith(allowed) or n.split(".")[0] not in PACKAGES for n in names), path
+
+
 def test_modules_stay_short(root):
     long = {p.name: n for p in modules(root) if (n := len(p.read_text(encoding="utf-8").splitlines())) > MAX_LINES}
     assert not long

@@ -18,6 +18,7 @@ from .room import LIBRARY
 from .room import room as make_room
 
 GRADER = Path(__file__).resolve().parent.parent
+EXERCISES = GRADER.parent / "exercises"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 HOLDER = ("sh", "-c", "echo; exec sleep infinity")  # says that all mounts are in place, and keeps the sandbox open
