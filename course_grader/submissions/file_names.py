@@ -12,7 +12,7 @@ MOODLE = re.compile(r"_assignsubmission_file_?$")
 PLATFORM = re.compile(r"_assignsubmission_file_|_\d+_\d{4,}_")  # stands in the names of Moodle's and Canvas's downloads
 CANVAS = re.compile(r"^(.+?)(_LATE)?_(\d+)_\d{4,}(_.*)?$")  # name, user, submission (another one for each file), file
 COPY = re.compile(r"[ _-]*(\(\d+\)|copy\d*|-\d+)$", re.IGNORECASE)
-ENDING = re.compile(r"(\.ipynb|\.tar)?\.[A-Za-z0-9]{1,8}$")
+ENDING = re.compile(r"(\.ipynb|\.tar)?\.[A-Za-z0-9]{1,8}$", re.IGNORECASE)
 
 
 def is_skipped(name: str) -> bool:
