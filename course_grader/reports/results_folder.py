@@ -46,22 +46,22 @@ class ResultsFolder:
         """Let another run have the folder."""
         self._lock.close()
 
-    def result_path(self, student: str, label: str) -> Path:
-        """Where the result of one file of one student belongs."""
-        return self.folder / "results" / f"{file_id(student, label)}.json"
+    def result_path(self, student: str, label: str, lesson: str = "") -> Path:
+        """Where the result of one file of one student for one lesson belongs."""
+        return self.folder / "results" / f"{file_id(student, label, lesson)}.json"
 
-    def feedback_path(self, student: str, label: str) -> Path:
+    def feedback_path(self, student: str, label: str, lesson: str = "") -> Path:
         """Where the student's page belongs."""
-        return self.folder / "feedback" / f"{file_id(student, label)}.html"
+        return self.folder / "feedback" / f"{file_id(student, label, lesson)}.html"
 
-    def result(self, student: str, label: str) -> dict | None:
+    def result(self, student: str, label: str, lesson: str = "") -> dict | None:
         """The stored result; None if there is none, or none that can be read."""
-        return _read(self.result_path(student, label))
+        return _read(self.result_path(student, label, lesson))
 
-    def store(self, student: str, label: str, result: dict, page: str) -> None:
+    def store(self, student: str, label: str, result: dict, page: str, lesson: str = "") -> None:
         """Write the page, then the result: where there is a result, its page is there too."""
-        write_whole(self.feedback_path(student, label), page)
-        write_whole(self.result_path(student, label), json.dumps(result, indent=1, ensure_ascii=True) + "\n")
+        write_whole(self.feedback_path(student, label, lesson), page)
+        write_whole(self.result_path(student, label, lesson), json.dumps(result, indent=1, ensure_ascii=True) + "\n")
 
 
 def _read(path: Path) -> dict | None:

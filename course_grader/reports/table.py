@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..master import Master
 from ..names import cell
-from ..submissions.find import Submission
+from ..submissions.record import Entry
 from .results_folder import ResultsFolder
 
 
@@ -16,46 +16,41 @@ class _Row:
     """What is kept of one student while the table is made."""
 
     points: dict[str, float] = field(default_factory=dict)
-    chosen: dict[str, tuple[float, str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     review: bool = False
 
 
-def table(submissions: Iterable[Submission], results: ResultsFolder, masters: dict[str, Master]) -> str:
+def table(entries: Iterable[Entry], results: ResultsFolder, masters: dict[str, Master]) -> str:
     """The class as CSV.
 
-    Of several files of one student for one lesson the newest counts; a note says so.
-
     Args:
-        submissions: Every file of every student.
+        entries: Every file of every student, of this run and of earlier ones.
         results: Where the results are; read one at a time.
-        masters: The lessons graded.
+        masters: All lessons of the course; those that have results get columns.
     """
     rows: dict[str, _Row] = {}
     lessons: set[str] = set()
-    for submission in submissions:
-        row = rows.setdefault(submission.student, _Row())
-        result = results.result(submission.student, submission.label)
+    for entry in entries:
+        row = rows.setdefault(entry.student, _Row())
+        row.review |= entry.review
+        if entry.note:
+            row.notes.append(f"{entry.label or 'no file'}: {entry.note}")
+        if not entry.counts:
+            continue
+        lessons.add(entry.lesson)
+        result = results.result(*entry.result)
         if result is None:
-            row.notes.append(f"{submission.label}: not graded yet")
+            row.notes.append(f"{entry.label}: not graded yet")
             continue
         row.review |= result["review"]
         if result["problem"]:
-            row.notes.append(f"{submission.label or 'no file'}: {result['problem']}")
+            row.notes.append(f"{entry.label}: {result['problem']}")
             continue
-        lesson = result["lesson"]
-        lessons.add(lesson)
-        mine = (submission.modified, submission.label)
-        if lesson in row.chosen:
-            older = min(mine, row.chosen[lesson])
-            row.notes.append(f"lesson {lesson}: several files, the newest counts, not {older[1]}")
-        if lesson not in row.chosen or mine > row.chosen[lesson]:
-            row.chosen[lesson] = mine
-            row.points.update({one["number"]: one["earned"] for one in result["exercises"]})
+        row.points.update({one["number"]: one["earned"] for one in result["exercises"]})
         row.notes += [
-            f"lesson {lesson}: {line}" for line in (*result["restored"], *result["noticed"], *result["events"])
+            f"lesson {entry.lesson}: {line}" for line in (*result["restored"], *result["noticed"], *result["events"])
         ]
-    exercises = [e for lesson in sorted(lessons) for e in masters[lesson].exercises.values()]
+    exercises = [e for lesson in sorted(lessons & set(masters)) for e in masters[lesson].exercises.values()]
     out = io.StringIO()
     writer = csv.writer(out)
     best = sum(exercise.points for exercise in exercises)
