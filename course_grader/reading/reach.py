@@ -115,11 +115,19 @@ def reached(expression: str, bindings: Bindings) -> tuple[list[tuple[Placed, int
             targets = bindings.parts.get(node.id, [])
             waiting += targets
             for target, _ in targets:
-                if isinstance(target, FUNCTIONS) and target.name != node.id:  # it changes what the name stands for
-                    waiting += bindings.calls.get(target.name, [])
+                for name in _functions_made(target) - {node.id}:  # they change what the name stands for
+                    waiting += bindings.calls.get(name, [])
             if not targets and node.id not in bindings.imports and node.id not in bindings.inner:
                 unknown[node.id] = (placed, cell)
     return nodes, unknown
+
+
+def _functions_made(part: ast.AST) -> set[str]:
+    if isinstance(part, FUNCTIONS):
+        return {part.name}
+    if isinstance(part, ast.Assign) and isinstance(part.value, ast.Lambda):
+        return {target.id for target in part.targets if isinstance(target, ast.Name)}
+    return set()
 
 
 def outer_statements(tree: ast.AST) -> Iterator[ast.AST]:
