@@ -18,6 +18,8 @@ INNER = (
     "sys.meta_path", "sys.path_hooks", "sys.settrace", "sys.setprofile", "ctypes", "gc.get_objects", "gc.get_referrers",
     "unittest.mock", "builtins", "importlib.reload", "IPython.core",
 )  # fmt: skip
+INTERACTIVE_SHELL = "IPython.core.interactiveshell.InteractiveShell"
+OPEN = (f"{INTERACTIVE_SHELL}.ast_node_interactivity", "IPython.core.display", "IPython.core.pylabtools")
 ENTRANCES = tuple(f"course_utils.checks{name}" for name in ("", ".check", ".failing_case", ".NotYet"))
 CHECKS = "course_utils.checks"
 REPLACED = ("torch", "numpy", "course_utils", "course_grader", "IPython", "ipykernel", "sys", "json", "base64", "safetensors")
@@ -102,7 +104,9 @@ def _call(placed: Placed, bindings: Bindings) -> str | None:
 
 def _replaces(fulls: set[str]) -> str | None:
     bad = (
-        full for full in sorted(fulls) if full.partition(".")[0] in REPLACED and not full.startswith(FREE_TO_SET)
+        full
+        for full in sorted(fulls)
+        if full.partition(".")[0] in REPLACED and not full.startswith(FREE_TO_SET + OPEN[:1])
     )
     return next((f"replaces {full}" for full in bad), None)
 
@@ -112,8 +116,6 @@ def _reaches(fulls: set[str]) -> str | None:
 
 
 def _is_inner(full: str) -> bool:
-    if full in ENTRANCES:
+    if full in ENTRANCES or full == INTERACTIVE_SHELL or full.startswith(OPEN):  # the shell's attributes are looked at
         return False
     return full.startswith(f"{CHECKS}.") or any(full == name or full.startswith(f"{name}.") for name in INNER)
-
-

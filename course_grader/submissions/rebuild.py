@@ -88,12 +88,13 @@ def rebuild(master: Master, handed: Iterable[Handed]) -> Rebuilt:
         elif not _same_text(cell.text, original.text):
             noticed.append(f"{_name(original)} was edited; the original ran")
             (before if original.role == "check" else after).setdefault(place, []).append(Step("extra", cell.text))
+            if name := _checked_instead(master, original, cell, cells):
+                before[place].append(Step("extra", f"{master.exercises[original.number].expression} = {name}"))
     if order != sorted(order):
         noticed.append("cells were reordered; the original order was restored")
     present = {original.id for original in owner.values()}
     gone = [cell for cell in master.cells if cell.id not in present]
     noticed += [f"{_name(cell)} was deleted; the original ran" for cell in gone if cell.role != "answer"]
-    noticed += [f"{_name(cell)} is missing" for cell in gone if cell.role == "answer"]
     steps = after.pop(-1, [])
     for place, cell in enumerate(master.cells):
         steps += before.get(place, [])
@@ -108,7 +109,23 @@ def rebuild(master: Master, handed: Iterable[Handed]) -> Rebuilt:
             steps, elsewhere[cell.number] = moved
             noticed.append(f"your answer to {cell.number} was found in another cell")
     missing = frozenset(cell.number for cell in gone if cell.role == "answer") - elsewhere.keys()
+    noticed += [f"{_name(cell)} is missing" for cell in gone if cell.role == "answer" and cell.number in missing]
     return Rebuilt(tuple(steps), tuple(noticed), missing, elsewhere)
+
+
+def _checked_instead(master: Master, original: Cell, cell: Handed, cells: list[Handed]) -> str | None:
+    """The name that an edited check looks at, where nothing has the name that it should look at."""
+    expression, tree = master.exercises[original.number].expression if original.role == "check" else "", None
+    if expression.isidentifier():
+        tree = read_cell(cell.text).tree
+    for node in ast.walk(tree) if tree else ():
+        match node:
+            case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=original.number), ast.Name(id=name)]):
+                stubs = {_plain(one.text) for one in master.cells if one.role == "answer"}
+                own = (one for one in cells if one.kind == "code" and _plain(one.text) not in stubs)
+                made = any(expression in defined_names(read_cell(one.text)) for one in own if expression in one.text)
+                return None if made or name == expression else name
+    return None
 
 
 def _answer_elsewhere(master: Master, cell: Cell, steps: list[Step], own: Step | None) -> tuple[list[Step], str] | None:
@@ -166,11 +183,13 @@ def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[s
     known = {cell.id: cell for cell in master.cells}
     owner: dict[int, Cell] = {}
     taken: set[str] = set()
+    seen: dict[str, set[str]] = {}  # the texts of what stands for a cell
     noticed = []
 
     def take(index: int, cell: Cell) -> None:
         owner[index] = cell
         taken.add(cell.id)
+        seen[cell.id] = {cells[index].text}
 
     for index, cell in enumerate(cells):
         if (original := known.get(cell.id)) is None:
@@ -178,7 +197,9 @@ def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[s
         if cell.kind != "code":
             noticed.append(f"{_name(original)} was made a {cell.kind} cell")
         elif original.id in taken:
-            noticed.append(f"{_name(original)} occurs twice; the first counts")
+            if cell.text not in seen[original.id]:
+                noticed.append(f"{_name(original)} occurs twice; the first counts")
+            seen[original.id].add(cell.text)
         else:
             take(index, original)
     free = [index for index, cell in enumerate(cells) if index not in owner and cell.kind == "code"]

@@ -171,6 +171,7 @@ CELLS = {
     "settings_of_ipython": """
         from IPython.core.interactiveshell import InteractiveShell
         InteractiveShell.ast_node_interactivity = "all"
+        from IPython.core.display import HTML
         %pdb on
         %history
         %whos
@@ -184,6 +185,7 @@ CELLS = {
             loss = F.cross_entropy(model(torch.ones(2, 3)), torch.tensor([0, 1]))
             loss.backward()
             optimizer.step()
+        model.eval()
         """,
     "own_tests": """
         import unittest

@@ -173,7 +173,7 @@ def trailing_blanks(notebook):
         cell["source"] = "\n\n" + cell["source"].replace("\n", "   \n") + "  \n\n\n"
 
 
-@form()
+@form(restored=True)
 def tabs(notebook):
     for cell in codes(notebook):
         cell["source"] = cell["source"].replace("    ", "\t")

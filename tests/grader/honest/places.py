@@ -9,7 +9,7 @@ DOT = "def dot(a, b):\n    return (a * b).sum()"
 CHECK = 'check("1.1", dot)'
 
 
-@form(quick=True)
+@form(quick=True, restored=True)
 def answer_split(notebook):
     """One half in the answer cell, the other in a new cell before the check."""
     find(notebook, "answer-1-2")["source"] = "def length(x):\n    return x.norm(dim=-1)"
@@ -28,13 +28,13 @@ def later_cell_counts(notebook):
     insert(notebook, "check-1-1", DOT)
 
 
-@form()
+@form(restored=True)
 def new_cell_beside_the_stub(notebook):
     find(notebook, "answer-1-1")["source"] = STUB
     insert(notebook, "check-1-1", DOT)
 
 
-@form()
+@form(restored=True)
 def answer_cell_cut_up(notebook):
     """Split in JupyterLab: the cell below gets an id of its own."""
     find(notebook, "answer-1-6")["source"] = "# my first idea was einsum\n"
