@@ -115,17 +115,20 @@ def rebuild(master: Master, handed: Iterable[Handed]) -> Rebuilt:
 
 def _checked_instead(master: Master, original: Cell, cell: Handed, cells: list[Handed]) -> str | None:
     """The name that an edited check looks at, where nothing has the name that it should look at."""
-    expression, tree = master.exercises[original.number].expression if original.role == "check" else "", None
-    if expression.isidentifier():
-        tree = read_cell(cell.text).tree
-    for node in ast.walk(tree) if tree else ():
-        match node:
-            case ast.Call(func=ast.Name(id="check"), args=[ast.Constant(value=original.number), ast.Name(id=name)]):
-                stubs = {_plain(one.text) for one in master.cells if one.role == "answer"}
-                own = (one for one in cells if one.kind == "code" and _plain(one.text) not in stubs)
-                made = any(expression in defined_names(read_cell(one.text)) for one in own if expression in one.text)
-                return None if made or name == expression else name
-    return None
+    expression = master.exercises[original.number].expression if original.role == "check" else ""
+    tree = read_cell(cell.text).tree if expression.isidentifier() else None
+    names = [
+        node.args[1].id
+        for node in (ast.walk(tree) if tree else ())
+        if isinstance(node, ast.Call)
+        and [type(one) for one in (node.func, *node.args)] == [ast.Name, ast.Constant, ast.Name]
+        and (node.func.id, node.args[0].value) == ("check", original.number)
+    ]
+    if not names or expression in names:
+        return None
+    stubs = {_plain(one.text) for one in master.cells if one.role == "answer"}
+    own = [one.text for one in cells if one.kind == "code" and expression in one.text and _plain(one.text) not in stubs]
+    return None if any(expression in defined_names(read_cell(text)) for text in own) else names[-1]
 
 
 def _answer_elsewhere(master: Master, cell: Cell, steps: list[Step], own: Step | None) -> tuple[list[Step], str] | None:

@@ -104,7 +104,9 @@ def test_a_claimed_id_counts_once(master):
 def test_a_copy_of_a_cell_as_it_is_needs_no_word(master):
     cells = handed(handed_in.solved())
     assert rebuild(master, cells + cells).noticed == ()
-    changed = [Handed(cell.kind, cell.text + "\n1", cell.id, cell.grade_id) for cell in cells if cell.id == "answer-1-1"]
+    changed = [
+        Handed(cell.kind, cell.text + "\n1", cell.id, cell.grade_id) for cell in cells if cell.id == "answer-1-1"
+    ]
     assert rebuild(master, cells + changed).noticed == ("the answer cell of 1.1 occurs twice; the first counts",)
 
 
