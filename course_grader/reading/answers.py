@@ -83,10 +83,10 @@ def read_answers(
         notes = [(placed.node, index, hiding_in(placed, bindings)) for placed, index in nodes]
         notes += [(placed.node, index, unknown_name(name, bindings)) for name, (placed, index) in unknown.items()]
         lines = [_said(cells[i], node, said) for node, i, said in notes if said and _counts(cells, i, node, given)]
-        lines += [
+        lines += [  # where a line is to blame, Python cannot run the cell either
             f"{cell.place}: could not be read: {cell.code.problem}"
             for cell in cells
-            if cell.code.tree is None and cell.step.number in ("", number)
+            if cell.code.tree is None and not cell.code.line and cell.step.number in ("", number)
         ]
         if lines:
             hidden[number] = tuple(dict.fromkeys(lines))[:MOST_SAID]

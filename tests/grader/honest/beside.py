@@ -2,7 +2,7 @@
 
 from .form import add, insert
 
-QUICK = {"check_again"}
+QUICK = {"no_python"}
 CELLS = {
     "plots": """
         %matplotlib inline
