@@ -36,7 +36,7 @@ def traced(fork_server, *steps, limits=None):
 def test_both_are_seen(fork_server):
     trace = traced(fork_server, DOT, CHECKS["1.1"], COSINE, CHECKS["1.2"])
     assert set(trace.seen) == {"1.1", "1.2"} and not trace.lost and not trace.events
-    assert all(set(seen) == {"nonce", "text", "data", "hidden"} for seen in trace.seen.values())
+    assert all(set(seen) == {"nonce", "text", "data"} for seen in trace.seen.values())
 
 
 @linux
@@ -59,6 +59,13 @@ def test_a_cell_goes_on_below_a_call_of_what_is_not_there(fork_server):
     steps = (compared, CHECKS["1.1"])
     trace = asyncio.run(run(steps, PROBES, limits, lambda deadline: Kernel(limits, deadline, fork_server, folder)))
     assert "undefined" not in trace.seen["1.1"] and trace.broken["1.1"][0] == "OffLimits" and not trace.events
+
+
+@linux
+@pytest.mark.parametrize(("number", "name"), [(40, "signal 40"), (11, "SIGSEGV")])
+def test_every_signal_has_a_name(fork_server, number, name):
+    trace = traced(fork_server, Step("answer", f"import os\nos.kill(os.getpid(), {number})", "1.1"), CHECKS["1.1"])
+    assert trace.lost == {"1.1": f"the kernel was ended by {name}"}
 
 
 @linux
