@@ -18,7 +18,9 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0 0;font:13px/1.5 u
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 WORDS = {
     "right": "right", "wrong": "not yet", "not attempted": "not attempted", "missing": "missing",
-    "off limits": "uses what is off limits", "not run": "did not finish", "unreadable": "could not be judged",
+    "off limits": "uses what is off limits", "unreadable": "could not be judged",
+    "syntax error": "code that Python cannot read", "error": "stopped with an error", "not reached": "not reached",
+    "time limit": "did not finish in time", "memory": "used too much memory", "output limit": "printed too much",
 }  # fmt: skip
 EMPTY = ("not attempted", "missing")
 
