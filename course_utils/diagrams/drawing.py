@@ -6,6 +6,7 @@ The same color is the same thing in the whole course. The colors are told apart 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.transforms import Bbox
 from torch import Tensor
 
@@ -167,7 +168,9 @@ class Sheet:
         value = float(values[row, column])
         if hidden is not None and bool(hidden[row, column]):
             self.ax.add_patch(
-                self._rectangle(x, y, card.cell, card.cell, facecolor="white", edgecolor="#A8A8A8", hatch="////", lw=0.5)
+                self._rectangle(
+                    x, y, card.cell, card.cell, facecolor="white", edgecolor="#A8A8A8", hatch="////", lw=0.5
+                )
             )
             return
         color, ink = "white", INK
@@ -175,7 +178,9 @@ class Sheet:
             color = "#FFD7D5"
         elif value != 0:
             share = value / limit
-            color = shades(min(share, 1.0)) if shades else mpl.colormaps[DIVERGING](0.5 + 0.45 * max(-1.0, min(1.0, share)))
+            color = (
+                shades(min(share, 1.0)) if shades else mpl.colormaps[DIVERGING](0.5 + 0.45 * max(-1.0, min(1.0, share)))
+            )
             ink = "white" if _luminance(color) < 0.42 else INK
         self.ax.add_patch(self._rectangle(x, y, card.cell, card.cell, facecolor=color, edgecolor=FAINT, lw=0.6))
         if write and (value != 0 or not shades):
@@ -188,6 +193,13 @@ class Sheet:
         self.ax.add_patch(self._rectangle(x, y, width, height, facecolor=face, edgecolor="white", lw=0.8))
         self.text(x + width / 2, y + height / 2, cell_number(value), NUMBER)
 
+    def square(self, x: float, y: float, side: float, filled: bool, role: str) -> None:
+        """A cell of a mask: filled in the color of a role, or hatched."""
+        style = {"facecolor": SHADES[role](0.55)} if filled else {"facecolor": "white", "hatch": "//////"}
+        self.ax.add_patch(
+            self._rectangle(x, y, side, side, edgecolor="white" if filled else "#B8B8B8", lw=0.5, **style)
+        )
+
     def _labels(self, card: Card, rows: Sequence[str] | None, columns: Sequence[str] | None, lift: float) -> None:
         for row in card.rows if rows is not None else ():
             if row is not None:
@@ -196,7 +208,15 @@ class Sheet:
         for column in card.columns if columns is not None else ():
             if column is not None:
                 left, _, width, _ = card.box(column=column)
-                self.text(left + width / 2 - 0.02, card.top + 0.09 + lift, short(columns[column]), LABEL, ha="left", va="bottom", rotation=60)
+                self.text(
+                    left + width / 2 - 0.02,
+                    card.top + 0.09 + lift,
+                    short(columns[column]),
+                    LABEL,
+                    ha="left",
+                    va="bottom",
+                    rotation=60,
+                )
 
     def mark(self, card: Card, row: int | None = None, column: int | None = None, color: str = "black") -> None:
         """A thick frame around a cell, a row or a column."""
@@ -205,22 +225,26 @@ class Sheet:
 
     def arrow(
         self, start: tuple[float, float], end: tuple[float, float], said: str = "", color: str = SOFT, bend: float = 0.0,
-        width: float = 1.6,
+        width: float = 1.6, style: str = "-",
     ) -> None:  # fmt: skip
         """An arrow with the operation written above its middle."""
         points = [(self._off + x, self._off + y) for x, y in (start, end)]
-        style = {"arrowstyle": "-|>", "mutation_scale": 13, "shrinkA": 0, "shrinkB": 0}
+        how = {"arrowstyle": "-|>", "mutation_scale": 13, "shrinkA": 0, "shrinkB": 0, "linestyle": style}
         self.ax.add_patch(
-            FancyArrowPatch(*points, color=color, lw=width, connectionstyle=f"arc3,rad={bend}", zorder=3, **style)
+            FancyArrowPatch(*points, color=color, lw=width, connectionstyle=f"arc3,rad={bend}", zorder=3, **how)
         )
         if said:
             middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
             self.text(middle[0], middle[1] + 0.07, said, OPERATION, va="bottom")
 
-    def line(self, points: Sequence[tuple[float, float]], color: str = SOFT, width: float = 1.4, style: str = "-") -> None:
+    def line(
+        self, points: Sequence[tuple[float, float]], color: str = SOFT, width: float = 1.4, style: str = "-", zorder: float = 2,
+    ) -> None:  # fmt: skip
         """A line through points."""
         xs, ys = zip(*points, strict=True)
-        self.ax.plot([self._off + x for x in xs], [self._off + y for y in ys], style, color=color, lw=width, zorder=2)
+        self.ax.plot(
+            [self._off + x for x in xs], [self._off + y for y in ys], style, color=color, lw=width, zorder=zorder
+        )
 
     def box(
         self, x: float, y: float, width: float, height: float, said: str = "", role: str = "plain", *, fill: float = 0.16,
@@ -236,6 +260,37 @@ class Sheet:
         if said:
             self.text(x + width / 2, y + height / 2, said, size, INK, zorder=7)
 
+    def bar(self, x: float, y: float, width: float, height: float, role: str) -> None:
+        """A bar that stands on ``y``."""
+        self.ax.add_patch(
+            self._rectangle(x, y, width, height, facecolor=SHADES[role](0.55), edgecolor=ROLES[role], lw=1.0)
+        )
+
+    def dot(self, x: float, y: float, color: str) -> None:
+        """A small dot."""
+        self.ax.add_patch(Circle((self._off + x, self._off + y), 0.035, facecolor=color, edgecolor="none", zorder=5))
+
+    def ring(self, x: float, y: float, radius: float) -> None:
+        """A thin circle."""
+        self.ax.add_patch(
+            Circle((self._off + x, self._off + y), radius, facecolor="none", edgecolor=FAINT, lw=1.0, zorder=2)
+        )
+
+    def plus(self, x: float, y: float) -> None:
+        """A sum: a circle with a plus."""
+        self.ax.add_patch(
+            Circle((self._off + x, self._off + y), 0.12, facecolor="white", edgecolor=INK, lw=1.4, zorder=6)
+        )
+        self.line([(x - 0.07, y), (x + 0.07, y)], INK, 1.4, zorder=7)
+        self.line([(x, y - 0.07), (x, y + 0.07)], INK, 1.4, zorder=7)
+
+    def frame(self, x: float, y: float, width: float, height: float) -> None:
+        """A dashed frame around what belongs together."""
+        style = {"boxstyle": "round,pad=0,rounding_size=0.12", "facecolor": "#F6F8FA", "edgecolor": SOFT, "lw": 1.2}
+        self.ax.add_patch(
+            FancyBboxPatch((self._off + x, self._off + y), width, height, linestyle="--", zorder=1, **style)
+        )
+
     def text(
         self, x: float, y: float, said: str, size: float = LABEL, color: str = INK, *, ha: str = "center", va: str = "center",
         rotation: float = 0.0, weight: str = "normal", zorder: float = 7, family: str | None = None,
@@ -249,7 +304,10 @@ class Sheet:
 
     def width_of(self, said: str, size: float = LABEL) -> float:
         """How wide words are, in inches."""
-        return self._renderer().get_text_width_height_descent(said, mpl.font_manager.FontProperties(size=size), False)[0] / self.figure.dpi
+        return (
+            self._renderer().get_text_width_height_descent(said, mpl.font_manager.FontProperties(size=size), False)[0]
+            / self.figure.dpi
+        )
 
     def done(self, alt: str) -> Axes:
         """The Axes, cut to what was drawn; ``alt`` says what it shows to readers who cannot see it."""
@@ -269,7 +327,11 @@ class Sheet:
         return Rectangle((self._off + x, self._off + y), width, height, **{"zorder": 4, **style})
 
     def _frame(self, x, y, width, height, role, line, face="white") -> None:
-        self.ax.add_patch(self._rectangle(x, y, width, height, facecolor=face, edgecolor=ROLES[role], lw=line, zorder=5 if face == "none" else 3))
+        self.ax.add_patch(
+            self._rectangle(
+                x, y, width, height, facecolor=face, edgecolor=ROLES[role], lw=line, zorder=5 if face == "none" else 3
+            )
+        )
 
 
 def part(count: int, most: int = MOST) -> tuple[int | None, ...]:
@@ -278,16 +340,29 @@ def part(count: int, most: int = MOST) -> tuple[int | None, ...]:
 
 
 def short(label: str, most: int = 12) -> str:
-    """A token on one line, nothing invisible in it, long ones cut."""
-    line = "".join(letter if letter.isprintable() else "\N{SYMBOL FOR NEWLINE}" if letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in label)
+    """A token on one line, nothing invisible in it, long ones cut; for letters that the font has not stands a box."""
+    line = "".join(map(_drawable, label))
     line = line.replace(" ", "\N{OPEN BOX}") if line.strip() == "" and line else line
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _drawable(letter: str) -> str:
+    if letter == "\n":
+        return "\N{SYMBOL FOR NEWLINE}"
+    return letter if letter.isprintable() and _font().get_char_index(ord(letter)) else "\N{WHITE SQUARE}"
+
+
+@functools.cache
+def _font():
+    return mpl.font_manager.get_font(mpl.font_manager.findfont(mpl.font_manager.FontProperties()))
 
 
 def number(value: float) -> str:
     """A number short enough for a cell."""
     if not math.isfinite(value):
         return str(value).upper() if value != value else ("−∞" if value < 0 else "∞")
+    if 0 < abs(value) < 0.01:
+        return f"{value:.0e}".replace("e-0", "e−").replace("-", "−")
     text = f"{value:.2f}" if abs(value) < 10 else f"{value:.0f}" if abs(value) < 1000 else f"{value:.0e}"
     text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
     return text.replace("-", "−") if text not in ("-0", "0") else "0"
@@ -326,7 +401,9 @@ def matrix(tensor: Tensor, name: str) -> tuple[Tensor, tuple[int, ...]]:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} ({type(tensor).__name__}) must be a tensor")
     if tensor.dim() < 2 or tensor.numel() == 0:
-        raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected (..., rows, columns) with at least one of each")
+        raise ValueError(
+            f"{name} has shape {tuple(tensor.shape)}; expected (..., rows, columns) with at least one of each"
+        )
     return tensor.reshape(-1, *tensor.shape[-2:])[0], tuple(tensor.shape[:-2])
 
 

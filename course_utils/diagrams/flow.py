@@ -9,7 +9,22 @@ from torch import Tensor
 
 from ..attention import masked_softmax
 from .drawing import (
-    CELL, LABEL, NAME, OPERATION, ROLES, SHAPE, SMALL, SOFT, Sheet, labels, matrix, number, number_sum, short, stacked, true_where,
+    CELL,
+    LABEL,
+    NAME,
+    OPERATION,
+    ROLES,
+    SHAPE,
+    SMALL,
+    SOFT,
+    Sheet,
+    labels,
+    matrix,
+    number,
+    number_sum,
+    short,
+    stacked,
+    true_where,
 )  # fmt: skip
 
 GAP = 0.5
@@ -53,7 +68,9 @@ def attention_flow(
     output = weights @ v  # (L_q, d_v)
     row, feature = follow if follow is not None else (len(q) - 1, 0)
     if not (0 <= row < len(q) and 0 <= feature < v.shape[1]):
-        raise ValueError(f"follow ({row}, {feature}) must be a cell of the output, which has shape {tuple(output.shape)}")
+        raise ValueError(
+            f"follow ({row}, {feature}) must be a cell of the output, which has shape {tuple(output.shape)}"
+        )
     queries, keys = labels(queries, len(q), "queries"), labels(keys, len(k), "keys")
 
     sheet, many = Sheet(), stacked(leading)
@@ -79,7 +96,12 @@ def attention_flow(
     sheet.text(crossing, half - 0.22, f"× {number(scale)}" if scale != 1 else "", SHAPE, SOFT)
     x = card_s.right + 1.35
     sheet.arrow((card_s.right + 0.12 + 0.07 * (min(many, 4) - 1), half), (x - 0.08, half))
-    sheet.text((card_s.right + x) / 2, half + 0.08, "mask, softmax\nover keys" if mask is not None else "softmax\nover keys", va="bottom")
+    sheet.text(
+        (card_s.right + x) / 2,
+        half + 0.08,
+        "mask, softmax\nover keys" if mask is not None else "softmax\nover keys",
+        va="bottom",
+    )
     card_w = sheet.card(
         weights, x, 0, "weights", name="weights", shape=shape(*weights.shape, "L_q, L_k"), columns=keys, hidden=~allowed,
         shades=True, limit=1.0, **how,
@@ -88,7 +110,15 @@ def attention_flow(
     sheet.text((card_w.right + x) / 2, half, "@", OPERATION + 3)
     card_o = sheet.card(output, x, 0, "output", name="output", shape=shape(*output.shape, "L_q, d_v"), **how)
     card_v = sheet.card(
-        v, x, above, "value", name="V", shape=shape(*v.shape, "L_k, d_v").replace("\n", "  "), rows=keys, below=False, **how
+        v,
+        x,
+        above,
+        "value",
+        name="V",
+        shape=shape(*v.shape, "L_k, d_v").replace("\n", "  "),
+        rows=keys,
+        below=False,
+        **how,
     )
     _frames(sheet, (card_q, card_k, card_s, card_w, card_v, card_o), row, looked, feature)
     who = f"“{short(queries[row])}”" if queries else f"query {row}"

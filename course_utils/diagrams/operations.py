@@ -8,7 +8,19 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from .drawing import (
-    CELL, LABEL, NAME, OPERATION, ROLES, SHAPE, SOFT, Card, Sheet, labels, matrix, number_sum, stacked,
+    CELL,
+    LABEL,
+    NAME,
+    OPERATION,
+    ROLES,
+    SHAPE,
+    SOFT,
+    Card,
+    Sheet,
+    labels,
+    matrix,
+    number_sum,
+    stacked,
 )  # fmt: skip
 
 MOST = 8
@@ -108,28 +120,36 @@ def split_merge(x: Shaped[Tensor, "L d_model"], num_heads: int, tokens: Sequence
     d_head, named = d_model // num_heads, labels(tokens, length, "tokens")
     owners = (torch.arange(d_model) // d_head).expand(length, -1)
     sheet = Sheet()
-    whole = _owned(sheet, values, owners, 0, 0, named, most=12)
+    most, cell = (8, 0.3) if d_model <= 8 else (6, 0.3)
+    whole = _owned(sheet, values, owners, 0, 0, named, most=most, cell=cell)
     shown = list(range(num_heads)) if num_heads <= 4 else [0, 1, None, num_heads - 1]
-    tall = CELL * min(length, 12)
-    x_heads, step = whole.right + 1.35, tall + 0.42
+    tall = whole.height
+    x_heads, step = whole.right + 1.0, tall + 0.42
     y = (whole.height + step * len(shown) - 0.42) / 2 - tall
     for head in shown:
         if head is None:
             sheet.text(x_heads + 0.4, y + tall / 2, "⋮", NAME, SOFT)
         else:
             piece = slice(head * d_head, (head + 1) * d_head)
-            card = _owned(sheet, values[:, piece], owners[:, piece], x_heads, y, most=12)
+            card = _owned(sheet, values[:, piece], owners[:, piece], x_heads, y, most=most, cell=cell)
             sheet.text(card.x, card.top + 0.05, f"head {head}", LABEL, HEADS[head % len(HEADS)], ha="left", va="bottom")
             right = card.right
         y -= step
     low = y + step
-    again = _owned(sheet, values, owners, right + 1.35, 0, most=12)
+    again = _owned(sheet, values, owners, right + 1.0, 0, most=most, cell=cell)
     half = whole.height / 2
     sheet.arrow((whole.right + 0.12, half), (x_heads - 0.14, half), "split")
     sheet.arrow((right + 0.14, half), (again.x - 0.12, half), "merge")
     for card in (whole, again):
         sheet.text(card.x + card.width / 2, -0.1, f"(L, d_model)\n({length}, {d_model})", SHAPE, SOFT, va="top")
-    sheet.text((x_heads + right) / 2, min(low, -0.0) - 0.1, f"(H, L, d_head)\n({num_heads}, {length}, {d_head})", SHAPE, SOFT, va="top")
+    sheet.text(
+        (x_heads + right) / 2,
+        min(low, -0.0) - 0.1,
+        f"(H, L, d_head)\n({num_heads}, {length}, {d_head})",
+        SHAPE,
+        SOFT,
+        va="top",
+    )
     return sheet.done(
         f"Splitting {length} tokens of {d_model} features into {num_heads} heads of {d_head} features each, and merging them: "
         "each head gets neighboring features of every token; merging puts them back in the same order."
@@ -137,10 +157,11 @@ def split_merge(x: Shaped[Tensor, "L d_model"], num_heads: int, tokens: Sequence
 
 
 def _owned(
-    sheet: Sheet, values: Tensor, owners: Tensor, x: float, y: float, rows: Sequence[str] | None = None, most: int = MOST
-) -> Card:
+    sheet: Sheet, values: Tensor, owners: Tensor, x: float, y: float, rows: Sequence[str] | None = None,
+    most: int = MOST, cell: float = CELL,
+) -> Card:  # fmt: skip
     """A card whose cells have the color of what they belong to."""
-    card = sheet.card(values * 0, x, y, rows=rows, most=most, write=False)
+    card = sheet.card(values * 0, x, y, rows=rows, most=most, write=False, cell=cell)
     for row in card.rows:
         for column in card.columns:
             if row is not None and column is not None:

@@ -36,11 +36,21 @@ def head_wiring(num_heads: int, num_kv_heads: int | None = None) -> Axes:
         sheet.text(gap + 0.21, 1.71, "⋯", NAME, SOFT)
     for y, said, role in ((1.71, "query heads", "query"), (0.66, "key heads", "key"), (0.21, "value heads", "value")):
         sheet.text(-0.12, y, said, LABEL, ROLES[role], ha="right", weight="bold")
-    kind = "multi-head attention" if kv == num_heads else "multi-query attention" if kv == 1 else "grouped-query attention"
+    kind = (
+        "multi-head attention" if kv == num_heads else "multi-query attention" if kv == 1 else "grouped-query attention"
+    )
     said = f"{kind}:  {num_heads} query heads,  {kv} of keys and values"
     sheet.text(0, 2.05, said, LABEL, ha="left", va="bottom")
     if group > 1:
-        sheet.text(0, -0.12, f"{group} query heads share one; the cache is {group} times smaller", SHAPE, SOFT, ha="left", va="top")
+        sheet.text(
+            0,
+            -0.12,
+            f"{group} query heads share one; the cache is {group} times smaller",
+            SHAPE,
+            SOFT,
+            ha="left",
+            va="top",
+        )
     return sheet.done(
         f"{kind.capitalize()}: {num_heads} query heads and {kv} heads of keys and values; "
         + (f"{group} neighboring query heads read the same one." if group > 1 else "each query head reads its own.")
@@ -81,17 +91,33 @@ def cache_strip(tokens: Sequence[str], prompt: int = 1, *, cached: bool = True) 
         sheet.text(-0.12, y + CELL / 2, said, LABEL, ha="right")
         amount = per_step[end - prompt]
         sheet.text(
-            len(columns) * width + 0.12, y + CELL / 2, f"computes {amount}, says “{short(tokens[end])}”", LABEL, SOFT, ha="left"
+            len(columns) * width + 0.12,
+            y + CELL / 2,
+            f"computes {amount}, says “{short(tokens[end])}”",
+            LABEL,
+            SOFT,
+            ha="left",
         )
     for at, column in enumerate(columns):
         if column is not None:
-            sheet.text(at * width + width / 2 - 0.05, 0.08, short(tokens[column]), LABEL, ha="left", va="bottom", rotation=50)
+            sheet.text(
+                at * width + width / 2 - 0.05, 0.08, short(tokens[column]), LABEL, ha="left", va="bottom", rotation=50
+            )
     bottom = -(len(rows) + 1) * (CELL + 0.06)
     how = "with a cache" if cached else "without a cache"
-    sheet.text(-0.12, bottom + 0.1, f"{how}: keys and values of {made} positions computed for {len(steps)} tokens", LABEL, ha="left", va="top")
+    sheet.text(
+        -0.12,
+        bottom + 0.1,
+        f"{how}: keys and values of {made} positions computed for {len(steps)} tokens",
+        LABEL,
+        ha="left",
+        va="top",
+    )
     return sheet.done(
         f"Writing {len(steps)} tokens after a prompt of {prompt} {how}: keys and values of {made} positions are computed in all"
-        + (", each position once; the others are kept from before." if cached else ", every position again in each step.")
+        + (
+            ", each position once; the others are kept from before."
+            if cached
+            else ", every position again in each step."
+        )
     )
-
-
