@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from ..attention import AdditiveAttention
 from ..multi_head import MultiHeadAttention
 from .dataflow import Block, Call, seen, trace
-from .drawing import LABEL, NUMBER, OPERATION, ROLES, SHAPE, SOFT, Sheet
+from .drawing import Sheet
+from .palette import LABEL, NUMBER, OPERATION, ROLES, SHAPE, SOFT
 
 WIDE, TALL, GAP, APART = 2.3, 0.44, 0.36, 1.65
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from .drawing import LABEL, NUMBER, ROLES, SHAPE, SOFT, Sheet, number, short
+from .drawing import Sheet
+from .palette import LABEL, NUMBER, ROLES, SHAPE, SOFT
+from .words import number, short
 
 STEP, ROW, BOX = 1.75, 0.4, 1.0
 

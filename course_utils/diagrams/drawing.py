@@ -1,88 +1,19 @@
-"""What every diagram is drawn with: a sheet measured in inches, cards for tensors, arrows for operations, one color a role.
-
-The same color is the same thing in the whole course. The colors are told apart by readers with any common color blindness
-(Okabe and Ito, "Color Universal Design", 2008), and every role is written beside its color as well.
-"""
+"""What every diagram is drawn with: a sheet measured in inches, with boxes, arrows, lines and words on it."""
 
 from __future__ import annotations
 
-import functools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import matplotlib as mpl
-import torch
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.transforms import Bbox
-from torch import Tensor
 
-ROLES = {
-    "query": "#0072B2", "key": "#D55E00", "value": "#009E73", "scores": "#5A5A5A", "weights": "#7A3E9D",
-    "output": "#9A6A00", "mask": "#8C8C8C", "cache": "#B0307A", "position": "#2A8FBD", "plain": "#404040",
-}  # fmt: skip
-INK, SOFT, FAINT = "#1F2328", "#59636E", "#D0D7DE"
-NAME, SHAPE, LABEL, NUMBER, OPERATION = 13.0, 9.5, 10.0, 9.0, 11.0  # font sizes in points
-CELL, SMALL = 0.34, 0.22  # inches; in small cells no numbers are written
-PAGE = 9.0  # inches; a wider figure is made smaller by the page, its letters too
-MOST = 12  # rows or columns that a card shows; more are cut, with dots
-MOST_NUMBERS = 64  # cells in which numbers are written
-DIVERGING = "RdBu_r"
-SHADES = {role: LinearSegmentedColormap.from_list(role, ("#FFFFFF", color)) for role, color in ROLES.items()}
-
-
-@dataclass(frozen=True)
-class Card:
-    """A tensor on a sheet: where it lies and where its cells are.
-
-    Args:
-        x: Left edge, in inches.
-        y: Bottom edge.
-        rows: Indices of the rows that are shown, from the top; None is a gap.
-        columns: The same from the left.
-        cell: Width and height of a cell.
-    """
-
-    x: float
-    y: float
-    rows: tuple[int | None, ...]
-    columns: tuple[int | None, ...]
-    cell: float = CELL
-
-    @property
-    def width(self) -> float:
-        """In inches."""
-        return self.cell * len(self.columns)
-
-    @property
-    def height(self) -> float:
-        """In inches."""
-        return self.cell * len(self.rows)
-
-    @property
-    def right(self) -> float:
-        """The right edge."""
-        return self.x + self.width
-
-    @property
-    def top(self) -> float:
-        """The top edge."""
-        return self.y + self.height
-
-    def box(self, row: int | None = None, column: int | None = None) -> tuple[float, float, float, float] | None:
-        """Left, bottom, width, height of a cell, a row, a column or the whole; None where that is not shown."""
-        if (row is not None and row not in self.rows) or (column is not None and column not in self.columns):
-            return None
-        left = 0 if column is None else self.columns.index(column)
-        above = 0 if row is None else self.rows.index(row)
-        wide = len(self.columns) if column is None else 1
-        tall = len(self.rows) if row is None else 1
-        bottom = self.top - (above + tall) * self.cell
-        return self.x + left * self.cell, bottom, wide * self.cell, tall * self.cell
+from .palette import FAINT, INK, LABEL, NUMBER, OPERATION, ROLES, SHADES, SOFT
+from .words import cell_number
 
 
 class Sheet:
@@ -96,97 +27,6 @@ class Sheet:
         self.ax.set_axis_off()
         self._off = 15.0  # so that what is drawn left of 0 or below it is on the figure too
 
-    def card(
-        self,
-        values: Tensor,
-        x: float,
-        y: float,
-        role: str = "plain",
-        *,
-        name: str = "",
-        shape: str = "",
-        rows: Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
-        hidden: Tensor | None = None,
-        shades: bool = False,
-        limit: float | None = None,
-        write: bool | None = None,
-        stack: int = 1,
-        below: bool = True,
-        cell: float = CELL,
-        most: int = MOST,
-    ) -> Card:
-        """Draw a matrix.
-
-        Args:
-            values: ``(n, m)``.
-            x: Left edge.
-            y: Bottom edge.
-            role: Whose color the frame has.
-            name: Written below it (or above), in the color of the role.
-            shape: Written under the name.
-            rows: A label for each row, at the left.
-            columns: A label for each column, above it.
-            hidden: ``(n, m)``, True where a cell is hidden by a mask: hatched.
-            shades: Colors from white (0) to the role's (1), in place of blue, white and red.
-            limit: The size that has the darkest color; None: that of the largest.
-            write: Whether numbers are written into the cells; None: if there are few.
-            stack: How many such cards lie behind one another.
-            below: Whether name and shape stand below the card, not above it.
-            cell: Width and height of a cell.
-            most: How many rows and columns are shown; of more, the middle is left out.
-        """
-        values = values.detach().double()
-        shown = Card(x, y, part(values.shape[0], most), part(values.shape[1], most), cell)
-        for behind in reversed(range(1, min(stack, 4))):
-            self._frame(x + 0.07 * behind, y + 0.07 * behind, shown.width, shown.height, role, 1.2)
-        finite = values[values.isfinite()].abs()
-        limit = limit or (float(finite.max()) if finite.numel() else 1.0) or 1.0
-        write = values.numel() <= MOST_NUMBERS and cell >= CELL if write is None else write
-        for row in shown.rows:
-            for column in shown.columns:
-                self._cell(shown, values, row, column, hidden, SHADES[role] if shades else None, limit, write)
-        self._frame(x, y, shown.width, shown.height, role, 2.2, face="none")
-        self._labels(shown, rows, columns, lift=0.07 * (min(stack, 4) - 1))
-        where = y - 0.08 if below else shown.top + 0.1 + 0.07 * (min(stack, 4) - 1)
-        middle, up = x + shown.width / 2, "top" if below else "bottom"
-        if name and below:
-            self.text(middle, where, name, NAME, ROLES[role], va=up, weight="bold")
-            self.text(middle, where - 0.25, shape, SHAPE, SOFT, va=up)
-        elif name:
-            self.text(middle, where + 0.2, name, NAME, ROLES[role], va=up, weight="bold")
-            self.text(middle, where, shape, SHAPE, SOFT, va=up)
-        return shown
-
-    def _cell(self, card, values, row, column, hidden, shades, limit, write) -> None:
-        place = (card.columns.index(column), card.rows.index(row))
-        x, y = card.x + place[0] * card.cell, card.top - (place[1] + 1) * card.cell
-        if row is None or column is None:
-            self.ax.add_patch(self._rectangle(x, y, card.cell, card.cell, facecolor="white", edgecolor="none"))
-            self.text(x + card.cell / 2, y + card.cell / 2, "⋯" if row is not None else "⋮", LABEL, SOFT)
-            return
-        value = float(values[row, column])
-        if hidden is not None and bool(hidden[row, column]):
-            self.ax.add_patch(
-                self._rectangle(
-                    x, y, card.cell, card.cell, facecolor="white", edgecolor="#A8A8A8", hatch="////", lw=0.5
-                )
-            )
-            return
-        color, ink = "white", INK
-        if not math.isfinite(value):
-            color = "#FFD7D5"
-        elif value != 0:
-            share = value / limit
-            color = (
-                shades(min(share, 1.0)) if shades else mpl.colormaps[DIVERGING](0.5 + 0.45 * max(-1.0, min(1.0, share)))
-            )
-            ink = "white" if _luminance(color) < 0.42 else INK
-        self.ax.add_patch(self._rectangle(x, y, card.cell, card.cell, facecolor=color, edgecolor=FAINT, lw=0.6))
-        if write and (value != 0 or not shades):
-            said = cell_number(value)
-            self.text(x + card.cell / 2, y + card.cell / 2, said, NUMBER if len(said) <= 3 else NUMBER - 0.8, ink)
-
     def cell(self, x: float, y: float, width: float, height: float, value: float, color: str) -> None:
         """One cell with a number, lightly filled with a color."""
         face = LinearSegmentedColormap.from_list("", ("#FFFFFF", color))(0.35)
@@ -199,29 +39,6 @@ class Sheet:
         self.ax.add_patch(
             self._rectangle(x, y, side, side, edgecolor="white" if filled else "#B8B8B8", lw=0.5, **style)
         )
-
-    def _labels(self, card: Card, rows: Sequence[str] | None, columns: Sequence[str] | None, lift: float) -> None:
-        for row in card.rows if rows is not None else ():
-            if row is not None:
-                _, bottom, _, height = card.box(row=row)
-                self.text(card.x - 0.08, bottom + height / 2, short(rows[row]), LABEL, ha="right")
-        for column in card.columns if columns is not None else ():
-            if column is not None:
-                left, _, width, _ = card.box(column=column)
-                self.text(
-                    left + width / 2 - 0.02,
-                    card.top + 0.09 + lift,
-                    short(columns[column]),
-                    LABEL,
-                    ha="left",
-                    va="bottom",
-                    rotation=60,
-                )
-
-    def mark(self, card: Card, row: int | None = None, column: int | None = None, color: str = "black") -> None:
-        """A thick frame around a cell, a row or a column."""
-        if box := card.box(row, column):
-            self.ax.add_patch(self._rectangle(*box, facecolor="none", edgecolor=color, lw=2.4, zorder=6))
 
     def arrow(
         self, start: tuple[float, float], end: tuple[float, float], said: str = "", color: str = SOFT, bend: float = 0.0,
@@ -253,8 +70,8 @@ class Sheet:
         """A rounded box with words in it."""
         face = SHADES[role](fill)
         patch = FancyBboxPatch(
-            (self._off + x + 0.04, self._off + y + 0.04), width - 0.08, height - 0.08, boxstyle="round,pad=0.04,rounding_size=0.06",
-            facecolor=face, edgecolor=ROLES[role], lw=1.4, linestyle="--" if dashed else "-", zorder=4,
+            (self._off + x + 0.04, self._off + y + 0.04), width - 0.08, height - 0.08,
+            boxstyle="round,pad=0.04,rounding_size=0.06", facecolor=face, edgecolor=ROLES[role], lw=1.4, linestyle="--" if dashed else "-", zorder=4,
         )  # fmt: skip
         self.ax.add_patch(patch)
         if said:
@@ -332,99 +149,3 @@ class Sheet:
                 x, y, width, height, facecolor=face, edgecolor=ROLES[role], lw=line, zorder=5 if face == "none" else 3
             )
         )
-
-
-def part(count: int, most: int = MOST) -> tuple[int | None, ...]:
-    """Which of ``count`` rows are shown: all, or the first ones, a gap (None) and the last."""
-    return tuple(range(count)) if count <= most else (*range(most - 2), None, count - 1)
-
-
-def short(label: str, most: int = 12) -> str:
-    """A token on one line, nothing invisible in it, long ones cut; for letters that the font has not stands a box."""
-    line = "".join(map(_drawable, label))
-    line = line.replace(" ", "\N{OPEN BOX}") if line.strip() == "" and line else line
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def _drawable(letter: str) -> str:
-    if letter == "\n":
-        return "\N{SYMBOL FOR NEWLINE}"
-    return letter if letter.isprintable() and _font().get_char_index(ord(letter)) else "\N{WHITE SQUARE}"
-
-
-@functools.cache
-def _font():
-    return mpl.font_manager.get_font(mpl.font_manager.findfont(mpl.font_manager.FontProperties()))
-
-
-def number(value: float) -> str:
-    """A number short enough for a cell."""
-    if not math.isfinite(value):
-        return str(value).upper() if value != value else ("−∞" if value < 0 else "∞")
-    if 0 < abs(value) < 0.01:
-        return f"{value:.0e}".replace("e-0", "e−").replace("-", "−")
-    text = f"{value:.2f}" if abs(value) < 10 else f"{value:.0f}" if abs(value) < 1000 else f"{value:.0e}"
-    text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-    return text.replace("-", "−") if text not in ("-0", "0") else "0"
-
-
-def cell_number(value: float) -> str:
-    """As ``number``, and without the zero before the point: at most four letters, if it can be."""
-    text = number(value) if abs(value) < 1 or value == int(value) else number(round(value, 1))
-    return text.replace("0.", ".", 1) if text.lstrip("−").startswith("0.") else text
-
-
-def labels(given: Sequence[str] | None, count: int, name: str) -> list[str] | None:
-    """Labels as texts.
-
-    Raises:
-        ValueError: There are not ``count`` of them.
-    """
-    if given is None:
-        return None
-    if len(given) != count:
-        raise ValueError(f"{name} ({len(given)}) must be one for each of the {count} rows that it names")
-    return [str(label) for label in given]
-
-
-def _luminance(color) -> float:
-    red, green, blue = color[:3]
-    return 0.299 * red + 0.587 * green + 0.114 * blue
-
-
-def matrix(tensor: Tensor, name: str) -> tuple[Tensor, tuple[int, ...]]:
-    """The first matrix of a tensor with any leading axes, and the sizes of those.
-
-    Raises:
-        ValueError: It has fewer than two axes or no number.
-    """
-    if not isinstance(tensor, Tensor):
-        raise TypeError(f"{name} ({type(tensor).__name__}) must be a tensor")
-    if tensor.dim() < 2 or tensor.numel() == 0:
-        raise ValueError(
-            f"{name} has shape {tuple(tensor.shape)}; expected (..., rows, columns) with at least one of each"
-        )
-    return tensor.reshape(-1, *tensor.shape[-2:])[0], tuple(tensor.shape[:-2])
-
-
-def stacked(leading: tuple[int, ...]) -> int:
-    """How many cards lie in a stack."""
-    return max(1, math.prod(leading))
-
-
-def number_sum(terms: Sequence[tuple[float, float]]) -> str:
-    """``0.75 · 8 + 0.25 · 4 = 7``, long ones cut in the middle."""
-    total = sum(a * b for a, b in terms)
-    written = [f"{number(a)} · {f'({number(b)})' if b < 0 else number(b)}" for a, b in terms]
-    if len(written) > 5:
-        written = [*written[:3], "…", written[-1]]
-    return f"{' + '.join(written)} = {number(total)}"
-
-
-def true_where(mask: Tensor | None, like: Tensor) -> Tensor:
-    """A mask broadcast to a matrix; all True where there is none."""
-    if mask is None:
-        return torch.ones_like(like, dtype=torch.bool)
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask has dtype {mask.dtype}; expected torch.bool, True where attention is allowed")
-    return mask

@@ -8,24 +8,9 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from ..attention import masked_softmax
-from .drawing import (
-    CELL,
-    LABEL,
-    NAME,
-    OPERATION,
-    ROLES,
-    SHAPE,
-    SMALL,
-    SOFT,
-    Sheet,
-    labels,
-    matrix,
-    number,
-    number_sum,
-    short,
-    stacked,
-    true_where,
-)  # fmt: skip
+from .cards import Table
+from .palette import CELL, LABEL, NAME, OPERATION, ROLES, SHAPE, SMALL, SOFT
+from .words import labels, matrix, number, number_sum, short, stacked, true_where
 
 GAP = 0.5
 MOST = 8
@@ -73,7 +58,7 @@ def attention_flow(
         )
     queries, keys = labels(queries, len(q), "queries"), labels(keys, len(k), "keys")
 
-    sheet, many = Sheet(), stacked(leading)
+    sheet, many = Table(), stacked(leading)
     large = max(*q.shape, *v.shape) > MOST
     how = {"stack": many, "cell": SMALL if large else CELL, "most": MOST}
     looked = int(weights[row].argmax())
@@ -132,15 +117,17 @@ def attention_flow(
     for place, line in enumerate(lines):
         sheet.text(-left - 0.08, -1.0 - 0.26 * place, line, LABEL, ha="left")
     hidden = int((~allowed).sum())
+    masked = f"{hidden} of them are masked; " if hidden else ""
     alt = (
-        f"Attention as a flow of cards. Q {tuple(q.shape)} times K turned gives scores {tuple(scores.shape)}; "
-        f"{f'{hidden} of them are masked; ' if hidden else ''}a softmax over the keys gives the weights; they mix the rows of V {tuple(v.shape)} "
-        f"into the output {tuple(output.shape)}. {lines[0]}. {lines[1]}. {who} looks most at {whom}, weight {number(float(weights[row, looked]))}."
+        f"Attention as a flow of cards. Q {tuple(q.shape)} times K turned gives scores {tuple(scores.shape)}; {masked}"
+        f"a softmax over the keys gives the weights; they mix the rows of V {tuple(v.shape)} into the output "
+        f"{tuple(output.shape)}. {lines[0]}. {lines[1]}. {who} looks most at {whom}, weight "
+        f"{number(float(weights[row, looked]))}."
     )
     return sheet.done(alt)
 
 
-def _frames(sheet: Sheet, cards, row: int, looked: int, feature: int) -> None:
+def _frames(sheet: Table, cards, row: int, looked: int, feature: int) -> None:
     query, key, scores, weights, value, output = cards
     sheet.mark(query, row=row)
     sheet.mark(key, column=looked)

@@ -3,7 +3,8 @@
 import torch
 from matplotlib.axes import Axes
 
-from .drawing import CELL, LABEL, ROLES, SHAPE, SOFT, Sheet
+from .cards import Table
+from .palette import CELL, LABEL, ROLES, SHAPE, SOFT
 
 SAID = {
     "query": "query: what a token asks", "key": "key: what a token offers", "value": "value: what a token hands over",
@@ -14,7 +15,7 @@ SAID = {
 
 def legend() -> Axes:
     """The colors of the roles, and how cells, masks, stacks and operations are drawn."""
-    sheet = Sheet()
+    sheet = Table()
     for place, (role, said) in enumerate(SAID.items()):
         x, y = (place // 4) * 3.6, -(place % 4) * 0.42
         sheet.box(x, y, 0.5, 0.34, "", role, fill=0.3)
@@ -33,6 +34,6 @@ def legend() -> Axes:
     return sheet.done(
         "Legend of all diagrams: "
         + "; ".join(SAID.values())
-        + ". Red cells are above 0, blue ones below, white ones exactly 0, "
-        "hatched ones hidden by a mask; a stack of cards is a batch or heads; an arrow is an operation; a circle with a plus a sum."
+        + ". Red cells are above 0, blue ones below, white ones exactly 0, hatched ones hidden by a mask; a stack of cards is a "
+        "batch or heads; an arrow is an operation; a circle with a plus a sum."
     )

@@ -6,7 +6,9 @@ from jaxtyping import Bool
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import LABEL, NAME, NUMBER, PAGE, ROLES, SOFT, Sheet, labels, short
+from .drawing import Sheet
+from .palette import LABEL, NAME, NUMBER, PAGE, ROLES, SOFT
+from .words import labels, short
 
 SQUARE, ROW_GAP = 0.2, 1.15
 

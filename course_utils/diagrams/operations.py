@@ -7,21 +7,9 @@ from jaxtyping import Shaped
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import (
-    CELL,
-    LABEL,
-    NAME,
-    OPERATION,
-    ROLES,
-    SHAPE,
-    SOFT,
-    Card,
-    Sheet,
-    labels,
-    matrix,
-    number_sum,
-    stacked,
-)  # fmt: skip
+from .cards import Card, Table
+from .palette import CELL, LABEL, NAME, OPERATION, ROLES, SHAPE, SOFT
+from .words import labels, matrix, number_sum, stacked
 
 MOST = 8
 HEADS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A3E9D", "#5A5A5A")
@@ -53,7 +41,7 @@ def matmul(
     row, column = follow
     if not (0 <= row < len(product) and 0 <= column < product.shape[1]):
         raise ValueError(f"follow {follow} must be a cell of the product, which has shape {tuple(product.shape)}")
-    sheet, how = Sheet(), {"stack": stacked(leading), "most": MOST}
+    sheet, how = Table(), {"stack": stacked(leading), "most": MOST}
     card_a = sheet.card(
         left, 0, 0, "query", name=names[0], shape=str(tuple(a.shape)), rows=labels(rows, len(left), "rows"), **how
     )
@@ -91,7 +79,7 @@ def reshape(x: Shaped[Tensor, "..."], *shape: int) -> Axes:
         raise ValueError(f"x {tuple(x.shape)} and shape {tuple(after.shape)} must have one or two axes each")
     before = x.reshape(1, -1) if x.dim() == 1 else x
     owners = torch.arange(len(before))[:, None].expand_as(before)
-    sheet = Sheet()
+    sheet = Table()
     card = _owned(sheet, before, owners, 0, 0)
     to = after.reshape(1, -1) if after.dim() == 1 else after
     other = _owned(sheet, to, owners.reshape(to.shape), card.right + 1.6, (card.height - CELL * min(len(to), MOST)) / 2)
@@ -119,7 +107,7 @@ def split_merge(x: Shaped[Tensor, "L d_model"], num_heads: int, tokens: Sequence
         raise ValueError(f"num_heads ({num_heads}) must divide d_model ({d_model})")
     d_head, named = d_model // num_heads, labels(tokens, length, "tokens")
     owners = (torch.arange(d_model) // d_head).expand(length, -1)
-    sheet = Sheet()
+    sheet = Table()
     most, cell = (8, 0.3) if d_model <= 8 else (6, 0.3)
     whole = _owned(sheet, values, owners, 0, 0, named, most=most, cell=cell)
     shown = list(range(num_heads)) if num_heads <= 4 else [0, 1, None, num_heads - 1]
@@ -157,7 +145,7 @@ def split_merge(x: Shaped[Tensor, "L d_model"], num_heads: int, tokens: Sequence
 
 
 def _owned(
-    sheet: Sheet, values: Tensor, owners: Tensor, x: float, y: float, rows: Sequence[str] | None = None,
+    sheet: Table, values: Tensor, owners: Tensor, x: float, y: float, rows: Sequence[str] | None = None,
     most: int = MOST, cell: float = CELL,
 ) -> Card:  # fmt: skip
     """A card whose cells have the color of what they belong to."""

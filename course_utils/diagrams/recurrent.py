@@ -6,7 +6,9 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import LABEL, NUMBER, ROLES, SHAPE, SOFT, Sheet, labels, number, short
+from .drawing import Sheet
+from .palette import LABEL, NUMBER, ROLES, SHAPE, SOFT
+from .words import labels, number, short
 
 TALL, MOST_WIDE = 0.36, 8.2  # inches
 PHASES = ("look", "step", "speak")

@@ -8,7 +8,9 @@ from matplotlib.axes import Axes
 from torch import Tensor, nn
 
 from .dataflow import Block, layers_of
-from .drawing import LABEL, NAME, NUMBER, ROLES, SHAPE, SOFT, Sheet, number, part
+from .drawing import Sheet
+from .palette import LABEL, NAME, NUMBER, ROLES, SHAPE, SOFT
+from .words import number, part
 
 WIDE, HIGH = 0.62, 1.5
 

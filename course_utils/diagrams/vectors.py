@@ -8,7 +8,9 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import LABEL, NAME, ROLES, SHAPE, SOFT, Sheet, labels, number, short
+from .drawing import Sheet
+from .palette import LABEL, NAME, ROLES, SHAPE, SOFT
+from .words import labels, number, short
 
 LONG = 1.7  # inches that the longest arrow has
 
@@ -152,7 +154,7 @@ def rotation(
         x, y = (place % 4) * 2.35, -(place // 4) * 2.95
         sheet.ring(x, y, radius)
         turned = [_turned(v, frequency * position) for v, position in ((q, m), (k, n))]
-        for before, after, role, position in ((q, turned[0], "query", m), (k, turned[1], "key", n)):
+        for before, after, role in ((q, turned[0], "query"), (k, turned[1], "key")):
             sheet.line([(x, y), (x + unit * before[0].item(), y + unit * before[1].item())], ROLES[role], 1.0, ":")
             end = (x + unit * after[0].item(), y + unit * after[1].item())
             sheet.arrow((x, y), end, color=ROLES[role], width=2.2)

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from .drawing import CELL, LABEL, NAME, NUMBER, ROLES, SHAPE, SOFT, Sheet, part, short
+from .drawing import Sheet
+from .palette import CELL, LABEL, NAME, NUMBER, ROLES, SHAPE, SOFT
+from .words import part, short
 
 
 def head_wiring(num_heads: int, num_kv_heads: int | None = None) -> Axes:

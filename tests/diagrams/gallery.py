@@ -94,22 +94,55 @@ def _recurrent(size: str) -> Axes:
 PICTURES: dict[str, Callable[[str], Axes]] = {
     "legend": lambda size: diagrams.legend(),
     "attention_flow": _flow,
-    "matmul": lambda size: diagrams.matmul(*{"small": (_random(1, 1), _random(1, 1)), "middle": (_random(3, 4), _random(4, 5)), "large": (_random(8, 30, 20), _random(8, 20, 40))}[size]),
-    "reshape": lambda size: diagrams.reshape(*{"small": (torch.ones(1), 1, 1), "middle": (torch.arange(12).view(3, 4), 2, 6), "large": (torch.arange(600).view(20, 30), 30, -1)}[size]),
-    "split_merge": lambda size: diagrams.split_merge(*{"small": (_random(1, 1), 1), "middle": (_random(3, 8), 2, WORDS[:3]), "large": (_random(28, 96), 12, LONG[:28])}[size]),
-    "head_wiring": lambda size: diagrams.head_wiring(*{"small": (1, 1), "middle": (8, 2), "large": (96, 8)}[size]),
-    "cache_strip": lambda size: diagrams.cache_strip({"small": ["a", "b"], "middle": WORDS[:6], "large": LONG}[size], cached=size != "large"),
     "transformer": _transformer,
     "decoder_only": lambda size: diagrams.architecture(_decoder_lm(size), (TOKENS,)),
     "recurrent": _recurrent,
     "residual_stream": lambda size: diagrams.residual_stream(_decoder_lm(size), (TOKENS,)),
-    "rotation": lambda size: diagrams.rotation(torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]), {"small": [(0, 0)], "middle": [(2, 1), (9, 8), (6, 0)], "large": [(n * n, n) for n in range(10)]}[size]),
     "mask_gallery": _masks,
     "beam_tree": _beams,
     "unrolled": _unrolled,
-    "projection": lambda size: diagrams.projection(*{"small": (torch.tensor([1.0, 0.0]), torch.tensor([1.0, 0.0])), "middle": (torch.tensor([-2.0, 1.5]), torch.tensor([1.0, 0.5])), "large": (torch.tensor([-300.0, 1000.0]), torch.tensor([0.02, 0.5]))}[size]),
-    "word_map": lambda size: diagrams.word_map(_random(*{"small": (2, 1), "middle": (12, 20), "large": (40, 300)}[size]), [f"word {n}" for n in range({"small": 2, "middle": 12, "large": 40}[size])]),
-}  # fmt: skip
+}
+
+
+def _add(draw: Callable[..., Axes], small: tuple, middle: tuple, large: tuple) -> None:
+    PICTURES[draw.__name__] = lambda size: draw(*{"small": small, "middle": middle, "large": large}[size])
+
+
+_add(
+    diagrams.matmul,
+    (_random(1, 1), _random(1, 1)),
+    (_random(3, 4), _random(4, 5)),
+    (_random(8, 30, 20), _random(8, 20, 40)),
+)
+_add(
+    diagrams.reshape,
+    (torch.ones(1), 1, 1),
+    (torch.arange(12).view(3, 4), 2, 6),
+    (torch.arange(600).view(20, 30), 30, -1),
+)
+_add(diagrams.split_merge, (_random(1, 1), 1), (_random(3, 8), 2, WORDS[:3]), (_random(28, 96), 12, LONG[:28]))
+_add(diagrams.head_wiring, (1, 1), (8, 2), (96, 8))
+_add(diagrams.cache_strip, (["a", "b"],), (WORDS[:6],), (LONG, 3))
+PAIR = (torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]))
+_add(
+    diagrams.rotation,
+    (*PAIR, [(0, 0)]),
+    (*PAIR, [(2, 1), (9, 8), (6, 0)]),
+    (*PAIR, [(n * n, n) for n in range(10)]),
+)
+_add(
+    diagrams.projection,
+    (torch.tensor([1.0, 0.0]), torch.tensor([1.0, 0.0])),
+    (torch.tensor([-2.0, 1.5]), torch.tensor([1.0, 0.5])),
+    (torch.tensor([-300.0, 1000.0]), torch.tensor([0.02, 0.5])),
+)
+NUMBERED = [f"word {n}" for n in range(40)]
+_add(
+    diagrams.word_map,
+    (_random(2, 1), NUMBERED[:2]),
+    (_random(12, 20), NUMBERED[:12]),
+    (_random(40, 300), NUMBERED),
+)
 
 
 def main(folder: Path) -> None:

@@ -6,7 +6,7 @@ import itertools
 import pytest
 from gallery import PICTURES, SIZES
 
-from course_utils.diagrams.drawing import PAGE
+from course_utils.diagrams.palette import PAGE
 
 LEAST_POINTS = 8.0
 TOUCHING = 0.012  # inches by which two boxes of letters may overlap: their boxes are larger than they are
