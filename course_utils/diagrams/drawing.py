@@ -71,7 +71,8 @@ class Sheet:
         face = SHADES[role](fill)
         patch = FancyBboxPatch(
             (self._off + x + 0.04, self._off + y + 0.04), width - 0.08, height - 0.08,
-            boxstyle="round,pad=0.04,rounding_size=0.06", facecolor=face, edgecolor=ROLES[role], lw=1.4, linestyle="--" if dashed else "-", zorder=4,
+            boxstyle="round,pad=0.04,rounding_size=0.06", facecolor=face, edgecolor=ROLES[role],
+            lw=1.4, linestyle="--" if dashed else "-", zorder=4,
         )  # fmt: skip
         self.ax.add_patch(patch)
         if said:

@@ -39,15 +39,21 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return str(value).upper() if value != value else ("−∞" if value < 0 else "∞")
     if 0 < abs(value) < 0.01:
-        return f"{value:.0e}".replace("e-0", "e−").replace("-", "−")
-    text = f"{value:.2f}" if abs(value) < 10 else f"{value:.0f}" if abs(value) < 1000 else f"{value:.0e}"
+        return f"{value:.0e}".replace("e-0", "e-").replace("-", "−")
+    text = (
+        f"{value:.2f}"
+        if abs(value) < 10
+        else f"{value:.0f}"
+        if abs(value) < 1000
+        else f"{value:.0e}".replace("e+0", "e")
+    )
     text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
     return text.replace("-", "−") if text not in ("-0", "0") else "0"
 
 
 def cell_number(value: float) -> str:
     """As ``number``, and without the zero before the point: at most four letters, if it can be."""
-    text = number(value) if abs(value) < 1 or value == int(value) else number(round(value, 1))
+    text = number(round(value, 1) if 1 <= abs(value) < 1000 else value)
     return text.replace("0.", ".", 1) if text.lstrip("−").startswith("0.") else text
 
 
