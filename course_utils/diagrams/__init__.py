@@ -1,7 +1,7 @@
 """Pictures of mechanisms, drawn from the tensors and modules that a lesson runs: tensors in, matplotlib Axes out.
 
 ``plotting`` draws measurements, this package how a thing works. Every function hands back an Axes of its own whose label is
-the alternative text, made from what was drawn: ``show(ax)`` displays both.
+the alternative text, made from what was drawn: ``plotting.show(ax)`` displays both.
 """
 
 from .architecture import architecture
