@@ -188,7 +188,7 @@ flow = widgets.see_through(asks, offers, hands_over, queries=words, keys=words)
 flow
 
 # %% [markdown]
-# Point at a cell and read where it comes from. Then drag the first number of *apple*'s query down to 0 (or choose it with the arrow keys and press −): from which token does it take most now? Switch the scaling off and watch the weights.
+# Point at a cell and read where it comes from. Then drag the first number of *apple*'s query down to 0 (or choose it with the arrow keys and press −): what are its weights now? Switch the scaling off and watch the weights.
 #
 # In symbols: with queries $Q$ of shape $(L_q, d_k)$, keys $K$ of shape $(L_k, d_k)$ and values $V$ of shape $(L_k, d_v)$:
 #
