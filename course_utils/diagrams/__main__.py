@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from matplotlib.axes import Axes
 
-from ..files import write_whole
+from ..files import replacing
 from ..plotting import png
 from .flow import attention_flow
 
@@ -21,4 +21,5 @@ def readme_picture() -> Axes:
 
 
 if __name__ == "__main__":
-    write_whole(Path(sys.argv[1]), png(readme_picture().figure, fitted=True))
+    with replacing(Path(sys.argv[1])) as unfinished:
+        unfinished.write_bytes(png(readme_picture().figure, fitted=True))
