@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from ..submissions.rebuild import Step
 from .cells import CellCode, read_cell
 from .hiding import hiding_in, unknown_name
-from .ready_made import ready_made, ready_made_in
 from .reach import Bindings, bindings_of, reached
+from .ready_made import ready_made, ready_made_in
 from .tampering import tampering_in
 
 MOST_SAID = 5  # of one exercise, of one cell
@@ -36,7 +36,8 @@ class Reading:
 
     def to_review(self, earned: set[str]) -> tuple[str, ...]:
         """What a person should look at, where the exercises in ``earned`` earned something."""
-        return (*self.noticed, *(line for number in self.hidden if number in earned for line in self.hidden[number]))
+        hidden = (line for number in self.hidden if number in earned for line in self.hidden[number])
+        return tuple(dict.fromkeys((*self.noticed, *hidden)))
 
 
 @dataclass(frozen=True)

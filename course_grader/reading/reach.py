@@ -161,8 +161,8 @@ def _note_classes_and_names(found: Bindings, statement: ast.AST) -> None:
     elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
         found.same |= {one.id: statement.value.id for one in statement.targets if isinstance(one, ast.Name)}
     elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-        if made := found.classes.get(root(statement.value.func) or ""):
-            found.classes |= {one.id: made for one in statement.targets if isinstance(one, ast.Name)}
+        made = found.classes.get(root(statement.value.func) or "")
+        found.classes |= {one.id: made for one in statement.targets if made and isinstance(one, ast.Name)}
 
 
 def _bind(found: Bindings, statement: ast.AST, cell: int) -> None:
