@@ -1,8 +1,8 @@
 """A cell as Python: what IPython makes of it, as a syntax tree that keeps the student's own lines.
 
-The kernel runs the student's text itself, so the same Python must be seen here. IPython's own translator says what that is;
-it can be made to take hours, so it is asked only where a cell is small enough for it, and a cell that is valid Python does
-not need it.
+The kernel runs the student's text itself, so the same Python must be seen here. IPython's own translator says what that
+is; it can be made to take hours, so it is asked only where a cell is small enough for it, and a cell that is valid Python
+does not need it.
 """
 
 import ast

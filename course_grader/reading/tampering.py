@@ -1,4 +1,4 @@
-"""Code that works on the place it runs in, rather than on an exercise. Nothing is earned by it; a person should look at it."""
+"""Code that works on the place it runs in, rather than on an exercise. It earns nothing; a person should look at it."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is off limits is found in what an answer reaches, and nowhere else; what hides is said with the student's line."""
+"""What is off limits is found in what an answer reaches, and nowhere else; what hides is said with its line."""
 
 import json
 import re
