@@ -1,8 +1,8 @@
 """Reading answers without running them: what an answer can reach, and whether that is off limits.
 
-While the probe runs, what is off limits raises (``checks.probes.guard``); but that guard lives in the student's kernel, where a
-student who knows how can take it down. This reading is done outside. It refuses what plainly names a ready-made; what hides from
-being read it cannot judge, and says so.
+While the probe runs, what is off limits raises (``checks.probes.guard``); but that guard lives in the student's kernel, where
+a student who knows how can take it down. This reading is done outside. It refuses what plainly names a ready-made; what
+hides from being read it cannot judge, and says so.
 """
 
 import ast
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from ..submissions.rebuild import Step
 from .cells import CellCode, read_cell
 from .hiding import hiding_in, unknown_name
-from .ready_made import ready_made, ready_made_in
 from .reach import Bindings, bindings_of, reached
+from .ready_made import ready_made, ready_made_in
 from .tampering import tampering_in
 
 MOST_SAID = 5  # of one exercise, of one cell
@@ -25,7 +25,7 @@ class Reading:
     Args:
         refused: Exercise -> what its answer uses, so that it earns nothing although it computes what is right.
         noticed: What an instructor may want to look at.
-        hidden: Exercise -> what in its answer could not be judged by reading; of interest where the answer earned something.
+        hidden: Exercise -> what in its answer could not be judged by reading; it matters where something was earned.
         unread: Exercise -> (line, the student's text there, why) of an answer that is not Python.
     """
 
@@ -36,7 +36,8 @@ class Reading:
 
     def to_review(self, earned: set[str]) -> tuple[str, ...]:
         """What a person should look at, where the exercises in ``earned`` earned something."""
-        return (*self.noticed, *(line for number in self.hidden if number in earned for line in self.hidden[number]))
+        hidden = (line for number in self.hidden if number in earned for line in self.hidden[number])
+        return tuple(dict.fromkeys((*self.noticed, *hidden)))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """A cell as Python: what IPython makes of it, as a syntax tree that keeps the student's own lines.
 
-The kernel runs the student's text itself, so the same Python must be seen here. IPython's own translator says what that is; it can be
-made to take hours, so it is asked only where a cell is small enough for it, and a cell that is valid Python needs it not at all.
+The kernel runs the student's text itself, so the same Python must be seen here. IPython's own translator says what that
+is; it can be made to take hours, so it is asked only where a cell is small enough for it, and a cell that is valid Python
+does not need it.
 """
 
 import ast
@@ -14,9 +15,10 @@ from dataclasses import dataclass, field
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-MOST_TOKENS = 60_000  # of a cell; no person writes more, and parsing takes seconds then
+MOST_TOKENS = 20_000  # of a cell; no person writes more, and parsing takes seconds then
 MOST_TRANSLATED = 250_000  # characters that the translator may look at: it begins again after each magic
-CALL = 50  # characters of the call that it makes of one
+COSTLY = 50  # characters that a magic, or what Python has no word for, is counted as
+NOT_PYTHON = re.compile(r"[$?!`]")
 MOST_LINE = 4_000
 TOKEN = re.compile(r"\w+|[^\w\s]")
 TRANSLATED = ("!", "?", "%", ",", ";", "/")  # what a line that is not Python begins with
@@ -56,7 +58,9 @@ class CellCode:
         return text if len(text) <= most else text[: most - 3] + "..."
 
     def _origin(self, line: int) -> int:
-        return self.origins[line - 1] if 0 < line <= len(self.origins) else line
+        if 0 < line <= len(self.origins):
+            return self.origins[line - 1]
+        return line - len(self.origins) + self.origins[-1] if self.origins else line
 
 
 @functools.lru_cache(maxsize=256)
@@ -70,7 +74,7 @@ def read_cell(text: str) -> CellCode:
         return CellCode(_with_timed_code(tree, 0), lines=lines)
     translated = _translated(text)
     if translated is None:
-        return CellCode(None, "it has too much in it that is not Python to be read", lines=lines)
+        return CellCode(None, problem or "it has too much in it that is not Python to be read", line, (), lines)
     tree, problem, line = _parsed(translated)
     cell = CellCode(None, problem, 0, tuple(_origins(lines, _lines(translated))), lines)
     if tree is None:
@@ -119,7 +123,8 @@ def _translated(text: str) -> str | None:
     """The cell as IPython translates it; None where that would take too long."""
     lines = text.splitlines()
     magics = sum(1 for line in lines if _may_be_translated(line))
-    if (magics + 2) * (len(text) + CALL * magics) > MOST_TRANSLATED or max(map(len, lines), default=0) > MOST_LINE:
+    length = len(text) + COSTLY * len(NOT_PYTHON.findall(text))
+    if (magics + 2) * (length + COSTLY * magics) > MOST_TRANSLATED or max(map(len, lines), default=0) > MOST_LINE:
         return None
     try:
         with warnings.catch_warnings():
@@ -197,7 +202,8 @@ def _expanded(statement: ast.stmt, depth: int) -> list[ast.stmt]:
     tree = _parsed(translated)[0] if translated is not None else None
     if tree is None:
         return [statement]
-    ast.increment_lineno(tree, statement.lineno - 1 + offset + len(code) - len(code.lstrip("\n")) * (not is_cell))
+    dropped = next((index for index, text in enumerate(code.splitlines()) if text.strip()), 0)
+    ast.increment_lineno(tree, statement.lineno - 1 + offset + dropped)
     body = _with_timed_code(tree, depth + 1).body
     if name == "timeit":  # it runs in a function of its own
         empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])

@@ -4,8 +4,8 @@ import ast
 import builtins
 import re
 
-from .ready_made import COURSE
 from .reach import Bindings, root
+from .ready_made import COURSE
 from .scopes import Placed
 
 # Modules that hand out nothing but what their names say. Whatever comes from elsewhere cannot be judged by reading.
@@ -17,7 +17,7 @@ KNOWN = {
 }  # fmt: skip
 # Of these modules only what is named here.
 ONLY = {
-    "inspect": {"signature", "Parameter", "Signature", "getsource", "getdoc", "isfunction", "isclass", "ismethod", "BoundArguments"},
+    "inspect": {"signature", "Parameter", "Signature", "getsource", "getdoc", "isfunction", "isclass", "ismethod"},
     "logging": {"getLogger", "info", "debug", "warning", "error", "basicConfig", "INFO", "DEBUG", "WARNING", "ERROR", "Logger"},
     "os": {"environ", "path", "getcwd", "cpu_count"},
     "sys": {"maxsize", "float_info", "stdout", "stderr", "version", "version_info", "getsizeof", "getrecursionlimit", "platform"},
@@ -30,7 +30,18 @@ NOT_OF = {  # known modules' parts that call what is named by a text, or run one
     "torch.export", "numpy.load", "numpy.ctypeslib", "numpy.f2py", "pandas.eval", "pandas.read_pickle",
 }  # fmt: skip
 RISKY = {"builtins", "ctypes", "gc", "importlib", "inspect", "modules", "pickle", "runpy", "subprocess", "sys", "_C"}
-CALLS = {"eval", "exec", "compile", "__import__", "globals", "breakpoint", "get_ipython", "__builtins__", "__loader__", "__spec__"}
+CALLS = {
+    "eval",
+    "exec",
+    "compile",
+    "__import__",
+    "globals",
+    "breakpoint",
+    "get_ipython",
+    "__builtins__",
+    "__loader__",
+    "__spec__",
+}
 ATTRIBUTES = {
     "__base__", "__bases__", "__builtins__", "__closure__", "__code__", "__func__", "__getattribute__", "__globals__",
     "__import__", "__loader__", "__mro__", "__reduce__", "__reduce_ex__", "__self__", "__spec__", "__subclasses__",

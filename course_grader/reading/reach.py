@@ -1,4 +1,4 @@
-"""What an answer leads to: its own definition and, from there, every definition whose name it takes from the notebook."""
+"""What an answer leads to: its own definition and, from there, every definition that it takes from the notebook by name."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -97,7 +97,7 @@ def bindings_of(trees: Iterable[tuple[ast.Module, int]]) -> Bindings:
 
 
 def reached(expression: str, bindings: Bindings) -> tuple[list[tuple[Placed, int]], dict[str, tuple[Placed, int]]]:
-    """Every node that ``expression`` leads to, with its cell; and the names on the way that nothing in sight gives a value."""
+    """Every node that ``expression`` leads to, with its cell; and the names on the way that nothing gives a value."""
     waiting: list[Part] = [(ast.parse(expression, mode="eval"), -1)]
     seen: set[int] = set()
     names: set[str] = set()
@@ -161,8 +161,8 @@ def _note_classes_and_names(found: Bindings, statement: ast.AST) -> None:
     elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
         found.same |= {one.id: statement.value.id for one in statement.targets if isinstance(one, ast.Name)}
     elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-        if made := found.classes.get(root(statement.value.func) or ""):
-            found.classes |= {one.id: made for one in statement.targets if isinstance(one, ast.Name)}
+        made = found.classes.get(root(statement.value.func) or "")
+        found.classes |= {one.id: made for one in statement.targets if made and isinstance(one, ast.Name)}
 
 
 def _bind(found: Bindings, statement: ast.AST, cell: int) -> None:

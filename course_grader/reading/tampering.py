@@ -1,4 +1,4 @@
-"""Code that works on the place it runs in, rather than on an exercise. Nothing is earned by it; a person should look at it."""
+"""Code that works on the place it runs in, rather than on an exercise. It earns nothing; a person should look at it."""
 
 import ast
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ INTERACTIVE = {
     "setprofile", "user_ns", "user_global_ns", "register_magic_function", "kernel_app", "run_cell_async", "run_code",
     "_getframe", "f_globals", "f_locals", "f_back", "__subclasses__", "__globals__", "__builtins__", "__code__",
 }  # fmt: skip
-RUNS_TEXT = {"eval", "exec", "__import__"}
+UNREADABLE = {"eval", "exec", "__import__", "globals"}
 INNER = (
     "course_grader", "torch.overrides", "torch._C", "torch.utils._python_dispatch", "torch.library", "sys.modules",
     "sys.meta_path", "sys.path_hooks", "sys.settrace", "sys.setprofile", "ctypes", "gc.get_objects", "gc.get_referrers",
@@ -22,7 +22,18 @@ INTERACTIVE_SHELL = "IPython.core.interactiveshell.InteractiveShell"
 OPEN = (f"{INTERACTIVE_SHELL}.ast_node_interactivity", "IPython.core.display", "IPython.core.pylabtools")
 ENTRANCES = tuple(f"course_utils.checks{name}" for name in ("", ".check", ".failing_case", ".NotYet"))
 CHECKS = "course_utils.checks"
-REPLACED = ("torch", "numpy", "course_utils", "course_grader", "IPython", "ipykernel", "sys", "json", "base64", "safetensors")
+REPLACED = (
+    "torch",
+    "numpy",
+    "course_utils",
+    "course_grader",
+    "IPython",
+    "ipykernel",
+    "sys",
+    "json",
+    "base64",
+    "safetensors",
+)
 FREE_TO_SET = ("torch.backends", "sys.stdout", "sys.stderr", "sys.path", "torch.set_default_dtype")
 MAGICS = {"run", "macro", "rerun", "store", "cython", "alias_magic"}  # they run what is not in the cell
 
@@ -40,14 +51,14 @@ def tampering_in(tree: ast.Module, bindings: Bindings) -> Iterator[tuple[ast.AST
 
 
 def _only_asked(tree: ast.Module) -> set[int]:
-    """What is only looked up: ``"google.colab" in sys.modules``."""
-    compared = (node for node in ast.walk(tree) if isinstance(node, ast.Compare))
-    return {
-        id(one)
-        for node in compared
-        for kind, one in zip(node.ops, node.comparators, strict=True)
-        if isinstance(kind, ast.In | ast.NotIn)
-    }
+    """What is only looked up: ``"google.colab" in sys.modules``, ``"f" in globals()``."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            for kind, one in zip(node.ops, node.comparators, strict=True):
+                if isinstance(kind, ast.In | ast.NotIn):
+                    found |= {id(one), id(one.func) if isinstance(one, ast.Call) else 0}
+    return found
 
 
 def _made(statement: ast.AST) -> list[str]:
@@ -69,8 +80,8 @@ def _said(placed: Placed, bindings: Bindings) -> str | None:
     if isinstance(node, ast.Call):
         return _call(placed, bindings)
     if isinstance(node, ast.Name):
-        if node.id in RUNS_TEXT and placed.scope.holder(node.id) is None and node.id not in bindings.parts:
-            return f"uses {node.id}, which runs what cannot be read"
+        if node.id in UNREADABLE and placed.scope.holder(node.id) is None and node.id not in bindings.parts:
+            return f"uses {node.id}, which reaches what cannot be read"
         if isinstance(node.ctx, ast.Load):
             return _reaches(bindings.meanings(node, placed.scope))
         return None
@@ -85,7 +96,9 @@ def _said(placed: Placed, bindings: Bindings) -> str | None:
 def _import(node: ast.Import | ast.ImportFrom) -> str | None:
     module = getattr(node, "module", None)
     fulls = {f"{module}.{alias.name}" if module else alias.name for alias in node.names} - set(ENTRANCES)
-    bad = {full for full in fulls if _is_inner(full) and not full.startswith("sys.modules")}  # the course imports it too
+    bad = {
+        full for full in fulls if _is_inner(full) and not full.startswith("sys.modules")
+    }  # the course imports it too
     return f"imports {', '.join(sorted(bad))}" if bad else None
 
 

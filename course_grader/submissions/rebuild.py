@@ -61,11 +61,12 @@ def rebuild(master: Master, handed: Iterable[Handed]) -> Rebuilt:
     own; where the student changed a given cell, the changed one runs after it, since honest answers use added imports.
     What a student wrote into a check's cell runs before the check, as it does in JupyterLab.
 
-    An answer counts where a student saw it pass. What stands in its own cell is checked where the check stands, as when all
-    cells run from top to bottom, whatever comes below. Where that cell is as it was handed out, empty, gone, or does not
-    make what the check looks at, but another cell of the student's does, that one is the answer, and the cell that was
-    left as it was does not run. If it stands above the check, the check is where it was; if all such cells stand below,
-    it comes after the last of them that stands before the next exercise's check, else after the last of all.
+    An answer counts where a student saw it pass. What stands in its own cell is checked where the check stands, as when
+    all cells run from top to bottom, whatever comes below. Where that cell is as it was handed out, empty, gone, or does
+    not make what the check looks at, but another cell of the student's does, that one is the answer, and the cell that
+    was left as it was does not run. If one stands above the check, the check is where it was; if all stand below, the
+    student ran cells out of order, and the check comes after the last of them that stands before the next exercise's
+    check, else after the last of all.
     """
     cells = list(handed)
     owner, noticed = _match(master, cells)
@@ -224,7 +225,9 @@ def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[s
             continue
         name = master.exercises[cell.number].expression
         left = [index for index in free if index not in owner]
-        named = [index for index in left if name in cells[index].text and name in defined_names(read_cell(cells[index].text))]
+        named = [
+            index for index in left if name in cells[index].text and name in defined_names(read_cell(cells[index].text))
+        ]
         here = [index for index in left if sections[index] == cell.number]
         for choice in ([i for i in named if i in here], named, here):
             if choice:
