@@ -26,7 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
         return show_room.main(arguments[1:])
     given = _parser().parse_args(arguments)
     try:
-        masters = load_masters(given.masters, given.lesson)
+        graded = load_masters(given.masters, given.lesson)
+        masters = load_masters(given.masters)  # the other lessons too: a file of one is not graded as another
         limits = Limits()
         if given.time_limit is not None:
             limits = replace(limits, notebook_s=given.time_limit, cell_s=min(limits.cell_s, given.time_limit))
@@ -40,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {problem}{hint}", file=sys.stderr)
         return 2
     terms = Terms(
-        masters_as_bytes(given.masters, masters),
+        masters_as_bytes(given.masters, graded),
         results.seed,
         limits,
         sandbox=not given.no_sandbox,
@@ -100,6 +101,7 @@ def _said(summary: Summary, output: Path, seconds: float) -> str:
         f"{len(summary.students)} students; {summary.graded} notebooks graded in {seconds:.0f} s, {summary.kept} kept from before"
     ]
     lines += [f"  not graded: {printable(name)}: {why}" for name, why in sorted(summary.problems.items())]
+    lines += [f"  not looked at: {name}" for name in summary.left_out]
     lines += [f"  to be looked at: {printable(name)}" for name in sorted(summary.review)]
     return "\n".join([*lines, f"{output / 'grades.csv'}, {output / 'feedback'}"])
 

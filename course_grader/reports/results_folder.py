@@ -31,11 +31,11 @@ class StoredResults:
 
     def result_path(self, student: str, label: str, lesson: str = "") -> Path:
         """Where the result of one file of one student for one lesson belongs."""
-        return self.folder / "results" / f"{_name(student, label, lesson)}.json"
+        return self.folder / "results" / f"{file_id(student, label, lesson)}.json"
 
     def feedback_path(self, student: str, label: str, lesson: str = "") -> Path:
         """Where the student's page belongs."""
-        return self.folder / "feedback" / f"{_name(student, label, lesson)}.html"
+        return self.folder / "feedback" / f"{file_id(student, label, lesson)}.html"
 
     def result(self, student: str, label: str, lesson: str = "") -> dict | None:
         """The stored result; None if there is none, or none that is whole."""
@@ -128,12 +128,6 @@ def _take(lock, folder: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise RuntimeError(f"output ({folder}): another grader is at work in this folder; wait until it ends") from None
-
-
-def _name(student: str, label: str, lesson: str) -> str:
-    """The lesson stands in the name: the same file name may come back with another lesson's work in it."""
-    name = file_id(student, label)
-    return f"{name}.{lesson}" if lesson else name
 
 
 def _read(path: Path) -> dict | None:

@@ -79,5 +79,5 @@ def test_what_cannot_be_read_earns_nothing_and_says_why(data, why):
 def test_the_key_changes_with_all_that_a_result_depends_on():
     given = terms()
     changed = [terms(seed="b"), terms(limits=Limits(cell_s=1)), terms(sandbox=False), terms(allowed=frozenset({"1.1"}))]
-    keys = [key(b"x", given), key(b"y", given), *(key(b"x", other) for other in changed)]
-    assert len(set(keys)) == len(keys) and key(b"x", terms()) == keys[0]
+    keys = [key(b"x", given, "01"), key(b"y", given, "01"), *(key(b"x", other, "01") for other in changed)]
+    assert len(set(keys)) == len(keys) and key(b"x", terms(), "01") == keys[0]
