@@ -6,16 +6,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.files import write_whole
-
 from .bounded import TooMuch, bounded
 from .cluster import run_cluster
 from .grade import Terms, failed, key, unreadable
 from .master import Master
 from .pool import Task, run_local
 from .reports.feedback import page
+from .reports.publish import check, publish
 from .reports.results_folder import ResultsFolder
-from .reports.table import table
 from .submissions.choose import Choice, choose
 from .submissions.find import find_submissions
 from .submissions.notebook import Unreadable
@@ -73,6 +71,7 @@ def grade_class(
         choices = choose(submissions, masters, terms.masters, terms.limits.submission_mb, bar.update)
     summary = Summary({choice.submission.student for choice in choices}, left_out=found.left_out)
     run = _Run(results, terms, summary)
+    check(results, merged(recorded(results.folder), [run.entry(choice) for choice in choices], terms.masters))
     counting = [choice for choice in choices if choice.counts]
     for choice in choices:
         if not choice.counts:
@@ -163,7 +162,7 @@ def _write_down(results: ResultsFolder, now: list[Entry], terms: Terms, masters:
     earlier = recorded(results.folder)
     entries = merged(earlier, now, terms.masters)
     record(results.folder, entries)
-    write_whole(results.folder / "grades.csv", table(entries, results, masters))
+    publish(results, entries, masters, {entry.lesson for entry in now if entry.counts})
     for student, label, lesson in {entry.result for entry in earlier} - {entry.result for entry in entries}:
         results.result_path(student, label, lesson).unlink(missing_ok=True)
         results.feedback_path(student, label, lesson).unlink(missing_ok=True)

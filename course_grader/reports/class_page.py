@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from course_utils.checks.catalogue import catalogue
 
 from .gradebook import Gradebook, Reason, Student
-from .html_page import code, page, text
+from .html_page import code, document, text
 from .lateness import said
 from .outcomes import words
 from .pictures import histogram, legend, shares
@@ -66,14 +66,19 @@ def class_page(book: Gradebook, results: StoredResults, same: SameAnswers) -> st
     for lesson in book.lessons:
         parts += _lesson(book, lesson)
     parts += [*_mistakes(mistakes), *_same(same.groups()), *_review(book, results), *_lists(book)]
-    return page("The class", parts, STYLE)
+    return document("The class", parts, STYLE)
 
 
 def _top(book: Gradebook) -> list[str]:
     handed_in = sum(student.handed_in for student in book.students)
     count = f"{len(book.students)} students, {handed_in} handed something in"
     lessons = ", ".join(book.lessons) or "none"
-    places = {"mistakes": "Mistakes", "same": "Same answers", "review": "To be looked at", "lists": "Late, by hand, missing"}
+    places = {
+        "mistakes": "Mistakes",
+        "same": "Same answers",
+        "review": "To be looked at",
+        "lists": "Late, by hand, missing",
+    }
     links = "".join(f'<a href="#{place}">{name}</a>' for place, name in places.items())
     return ["<h1>The class</h1>", f'<p class="meta">{count} · lessons: {lessons}</p>', f"<nav>{links}</nav>"]
 
@@ -132,7 +137,9 @@ def _same(groups: list[Same]) -> list[str]:
     if not groups:
         return [*parts, "<p>No two students handed in the same answer of some length.</p>"]
     told = "The same but for blanks and comments. Short answers and those equal to the course's solution are left out. "
-    parts.append(f'<p class="faint">{told}It is a hint: students may have worked together, as they were allowed to.</p>')
+    parts.append(
+        f'<p class="faint">{told}It is a hint: students may have worked together, as they were allowed to.</p>'
+    )
     for group in groups[:MOST_SAME]:
         head = f"{text(group.number)}: {len(group.students)} students: {_names(group.students, 60)}"
         parts.append(f"<details><summary>{head}</summary>{code(group.code)}</details>")
@@ -184,7 +191,9 @@ def _lists(book: Gradebook) -> list[str]:
             if told := lateness(lesson, work):
                 late.append((student.name, told))
             if work.decided:
-                hand.append((student.name, f"lesson {lesson}: {work.points:g} instead of {work.earned:g}. {work.comment}"))
+                hand.append(
+                    (student.name, f"lesson {lesson}: {work.points:g} instead of {work.earned:g}. {work.comment}")
+                )
             elif work.comment:
                 hand.append((student.name, f"lesson {lesson}: {work.comment}"))
             for number, mark in work.marks.items():
@@ -210,5 +219,3 @@ def _names(students: Iterable[str], most: int = MOST_NAMES) -> str:
     names = list(dict.fromkeys(students))
     shown = ", ".join(text(name, 60) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
-
-

@@ -84,7 +84,9 @@ def load(folder: Path) -> ClassRecord:
             lesson: Deadline(datetime.fromisoformat(one["due"]), parse_policy(one["late"]) if one["late"] else None)
             for lesson, one in told["deadlines"].items()
         }
-        return ClassRecord(deadlines, None if told["roster"] is None else tuple(Person(**one) for one in told["roster"]))
+        return ClassRecord(
+            deadlines, None if told["roster"] is None else tuple(Person(**one) for one in told["roster"])
+        )
     except FileNotFoundError:
         return ClassRecord()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:

@@ -7,7 +7,7 @@ from course_utils.checks.catalogue import catalogue
 
 from ..names import printable
 from .gradebook import Mark, Work
-from .html_page import code, page, text
+from .html_page import code, document, text
 from .lateness import said
 from .outcomes import words
 
@@ -18,7 +18,7 @@ p{margin:.4rem 0}.hand{border-left:3px solid var(--limits);padding-left:.6rem}
 """.strip()
 
 
-def feedback(student: str, label: str, result: dict, work: Work | None = None) -> str:
+def page(student: str, label: str, result: dict, work: Work | None = None) -> str:
     """The student's page.
 
     Args:
@@ -43,7 +43,7 @@ def feedback(student: str, label: str, result: dict, work: Work | None = None) -
     if lines:
         items = "".join(f"<li>{text(line, 300)}</li>" for line in lines)
         parts.append(f"<h2>About the notebook</h2><ul>{items}</ul>")
-    return page(title, parts, STYLE)
+    return document(title, parts, STYLE)
 
 
 def _points(result: dict, work: Work) -> list[str]:
@@ -63,7 +63,9 @@ def _points(result: dict, work: Work) -> list[str]:
             kept = f"{work.earned:g} points before that, {final:g} after it"
             parts.append(f"<p>Handed in {day} late{text(policy)}: {kept}. A day that has begun counts as a day.</p>")
     if known and work.decided:
-        parts.append(f'<p class="hand">Your instructor set the points of this lesson by hand (before: {work.earned:g}).</p>')
+        parts.append(
+            f'<p class="hand">Your instructor set the points of this lesson by hand (before: {work.earned:g}).</p>'
+        )
     if work.comment:
         parts.append(f'<p class="hand">Your instructor writes: {text(work.comment, 2_000)}</p>')
     return parts

@@ -138,12 +138,8 @@ def make(
         worth = lessons.setdefault(one.lesson, all_of_it)
         if one.exercise:
             worth.setdefault(one.exercise, all_of_it[one.exercise])
-    by_name = _by_name(rows)
-    for one in overrides:
-        found = by_name.get(one.student, [])
-        if len(found) != 1:
-            raise nobody(one, results.folder, by_name) if not found else _several(one, results.folder, found)
-        _decide(found[0], one)
+    for student, one in zip(_whose(overrides, rows, results.folder), overrides, strict=True):
+        _decide(student, one)
     lessons = {lesson: dict(sorted(lessons[lesson].items(), key=_order)) for lesson in sorted(lessons)}
     for student, _ in rows:
         for lesson, worth in lessons.items():
@@ -151,6 +147,15 @@ def make(
             work.marks = {number: work.marks.get(number, Mark()) for number in worth}
             _sum_up(student, lesson, work, record.deadlines.get(lesson))
     return Gradebook(lessons, [student for student, _ in rows], record)
+
+
+def check_names(entries: Iterable[Entry], record: ClassRecord, overrides: Iterable[Override], folder: Path) -> None:
+    """See that every override is about one student of the class.
+
+    Raises:
+        ValueError: It is about nobody, or about several.
+    """
+    _whose(list(overrides), _rows(entries, record), folder)
 
 
 def _order(item: tuple[str, float]) -> list[int]:
@@ -227,6 +232,17 @@ def _by_name(rows: list[tuple[Student, list[Entry]]]) -> dict[str, list[Student]
         for name in {shown for one in known for shown in names(one)}:
             found.setdefault(name, []).append(student)
     return found
+
+
+def _whose(overrides: list[Override], rows: list[tuple[Student, list[Entry]]], folder: Path) -> list[Student]:
+    """The student of each row of the overrides."""
+    by_name, students = _by_name(rows), []
+    for one in overrides:
+        found = by_name.get(one.student, [])
+        if len(found) != 1:
+            raise nobody(one, folder, by_name) if not found else _several(one, folder, found)
+        students += found
+    return students
 
 
 def _several(override: Override, folder: Path, found: list[Student]) -> ValueError:

@@ -35,11 +35,13 @@ def text(value: object, most: int = 120) -> str:
 
 def code(source: str) -> str:
     """A stranger's code as it is, for a page; what cannot be seen is shown as a sign."""
-    shown = "".join(letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in source)
+    shown = "".join(
+        letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in source
+    )
     return f'<pre class="code">{html.escape(shown)}</pre>'
 
 
-def page(title: str, parts: list[str], style: str = "") -> str:
+def document(title: str, parts: list[str], style: str = "") -> str:
     """A whole page; ``parts`` are HTML already."""
     head = [
         "<!DOCTYPE html>",

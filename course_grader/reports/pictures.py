@@ -13,7 +13,9 @@ WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 190, 34, 34, 14
 
 def legend() -> str:
     """Which color is what."""
-    swatch = '<svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" rx="2" class="fill-{}"/></svg>'
+    swatch = (
+        '<svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" rx="2" class="fill-{}"/></svg>'
+    )
     items = "".join(f"<span>{swatch.format(kind)} {html.escape(said)}</span>" for kind, said in KINDS.items())
     return f'<p class="legend">{items}</p>'
 
@@ -59,7 +61,9 @@ def histogram(totals: Sequence[float], best: float) -> str:
         height = (HEIGHT - BOTTOM - TOP) * count / tallest
         x, y = LEFT + index * width, HEIGHT - BOTTOM - height
         if count:
-            parts.append(f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{width - 2:.1f}" height="{height:.1f}" class="fill-right"/>')
+            parts.append(
+                f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{width - 2:.1f}" height="{height:.1f}" class="fill-right"/>'
+            )
             parts.append(f'<text x="{x + width / 2:.1f}" y="{y - 3:.1f}" text-anchor="middle">{count}</text>')
             said.append(f"{count} with {label}")
         every = math.ceil(len(bins) * 28 / (WIDTH - LEFT))  # labels that have room

@@ -9,8 +9,8 @@ from ..master import Master, load_masters
 from ..submissions.record import Entry
 from . import class_record, overrides
 from .class_page import class_page
-from .feedback import feedback
-from .gradebook import Gradebook, make
+from .feedback import page
+from .gradebook import Gradebook, check_names, make
 from .results_folder import ResultsFolder, StoredResults
 from .same_answers import SameAnswers, answers
 from .table import review, table
@@ -28,6 +28,16 @@ def gradebook(
     """
     record = class_record.load(results.folder) if record is None else record
     return make(results, entries, record, overrides.read_overrides(results.folder))
+
+
+def check(results: ResultsFolder, entries: Iterable[Entry]) -> None:
+    """Look at what people wrote into the output folder, before a class is graded for an hour.
+
+    Raises:
+        ValueError: The record is damaged, or a row of the overrides is mistyped.
+    """
+    record = class_record.load(results.folder).told(results.choices, ())
+    check_names(entries, record, overrides.read_overrides(results.folder), results.folder)
 
 
 def publish(
@@ -62,8 +72,8 @@ def publish(
     for entry in entries:
         result = results.result(*entry.result)
         if result is not None:
-            page = feedback(entry.student, entry.label, result, works.get(entry))
-            results.store_page(entry.student, entry.label, page, entry.lesson)
+            text = page(entry.student, entry.label, result, works.get(entry))
+            results.store_page(entry.student, entry.label, text, entry.lesson)
     return book
 
 

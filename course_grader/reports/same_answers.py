@@ -9,7 +9,8 @@ from ..master import Master
 
 SHORTEST = 120  # characters of one's own; a shorter answer can be the same by chance
 TOKEN = re.compile(
-    r'''("""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(#[^\n]*)''', re.DOTALL
+    r'''("""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(#[^\n]*)''',
+    re.DOTALL,
 )
 
 
@@ -51,7 +52,9 @@ class SameAnswers:
 
     def groups(self) -> list[Same]:
         """Those of two students and more, the largest first."""
-        found = [Same(number, tuple(who), code) for (number, _), (code, who) in self._found.items() if len(set(who)) > 1]
+        found = [
+            Same(number, tuple(who), code) for (number, _), (code, who) in self._found.items() if len(set(who)) > 1
+        ]
         return sorted(found, key=lambda same: (-len(same.students), same.number))
 
     def _own(self, number: str, code: str) -> str:

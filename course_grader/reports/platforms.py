@@ -38,7 +38,9 @@ def moodle(book: Gradebook, lessons: list[str]) -> str:
         ValueError: There are several lessons; a worksheet belongs to one assignment.
     """
     if len(lessons) != 1:
-        raise ValueError(f"--lesson (none) must be given: {', '.join(lessons)} are graded; a worksheet is of one lesson")
+        raise ValueError(
+            f"--lesson (none) must be given: {', '.join(lessons)} are graded; a worksheet is of one lesson"
+        )
     (lesson,) = lessons
     rows: list[list[object]] = [
         ["Identifier", "Full name", "ID number", "Email address", "Grade", "Maximum Grade"]
@@ -68,7 +70,12 @@ def nbgrader(book: Gradebook, lessons: list[str]) -> str:
             due = _moment(work.due.due.timestamp()) if work.due else ""
             handed_in = _moment(work.entry.modified) if work.entry and work.entry.modified else ""
             first, last = (person.first, person.last or person.name) if person else ("", "")
-            who = [(person.id or person.user if person else "") or student.name, last, first, person.email if person else ""]
+            who = [
+                (person.id or person.user if person else "") or student.name,
+                last,
+                first,
+                person.email if person else "",
+            ]
             raw = work.points if work.decided else work.earned
             points = [float(raw), float(raw - work.points), float(work.points), float(book.worth(lesson))]
             rows.append([f"lesson_{lesson}", due, handed_in, *who, *points])
