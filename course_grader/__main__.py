@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         if given.no_sandbox:
             print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
         if choices.due is not None:
-            print(f"due {said(choices.due)}{f', {choices.policy} off' if choices.policy else ''}", file=sys.stderr)
+            print(f"due {said(choices.due)}{f'; late: {choices.policy}' if choices.policy else ''}", file=sys.stderr)
         summary = grade_class(given.submissions, results, masters, terms, given.jobs, given.scheduler)
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)

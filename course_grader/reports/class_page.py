@@ -28,7 +28,7 @@ svg text.inside{fill:var(--back);font-weight:600}.axis{stroke:var(--faint)}
 .fill-right{fill:var(--right)}.fill-wrong{fill:var(--wrong)}.fill-limits{fill:var(--limits)}
 .fill-stopped{fill:var(--stopped)}.fill-empty{fill:var(--empty)}
 table{border-collapse:collapse;width:100%;font-size:.92rem}td,th{border-bottom:1px solid var(--line);padding:.35rem .6rem;
-text-align:left;vertical-align:top}th{color:var(--faint);font-weight:500}td.n,th.n{text-align:right;white-space:nowrap}
+text-align:left;vertical-align:top}th{color:var(--faint);font-weight:500}td.n,th.n{text-align:right}.n,.one{white-space:nowrap}
 .beside{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:0 1rem}
 @media(max-width:44rem){.beside{display:block}.rows{grid-template-columns:1fr 4.5rem}.rows span:nth-child(3n+1){grid-column:1/-1}}
 nav a{margin-right:1rem}a{color:inherit}.faint{color:var(--faint);font-size:.85rem}
@@ -65,7 +65,7 @@ def class_page(book: Gradebook, results: StoredResults, same: SameAnswers) -> st
     parts = [*_top(book), legend()]
     for lesson in book.lessons:
         parts += _lesson(book, lesson)
-    parts += [*_mistakes(mistakes), *_same(same.groups()), *_review(book, results), *_lists(book)]
+    parts += [*_mistakes(mistakes), *_review(book, results), *_same(same.groups()), *_lists(book)]
     return document("The class", parts, STYLE)
 
 
@@ -75,9 +75,9 @@ def _top(book: Gradebook) -> list[str]:
     lessons = ", ".join(book.lessons) or "none"
     places = {
         "mistakes": "Mistakes",
-        "same": "Same answers",
         "review": "To be looked at",
-        "lists": "Late, by hand, missing",
+        "same": "Same answers",
+        "lists": "Late, by hand, not graded",
     }
     links = "".join(f'<a href="#{place}">{name}</a>' for place, name in places.items())
     return ["<h1>The class</h1>", f'<p class="meta">{count} · lessons: {lessons}</p>', f"<nav>{links}</nav>"]
@@ -90,7 +90,7 @@ def _lesson(book: Gradebook, lesson: str) -> list[str]:
     parts = [f"<h2>Lesson {lesson}</h2>"]
     if lesson in book.record.deadlines:
         deadline = book.record.deadlines[lesson]
-        policy = f", {deadline.policy} off" if deadline.policy else ""
+        policy = f"; late: {deadline.policy}" if deadline.policy else ""
         parts.append(f'<p class="meta">Due {said(deadline.due)}{text(policy)}</p>')
     parts.append('<div class="rows"><span></span><span></span><span class="mean">mean</span>')
     for number, worth in book.lessons[lesson].items():
@@ -113,18 +113,19 @@ def _mistakes(mistakes: dict[tuple[str, str], _Mistake]) -> list[str]:
         return [*parts, "<p>None that has a name.</p>"]
     ranked = sorted(mistakes.items(), key=lambda item: (-len(item[1].students), item[0]))
     rows = "".join(
-        f'<tr><td class="n">{len(found.students)}</td><td>{text(number)}</td><td><b>{text(_named(number, name))}</b> '
+        f'<tr><td class="n">{len(found.students)}</td><td class="one">{text(number)}</td><td><b>{text(_named(number, name), 300)}</b>{". " if found.says else ""}'
         f'{text(found.says, 400)}<br><span class="faint">{_names(found.students)}</span></td></tr>'
         for (number, name), found in ranked[:MOST_MISTAKES]
     )
-    head = '<tr><th class="n">Students</th><th>Exercise</th><th>Mistake</th></tr>'
+    head = '<tr><th class="n">Students</th><th class="one">Exercise</th><th>Mistake</th></tr>'
     more = f"<p>{len(ranked) - MOST_MISTAKES} rarer ones are left out.</p>" if len(ranked) > MOST_MISTAKES else ""
     return [*parts, f"<table>{head}{rows}</table>{more}"]
 
 
 def _named(number: str, name: str) -> str:
-    quiz = number in catalogue() and catalogue()[number].is_quiz
-    return f"answered {name}:" if quiz else name
+    if number in catalogue() and catalogue()[number].is_quiz:
+        return f"answered {name}: {catalogue()[number].options.get(name, '')}".rstrip(": ")
+    return name
 
 
 def _says(message: str) -> str:
@@ -140,9 +141,13 @@ def _same(groups: list[Same]) -> list[str]:
     parts.append(
         f'<p class="faint">{told}It is a hint: students may have worked together, as they were allowed to.</p>'
     )
-    for group in groups[:MOST_SAME]:
-        head = f"{text(group.number)}: {len(group.students)} students: {_names(group.students, 60)}"
-        parts.append(f"<details><summary>{head}</summary>{code(group.code)}</details>")
+    rows = "".join(
+        f'<tr><td class="n">{len(group.students)}</td><td class="one">{text(group.number)}</td><td>'
+        f"{_names(group.students, 60)}<details><summary>their answer</summary>{code(group.code)}</details></td></tr>"
+        for group in groups[:MOST_SAME]
+    )
+    head = '<tr><th class="n">Students</th><th class="one">Exercise</th><th>Who</th></tr>'
+    parts.append(f'<table class="scroll">{head}{rows}</table>')
     return [*parts, *([f"<p>{len(groups) - MOST_SAME} smaller groups are left out.</p>"] if groups[MOST_SAME:] else [])]
 
 
@@ -163,7 +168,7 @@ def _file(student: Student, reasons: list[Reason], result: dict | None) -> list[
     entry = reasons[0].entry
     where = f"lesson {entry.lesson}" if entry.lesson else "no lesson"
     lines = "".join(f"<li>{text(reason.text, 1_000)}</li>" for reason in reasons)
-    parts = [f'<section class="limits scroll"><b>{text(student.name, 300)}</b> ']
+    parts = [f'<section class="limits scroll"><b><bdi>{text(student.name, 300)}</bdi></b> ']
     parts.append(f'<span class="faint">{text(entry.label or "no file", 300)}, {where}</span><ul>{lines}</ul>')
     exercises = result["exercises"] if result else []
     named = {number for reason in reasons for number in re.findall(r"\d{1,2}\.\d{1,2}", reason.text)}
@@ -203,7 +208,7 @@ def _lists(book: Gradebook) -> list[str]:
                     hand.append((student.name, f"{number}: {mark.comment}"))
         if not any(work.is_there for work in student.work.values()):
             missing.append((student.name, "; ".join(student.notes)))
-    parts = ['<h2 id="lists">Late, by hand, missing</h2>']
+    parts = ['<h2 id="lists">Late, by hand, not graded</h2>']
     for title, rows in (("Late", late), ("Decided by hand", hand), ("Nothing graded", missing)):
         if rows:
             parts += [f"<h3>{title}: {len({name for name, _ in rows})}</h3>", _table(rows)]
@@ -211,11 +216,11 @@ def _lists(book: Gradebook) -> list[str]:
 
 
 def _table(rows: Iterable[tuple[str, str]]) -> str:
-    lines = "".join(f"<tr><td>{text(name, 200)}</td><td>{text(told, 600)}</td></tr>" for name, told in rows)
+    lines = "".join(f"<tr><td><bdi>{text(name, 200)}</bdi></td><td>{text(told, 600)}</td></tr>" for name, told in rows)
     return f"<table>{lines}</table>"
 
 
 def _names(students: Iterable[str], most: int = MOST_NAMES) -> str:
     names = list(dict.fromkeys(students))
-    shown = ", ".join(text(name, 60) for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    shown = " · ".join(f"<bdi>{text(name, 60)}</bdi>" for name in names[:most])
+    return f"{shown} · and {len(names) - most} more" if len(names) > most else shown

@@ -9,7 +9,7 @@ from course_utils.checks.catalogue import catalogue
 from ..submissions.record import Entry
 from .class_record import ClassRecord, Deadline
 from .lateness import days_late
-from .outcomes import NOTHING, words
+from .outcomes import NOTHING, UNREADABLE, words
 from .overrides import Override, names, nobody
 from .results_folder import StoredResults
 from .roster import Person, Roster
@@ -86,6 +86,7 @@ class Student:
         notes: For the instructor.
         review: What should be looked at.
         handed_in: Whether there is any file.
+        unreadable: Lessons of files that could not be graded; empty for one that nobody could tell.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Student:
     notes: list[str] = field(default_factory=list)
     review: list[Reason] = field(default_factory=list)
     handed_in: bool = False
+    unreadable: set[str] = field(default_factory=set)
 
     @property
     def total(self) -> float:
@@ -144,7 +146,9 @@ def make(
     for student, _ in rows:
         for lesson, worth in lessons.items():
             work = student.work.setdefault(lesson, Work())
-            work.marks = {number: work.marks.get(number, Mark()) for number in worth}
+            lost = work.entry is None and student.unreadable & {"", lesson}
+            nothing = UNREADABLE if lost else NOTHING
+            work.marks = {number: work.marks.get(number, Mark(status=nothing)) for number in worth}
             _sum_up(student, lesson, work, record.deadlines.get(lesson))
     return Gradebook(lessons, [student for student, _ in rows], record)
 
@@ -200,6 +204,8 @@ def _take(student: Student, entry: Entry, results: StoredResults, lessons: dict[
     if not reasons and (entry.review or (result is not None and result["review"])):
         reasons = [entry.note or (result or {}).get("problem") or "see the result"]
     student.review += [Reason(student.name, entry, text) for text in reasons]
+    if entry.label and result is not None and result["problem"]:
+        student.unreadable.add(entry.lesson)
     if not entry.counts:
         return
     if result is None:

@@ -20,11 +20,11 @@ pre.code{background:var(--code);border:1px solid var(--line);border-radius:6px;p
 section{border:1px solid var(--line);border-left:6px solid var(--empty);border-radius:6px;padding:.6rem 1rem;margin:.8rem 0}
 .right{border-left-color:var(--right)}.wrong{border-left-color:var(--wrong)}.limits{border-left-color:var(--limits)}
 .stopped{border-left-color:var(--stopped)}.empty{border-left-color:var(--empty)}
-summary{cursor:pointer;color:var(--faint)}
+details{margin-top:.5rem}summary{cursor:pointer;color:var(--faint)}
 @media print{:root{color-scheme:light;--text:#000;--faint:#444;--line:#999;--back:#fff;--code:#fff;--right:#1a7f37;
 --wrong:#9a6700;--limits:#8250df;--stopped:#c2410c;--empty:#6e7781}
 body{max-width:none;margin:0;font-size:11pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
-h2,h3{break-after:avoid}tr,summary{break-inside:avoid}}
+h2,h3,summary,.head{break-after:avoid}tr,svg{break-inside:avoid}}
 """.strip()
 
 

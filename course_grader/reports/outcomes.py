@@ -59,6 +59,7 @@ WORDS = {
     ),
 }  # fmt: skip
 NOTHING = "nothing handed in"
+UNREADABLE = WORDS["unreadable"].status
 
 
 def words(outcome: str) -> Words:

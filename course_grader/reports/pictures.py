@@ -33,7 +33,10 @@ def shares(counts: dict[str, int]) -> str:
         if not count:
             continue
         width = 100 * count / total
-        parts.append(f'<rect x="{left:.3f}%" width="{width:.3f}%" height="22" class="fill-{kind}"/>')
+        parts.append(
+            f'<rect x="{left:.3f}%" width="{width:.3f}%" height="22" class="fill-{kind}">'
+            f"<title>{count} {html.escape(KINDS[kind])}</title></rect>"
+        )
         if width >= NARROWEST:
             parts.append(f'<text x="{left + width / 2:.3f}%" y="16" text-anchor="middle" class="inside">{count}</text>')
         left += width
