@@ -80,11 +80,12 @@ def merged(earlier: Iterable[Entry], now: Iterable[Entry], graded: Iterable[str]
         if entry.lesson:
             replaced = (entry.student, entry.lesson) in seen or (entry.student, entry.label) in unknown
             return entry.lesson not in graded or not replaced
-        return entry.student not in students or not graded.issuperset(entry.scope)
+        again = graded.issuperset(entry.scope) or (entry.student, entry.label) in unknown
+        return entry.student not in students or not again
 
     kept = [entry for entry in earlier if stays(entry)]
-    counted = {(entry.student, entry.lesson) for entry in kept if entry.counts}
-    new = [entry for entry in now if entry.counts or (entry.student, entry.lesson) not in counted]
+    graded_before = {(entry.student, entry.lesson) for entry in kept if entry.lesson}
+    new = [entry for entry in now if entry.lesson in graded or (entry.student, entry.lesson) not in graded_before]
     return sorted([*kept, *new], key=lambda entry: (entry.student, entry.lesson, not entry.counts, entry.label))
 
 

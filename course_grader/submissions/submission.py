@@ -44,10 +44,11 @@ def read(submission: Submission, most_mb: float) -> bytes:
         else:
             with archive.open_regular(submission.path) as file:
                 data = file.read(most + 1)
-    except Unreadable:
+    except (Unreadable, MemoryError):
         raise
     except Exception as problem:  # a damaged archive can bring about any
-        raise Unreadable(f"it cannot be read: {type(problem).__name__}") from None
+        why = "the ZIP file around it is damaged" if submission.place else type(problem).__name__
+        raise Unreadable(f"it cannot be read: {why}") from None
     if len(data) > most:
         raise Unreadable(f"it is larger than {most_mb:g} MiB; clear its outputs and hand it in again")
     return data

@@ -4,6 +4,8 @@ import handed_in
 import pytest
 from sandboxed import EXERCISES, linux, outcomes, terms
 
+from course_grader import grade
+from course_grader.bounded import TooMuch
 from course_grader.grade import grade_one, key
 from course_grader.limits import Limits
 from course_grader.master import load_masters
@@ -74,6 +76,30 @@ def test_without_a_sandbox_the_result_says_so():
 def test_what_cannot_be_read_earns_nothing_and_says_why(data, why):
     result = grade_one(data, "x", terms())
     assert why in result["problem"] and result["earned"] == result["total"] == 0
+
+
+@pytest.mark.parametrize("where", ["_masters", "take_in", "prepared", "run_in_rooms"])
+@pytest.mark.parametrize("problem", [RecursionError("too deep"), ZeroDivisionError("zero"), TooMuch("too long")])
+def test_whatever_is_raised_is_this_submissions_result(monkeypatch, where, problem):
+    def raising(*given):
+        raise problem
+
+    monkeypatch.setattr(grade, where, raising)
+    result = grade_one(handed_in.as_bytes(handed_in.solved()), "x", terms(sandbox=False))
+    assert str(problem) in result["problem"] and result["review"] and result["earned"] == 0
+
+
+def test_the_courses_own_solution_is_noticed():
+    data = (handed_in.ROOT / "solutions" / f"{handed_in.LESSON_01}.ipynb").read_bytes()
+    given = terms()
+    noticed = grade.take_in(data, "x", given, grade._masters(given))[2].noticed
+    assert "own solution" in noticed[0] and "8 of its cells" in noticed[1]
+
+
+def test_the_key_of_one_lesson_does_not_change_with_another():
+    alone = terms()
+    alone.masters.pop("02")
+    assert key(b"x", alone, "01") == key(b"x", terms(), "01") != key(b"x", terms(), "02")
 
 
 def test_the_key_changes_with_all_that_a_result_depends_on():

@@ -29,7 +29,9 @@ def built(root, folder, stem=handed_in.LESSON_01):
 def test_the_lesson_is_found_by_ids_then_metadata_then_checks_then_name(masters):
     cells, metadata = parse(handed_in.as_bytes(handed_in.solved()))
     check_of_10 = [Handed("code", 'check("10.1", f)')]
-    assert lesson_of(cells, {"course": {"built_from": "sources/exercises/05_masking.py"}}, "05_masking", masters) == "01"
+    assert (
+        lesson_of(cells, {"course": {"built_from": "sources/exercises/05_masking.py"}}, "05_masking", masters) == "01"
+    )
     assert lesson_of(check_of_10, metadata, "05_masking", masters) == "01"
     assert lesson_of(check_of_10, {}, "05_masking", masters) == "10"
     assert lesson_of([], {}, "my 05_masking (2).ipynb", masters) == "05"

@@ -1,5 +1,6 @@
 """Of all that a student handed in, the one file that counts for a lesson; and a reason for every other."""
 
+import json
 import os
 import shutil
 import time
@@ -103,7 +104,7 @@ def test_the_solution_under_another_name_is_not_the_students_work(clone, masters
 
 def test_without_metadata_the_folder_tells(clone, masters):
     for path in clone.rglob("*.ipynb"):
-        notebook = handed_in.json.loads(path.read_text(encoding="utf-8"))
+        notebook = json.loads(path.read_text(encoding="utf-8"))
         put(path, notebook | {"metadata": {}}, age=0 if "solutions" in path.parts else 9)
     assert chosen(clone.parent, masters)[0] == {"01": f"exercises/{handed_in.LESSON_01}.ipynb"}
 

@@ -1,6 +1,5 @@
 """Whatever lies in the folder: found, read or refused with a reason; never followed, unpacked or believed."""
 
-import json
 import os
 import socket
 import zipfile
@@ -144,7 +143,9 @@ def test_an_archive_in_an_archive_is_read_and_deeper_ones_named(tmp_path):
     ann = {one.label: one for one in everything if one.student == "ann"}
     assert list(ann) == ["one/inner.zip/x.ipynb", "two/deeper.zip/z.zip", "bad.zip"]
     assert read(ann["one/inner.zip/x.ipynb"], 1) == b'{"inner": 1}'
-    assert "inside a ZIP file inside" in ann["two/deeper.zip/z.zip"].problem and "cannot be read" in ann["bad.zip"].problem
+    assert (
+        "inside a ZIP file inside" in ann["two/deeper.zip/z.zip"].problem and "cannot be read" in ann["bad.zip"].problem
+    )
     assert [one.problem[:25] for one in everything if one.student == "z"] == ["a ZIP file inside a ZIP f"]
     one_of_all = find_submissions(tmp_path / "z.zip", STEMS).submissions  # the same file as a class: one level more
     assert [(one.student, one.label, one.problem) for one in one_of_all] == [("bob", "bob.zip/z.zip/x.ipynb", "")]
@@ -182,7 +183,13 @@ def test_a_student_without_a_notebook_has_a_row_with_the_reason(tmp_path):
 
 
 def test_loose_files_are_a_students_or_named_as_left_out(tmp_path):
-    for name in ("readme.txt", "ann_05_masking.py", "Bob_9_assignsubmission_file_essay.pdf", ".hidden", "doe_7_12345_a.html"):
+    for name in (
+        "readme.txt",
+        "ann_05_masking.py",
+        "Bob_9_assignsubmission_file_essay.pdf",
+        ".hidden",
+        "doe_7_12345_a.html",
+    ):
         (tmp_path / name).touch()
     everything = find_submissions(tmp_path, STEMS)
     assert {one.student for one in everything.submissions if "not a notebook" in one.problem} == {

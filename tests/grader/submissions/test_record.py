@@ -40,10 +40,12 @@ def test_a_run_has_the_last_word_on_what_it_saw():
     assert merged([ANN_01, ANN_02], [broken], ["01"]) == [broken, ANN_02]
     mended = Entry("carl", "y.ipynb", "01", True, scope=("01",))
     assert merged([LOST], [mended], ["01"]) == [mended]
+    assert merged([LOST], [replace(LOST, scope=("02",))], ["02"]) == [replace(LOST, scope=("02",))]
     assert merged([LOST], [replace(mended, lesson="02")], ["02"]) == [LOST, replace(mended, lesson="02")]
 
 
 def test_a_file_of_a_lesson_that_is_not_graded_now_does_not_stand_beside_its_result():
     beside = Entry("ann", "z.ipynb", "02", note="it belongs to lesson 02", scope=("01",))
-    assert merged([ANN_02], [beside], ["01"]) == [ANN_02]
+    for before in (ANN_02, replace(ANN_02, counts=False, note="the course's own solution")):
+        assert merged([before], [beside], ["01"]) == [before]
     assert merged([], [beside], ["01"]) == [beside]
