@@ -93,7 +93,7 @@ def _explained(problem: Exception, output: Path) -> str:
     if isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):
         where = problem.filename or output
         return (
-            f"output ({output}): no space left on the disk for {where}; expected room for a few hundred KB a student. "
+            f"output ({output}): no space left on the disk for {where}; expected room for about 50 KB a student. "
             "What was graded is kept and no file is half-written: make room, and run the same command again"
         )
     return str(problem)

@@ -10,8 +10,8 @@ from typing import Any
 
 from course_utils.checks.catalogue import catalogue
 
-from .reports.platforms import FORMATS
 from .reports.lateness import DUE_FORM, POLICY_FORM, parse_due, parse_policy
+from .reports.platforms import FORMATS
 from .running.sandbox import EXERCISES
 
 

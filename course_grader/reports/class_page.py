@@ -113,8 +113,9 @@ def _mistakes(mistakes: dict[tuple[str, str], _Mistake]) -> list[str]:
         return [*parts, "<p>None that has a name.</p>"]
     ranked = sorted(mistakes.items(), key=lambda item: (-len(item[1].students), item[0]))
     rows = "".join(
-        f'<tr><td class="n">{len(found.students)}</td><td class="one">{text(number)}</td><td><b>{text(_named(number, name), 300)}</b>{". " if found.says else ""}'
-        f'{text(found.says, 400)}<br><span class="faint">{_names(found.students)}</span></td></tr>'
+        f'<tr><td class="n">{len(found.students)}</td><td class="one">{text(number)}</td>'
+        f"<td><b>{text(_named(number, name), 300)}</b>{'. ' if found.says else ''}{text(found.says, 400)}"
+        f'<br><span class="faint">{_names(found.students)}</span></td></tr>'
         for (number, name), found in ranked[:MOST_MISTAKES]
     )
     head = '<tr><th class="n">Students</th><th class="one">Exercise</th><th>Mistake</th></tr>'

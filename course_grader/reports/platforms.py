@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from .csv_files import written
 from .gradebook import Gradebook, Student
-from .roster import MOODLE
+from .roster import CANVAS, MOODLE
 
 
 def canvas(book: Gradebook, lessons: list[str]) -> str:
@@ -48,7 +48,7 @@ def moodle(book: Gradebook, lessons: list[str]) -> str:
     ]
     for student in book.students:
         person = student.person
-        found = MOODLE.fullmatch(student.name)
+        found = None if CANVAS.fullmatch(student.name) else MOODLE.fullmatch(student.name)
         number = (person.participant if person else "") or (found["participant"] if found else "")
         name = person.name if person and person.name else found["name"] if found else student.name
         ids = [person.id, person.email] if person else ["", ""]
@@ -56,7 +56,7 @@ def moodle(book: Gradebook, lessons: list[str]) -> str:
         comments = [work.comment] + [f"{n}: {mark.comment}" for n, mark in work.marks.items() if mark.comment]
         said = "; ".join(comment for comment in comments if comment)
         who = [f"Participant {number}" if number else "", name, *ids]
-        rows.append([*who, _points(student, lesson), book.worth(lesson), "-", said])
+        rows.append([*who, _points(student, lesson), book.worth(lesson), "", said])
     return written(rows, for_people=False)
 
 

@@ -26,7 +26,8 @@ def table(book: Gradebook) -> str:
             work = student.work[lesson]
             for mark in work.marks.values():
                 row += [mark.earned, mark.status]
-            row += [work.points, *([work.earned] if lesson in book.record.deadlines else [])]
+            sums = [work.points, *([work.earned] if lesson in book.record.deadlines else [])]
+            row += sums if work.is_there else [None] * len(sums)
         late = "; ".join(text for lesson in book.lessons if (text := lateness(lesson, student.work[lesson])))
         review = "yes" if student.review else ""
         rows.append([*row, student.total, best, late, review, "; ".join(notes(student))])
