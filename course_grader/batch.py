@@ -162,10 +162,10 @@ def _write_down(results: ResultsFolder, now: list[Entry], terms: Terms, masters:
     earlier = recorded(results.folder)
     entries = merged(earlier, now, terms.masters)
     record(results.folder, entries)
-    publish(results, entries, masters, {entry.lesson for entry in now if entry.counts})
     for student, label, lesson in {entry.result for entry in earlier} - {entry.result for entry in entries}:
         results.result_path(student, label, lesson).unlink(missing_ok=True)
         results.feedback_path(student, label, lesson).unlink(missing_ok=True)
+    publish(results, entries, masters, {entry.lesson for entry in now if entry.counts})
 
 
 def _unique(found: Iterable[Submission]) -> list[Submission]:

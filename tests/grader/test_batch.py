@@ -40,7 +40,7 @@ def grade(root, output, lessons=("01", "02"), **changes):
 
 
 def rows(output):
-    with open(output / "grades.csv", newline="", encoding="utf-8") as file:
+    with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
