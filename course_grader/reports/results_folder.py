@@ -1,6 +1,7 @@
 """The output folder: every file whole or absent, whatever happens; results found again by a second run."""
 
 import json
+import re
 import secrets
 from pathlib import Path
 
@@ -154,6 +155,7 @@ def _is_exercise(one: object) -> bool:
     return (
         isinstance(one, dict)
         and all(isinstance(one.get(name), str) for name in ("number", "outcome", "message"))
+        and re.fullmatch(r"\d{1,2}\.\d{1,2}", one["number"]) is not None
         and all(isinstance(one.get(name), int | float) for name in ("points", "earned"))
         and isinstance(one.get("code", ""), str)
         and isinstance(one.get("mistake"), str | None)

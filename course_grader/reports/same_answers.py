@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from ..master import Master
 
 SHORTEST = 120  # characters of one's own; a shorter answer can be the same by chance
+# A string that does not end ends with its line, or with the text: whatever is there, nothing is read twice.
 TOKEN = re.compile(
-    r'''("""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(#[^\n]*)''',
+    r'''("""(?:\\.|[^\\])*?(?:"""|\\?\Z)|'{3}(?:\\.|[^\\])*?(?:'{3}|\\?\Z)'''
+    r"""|"(?:\\.|[^"\\\n])*(?:"|\\?(?=\n|\Z))|'(?:\\.|[^'\\\n])*(?:'|\\?(?=\n|\Z)))|\#[^\n]*""",
     re.DOTALL,
 )
 

@@ -9,7 +9,7 @@ from course_grader.submissions.record import Entry, record
 from course_utils.checks.catalogue import listed
 
 
-def exercise(number, outcome="right", **changes):
+def exercise(number, outcome="right", /, **changes):
     """One exercise of a result."""
     points = listed(number).points
     found = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
@@ -52,7 +52,7 @@ class AClass:
 
     def read(self, name):
         """One of the reports."""
-        return (self.results.folder / name).read_text(encoding="utf-8")
+        return (self.results.folder / name).read_bytes().decode()
 
     def page(self, student, label="x.ipynb", lesson="01"):
         """A student's page."""
