@@ -98,6 +98,8 @@ def test_a_class_with_everything_that_an_instructor_can_say(tmp_path, capsys):
     ]
     command = [str(tmp_path / "class"), "--output", str(tmp_path / "out"), "--lesson", "01", "--jobs", "1"]
     assert main([*command, *options]) == 0
+    said = capsys.readouterr().out
+    assert "zoe: not on the roster" in said and "nothing handed in: 1 of the roster" in said
     out = tmp_path / "out"
     ann, wang, zoe = (out / "grades.csv").read_text(encoding="utf-8-sig").splitlines()[1:]
     assert ann.startswith("Ann Lee_7,1,,Ann Lee,2,right") and ",9,18,9,18," in ann  # half is kept

@@ -29,7 +29,9 @@ def test_a_result_that_lacks_a_part_is_none(tmp_path, name, value):
     assert results.result("ann", "x") is None
 
 
-@pytest.mark.parametrize("change", [{"earned": "2"}, {"number": 1}, {"number": "../x"}, {"outcome": None}, {"code": 3}, {"mistake": []}])
+@pytest.mark.parametrize(
+    "change", [{"earned": "2"}, {"number": 1}, {"number": "../x"}, {"outcome": None}, {"code": 3}, {"mistake": []}]
+)
 def test_a_result_with_a_damaged_exercise_is_none(tmp_path, change):
     results = ResultsFolder(tmp_path)
     results.store("ann", "x", result(exercise("1.1")), "")
