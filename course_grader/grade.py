@@ -124,11 +124,12 @@ def _graded(data: bytes, label: str, terms: Terms) -> dict:
     result = _result(terms, lesson, marked)
     for exercise in result["exercises"]:
         exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
+    to_review = reading.to_review({one.number for one in marked if one.earned})
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
-        "noticed": [printable(line, 200) for line in reading.noticed],
+        "noticed": [printable(line, 300) for line in to_review],
         "events": [printable(line, 200) for line in trace.events],
-        "review": bool(reading.noticed),
+        "review": bool(to_review),
         "seconds": round(trace.seconds, 3),
     }
 

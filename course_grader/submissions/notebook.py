@@ -20,10 +20,8 @@ def parse(data: bytes) -> tuple[list[Handed], dict]:
     """
     if not data.strip():
         raise Unreadable("the file is empty")
-    if data.startswith(b"\xef\xbb\xbf"):
-        raise Unreadable("it begins with a byte order mark, which Jupyter cannot read; save it again from Jupyter")
     try:
-        notebook = json.load(io.StringIO(data.decode("utf-8")))
+        notebook = json.load(io.StringIO(data.decode("utf-8-sig")))  # editors on Windows write a byte order mark
     except UnicodeDecodeError:
         raise Unreadable("it is not UTF-8 text") from None
     except (ValueError, RecursionError) as problem:

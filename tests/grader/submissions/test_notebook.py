@@ -19,7 +19,7 @@ GOOD = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}
         (b'"x"', "not a notebook"),
         (b'{"nbformat": 4, "cells": {}}', "not a notebook"),
         (b'{"nbformat": 4, "cells": [', "not JSON"),
-        (b"\xef\xbb\xbf{}", "byte order mark"),
+        (b"\xef\xbb\xbf{}", "not a notebook"),
         (b'{"a": "\xe9"}', "not UTF-8"),
         (b"[" * 200_000, "not JSON"),
         (json.dumps(GOOD | {"nbformat": 3}).encode(), "format 3"),

@@ -99,3 +99,33 @@ def test_a_claimed_id_counts_once(master):
     found = rebuild(master, cells)
     assert [step.number for step in found.steps if step.role == "answer"] == list(handed_in.POINTS_01)
     assert found.steps[-1].text == "dot = None" and "twice" in found.noticed[0]
+
+
+def test_a_copy_of_a_cell_as_it_is_needs_no_word(master):
+    cells = handed(handed_in.solved())
+    assert rebuild(master, cells + cells).noticed == ()
+    changed = [
+        Handed(cell.kind, cell.text + "\n1", cell.id, cell.grade_id) for cell in cells if cell.id == "answer-1-1"
+    ]
+    assert rebuild(master, cells + changed).noticed == ("the answer cell of 1.1 occurs twice; the first counts",)
+
+
+@pytest.mark.parametrize("also", ["", "\n\ndot = None"])
+def test_a_check_of_another_name(master, also):
+    """What the student's own check looked at is the answer, unless something has the name that was asked for."""
+    notebook = handed_in.solved(answer_1_1="def my_dot(a, b):\n    return (a * b).sum()" + also)
+    notebook["cells"][handed_in.position(notebook, "check-1-1")]["source"] = 'check("1.1", my_dot)'
+    found = steps(master, handed(notebook))
+    assert (("answer", "1.1", "dot = my_dot") in found) == (not also)
+    if not also:
+        assert found.index(("answer", "1.1", "dot = my_dot")) < found.index(("probe", "1.1", 'check("1.1", dot)'))
+
+
+def test_an_answer_found_elsewhere_is_not_called_missing(master):
+    """Two answers in one cell."""
+    cells = handed(handed_in.solved())
+    both = [cell for cell in cells if cell.id in ("answer-1-1", "answer-1-2")]
+    together = Handed("code", "\n\n\n".join(cell.text for cell in both))
+    found = rebuild(master, [together, *(cell for cell in cells if cell not in both)])
+    assert not found.missing and "your answer to 1.2 was found in another cell" in found.noticed
+    assert not any("missing" in line for line in found.noticed)
