@@ -23,7 +23,10 @@ OUTCOMES = (
 )
 LOST = {  # why a kernel ended -> outcome and what the student reads
     "time limit": ("time limit", "Your code did not finish in the time it had. Look for a loop that never ends."),
-    "notebook time limit": ("not reached", "The whole notebook took longer than it may; this exercise was not reached."),
+    "notebook time limit": (
+        "not reached",
+        "The whole notebook took longer than it may; this exercise was not reached.",
+    ),
     "memory": ("memory", "Your code used more memory than it may."),
     "output limit": ("output limit", "Your code printed more than it may."),
     "the kernel was lost too often": (

@@ -22,7 +22,18 @@ INTERACTIVE_SHELL = "IPython.core.interactiveshell.InteractiveShell"
 OPEN = (f"{INTERACTIVE_SHELL}.ast_node_interactivity", "IPython.core.display", "IPython.core.pylabtools")
 ENTRANCES = tuple(f"course_utils.checks{name}" for name in ("", ".check", ".failing_case", ".NotYet"))
 CHECKS = "course_utils.checks"
-REPLACED = ("torch", "numpy", "course_utils", "course_grader", "IPython", "ipykernel", "sys", "json", "base64", "safetensors")
+REPLACED = (
+    "torch",
+    "numpy",
+    "course_utils",
+    "course_grader",
+    "IPython",
+    "ipykernel",
+    "sys",
+    "json",
+    "base64",
+    "safetensors",
+)
 FREE_TO_SET = ("torch.backends", "sys.stdout", "sys.stderr", "sys.path", "torch.set_default_dtype")
 MAGICS = {"run", "macro", "rerun", "store", "cython", "alias_magic"}  # they run what is not in the cell
 
@@ -85,7 +96,9 @@ def _said(placed: Placed, bindings: Bindings) -> str | None:
 def _import(node: ast.Import | ast.ImportFrom) -> str | None:
     module = getattr(node, "module", None)
     fulls = {f"{module}.{alias.name}" if module else alias.name for alias in node.names} - set(ENTRANCES)
-    bad = {full for full in fulls if _is_inner(full) and not full.startswith("sys.modules")}  # the course imports it too
+    bad = {
+        full for full in fulls if _is_inner(full) and not full.startswith("sys.modules")
+    }  # the course imports it too
     return f"imports {', '.join(sorted(bad))}" if bad else None
 
 

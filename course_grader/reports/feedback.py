@@ -84,7 +84,8 @@ def _section(exercise: dict, lines: list[str], mark: Mark) -> str:
         parts.append(f'<p class="hand">Your instructor set these points by hand ({before}).</p>')
     if mark.comment:
         parts.append(f'<p class="hand">Your instructor writes: {text(mark.comment, 2_000)}</p>')
-    if told.meaning:
+    said_already = exercise["message"] and told.kind in ("empty", "stopped")
+    if told.meaning and not said_already:
         parts.append(f"<p>{text(told.meaning, 300)}</p>")
     if exercise["message"]:
         parts.append(f"<pre>{html.escape(_lines(exercise['message']))}</pre>")

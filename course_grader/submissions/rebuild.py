@@ -224,7 +224,9 @@ def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[s
             continue
         name = master.exercises[cell.number].expression
         left = [index for index in free if index not in owner]
-        named = [index for index in left if name in cells[index].text and name in defined_names(read_cell(cells[index].text))]
+        named = [
+            index for index in left if name in cells[index].text and name in defined_names(read_cell(cells[index].text))
+        ]
         here = [index for index in left if sections[index] == cell.number]
         for choice in ([i for i in named if i in here], named, here):
             if choice:

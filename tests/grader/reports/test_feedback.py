@@ -53,6 +53,11 @@ def test_no_two_zeros_look_alike(outcome):
     assert not any(f"<span>{other}, 0 of" in text for other in others)
 
 
+def test_nothing_is_said_twice():
+    text = page("ann", "x.ipynb", result(exercise("1.2", "missing", message="Nothing is called cosine.")))
+    assert "Nothing is called cosine." in text and WORDS["missing"].meaning not in text
+
+
 def test_what_happened_to_an_answer_stands_beside_it():
     lines = ["your answer to 1.2 was found in another cell", "cells were reordered", "1.20 is another exercise"]
     text = page("ann", "x.ipynb", result(exercise("1.1"), exercise("1.2"), restored=lines))
