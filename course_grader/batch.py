@@ -6,16 +6,16 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from course_utils.files import write_whole
-
 from .bounded import TooMuch, bounded
 from .cluster import run_cluster
 from .grade import Terms, failed, key, unreadable
 from .master import Master
+from .names import printable
 from .pool import Task, run_local
 from .reports.feedback import page
+from .reports.gradebook import Gradebook
+from .reports.publish import check, publish
 from .reports.results_folder import ResultsFolder
-from .reports.table import table
 from .submissions.choose import Choice, choose
 from .submissions.find import find_submissions
 from .submissions.notebook import Unreadable
@@ -34,6 +34,8 @@ class Summary:
         problems: File of a student -> why it could not be graded.
         review: Files in which something should be looked at.
         left_out: What lies among the submissions and was not looked at.
+        unmatched: Who handed something in and is not on the roster, where there is one, and why.
+        absent: Students of the roster who handed in nothing.
     """
 
     students: set[str] = field(default_factory=set)
@@ -42,6 +44,8 @@ class Summary:
     problems: dict[str, str] = field(default_factory=dict)
     review: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    unmatched: list[str] = field(default_factory=list)
+    absent: int = 0
 
 
 def grade_class(
@@ -73,6 +77,7 @@ def grade_class(
         choices = choose(submissions, masters, terms.masters, terms.limits.submission_mb, bar.update)
     summary = Summary({choice.submission.student for choice in choices}, left_out=found.left_out)
     run = _Run(results, terms, summary)
+    check(results, merged(recorded(results.folder), [run.entry(choice) for choice in choices], terms.masters))
     counting = [choice for choice in choices if choice.counts]
     for choice in choices:
         if not choice.counts:
@@ -84,7 +89,11 @@ def grade_class(
             summary.graded += 1
             run.keep(run.of[task.submission], result, task.key)
             bar.update()
-    _write_down(results, [run.entry(choice) for choice in choices], terms, masters)
+    book = _write_down(results, [run.entry(choice) for choice in choices], terms, masters)
+    if book.record.roster is not None:
+        strangers = [student for student in book.students if student.person is None]
+        summary.unmatched = [f"{printable(student.name)}: {student.notes[0]}" for student in strangers]
+        summary.absent = sum(not student.handed_in for student in book.students)
     return summary
 
 
@@ -158,15 +167,15 @@ class _Run:
         return bounded(read, submission, most) if submission.place else read(submission, most)
 
 
-def _write_down(results: ResultsFolder, now: list[Entry], terms: Terms, masters: dict[str, Master]) -> None:
+def _write_down(results: ResultsFolder, now: list[Entry], terms: Terms, masters: dict[str, Master]) -> Gradebook:
     """Write the list of all that was handed in, and the table of it; take away what this run has put out of date."""
     earlier = recorded(results.folder)
     entries = merged(earlier, now, terms.masters)
     record(results.folder, entries)
-    write_whole(results.folder / "grades.csv", table(entries, results, masters))
     for student, label, lesson in {entry.result for entry in earlier} - {entry.result for entry in entries}:
         results.result_path(student, label, lesson).unlink(missing_ok=True)
         results.feedback_path(student, label, lesson).unlink(missing_ok=True)
+    return publish(results, entries, masters, {entry.lesson for entry in now if entry.counts})
 
 
 def _unique(found: Iterable[Submission]) -> list[Submission]:
