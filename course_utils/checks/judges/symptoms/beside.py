@@ -13,7 +13,7 @@ def changes_its_input(view: View) -> Told | None:
         "symptom",
         "changes its input",
         f"your code changes {said} in place: whoever called it finds other values there afterwards.",
-        "avoid +=, *=, x[...] = and methods that end in _ on an argument; make a new tensor or list.",
+        "avoid +=, *=, x[...] =, pop and methods that end in _ on an argument; make a new tensor, list or dict.",
     )
 
 
@@ -59,7 +59,7 @@ def cuts_gradients(view: View) -> Told | None:
 
 _CUT = "leave out detach, torch.no_grad, .item(), .tolist(), .data and torch.tensor(...) around computed values."
 _NO_NUMPY = "use torch operations from first to last, none of them in place, without .numpy()."
-_ON_THE_WAY = "look for detach, torch.no_grad, .item() or torch.tensor(...) on the way from there to the result."
+_ON_THE_WAY = "look for detach, .data, no_grad, .item(), nn.Parameter or torch.tensor(...) on the way to the result."
 _BOOLEAN = "combine booleans with &, | and ~ (not *, + or 1 -), and make new ones with dtype=torch.bool."
 
 
