@@ -6,7 +6,6 @@ import os
 import queue
 import signal
 import threading
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -14,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 import torch
 
 from .grade import Terms, grade_one, own_fork_server, unreadable
-from .submissions.find import Submission
+from .submissions.submission import Submission
 
 TRIES = 2
 START_S = 120.0  # loading PyTorch on a busy machine included
@@ -212,12 +211,7 @@ def _serve(pipe: Connection, terms: Terms) -> None:
     with contextlib.suppress(EOFError):
         while True:
             data, label = pipe.recv()
-            try:
-                result = grade_one(data, label, terms)
-            except Exception as problem:  # one submission, one fault
-                traceback.print_exc()
-                result = unreadable(f"it could not be graded: {type(problem).__name__}: {problem}", terms)
-            pipe.send(result)
+            pipe.send(grade_one(data, label, terms))
 
 
 def _end_with_parent() -> None:

@@ -11,7 +11,8 @@ import pytest
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
     "files", "arguments", "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "recording", "layers",
-    "models", "tokenizers", "decoding", "datasets", "training", "metrics", "zoo", "plotting", "widgets", "checks",
+    "models", "tokenizers", "decoding", "datasets", "training", "metrics", "zoo", "plotting", "diagrams",
+    "widgets", "checks",
 ]  # fmt: skip
 # What each package may import of the library.
 PACKAGES = {"course_utils": set(ORDER), "course_grader": {"checks", "files"}, "course_authoring": {"files"}}
@@ -109,6 +110,18 @@ def test_what_runs_beside_an_answer_knows_no_right_one(root):
     for path, name in names.items():
         if "probes" in path.parts:
             assert not any(".judges" in other for other in wanted(path, name, set(names.values()))), path
+
+
+def test_what_runs_inside_the_sandbox_imports_nothing_from_outside(root):
+    """The line of trust of the grader is a folder line too."""
+    allowed = ("course_grader.inside", "course_utils.checks.probes")
+    for path in (root / "course_grader" / "inside").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                assert node.level == 1, path
+            elif isinstance(node, ast.ImportFrom | ast.Import):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
+                assert all(n.startswith(allowed) or n.split(".")[0] not in PACKAGES for n in names), path
 
 
 def test_modules_stay_short(root):

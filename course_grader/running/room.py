@@ -20,8 +20,10 @@ import platformdirs
 import course_utils
 from course_utils.checks.probes.guard import resolve
 
+from ..inside import engine
+
 LIBRARY = Path(course_utils.__file__).resolve().parent
-JUDGES = Path("checks", "judges")
+JUDGES, ENGINE = Path("checks", "judges"), Path("checks", "engine.py")
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OLD_S = 7 * 24 * 3600.0
@@ -68,6 +70,7 @@ def _furnish(target: Path, names: frozenset[str]) -> None:
     texts = without(
         {path: (LIBRARY / path).read_text(encoding="utf-8") for path in files() if path.suffix == ".py"}, names
     )
+    texts[ENGINE] = Path(engine.__file__).read_text(encoding="utf-8")
     for path in files():
         copy = target / path
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +93,7 @@ def _remove_old(rooms: Path) -> None:
 @functools.cache
 def _digest() -> str:
     digest = hashlib.sha256()
-    for path in (Path(__file__), *(LIBRARY / name for name in files())):
+    for path in (Path(__file__), Path(engine.__file__), *(LIBRARY / name for name in files())):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 

@@ -19,6 +19,7 @@ from .room import LIBRARY
 from .room import room as make_room
 
 GRADER = Path(__file__).resolve().parent.parent
+EXERCISES = GRADER.parent / "exercises"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 # Says that all mounts are in place, and keeps the sandbox open as long as its maker holds the other end of its input: the system

@@ -14,7 +14,7 @@ from sandboxed import linux, terms
 from course_grader import pool
 from course_grader.limits import Limits
 from course_grader.pool import Grader, NoGradingProcess, Task, lost, run_local
-from course_grader.submissions.find import Submission
+from course_grader.submissions.submission import Submission
 
 
 def task(name, **answers):

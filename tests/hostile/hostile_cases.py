@@ -92,7 +92,7 @@ TAMPERING = [
             + IP
             + "ip.ast_transformers.append(T())"
         ),
-        {number: "not run" for number in handed_in.POINTS_01 if number not in ("1.7", "1.8")} | {"1.7": "not run", "1.8": "not run"},
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
         ("ast_transformers",),
     ),
     Case("replaces check", front("def check(*a):\n    print('right')", answer_1_1=WRONG_DOT), WRONG, ("replaces check",)),
@@ -122,26 +122,26 @@ TAMPERING = [
         "replaces the kernel's execution",
         front("async def nothing(*a, **k):\n    return {'status': 'ok', 'execution_count': 1, 'payload': [], 'user_expressions': {}}\n"
               "get_ipython().kernel.do_execute = nothing"),
-        dict.fromkeys(handed_in.POINTS_01, "not run"),
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
         ("do_execute",),
     ),
     Case(
         "replaces the probe",
         front("import sys\nsys.modules['course_grader.inside.kernel_side'].observe = lambda *a: None", answer_1_1=WRONG_DOT),
-        dict.fromkeys(handed_in.POINTS_01, "not run"),
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
         ("sys.modules",),
     ),
     Case(
         "sends zeros for every observation",
         front(
-            "import sys, torch\ninside = sys.modules['course_grader.inside.kernel_side']\n"
+            "import torch\nimport course_utils.checks.probes as inside\n"
             "def zeros(number, value, inputs, guarded=True):\n"
             "    zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu'}\n"
             "    return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': {**zero, 'value': torch.zeros(())}} for _ in inputs]}\n"
             "inside.observe_answer = zeros",
         ),
         dict.fromkeys(handed_in.POINTS_01, "wrong"),
-        ("sys.modules",),
+        ("replaces course_utils.checks.probes.observe_answer",),
     ),
     Case(
         "sends a message of its own for later exercises",
@@ -181,7 +181,7 @@ BORROWED = [
     Case(
         "the check's own reference",
         instead("from course_utils.checks.judges import find as engine\nREF = engine.find('1.1').reference\ndef dot(a, b):\n    return REF(a, b)"),
-        REFUSED,
+        {"1.1": "error"},
     ),
     Case(
         "the reference through sys.modules",
@@ -255,7 +255,7 @@ def _kernelspec(notebook):
 RESTORED = [
     Case("edits a check", _edited(_check_edited), WRONG, ("the check of 1.1 was edited",)),
     Case("deletes a check", _edited(_delete("check-1-1")), {}, ("the check of 1.1 was deleted",)),
-    Case("deletes an answer", _edited(_delete("answer-1-1")), {"1.1": "missing"}, ("answer cell answer-1-1 is missing",)),
+    Case("deletes an answer", _edited(_delete("answer-1-1")), {"1.1": "missing"}, ("the answer cell of 1.1 is missing",)),
     Case("deletes the setup", _edited(_delete("01-dot-product-similarity-exercises-2")), {}, ("was deleted",)),
     Case("makes a check a raw cell", _edited(_uncode), WRONG, ("the check of 1.1 was made a raw cell",)),
     Case("makes an answer a raw cell", _edited(lambda n: n["cells"][position(n, "answer-1-1")].update(cell_type="raw")), {"1.1": "missing"}),
@@ -270,7 +270,8 @@ RESTORED = [
 
 # Ending, hanging, hoarding ------------------------------------------------------------------------------------------------
 
-NOT_RUN = {"1.1": "not run"}
+LOST = ("error", "time limit", "memory", "output limit", "not reached", "unreadable")
+ERROR, LATE = {"1.1": "error"}, {"1.1": "time limit"}
 DEVOUR = """
 import os, time, signal
 def spend():
@@ -279,38 +280,38 @@ def spend():
         kept.append(bytearray(os.urandom(1)) * 10_000_000)
 """
 FORCE = [
-    Case("os._exit(0)", instead("import os\nos._exit(0)"), NOT_RUN, ("exit status 0",)),
-    Case("os._exit in the answer", instead("import os\ndef dot(a, b):\n    os._exit(0)"), NOT_RUN, ("check 1.1", "exit status 0")),
+    Case("os._exit(0)", instead("import os\nos._exit(0)"), ERROR, ("exit status 0",)),
+    Case("os._exit in the answer", instead("import os\ndef dot(a, b):\n    os._exit(0)"), ERROR, ("check 1.1", "exit status 0")),
     Case("sys.exit in the answer", instead("import sys\ndef dot(a, b):\n    sys.exit(0)"), WRONG),
     Case("exit() in a cell", instead("exit()\n" + RIGHT_DOT), {}),
     Case("ends itself in every answer", as_bytes(solved(**{f"answer_1_{i}": "import os\nos._exit(0)" for i in range(1, 7)})),
-         {f"1.{i}": "not run" for i in range(1, 7)}, ("exit status 0",)),
-    Case("kills itself", instead("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"), NOT_RUN, ("SIGKILL",)),
+         {f"1.{i}": "error" for i in range(1, 7)}, ("exit status 0",)),
+    Case("kills itself", instead("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"), ERROR, ("SIGKILL",)),
     Case("kills its parent", instead("import os, signal\ntry:\n    os.kill(os.getppid() or 1, signal.SIGKILL)\nexcept OSError:\n    pass\n" + RIGHT_DOT), {}),
-    Case("kills everything it can see", instead("import os, signal\nos.kill(-1, signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)"), NOT_RUN, ("SIGKILL",)),
+    Case("kills everything it can see", instead("import os, signal\nos.kill(-1, signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)"), ERROR, ("SIGKILL",)),
     Case("kills every number", instead("import os, signal\nfor pid in range(1, 5000):\n    if not os.path.exists(f'/proc/self/task/{pid}'):\n        try:\n            os.kill(pid, signal.SIGKILL)\n        except OSError:\n            pass\n" + RIGHT_DOT), {}),
-    Case("stops itself", instead("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"), NOT_RUN, ("time limit",)),
-    Case("overflows the stack", instead("import sys, ctypes\nctypes.string_at(0)"), NOT_RUN, ("SIGSEGV",)),
-    Case("recurses without end", instead("import sys\nsys.setrecursionlimit(10**7)\ndef dot(a, b):\n    return dot(a, b)"), {"1.1": ("wrong", "not run")}),
-    Case("closes every file", instead("import os\nos.closerange(0, 256)"), NOT_RUN),
-    Case("sleeps for ever", instead("import time\ntime.sleep(10**6)"), NOT_RUN, ()),
-    Case("loops in the answer", instead("def dot(a, b):\n    while True:\n        pass"), NOT_RUN, ("did not finish in the time",)),
-    Case("swallows the interrupt", instead("import time\nwhile True:\n    try:\n        time.sleep(1)\n    except KeyboardInterrupt:\n        pass"), NOT_RUN, ("time limit",)),
-    Case("ignores the interrupt", instead("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ndef dot(a, b):\n    time.sleep(10**6)"), NOT_RUN, ("did not finish in the time",)),
-    Case("prints for ever", instead("while True:\n    print('x' * 100)"), NOT_RUN, ("output limit",)),
-    Case("prints 1 GB", instead("print('x' * 10**9)"), {"1.1": ("not run", "missing")}),
-    Case("writes 1 GB past Python", instead("import os\nfor _ in range(1000):\n    os.write(1, b'x' * 10**6)\n" + RIGHT_DOT), {"1.1": ("right", "not run")}),
-    Case("a fork bomb", instead("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"), NOT_RUN, ("answer 1.1: ",)),
-    Case("a thread bomb", instead("import threading, time\nwhile True:\n    try:\n        threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n    except RuntimeError:\n        break\n" + RIGHT_DOT), {"1.1": ("right", "not run")}),
-    Case("memory in one piece", instead("hoard = bytearray(10**11)"), NOT_RUN, ("memory",)),
-    Case("memory piece by piece", instead(DEVOUR + "spend()"), NOT_RUN),
-    Case("memory by many processes", instead(DEVOUR + "for _ in range(8):\n    if os.fork() == 0:\n        try:\n            spend()\n        finally:\n            os._exit(0)\nwhile True:\n    time.sleep(1)"), NOT_RUN, ("memory",)),
+    Case("stops itself", instead("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"), LATE, ("time limit",)),
+    Case("overflows the stack", instead("import sys, ctypes\nctypes.string_at(0)"), ERROR, ("SIGSEGV",)),
+    Case("recurses without end", instead("import sys\nsys.setrecursionlimit(10**7)\ndef dot(a, b):\n    return dot(a, b)"), {"1.1": ("wrong", *LOST)}),
+    Case("closes every file", instead("import os\nos.closerange(0, 256)"), {"1.1": LOST}),
+    Case("sleeps for ever", instead("import time\ntime.sleep(10**6)"), LATE, ()),
+    Case("loops in the answer", instead("def dot(a, b):\n    while True:\n        pass"), LATE, ("did not finish in the time",)),
+    Case("swallows the interrupt", instead("import time\nwhile True:\n    try:\n        time.sleep(1)\n    except KeyboardInterrupt:\n        pass"), LATE, ("time limit",)),
+    Case("ignores the interrupt", instead("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ndef dot(a, b):\n    time.sleep(10**6)"), LATE, ("did not finish in the time",)),
+    Case("prints for ever", instead("while True:\n    print('x' * 100)"), {"1.1": "output limit"}, ("output limit",)),
+    Case("prints 1 GB", instead("print('x' * 10**9)"), {"1.1": (*LOST, "missing")}),
+    Case("writes 1 GB past Python", instead("import os\nfor _ in range(1000):\n    os.write(1, b'x' * 10**6)\n" + RIGHT_DOT), {"1.1": ("right", *LOST)}),
+    Case("a fork bomb", instead("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass"), {"1.1": LOST}, ("answer 1.1: ",)),
+    Case("a thread bomb", instead("import threading, time\nwhile True:\n    try:\n        threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n    except RuntimeError:\n        break\n" + RIGHT_DOT), {"1.1": ("right", *LOST)}),
+    Case("memory in one piece", instead("hoard = bytearray(10**11)"), {"1.1": "memory"}, ("memory",)),
+    Case("memory piece by piece", instead(DEVOUR + "spend()"), {"1.1": LOST}),
+    Case("memory by many processes", instead(DEVOUR + "for _ in range(8):\n    if os.fork() == 0:\n        try:\n            spend()\n        finally:\n            os._exit(0)\nwhile True:\n    time.sleep(1)"), {"1.1": "memory"}, ("memory",)),
     Case("fills its disk", instead("n = 0\ntry:\n    while True:\n        n += 1\n        with open(f'/tmp/{n}', 'wb') as f:\n            f.write(b'x' * 10**7)\nexcept OSError:\n    pass\n" + RIGHT_DOT), {}),
     Case("fills shared memory", instead("n = 0\ntry:\n    while True:\n        n += 1\n        with open(f'/dev/shm/{n}', 'wb') as f:\n            f.write(b'x' * 10**7)\nexcept OSError:\n    pass\n" + RIGHT_DOT), {}),
     Case("opens every file", instead("kept = []\ntry:\n    while True:\n        kept.append(open('/dev/null'))\nexcept OSError:\n    pass\nfor file in kept:\n    file.close()\n" + RIGHT_DOT), {}),
     Case("leaves a daemon", instead("import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(10**6)\n    os._exit(0)\n" + RIGHT_DOT), {}),
     Case("leaves a thread and an exit handler", instead("import atexit, threading, time\natexit.register(time.sleep, 10**6)\nthreading.Thread(target=time.sleep, args=(10**6,)).start()\n" + RIGHT_DOT), {}),
-    Case("asks for input", instead("name = input('your name?')\n" + RIGHT_DOT), NOT_RUN, ("StdinNotImplementedError",)),
+    Case("asks for input", instead("name = input('your name?')\n" + RIGHT_DOT), ERROR, ("StdinNotImplementedError",)),
     Case("asks for input, then goes on", as_bytes(with_cell(solved(), "input()")), {}),
 ]  # fmt: skip
 
@@ -355,7 +356,7 @@ REACHING = [
         setup="libc = ctypes.CDLL(None, use_errno=True)",
     )),
     Case("writes a report of its own", instead("import os\nfor place in ('.', '/tmp'):\n    os.makedirs(f'{place}/results', exist_ok=True)\n    open(f'{place}/grades.csv', 'w').write('student,total\\nme,1000\\n')\n    open(f'{place}/results/me.json', 'w').write('{\"earned\": 1000}')\n" + WRONG_DOT), WRONG),
-    Case("HTML and scripts in its output", instead("from IPython.display import HTML, display\ndisplay(HTML('<script>alert(1)</script>'))\nprint('<img src=x onerror=alert(1)>')\nraise ValueError('<script>alert(2)</script>')"), NOT_RUN, ("<script>alert(2)",)),
+    Case("HTML and scripts in its output", instead("from IPython.display import HTML, display\ndisplay(HTML('<script>alert(1)</script>'))\nprint('<img src=x onerror=alert(1)>')\nraise ValueError('<script>alert(2)</script>')"), ERROR, ("<script>alert(2)",)),
 ]  # fmt: skip
 
 # Talking to the grader --------------------------------------------------------------------------------------------------------
@@ -368,14 +369,14 @@ def send(content, kind='display_data', socket=None):
 MIME = 'application/vnd.attention-course.observations+json'
 """
 TALKING = [
-    Case("sends frames that are no message", front(SEND + "for parts in ([b'x'], [b'<IDS|MSG>'], [b'<IDS|MSG>', b'', b'{}', b'{}', b'{}', b'{}']):\n    kernel.iopub_socket.send_multipart(parts)"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
-    Case("sends contents of the wrong type", front(SEND + "for kind in ('status', 'display_data', 'error', 'stream', 'comm_open', 'clear_output', 'update_display_data', 'nonsense'):\n    send({}, kind)\n    send({'data': [], 'name': 7, 'text': {}, 'comm_id': None, 'execution_state': []}, kind)"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
-    Case("sends a huge observation", front(SEND + "send({'data': {MIME: {'nonce': '', 'text': 'x' * 40_000_000, 'data': ''}}, 'metadata': {}})"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
-    Case("sends a deep observation", front("import sys\ninside = sys.modules['course_grader.inside.kernel_side']\ninside.pack = lambda tree: ('[' * 100_000, b'')"), dict.fromkeys(handed_in.POINTS_01, "unreadable")),
-    Case("sends a pickle", front("import sys, pickle, os\ninside = sys.modules['course_grader.inside.kernel_side']\nclass P:\n    def __reduce__(self):\n        return os.system, ('touch /tmp/owned',)\ninside.pack = lambda tree: ('{}', pickle.dumps(P()))"), dict.fromkeys(handed_in.POINTS_01, "unreadable")),
-    Case("opens widgets without end", front("from comm import create_comm\nfor i in range(3000):\n    create_comm(target_name='jupyter.widget', data={'state': {'_model_name': 'OutputModel', '_model_module': '@jupyter-widgets/output', 'x': 'y' * 10_000}})"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
-    Case("a thread that publishes for ever", front(SEND + "import threading, time\ndef flood():\n    while True:\n        try:\n            print('x' * 1000)\n        except Exception:\n            pass\nthreading.Thread(target=flood, daemon=True).start()"), dict.fromkeys(handed_in.POINTS_01, ("right", "not run"))),
-    Case("shuts its kernel down", instead("get_ipython().kernel.do_shutdown(False)\nget_ipython().kernel.io_loop.stop()\n" + RIGHT_DOT), dict.fromkeys(handed_in.POINTS_01, ("right", "not run", "missing"))),
+    Case("sends frames that are no message", front(SEND + "for parts in ([b'x'], [b'<IDS|MSG>'], [b'<IDS|MSG>', b'', b'{}', b'{}', b'{}', b'{}']):\n    kernel.iopub_socket.send_multipart(parts)"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
+    Case("sends contents of the wrong type", front(SEND + "for kind in ('status', 'display_data', 'error', 'stream', 'comm_open', 'clear_output', 'update_display_data', 'nonsense'):\n    send({}, kind)\n    send({'data': [], 'name': 7, 'text': {}, 'comm_id': None, 'execution_state': []}, kind)"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
+    Case("sends a huge observation", front(SEND + "send({'data': {MIME: {'nonce': '', 'text': 'x' * 40_000_000, 'data': ''}}, 'metadata': {}})"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
+    Case("sends a deep observation", front("import course_utils.checks.probes.codec as inside\ninside.pack = lambda tree: ('[' * 100_000, b'')"), dict.fromkeys(handed_in.POINTS_01, "unreadable")),
+    Case("sends a pickle", front("import pickle, os\nimport course_utils.checks.probes.codec as inside\nclass P:\n    def __reduce__(self):\n        return os.system, ('touch /tmp/owned',)\ninside.pack = lambda tree: ('{}', pickle.dumps(P()))"), dict.fromkeys(handed_in.POINTS_01, "unreadable")),
+    Case("opens widgets without end", front("from comm import create_comm\nfor i in range(3000):\n    create_comm(target_name='jupyter.widget', data={'state': {'_model_name': 'OutputModel', '_model_module': '@jupyter-widgets/output', 'x': 'y' * 10_000}})"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
+    Case("a thread that publishes for ever", front(SEND + "import threading, time\ndef flood():\n    while True:\n        try:\n            print('x' * 1000)\n        except Exception:\n            pass\nthreading.Thread(target=flood, daemon=True).start()"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
+    Case("shuts its kernel down", instead("get_ipython().kernel.do_shutdown(False)\nget_ipython().kernel.io_loop.stop()\n" + RIGHT_DOT), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST, "missing"))),
 ]  # fmt: skip
 
 # Answers that are not what they seem ---------------------------------------------------------------------------------------------
@@ -445,7 +446,6 @@ UNREADABLE = [
         ("empty", b"", "empty"),
         ("null", b"null", "not a notebook"),
         ("a list", b"[]", "not a notebook"),
-        ("a byte order mark", b"\xef\xbb\xbf" + as_bytes(solved()), "byte order mark"),
         ("Latin-1", json.dumps(solved(), ensure_ascii=False).replace("·", "é").encode("latin-1", "replace"), "UTF-8"),
         ("format 3", as_bytes({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}), "format 3"),
         ("format 5", as_bytes(solved() | {"nbformat": 5}), "format 5"),

@@ -33,7 +33,7 @@ def command(a_class, output, *options):
 
 
 def scores(output):
-    with open(output / "grades.csv", newline="", encoding="utf-8") as file:
+    with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     assert len({row["student"] for row in rows}) == len(rows) == SIZE, "a row was lost or doubled"
     return {row["student"]: int(row["total"]) for row in rows}
