@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -43,9 +44,10 @@ def notebook(answers: dict[str, str]) -> bytes:
 
 
 def solutions() -> dict[str, str]:
-    """Every answer cell solved."""
+    """Every answer cell solved, without the marks that tell that a solution is the course's own."""
     found = json.loads((ROOT / "solutions" / f"{STEM}.ipynb").read_text(encoding="utf-8"))
-    return {c["id"]: "".join(c["source"]) for c in found["cells"] if c["metadata"].get("nbgrader", {}).get("solution")}
+    texts = {c["id"]: "".join(c["source"]) for c in found["cells"] if c["metadata"].get("nbgrader", {}).get("solution")}
+    return {name: re.sub(r"^ *# (BEGIN|END) SOLUTION\n?", "", text, flags=re.MULTILINE) for name, text in texts.items()}
 
 
 def generate(folder: Path, size: int = SIZE, seed: int = SEED) -> dict[str, int]:
@@ -105,7 +107,7 @@ def grade(submissions: Path, output: Path, *options: str) -> tuple[dict[str, int
     ]
     subprocess.run([*command, *options], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     seconds = time.monotonic() - started
-    with open(output / "grades.csv", newline="", encoding="utf-8") as file:
+    with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
         scores = {row["student"]: int(row["total"]) for row in csv.DictReader(file)}
     return scores, seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 

@@ -1,8 +1,9 @@
 """Grading on a dask.distributed cluster: the same function, on other machines."""
 
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 
-from .grade import Terms, grade_one
+from .grade import Terms, failed, grade_one
 from .pool import Task, lost
 
 
@@ -39,6 +40,10 @@ def run_cluster(tasks: Iterable[Task], terms: Terms, address: str) -> Iterator[t
                 result = future.result()
             except KilledWorker:
                 result = lost(terms)
+            except CancelledError:  # the scheduler is gone: no submission's fault
+                raise
+            except Exception as problem:
+                result = failed(problem, terms)
             future.release()
             yield task, result
             send()

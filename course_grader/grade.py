@@ -5,7 +5,7 @@ import functools
 import hashlib
 import platform
 import threading
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -25,7 +25,8 @@ from .running.kernel import Kernel
 from .running.room import LIBRARY
 from .running.run import Trace
 from .running.sandbox import GRADER
-from .submissions.notebook import Unreadable, lesson_of
+from .submissions.belonging import lesson_of, of_the_course
+from .submissions.notebook import Unreadable
 from .submissions.notebook import parse as parse_notebook
 from .submissions.rebuild import Rebuilt, rebuild
 
@@ -54,17 +55,16 @@ class Terms:
     fresh: bool = False
     allowed: frozenset[str] = frozenset()
 
-    @functools.cached_property
-    def digest(self) -> str:
-        """Of everything that a result depends on besides the submission."""
-        parts = [repr(sorted(self.masters.items())), repr(self.limits), repr(self.sandbox), self.seed]
+    def digest(self, lesson: str) -> str:
+        """Of everything that a result of a lesson depends on besides the submission."""
+        parts = [repr(self.masters.get(lesson)), repr(self.limits), repr(self.sandbox), self.seed]
         parts += [repr(sorted(self.allowed)), course_digest()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def key(data: bytes, terms: Terms) -> str:
+def key(data: bytes, terms: Terms, lesson: str) -> str:
     """What a result is known by: the same key, the same result."""
-    return hashlib.sha256(data + b"\0" + terms.digest.encode()).hexdigest()
+    return hashlib.sha256(data + b"\0" + terms.digest(lesson).encode()).hexdigest()
 
 
 @functools.cache
@@ -79,7 +79,7 @@ def course_digest() -> str:
 
 
 def grade_one(data: bytes, label: str, terms: Terms) -> dict:
-    """Grade one notebook.
+    """Grade one notebook. Whatever goes wrong is this notebook's result, and nothing else's.
 
     Args:
         data: The file.
@@ -89,12 +89,20 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
     Returns:
         A result, ready for JSON: lesson, exercises, earned, total, problem, what was noticed, and what graded it.
     """
+    try:
+        return _graded(data, label, terms)
+    except Unreadable as problem:
+        return unreadable(str(problem), terms)
+    except TooMuch as problem:
+        return unreadable(str(problem), terms) | {"review": True}
+    except Exception as problem:
+        return failed(problem, terms)
+
+
+def _graded(data: bytes, label: str, terms: Terms) -> dict:
     with _trusted:
         masters = _masters(terms)
-    try:
-        lesson, rebuilt, reading = bounded(take_in, data, label, terms, masters)
-    except (Unreadable, TooMuch) as problem:
-        return unreadable(str(problem), terms)
+    lesson, rebuilt, reading = bounded(take_in, data, label, terms, masters)
     master = masters[lesson]
     with _trusted:
         inputs = {number: [carried(case) for case in prepared(number, terms.seed)[0]] for number in master.exercises}
@@ -117,11 +125,12 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
     result = _result(terms, lesson, marked)
     for exercise in result["exercises"]:
         exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
+    to_review = reading.to_review({one.number for one in marked if one.earned})
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
-        "noticed": [printable(line, 200) for line in reading.noticed],
+        "noticed": [printable(line, 300) for line in to_review],
         "events": [printable(line, 200) for line in trace.events],
-        "review": bool(reading.noticed),
+        "review": bool(to_review),
         "seconds": round(trace.seconds, 3),
     }
 
@@ -140,12 +149,18 @@ def take_in(data: bytes, label: str, terms: Terms, masters: dict[str, Master]) -
     rebuilt = rebuild(masters[lesson], cells)
     expressions = {number: exercise.expression for number, exercise in exercises.items()}
     guarded = {n: names for n in exercises if (names := probe_of(n).off_limits) and n not in terms.allowed}
-    return lesson, rebuilt, read_answers(rebuilt.steps, expressions, guarded)
+    reading = read_answers(rebuilt.steps, expressions, guarded)
+    return lesson, rebuilt, replace(reading, noticed=(*of_the_course(cells, metadata), *reading.noticed))
 
 
 def unreadable(problem: str, terms: Terms) -> dict:
     """The result of a file that is no notebook."""
     return _result(terms, "", []) | {"problem": printable(problem, 200)}
+
+
+def failed(problem: Exception, terms: Terms) -> dict:
+    """The result of a submission at which the grader itself failed."""
+    return unreadable(f"could not be graded: {type(problem).__name__}: {problem}", terms) | {"review": True}
 
 
 def _result(terms: Terms, lesson: str, marked: list[Marked]) -> dict:
@@ -167,7 +182,7 @@ def _result(terms: Terms, lesson: str, marked: list[Marked]) -> dict:
     }
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=64)
 def _parsed(stem: str, data: bytes) -> Master:
     return parse(stem, data)
 

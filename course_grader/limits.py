@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
+MIB = 2**20
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -15,7 +17,8 @@ class Limits:
         processes: Processes and threads.
         open_files: Open files of one process.
         output_mb: MiB that one cell may print.
-        message_mb: MiB of one message from the kernel, observations included.
+        message_mb: MiB that one cell may send on top of that: its observation, and all that Jupyter adds.
+        observations_mb: MiB of all observations of a notebook.
         submission_mb: MiB of the handed-in file.
         restarts: How often a kernel that died or hung is started again, to give the other exercises their chance.
     """
@@ -27,7 +30,8 @@ class Limits:
     processes: int = 64
     open_files: int = 256
     output_mb: int = 4
-    message_mb: int = 32
+    message_mb: int = 4
+    observations_mb: int = 8
     submission_mb: int = 16
     restarts: int = 12
 

@@ -5,6 +5,7 @@ import re
 import unicodedata
 
 MOST = 120
+NAME_BYTES = 60  # of a student's name in a file's name
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins so
 
 
@@ -14,12 +15,22 @@ def printable(text: object, most: int = MOST) -> str:
     return line if len(line) <= most else line[: most - 3] + "..."
 
 
-def file_id(student: str, label: str) -> str:
-    """A file name for one student's result: readable, and different for different students whatever they are called."""
-    plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode()
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-")[:40].lower() or "student"
-    digest = hashlib.sha256(f"{student}\0{label}".encode("utf-8", "surrogatepass")).hexdigest()[:10]
-    return f"{plain}-{digest}"
+def file_id(student: str, label: str, lesson: str = "") -> str:
+    """A file name for one student's result in one lesson.
+
+    It is readable in every script, safe on every file system (letters, digits and hyphens, at most 80 bytes, no difference that
+    only upper and lower case make) and different for different students, files and lessons whatever they are called.
+    """
+    letters = [letter if _stays(letter) else "-" for letter in unicodedata.normalize("NFC", student[:200].lower())]
+    plain = re.sub("-+", "-", "".join(letters)).encode()[:NAME_BYTES].decode(errors="ignore").strip("-") or "student"
+    whole = "\0".join((student, label, lesson))
+    digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return "-".join(part for part in (plain, lesson if lesson.isdigit() else "", digest) if part)
+
+
+def _stays(letter: str) -> bool:
+    """Whether a letter, a mark on one, or a digit of any script may stand in a file name."""
+    return unicodedata.category(letter)[0] in "LMN"
 
 
 def cell(value: object, most: int = MOST) -> str:

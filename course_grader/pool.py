@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 import torch
 
 from .grade import Terms, grade_one, own_fork_server, unreadable
-from .submissions.find import Submission
+from .submissions.submission import Submission
 
 TRIES = 2
 

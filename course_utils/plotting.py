@@ -40,12 +40,13 @@ def png(figure: Figure, dpi: int = 110, *, fitted: bool = False) -> bytes:
     return buffer.getvalue()
 
 
-def show(ax: Axes, alt: str) -> None:
+def show(ax: Axes, alt: str = "") -> None:
     """Display the figure that ``ax`` belongs to.
 
-    ``alt`` says what the figure shows, for readers who cannot see it and where pictures are not displayed. It must not be
-    empty.
+    ``alt`` says what the figure shows, for readers who cannot see it and where pictures are not displayed. A diagram brings
+    its own (the label of its Axes); it must not be empty.
     """
+    alt = alt or str(ax.get_label())
     if not alt.strip():
         raise ValueError("alt is empty: say in a sentence what the figure shows")
     from IPython.display import display

@@ -34,7 +34,7 @@ def solved(stem: str = LESSON_01, only: set[str] | None = None, **answers: str) 
         answers: Other texts, by ``answer_1_1`` and so on.
     """
     notebook = blank(stem)
-    texts = {cell["id"]: cell["source"] for cell in json.loads(_read("solutions", stem))["cells"]}
+    texts = {cell["id"]: without_marks(cell["source"]) for cell in json.loads(_read("solutions", stem))["cells"]}
     chosen = set(answer_ids(notebook)) if only is None else only
     own = {name.replace("_", "-"): text for name, text in answers.items()}
     for cell in notebook["cells"]:
@@ -43,6 +43,12 @@ def solved(stem: str = LESSON_01, only: set[str] | None = None, **answers: str) 
         elif cell["id"] in chosen:
             cell["source"] = texts[cell["id"]]
     return notebook
+
+
+def without_marks(source: str | list[str]) -> str:
+    """A solution as a student would write it: without the marks that tell that it is the course's own."""
+    lines = "".join(source).split("\n")
+    return "\n".join(line for line in lines if line.strip() not in ("# BEGIN SOLUTION", "# END SOLUTION"))
 
 
 def code(text: str, name: str = "extra-1", **metadata: object) -> dict:

@@ -11,7 +11,8 @@ import pytest
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
     "files", "arguments", "similarity", "attention", "masks", "positions", "kv_cache", "multi_head", "recording", "layers",
-    "models", "tokenizers", "decoding", "datasets", "training", "metrics", "zoo", "plotting", "widgets", "checks",
+    "models", "tokenizers", "decoding", "datasets", "training", "metrics", "zoo", "plotting", "diagrams",
+    "widgets", "checks",
 ]  # fmt: skip
 # What each package may import of the library.
 PACKAGES = {"course_utils": set(ORDER), "course_grader": {"checks", "files"}, "course_authoring": {"files"}}

@@ -17,13 +17,25 @@ from ..running.run import Trace
 from ..submissions.rebuild import Rebuilt
 from .observations import Malformed, take_apart
 
-LOST = {
-    "time limit": "Your code did not finish in the time it had. Look for a loop that never ends.",
-    "notebook time limit": "The whole notebook took longer than it may; this exercise was not reached.",
-    "memory": "Your code used more memory than it may.",
-    "output limit": "Your code printed more than it may.",
-    "the kernel was lost too often": "Cells before this one ended Python again and again; it was not reached.",
+OUTCOMES = (
+    *("right", "wrong", "not attempted", "missing", "off limits", "syntax error", "error", "time limit", "memory"),
+    *("output limit", "not reached", "unreadable"),
+)
+LOST = {  # why a kernel ended -> outcome and what the student reads
+    "time limit": ("time limit", "Your code did not finish in the time it had. Look for a loop that never ends."),
+    "notebook time limit": (
+        "not reached",
+        "The whole notebook took longer than it may; this exercise was not reached.",
+    ),
+    "memory": ("memory", "Your code used more memory than it may."),
+    "output limit": ("output limit", "Your code printed more than it may."),
+    "the kernel was lost too often": (
+        "not reached",
+        "Cells before this one ended Python again and again; this exercise was not reached.",
+    ),
 }
+ENDED = "the kernel "
+NOT_PYTHON = ("SyntaxError", "IndentationError", "TabError")
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,7 @@ class Marked:
         number: The exercise.
         points: What it is worth.
         earned: What it earned.
-        outcome: ``right``, ``wrong``, ``not attempted``, ``missing``, ``off limits``, ``not run``, ``unreadable``.
+        outcome: One of ``OUTCOMES``.
         message: What the student may read; no right value in it.
         mistake: What the answer was seen to do, by name.
         layer: How that was found (``Verdict.layer``).
@@ -69,16 +81,9 @@ def _mark(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Rea
     seen = trace.seen.get(number)
     lost = trace.lost.get(number)
     if lost or seen is None:
-        return _nothing(
-            exercise, "not run", LOST.get(lost, f"The exercise could not be judged: {lost or 'no answer'}.")
-        )
+        return _nothing(exercise, *_lost(lost))
     if "undefined" in seen:
-        if number in trace.broken:
-            name, message = trace.broken[number]
-            return _nothing(exercise, "not run", f"Your answer's cell stopped with {name}: {message}")
-        if number in rebuilt.missing:
-            return _nothing(exercise, "missing", "The answer's cell is missing from the notebook that was handed in.")
-        return _nothing(exercise, "missing", f"Nothing is called {exercise.expression}; the check needs that name.")
+        return _nothing(exercise, *_undefined(exercise, rebuilt, trace, reading))
     try:
         verdict = prepared(number, seed)[1](take_apart(seen))
     except Malformed:
@@ -96,6 +101,32 @@ def _mark(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Rea
     if not verdict.attempted and number in rebuilt.missing:
         outcome = "missing"
     return Marked(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.layer)
+
+
+def _lost(why: str | None) -> tuple[str, str]:
+    """Outcome and message where nothing was observed."""
+    if why in LOST:
+        return LOST[why]
+    if why and why.startswith(ENDED):
+        return "error", f"Your code ended Python itself: {why}."
+    return "unreadable", f"The exercise could not be judged: {why or 'no observation arrived'}."
+
+
+def _undefined(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Reading) -> tuple[str, str]:
+    """Outcome and message where nothing has the name that the check looks at."""
+    number = exercise.number
+    if number in trace.broken:
+        name, message = trace.broken[number]
+        if name not in NOT_PYTHON:
+            return "error", f"Your answer's cell stopped with {name}: {message}"
+        line, text, problem = reading.unread.get(number, (0, "", message))
+        where = f" at line {line} of your answer's cell, `{text}`" if line else " in your answer's cell"
+        return "syntax error", f"Python cannot read what stands{where}: {problem}. Nothing in that cell ran."
+    if number in rebuilt.missing:
+        return "missing", "The answer's cell is missing from the notebook that was handed in."
+    if not rebuilt.answer(number).strip():
+        return "not attempted", "The answer's cell is empty."
+    return "missing", f"Nothing is called {exercise.expression}; the check needs that name."
 
 
 def _nothing(exercise: MasterExercise, outcome: str, message: str) -> Marked:

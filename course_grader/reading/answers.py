@@ -1,37 +1,53 @@
 """Reading answers without running them: what an answer can reach, and whether that is off limits.
 
-While the probe runs, what is off limits raises (``checks.probes.guard``); but that guard lives in the student's kernel, where a
-student who knows how can take it down. This reading is done outside.
+While the probe runs, what is off limits raises (``checks.probes.guard``); but that guard lives in the student's kernel, where
+a student who knows how can take it down. This reading is done outside. It refuses what plainly names a ready-made; what
+hides from being read it cannot judge, and says so.
 """
 
 import ast
-import re
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..submissions.rebuild import Step
-from .forbidden_calls import off_limits_in, tampering_in
+from .cells import CellCode, read_cell
+from .hiding import hiding_in, unknown_name
+from .reach import Bindings, bindings_of, reached
+from .ready_made import ready_made, ready_made_in
+from .tampering import tampering_in
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-# IPython's additions to Python, in linear time: its own translator can be made to take hours.
-CELL_MAGIC = re.compile(r"\A\s*%%(time|timeit|capture|prun)\b.*\n")
-TIMED = re.compile(r"^([ \t]*)%(?:time|timeit|prun) (.*)$", re.MULTILINE)
-MAGIC = re.compile(r"^([ \t]*)((?:\w+ *= *)?)[%!?].*$|^[ \t]*[\w.]+\?+[ \t]*$", re.MULTILINE)
-MUTATORS = {"append", "extend", "insert", "update", "add", "setdefault", "__setitem__", "__setattr__"}
+MOST_SAID = 5  # of one exercise, of one cell
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What was found.
+    """What was found. Each line begins with the place: ``answer 4.2, line 3: ...``.
 
     Args:
-        refused: MasterExercise number -> what its answer uses, so that it earns nothing although it computes what is right.
+        refused: Exercise -> what its answer uses, so that it earns nothing although it computes what is right.
         noticed: What an instructor may want to look at.
+        hidden: Exercise -> what in its answer could not be judged by reading; it matters where something was earned.
+        unread: Exercise -> (line, the student's text there, why) of an answer that is not Python.
     """
 
     refused: dict[str, str]
     noticed: tuple[str, ...]
+    hidden: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unread: dict[str, tuple[int, str, str]] = field(default_factory=dict)
+
+    def to_review(self, earned: set[str]) -> tuple[str, ...]:
+        """What a person should look at, where the exercises in ``earned`` earned something."""
+        hidden = (line for number in self.hidden if number in earned for line in self.hidden[number])
+        return tuple(dict.fromkeys((*self.noticed, *hidden)))
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One cell that runs, read."""
+
+    step: Step
+    code: CellCode
+    place: str
+    own: bool  # the student's
 
 
 def read_answers(
@@ -40,124 +56,81 @@ def read_answers(
     """Read what a student wrote.
 
     Only what an answer can reach counts against it: its own definition and, from there, every definition that it names.
-    A comparison with PyTorch's own function beside an answer is honest.
+    A comparison with PyTorch's own function beside an answer is honest. Lines of the course are never counted.
 
     Args:
         steps: The rebuilt notebook.
-        expressions: MasterExercise number -> its answer, as an expression.
-        off_limits: MasterExercise number -> dotted names; an exercise that is not in it is not read.
+        expressions: Exercise -> its answer, as an expression.
+        off_limits: Exercise -> dotted names; in the others nothing is off limits.
     """
-    texts = [(step, _tree(step.text)) for step in steps if step.role != "probe"]
-    own = [(step, tree) for step, tree in texts if step.role != "given"]
-    trees = [tree for _, tree in own if tree]
-    written = {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, FUNCTIONS)}
-    imports = {name: full for _, tree in texts if tree for name, full in _imports(tree) if name not in written}
-    refused = {}
+    cells = [_Cell(step, read_cell(step.text), place, step.role != "given") for step, place in _placed(steps)]
+    given = {line.strip() for cell in cells if not cell.own for line in cell.code.lines} - {""}
+    bindings = bindings_of((cell.code.tree, index) for index, cell in enumerate(cells) if cell.code.tree)
+    unread = {
+        cell.step.number: (cell.code.line, cell.code.text(cell.code.line), cell.code.problem)
+        for cell in cells
+        if cell.code.tree is None and cell.step.role == "answer"
+    }
+    refused, hidden = {}, {}
     for number, names in off_limits.items():
-        nodes = _reachable(expressions[number], trees)
-        found = (said for node in nodes if (said := off_limits_in(node, imports, names)))
-        if any(step.number == number and tree is None for step, tree in own):
-            refused[number] = "code that is not Python"
-        elif said := next(found, None):
-            refused[number] = said
-    seen = {said for tree in trees for node in ast.walk(tree) if (said := tampering_in(node, imports))}
-    return Reading(refused, tuple(sorted(seen)))
+        banned = ready_made(tuple(names))
+        if not banned.names:
+            continue
+        nodes, unknown = reached(expressions[number], bindings)
+        for placed, index in nodes:
+            if (index < 0 or cells[index].own) and (said := ready_made_in(placed, bindings, banned)):
+                refused[number] = said if index < 0 else f"{said} ({_line_of(cells[index], placed.node)})"
+                break
+        notes = [(placed.node, index, hiding_in(placed, bindings)) for placed, index in nodes]
+        notes += [(placed.node, index, unknown_name(name, bindings)) for name, (placed, index) in unknown.items()]
+        lines = [_said(cells[i], node, said) for node, i, said in notes if said and _counts(cells, i, node, given)]
+        lines += [  # where a line is to blame, Python cannot run the cell either
+            f"{cell.place}: could not be read: {cell.code.problem}"
+            for cell in cells
+            if cell.code.tree is None and not cell.code.line and cell.step.number in ("", number)
+        ]
+        if lines:
+            hidden[number] = tuple(dict.fromkeys(lines))[:MOST_SAID]
+    noticed = [line for index in range(len(cells)) for line in _tampering(cells, index, bindings, given)]
+    return Reading(refused, tuple(dict.fromkeys(noticed)), hidden, unread)
 
 
-def _tree(text: str) -> ast.Module | None:
-    """The cell as Python, its magics translated; None if it is not Python."""
-    if MAGIC.search(text):
-        text = CELL_MAGIC.sub("", text, count=1)
-        text = TIMED.sub(r"\1\2", text)
-        text = MAGIC.sub(r"\1\2None", text)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an invalid escape in a student's string is not our business
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+def _placed(steps: tuple[Step, ...]) -> list[tuple[Step, str]]:
+    """The steps that are cells, with what a person calls them."""
+    found, after = [], ""
+    for step in steps:
+        if step.role == "probe":
+            after = f" after the check of {step.number}"
+        elif step.role == "answer":
+            found.append((step, f"answer {step.number}"))
+        else:
+            found.append((step, f"{'an extra cell' if step.role == 'extra' else 'a cell of the page'}{after}"))
+    return found
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                top = alias.name.split(".")[0]
-                yield alias.asname or top, alias.name if alias.asname else top
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+def _counts(cells: list[_Cell], index: int, node: ast.AST, given: set[str]) -> bool:
+    """Whether a node stands in a line that the student wrote."""
+    if index < 0 or not cells[index].own:
+        return False
+    code = cells[index].code
+    return code.text(code.place(node), most=10_000) not in given
 
 
-def _reachable(expression: str, trees: list[ast.Module]) -> list[ast.AST]:
-    """Every node of every definition that ``expression`` leads to."""
-    definitions: dict[str, list[ast.AST]] = {}
-    for tree in trees:
-        for statement in _statements(tree):
-            for name, part in _bound(statement):
-                definitions.setdefault(name, []).append(part)
-    queue, seen, nodes = [ast.parse(expression, mode="eval")], set(), []
-    while queue:
-        part = queue.pop()
-        nodes += ast.walk(part)
-        for name in _free_names(part) - seen:
-            seen.add(name)
-            queue += definitions.get(name, [])
-    return nodes
+def _line_of(cell: _Cell, node: ast.AST) -> str:
+    return f"{cell.place}, line {cell.code.place(node)}"
 
 
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Statements outside functions and classes, those inside ``if``, ``for``, ``try`` and so on included."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-            yield child
-            if not isinstance(child, FUNCTIONS):
-                yield from _statements(child)
+def _said(cell: _Cell, node: ast.AST, said: str) -> str:
+    return f"{_line_of(cell, node)}: `{cell.code.text(cell.code.place(node))}`: {said}"
 
 
-def _bound(statement: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Each name that a statement gives a value, changes in place or sets a part of, with what the value comes from."""
-    if isinstance(statement, FUNCTIONS):
-        yield statement.name, statement
-        return
-    for child in ast.iter_child_nodes(statement):
-        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-            continue  # comes as a statement of its own
-        for node in ast.walk(child):
-            if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-                if name := _root(node):
-                    yield name, _value(statement)
-            elif isinstance(node, ast.Call):
-                mutates = isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS
-                sets = isinstance(node.func, ast.Name) and node.func.id == "setattr" and node.args
-                if name := _root(node.func.value if mutates else node.args[0]) if mutates or sets else None:
-                    yield name, node
-
-
-def _value(statement: ast.AST) -> ast.AST:
-    """Of a compound statement its head only."""
-    head = getattr(statement, "iter", None) or getattr(statement, "test", None) or getattr(statement, "subject", None)
-    if isinstance(statement, ast.With):
-        return ast.Tuple([item.context_expr for item in statement.items], ast.Load())
-    return head or statement
-
-
-def _root(node: ast.AST) -> str | None:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def _free_names(part: ast.AST) -> set[str]:
-    """The names that ``part`` takes from the notebook; a function's own variables are not among them."""
-    names = [node for node in ast.walk(part) if isinstance(node, ast.Name)]
-    loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    if not isinstance(part, FUNCTIONS):
-        return loaded
-    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    own |= {node.arg for node in ast.walk(part) if isinstance(node, ast.arg)}
-    for node in ast.walk(part):
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            own -= set(node.names)
-    decorators = {name.id for item in part.decorator_list for name in ast.walk(item) if isinstance(name, ast.Name)}
-    return (loaded - own) | decorators
+def _tampering(cells: list[_Cell], index: int, bindings: Bindings, given: set[str]) -> list[str]:
+    cell = cells[index]
+    if not cell.own or cell.code.tree is None:
+        return []
+    found = [
+        _said(cell, node, said)
+        for node, said in tampering_in(cell.code.tree, bindings)
+        if _counts(cells, index, node, given)
+    ]
+    return list(dict.fromkeys(found))[:MOST_SAID]

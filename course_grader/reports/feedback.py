@@ -1,69 +1,104 @@
-"""A page for the student: scores, and the same messages as in the notebook. No scripts, nothing from elsewhere."""
+"""A page for the student: points, the same messages as in the notebook, and the own code. Nothing that is right stands in it."""
 
 import html
+import re
 
-from course_utils.checks.catalogue import listed
+from course_utils.checks.catalogue import catalogue
 
 from ..names import printable
+from .gradebook import Mark, Work
+from .html_page import code, document, text
+from .lateness import said
+from .outcomes import words
 
 STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#1f2328;background:#fff}
-h1{font-size:1.5rem;margin-bottom:.2rem}.meta{color:#59636e;margin-top:0}
-section{border:1px solid #d1d9e0;border-left-width:6px;border-radius:6px;padding:.6rem 1rem;margin:.8rem 0}
-.right{border-left-color:#1a7f37}.wrong{border-left-color:#9a6700}.none{border-left-color:#818b98}
-h2{font-size:1.05rem;margin:0;display:flex;justify-content:space-between;gap:1rem}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0 0;font:13px/1.5 ui-monospace,monospace}
-.total{font-size:1.2rem}
+.head{display:flex;justify-content:space-between;gap:1rem;font-weight:600;flex-wrap:wrap}
+.total{font-size:1.2rem;font-weight:600;margin:.4rem 0}
+p{margin:.4rem 0}.hand{border-left:3px solid var(--limits);padding-left:.6rem}
 """.strip()
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-WORDS = {
-    "right": "right", "wrong": "not yet", "not attempted": "not attempted", "missing": "missing",
-    "off limits": "uses what is off limits", "not run": "did not finish", "unreadable": "could not be judged",
-}  # fmt: skip
-EMPTY = ("not attempted", "missing")
 
 
-def page(student: str, label: str, result: dict) -> str:
+def page(student: str, label: str, result: dict, work: Work | None = None) -> str:
     """The student's page.
 
     Args:
         student: As the folder is called.
         label: What the file is called.
         result: Of ``grade_one``.
+        work: What the instructor and the deadline make of it, where that is known already.
     """
     title = f"Lesson {result['lesson']}: feedback" if result["lesson"] else "Feedback"
-    parts = [
-        "<!DOCTYPE html>",
-        f'<html lang="en"><head><meta charset="utf-8"><title>{_text(title)}</title>',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>',
-        f"<h1>{_text(title)}</h1>",
-        f'<p class="meta">{_text(student)} · {_text(label or "no file")}</p>',
-    ]
+    parts = [f"<h1>{text(title)}</h1>", f'<p class="meta">{text(student)} · {text(label or "no file")}</p>']
     if result["problem"]:
-        parts.append(
-            f'<section class="none"><h2>This file could not be graded</h2><pre>{_text(result["problem"], 400)}</pre></section>'
-        )
+        why = f"<pre>{text(result['problem'], 400)}</pre>"
+        parts.append(f'<section class="stopped"><div class="head">This file could not be graded</div>{why}</section>')
     else:
-        parts.append(f'<p class="total"><b>{result["earned"]:g} of {result["total"]:g} points</b></p>')
-    parts += [_section(exercise) for exercise in result["exercises"]]
-    notes = [*result["restored"], *result["events"]]
-    if notes:
-        items = "".join(f"<li>{_text(line, 300)}</li>" for line in notes)
+        parts += _points(result, work or Work())
+    lines = [*result["restored"], *result["events"]]
+    marks = work.marks if work else {}
+    for exercise in result["exercises"]:
+        mine = [line for line in lines if _is_about(line, exercise["number"])]
+        lines = [line for line in lines if line not in mine]
+        parts.append(_section(exercise, mine, marks.get(exercise["number"], Mark())))
+    if lines:
+        items = "".join(f"<li>{text(line, 300)}</li>" for line in lines)
         parts.append(f"<h2>About the notebook</h2><ul>{items}</ul>")
-    return "\n".join([*parts, "</body></html>", ""])
+    return document(title, parts, STYLE)
 
 
-def _section(exercise: dict) -> str:
-    outcome = exercise["outcome"]
-    tone = "right" if outcome == "right" else "none" if outcome in EMPTY else "wrong"
-    name = f"{exercise['number']} · {listed(exercise['number']).title}"
-    worth = f"{exercise['earned']:g} of {exercise['points']:g}"
-    message = html.escape(exercise["message"])
-    more = f"<pre>{message}</pre>" if message else ""
-    heading = f"<span>{_text(name)}</span><span>{_text(WORDS[outcome])}, {worth}</span>"
-    return f'<section class="{tone}"><h2>{heading}</h2>{more}</section>'
+def _points(result: dict, work: Work) -> list[str]:
+    """The sum, what lateness took off, what the instructor decided."""
+    total, earned = sum(one["points"] for one in result["exercises"]), sum(one["earned"] for one in result["exercises"])
+    known = bool(work.marks)
+    final = work.points if known else earned
+    parts = [f'<p class="total">{final:g} of {total:g} points</p>']
+    if work.due is not None:
+        parts.append(f'<p class="meta">Due {said(work.due.due)}</p>')
+    if work.days:
+        day = "1 day" if work.days == 1 else f"{work.days} days"
+        policy = f" ({work.due.policy})" if work.due and work.due.policy else ""
+        if work.decided or final == work.earned:
+            parts.append(f"<p>Handed in {day} late.</p>")
+        else:
+            kept = f"{work.earned:g} points before that, {final:g} after it"
+            parts.append(f"<p>Handed in {day} late{text(policy)}: {kept}. A day that has begun counts as a day.</p>")
+    if known and work.decided:
+        parts.append(
+            f'<p class="hand">Your instructor set the points of this lesson by hand (before: {work.earned:g}).</p>'
+        )
+    if work.comment:
+        parts.append(f'<p class="hand">Your instructor writes: {text(work.comment, 2_000)}</p>')
+    return parts
 
 
-def _text(text: str, most: int = 120) -> str:
-    return html.escape(printable(text, most))
+def _section(exercise: dict, lines: list[str], mark: Mark) -> str:
+    told, number = words(exercise["outcome"]), exercise["number"]
+    name = f"{number} · {catalogue()[number].title}" if number in catalogue() else number
+    earned = exercise["earned"] if mark.before is None else mark.earned
+    parts = [
+        f'<section class="{told.kind}"><div class="head"><span>{text(name)}</span>'
+        f"<span>{text(told.heading)}, {earned:g} of {exercise['points']:g}</span></div>"
+    ]
+    if mark.before is not None:
+        before = f"before: {mark.before:g}"
+        parts.append(f'<p class="hand">Your instructor set these points by hand ({before}).</p>')
+    if mark.comment:
+        parts.append(f'<p class="hand">Your instructor writes: {text(mark.comment, 2_000)}</p>')
+    said_already = exercise["message"] and told.kind in ("empty", "stopped")
+    if told.meaning and not said_already:
+        parts.append(f"<p>{text(told.meaning, 300)}</p>")
+    if exercise["message"]:
+        parts.append(f"<pre>{html.escape(_lines(exercise['message']))}</pre>")
+    parts += [f"<p>{text(line[:1].upper() + line[1:], 300)}.</p>" for line in lines]
+    if source := exercise.get("code", ""):
+        shown = " open" if told.kind not in ("right", "empty") else ""
+        parts.append(f"<details{shown}><summary>What you handed in</summary>{code(source)}</details>")
+    return "".join([*parts, "</section>"])
+
+
+def _lines(message: str) -> str:
+    return "\n".join(printable(line, 500) for line in message.split("\n")[:60])
+
+
+def _is_about(line: str, number: str) -> bool:
+    return re.search(rf"(?<![\d.]){re.escape(number)}(?!\.?\d)", line) is not None

@@ -1,72 +1,162 @@
 """The output folder: every file whole or absent, whatever happens; results found again by a second run."""
 
 import json
+import re
 import secrets
 from pathlib import Path
 
 from course_utils.files import UNFINISHED, write_whole
 
 from ..names import file_id
+from .class_record import Choices
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None
 
+FOLDERS = ("results", "feedback")
+FILES = ("grades.csv", "review.csv", "report.html", "overrides.csv", "class.json", "submissions.json", "run.json")
+LISTS, TEXTS = ("exercises", "restored", "noticed", "events"), ("lesson", "problem")
 
-class ResultsFolder:
-    """What has been graded, in a folder.
+
+class StoredResults:
+    """What was graded, to be read.
+
+    Args:
+        folder: The output folder of a grader.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def result_path(self, student: str, label: str, lesson: str = "") -> Path:
+        """Where the result of one file of one student for one lesson belongs."""
+        return self.folder / "results" / f"{file_id(student, label, lesson)}.json"
+
+    def feedback_path(self, student: str, label: str, lesson: str = "") -> Path:
+        """Where the student's page belongs."""
+        return self.folder / "feedback" / f"{file_id(student, label, lesson)}.html"
+
+    def result(self, student: str, label: str, lesson: str = "") -> dict | None:
+        """The stored result; None if there is none, or none that is whole."""
+        return _read(self.result_path(student, label, lesson))
+
+
+class ResultsFolder(StoredResults):
+    """What was graded, in a folder that no other grader writes to meanwhile.
 
     Args:
         folder: Made if it is not there.
         seed: Of the inputs; None: the one that an earlier run left here, else a new one.
+        choices: What this run was told about the class; the reports want it.
 
     Raises:
         RuntimeError: Another grader is at work in this folder.
+        ValueError: What is in the folder is not what a grader left, or is damaged.
     """
 
-    def __init__(self, folder: Path, seed: str | None = None) -> None:
-        self.folder = folder
-        for part in ("results", "feedback"):
+    def __init__(self, folder: Path, seed: str | None = None, choices: Choices | None = None) -> None:
+        _must_be_free(folder)
+        for part in FOLDERS:
             (folder / part).mkdir(parents=True, exist_ok=True)
         self._lock = open(folder / ".lock", "w")  # noqa: SIM115 - held as long as the results
-        if fcntl is not None:
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                self._lock.close()
-                raise RuntimeError(f"output ({folder}): another grader is at work in this folder") from None
-        for left in folder.rglob(f"{UNFINISHED}*"):  # of a run that was killed
-            left.unlink()
-        earlier = _read(folder / "run.json") or {}
-        self.seed = seed or earlier.get("seed") or secrets.token_hex(16)
-        write_whole(folder / "run.json", json.dumps({"seed": self.seed}, indent=1) + "\n")
+        try:
+            if fcntl is not None:
+                _take(self._lock, folder)
+            for left in folder.rglob(f"{UNFINISHED}*"):  # of a run that was killed
+                left.unlink()
+            super().__init__(folder)
+            self.choices = choices or Choices()
+            self.seed = seed or self._earlier_seed() or secrets.token_hex(16)
+            write_whole(folder / "run.json", json.dumps({"seed": self.seed}, indent=1) + "\n")
+        except BaseException:
+            self._lock.close()
+            raise
 
     def close(self) -> None:
         """Let another run have the folder."""
         self._lock.close()
 
-    def result_path(self, student: str, label: str) -> Path:
-        """Where the result of one file of one student belongs."""
-        return self.folder / "results" / f"{file_id(student, label)}.json"
-
-    def feedback_path(self, student: str, label: str) -> Path:
-        """Where the student's page belongs."""
-        return self.folder / "feedback" / f"{file_id(student, label)}.html"
-
-    def result(self, student: str, label: str) -> dict | None:
-        """The stored result; None if there is none, or none that can be read."""
-        return _read(self.result_path(student, label))
-
-    def store(self, student: str, label: str, result: dict, page: str) -> None:
+    def store(self, student: str, label: str, result: dict, page: str, lesson: str = "") -> None:
         """Write the page, then the result: where there is a result, its page is there too."""
-        write_whole(self.feedback_path(student, label), page)
-        write_whole(self.result_path(student, label), json.dumps(result, indent=1, ensure_ascii=True) + "\n")
+        self.store_page(student, label, page, lesson)
+        write_whole(self.result_path(student, label, lesson), json.dumps(result, indent=1, ensure_ascii=True) + "\n")
+
+    def store_page(self, student: str, label: str, page: str, lesson: str = "") -> None:
+        """Write a student's page, unless it stands there already."""
+        path = self.feedback_path(student, label, lesson)
+        try:
+            if path.read_text(encoding="utf-8") == page:
+                return
+        except (OSError, ValueError):
+            pass
+        write_whole(path, page)
+
+    def _earlier_seed(self) -> str | None:
+        path = self.folder / "run.json"
+        results = sorted((self.folder / "results").glob("*.json"))
+        if not path.exists() and not results:
+            return None
+        try:
+            seed = json.loads(path.read_text(encoding="utf-8"))["seed"]
+            if isinstance(seed, str) and seed:
+                return seed
+            why = f"its seed is {seed!r}"
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            why = f"{type(problem).__name__}"
+        seeds = (found.get("seed") for stored in results if (found := _read(stored)))
+        known = next((seed for seed in seeds if isinstance(seed, str) and seed), "SEED, as it stands in results/*.json")
+        raise ValueError(
+            f"output ({self.folder}): run.json is damaged or gone ({why}); expected the seed of the inputs there. "
+            f"Go on with --seed {known}, or grade into a new folder"
+        )
+
+
+def _must_be_free(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"output ({folder}): a file of that name is in the way; expected a folder, or nothing")
+    for name in FILES:
+        if (folder / name).is_dir():
+            raise ValueError(f"output ({folder}): {name} is a folder; expected a file, or nothing: move it away")
+    for name in FOLDERS:
+        if (folder / name).exists() and not (folder / name).is_dir():
+            raise ValueError(f"output ({folder}): {name} is not a folder; expected a folder, or nothing: move it away")
+
+
+def _take(lock, folder: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise RuntimeError(f"output ({folder}): another grader is at work in this folder; wait until it ends") from None
 
 
 def _read(path: Path) -> dict | None:
+    """A result with everything that the reports and a second run need; None where anything of that is damaged."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if _is_whole(found) else None
+
+
+def _is_whole(found: object) -> bool:
+    return (
+        isinstance(found, dict)
+        and all(isinstance(found.get(name), str) for name in TEXTS)
+        and all(isinstance(found.get(name), list) for name in LISTS)
+        and all(isinstance(line, str) for name in LISTS[1:] for line in found[name])
+        and isinstance(found.get("review"), bool)
+        and all(_is_exercise(one) for one in found["exercises"])
+    )
+
+
+def _is_exercise(one: object) -> bool:
+    return (
+        isinstance(one, dict)
+        and all(isinstance(one.get(name), str) for name in ("number", "outcome", "message"))
+        and re.fullmatch(r"\d{1,2}\.\d{1,2}", one["number"]) is not None
+        and all(isinstance(one.get(name), int | float) for name in ("points", "earned"))
+        and isinstance(one.get("code", ""), str)
+        and isinstance(one.get("mistake"), str | None)
+    )

@@ -1,69 +1,64 @@
-"""The table of grades: a row a student, a column an exercise."""
+"""``grades.csv``: a row a student, points and status of every exercise; ``review.csv``: a row for each thing to be looked at."""
 
-import csv
-import io
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-
-from ..master import Master
-from ..names import cell
-from ..submissions.find import Submission
-from .results_folder import ResultsFolder
+from .csv_files import written
+from .gradebook import Gradebook, Student, Work
 
 
-@dataclass
-class _Row:
-    """What is kept of one student while the table is made."""
-
-    points: dict[str, float] = field(default_factory=dict)
-    chosen: dict[str, tuple[float, str]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    review: bool = False
-
-
-def table(submissions: Iterable[Submission], results: ResultsFolder, masters: dict[str, Master]) -> str:
+def table(book: Gradebook) -> str:
     """The class as CSV.
 
-    Of several files of one student for one lesson the newest counts; a note says so.
-
-    Args:
-        submissions: Every file of every student.
-        results: Where the results are; read one at a time.
-        masters: The lessons graded.
+    The word after an exercise's number keeps spreadsheets from making one number of 5.1 and 5.10.
     """
-    rows: dict[str, _Row] = {}
-    lessons: set[str] = set()
-    for submission in submissions:
-        row = rows.setdefault(submission.student, _Row())
-        result = results.result(submission.student, submission.label)
-        if result is None:
-            row.notes.append(f"{submission.label}: not graded yet")
-            continue
-        row.review |= result["review"]
-        if result["problem"]:
-            row.notes.append(f"{submission.label or 'no file'}: {result['problem']}")
-            continue
-        lesson = result["lesson"]
-        lessons.add(lesson)
-        mine = (submission.modified, submission.label)
-        if lesson in row.chosen:
-            older = min(mine, row.chosen[lesson])
-            row.notes.append(f"lesson {lesson}: several files, the newest counts, not {older[1]}")
-        if lesson not in row.chosen or mine > row.chosen[lesson]:
-            row.chosen[lesson] = mine
-            row.points.update({one["number"]: one["earned"] for one in result["exercises"]})
-        row.notes += [
-            f"lesson {lesson}: {line}" for line in (*result["restored"], *result["noticed"], *result["events"])
-        ]
-    exercises = [e for lesson in sorted(lessons) for e in masters[lesson].exercises.values()]
-    out = io.StringIO()
-    writer = csv.writer(out)
-    best = sum(exercise.points for exercise in exercises)
-    writer.writerow(["student", *(exercise.number for exercise in exercises), "total", "of", "review", "notes"])
-    for student, row in sorted(rows.items()):
-        earned = [row.points.get(exercise.number, "") for exercise in exercises]
-        total = sum(points for points in earned if points != "")
-        notes = "; ".join(row.notes)
-        review = "yes" if row.review else ""
-        writer.writerow([cell(student), *map(cell, earned), cell(total), cell(best), review, cell(notes, 1_000)])
-    return out.getvalue()
+    who = ["student", *(["id", "e-mail", "name"] if book.record.roster is not None else [])]
+    header = list(who)
+    for lesson, worth in book.lessons.items():
+        for number in worth:
+            header += [f"{number} points", f"{number} status"]
+        header += [f"lesson {lesson}", *([f"lesson {lesson} before late"] if lesson in book.record.deadlines else [])]
+    best = sum(book.worth(lesson) for lesson in book.lessons)
+    rows = [[*header, "total", "of", "late", "review", "notes"]]
+    for student in book.students:
+        person = student.person
+        row: list[object] = [student.name]
+        if book.record.roster is not None:
+            row += [person.id, person.email, person.name] if person else ["", "", ""]
+        for lesson in book.lessons:
+            work = student.work[lesson]
+            for mark in work.marks.values():
+                row += [mark.earned, mark.status]
+            sums = [work.points, *([work.earned] if lesson in book.record.deadlines else [])]
+            row += sums if work.is_there else [None] * len(sums)
+        late = "; ".join(text for lesson in book.lessons if (text := lateness(lesson, student.work[lesson])))
+        review = "yes" if student.review else ""
+        rows.append([*row, student.total, best, late, review, "; ".join(notes(student))])
+    return written(rows)
+
+
+def lateness(lesson: str, work: Work) -> str:
+    """How late a student's work was, and what that cost; empty where it was in time."""
+    if not work.days:
+        return ""
+    days = f"lesson {lesson}: {work.days} {'day' if work.days == 1 else 'days'}"
+    if work.decided:
+        return f"{days}, points set by hand"
+    return f"{days}, {work.points:g} of {work.earned:g} points kept" if work.points != work.earned else days
+
+
+def notes(student: Student) -> list[str]:
+    """Everything that an instructor is told of a student, decisions by hand included."""
+    found = list(student.notes)
+    for lesson, work in student.work.items():
+        if work.decided:
+            found.append(f"lesson {lesson}: {work.points:g} points by hand instead of {work.earned:g}")
+        for number, mark in work.marks.items():
+            if mark.before is not None:
+                found.append(f"{number}: {mark.earned:g} points by hand instead of {mark.before:g}")
+    return found
+
+
+def review(book: Gradebook) -> str:
+    """Everything to be looked at, a row for each reason."""
+    rows = [["student", "file", "lesson", "reason"]]
+    for student in book.students:
+        rows += [[student.name, one.entry.label, one.entry.lesson, one.text] for one in student.review]
+    return written(rows)

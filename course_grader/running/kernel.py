@@ -1,28 +1,22 @@
-"""One kernel for one submission: in a sandbox, or (without a sandbox) a plain one; closed for certain, and why it ended."""
+"""One kernel for one submission: in a sandbox or without; connected, watched, closed for certain, and why it ended."""
 
 import asyncio
 import contextlib
-import os
-import signal
-import sys
 import threading
 import time
-from dataclasses import asdict
 from pathlib import Path
 
-import psutil
-from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.session import Session as Signer
 
-from ..inside.kernel_side import ENVIRONMENT
-from ..limits import Limits
+from ..limits import MIB, Limits
 from .fork_server import ForkServer
-from .provisioner import SandboxManager, bounded_context, connect, disconnect
+from .launch import SCHEME, START_S, InSandbox, Plain
 from .room import room as make_room
-from .sandbox import GONE_S, GRADER, Sandbox
+from .zmtp import Allowance, Channel
 
 WATCH_S = 0.1
-MIB = 2**20
+AGAIN_S = 0.02  # between two looks at a sandbox that seems to hold too much: a process may be about to start another
+SILENT_S = 0.2
 
 
 class Kernel:
@@ -39,79 +33,94 @@ class Kernel:
         self, limits: Limits, deadline: float, fork_server: ForkServer | None, room: Path | None = None
     ) -> None:
         self.limits, self.deadline, self.reason = limits, deadline, ""
-        self.client = None
-        self.room = room or make_room(frozenset())
-        self.sandbox = Sandbox(limits, self.room) if fork_server else None
-        if self.sandbox:
-            self.manager = SandboxManager(self.sandbox, fork_server, asdict(limits))
-        else:
-            argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-            self.manager = AsyncKernelManager(context=bounded_context(limits.message_mb))
-            self.manager._kernel_spec = KernelSpec(argv=[*argv, "--HistoryManager.enabled=False"])
+        self.allowance = Allowance((limits.output_mb + limits.message_mb) * MIB)
+        room = room or make_room(frozenset())
+        self.process = InSandbox(limits, room, fork_server) if fork_server else Plain(room)
+        self.sandbox = self.process.sandbox if fork_server else None
+        self._signer: Signer | None = None
+        self._channels: dict[str, Channel] = {}
         self._closed = threading.Event()
 
     async def start(self) -> None:
         """Start it, connect to it, watch over it.
 
         Raises:
-            RuntimeError: It does not start.
+            RuntimeError: It does not start, or does not answer.
         """
-        if self.sandbox:
-            await self.manager.start_kernel()
-        else:
-            threads = {name: ENVIRONMENT[name] for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
-            path = os.pathsep.join([str(self.room), str(GRADER.parent), os.environ.get("PYTHONPATH", "")]).rstrip(
-                os.pathsep
-            )
-            await self.manager.start_kernel(env={**os.environ, **threads, "PYTHONPATH": path})
+        reached = await self.process.start()
         threading.Thread(target=self._watch, daemon=True).start()
-        self.client = await connect(self.manager)
+        self._signer = Signer(key=reached.key, signature_scheme=SCHEME)
+        try:
+            async with asyncio.timeout(START_S):
+                for name, kind in (("shell", "DEALER"), ("iopub", "SUB"), ("control", "DEALER")):
+                    self._channels[name] = await self._open(getattr(reached, name), kind)
+                await self._first_words()
+        except (TimeoutError, OSError) as problem:
+            raise RuntimeError(f"the kernel does not answer: {problem}") from problem
+
+    async def _open(self, address, kind: str) -> Channel:
+        while True:
+            try:
+                return await Channel.open(address, kind, self.allowance)
+            except ConnectionError:  # a plain kernel may not listen yet
+                if self.process.ended():
+                    raise
+                await asyncio.sleep(0.05)
+
+    async def _first_words(self) -> None:
+        """Wait until the kernel's output arrives: from here on none is missed."""
+        while True:
+            await self.send("shell", "kernel_info_request", {})
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SILENT_S):
+                    await self.receive("iopub")
+                    return
+            if self.process.ended():
+                raise ConnectionError("it has ended")
+
+    async def send(self, channel: str, kind: str, content: dict) -> str:
+        """Send a message; returns its id."""
+        message = self._signer.msg(kind, content)
+        await self._channels[channel].send(self._signer.serialize(message))
+        return message["header"]["msg_id"]
+
+    async def receive(self, channel: str) -> list[bytes]:
+        """The next message's parts, as ``zmtp.Channel.receive`` gives them."""
+        return await self._channels[channel].receive()
+
+    async def interrupt(self) -> None:
+        """Interrupt the cell that runs."""
+        if self.sandbox:
+            await self.send("control", "interrupt_request", {})
+        else:
+            await self.process.manager.interrupt_kernel()
 
     def end(self, reason: str) -> None:
         """End every process of the submission at once. The first reason given is kept."""
         self.reason = self.reason or reason
-        if self.sandbox:
-            self.sandbox.close()
-        else:
-            _kill_tree(self.manager.provisioner.pid if self.manager.provisioner else None)
+        self.process.kill()
 
     def wait_status(self) -> int | None:
         """How the kernel ended, as ``os.waitpid`` says it, where that is known."""
-        return getattr(self.manager.provisioner, "status", None)
+        return self.process.status
 
     async def close(self) -> None:
         """End it and let go of every file and socket."""
         self._closed.set()
-        self.end("")
-        if self.manager.provisioner:
-            with contextlib.suppress(Exception):  # its guardian's end included
-                await asyncio.wait_for(self.manager.provisioner.wait(), GONE_S)
-            with contextlib.suppress(Exception):
-                await self.manager.provisioner.cleanup()
-        disconnect(self.manager, self.client)
-        self.manager.cleanup_connection_file()
+        for channel in self._channels.values():
+            channel.close()
+        await self.process.close()
 
     def _watch(self) -> None:
         """In a thread of its own, so that nothing a kernel sends can hold it up."""
         while not self._closed.wait(WATCH_S):
-            used = sum(self.sandbox.processes().values()) if self.sandbox else 0
-            if used > self.limits.memory_mb * MIB:
+            if self.sandbox and self._holds_too_much():
                 self.end("memory")
             elif time.monotonic() > self.deadline:
                 self.end("notebook time limit")
 
-
-def _kill_tree(pid: int | None) -> None:
-    """Without a sandbox: the kernel and its descendants, as far as they can be found."""
-    if pid is None:
-        return
-    with contextlib.suppress(psutil.Error):
-        parent = psutil.Process(pid)
-        family = [*parent.children(recursive=True), parent]
-        for process in family:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        psutil.wait_procs(family, timeout=3)
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(OSError):
-            os.killpg(pid, signal.SIGKILL)
+    def _holds_too_much(self) -> bool:
+        if self.sandbox.memory() <= self.limits.memory_mb * MIB:
+            return False
+        time.sleep(AGAIN_S)
+        return self.sandbox.memory() > self.limits.memory_mb * MIB

@@ -11,10 +11,15 @@ from dataclasses import dataclass, field
 from course_utils.checks.probes.codec import encode, pack
 
 from ..inside import kernel_side
-from ..limits import Limits
+from ..limits import MIB, Limits
 from ..submissions.rebuild import Step
 from .kernel import Kernel
 from .session import Ran, Session
+
+INSIDE = f'__import__("{kernel_side.__name__}", fromlist=["kernel_side"])'
+OWN = ("answer", "extra")  # the student's cells
+SENT = ("nonce", "undefined", "text", "data")  # what an observation is made of
+MOST_HIDDEN = 200
 
 
 @dataclass
@@ -86,16 +91,19 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
             if step.role == "probe":
                 text = probe_text(number, nonce, *probes[number])
             ran = await session.run_cell(text)
+            if ran.name == "OffLimits" and step.role in OWN:
+                rest = await session.run_cell(f"{INSIDE}.go_on({text!r})")
+                ran = rest if rest.fatal else ran
             if ran.fatal:
                 said = _ended(kernel, ran)
                 trace.events.append(f"{_where(step, index)}: {said}")
                 if step.role in ("probe", "answer"):
                     trace.lost.setdefault(number, said)
                 return own if step.role == "given" and own is not None else index
-            if step.role in ("answer", "extra"):
+            if step.role in OWN:
                 own = index
             if step.role == "probe":
-                _note(trace, number, nonce, ran)
+                _note(trace, number, nonce, ran, limits)
             elif step.role == "answer" and ran.outcome != "ok":
                 trace.broken[number] = (ran.name, ran.message)
         return None
@@ -107,21 +115,33 @@ def probe_text(number: str, nonce: str, expression: str, inputs: list, guarded: 
     """The cell that probes one answer."""
     text, data = pack(encode(inputs))
     words = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
-    module = f'__import__("{kernel_side.__name__}", fromlist=["observe"])'
-    return f"{module}.observe({number!r}, lambda: ({expression}), {guarded}, {words})"
+    return f"{INSIDE}.observe({number!r}, lambda: ({expression}), {guarded}, {words})"
 
 
-def _note(trace: Trace, number: str, nonce: str, ran: Ran) -> None:
+def _note(trace: Trace, number: str, nonce: str, ran: Ran, limits: Limits) -> None:
     payload = ran.payload
     if ran.outcome == "time limit":
         trace.lost[number] = "time limit"
     elif isinstance(payload, dict) and payload.get("nonce") == nonce:
-        trace.seen[number] = payload
+        seen = {part: payload[part] for part in SENT if _is_ascii(payload.get(part))}
+        if sum(map(_size, [*trace.seen.values(), seen])) > limits.observations_mb * MIB:
+            trace.lost[number] = "output limit"
+            return
+        trace.seen[number] = seen
         called = payload.get("hidden")
-        trace.hidden |= {name for name in called if isinstance(name, str)} if isinstance(called, list) else set()
+        if isinstance(called, list):
+            trace.hidden |= {name for name in called[:MOST_HIDDEN] if _is_ascii(name) and len(name) < MOST_HIDDEN}
     else:
         detail = f"{ran.name}: {ran.message}" if ran.name else "no observation arrived"
         trace.lost[number] = f"the check could not run: {detail}"
+
+
+def _is_ascii(value: object) -> bool:
+    return isinstance(value, str) and value.isascii()
+
+
+def _size(seen: dict[str, str]) -> int:
+    return sum(map(len, seen.values()))
 
 
 def _ended(kernel: Kernel, ran: Ran) -> str:
@@ -132,8 +152,15 @@ def _ended(kernel: Kernel, ran: Ran) -> str:
     if status is None:
         return "the kernel ended"
     if os.WIFSIGNALED(status):
-        return f"the kernel was ended by {signal.Signals(os.WTERMSIG(status)).name}"
+        return f"the kernel was ended by {_signal_name(os.WTERMSIG(status))}"
     return f"the kernel ended itself with exit status {os.WEXITSTATUS(status)}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _where(step: Step, index: int) -> str:

@@ -124,6 +124,9 @@ class Sandbox:
             found[int(name)] = 1024 * sum(int(words[1]) for words in sizes)
         return found
 
+    def memory(self) -> int:
+        return sum(self.processes().values())
+
     def close(self) -> None:
         """End every process in the sandbox, and wait until they are gone. May be called again, and by any thread."""
         with self._closing:

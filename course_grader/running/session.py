@@ -6,13 +6,19 @@ import json
 from dataclasses import dataclass
 
 from ..inside.kernel_side import MIME
-from ..limits import Limits
+from ..limits import MIB, Limits
 from .kernel import Kernel
+from .zmtp import TooLong
 
 INTERRUPT_S = 2.0  # how long an interrupted cell may take to stop
 IDLE_S = 2.0  # how long the kernel may take to say that it is idle, after its reply
+CLOSED_S = 1.0  # how long a kernel that closed a connection may take to be seen ended
 LOOK_S = 0.02
-MIB = 2**20
+MOST_PARTS = 200_000  # of one JSON text; the observations of the solutions have 1,500 at most
+DELIMITER = b"<IDS|MSG>"
+REQUEST = {
+    "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False, "stop_on_error": False
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,31 +41,35 @@ class Session:
     """
 
     def __init__(self, kernel: Kernel, limits: Limits) -> None:
-        self.kernel, self.client, self.limits = kernel, kernel.client, limits
+        self.kernel, self.limits = kernel, limits
         self.payload: object = None
         self.idle = False
 
     async def run_cell(self, text: str) -> Ran:
         """Run one cell; interrupt it when its time is over, and end the kernel if that does not help."""
         self.payload, self.idle = None, False
-        message = self.client.execute(text, allow_stdin=False, stop_on_error=False)
-        finished = asyncio.ensure_future(self._finished(message))
+        self.kernel.allowance.renew()
+        finished = asyncio.ensure_future(self._finished(text))
         ended = asyncio.ensure_future(self._ended())
         try:
             late = not await _first(finished, ended, self.limits.cell_s)
             if late:
-                await self.kernel.manager.interrupt_kernel()
+                await self.kernel.interrupt()
                 if not await _first(finished, ended, INTERRUPT_S):
                     return Ran("time limit", fatal=True)
             if not finished.done():
                 return Ran("died", fatal=True)
-            reply = finished.result()
+            return self._judged(finished.result(), late)
+        except TooLong:
+            self.kernel.end("output limit")
+            return Ran("output limit", fatal=True)
         except Exception as problem:  # whatever a kernel may send instead of Jupyter's messages
+            if isinstance(problem, ConnectionError) and await _first(ended, ended, CLOSED_S):
+                return Ran("died", fatal=True)
             return Ran("not Jupyter's protocol", type(problem).__name__, fatal=True)
         finally:
             finished.cancel()
             ended.cancel()
-        return self._judged(reply, late)
 
     def _judged(self, reply: dict, late: bool) -> Ran:
         if not self.idle:
@@ -72,43 +82,79 @@ class Session:
             return Ran("memory", fatal=True)
         return Ran("error", _short(reply.get("ename"), 60), _short(reply.get("evalue"), 400), self.payload)
 
-    async def _finished(self, message: str) -> dict:
+    async def _finished(self, text: str) -> dict:
         """The reply's content, after all that the cell had to say."""
+        message = await self.kernel.send("shell", "execute_request", REQUEST | {"code": text})
         listening = asyncio.ensure_future(self._listen(message))
+        replying = asyncio.ensure_future(self._reply(message))
         try:
-            while True:
-                reply = await self.client.shell_channel.get_msg(timeout=None)
-                if reply["parent_header"].get("msg_id") == message:
-                    break
+            await asyncio.wait({listening, replying}, return_when=asyncio.FIRST_COMPLETED)
+            if listening.done():
+                listening.result()  # it may have failed
+            reply = await replying
             await asyncio.wait({listening}, timeout=IDLE_S)
             if listening.done():
                 listening.result()
-            content = reply["content"]
-            return content if isinstance(content, dict) else {}
+            return reply
         finally:
             listening.cancel()
+            replying.cancel()
+
+    async def _reply(self, message: str) -> dict:
+        while True:
+            _, parent, content = parts(await self.kernel.receive("shell"))
+            if parent.get("msg_id") == message:
+                return plain(content)
 
     async def _listen(self, message: str) -> None:
         """Of all that a kernel may send, take an observation and the end of the cell; count the rest."""
         received = 0
         while not self.idle:
-            found = await self.client.iopub_channel.get_msg(timeout=None)
-            if found["parent_header"].get("msg_id") != message:
+            kind, parent, content = parts(await self.kernel.receive("iopub"))
+            if parent.get("msg_id") != message:
                 continue
-            kind, content = found["msg_type"], found["content"]
-            data = content.get("data")
-            if kind == "status" and content.get("execution_state") == "idle":
-                self.idle = True
-            elif kind == "display_data" and isinstance(data, dict) and MIME in data:
-                self.payload = data[MIME] if self.payload is None else self.payload
+            if kind == "status":
+                self.idle = plain(content).get("execution_state") == "idle"
+            elif kind == "display_data" and MIME.encode() in content and content.isascii():
+                if len(content) > self.limits.message_mb * MIB:
+                    raise TooLong("an observation")
+                data = plain(content).get("data")
+                if self.payload is None and isinstance(data, dict):
+                    self.payload = data.get(MIME)
             else:
-                received += len(json.dumps(content, default=str))
+                received += len(content)
                 if received > self.limits.output_mb * MIB:
-                    self.kernel.end("output limit")
+                    raise TooLong("output")
 
     async def _ended(self) -> None:
-        while await self.kernel.manager.provisioner.poll() is None:
+        while not self.kernel.process.ended():
             await asyncio.sleep(LOOK_S)
+
+
+def parts(message: list[bytes]) -> tuple[object, dict, bytes]:
+    """A message's kind, the header of what it answers, and its content, not yet read.
+
+    The signature is not looked at: whoever runs in the kernel knows the key, and nobody else reaches the socket.
+
+    Raises:
+        ValueError: It is no message of Jupyter's.
+    """
+    _, header, parent, _, content = message[message.index(DELIMITER) + 1 :][:5]
+    return plain(header).get("msg_type"), plain(parent), content
+
+
+def plain(data: bytes) -> dict:
+    """A JSON object, if it has not too many parts.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if sum(map(data.count, (b"[", b"{", b","))) > MOST_PARTS:
+        raise ValueError(f"JSON of more than {MOST_PARTS} parts")
+    found = json.loads(data)
+    if not isinstance(found, dict):
+        raise ValueError("no JSON object")
+    return found
 
 
 async def _first(finished: asyncio.Future, ended: asyncio.Future, seconds: float) -> bool:

@@ -1,168 +1,264 @@
-"""Finding what was handed in, and reading it without believing any of it.
-
-Nothing is unpacked to disk and no name from outside is used as a path: archives are read member by member.
-"""
+"""Finding what was handed in: every notebook, and a reason for whatever looks handed in and is none."""
 
 import os
-import re
 import stat
-import zipfile
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Any
 
+from ..bounded import bounded
+from ..names import printable
+from . import archive
+from .file_names import (
+    NOTEBOOK,
+    OTHER_ARCHIVE,
+    ZIP,
+    is_lesson_only,
+    is_skipped,
+    looks_handed_in,
+    parts_of,
+    student_of_file,
+    student_of_folder,
+)
 from .notebook import Unreadable
+from .submission import Submission
 
-MIB = 2**20
-MAX_MEMBERS = 50_000
-SKIPPED = {".ipynb_checkpoints", "__MACOSX", ".git", "__pycache__"}
-MOODLE = re.compile(r"_assignsubmission_file_?$")
-COPY = re.compile(r"[ _-]*(\(\d+\)|copy\d*|-\d+)$", re.IGNORECASE)
+MAX_FILES = 200  # of one student
+MAX_WALKED = 20_000  # files and folders in one student's folder
+CLASS_S = 60.0  # to read the list of an archive that holds the whole class
+STUDENT_S = 20.0  # to read the lists of all archives of one student
+INNER = 1  # archives inside a student's archive
+KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
-@dataclass(frozen=True)
-class Submission:
-    """One file (or the lack of one) of one student.
+@dataclass
+class Found:
+    """What lies in a folder of submissions.
 
     Args:
-        student: Who handed it in, as the folder or file is called. Never used as a path.
-        label: What the file is called, for people.
-        path: Where it lies, or the archive that holds it.
-        member: Its place in the archive.
-        problem: Why it cannot be read, where that is known already.
-        modified: For choosing among several.
+        submissions: Every file that some student handed in, and every student without one.
+        left_out: What was not looked at, and why, for people.
     """
 
-    student: str
-    label: str
-    path: Path | None
-    member: str | None = None
-    problem: str = ""
-    modified: float = field(default=0.0, compare=False)
+    submissions: list[Submission] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
-def find_submissions(root: Path, stems: tuple[str, ...] = ()) -> Iterator[Submission]:
-    """Every notebook under ``root``, and every student's folder without one.
+def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | None = None) -> Found:
+    """Find every notebook under ``root``, every student without one, and whatever else looks handed in.
 
     Args:
         root: A folder with a folder (or a ZIP, or a notebook) per student, or a ZIP of the same.
         stems: File names of the lessons, such as ``"05_masking"``; taken off the end of file names.
+        output: The grader's own folder: no student's, wherever it lies.
 
     Raises:
-        ValueError: There is nothing at ``root``.
+        ValueError: There is nothing at ``root``, or it is the output folder.
     """
-    if root.is_file() and zipfile.is_zipfile(root):
-        yield from _archive(root, "", stems)
-        return
-    if not root.is_dir():
+    search = _Search(stems, output)
+    if root.is_file():
+        try:
+            search.in_archive(_Archive(root, "", root.name))
+        except Unreadable as problem:
+            raise ValueError(f"submissions ({root}): expected a folder or a ZIP file; {problem}") from None
+    elif root.is_dir():
+        if search.is_output(root):
+            raise ValueError(f"output ({output}): it is the folder of the submissions; expected another one")
+        for entry in sorted(os.scandir(root), key=lambda found: found.name):
+            search.in_class(Path(entry.path))
+    else:
         raise ValueError(f"submissions ({root}): no such folder or ZIP file")
-    for entry in sorted(os.scandir(root), key=lambda found: found.name):
-        if entry.name in SKIPPED or entry.name.startswith("."):
-            continue
-        path = Path(entry.path)
-        if entry.name.endswith(".ipynb") or entry.is_symlink():
-            if entry.name.endswith(".ipynb") or not entry.is_file():
-                yield _on_disk(path, _student_of_file(entry.name, stems), entry.name)
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _folder(path, MOODLE.sub("", entry.name), stems)
-        elif entry.name.endswith(".zip") and zipfile.is_zipfile(path):
-            yield from _archive(path, MOODLE.sub("", entry.name[:-4]), stems)
+    return search.found
 
 
-def _folder(folder: Path, student: str, stems: tuple[str, ...]) -> Iterator[Submission]:
-    count = 0
-    for parent, folders, files in os.walk(folder):  # does not follow links
-        for name in sorted(folders):
-            path = Path(parent, name)
-            if name in SKIPPED:
-                folders.remove(name)
-            elif name.endswith(".ipynb") or (path.is_symlink() and parent == str(folder)):
-                folders.remove(name)
-                count += 1
-                yield _on_disk(path, student, str(path.relative_to(folder)))
-        for name in sorted(files):
-            path = Path(parent, name)
-            label = str(path.relative_to(folder))
-            if name.endswith(".ipynb") and not name.startswith("."):
-                count += 1
-                yield _on_disk(path, student, label)
-            elif name.endswith(".zip") and not path.is_symlink() and zipfile.is_zipfile(path):
-                found = list(_archive(path, student, stems))
-                count += len(found)
-                yield from found
-    if not count:
-        yield Submission(student, "", None, problem="there is no notebook in this folder")
+@dataclass(frozen=True)
+class _Archive:
+    """An archive to be looked through.
 
-
-def _on_disk(path: Path, student: str, label: str) -> Submission:
-    about = os.lstat(path)
-    kinds = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-    problem = ""
-    if not stat.S_ISREG(about.st_mode):
-        problem = f"it is {kinds.get(stat.S_IFMT(about.st_mode), 'a device')}, not a file"
-    return Submission(student, label, path, problem=problem, modified=about.st_mtime)
-
-
-def _archive(path: Path, student: str, stems: tuple[str, ...]) -> Iterator[Submission]:
-    """Notebooks in a ZIP. Without a student, they are named by the first folder inside, or by the file."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()[:MAX_MEMBERS]
-    except (zipfile.BadZipFile, OSError, ValueError) as problem:
-        yield Submission(student or path.stem, path.name, path, problem=f"a ZIP file that cannot be read: {problem}")
-        return
-    count = 0
-    tops = {PurePosixPath(member.filename).parts[0] for member in members if "/" in member.filename}
-    single = len(tops) == 1 and all("/" in member.filename for member in members)  # one folder around all of them
-    for member in members:
-        parts = PurePosixPath(member.filename).parts
-        if not member.filename.endswith(".ipynb") or SKIPPED.intersection(parts) or parts[-1].startswith("."):
-            continue
-        inner = parts[1:] if single and not student and len(parts) > 1 else parts
-        owner = student or (MOODLE.sub("", inner[0]) if len(inner) > 1 else _student_of_file(inner[-1], stems))
-        modified = float(sum(part * scale for part, scale in zip(member.date_time, _DATE, strict=True)))
-        count += 1
-        yield Submission(owner, member.filename, path, member=member.filename, modified=modified)
-    if student and not count:
-        yield Submission(student, path.name, None, problem="there is no notebook in this ZIP file")
-
-
-_DATE = (32_140_800, 2_678_400, 86_400, 3_600, 60, 1)  # in order, not to scale: months of 31 days
-
-
-def _student_of_file(name: str, stems: tuple[str, ...]) -> str:
-    """``doe_12_34_05_masking-1.ipynb`` was handed in by ``doe_12_34``."""
-    full = name.removesuffix(".ipynb")
-    plain = COPY.sub("", full)
-    for stem in stems:
-        if plain.endswith(stem) and plain != stem:
-            return plain.removesuffix(stem).rstrip("_- ") or full
-    return full
-
-
-def read(submission: Submission, most_mb: float) -> bytes:
-    """The file's bytes.
-
-    Raises:
-        Unreadable: It is no regular file, too large, or cannot be read.
+    Args:
+        path: The file.
+        student: Whose it is; empty where it holds a whole class.
+        label: What it is called, for people.
+        place: Where in the file it is, if inside another one.
+        modified: The date of one inside another one.
+        depth: How many archives of this student are around it.
     """
-    if submission.problem or submission.path is None:
-        raise Unreadable(submission.problem or "there is no file")
-    most = int(most_mb * MIB)
-    try:
-        if submission.member is not None:
-            with zipfile.ZipFile(submission.path) as archive, archive.open(submission.member) as file:
-                data = file.read(most + 1)
+
+    path: Path
+    student: str
+    label: str
+    place: tuple[int, ...] = ()
+    modified: float | None = None
+    depth: int = 0
+
+
+class _Search:
+    def __init__(self, stems: tuple[str, ...], output: Path | None) -> None:
+        self.stems, self.found = stems, Found()
+        self.output = None if output is None else output.resolve()
+        self.counts: Counter[str] = Counter()
+        self.spent: Counter[str] = Counter()  # seconds, by student
+
+    def is_output(self, path: Path) -> bool:
+        return self.output is not None and path.resolve() == self.output
+
+    def add(self, student: str, label: str, path: Path | None, **more: Any) -> None:
+        """Take down one file; no student fills the class's memory."""
+        self.counts[student] += 1
+        if self.counts[student] <= MAX_FILES:
+            self.found.submissions.append(Submission(student, label, path, **more))
+        elif self.counts[student] == MAX_FILES + 1:
+            problem = f"more than {MAX_FILES} files; the others were not looked at"
+            self.found.submissions.append(Submission(student, "", None, problem=problem))
+
+    def guarded(self, student: str, label: str, look: Callable[[], None]) -> None:
+        """Whatever goes wrong while one thing is looked through stays with its student."""
+        try:
+            look()
+        except Exception as problem:
+            known = isinstance(problem, Unreadable)
+            said = str(problem) if known else f"it could not be looked through: {type(problem).__name__}: {problem}"
+            self.add(student, label, None, problem=printable(said))
+
+    def in_class(self, path: Path) -> None:
+        """One entry of the folder of the class."""
+        name, mode = path.name, os.lstat(path).st_mode
+        if is_skipped(name):
+            return
+        if self.is_output(path):
+            self.found.left_out.append(f"{printable(name)}: the output folder")
+        elif stat.S_ISDIR(mode) and not NOTEBOOK.search(name):
+            student = student_of_folder(name)
+            self.guarded(student, "", lambda: self.in_folder(path, student))
+        elif self.is_file_of_student(name) or not (stat.S_ISREG(mode) or path.is_file()):
+            student = student_of_file(name, self.stems)
+            if ZIP.search(name):
+                student = student_of_folder(ZIP.sub("", name))
+            self.guarded(student, name, lambda: self.file(path, student, name))
+        elif looks_handed_in(name, self.stems):
+            self.add(student_of_file(name, self.stems), name, None, problem="it is not a notebook (.ipynb)")
         else:
-            flags = (
-                os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-            )
-            with os.fdopen(os.open(submission.path, flags), "rb") as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise Unreadable("it is not a regular file")
-                data = file.read(most + 1)
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, KeyError, EOFError, ValueError) as problem:
-        raise Unreadable(f"it cannot be read: {type(problem).__name__}") from None
-    if len(data) > most:
-        raise Unreadable(f"it is larger than {most_mb:g} MiB; clear its outputs and hand it in again")
-    return data
+            self.found.left_out.append(f"{printable(name)}: neither notebook, archive nor a student's folder")
+
+    @staticmethod
+    def is_file_of_student(name: str) -> bool:
+        return any(kind.search(name) for kind in (NOTEBOOK, ZIP, OTHER_ARCHIVE))
+
+    def in_folder(self, folder: Path, student: str) -> None:
+        """A student's folder."""
+        before, walked, others = self.counts[student], 0, []
+        for parent, folders, files in os.walk(folder, onerror=_raise):  # does not follow links
+            for name in sorted(folders):
+                path = Path(parent, name)
+                walked += 1
+                if self.is_output(path):
+                    self.found.left_out.append(f"{printable(path.relative_to(folder.parent))}: the output folder")
+                    folders.remove(name)
+                elif is_skipped(name):
+                    folders.remove(name)
+                elif NOTEBOOK.search(name) or (path.is_symlink() and parent == str(folder)):
+                    folders.remove(name)
+                    self.file(path, student, str(path.relative_to(folder)))
+            folders.sort()
+            for name in sorted(files):
+                walked += 1
+                path = Path(parent, name)
+                label = str(path.relative_to(folder))
+                if self.is_file_of_student(name) and not is_skipped(name):
+                    self.guarded(student, label, lambda path=path, label=label: self.file(path, student, label))
+                elif not is_skipped(name):
+                    others.append(label)
+            if walked > MAX_WALKED:
+                self.add(student, "", None, problem=f"more than {MAX_WALKED} files and folders; not all looked at")
+                break
+        if self.counts[student] == before:
+            self.add(student, "", None, problem=_no_notebook("folder", others))
+
+    def file(self, path: Path, student: str, label: str) -> None:
+        """A notebook or an archive on disk, or what is called like one."""
+        about = os.lstat(path)
+        if not stat.S_ISREG(about.st_mode):
+            kind = KINDS.get(stat.S_IFMT(about.st_mode), "a device")
+            self.add(student, label, path, problem=f"it is {kind}, not a file", modified=about.st_mtime)
+        elif OTHER_ARCHIVE.search(label):
+            self.add(student, label, None, problem=_not_read(label), modified=about.st_mtime)
+        elif ZIP.search(label):
+            self.in_archive(_Archive(path, student, label))
+        else:
+            self.add(student, label, path, modified=about.st_mtime)
+
+    def members(self, of: _Archive) -> list[archive.Member]:
+        """The list of an archive, read in a process with bounds.
+
+        Raises:
+            Unreadable: It cannot be read in the time that is left to this student.
+        """
+        started, left = time.monotonic(), (STUDENT_S if of.student else CLASS_S) - self.spent[of.student]
+        if left <= 0:
+            raise Unreadable("a ZIP file that was not opened: reading the ones before took too long")
+        try:
+            return bounded(archive.members, of.path, of.place, of.modified, seconds=left)
+        except Exception as problem:
+            raise Unreadable(f"a ZIP file that cannot be read: {printable(problem)}") from None
+        finally:
+            self.spent[of.student] += time.monotonic() - started
+
+    def in_archive(self, of: _Archive) -> None:
+        """A student's archive, or one of a class, whose files are named by the first folder inside or by themselves."""
+        before, others = self.counts[of.student], {of.student: []} if of.student else {}
+        found = [(member, parts_of(member.name)) for member in self.members(of)]
+        found = [(member, parts) for member, parts in found if parts and not any(map(is_skipped, parts))]
+        around = not of.student and self._is_wrapped([parts for _, parts in found])
+        for member, parts in found:
+            inside = parts[1:] if around and len(parts) > 1 else parts
+            student = of.student or self._owner(inside)
+            label = "/".join((of.label, *parts) if of.place else parts)
+            if NOTEBOOK.search(label):
+                self.add(student, label, of.path, place=member.place, modified=member.modified)
+            elif OTHER_ARCHIVE.search(label):
+                self.add(student, label, None, problem=_not_read(label), modified=member.modified)
+            elif ZIP.search(label):
+                inner = _Archive(of.path, student, label, member.place, member.modified, of.depth + bool(of.student))
+                self.guarded(student, label, lambda inner=inner: self._in_inner(inner))
+            elif of.student or len(inside) > 1 or looks_handed_in(parts[-1], self.stems):
+                others.setdefault(student, []).append(label)
+            else:
+                self.found.left_out.append(f"{printable(label)}: neither notebook, archive nor in a student's folder")
+        for student, labels in others.items():
+            if self.counts[student] == (before if of.student else 0):
+                self.add(student, of.label, None, problem=_no_notebook("ZIP file", labels))
+
+    def _in_inner(self, inner: _Archive) -> None:
+        if inner.depth > INNER:
+            raise Unreadable("a ZIP file inside a ZIP file inside a ZIP file; hand in the notebook itself")
+        self.in_archive(inner)
+
+    def _is_wrapped(self, names: list[tuple[str, ...]]) -> bool:
+        """Whether one folder, which is no student's, stands around all that an archive of a class holds."""
+        own = any(len(parts) == 2 and is_lesson_only(parts[1], self.stems) for parts in names)
+        return len({parts[0] for parts in names}) == 1 and not own
+
+    def _owner(self, parts: tuple[str, ...]) -> str:
+        if len(parts) > 1 or ZIP.search(parts[0]):
+            return student_of_folder(ZIP.sub("", parts[0]))
+        return student_of_file(parts[0], self.stems)
+
+
+def _raise(problem: OSError) -> None:
+    raise problem
+
+
+def _not_read(name: str) -> str:
+    return f"an archive of a kind that is not read ({printable(Path(name).suffix)}); hand in the notebook or a ZIP file"
+
+
+def _no_notebook(where: str, others: list[str]) -> str:
+    if not others:
+        return f"there is no notebook in this {where}, nor anything else"
+    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    return (
+        f"there is no notebook in this {where}; it holds {', '.join(printable(name, 40) for name in others[:3])}{more}"
+    )

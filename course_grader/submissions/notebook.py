@@ -1,4 +1,4 @@
-"""A handed-in notebook: its cells, and the lesson that it belongs to, read without believing any of it."""
+"""A handed-in notebook: its cells and what it says of itself, read without believing any of it."""
 
 import io
 import json
@@ -20,10 +20,8 @@ def parse(data: bytes) -> tuple[list[Handed], dict]:
     """
     if not data.strip():
         raise Unreadable("the file is empty")
-    if data.startswith(b"\xef\xbb\xbf"):
-        raise Unreadable("it begins with a byte order mark, which Jupyter cannot read; save it again from Jupyter")
     try:
-        notebook = json.load(io.StringIO(data.decode("utf-8")))
+        notebook = json.load(io.StringIO(data.decode("utf-8-sig")))  # editors on Windows write a byte order mark
     except UnicodeDecodeError:
         raise Unreadable("it is not UTF-8 text") from None
     except (ValueError, RecursionError) as problem:
@@ -56,21 +54,3 @@ def _handed(cell: object) -> Handed:
     kind, cell_id = cell.get("cell_type"), cell.get("id")
     text = source.encode("utf-8", "replace").decode()  # half of a surrogate pair can be written in JSON
     return Handed(*(value if isinstance(value, str) else "" for value in (kind, text, cell_id, grade_id)))
-
-
-def lesson_of(cells: list[Handed], metadata: dict, label: str, masters: dict) -> str | None:
-    """Which master a notebook belongs to: by its answer cells, then by what it says of itself, then by its name."""
-    ids = {cell.id for cell in cells} | {cell.grade_id for cell in cells}
-    counts = {lesson: len(ids & {c.id for c in m.cells if c.role != "given"}) for lesson, m in masters.items()}
-    best = max(counts, key=counts.get, default=None)
-    if best is not None and counts[best]:
-        return best
-    course = metadata.get("course")
-    built_from = course.get("built_from") if isinstance(course, dict) else None
-    for lesson, master in masters.items():
-        if isinstance(built_from, str) and built_from.endswith(f"/{master.stem}.py"):
-            return lesson
-    for lesson, master in masters.items():
-        if master.stem in label or any(cell.text.count(f'check("{int(lesson)}.') for cell in cells):
-            return lesson
-    return next(iter(masters)) if len(masters) == 1 else None

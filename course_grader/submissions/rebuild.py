@@ -1,13 +1,15 @@
 """A clean notebook from the master and what was handed in: the student's answers in the master's places."""
 
+import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..master import Cell, Master
+from ..reading.cells import defined_names, read_cell
 
-HEADING = re.compile(r"^#{1,6}\s+(\d{1,2}\.\d{1,2})\b", re.MULTILINE)
-CHECK = re.compile(r"""^\s*check\(\s*["'](\d{1,2}\.\d{1,2})["']""", re.MULTILINE)
+HEADING = re.compile(r"^#{1,6}[ \t]+(\d{1,2}\.\d{1,2})\b", re.MULTILINE)
+CHECK = re.compile(r"""^[ \t]*check\([ \t]*["'](\d{1,2}\.\d{1,2})["']""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,25 @@ class Step:
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What will run, what was noticed, and the exercises whose answer cell is gone."""
+    """What will run, what was noticed, and the exercises whose answer cell is gone.
+
+    Args:
+        steps: In the order in which they run.
+        noticed: What was changed and put back, for the student to read.
+        missing: Exercises whose answer cell is gone, and whose answer is nowhere else.
+        elsewhere: Exercise -> the cell in which its answer was found, where that is not the answer cell.
+    """
 
     steps: tuple[Step, ...]
     noticed: tuple[str, ...]
     missing: frozenset[str]
+    elsewhere: dict[str, str] = field(default_factory=dict)
 
     def answer(self, number: str) -> str:
         """What the student wrote for one exercise."""
-        return "\n\n".join(step.text for step in self.steps if step.role == "answer" and step.number == number)
+        own = [step.text for step in self.steps if step.role == "answer" and step.number == number]
+        found = self.elsewhere.get(number)
+        return "\n\n".join(own if found is None or found in own else [*own, found])
 
 
 def rebuild(master: Master, handed: Iterable[Handed]) -> Rebuilt:
@@ -47,12 +59,21 @@ def rebuild(master: Master, handed: Iterable[Handed]) -> Rebuilt:
 
     Extra cells keep their place after the cell of the master that they followed. Given cells and checks are the master's
     own; where the student changed a given cell, the changed one runs after it, since honest answers use added imports.
+    What a student wrote into a check's cell runs before the check, as it does in JupyterLab.
+
+    An answer counts where a student saw it pass. What stands in its own cell is checked where the check stands, as when
+    all cells run from top to bottom, whatever comes below. Where that cell is as it was handed out, empty, gone, or does
+    not make what the check looks at, but another cell of the student's does, that one is the answer, and the cell that
+    was left as it was does not run. If one stands above the check, the check is where it was; if all stand below, the
+    student ran cells out of order, and the check comes after the last of them that stands before the next exercise's
+    check, else after the last of all.
     """
     cells = list(handed)
     owner, noticed = _match(master, cells)
     places = {cell.id: index for index, cell in enumerate(master.cells)}
+    before: dict[int, list[Step]] = {}
     after: dict[int, list[Step]] = {}
-    found: dict[str, str] = {}
+    found: dict[str, Step] = {}
     place, order = -1, []
     for index, cell in enumerate(cells):
         if index in owner:
@@ -64,27 +85,101 @@ def rebuild(master: Master, handed: Iterable[Handed]) -> Rebuilt:
         if original is None:
             after.setdefault(place, []).append(Step("extra", cell.text))
         elif original.role == "answer":
-            found[original.id] = cell.text
-        elif cell.text.strip() != original.text.strip():
-            what = f"the check of {original.number}" if original.role == "check" else f"given cell {original.id}"
-            noticed.append(f"{what} was edited; the original ran")
-            after.setdefault(place, []).append(Step("extra", cell.text))
+            found[original.id] = Step("answer", cell.text, original.number)
+        elif not _same_text(cell.text, original.text):
+            noticed.append(f"{_name(original)} was edited; the original ran")
+            (before if original.role == "check" else after).setdefault(place, []).append(Step("extra", cell.text))
+            if name := _checked_instead(master, original, cell, cells):
+                before[place].append(Step("extra", f"{master.exercises[original.number].expression} = {name}"))
     if order != sorted(order):
         noticed.append("cells were reordered; the original order was restored")
     present = {original.id for original in owner.values()}
     gone = [cell for cell in master.cells if cell.id not in present]
     noticed += [f"{_name(cell)} was deleted; the original ran" for cell in gone if cell.role != "answer"]
-    noticed += [f"the answer cell {cell.id} is missing" for cell in gone if cell.role == "answer"]
     steps = after.pop(-1, [])
     for place, cell in enumerate(master.cells):
+        steps += before.get(place, [])
         if cell.role == "answer":
-            steps += [Step("answer", found[cell.id], cell.number)] if cell.id in found else []
+            steps += [found[cell.id]] if cell.id in found else []
         else:
             steps.append(Step("probe" if cell.role == "check" else "given", cell.text, cell.number))
         steps += after.get(place, [])
-    answers = [cell for cell in master.cells if cell.role == "answer"]
-    missing = {cell.number for cell in answers} - {cell.number for cell in answers if cell.id in found}
-    return Rebuilt(tuple(steps), tuple(noticed), frozenset(missing))
+    elsewhere = {}
+    for cell in master.cells:
+        if cell.role == "answer" and (moved := _answer_elsewhere(master, cell, steps, found.get(cell.id))):
+            steps, elsewhere[cell.number] = moved
+            noticed.append(f"your answer to {cell.number} was found in another cell")
+    missing = frozenset(cell.number for cell in gone if cell.role == "answer") - elsewhere.keys()
+    noticed += [f"{_name(cell)} is missing" for cell in gone if cell.role == "answer" and cell.number in missing]
+    return Rebuilt(tuple(steps), tuple(noticed), missing, elsewhere)
+
+
+def _checked_instead(master: Master, original: Cell, cell: Handed, cells: list[Handed]) -> str | None:
+    """The name that an edited check looks at, where nothing has the name that it should look at."""
+    expression = master.exercises[original.number].expression if original.role == "check" else ""
+    tree = read_cell(cell.text).tree if expression.isidentifier() else None
+    names = [
+        node.args[1].id
+        for node in (ast.walk(tree) if tree else ())
+        if isinstance(node, ast.Call)
+        and [type(one) for one in (node.func, *node.args)] == [ast.Name, ast.Constant, ast.Name]
+        and (node.func.id, node.args[0].value) == ("check", original.number)
+    ]
+    if not names or expression in names:
+        return None
+    stubs = {_plain(one.text) for one in master.cells if one.role == "answer"}
+    own = [one.text for one in cells if one.kind == "code" and expression in one.text and _plain(one.text) not in stubs]
+    return None if any(expression in defined_names(read_cell(text)) for text in own) else names[-1]
+
+
+def _answer_elsewhere(master: Master, cell: Cell, steps: list[Step], own: Step | None) -> tuple[list[Step], str] | None:
+    """The steps with an answer that does not stand in its own cell in its place, and its text; None if there is none."""
+    name = master.exercises[cell.number].expression.partition(".")[0]
+    if own is not None and name in _made_by(own, name) and not _same_code(own.text, cell.text):
+        return None
+    untouched = own is not None and _same_code(own.text, cell.text)
+    steps = [step for step in steps if not (untouched and step is own)]
+    makers = [step for step in steps if step.role in ("answer", "extra") and step is not own and _made_by(step, name)]
+    if not makers:
+        return None
+    where = {id(step): index for index, step in enumerate(steps)}
+    probe = next(step for step in steps if step.role == "probe" and step.number == cell.number)
+    above = [step for step in makers if where[id(step)] < where[id(probe)]]
+    if above:
+        answer = above[-1]
+    else:
+        later = [where[id(step)] for step in steps[where[id(probe)] + 1 :] if step.role == "probe"]
+        near = [step for step in makers if not later or where[id(step)] < later[0]]
+        answer = (near or makers)[-1]
+        steps.remove(probe)
+        steps.insert(where[id(answer)], probe)  # the answer itself has moved up by one
+    if answer.role == "extra":
+        steps[next(i for i, step in enumerate(steps) if step is answer)] = Step("answer", answer.text, cell.number)
+    return steps, answer.text
+
+
+def _made_by(step: Step, name: str) -> set[str]:
+    """``{name}`` if the cell gives it a value, else nothing."""
+    return {name} & defined_names(read_cell(step.text)) if name in step.text else set()
+
+
+def _same_text(one: str, other: str) -> bool:
+    """Whether two cells differ in line ends and trailing blanks at most."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def _same_code(one: str, other: str) -> bool:
+    """Whether two cells differ in comments and blanks at most."""
+    if _same_text(one, other):
+        return True
+    trees = [read_cell(text).tree for text in (one, other)]
+    if None in trees or len(one) > 2 * len(other) + 1_000:
+        return False
+    return ast.dump(trees[0]) == ast.dump(trees[1])
 
 
 def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[str]]:
@@ -92,11 +187,13 @@ def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[s
     known = {cell.id: cell for cell in master.cells}
     owner: dict[int, Cell] = {}
     taken: set[str] = set()
+    seen: dict[str, set[str]] = {}  # the texts of what stands for a cell
     noticed = []
 
     def take(index: int, cell: Cell) -> None:
         owner[index] = cell
         taken.add(cell.id)
+        seen[cell.id] = {cells[index].text}
 
     for index, cell in enumerate(cells):
         if (original := known.get(cell.id)) is None:
@@ -104,7 +201,9 @@ def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[s
         if cell.kind != "code":
             noticed.append(f"{_name(original)} was made a {cell.kind} cell")
         elif original.id in taken:
-            noticed.append(f"{_name(original)} occurs twice; the first counts")
+            if cell.text not in seen[original.id]:
+                noticed.append(f"{_name(original)} occurs twice; the first counts")
+            seen[original.id].add(cell.text)
         else:
             take(index, original)
     free = [index for index, cell in enumerate(cells) if index not in owner and cell.kind == "code"]
@@ -113,10 +212,10 @@ def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[s
         if original is not None and original.id not in taken:
             take(index, original)
     sections = _sections(cells)
-    texts = {cell.text.strip(): cell for cell in master.cells if cell.role == "given"}
+    texts = {_plain(cell.text): cell for cell in master.cells if cell.role == "given"}
     for index in (index for index in free if index not in owner):
         text = cells[index].text
-        original = texts.get(text.strip())
+        original = texts.get(_plain(text))
         if (call := CHECK.search(text)) and len(text) < 200:
             original = next((c for c in master.cells if c.role == "check" and c.number == call.group(1)), None)
         if original is not None and original.id not in taken:
@@ -124,10 +223,11 @@ def _match(master: Master, cells: list[Handed]) -> tuple[dict[int, Cell], list[s
     for cell in master.cells:
         if cell.role != "answer" or cell.id in taken:
             continue
-        name = re.escape(master.exercises[cell.number].expression)
-        defines = re.compile(rf"^(def|class)\s+{name}\b|^{name}\s*=", re.MULTILINE)
+        name = master.exercises[cell.number].expression
         left = [index for index in free if index not in owner]
-        named = [index for index in left if defines.search(cells[index].text)]
+        named = [
+            index for index in left if name in cells[index].text and name in defined_names(read_cell(cells[index].text))
+        ]
         here = [index for index in left if sections[index] == cell.number]
         for choice in ([i for i in named if i in here], named, here):
             if choice:
@@ -147,4 +247,9 @@ def _sections(cells: list[Handed]) -> list[str]:
 
 
 def _name(cell: Cell) -> str:
-    return f"the {cell.role} cell {cell.id}" if cell.role != "check" else f"the check of {cell.number}"
+    """What a person calls a cell of the master."""
+    if cell.role != "given":
+        return f"the {'check' if cell.role == 'check' else 'answer cell'} of {cell.number}"
+    lines = (line.strip() for line in cell.text.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    return f"the page's cell that begins with `{first[:60]}`"

@@ -1,6 +1,7 @@
 """Interactive figures, one for each lesson: ``from course_utils import widgets``, then ``widgets.two_vectors()``."""
 
 from .alignment import alignment_viewer
+from .attention_viewer import attention_viewer
 from .cache_calculator import cache_calculator
 from .decoding_steps import decoding_steps
 from .gradient_depth import gradient_by_depth
@@ -11,11 +12,13 @@ from .position_viewer import position_viewer
 from .pronouncer import pronouncer
 from .sampling_playground import sampling_playground
 from .scaling import scaling
+from .see_through import see_through
 from .shapes import shape_viewer
 from .vectors import two_vectors
 
 __all__ = [
     "alignment_viewer",
+    "attention_viewer",
     "cache_calculator",
     "decoding_steps",
     "gradient_by_depth",
@@ -26,6 +29,7 @@ __all__ = [
     "pronouncer",
     "sampling_playground",
     "scaling",
+    "see_through",
     "shape_viewer",
     "two_vectors",
 ]

@@ -171,7 +171,7 @@ check("8.3", rope)
 # | `length` | number of positions, at least 3 |
 # | returns | `True` or `False` |
 #
-# Examples: `lambda m, n: -abs(m - n)` is relative. `lambda m, n: m * n` is not. Scores are rounded as in `float32`: two scores that ought to be equal may differ by about a millionth, whether they are large or near 0; scores that ought to differ do so by a thousandth or more. In the check some scores break the rule at a single pair of positions. After a failed check `failing_case()["scores"]` is the table that was tried: `score(m, n)` is its entry `[m, n]`.
+# Examples: `lambda m, n: -abs(m - n)` is relative. `lambda m, n: m * n` is not. Scores are rounded as in `float32`: two scores that ought to be equal may differ by about a millionth, whether they are large or near 0; scores that ought to differ do so by a thousandth or more, and no score is above 50 in size. In the check some scores break the rule at a single pair of positions. After a failed check `failing_case()["scores"]` is the table that was tried: `score(m, n)` is its entry `[m, n]`.
 
 # %% tags=["exercise"]
 def distance_only(score, length):

@@ -23,7 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course_utils import attention, plotting, similarity, widgets
+from course_utils import attention, diagrams, plotting, similarity, widgets
 from course_utils.checks import NotYet, check
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -98,6 +98,12 @@ check("0.1", shares_loop)
 # %% [markdown]
 # **Where to get help.** In this order: the message of the check; the hints folded under each check, from a nudge to pseudocode; the section of the lesson; the glossary, `docs/glossary.md`, for a word that you
 # have forgotten; your instructor, with the message of the check copied into your question. You may try as often as you like.
+
+# %% [markdown]
+# **How to read the pictures.** A picture of a *mechanism* is drawn from the tensors and the models that the page runs, always in the same way. A tensor is a card of cells; the same color is the same thing in every lesson. You need not learn this legend: come back to it when a color puzzles you.
+
+# %%
+plotting.show(diagrams.legend())
 
 # %% [markdown]
 # ## 0.2 Your machine

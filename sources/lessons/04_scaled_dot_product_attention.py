@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from course_utils import attention, plotting, similarity, widgets
+from course_utils import attention, diagrams, plotting, similarity, widgets
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -169,7 +169,28 @@ plotting.show(ax, "Median size of the Jacobian against d_k. Not scaled it rises 
 # %% [markdown]
 # ## 4.3 Scaled dot-product attention
 #
-# All pieces are known now. With queries $Q$ of shape $(L_q, d_k)$, keys $K$ of shape $(L_k, d_k)$ and values $V$ of shape $(L_k, d_v)$:
+# A picture first. Four tokens, each with a query (what it asks), a key (what it offers) and a value (what it hands over), of two numbers each. The first number is about color, the second about things. *apple* asks for a color, and *red* offers one. **Predict:** from which token will *apple* take most, and what will its output be?
+
+# %%
+words = "the red apple fell".split()
+asks = torch.tensor([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0], [0.0, 2.0]])  # (L=4, d_k=2)
+offers = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])  # (L=4, d_k=2)
+hands_over = torch.tensor([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [0.0, 0.0]])  # (L=4, d_v=2)
+ax = diagrams.attention_flow(asks, offers, hands_over, queries=words, keys=words, follow=(2, 0))
+plotting.show(ax)
+
+# %% [markdown]
+# *Read it from left to right. K stands turned above the scores, so that each score sits where the row of its query and the column of its key cross; the output sits below the values in the same way.* The framed row is *apple*: its query fits the key of *red* and no other, so most of its weight goes there, and its output is mostly
+# red. Each row of weights sums to 1. Now take the same numbers into your hand:
+
+# %% tags=["nbval-ignore-output"]
+flow = widgets.see_through(asks, offers, hands_over, queries=words, keys=words)
+flow
+
+# %% [markdown]
+# Point at a cell and read where it comes from. Then drag the first number of *apple*'s query down to 0 (or choose it with the arrow keys and press −): what are its weights now? Switch the scaling off and watch the weights.
+#
+# In symbols: with queries $Q$ of shape $(L_q, d_k)$, keys $K$ of shape $(L_k, d_k)$ and values $V$ of shape $(L_k, d_v)$:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\Big(\frac{Q K^\top}{\sqrt{d_k}}\Big)\, V \qquad \text{of shape } (L_q, d_v) .$$
 #

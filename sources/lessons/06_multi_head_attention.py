@@ -22,7 +22,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
-from course_utils import attention, masks, multi_head, plotting, widgets
+from course_utils import attention, diagrams, masks, multi_head, plotting, widgets
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 torch.set_num_threads(1)  # the tensors here are small: sharing them out among threads takes longer than the work
@@ -209,6 +209,12 @@ for num_heads in (1, 8, 64):
 # Parameters and multiplications are the same. One thing does grow: there are $H \cdot L^2$ weights, and as many exponentials in the softmax. And the heads get narrow: with 64 heads
 # each has size 8 to compare tokens in. Eight heads is a compromise, not a law.
 
+# %%
+plotting.show(diagrams.head_wiring(8))
+
+# %% [markdown]
+# *Each query head reads keys and values of its own.* That is not a law either: lesson 07 lets several query heads share them.
+
 # %% [markdown]
 # ## 6.4 Splitting into heads: view, then transpose
 #
@@ -224,7 +230,14 @@ assert torch.allclose(x @ large.T, side_by_side, atol=1e-5)
 print("one projection", tuple(large.shape), "equals four of", tuple(small[0].shape), "side by side")
 
 # %% [markdown]
-# Now the cut. Let token $t$ have the features $10t, 10t + 1, \dots, 10t + 5$, so that each number says where it comes from: 3 tokens, $d_{model} = 6$, 2 heads.
+# Now the cut. In the picture below each color is a head: it gets neighboring features of *every* token, and merging puts them back where they were.
+
+# %%
+x = (10 * torch.arange(1.0, 4.0)[:, None] + torch.arange(6))[None]  # (B=1, L=3, d_model=6)
+plotting.show(diagrams.split_merge(x[0], 2))
+
+# %% [markdown]
+# By hand. Let token $t$ have the features $10t, 10t + 1, \dots, 10t + 5$, so that each number says where it comes from: 3 tokens, $d_{model} = 6$, 2 heads.
 #
 # **Predict first.** Which nine numbers belong to head 1? Write them down as a 3 by 3 table, one row a token.
 
@@ -611,14 +624,14 @@ for h in range(4):
 # %% [markdown]
 # ## Look
 #
-# One head at a time, on the sequence above. First the static picture of the widget's first state, then the widget. Find the previous-token head and the same-letter head by their numbers.
+# All heads of the trained layer on the sequence above. First a picture of the first head, then the viewer. Choose a head in the grid and point at a letter: it says where that letter looks. Find the previous-token head and the same-letter head.
 
 # %% tags=["nbval-ignore-output"]
-viewer = widgets.head_viewer(word_weights, list(word))
-viewer.show_first_state("Weights of head 0 on the sequence abcabdaebc as a heatmap of ten by ten tokens, with the mean weight on the token itself, the previous token and equal tokens.")
+viewer = widgets.attention_viewer({"self-attention": (word_weights, list(word), list(word))})
+viewer.show_first_state("Weights of head 0 on the sequence abcabdaebc as a heatmap of ten by ten tokens.")
 
 # %% [markdown]
-# *Each row is a query and sums to 1. The figures at the right are means over the rows of this one sequence. Move the slider: they change as much as the picture does.*
+# *A line from left to right is a weight: the thicker, the more. The weights of each query sum to 1.* A click keeps a letter; "heatmap" shows the same numbers as a grid.
 
 # %% tags=["nbval-ignore-output"]
 viewer

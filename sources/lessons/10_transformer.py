@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
-from course_utils import masks, plotting, widgets
+from course_utils import diagrams, masks, plotting, widgets
 from course_utils.datasets.tasks import copy_task, reverse_task
 from course_utils.decoding import greedy_decode
 from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
@@ -67,7 +67,19 @@ for given in (["a", "b", "c", "end"], ["start", "a", "b", "c"]):
 # %% [markdown]
 # ## 10.1 The whole model on one page
 #
-# A source sequence $x = (x_1, \dots, x_{L_s})$ is to be turned into a target sequence $y = (y_1, \dots, y_{L_t})$, for example a sentence into its translation. The model says how probable each next symbol is, given the source and the symbols so far:
+# This is figure 1 of the paper, for the model of this lesson. No hand drew it: the function ran the model once on a batch of two pairs, watched each part, and saw which sums lie between them and what each mask lets through.
+
+# %%
+torch.manual_seed(0)
+small = make_transformer(9, 11, num_layers=2, d_model=16, d_ff=32, num_heads=4)
+source = torch.tensor([[3, 4, 5, 6, 7], [8, 3, 4, PAD_ID, PAD_ID]])  # (B=2, L_s=5)
+target = torch.tensor([[START_ID, 5, 3, 9], [START_ID, 6, PAD_ID, PAD_ID]])  # (B=2, L_t=4)
+plotting.show(diagrams.architecture(small, (source, target)))
+
+# %% [markdown]
+# *Read it from below to above. The encoder stands at the left, the decoder at the right; the orange line is the memory, which every decoder layer asks. Each circle is a sum: the stream that runs past a part, plus what the part adds. Beside the arrows stand the shapes of this batch.*
+#
+# Now in words. A source sequence $x = (x_1, \dots, x_{L_s})$ is to be turned into a target sequence $y = (y_1, \dots, y_{L_t})$, for example a sentence into its translation. The model says how probable each next symbol is, given the source and the symbols so far:
 #
 # $$p(y \mid x) = \prod_{t=1}^{L_t} p(y_t \mid y_1, \dots, y_{t-1},\, x) .$$
 #
@@ -125,8 +137,6 @@ hand_made = HandMade(**sizes).eval()
 library = Transformer(TransformerConfig(**sizes, max_len=64)).eval()
 library.load_state_dict(hand_made.state_dict())
 
-source = torch.tensor([[3, 4, 5, 6, 7], [8, 3, 4, PAD_ID, PAD_ID]])  # (B=2, L_s=5)
-target = torch.tensor([[START_ID, 5, 3, 9], [START_ID, 6, PAD_ID, PAD_ID]])  # (B=2, L_t=4)
 source_mask = masks.padding_mask(source, PAD_ID)  # (B, 1, 1, L_s)
 target_mask = masks.combine_masks(masks.padding_mask(target, PAD_ID), masks.causal_mask(4))  # (B, 1, L_t, L_t)
 
@@ -314,14 +324,15 @@ for ours, loop, parts in zip(batch_masks(source, target), batch_masks_loop(sourc
 print("source\n", source, "\ntarget, start symbol first\n", target)
 
 # %%
-axes = plotting.new_axes(10.4, 2.4, columns=3)
-panels = (("pair 0: target", target_mask[0, 0]), ("pair 1: target", target_mask[1, 0]), ("pair 1: source", source_mask[1, 0]))
-for ax, (title, mask) in zip(axes, panels, strict=True):
-    plotting.number_grid(mask.int(), shades=mask.int() + 1, ax=ax, title=title)
-plotting.show(axes[0], "Masks as grids of 0 and 1. Pair 0, target: a full lower triangle of 4 by 4. Pair 1, target: a lower triangle with columns 2 and 3 closed. Pair 1, source: one row, 1 1 1 0 0.")
+of_pair_1 = {
+    "padding": (target[1:] != PAD_ID)[:, None, None, :],  # (1, 1, 1, L_t)
+    "causal": masks.causal_mask(4),  # (1, 1, L_t, L_t)
+    "both: the target's mask": target_mask[1:],  # (1, 1, L_t, L_t)
+}
+plotting.show(diagrams.mask_gallery(["start", "6", "pad", "pad"], of_pair_1))
 
 # %% [markdown]
-# *Rows are queries, columns keys, 1 means may attend. Notice columns 2 and 3 in the middle: padding of the target, hidden from every row. Rows 2 and 3 of that pair belong to padding; what they compute is left out of the loss.*
+# *Notice the last grid: the two columns of padding are hidden from every row, and so is the future. The two rows of padding compute something too; it is left out of the loss.* The source's mask has a single row, the same for every query: `1 1 1 0 0` for this pair.
 #
 # (With all padding on the right, the future that the causal mask hides from a real position holds the padding too. The padding mask then changes the rows of the padding only. With padding on the left it is needed.)
 #
@@ -685,7 +696,25 @@ for layer, ax in enumerate(axes):
 plotting.show(axes[0], "Cross-attention of two layers while copying, the head with most weight on the symbol to be said. Both show a diagonal: each row looks at the source symbol that comes next.")
 
 # %% [markdown]
-# *Notice the diagonal: the row of `start` looks at the first source symbol, which is to be said next.* A picture is a hint, not a proof (lesson 06). So we take away what it shows. In cross-attention each step may see everything **but** the symbol at its own place; and, for comparison, everything but a symbol three places further on (counted on from the front where the source ends):
+# All three kinds of attention of the copier, every layer and head: choose a kind, then a head, then point at a symbol.
+
+# %% tags=["nbval-ignore-output"]
+def of_kind(pattern):
+    return torch.stack(seen.matching(pattern))[:, 0]  # (layers, H, L_q, L_k), the first pair
+
+
+viewer = widgets.attention_viewer({
+    "cross-attention": (of_kind(CROSS), rows, columns),
+    "encoder": (of_kind("encoder_layers.*.self_attention"), columns, columns),
+    "decoder": (of_kind("decoder_layers.*.self_attention"), rows, rows),
+})
+viewer.show_first_state("Cross-attention of layer 0, head 0 while copying, as a heatmap: a row a symbol given to the decoder, a column a source symbol.")
+
+# %% tags=["nbval-ignore-output"]
+viewer
+
+# %% [markdown]
+# *In the heatmaps, notice the diagonal: the row of `start` looks at the first source symbol, which is to be said next.* A picture is a hint, not a proof (lesson 06). So we take away what it shows. In cross-attention each step may see everything **but** the symbol at its own place; and, for comparison, everything but a symbol three places further on (counted on from the front where the source ends):
 
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()

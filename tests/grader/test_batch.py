@@ -3,12 +3,15 @@
 import csv
 import json
 import zipfile
+from dataclasses import replace
 
 import handed_in
 import pytest
 from sandboxed import EXERCISES, linux, terms
 
+from course_grader import batch
 from course_grader.batch import grade_class
+from course_grader.grade import unreadable
 from course_grader.master import load_masters
 from course_grader.reports.results_folder import ResultsFolder
 
@@ -25,17 +28,19 @@ def room_for(tmp_path):
     return root, tmp_path / "grades"
 
 
-def grade(root, output, **changes):
+def grade(root, output, lessons=("01", "02"), **changes):
     results = ResultsFolder(output)
     try:
         masters = load_masters(EXERCISES, "01") | load_masters(EXERCISES, "02")
-        return grade_class(root, results, masters, terms(seed=results.seed, **changes), jobs=2, progress=False)
+        given = terms(seed=results.seed, **changes)
+        given = replace(given, masters={lesson: given.masters[lesson] for lesson in lessons})
+        return grade_class(root, results, masters, given, jobs=2, progress=False)
     finally:
         results.close()
 
 
 def rows(output):
-    with open(output / "grades.csv", newline="", encoding="utf-8") as file:
+    with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
@@ -43,7 +48,7 @@ def rows(output):
 def test_a_class_and_its_second_run(room_for):
     root, output = room_for
     first = grade(root, output)
-    assert (first.graded, first.kept, len(first.problems), len(first.students)) == (3, 0, 2, 4)
+    assert (first.graded, first.kept, len(first.problems), len(first.students)) == (2, 0, 2, 4)
     assert {name: row["total"] for name, row in rows(output).items()} == {
         "ann": "18",
         "bob": "0",
@@ -54,12 +59,12 @@ def test_a_class_and_its_second_run(room_for):
     written = {path: path.read_bytes() for path in output.rglob("*.json")}
 
     second = grade(root, output)
-    assert (second.graded, second.kept) == (0, 3)
+    assert (second.graded, second.kept) == (0, 2)
     assert {path: path.read_bytes() for path in output.rglob("*.json")} == written
 
     (root / "bob" / "x.ipynb").write_bytes(handed_in.as_bytes(handed_in.solved(only={"answer-1-1"})))
     third = grade(root, output)
-    assert (third.graded, third.kept, rows(output)["bob"]["total"]) == (1, 2, "2")
+    assert (third.graded, third.kept, rows(output)["bob"]["total"]) == (1, 1, "2")
 
 
 @linux
@@ -74,10 +79,106 @@ def test_a_result_says_what_made_it(room_for):
     assert result["seed"] == json.loads((output / "run.json").read_text())["seed"]
 
 
-def test_two_files_with_one_name_are_two_results(tmp_path):
+@pytest.fixture
+def ran(monkeypatch):
+    """The files that were run, without running any: everyone earns all points of the lesson in the file's own name."""
+    labels = []
+
+    def run(tasks, given, jobs):
+        for task in tasks:
+            labels.append(task.submission.label)
+            lesson = next(number for number in ("01", "02") if f"check-{int(number)}-1" in task.data.decode())
+            one = {"number": f"{int(lesson)}.1", "outcome": "right", "earned": 2, "points": 2, "message": ""}
+            found = {"lesson": lesson, "exercises": [one], "earned": 2, "total": 2}
+            yield task, unreadable("", given) | found
+
+    monkeypatch.setattr(batch, "run_local", run)
+    return labels
+
+
+def put(path, notebook):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(notebook if isinstance(notebook, bytes) else handed_in.as_bytes(notebook))
+
+
+def test_two_files_with_one_name_are_two_results(tmp_path, ran):
     (tmp_path / "class" / "ann").mkdir(parents=True)
     for name in ("a.zip", "b.zip"):
         with zipfile.ZipFile(tmp_path / "class" / "ann" / name, "w") as archive:
             archive.writestr("x.ipynb", b"null")
-    summary = grade(tmp_path / "class", tmp_path / "grades", sandbox=False)
+    summary = grade(tmp_path / "class", tmp_path / "grades")
     assert set(summary.problems) == {"ann/x.ipynb", "ann/x.ipynb (2)"}
+
+
+def test_only_the_file_that_counts_is_run(tmp_path, ran):
+    for name in ("a.ipynb", "b.ipynb", "c.ipynb"):
+        put(tmp_path / "class" / "ann" / name, handed_in.solved())
+    put(tmp_path / "class" / "ann" / "02.ipynb", handed_in.solved("02_soft_lookup"))
+    grade(tmp_path / "class", tmp_path / "grades", ["01"])
+    assert len(ran) == 1 and len(list((tmp_path / "grades" / "results").iterdir())) == 1
+    notes = rows(tmp_path / "grades")["ann"]["notes"]
+    assert all(f"{name}.ipynb" in notes for name in "abc")
+
+
+def test_another_lesson_in_the_same_output_keeps_the_first(tmp_path, ran):
+    put(tmp_path / "one" / "ann.ipynb", handed_in.solved())
+    put(tmp_path / "one" / "bob.ipynb", handed_in.solved())
+    put(tmp_path / "two" / "ann.ipynb", handed_in.solved("02_soft_lookup"))
+    grade(tmp_path / "one", tmp_path / "grades", ["01"])
+    grade(tmp_path / "two", tmp_path / "grades", ["02"])
+    found = rows(tmp_path / "grades")
+    assert [found[student][f"{number} points"] for student in ("ann", "bob") for number in ("1.1", "2.1")] == [
+        "2", "2", "2", "",
+    ]  # fmt: skip
+    assert grade(tmp_path / "one", tmp_path / "grades").kept == 2  # though all lessons are graded now
+    assert rows(tmp_path / "grades") == found
+
+
+def test_a_result_that_is_out_of_date_is_taken_away(tmp_path, ran):
+    put(tmp_path / "class" / "ann" / "a.ipynb", handed_in.solved())
+    grade(tmp_path / "class", tmp_path / "grades")
+    (tmp_path / "class" / "ann" / "a.ipynb").rename(tmp_path / "class" / "ann" / "b.ipynb")
+    grade(tmp_path / "class", tmp_path / "grades")
+    assert ran == ["a.ipynb", "b.ipynb"]
+    for folder in ("results", "feedback"):
+        assert len(list((tmp_path / "grades" / folder).iterdir())) == 1
+
+
+@pytest.mark.parametrize("where", ["choose", "read", "page", "key"])
+def test_whatever_is_raised_for_one_student_is_that_students_row(tmp_path, ran, monkeypatch, where):
+    for student in ("ann", "bob"):
+        put(tmp_path / "class" / student / "x.ipynb", handed_in.solved())
+    calls = []
+
+    def once(original):
+        def raising(*given, **more):
+            calls.append(where)
+            if len(calls) == 1:
+                raise RecursionError("too deep")
+            return original(*given, **more)
+
+        return raising
+
+    if where == "choose":
+        monkeypatch.setattr("course_grader.submissions.choose.bounded", once(lambda work, *given, **more: work(*given)))
+    else:
+        monkeypatch.setattr(batch, where, once(getattr(batch, where)))
+    summary = grade(tmp_path / "class", tmp_path / "grades")
+    (name,) = summary.review
+    found = rows(tmp_path / "grades")
+    lost, other = found[name.split("/")[0]], next(row for student, row in found.items() if not name.startswith(student))
+    assert "could not be graded: RecursionError: too deep" in lost["notes"] and lost["review"] == "yes"
+    assert (other["1.1 points"], other["review"]) == ("2", "")
+
+
+def test_the_output_folder_among_the_submissions_is_said(tmp_path, ran):
+    put(tmp_path / "class" / "ann" / "x.ipynb", handed_in.solved())
+    for _ in range(2):
+        summary = grade(tmp_path / "class", tmp_path / "class" / "grades")
+        assert summary.students == {"ann"} and summary.left_out == ["grades: the output folder"]
+
+
+def test_chinese_names_stay_readable_in_the_output(tmp_path, ran):
+    put(tmp_path / "class" / "李小龙" / "x.ipynb", handed_in.solved())
+    grade(tmp_path / "class", tmp_path / "grades")
+    assert [path.name.split("-")[0] for path in (tmp_path / "grades" / "feedback").iterdir()] == ["李小龙"]

@@ -9,7 +9,7 @@ from sandboxed import linux, terms
 
 from course_grader.cluster import run_cluster
 from course_grader.pool import Task
-from course_grader.submissions.find import Submission
+from course_grader.submissions.submission import Submission
 
 distributed = pytest.importorskip("distributed")
 
@@ -31,3 +31,21 @@ def test_two_workers_one_of_which_is_killed():
             if len(found) == 2:
                 os.kill(cluster.workers[0].pid, signal.SIGKILL)
     assert [found[str(index)] for index in range(len(tasks))] == wanted
+
+
+@pytest.mark.parametrize("problem", [ZeroDivisionError("zero"), distributed.KilledWorker("x", None, 0)])
+def test_what_a_worker_raises_is_one_submissions_result(monkeypatch, problem):
+    def run(data, label, given):
+        if label == "ann":
+            raise problem
+        return {"earned": 1}
+
+    monkeypatch.setattr("course_grader.cluster.grade_one", run)
+    tasks = [Task(Submission(student, student, None), b"", "") for student in ("ann", "bob")]
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster:
+        found = {
+            task.submission.student: result for task, result in run_cluster(tasks, terms(), cluster.scheduler_address)
+        }
+    assert found["bob"] == {"earned": 1} and found["ann"]["problem"] and found["ann"]["earned"] == 0

@@ -11,7 +11,7 @@ import pytest
 from sandboxed import linux, terms
 
 from course_grader.pool import Task, lost, run_local
-from course_grader.submissions.find import Submission
+from course_grader.submissions.submission import Submission
 
 
 def task(name, **answers):

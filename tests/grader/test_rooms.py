@@ -43,7 +43,9 @@ def test_what_only_another_exercise_forbids_may_be_used(lesson_05, monkeypatch):
     folder = opened(monkeypatch)
     solved = handed_in.solved(MASKING)
     own = next("".join(cell["source"]) for cell in solved["cells"] if cell["id"] == "answer-5-6")
-    uses = "import torch\nfrom course_utils.masks import causal_mask\nassert causal_mask(3).any()\n" + own
+    uses = "from course_utils.masks import causal_mask\n" + own.replace(
+        ":\n", ":\n    assert causal_mask(3).any()\n", 1
+    )
     result = grade_one(handed_in.as_bytes(handed_in.solved(MASKING, answer_5_6=uses)), "x", lesson_05)
     assert set(outcomes(result).values()) == {"right"}
     assert len(folder) == 2 and rooms.hidden_in("5.6") == folder[1] != folder[0]

@@ -4,7 +4,15 @@ import json
 
 import handed_in
 from handed_in import as_bytes, code, position, solved, with_cell
-from making import RIGHT_DOT, WRONG, Case, edited, front, instead, without_cell
+from making import (
+    RIGHT_DOT,
+    WRONG,
+    Case,
+    edited,
+    front,
+    instead,
+    without_cell,
+)
 
 SEEMING = [
     Case("equal to everything", instead("class Yes:\n    def __eq__(self, other):\n        return True\n    __class__ = float\n    def __float__(self):\n        return 14.0\ndef dot(a, b):\n    return Yes()"), WRONG),
@@ -70,7 +78,6 @@ UNREADABLE = [
         ("empty", b"", "empty"),
         ("null", b"null", "not a notebook"),
         ("a list", b"[]", "not a notebook"),
-        ("a byte order mark", b"\xef\xbb\xbf" + as_bytes(solved()), "byte order mark"),
         ("Latin-1", json.dumps(solved(), ensure_ascii=False).replace("·", "é").encode("latin-1", "replace"), "UTF-8"),
         ("format 3", as_bytes({"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}), "format 3"),
         ("format 5", as_bytes(solved() | {"nbformat": 5}), "format 5"),

@@ -68,22 +68,11 @@ def instead(text: str) -> bytes:
     return as_bytes(solved(answer_1_1=text))
 
 
-# What becomes of an exercise whose answer was never there to be judged, and why is the outcome's own word for it.
-ENDED = (
-    *(
-        "not run",
-        "syntax error",
-        "error",
-        "time limit",
-        "memory",
-        "output limit",
-        "not reached",
-        "missing",
-        "unreadable",
-    ),
-    "not attempted",
-)
-WRONG, REFUSED, NOT_RUN = {"1.1": "wrong"}, {"1.1": ("off limits", "wrong", *ENDED)}, {"1.1": ENDED}
+# Why there may be nothing to judge of an exercise.
+LOST = ("error", "time limit", "memory", "output limit", "not reached", "unreadable")
+ENDED = (*LOST, "missing", "syntax error", "not attempted")
+WRONG, ERROR, LATE = {"1.1": "wrong"}, {"1.1": "error"}, {"1.1": "time limit"}
+REFUSED = {"1.1": "off limits"}
 
 
 def without_cell(name: str):

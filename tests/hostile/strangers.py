@@ -3,6 +3,12 @@
 from making import Case, attempts
 
 LIBC = "libc = ctypes.CDLL(None, use_errno=True)"
+OWN = """
+def own():
+    for folder, folders, files in os.walk("/"):
+        folders[:] = [n for n in folders if n not in ("proc", "usr", "sys", "site-packages", "lib", "lib64", "bin", "dev")]
+        yield from (os.path.join(folder, name) for name in folders + files)
+"""
 AWAY = "course_grader", "solutions", "sources", "tests", "docs", "benchmarks"
 STRANGERS = [
     Case("other people's files", attempts(
@@ -10,13 +16,14 @@ STRANGERS = [
         "return os.listdir('/root')", "return os.listdir('/var/log')", "return os.listdir('/etc/ssl')",
         "return open('/etc/hostname').read()", "return os.listdir('/srv') or 1 / 0", "return os.listdir('/mnt') or 1 / 0",
         "return os.listdir('/sys')", "return os.listdir('/boot')", "return os.listdir('/run/systemd')",
-        "return glob.glob('/**/grades.csv', recursive=True)[0]", "return glob.glob('/**/run.json', recursive=True)[0]",
-        "return glob.glob('/**/submissions', recursive=True)[0]",
-        "return [p for p in glob.glob('/**/*.ipynb', recursive=True) if 'site-packages' not in p and 'dist-packages' not in p][0]",
-        "return [p for n in " + repr(AWAY) + " for p in glob.glob(f'/**/{n}/', recursive=True) if 'site-packages' not in p and '/usr/' not in p and '/proc/' not in p][0]",
+        "return [p for p in own() if p.endswith('/grades.csv')][0]", "return [p for p in own() if p.endswith('/run.json')][0]",
+        "return [p for p in own() if p.endswith('/submissions')][0]",
+        "return [p for p in own() if p.endswith('.ipynb')][0]",
+        f"return [p for p in own() if os.path.basename(p) in {AWAY}][0]",
         "import course_utils; up = os.path.dirname(os.path.dirname(course_utils.__file__)); return os.listdir(os.path.dirname(up))[1]",
         "import course_utils; return os.listdir(os.path.dirname(course_utils.__file__) + '/checks/judges')",
         "import course_utils.checks.judges",
+        setup=OWN,
     )),
     Case("other people's processes", attempts(
         "return open('/proc/1/environ').read()[0]",
@@ -25,7 +32,8 @@ STRANGERS = [
         "return open('/proc/kcore', 'rb').read(1)[0]", "return open('/proc/kmsg').read(1)", "return open('/dev/mem')",
         "open('/proc/sysrq-trigger', 'w').write('b')", "open('/proc/sys/kernel/core_pattern', 'w').write('|/tmp/x')",
         "open('/proc/sys/vm/overcommit_memory', 'w').write('1')", "open('/proc/1/oom_score_adj', 'w').write('1000')",
-        "open('/proc/self/oom_score_adj', 'w').write('-1000')", "open('/proc/self/uid_map', 'w').write('0 0 1')",
+        "os.write(os.open('/proc/self/oom_score_adj', os.O_WRONLY), b'-1000')",
+        "os.write(os.open('/proc/self/uid_map', os.O_WRONLY), b'0 0 1')",
         "os.kill(-1, 0); os.kill(1, 19); assert False", "os.setpriority(os.PRIO_PROCESS, 0, -10)",
         "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))", "os.setregid(0, 0)", "os.setresuid(0, 0, 0)",
         "os.initgroups('root', 0)",

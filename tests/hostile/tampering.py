@@ -4,7 +4,16 @@ import copy
 
 import handed_in
 from handed_in import as_bytes, position, solved
-from making import ENDED, REFUSED, WRONG, WRONG_DOT, Case, edited, front, instead, without_cell
+from making import (
+    REFUSED,
+    WRONG,
+    WRONG_DOT,
+    Case,
+    edited,
+    front,
+    instead,
+    without_cell,
+)
 
 IP = "ip = get_ipython()\n"
 TAMPERING = [
@@ -23,7 +32,7 @@ TAMPERING = [
             + IP
             + "ip.ast_transformers.append(T())"
         ),
-        {number: ENDED for number in handed_in.POINTS_01 if number not in ("1.7", "1.8")} | {"1.7": ENDED, "1.8": ENDED},
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
         ("ast_transformers",),
     ),
     Case("replaces check", front("def check(*a):\n    print('right')", answer_1_1=WRONG_DOT), WRONG, ("replaces check",)),
@@ -53,26 +62,26 @@ TAMPERING = [
         "replaces the kernel's execution",
         front("async def nothing(*a, **k):\n    return {'status': 'ok', 'execution_count': 1, 'payload': [], 'user_expressions': {}}\n"
               "get_ipython().kernel.do_execute = nothing"),
-        dict.fromkeys(handed_in.POINTS_01, ENDED),
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
         ("do_execute",),
     ),
     Case(
         "replaces the probe",
         front("import sys\nsys.modules['course_grader.inside.kernel_side'].observe = lambda *a: None", answer_1_1=WRONG_DOT),
-        dict.fromkeys(handed_in.POINTS_01, ENDED),
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
         ("sys.modules",),
     ),
     Case(
         "sends zeros for every observation",
         front(
-            "import sys, torch\ninside = sys.modules['course_grader.inside.kernel_side']\n"
+            "import torch\nimport course_utils.checks.probes as inside\n"
             "def zeros(number, value, inputs, guarded=True):\n"
             "    zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu'}\n"
             "    return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': {**zero, 'value': torch.zeros(())}} for _ in inputs]}\n"
-            "import course_utils.checks.probes as probes\nprobes.observe_answer = zeros",
+            "inside.observe_answer = zeros",
         ),
         dict.fromkeys(handed_in.POINTS_01, "wrong"),
-        ("sys.modules",),
+        ("replaces course_utils.checks.probes.observe_answer",),
     ),
     Case(
         "sends a message of its own for later exercises",
@@ -110,7 +119,7 @@ BORROWED = [
     Case(
         "the check's own reference",
         instead("from course_utils.checks.judges import find as engine\nREF = engine.find('1.1').reference\ndef dot(a, b):\n    return REF(a, b)"),
-        REFUSED,
+        {"1.1": "error"},
     ),
     Case(
         "the reference through sys.modules",
@@ -178,7 +187,7 @@ def _kernelspec(notebook):
 RESTORED = [
     Case("edits a check", edited(_check_edited), WRONG, ("the check of 1.1 was edited",)),
     Case("deletes a check", edited(without_cell("check-1-1")), {}, ("the check of 1.1 was deleted",)),
-    Case("deletes an answer", edited(without_cell("answer-1-1")), {"1.1": "missing"}, ("answer cell answer-1-1 is missing",)),
+    Case("deletes an answer", edited(without_cell("answer-1-1")), {"1.1": "missing"}, ("the answer cell of 1.1 is missing",)),
     Case("deletes the setup", edited(without_cell("01-dot-product-similarity-exercises-2")), {}, ("was deleted",)),
     Case("makes a check a raw cell", edited(_uncode), WRONG, ("the check of 1.1 was made a raw cell",)),
     Case("makes an answer a raw cell", edited(lambda n: n["cells"][position(n, "answer-1-1")].update(cell_type="raw")), {"1.1": "missing"}),

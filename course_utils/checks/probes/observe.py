@@ -139,7 +139,8 @@ def _gradients(answer: Any, case: dict[str, Any], probe: Probe, names: tuple[str
         for said, holder, key in places:
             if isinstance(holder[key], torch.Tensor) and holder[key].is_floating_point():
                 leaves[said] = holder[key].requires_grad_()
-                holder[key] = holder[key].clone()
+                with torch.enable_grad():  # a cell of the notebook may have switched it off
+                    holder[key] = holder[key].clone()
     found = {}
 
     def backward(answer, arguments):

@@ -60,6 +60,12 @@ def test_a_reference_that_never_returns_is_an_authors_mistake():
         run(broken, lambda a, b: a.dott(b))
 
 
+def test_a_reference_that_stops_in_one_case_is_an_authors_mistake():
+    broken = dataclasses.replace(DOT, reference=lambda a, b: (a * b).sum() if len(a) < 300 else a @ b[:2])
+    with pytest.raises(ValueError, match=r"reference of 1\.1 raises in a case \(RuntimeError"):
+        run(broken, lambda a, b: (a * b).sum())
+
+
 def test_an_answer_that_should_raise_but_returns():
     def refuses(a, b):
         if b.sum() < 0:

@@ -189,6 +189,12 @@ def test_gradients_reach_every_floating_point_argument():
     torch.testing.assert_close(found["y"], WEIGHTS * X)
 
 
+def test_gradients_are_seen_where_the_notebook_has_switched_them_off():
+    with torch.no_grad():
+        found = gradients(lambda x: 2 * x, x=X)
+    assert found["kind"] == "dict" and found["value"][0][1]["value"].any()
+
+
 def test_gradients_through_several_parts_and_from_none():
     found = dict(gradients(lambda x, y: (x, {"twice": 2 * x}), x=X, y=Y)["value"] and [
         (key["value"], value) for key, value in gradients(lambda x, y: (x, {"twice": 2 * x}), x=X, y=Y)["value"]

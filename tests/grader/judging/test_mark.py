@@ -5,11 +5,11 @@ import base64
 import handed_in
 import pytest
 
-from course_grader.judging.mark import mark, prepared
+from course_grader.judging.mark import OUTCOMES, mark, prepared
 from course_grader.master import load_masters
 from course_grader.reading.answers import Reading
 from course_grader.running.run import Trace
-from course_grader.submissions.rebuild import Rebuilt
+from course_grader.submissions.rebuild import Rebuilt, Step
 from course_utils.checks.judges.find import find
 from course_utils.checks.probes import observe_answer
 from course_utils.checks.probes.codec import pack
@@ -27,10 +27,12 @@ def sent(number, answer):
     return {"text": text, "data": base64.b64encode(data).decode()}
 
 
-def marked(master, number, seen=None, lost=None, broken=None, refused=None, missing=()):
+def marked(master, number, seen=None, lost=None, broken=None, refused=None, missing=(), unread=None, text="x"):
     trace = Trace(seen={number: seen} if seen else {}, lost={number: lost} if lost else {})
     trace.broken = {number: broken} if broken else {}
-    found = mark(master, Rebuilt((), (), frozenset(missing)), trace, Reading(refused or {}, ()), SEED)
+    rebuilt = Rebuilt((Step("answer", text, number),), (), frozenset(missing))
+    found = mark(master, rebuilt, trace, Reading(refused or {}, (), unread={number: unread} if unread else {}), SEED)
+    assert {one.outcome for one in found} <= set(OUTCOMES)
     assert [one.number for one in found] == list(handed_in.POINTS_01)
     assert all(one.earned == 0 for one in found if one.number != number)
     return next(one for one in found if one.number == number)
@@ -51,11 +53,23 @@ def test_right_but_off_limits(master):
 @pytest.mark.parametrize(
     ("given", "outcome", "words"),
     [
-        ({}, "not run", "no answer"),
-        ({"lost": "time limit"}, "not run", "did not finish"),
-        ({"lost": "the kernel was ended by SIGKILL"}, "not run", "SIGKILL"),
+        ({}, "unreadable", "no observation"),
+        ({"lost": "the check could not run: E: no"}, "unreadable", "E: no"),
+        ({"lost": "time limit"}, "time limit", "did not finish"),
+        ({"lost": "notebook time limit"}, "not reached", "whole notebook"),
+        ({"lost": "the kernel was lost too often"}, "not reached", "not reached"),
+        ({"lost": "memory"}, "memory", "more memory"),
+        ({"lost": "output limit"}, "output limit", "printed more"),
+        ({"lost": "the kernel was ended by SIGKILL"}, "error", "SIGKILL"),
         ({"seen": {"undefined": "x"}}, "missing", "Nothing is called dot"),
-        ({"seen": {"undefined": "x"}, "broken": ("ValueError", "no")}, "not run", "ValueError: no"),
+        ({"seen": {"undefined": "x"}, "text": " "}, "not attempted", "empty"),
+        ({"seen": {"undefined": "x"}, "broken": ("ValueError", "no")}, "error", "ValueError: no"),
+        ({"seen": {"undefined": "x"}, "broken": ("SyntaxError", "bad (x.py)")}, "syntax error", "bad (x.py)"),
+        (
+            {"seen": {"undefined": "x"}, "broken": ("SyntaxError", "bad (x.py)"), "unread": (3, "x = =", "bad")},
+            "syntax error",
+            "line 3 of your answer's cell, `x = =`: bad",
+        ),
         ({"seen": {"undefined": "x"}, "missing": ["1.1"]}, "missing", "missing from the notebook"),
         ({"seen": {"text": "{}", "data": ""}}, "unreadable", "could not be read"),
         ({"seen": {"text": 7}}, "unreadable", "could not be read"),

@@ -1,94 +1,70 @@
-"""What is off limits is found in what an answer reaches, and nowhere else."""
+"""What is off limits is found in what an answer reaches, and nowhere else; what hides is said with its line."""
 
+import json
+import re
+from pathlib import Path
+
+import corpora
+import handed_in
 import pytest
 
+from course_grader.master import load_masters
 from course_grader.reading.answers import read_answers
-from course_grader.submissions.rebuild import Step
+from course_grader.submissions.notebook import parse
+from course_grader.submissions.rebuild import Step, rebuild
+from course_utils.checks.catalogue import listed
+from course_utils.checks.probes import probe_of
 
-OFF = ("torch.softmax", "torch.nn.functional.softmax", "torch.Tensor.softmax", "course_utils.attention.masked_softmax")
-SETUP = Step("given", "import torch\nimport torch.nn.functional as F")
+SETUP = Step("given", "import torch\nimport torch.nn.functional as F\nfrom torch import nn")
+OFF = {
+    "softmax": probe_of("2.1").off_limits,
+    "attention": probe_of("4.2").off_limits,
+    "products": probe_of("1.4").off_limits,
+}
+WAYS = re.findall(
+    r"^===== (\w+) (\w+)\n(.*?)(?=^=====|\Z)",
+    Path(__file__).with_name("ways_to_a_ready_made.txt").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
 
 
-def refused(*texts, off=OFF, name="f"):
+def read(*texts, off=OFF["softmax"], name="f"):
     steps = (SETUP, *(Step("answer", text, "2.1") for text in texts))
-    return read_answers(steps, {"2.1": name}, {"2.1": off}).refused.get("2.1")
+    return read_answers(steps, {"2.1": name}, {"2.1": off})
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "torch.softmax(x, -1)", "F.softmax(x, -1)", "x.softmax(-1)", "x.mT.softmax(-1)", "torch.special.softmax(x, -1)",
-        "getattr(torch, 'softmax')(x, -1)", "getattr(torch, 'soft' + 'max')(x, -1)", "getattr(x, name)(-1)",
-        "torch.ops.aten.softmax(x, -1)", "torch._C._nn.softmax(x)", "torch._softmax(x, -1, False)", "eval('x')", "exec('y = 1')",
-        "__import__('torch').softmax(x)", "globals()['g'](x)", "f.__globals__['g'](x)", "torch.__dict__['softmax'](x)",
-        "torch.Tensor.__getattribute__(x, 'softmax')(-1)", "torch.jit.script(x)",
-    ],
-)  # fmt: skip
-def test_detours(body):
-    assert refused(f"def f(x):\n    return {body}")
+@pytest.mark.parametrize(("wanted", "off", "text"), WAYS)
+def test_ways_to_a_ready_made(wanted, off, text):
+    found = read(*text.split("#--\n"), off=OFF[off])
+    if wanted == "refused":
+        assert "2.1" in found.refused
+    elif wanted == "seen":
+        assert found.refused or found.to_review({"2.1"})
+    else:
+        assert not found.refused and not found.to_review({"2.1"})
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ("from torch import softmax as s\ndef f(x):\n    return s(x, -1)",),
-        ("from torch.nn.functional import softmax as f",),
-        ("s = torch.softmax", "def f(x):\n    return s(x, -1)"),
-        ("f = torch.softmax",),
-        ("f = lambda x: torch.softmax(x, -1)",),
-        ("def g(x):\n    return h(x)\ndef h(x):\n    return F.softmax(x, -1)\ndef f(x):\n    return g(x)",),
-        ("table = {}\ntable['s'] = torch.softmax\ndef f(x):\n    return table['s'](x, -1)",),
-        ("table = []\ntable.append(torch.softmax)\ndef f(x):\n    return table[0](x, -1)",),
-        ("class A:\n    pass\nA.s = torch.softmax\ndef f(x):\n    return A.s(x, -1)",),
-        ("class A:\n    pass\nsetattr(A, 's', torch.softmax)\ndef f(x):\n    return A.s(x, -1)",),
-        ("for s in [torch.softmax]:\n    pass\ndef f(x):\n    return s(x, -1)",),
-        ("if True:\n    s = torch.softmax\ndef f(x):\n    return s(x, -1)",),
-        ("def f(x, s=torch.softmax):\n    return s(x, -1)",),
-        ("def w(g):\n    return torch.softmax\n@w\ndef f(x):\n    return x",),
-        ("(s := torch.softmax)\ndef f(x):\n    return s(x, -1)",),
-        ("%time s = torch.softmax\ndef f(x):\n    return s(x, -1)",),
-        ("import importlib\ndef f(x):\n    return importlib.import_module('torch')",),
-        ("def f(x):\n    from torch import softmax\n    return softmax(x, -1)",),
-        ("def f(x):\n    import ctypes\n    return x",),
-        ("from course_utils.attention import masked_softmax\ndef f(x):\n    return masked_softmax(x)",),
-        ("from course_utils.checks import engine\nr = engine.find('2.1')\ndef f(x):\n    return r.reference(x)",),
-        ("import operator\ndef f(x):\n    return operator.methodcaller('softmax', -1)(x)",),
-        ("import scipy.special\ndef f(x):\n    return scipy.special.softmax(x)",),
-        ("f = '''not python",),
-    ],
-)
-def test_detours_over_several_lines(texts):
-    assert refused(*texts)
+def test_the_line_is_said():
+    found = read("x = 1\n%time y = 2\ndef f(x):\n    return eval('x')")
+    said = "answer 2.1, line 4: `return eval('x')`: `eval` hides what it calls"
+    assert said in found.hidden["2.1"] and not found.refused
+    assert read("\ndef f(x):\n    return torch.softmax(x, -1)").refused["2.1"] == "`torch.softmax` (answer 2.1, line 3)"
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ("def f(x):\n    e = (x - x.max()).exp()\n    return e / e.sum()",),
-        ("def f(x):\n    return x.exp()\nassert torch.allclose(f(x), torch.softmax(x, -1))",),
-        ("def f(x):\n    weights = x.exp()\n    return weights", "weights = torch.softmax(x, -1)"),
-        ("def f(x):\n    return x.exp()\nf(x).allclose(F.softmax(x, -1))",),
-        ("def softmax(x):\n    return x.exp()\ndef f(x):\n    return softmax(x)",),
-        ("class f:\n    def softmax(self, x):\n        return x.exp()\n    def go(self, x):\n        return self.softmax(x)",),
-        ("def f(x):\n    'not torch.softmax(x)'\n    # torch.softmax\n    return getattr(x, 'T')",),
-        ("def f(x):\n    print('softmax')\n    return x",),
-        ("from course_utils.checks import check\ndef f(x):\n    return x\ncheck('2.1', f)",),
-        ("%matplotlib inline\n!ls\ndef f(x):\n    return x",),
-        ("import numpy as np\ndef f(x):\n    return torch.from_numpy(np.exp(x.numpy()) @ np.dot(x, x))",),
-    ],
-)  # fmt: skip
-def test_honest_answers(texts):
-    assert refused(*texts) is None
+def test_what_hides_matters_where_something_was_earned():
+    found = read("def f(x):\n    return helper(x)")
+    assert "helper" in found.to_review({"2.1"})[0] and found.to_review(set()) == ()
 
 
-@pytest.mark.parametrize(
-    "body",
-    ["q @ k", "np.dot(q, k)", "np.linalg.multi_dot([q, k])", "q.numpy().dot(k)", "q.bmm(k)", "operator.matmul(q, k)"],
-)
-def test_products(body):
-    off = ("torch.bmm", "torch.Tensor.bmm", "torch.matmul", "torch.Tensor.matmul")
-    assert refused(f"import numpy as np, operator\ndef f(q, k):\n    return {body}", off=off)
-    assert not refused("import numpy as np\ndef f(q, k):\n    return torch.einsum('ij,kj->ik', q, k)", off=off)
+def test_an_answer_that_cannot_be_read_is_said_and_not_refused():
+    found = read("def f(x):\n    return = x")
+    assert found.unread == {"2.1": (2, "return = x", "invalid syntax")}
+    assert "could not be read" in found.to_review({"2.1"})[0] and not found.refused
+
+
+def test_functions_of_the_course_need_no_reading():
+    text = "import importlib\ndef f(x):\n    return importlib.import_module('course_utils.masks').causal_mask(x)"
+    assert not read(text, off=("course_utils.masks.causal_mask",)).to_review({"2.1"})
 
 
 @pytest.mark.parametrize(
@@ -97,17 +73,41 @@ def test_products(body):
         ("get_ipython().showtraceback = None", "showtraceback"),
         ("import torch\ntorch.isclose = None", "replaces torch.isclose"),
         ("check = print", "replaces check"),
-        ("def check(*a):\n    pass", "replaces check"),
         ("from course_utils.checks import engine", "engine"),
         ("import sys\nsys.modules.clear()", "sys.modules"),
-        ("import course_utils.checks.probe as p\np.x = 1", "probe"),
+        ("exec('pass')", "exec"),
     ],
 )
-def test_tampering_is_noticed(text, said):
-    found = read_answers((Step("extra", text),), {}, {})
-    assert any(said in line for line in found.noticed) and not found.refused
+def test_tampering_is_noticed_in_every_cell_of_the_students(text, said):
+    for step in (Step("extra", text), Step("answer", text, "1.7")):
+        found = read_answers((SETUP, Step("probe", "", "1.1"), step), {}, {})
+        assert any(said in line for line in found.noticed) and not found.refused
+    assert read_answers((Step("given", text), Step("extra", text)), {}, {}).noticed == ()  # the course's own line
 
 
-def test_honest_helpers_are_not_noticed():
-    text = "import torch\nx = torch.ones(2)\nx.requires_grad = True\nmodel.weight = x\nfrom course_utils.checks import check"
-    assert read_answers((Step("extra", text),), {}, {}).noticed == ()
+def test_a_notebook_as_it_is_handed_out_is_never_noticed(root):
+    for lesson, master in load_masters(root / "exercises").items():
+        for folder, ends in (("exercises", "\n"), ("solutions", "\n"), ("solutions", "\r\n")):
+            notebook = json.loads((root / folder / f"{master.stem}.ipynb").read_text(encoding="utf-8"))
+            for cell in notebook["cells"]:
+                cell["source"] = "".join(cell["source"]).replace("\n", ends)
+                if "import" in cell["source"]:
+                    cell["source"] += f"{ends}import math  {ends}"
+            rebuilt = rebuild(master, parse(handed_in.as_bytes(notebook))[0])
+            off = {number: probe_of(number).off_limits for number in master.exercises if not listed(number).is_quiz}
+            found = read_answers(rebuilt.steps, {n: e.expression for n, e in master.exercises.items()}, off)
+            assert not found.refused and not found.to_review(set(master.exercises)), (lesson, folder)
+
+
+@pytest.mark.parametrize("lesson", ["00", "01", "04", pytest.param("all", marks=pytest.mark.slow)])
+def test_independent_answers_are_free_unless_they_use_what_is_off_limits(root, lesson):
+    for master in load_masters(root / "exercises", None if lesson == "all" else lesson).values():
+        given = [Step("given", cell.text) for cell in master.cells if cell.role == "given"]
+        for number, exercise in master.exercises.items():
+            if listed(number).is_quiz:
+                continue
+            off = {number: probe_of(number).off_limits}
+            for _kind, about, text in corpora.sections(number):
+                found = read_answers((*given, Step("answer", text, number)), {number: exercise.expression}, off)
+                assert bool(found.refused) == ("off limits" in about), (number, about)
+                assert not found.to_review({number}), (number, about)

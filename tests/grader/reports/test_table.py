@@ -1,64 +1,63 @@
-"""The table: a row a student, a column an exercise."""
+"""The table: points and status of every exercise, in every lesson that has results."""
 
 import csv
 import io
 
-import pytest
+from reported import exercise
 
-from course_grader.master import load_masters
-from course_grader.reports.results_folder import ResultsFolder
-from course_grader.reports.table import table
-from course_grader.submissions.find import Submission
+from course_grader.reports.lateness import parse_due, parse_policy
+from course_grader.reports.roster import Person
 
-
-@pytest.fixture
-def results(tmp_path):
-    return ResultsFolder(tmp_path)
+DUE = parse_due("2026-11-30T23:59:00+00:00")
 
 
-def result(lesson, earned, **changes):
-    exercises = [{"number": number, "earned": points} for number, points in earned.items()]
-    found = {"lesson": lesson, "exercises": exercises, "problem": "", "review": False}
-    return found | {"restored": [], "noticed": [], "events": []} | changes
+def rows(a_class, name="grades.csv"):
+    text = a_class.read(name)
+    assert text[0] == "\ufeff"
+    return list(csv.DictReader(io.StringIO(text[1:])))
 
 
-def rows(results, root, *handed):
-    submissions = []
-    for student, label, modified, found in handed:
-        submissions.append(Submission(student, label, None, modified=modified))
-        if found is not None:
-            results.store(student, label, found, "")
-    text = table(submissions, results, load_masters(root / "exercises"))
-    assert all(not line.startswith(("=", "+", "@", "-")) for line in text.splitlines())
-    return {row["student"]: row for row in csv.DictReader(io.StringIO(text))}
-
-
-def test_rows_and_sums(results, root):
-    found = rows(
-        results,
-        root,
-        ("ann", "a", 0.0, result("01", {"1.1": 2, "1.2": 0})),
-        ("ann", "b", 0.0, result("00", {"0.1": 2})),
-        ("=bob()", "a", 0.0, result("01", {"1.1": 0.5}, review=True, noticed=["replaces check"])),
-        ("carl", "a", 0.0, result("", {}, problem="it is empty")),
-        ("dora", "a", 0.0, None),
+def test_rows_and_sums(a_class):
+    a_class.add("ann", exercise("1.1"), exercise("1.2", "off limits"))
+    a_class.add("ann", exercise("0.1"), lesson="00", label="y.ipynb")
+    a_class.add("=bob()", exercise("1.1", "not attempted"), noticed=["replaces check"], review=True)
+    a_class.add("carl", lesson="", problem="it is empty")
+    a_class.publish()
+    ann, bob, carl = sorted(rows(a_class), key=lambda row: row["student"].strip("'="))
+    assert [ann[name] for name in ("0.1 points", "1.1 points", "1.2 points", "1.2 status", "total", "of")] == [
+        "2", "2", "0", "off limits", "4", "7",
+    ]  # fmt: skip
+    assert (ann["lesson 00"], ann["lesson 01"], bob["lesson 00"]) == ("2", "2", "")
+    assert (bob["student"], bob["1.1 status"], bob["0.1 status"], bob["review"]) == (
+        "'=bob()",
+        "empty",
+        "nothing handed in",
+        "yes",
     )
-    assert [found["ann"][name] for name in ("0.1", "1.1", "1.2", "1.3", "total", "of")] == [
-        "2",
-        "2",
-        "0",
-        "",
-        "4",
-        "36",
-    ]
-    assert found["'=bob()"]["total"] == "0.5" and found["'=bob()"]["review"] == "yes"
-    assert "replaces check" in found["'=bob()"]["notes"]
-    assert found["carl"]["total"] == "0" and "it is empty" in found["carl"]["notes"]
-    assert "not graded yet" in found["dora"]["notes"] and len(found) == 4
+    assert (carl["1.1 points"], carl["1.1 status"], carl["total"]) == ("", "unreadable", "0")
+    assert "it is empty" in carl["notes"]
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_of_several_files_the_newest_counts(results, root, order):
-    handed = [("ann", "old", 1.0, result("01", {"1.1": 2})), ("ann", "new", 2.0, result("01", {"1.1": 0}))][::order]
-    found = rows(results, root, *handed)
-    assert found["ann"]["1.1"] == "0" and "not old" in found["ann"]["notes"]
+def test_the_columns_of_a_roster_and_of_a_deadline(a_class):
+    a_class.add("王小明_7", exercise("1.2"), modified=DUE.timestamp() + 1)
+    people = (Person("1", "w@x.edu", "王小明"), Person("2", "n@x.edu", "Never There"))
+    a_class.publish(roster=people, due=DUE, policy=parse_policy("50% per day"))
+    wang, never = rows(a_class)
+    assert list(wang)[:4] == ["student", "id", "e-mail", "name"] and wang["name"] == "王小明"
+    assert (wang["lesson 01"], wang["lesson 01 before late"]) == ("1.5", "3")
+    assert wang["late"] == "lesson 01: 1 day, 1.5 of 3 points kept"
+    assert (never["id"], never["1.2 status"], never["notes"]) == ("2", "nothing handed in", "nothing handed in")
+
+
+def test_points_by_hand_are_shown_as_such(a_class):
+    a_class.add("ann", exercise("1.2", "wrong")).overrides("ann,1.2,2,,").publish()
+    (ann,) = rows(a_class)
+    assert (ann["1.2 points"], ann["1.2 status"]) == ("2", "by hand (was wrong)")
+    assert ann["notes"] == "1.2: 2 points by hand instead of 0"
+
+
+def test_every_reason_for_review_has_a_row(a_class):
+    reasons = [f"answer 1.1, line {line}: {'x' * 300}" for line in range(50)]
+    a_class.add("ann", exercise("1.1"), noticed=reasons, review=True).publish()
+    found = rows(a_class, "review.csv")
+    assert [row["reason"] for row in found] == reasons and {row["student"] for row in found} == {"ann"}

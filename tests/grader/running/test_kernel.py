@@ -57,7 +57,7 @@ def test_without_a_sandbox():
     )
     assert found.outcome == "ok"
     assert not [p for p in psutil.Process().children(recursive=True) if "time.sleep(99)" in " ".join(p.cmdline())]
-    assert not os.path.exists(kernel.manager.connection_file)
+    assert not os.path.exists(kernel.process.manager.connection_file)
 
 
 @linux

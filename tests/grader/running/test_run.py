@@ -8,6 +8,7 @@ from sandboxed import linux
 from course_grader.limits import Limits
 from course_grader.running.fork_server import ForkServer
 from course_grader.running.kernel import Kernel
+from course_grader.running.room import room
 from course_grader.running.run import probe_text, run
 from course_grader.submissions.rebuild import Step
 from course_utils.checks.judges.find import find
@@ -35,7 +36,7 @@ def traced(fork_server, *steps, limits=None):
 def test_both_are_seen(fork_server):
     trace = traced(fork_server, DOT, CHECKS["1.1"], COSINE, CHECKS["1.2"])
     assert set(trace.seen) == {"1.1", "1.2"} and not trace.lost and not trace.events
-    assert all(set(seen) == {"nonce", "text", "data", "hidden"} for seen in trace.seen.values())
+    assert all(set(seen) == {"nonce", "text", "data"} for seen in trace.seen.values())
 
 
 @linux
@@ -44,6 +45,27 @@ def test_an_answer_that_ends_the_kernel_costs_only_itself(fork_server):
     trace = traced(fork_server, bad, CHECKS["1.1"], COSINE, CHECKS["1.2"])
     assert trace.lost == {"1.1": "the kernel ended itself with exit status 7"} and set(trace.seen) == {"1.2"}
     assert trace.events == ["answer 1.1: the kernel ended itself with exit status 7"]
+
+
+@linux
+def test_a_cell_goes_on_below_a_call_of_what_is_not_there(fork_server):
+    """A comparison with the course's own, above the definition; what depends on it fails alone."""
+    folder = room(frozenset({"course_utils.similarity.dot_product"}))
+    before = (
+        "from course_utils.similarity import dot_product\nwanted = dot_product(*[torch.ones(3)] * 2)\nprint(wanted)\n"
+    )
+    compared = Step("answer", f"# mine\nimport torch\n{before}{DOT.text}\nassert dot(torch.ones(3), 1) == 3", "1.1")
+    limits = Limits(cell_s=4)
+    steps = (compared, CHECKS["1.1"])
+    trace = asyncio.run(run(steps, PROBES, limits, lambda deadline: Kernel(limits, deadline, fork_server, folder)))
+    assert "undefined" not in trace.seen["1.1"] and trace.broken["1.1"][0] == "OffLimits" and not trace.events
+
+
+@linux
+@pytest.mark.parametrize(("number", "name"), [(40, "signal 40"), (11, "SIGSEGV")])
+def test_every_signal_has_a_name(fork_server, number, name):
+    trace = traced(fork_server, Step("answer", f"import os\nos.kill(os.getpid(), {number})", "1.1"), CHECKS["1.1"])
+    assert trace.lost == {"1.1": f"the kernel was ended by {name}"}
 
 
 @linux

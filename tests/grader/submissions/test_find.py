@@ -1,6 +1,5 @@
 """Whatever lies in the folder: found, read or refused with a reason; never followed, unpacked or believed."""
 
-import json
 import os
 import socket
 import zipfile
@@ -8,15 +7,15 @@ import zipfile
 import handed_in
 import pytest
 
-from course_grader.master import load_masters
-from course_grader.submissions.find import Submission, _student_of_file, find_submissions, read
-from course_grader.submissions.notebook import Unreadable, lesson_of, parse
+from course_grader.submissions.find import MAX_FILES, find_submissions
+from course_grader.submissions.notebook import Unreadable
+from course_grader.submissions.submission import read
 
 STEMS = (handed_in.LESSON_01, "05_masking")
 
 
 def found(root):
-    return [(one.student, one.label, bool(one.problem)) for one in find_submissions(root, STEMS)]
+    return [(one.student, one.label, bool(one.problem)) for one in find_submissions(root, STEMS).submissions]
 
 
 def test_folders_files_and_archives(tmp_path):
@@ -58,7 +57,7 @@ def test_no_name_in_an_archive_leads_out(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("../../x.ipynb", "/etc/y.ipynb", "a/../../z.ipynb"):
             archive.writestr(name, "{}")
-    for one in find_submissions(path, STEMS):
+    for one in find_submissions(path, STEMS).submissions:
         assert read(one, 1) == b"{}"
     assert os.listdir(tmp_path) == ["all.zip"]
 
@@ -75,28 +74,21 @@ def test_links_folders_pipes_and_sockets_are_refused(tmp_path):
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(tmp_path / "f.ipynb"))
     listener.close()
-    problems = {one.student: one.problem for one in find_submissions(tmp_path, STEMS)}
+    problems = {one.student: one.problem for one in find_submissions(tmp_path, STEMS).submissions}
     assert {name: problem.split()[3] for name, problem in problems.items() if name in "abcf"} == {
         "a": "link,", "b": "folder,", "c": "pipe,", "f": "socket,",
     }  # fmt: skip
     assert problems["d"] and problems["e"]
-    for one in find_submissions(tmp_path, STEMS):
+    for one in find_submissions(tmp_path, STEMS).submissions:
         with pytest.raises(Unreadable):
             read(one, 1)
-
-
-@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="Windows opens links")
-def test_a_file_that_becomes_a_link_after_it_was_found(tmp_path):
-    os.symlink("/etc/hostname", tmp_path / "a.ipynb")
-    with pytest.raises(Unreadable, match="OSError"):
-        read(Submission("a", "a.ipynb", tmp_path / "a.ipynb"), 1)
 
 
 def test_large_files_and_zip_bombs(tmp_path):
     (tmp_path / "big.ipynb").write_bytes(b"x" * 1_100_000)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.ipynb", b"\0" * 50_000_000)
-    for one in find_submissions(tmp_path, STEMS):
+    for one in find_submissions(tmp_path, STEMS).submissions:
         with pytest.raises(Unreadable, match="larger than 1 MiB"):
             read(one, 1)
 
@@ -108,64 +100,146 @@ def test_a_broken_archive(tmp_path):
     data = bytearray(path.read_bytes())
     data[40:60] = b"\xff" * 20
     path.write_bytes(data)
-    for one in find_submissions(tmp_path, STEMS):
+    for one in find_submissions(tmp_path, STEMS).submissions:
         with pytest.raises(Unreadable):
             read(one, 1)
 
 
 def test_nothing_there(tmp_path):
     with pytest.raises(ValueError, match="no such folder or ZIP"):
-        list(find_submissions(tmp_path / "x", STEMS))
+        find_submissions(tmp_path / "x", STEMS)
 
 
-GOOD = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}
+def problems(root, **more):
+    return {one.student: one.problem for one in find_submissions(root, STEMS, **more).submissions}
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        (b"", "empty"),
-        (b" \n", "empty"),
-        (b"null", "not a notebook"),
-        (b"[1]", "not a notebook"),
-        (b'"x"', "not a notebook"),
-        (b'{"nbformat": 4, "cells": {}}', "not a notebook"),
-        (b'{"nbformat": 4, "cells": [', "not JSON"),
-        (b"\xef\xbb\xbf{}", "byte order mark"),
-        (b'{"a": "\xe9"}', "not UTF-8"),
-        (b"[" * 200_000, "not JSON"),
-        (json.dumps(GOOD | {"nbformat": 3}).encode(), "format 3"),
-        (json.dumps(GOOD | {"nbformat": 5}).encode(), "format 5"),
-        (json.dumps(GOOD | {"nbformat": True}).encode(), "format True"),
-        (json.dumps(GOOD | {"nbformat": "4"}).encode(), "format 4"),
-        (json.dumps(GOOD | {"cells": [None]}).encode(), "not a cell"),
-        (json.dumps(GOOD | {"cells": [{"source": 7}]}).encode(), "not text"),
-        (json.dumps(GOOD | {"cells": [{"source": ["a", 7]}]}).encode(), "not text"),
-        (json.dumps(GOOD | {"cells": [{}] * 2_001}).encode(), "2001 cells"),
-    ],
-)
-def test_unreadable_files_say_why(data, why):
-    with pytest.raises(Unreadable, match=why):
-        parse(data)
+def zip_of(path, **files):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return path.read_bytes()
 
 
-def test_parts_of_the_wrong_type_are_left_out():
-    cell = {"cell_type": ["code"], "id": 7, "source": "x\ud800", "metadata": {"nbgrader": {"grade_id": {}}}}
-    (handed,), metadata = parse(json.dumps(GOOD | {"cells": [cell], "metadata": []}).encode())
-    assert (handed.kind, handed.text, handed.id, handed.grade_id, metadata) == ("", "x?", "", "", {})
+def test_an_archive_with_dots_before_its_names(tmp_path):
+    zip_of(tmp_path / "ann.zip", **{"./": b"", "./05_masking.ipynb": b"{}", "./a/../b/x.ipynb": b"{}"})
+    assert found(tmp_path) == [("ann", "05_masking.ipynb", False), ("ann", "a/b/x.ipynb", False)]
 
 
-def test_the_lesson_is_found_by_ids_metadata_and_name(root):
-    masters = load_masters(root / "exercises")
-    cells, metadata = parse(handed_in.as_bytes(handed_in.solved()))
-    assert lesson_of(cells, {}, "x", masters) == "01"
-    assert lesson_of([], metadata, "x", masters) == "01"
-    assert lesson_of([], {}, "my 05_masking (2).ipynb", masters) == "05"
-    assert lesson_of([], {}, "x", masters) is None
-    assert lesson_of([], {"course": {"built_from": ["x"]}}, "x", masters) is None
-    assert lesson_of([], {}, "x", {"05": masters["05"]}) == "05"
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+def test_a_pipe_called_like_an_archive_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "ann.zip")
+    (tmp_path / "bob").mkdir()
+    os.mkfifo(tmp_path / "bob" / "x.zip")
+    assert {name: why.split()[3] for name, why in problems(tmp_path).items()} == {"ann": "pipe,", "bob": "pipe,"}
 
 
-def test_names_of_copies():
-    assert _student_of_file("ann_05_masking (1).ipynb", STEMS) == "ann"
-    assert _student_of_file("05_masking.ipynb", STEMS) == "05_masking"
+def test_an_archive_in_an_archive_is_read_and_deeper_ones_named(tmp_path):
+    inner = zip_of(tmp_path / "z.zip", **{"x.ipynb": b'{"inner": 1}'})
+    deeper = zip_of(tmp_path / "z.zip", **{"z.zip": inner})
+    zip_of(tmp_path / "ann.zip", **{"one/inner.zip": inner, "two/deeper.zip": deeper, "bad.zip": b"PK"})
+    zip_of(tmp_path / "z.zip", **{"bob.zip": deeper})
+    everything = find_submissions(tmp_path, STEMS).submissions
+    ann = {one.label: one for one in everything if one.student == "ann"}
+    assert list(ann) == ["one/inner.zip/x.ipynb", "two/deeper.zip/z.zip", "bad.zip"]
+    assert read(ann["one/inner.zip/x.ipynb"], 1) == b'{"inner": 1}'
+    assert (
+        "inside a ZIP file inside" in ann["two/deeper.zip/z.zip"].problem and "cannot be read" in ann["bad.zip"].problem
+    )
+    assert [one.problem[:25] for one in everything if one.student == "z"] == ["a ZIP file inside a ZIP f"]
+    one_of_all = find_submissions(tmp_path / "z.zip", STEMS).submissions  # the same file as a class: one level more
+    assert [(one.student, one.label, one.problem) for one in one_of_all] == [("bob", "bob.zip/z.zip/x.ipynb", "")]
+
+
+@pytest.mark.parametrize("name", ["x.IPYNB", "x.ipynb.json", "x.ipynb.txt", "x.Ipynb.TXT"])
+def test_other_endings_of_notebooks(tmp_path, name):
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / name).write_bytes(b"{}")
+    (tmp_path / name).write_bytes(b"{}")
+    zip_of(tmp_path / "bob.ZIP", **{name: b"{}"})
+    assert found(tmp_path) == [("ann", name, False), ("bob", name, False), ("x", name, False)]
+
+
+@pytest.mark.parametrize("ending", [".7z", ".rar", ".tar.gz", ".TGZ"])
+def test_archives_that_are_not_read_are_named(tmp_path, ending):
+    (tmp_path / f"ann{ending}").write_bytes(b"x")
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / f"work{ending}").write_bytes(b"x")
+    zip_of(tmp_path / "carl.zip", **{f"work{ending}": b"x"})
+    told = problems(tmp_path)
+    assert set(told) == {"ann", "bob", "carl"} and all("not read" in why and "ZIP" in why for why in told.values())
+
+
+def test_a_student_without_a_notebook_has_a_row_with_the_reason(tmp_path):
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / "essay.pdf").touch()
+    zip_of(tmp_path / "bob.zip")
+    zip_of(tmp_path / "carl.zip", **{"a.py": b"", "b.py": b"", "c.py": b"", "d.py": b""})
+    zip_of(tmp_path / "z.zip", **{"dora/essay.pdf": b"", "eve/x.ipynb": b"{}"})
+    told = problems(tmp_path)
+    assert told["ann"].endswith("it holds essay.pdf") and told["bob"].endswith("nor anything else")
+    assert told["carl"].endswith("a.py, b.py, c.py and 1 more")
+    assert problems(tmp_path / "z.zip")["dora"].endswith("dora/essay.pdf")
+
+
+def test_loose_files_are_a_students_or_named_as_left_out(tmp_path):
+    for name in (
+        "readme.txt",
+        "ann_05_masking.py",
+        "Bob_9_assignsubmission_file_essay.pdf",
+        ".hidden",
+        "doe_7_12345_a.html",
+    ):
+        (tmp_path / name).touch()
+    everything = find_submissions(tmp_path, STEMS)
+    assert {one.student for one in everything.submissions if "not a notebook" in one.problem} == {
+        "ann", "Bob_9_assignsubmission_file_essay", "doe_7",
+    }  # fmt: skip
+    assert [line.split(":")[0] for line in everything.left_out] == ["readme.txt"]
+
+
+def test_the_output_folder_is_no_student_and_that_is_said(tmp_path):
+    for inside in ("grades/feedback", "ann/grades"):
+        (tmp_path / inside).mkdir(parents=True)
+    (tmp_path / "ann" / "grades" / "x.ipynb").touch()
+    (tmp_path / "ann" / "x.ipynb").touch()
+    everything = find_submissions(tmp_path, STEMS, tmp_path / "grades")
+    assert {one.student for one in everything.submissions} == {"ann"} and "grades" in everything.left_out[0]
+    everything = find_submissions(tmp_path, STEMS, tmp_path / "ann" / "grades")
+    assert [one.label for one in everything.submissions if one.student == "ann"] == ["x.ipynb"]
+    with pytest.raises(ValueError, match="output .* expected another one"):
+        find_submissions(tmp_path, STEMS, tmp_path)
+
+
+def test_one_student_does_not_fill_the_class(tmp_path):
+    zip_of(tmp_path / "ann.zip", **{f"{index}.ipynb": b"{}" for index in range(MAX_FILES + 50)})
+    submissions = find_submissions(tmp_path, STEMS).submissions
+    assert len(submissions) == MAX_FILES + 1 and f"more than {MAX_FILES}" in submissions[-1].problem
+
+
+def test_a_folder_that_cannot_be_opened_is_its_students_problem(tmp_path, monkeypatch):
+    for student in ("ann", "bob"):
+        (tmp_path / student).mkdir()
+        (tmp_path / student / "x.ipynb").touch()
+    scan = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("ann"):
+            raise PermissionError(13, "Permission denied")
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    told = problems(tmp_path)
+    assert "PermissionError" in told["ann"] and told["bob"] == ""
+
+
+def test_an_archive_of_one_student_is_not_a_folder_around_a_class(tmp_path):
+    zip_of(tmp_path / "all.zip", **{"ann/05_masking.ipynb": b"{}", "ann/data/x.csv": b""})
+    assert found(tmp_path / "all.zip") == [("ann", "ann/05_masking.ipynb", False)]
+
+
+def test_names_in_two_ways_of_writing_are_one_student(tmp_path):
+    (tmp_path / "Zoe\u0308").mkdir()
+    (tmp_path / "Zoe\u0308" / "x.ipynb").touch()
+    (tmp_path / "Zo\u00eb_05_masking.ipynb").touch()
+    assert {student for student, *_ in found(tmp_path)} == {"Zo\u00eb"}

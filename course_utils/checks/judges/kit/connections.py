@@ -30,7 +30,8 @@ class Connection:
     steps: dict
 
     def _step(self, name, *given):
-        return self.steps.get(name, STEPS[name])(*given, self)
+        default = self.steps.get(name, STEPS[name])
+        return self.steps.get(f"{name} {'pre' if self.pre else 'post'}", default)(*given, self)
 
     def __call__(self, x):
         """The whole connection."""
@@ -134,7 +135,8 @@ def connection_faults(places, orders=("pre", "post", "both")):
         for number, place in places.items():
             if not number or fault.name not in _NOT_IN_ONE_PLACE:
                 label = " ".join(filter(None, [fault.name, words.strip(", "), place.strip(", ")]))
-                steps = {name: _only(name, step, order, number) for name, step in fault.parts.items()}
+                own = "" if order == "both" else f" {order}"  # a part for each order: faults of both can come together
+                steps = {name + own: _only(name, step, order, number) for name, step in fault.parts.items()}
                 yield Fault(label, f"{words}{place}{fault.looks_like}", fault.advice, **steps)
 
 

@@ -30,6 +30,11 @@ def first_head(x, n):
     return x[:, :1].expand(-1, n * x.shape[1], -1, -1)
 
 
+def copies_after(axis):
+    """The copies on a new axis after ``axis``, then everything in the right shape: scrambled, for axis is not 1."""
+    return lambda x, n: torch.stack([x] * n, dim=axis + 1).reshape(len(x), -1, *x.shape[2:])
+
+
 def _shared(share):
     return {"share_k": share, "share_v": share}
 
@@ -52,6 +57,8 @@ SHARING_FAULTS = (
           "each group of H / H_kv query heads has a key/value head of its own.", **_shared(first_head)),
     Fault("heads averaged", "the key/value heads are averaged into one.", "keep them apart, one for each group.",
           **_shared(lambda x, n: x.mean(1, keepdim=True).expand(-1, n * x.shape[1], -1, -1))),
+    Fault("positions into heads", "the positions are repeated, not the heads: the shape is right, the content scrambled.",
+          _IN_A_ROW, **_shared(copies_after(2))),
     Fault("heads not shared", "H query heads meet H_kv key heads: the key/value heads are not shared out.", _IN_A_ROW,
           **_shared(lambda x, n: x)),
 )  # fmt: skip

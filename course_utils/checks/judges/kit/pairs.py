@@ -50,6 +50,8 @@ PAIR_FAULTS = (
           "give the last axis of both the same letter.", meet=lambda q, k: torch.einsum("bid,bje->bij", q, k)),
     Fault("nothing summed", "the products for every d, not added up: d still stands in the result.",
           "leave d out behind the arrow.", meet=lambda q, k: torch.einsum("bid,bjd->bijd", q, k)),
+    Fault("summed over the keys", "the products are added up over the keys; d still stands in the result.",
+          "leave d out behind the arrow, and keep the keys.", meet=lambda q, k: torch.einsum("bid,bjd->bid", q, k)),
     Fault("one with one", "query i with key i only: one row of numbers, where a matrix is asked for.",
           "every query meets every key: the two positions are two axes.", meet=lambda q, k: (q * k).sum(-1)),
     Fault("scaled", "the products are divided by the root of d. That comes in lesson 04; it is not asked for here.",

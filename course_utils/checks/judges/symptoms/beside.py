@@ -1,5 +1,7 @@
 """What is wrong beside the values: arguments changed in place, memory of earlier calls, gradients, dtype."""
 
+import torch
+
 from .view import Told, View, close
 
 
@@ -13,7 +15,8 @@ def changes_its_input(view: View) -> Told | None:
         "symptom",
         "changes its input",
         f"your code changes {said} in place: whoever called it finds other values there afterwards.",
-        "avoid +=, *=, x[...] = and methods that end in _ on an argument; make a new tensor or list.",
+        "leave out +=, *=, x[...] =, methods that end in _, and a list's .append() and .sort() on an argument; make a new "
+        "tensor or list.",
     )
 
 
@@ -53,13 +56,16 @@ def cuts_gradients(view: View) -> Told | None:
             return Told("symptom", "gradient cut", right + said, _ON_THE_WAY)
         if right:
             said = "the gradients are not those of the formula."
-            return Told("symptom", "another gradient", right + said, _ON_THE_WAY)
+            return Told("symptom", "another gradient", right + said, _ANOTHER)
     return None
 
 
 _CUT = "leave out detach, torch.no_grad, .item(), .tolist(), .data and torch.tensor(...) around computed values."
 _NO_NUMPY = "use torch operations from first to last, none of them in place, without .numpy()."
 _ON_THE_WAY = "look for detach, torch.no_grad, .item() or torch.tensor(...) on the way from there to the result."
+_ANOTHER = (
+    f"{_ON_THE_WAY.removesuffix('.')}, and for a value put in the place of a computed one (torch.where, masked_fill)."
+)
 _BOOLEAN = "combine booleans with &, | and ~ (not *, + or 1 -), and make new ones with dtype=torch.bool."
 
 
@@ -76,11 +82,15 @@ def other_dtype(view: View) -> Told | None:
                 "symptom",
                 "another dtype",
                 f"`{part.name}` has the right values in another dtype: {have}, where {want} is right.",
-                _BOOLEAN
-                if want == "bool"
-                else "give new tensors the input's dtype (dtype=x.dtype), and convert nothing.",
+                _BOOLEAN if want == "bool" else _dtype_advice(view, wrong[0].index, want),
             )
     return None
+
+
+def _dtype_advice(view: View, index: int, want: str) -> str:
+    if any(getattr(value, "dtype", None) == getattr(torch, want) for value in view.inputs[index].values()):
+        return "give new tensors the input's dtype, dtype=x.dtype, or bring them to it: tensor.to(x.dtype)."
+    return f"make them {want}: dtype=torch.{want}, or .to(torch.{want}) at the end."
 
 
 def less_exact(view: View) -> Told | None:

@@ -69,14 +69,17 @@ def zeros_are_missing(view: View) -> Told | None:
             places = [p for _, p in share]
             found = [p for p in places if p.any()]
             ahead = _over_positions(places) and all((p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in found)
-            where = ", all of them later than their row: the future is seen" if ahead else ""
+            closed = all((_rest(want)[p] == 0).all() for (want, _), p in zip(wrong, places, strict=True))
+            where = ", all of them later than their row: the future is seen" if ahead and closed else ""
             said = (
                 f"{sum(int(p.sum()) for p in places)} entries of `{part.name}` should be exactly 0 and are not{where}."
             )
             return Told("symptom", "zeros are missing", said, "look at what is done with the places that are left out.")
         gone = [(want != 0) & (have == 0) for want, have in wrong]
         if all(places.any() for places in gone):
-            said = f"{sum(int(p.sum()) for p in gone)} entries of `{part.name}` are 0 where another number is right."
+            count = sum(int(p.sum()) for p in gone)
+            entries = "entry of `{}` is" if count == 1 else "entries of `{}` are"
+            said = f"{count} {entries.format(part.name)} 0 where another number is right."
             return Told(
                 "symptom",
                 "zeros too many",
@@ -97,7 +100,7 @@ def wrong_in_one_place(view: View) -> Told | None:
         ]
         said = _place(maps)
         if said:
-            text = f"all wrong values of `{part.name}` lie {said}; the others are right."
+            text = f"all wrong values of `{part.name}` lie {said}; its others are right."
             return Told("symptom", f"wrong {said}", text, "go through your code with just these places in mind.")
     return None
 
@@ -139,7 +142,8 @@ def only_some_rows(view: View) -> Told | None:
         if not all(want.shape == have.shape and want.dim() > 1 for want, have in wrong):
             continue
         for want, have in wrong:
-            if want.shape[0] < 2 or close(view, want[1:], have[1:]) or not close(view, want[0], have[0]):
+            rows = [close(view, *row) for row in zip(want, have, strict=True)]
+            if len(rows) < 2 or not rows[0] or any(rows[1:]):
                 break
         else:
             said = f"`{part.name}` is right for the first item of its first axis and wrong for the others."
@@ -188,6 +192,11 @@ def _numeric(view: View) -> list[tuple[Part, list]]:
 def _sums_to_one(values: Tensor, axis: int) -> bool:
     sums = values.sum(axis)
     return bool(torch.allclose(sums, torch.ones_like(sums), atol=1e-3)) and bool((values >= -1e-6).all())
+
+
+def _rest(values: Tensor) -> Tensor:
+    """What each place and all behind it in its row sum to, by size."""
+    return values.abs().flip(-1).cumsum(-1).flip(-1)
 
 
 def _has_fractions(sides: list[tuple[Tensor, Tensor]]) -> bool:

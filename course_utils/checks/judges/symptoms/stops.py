@@ -61,7 +61,7 @@ def only_some_cases_stop(view: View) -> Told | None:
             "symptom",
             "view of a transposed tensor",
             f"view cannot join axes of a tensor that comes from a transpose: its numbers lie in another order in memory.{some}",
-            "use reshape, which copies where it must.",
+            "use reshape, which copies where it must; if there is no view in that line, give it x.contiguous().",
         )
     if (
         "a leaf Variable that requires grad" in seen["message"]

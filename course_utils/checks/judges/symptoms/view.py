@@ -36,7 +36,8 @@ class Told:
 
     def and_also(self, other: Told) -> Told:
         """Two things at once."""
-        both = f"two things at once: {self.looks_like.rstrip('.')}; and {other.looks_like}"
+        more = other.looks_like.replace("; its numbers are right", "")  # they are those of the first mistake
+        both = f"two things at once: {self.looks_like.rstrip('.')}; and {more}"
         advice = " ".join(_as_sentence(text) for text in dict.fromkeys((self.advice, other.advice)) if text)
         return Told("pair", f"{self.name} + {other.name}", both, advice)
 

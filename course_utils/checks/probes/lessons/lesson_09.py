@@ -38,7 +38,7 @@ def _with_norms(layer, case, *given):
 
 def _run_residual(answer, case):
     residual = answer(case["x"].shape[-1], case["dropout"], case["pre_norm"])
-    return _with_norms(residual, case, case["x"], lambda y: torch.tanh(y @ case["_matrix"].T) + 0.3)
+    return _with_norms(residual, case, case["x"], lambda y: torch.tanh(y @ case["_matrix"].T + 0.3))
 
 
 def _filled(layer, case, *names):

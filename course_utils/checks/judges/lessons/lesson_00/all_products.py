@@ -21,8 +21,7 @@ def _cases(seed):
 
 EXERCISE = Exercise(
     answer="all_products", cases=_cases, reference=all_products, returns=("products",),
-    symptoms=(one_letter_for_two_axes,),
-    faults=(
+    symptoms=(one_letter_for_two_axes,), faults=(
         Fault("transposed", "the transposed result: your rows belong to y, your columns to x.",
               "the order of the letters behind the arrow is the order of the axes.", pattern="id,jd->ji"),
         Fault("nothing summed", "the products for every d, not added up: d still stands behind the arrow.",
@@ -34,6 +33,5 @@ EXERCISE = Exercise(
         Fault("y reshaped", "y was brought to (d, m) by reshape or view, which scrambles its numbers.",
               "leave y as it is; the letters say which axis meets which.", turn=lambda y: y.reshape(y.shape[1], -1).T),
         SQUEEZED,
-    ),
-    advice="name the axes: x is i d, y is j d, and the result keeps i and j.",
+    ), advice="name the axes: x is i d, y is j d, and the result keeps i and j.",
 )  # fmt: skip

@@ -24,8 +24,7 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="embed", cases=_cases, reference=embed, returns=("vectors",),
-    faults=(
+    answer="embed", cases=_cases, reference=embed, returns=("vectors",), faults=(
         Fault("columns taken", "columns of the table: the colon in front applies the ids to the columns.",
               "the ids are row numbers; they belong first in the brackets.", look=lambda table, ids: table[:, ids]),
         Fault("one-hot only", "one-hot vectors, a 1 at the place of the id; they have yet to pick a row of the table.",
@@ -41,6 +40,5 @@ EXERCISE = Exercise(
               "index with ids of shape (B, L), which keeps all three axes.", finish=lambda v: v.flatten(0, 1)),
         Fault("scaled", "the vectors times sqrt(d). That comes in lesson 09; asked for is the plain lookup.",
               "leave the factor out.", finish=lambda v: v * v.shape[-1] ** 0.5),
-    ),
-    advice="do it for one token first: the vector of ids[0, 0] is row ids[0, 0] of the table.",
+    ), advice="do it for one token first: the vector of ids[0, 0] is row ids[0, 0] of the table.",
 )  # fmt: skip

@@ -19,8 +19,7 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="inputs_and_targets", cases=_cases, reference=inputs_and_targets, returns=("inputs", "targets"),
-    faults=(
+    answer="inputs_and_targets", cases=_cases, reference=inputs_and_targets, returns=("inputs", "targets"), faults=(
         Fault("not shifted", "targets equal to the inputs: a model learns to copy, and its loss goes to zero.",
               "the target at position i is the token at position i + 1.", targets=lambda ids: ids[:, :-1]),
         Fault("nothing cut", "inputs and targets both equal to ids: a model learns to copy, and its loss goes to zero.",
@@ -38,9 +37,12 @@ EXERCISE = Exercise(
               "cut the last column of one, the first of the other.", inputs=same, targets=lambda ids: ids.roll(1, 1)),
         Fault("inputs not cut", "one input too many: the last token, without a target.", "drop their last column.",
               inputs=same),
+        Fault("inputs rolled", "the inputs shifted with wrap-around: the last target is the first token of the sentence.",
+              "take the targets from ids, all but the first column.", targets=lambda ids: ids[:, :-1].roll(-1, 1)),
+        Fault("only the last column", "one target a sentence, its last token; a model predicts at every position.",
+              "keep all tokens but the first as targets: ids[:, 1:].", targets=lambda ids: ids[:, -1:]),
         Fault("only the last token", "one target a sentence, its last token; a model predicts at every position.",
               "keep all tokens but the first as targets.", targets=lambda ids: ids[:, -1]),
         SQUEEZED,
-    ),
-    advice="write the ids of one sentence on a line, and under each token the one that follows it.",
+    ), advice="write the ids of one sentence on a line, and under each token the one that follows it.",
 )  # fmt: skip

@@ -17,6 +17,13 @@ def pad_batch(
     return mend(torch.tensor(rows), pad_id)
 
 
+def _one_list(sequences, pad_id):
+    row = [pad_id] * max(map(len, sequences))
+    for ids in sequences:
+        row[: len(ids)] = ids
+    return torch.tensor([row] * len(sequences))
+
+
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
 
@@ -54,6 +61,10 @@ EXERCISE = Exercise(
               "take the longest length, max, and fill the shorter ones up.", length=lambda s: min(map(len, s))),
         Fault("length of the first", "every sequence is brought to the length of the first, not of the longest.",
               "take the maximum over all lengths.", length=lambda s: len(s[0])),
+        Fault("length of max(sequences)", "max(sequences) is the list that sorts last, not the longest one.",
+              "take the maximum of the lengths: max(len(ids) for ids in sequences).", length=lambda s: len(max(s))),
+        Fault("one list for all rows", "all rows are one and the same list: later sentences overwrite earlier ones.",
+              "make a list for each row; [row] * n holds one row n times.", whole=_one_list),
         Fault("one too long", "one pad id too many at the end of every row, the longest included.",
               "the longest sequence needs no padding: L is its length.", length=lambda s: max(map(len, s)) + 1),
         Fault("last id repeated", "the last id of each sequence repeated, as if the sentence went on.",
@@ -62,6 +73,5 @@ EXERCISE = Exercise(
               "keep the rows in the order of the list.", order=lambda s: sorted(s, key=len, reverse=True)),
         Fault("floats", "floating-point ids: torch.zeros and torch.full with a float make those.",
               "ask for whole numbers: dtype=torch.long.", mend=lambda ids, pad_id: ids.float()),
-    ),
-    advice="print the lengths of the sequences and their maximum; each row needs maximum minus its own length pads.",
+    ), advice="print the lengths of the sequences and their maximum; each row needs maximum minus its own length pads.",
 )  # fmt: skip

@@ -24,11 +24,9 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="sentence_means", cases=_cases, reference=sentence_means, returns=("means",),
-    faults=(
-        Fault("still reshaped", "the bug is still there: a reshape or view mixes the sentences.",
-              "swap the first two axes with a transpose.",
-              front=lambda s: s.reshape(s.shape[1], s.shape[0], s.shape[2])),
+    answer="sentence_means", cases=_cases, reference=sentence_means, returns=("means",), faults=(
+        Fault("still reshaped", "the bug is still there: a reshape or view mixes the sentences.", "swap the first two "
+              "axes with a transpose.", front=lambda s: s.reshape(s.shape[1], s.shape[0], s.shape[2])),
         Fault("averaged over the batch", "the mean over the sentences, one vector for each position.",
               "average over the positions: axis 0 of (L, B, d), axis 1 of (B, L, d).", average=lambda s: s.mean(0)),
         Fault("averaged over the features", "the mean over the features of each vector.",

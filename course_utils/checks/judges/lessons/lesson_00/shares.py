@@ -23,8 +23,7 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="shares", cases=_cases, reference=shares, returns=("shares",),
-    faults=(
+    answer="shares", cases=_cases, reference=shares, returns=("shares",), faults=(
         Fault("divided by everything", "each number divided by the sum of the whole tensor, not of its own row.",
               "sum over the last dimension only: x.sum(dim=-1, ...).", over=lambda x: x.sum()),
         Fault("shares of the columns", "the shares of each column: your columns sum to 1, your rows should.",
@@ -42,6 +41,5 @@ EXERCISE = Exercise(
         Fault("sums returned", "the sum of each row; the division is still missing.", "divide x by these sums.",
               share=lambda x, over: over),
         SQUEEZED,
-    ),
-    advice="print x.shape and the shape of your sums: for x of shape (n, m) the sums need shape (n, 1).",
+    ), advice="print x.shape and the shape of your sums: for x of shape (n, m) the sums need shape (n, 1).",
 )  # fmt: skip

@@ -24,8 +24,7 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="split_heads", cases=_cases, reference=split_heads, returns=("heads",),
-    faults=(
+    answer="split_heads", cases=_cases, reference=split_heads, returns=("heads",), faults=(
         Fault("straight to the shape", "a reshape straight to (B, H, L, d_head): a head gets whole tokens, not parts.",
               "first (B, L, H, d_head), then transpose.", cut=lambda x, b, l, h, d: x.reshape(b, h, l, d), move=same),
         Fault("transposed first", "a transpose, then a reshape, which scrambles what the transpose moved.",
@@ -35,15 +34,13 @@ EXERCISE = Exercise(
         Fault("interleaved",
               "heads that take every H-th entry: the last axis was split as (d_head, H), not (H, d_head).",
               "head 0 gets the first d_head entries.", cut=lambda x, b, l, h, d: x.reshape(b, l, d, h).transpose(2, 3)),
-        Fault("sizes exchanged", "number and size of the heads exchanged: shape (B, d_head, L, H).",
-              "num_heads is the number of parts, d_head the size of one.",
-              cut=lambda x, b, l, h, d: x.reshape(b, l, d, h)),
+        Fault("sizes exchanged", "number and size of the heads exchanged: shape (B, d_head, L, H).", "num_heads is the "
+              "number of parts, d_head the size of one.", cut=lambda x, b, l, h, d: x.reshape(b, l, d, h)),
         Fault("not transposed", "the split without the transpose: shape (B, L, H, d_head), positions before heads.",
               "swap axes 1 and 2.", move=same),
         Fault("batch and heads exchanged", "heads before the batch; torch.stack without dim=1 does that too.",
               "the batch stays first: only axes 1 and 2 trade places.", move=lambda parts: parts.permute(2, 0, 1, 3)),
         Fault("list of heads", "the right parts as a list; asked for is one tensor.",
               "torch.stack with dim=1 joins them.", finish=lambda heads: list(heads.unbind(1))),
-    ),
-    advice="try x = torch.arange(8).view(1, 2, 4) with 2 heads: head 0 must hold [[0, 1], [4, 5]].",
+    ), advice="try x = torch.arange(8).view(1, 2, 4) with 2 heads: head 0 must hold [[0, 1], [4, 5]].",
 )  # fmt: skip

@@ -20,15 +20,15 @@ def _over_positions(vectors):
 
 EXERCISE = Exercise(
     answer="batch_cosines", cases=_cases, returns=("cosines",), symptoms=(without_new_axes("queries", "keys"),),
-    reference=functools.partial(all_pairs, of_queries=unit, of_keys=unit),
-    faults=(
+    reference=functools.partial(all_pairs, of_queries=unit, of_keys=unit), faults=(
         Fault("normalized over positions", "lengths are taken over the positions (dim=1), not over each vector.",
               "leave the normalization as it was given, dim=-1.", of_queries=_over_positions, of_keys=_over_positions),
+        Fault("keys normalized over positions", "the keys' lengths are taken over the positions (dim=-1 after the transpose).",
+              "normalize first, then transpose.", of_keys=_over_positions),
         Fault("normalization lost", "the vectors are no longer divided by their lengths.", "change the transpose only.",
               of_queries=same, of_keys=same),
         Fault("queries as they are", "the queries are not divided by their lengths.", "change the transpose only.",
               of_queries=same),
         *PAIR_FAULTS[:-1],
-    ),
-    advice="run it on queries of shape (2, 5, 3) and keys of shape (2, 7, 3), and print the shape after every step.",
+    ), advice="run it on queries of shape (2, 5, 3) and keys of shape (2, 7, 3), and print the shape after every step.",
 )  # fmt: skip

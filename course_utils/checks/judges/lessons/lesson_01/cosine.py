@@ -68,8 +68,7 @@ GUARDS = {
 }
 
 EXERCISE = Exercise(
-    answer="cosine", cases=_cases, reference=cosine, returns=("cosines",), symptoms=(_nan_for_some,),
-    faults=(
+    answer="cosine", cases=_cases, reference=cosine, returns=("cosines",), symptoms=(_nan_for_some,), faults=(
         Fault("no guard", "the formula without a guard: a zero vector has length 0, and 0 / 0 is NaN.",
               "where a length is 0, divide by 1 instead (masked_fill), and the result is 0.", divide=_with(torch.mul)),
         Fault("squared lengths", "the dot product divided by the squared lengths.",
@@ -87,6 +86,5 @@ EXERCISE = Exercise(
           for name, guard in GUARDS.items() for eps in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)),
         Fault("whole matrix", "every row of a against every row of b; asked for is row i with row i.",
               "multiply element by element and sum over the last dimension.", whole=lambda a, b: unit(a) @ unit(b).T),
-    ),
-    advice="print a.norm(dim=-1): it must be one length for each row, shape (n,).",
+    ), advice="print a.norm(dim=-1): it must be one length for each row, shape (n,).",
 )  # fmt: skip

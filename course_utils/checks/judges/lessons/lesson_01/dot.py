@@ -19,8 +19,7 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="dot", cases=_cases, reference=dot, returns=("the dot product",), atol=1e-4,
-    faults=(
+    answer="dot", cases=_cases, reference=dot, returns=("the dot product",), atol=1e-4, faults=(
         Fault("products not added", "the products a_i b_i, one for each coordinate, not yet added up.",
               "the dot product is one number: add the products with .sum().", add=same),
         Fault("sum of sums", "the sum of all coordinates: a and b were added where they should be multiplied.",
@@ -38,8 +37,9 @@ EXERCISE = Exercise(
         Fault("first two", "the first two coordinates only; there may be more.", "let every coordinate count.",
               before=lambda v: v[:2]),
         Fault("whole number", "the dot product cut to a whole number.", "leave out int and //.", finish=torch.trunc),
+        Fault("whole products", "each product is cut to a whole number.", "leave out int and //.",
+              add=lambda products: products.trunc().sum()),
         Fault("an axis too many", "the result with an axis of size 1, where one number is asked for.",
               "leave out keepdim=True and brackets around the sum.", finish=lambda number: number.reshape(1)),
-    ),
-    advice="compute [2, 3] times [1, 4] by hand: 2*1 + 3*4 = 14, and print each step of your code beside it.",
+    ), advice="compute [2, 3] times [1, 4] by hand: 2*1 + 3*4 = 14, and print each step of your code beside it.",
 )  # fmt: skip

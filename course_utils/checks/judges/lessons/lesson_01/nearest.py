@@ -34,12 +34,13 @@ def _cases(seed):
 
 
 EXERCISE = Exercise(
-    answer="nearest", cases=_cases, reference=nearest, returns=("indices",),
-    faults=(
+    answer="nearest", cases=_cases, reference=nearest, returns=("indices",), faults=(
         Fault("by dot product", "a ranking by the dot product: long keys win, whatever their direction.",
               "divide each key by its length before the product.", scale=same),
         Fault("divided by squared length", "each product was divided by the squared length: short keys win.",
               "the length is the root of the sum of squares.", scale=lambda keys: keys / (keys**2).sum(-1, True)),
+        Fault("sum of sizes for the length", "each product was divided by the sum of the key's absolute coordinates.",
+              "the length is the root of the sum of squares.", scale=lambda keys: F.normalize(keys, p=1, dim=-1)),
         Fault("normalized over the keys", "each column of the keys was divided by its length over all keys (dim=0).",
               "each key is a row: F.normalize(keys, dim=-1).", scale=lambda keys: F.normalize(keys, dim=0)),
         Fault("by distance", "a ranking by distance: it compares where the arrows end, not where they point.",
@@ -59,6 +60,5 @@ EXERCISE = Exercise(
         Fault("both parts of topk", "similarities and rows together: topk and sort hand back both.",
               "return the second part alone: .indices.", give=lambda rows, cosines: (cosines, rows)),
         SQUEEZED,
-    ),
-    advice="print the cosine of the query with every key, then sort them by hand.",
+    ), advice="print the cosine of the query with every key, then sort them by hand.",
 )  # fmt: skip

@@ -44,8 +44,7 @@ _ADD = "the additive score adds them: W_q q + W_k k."
 
 EXERCISE = Exercise(
     answer="additive_attention", cases=_cases, reference=additive_attention, returns=("output", "weights"), atol=2e-5,
-    symptoms=(without_new_axes("query", "key"),),
-    faults=(
+    symptoms=(without_new_axes("query", "key"),), faults=(
         Fault("no tanh", "a score without a tanh: the query adds the same to all keys, so all your rows are equal.",
               "put torch.tanh around the sum of the two projections, before w_v.", bend=same),
         Fault("relu", "a ReLU in the place of the tanh.", _TANH, bend=torch.relu),
@@ -54,9 +53,8 @@ EXERCISE = Exercise(
               "take tanh of the sum.", join=lambda q, k: q.tanh()[:, :, None] + k.tanh()[:, None], bend=same),
         Fault("tanh of the score", "tanh of the finished score; it belongs inside, on the hidden layer.",
               "take tanh before the product with w_v.", bend=same, arrange=torch.tanh),
-        Fault("dot product", "the dot product of the two projections: that is the other score.",
-              "add them, take tanh, multiply with w_v.", join=lambda q, k: q @ k.mT, bend=same,
-              read=lambda hidden, w_v: hidden),
+        Fault("dot product", "the dot product of the two projections: that is the other score.", "add them, take tanh, "
+              "multiply with w_v.", join=lambda q, k: q @ k.mT, bend=same, read=lambda hidden, w_v: hidden),
         Fault("softmax before w_v", "a softmax over the hidden units, before the product with w_v.",
               "first make one score for each pair.", bend=lambda h: h.tanh().softmax(-1), weigh=same),
         Fault("hidden units added up", "the hidden units were added up, without w_v.", _READ,
@@ -71,6 +69,9 @@ EXERCISE = Exercise(
               "add the projected keys, inside the tanh.", of_key=lambda k, W_q, W_k: 0 * (k @ W_k.T)),
         Fault("matrices not transposed", "W_q and W_k were not transposed; they are (out, in).", "write @ W_q.T.",
               of_query=lambda q, W_q, W_k: q @ W_q, of_key=lambda k, W_q, W_k: k @ W_k),
+        Fault("matrices reshaped", "W_q and W_k were brought to (in, out) by reshape, which scrambles them.", "write @ W_q.T.",
+              of_query=lambda q, W_q, W_k: q @ W_q.reshape(W_q.T.shape),
+              of_key=lambda k, W_q, W_k: k @ W_k.reshape(W_k.T.shape)),
         Fault("matrices exchanged", "queries were multiplied with W_k, keys with W_q.", "exchange the two.",
               of_query=lambda q, W_q, W_k: q @ W_k.T, of_key=lambda k, W_q, W_k: k @ W_q.T),
         Fault("projections multiplied", "the two projections were multiplied.", _ADD,
@@ -90,6 +91,5 @@ EXERCISE = Exercise(
         Fault("scores returned", "the scores stand where the weights should.", "return their softmax.",
               given=lambda weights, scores: scores),
         *AFTER_THE_SCORES,
-    ),
-    advice="print the shapes: two projections, then (B, L_q, L_k, d_hidden), then the scores (B, L_q, L_k).",
+    ), advice="print the shapes: two projections, then (B, L_q, L_k, d_hidden), then the scores (B, L_q, L_k).",
 )  # fmt: skip

@@ -25,8 +25,7 @@ AFTER_THE_SCORES = tuple(fault for fault in (*WEIGHING_FAULTS, *POOLING_FAULTS) 
 
 EXERCISE = Exercise(
     answer="attend", cases=_cases, returns=("output", "weights"),
-    reference=functools.partial(attend, factor=lambda q, k, v: 1.0),
-    faults=(
+    reference=functools.partial(attend, factor=lambda q, k, v: 1.0), faults=(
         Fault("still over the queries", "the bug is still there, dim=-2: your columns sum to 1, your rows should.",
               "each query shares out its weight among the keys: dim=-1.", weigh=lambda s: s.softmax(-2)),
         Fault("over the batch", "now the softmax runs over the batch (dim=0).", "normalize over the keys, dim=-1.",
@@ -42,7 +41,9 @@ EXERCISE = Exercise(
               pool=lambda w, k, v: w @ v / w.sum(-1, keepdim=True)),
         Fault("scaled", "now the scores are divided by the root of d. That comes in lesson 04.",
               "change the dimension of the softmax only.", factor=lambda q, k, v: q.shape[-1] ** -0.5),
+        Fault("output scaled", "the output comes of scores that are divided by the root of d; the weights do not.",
+              "multiply the weights that you return with the values.",
+              pool=lambda w, k, v: shared(w ** k.shape[-1] ** -0.5) @ v),
         *MEETING_FAULTS, *AFTER_THE_SCORES,
-    ),
-    advice="print weights.sum(dim=-1): it must be 1 for every query.",
+    ), advice="print weights.sum(dim=-1): it must be 1 for every query.",
 )  # fmt: skip

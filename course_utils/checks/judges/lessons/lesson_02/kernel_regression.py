@@ -36,9 +36,8 @@ _SQUARE = "square the distance: -(distance**2) / (2 * bandwidth**2)."
 
 EXERCISE = Exercise(
     answer="kernel_regression", cases=_cases, reference=kernel_regression, returns=("prediction", "weights"), atol=2e-5,
-    symptoms=(without_new_axes("x_query", "x_key", -1),),
-    faults=(
-        Fault("kernel over its sum", "the kernel divided by its sum, without a shift: 0 / 0 for the far query.",
+    symptoms=(without_new_axes("x_query", "x_key", -1),), faults=(
+        Fault("kernel over its sum", "the kernel divided by its sum, no row shifted by its own maximum: 0 / 0 for the far query.",
               _SOFTMAX, weigh=lambda s: shared(s.exp())),
         Fault("NaN set to 0", "the kernel divided by its sum, weights of 0 for the far query.", _SOFTMAX,
               weigh=lambda s: torch.nan_to_num(shared(s.exp()))),
@@ -73,6 +72,5 @@ EXERCISE = Exercise(
               "put the minus in front of the square, -(distance**2).", sign=same),
         Fault("scores returned", "the scores stand where the weights should.", "return their softmax.",
               given=lambda weights, scores: scores),
-    ),
-    advice="for the query 3 and the keys 1, 2, 4 with bandwidth 1 the scores are -2, -0.5, -0.5; print yours.",
+    ), advice="for the query 3 and the keys 1, 2, 4 with bandwidth 1 the scores are -2, -0.5, -0.5; print yours.",
 )  # fmt: skip

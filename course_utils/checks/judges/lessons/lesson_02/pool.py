@@ -27,8 +27,7 @@ def _products(weights, values):
 
 
 EXERCISE = Exercise(
-    answer="pool", cases=_cases, reference=pool, returns=("output",), symptoms=(one_letter_for_two_axes,),
-    faults=(
+    answer="pool", cases=_cases, reference=pool, returns=("output",), symptoms=(one_letter_for_two_axes,), faults=(
         Fault("weights transposed", "the weights were transposed: the sum runs over the queries, not over the keys.",
               "leave the weights as they are: weights @ values meet at the keys.", prepare=lambda w: w.mT),
         Fault("softmax applied again", "a softmax of the weights, which flattens them: they are weights already.",
@@ -54,6 +53,5 @@ EXERCISE = Exercise(
               "sum over the axis of the keys; d_v stays.", meet=lambda w, v: _products(w, v).sum(-1)),
         Fault("values turned", "weights times transposed values, entry by entry: right for d_v = 1 only.",
               "weights @ values multiplies and adds in one step.", meet=lambda w, v: (w * v.mT).sum(-1, keepdim=True)),
-    ),
-    advice="write the three index loops first: out[b, i] = sum over j of weights[b, i, j] * values[b, j].",
+    ), advice="write the three index loops first: out[b, i] = sum over j of weights[b, i, j] * values[b, j].",
 )  # fmt: skip

@@ -43,8 +43,7 @@ _KEEP = "write keepdim=True in the maximum and in the sum."
 _COUNT = "count from the end: dim=-1 is right for any number of axes."
 
 EXERCISE = Exercise(
-    answer="softmax", cases=_cases, reference=softmax, returns=("weights",),
-    faults=(
+    answer="softmax", cases=_cases, reference=softmax, returns=("weights",), faults=(
         Fault("no shift", "the formula as it stands: exp(1000) is infinite and exp(-1000) is 0, so rows become NaN.",
               "subtract the maximum of each row before the exponential; it changes no weight.", shift=no_shift),
         Fault("over the queries", "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",
@@ -58,6 +57,8 @@ EXERCISE = Exercise(
               "every row needs its own maximum: amax(dim=-1, keepdim=True).", shift=lambda s, dim: s.max()),
         Fault("shift by the mean", "a shift by the mean or minimum of the row: scores far above overflow.",
               "subtract the maximum: then no exponent is above 0.", shift=lambda s, dim: s.mean(dim, keepdim=True)),
+        Fault("shift by the largest size", "a shift by the largest absolute value: a row of large negative scores becomes 0 / 0.",
+              "subtract the maximum itself, with its sign.", shift=lambda s, dim: s.abs().amax(dim, keepdim=True)),
         Fault("shift in the numerator only", "the maximum is subtracted in the numerator only, not in the sum below.",
               "use the shifted scores in both places.", share=lambda p, s, dim: p / s.exp().sum(dim, keepdim=True)),
         Fault("divided by the maximum", "the scores were divided by their maximum: that is a temperature.",
@@ -82,6 +83,5 @@ EXERCISE = Exercise(
               shift=lambda s, dim: s.amax(dim)),
         Fault("keepdim missing in sum", "the sum has lost its axis: it no longer lines up with its row.", _KEEP,
               share=lambda p, s, dim: p / p.sum(dim)),
-    ),
-    advice="print your weights.sum(dim=-1): every entry must be 1, for scores of 1000 as well.",
+    ), advice="print your weights.sum(dim=-1): every entry must be 1, for scores of 1000 as well.",
 )  # fmt: skip

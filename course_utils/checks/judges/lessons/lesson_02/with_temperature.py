@@ -30,8 +30,7 @@ def _cases(seed):
 _EXACT = "change the weights only where they are exactly 0, or by less than 1e-8."
 
 EXERCISE = Exercise(
-    answer="with_temperature", cases=_cases, reference=with_temperature, returns=("weights", "entropy"),
-    faults=(
+    answer="with_temperature", cases=_cases, reference=with_temperature, returns=("weights", "entropy"), faults=(
         Fault("multiplied", "the scores multiplied by the temperature: a high temperature makes your weights sharper.",
               "divide the scores by the temperature.", heat=lambda s, t: s * t),
         Fault("temperature not used", "a softmax of the scores as they are: the temperature plays no part.",
@@ -68,6 +67,5 @@ EXERCISE = Exercise(
               "return the entropy itself.", finish=torch.exp),
         Fault("entropy without temperature", "the entropy is that of the weights at temperature 1.",
               "compute the entropy from the weights that you return.", counted=lambda w, s, t: s.softmax(-1)),
-    ),
-    advice="for equal scores the weights must be 1 / L_k and the entropy log(L_k); try it with four zeros.",
+    ), advice="for equal scores the weights must be 1 / L_k and the entropy log(L_k); try it with four zeros.",
 )  # fmt: skip

@@ -75,6 +75,9 @@ FAULTS = (
     Fault("context in front of the state", "the features hold the context first, then the state.",
           "leave that order as it was: state, context.", join=lambda state, context: side_by_side(context, state)),
     Fault("steps in front", "the steps stand in the first axis, (L_t, B, ...).", "stack them along dim=1.", stack=torch.stack),
+    Fault("embeddings moved", "the embeddings are moved one step on, zeros first; they are those of the sounds before already.",
+          "step t reads embedded[:, t].",
+          symbol=lambda embedded, t: embedded[:, t - 1] if t else torch.zeros_like(embedded[:, 0])),
     Fault("same symbol at every step", "every step reads the first symbol.", "step t reads embedded[:, t].",
           symbol=lambda embedded, t: embedded[:, 0]),
 )  # fmt: skip

@@ -44,7 +44,7 @@ def _greedy_decode(
     pick=lambda scores: scores.argmax(-1), advance=lambda old, new: new,
     fill=lambda best, ended, pad: best.masked_fill(ended, pad), says_end=lambda best, end, pad: best == end,
     record=lambda ends, says_end: ends + says_end, store=lambda tokens, ended, pad: tokens,
-    feed=lambda first, new: new, stop=lambda ends: (ends > 0).all(), finish=lambda tokens, start: tokens,
+    feed=lambda first, new: new, stop=lambda ends, now: (ends > 0).all(), finish=lambda tokens, start: tokens,
     steps=lambda max_len: max_len,
 ):  # fmt: skip
     tokens = begin = torch.full((len(state),), start_id)
@@ -54,10 +54,11 @@ def _greedy_decode(
         scores, after = step(tokens, state)
         state = advance(state, after)
         best = fill(pick(rule_out(scores, start_id, pad_id)), ends > 0, pad_id)
-        ends = record(ends, says_end(best, end_id, pad_id).long())
+        now = says_end(best, end_id, pad_id)
+        ends = record(ends, now.long())
         output.append(store(best, ends > 0, pad_id))
         tokens = feed(begin, best)
-        if stop(ends):
+        if stop(ends, now):
             break
     return finish(torch.stack(output, dim=1), start_id)
 
@@ -80,11 +81,11 @@ _HIGHEST = "take the symbol with the highest score, whichever it is."
 
 FAULTS = (
     Fault("end ignored", "the end symbol plays no part: symbols follow behind it, up to max_len.", _REMEMBER,
-          fill=_as_it_is, stop=lambda ends: False),
+          fill=_as_it_is, stop=lambda ends, now: False),
     Fault("not padded", "decoding stops when all rows have ended, but rows that ended earlier go on until then.",
           _REMEMBER, fill=_as_it_is),
     Fault("ends counted", "the ends are counted over all rows; nothing remembers which row has ended.", _REMEMBER,
-          fill=_as_it_is, stop=lambda ends: ends.sum() >= len(ends)),
+          fill=_as_it_is, stop=lambda ends, now: ends.sum() >= len(ends)),
     Fault("ends not remembered", "the record of which rows have ended is made anew at every step: a row gets one "
           "padding, then goes on.", "keep what is known: ended = ended | (tokens == end_id).",
           record=lambda ends, says_end: says_end),
@@ -94,9 +95,11 @@ FAULTS = (
     Fault("special symbols ruled out", "pad_id and start_id can never be said: their scores are not looked at.",
           _HIGHEST, rule_out=lambda scores, start, pad: scores.index_fill(1, torch.tensor([start, pad]), -torch.inf)),
     Fault("never stops early", "rows that have ended get padding, but the loop always runs to max_len.",
-          "stop when all rows have ended.", stop=lambda ends: False),
+          "stop when all rows have ended.", stop=lambda ends, now: False),
+    Fault("all in one step", "the loop stops early only if all rows say the end symbol in the same step.",
+          "keep a record, ended = ended | (tokens == end_id), and stop at ended.all().", stop=lambda ends, now: now.all()),
     Fault("stops at the first end", "decoding stops as soon as one row has ended; the others are cut off.",
-          "stop when all rows have ended: ended.all().", stop=lambda ends: (ends > 0).any()),
+          "stop when all rows have ended: ended.all().", stop=lambda ends, now: (ends > 0).any()),
     Fault("end symbol taken away", "the end symbol is replaced by padding too.", "keep the end symbol; the padding "
           "begins behind it.", store=lambda tokens, ended, pad: tokens.masked_fill(ended, pad)),
     Fault("start symbol kept", "the start symbol stands in front of the result.", "return what the model said only.",

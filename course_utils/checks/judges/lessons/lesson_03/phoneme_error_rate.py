@@ -92,7 +92,7 @@ FAULTS = (
           _LENGTH, length=lambda said, chosen, accepted: max(len(said), *map(len, chosen))),
     *(Fault(f"length of {which}", f"the edits are those to the nearest, but the length is that of {which} of the accepted "
             "pronunciations.", _LENGTH, length=lambda said, chosen, accepted, of=of: of(list(map(len, accepted))))
-      for which, of in (("the first", lambda sizes: sizes[0]), ("the longest", max), ("all", sum))),
+      for which, of in (("the first", lambda sizes: sizes[0]), ("the shortest", min), ("the longest", max), ("all", sum))),
     *faults_of("finish", _DIVIDE,  # e: the edits of each word, n: the lengths
         ("averaged per word", "each word's rate first, then their mean: a sound of a short word counts more than one "
          "of a long word.", _mean_of_rates),

@@ -26,7 +26,7 @@ def _cases(seed):
     return [
         case(1, 1, 4, 2, [1, 1, 5, 1], 2, "an update has no room"),
         case(2, 3, 9, 4, [5, 1, 1, 2, 1], 4, "an update has no room"),  # filled to the last position before
-        case(3, 2, 12, 5, [1, 4, 3, 5, 2, 4], 3, "an update has no room"),
+        case(3, 2, 12, 5, [1, 4, 3, 5, 2, 2], 3, "an update has no room"),
         case(2, 2, 7, 3, [2, 1, 3], 3, "all numbers of a position are 0"),
         case(2, 3, 8, 4, [3, 1, 2], 3, "another cache is in use beside it", beside=True),
         case(2, 3, 8, 4, [2, 3, 1], 3, "the tensors handed to update are changed after the call", overwrite=True),
@@ -81,12 +81,14 @@ def _stopped(view):
     if message.endswith("after an update that was refused"):
         said = "an update that is refused leaves something behind: the cache is not as it was before."
         return Told("symptom", "changed by a refused update", said, _FIRST)
-    return None
+    said = "a new cache begins with what an earlier one was given: the class, or a global, holds it."
+    return Told("symptom", "remembers an earlier call", said, _IN_SELF) if "again" in view.cases[view.first] else None
 
 
 _SO_FAR = "return all positions so far, 0 to length - 1: slice with [:, :, :self.length]."
 _COUNT = "positions stand on axis 2 of (B, H_kv, L_new, d_head): add key.shape[2] in every update."
 _FIRST = "compare length + L_new with max_len before you change anything, and raise ValueError with a sentence."
+_IN_SELF = "keep the tensors in self, made in __init__; not on the class, in a global or in a default argument."
 
 EXERCISE = Exercise(
     answer="Cache", cases=_cases, reference=lambda **parts: type("Cache", (_Cache,), parts),
@@ -128,8 +130,7 @@ EXERCISE = Exercise(
               "make two tensors; `self.keys = self.values = torch.zeros(...)` makes one with two names.",
               make=lambda self, *shape: [torch.zeros(shape)] * 2),
         Fault("one store for all caches", "all caches share one store: a second one writes over the first.",
-              "keep the tensors in self, made in __init__; not on the class, in a global or in a default argument.",
-              store=lambda self: type(self)),
+              _IN_SELF, store=lambda self: type(self)),
         Fault("first of several", "of several new positions only the first is written; the others stay empty.",
               "write a slice of L_new positions: [:, :, start:end] = key.",
               put=lambda self, kept, start, more: _Cache.put(self, kept, start, more[:, :, :1])),
@@ -142,6 +143,9 @@ EXERCISE = Exercise(
               "of a cache.", _FIRST, no_room=lambda self, new: False),
         Fault("looked at alone", "an update is refused only if it is larger than the whole room, whatever is written.",
               _FIRST, no_room=lambda self, new: new > self.max_len),
+        Fault("left to the slice", "a slice that fails is taken for a full cache: one position still gets into it, as the "
+              "empty slice takes that without an error.", _FIRST,
+              no_room=lambda self, new: new > max(1, self.max_len - self.length)),
         Fault("overflow accepted", "an update beyond max_len raised no error: the cache grew past its room.", _FIRST,
               no_room=lambda self, new: False,
               put=lambda self, kept, start, more: torch.cat([kept[:, :, :start], more], dim=2)),
@@ -151,7 +155,6 @@ EXERCISE = Exercise(
               "write `if ...: raise ValueError(...)`.", error=AssertionError()),
         Fault("no sentence", "the ValueError says nothing.", "hand it a sentence: raise ValueError('...').",
               error=ValueError()),
-    ),
-    symptoms=(_stopped, only_in_its_case),
+    ), symptoms=(_stopped, only_in_its_case),
     advice="after every update, print cache.length and the two shapes: their axis 2 must be the length.",
 )  # fmt: skip

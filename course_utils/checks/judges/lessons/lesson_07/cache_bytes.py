@@ -58,10 +58,13 @@ EXERCISE = Exercise(
               "each layer has keys and values of its own: multiply by num_layers.", layers=lambda n: 1),
         Fault("without the batch", "the cache of one sequence: the batch is missing.",
               "sequences share nothing in the cache: multiply by batch_size.", batch=lambda n: 1),
+        Fault("values counted once", "the keys of every layer are counted, the values of one layer only.",
+              "keys and values are kept in every layer: 2 * num_layers.", layers=lambda n: (n + 1) / 2),
         Fault("num_heads for num_kv_heads", "num_heads where num_kv_heads belongs: that is the cache of full "
               "multi-head attention.", _KV, heads=lambda h, h_kv: h),
-        Fault("heads in a group", "num_heads // num_kv_heads, the size of a group, where num_kv_heads belongs.", _KV,
-              heads=lambda h, h_kv: h // h_kv),
+        *(Fault(name, f"{said}, where num_kv_heads belongs.", _KV, heads=heads) for name, said, heads in (
+            ("heads in a group", "num_heads // num_kv_heads, the size of a group", lambda h, h_kv: h // h_kv),
+            ("the other heads", "num_heads - num_kv_heads", lambda h, h_kv: h - h_kv))),
         Fault("values for all heads", "num_kv_heads for one of keys and values, and num_heads for the other.",
               "keys and values have the same shape: num_kv_heads heads each.", heads=lambda h, h_kv: (h + h_kv) / 2),
         Fault("queries too", "a cache that also keeps the queries, num_heads heads of them.", _KV,
@@ -79,7 +82,6 @@ EXERCISE = Exercise(
               width=lambda n: 8 * n),
         Fault("in GiB", "the size in GiB.", "return bytes; divide by 2**30 only for printing.",
               finish=lambda total: total / 2**30),
-    ),
-    symptoms=(_rounded,),
+    ), symptoms=(_rounded,),
     advice="work the first case by hand: 2 tensors of shape (batch_size, num_kv_heads, length, d_head) for each layer.",
 )  # fmt: skip

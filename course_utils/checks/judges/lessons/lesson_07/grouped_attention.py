@@ -1,5 +1,7 @@
 """Find the bug: grouped-query attention on heads that are split already."""
 
+from functools import partial
+
 import torch
 
 from course_utils.masks import causal_mask
@@ -31,9 +33,11 @@ def _cases(seed):
     ]
 
 
-def _moved(query, key, value, mask):
-    order = torch.arange(query.shape[1]).view(-1, query.shape[1] // key.shape[1]).T.flatten()
-    return grouped(query[:, order], key, value, mask, share_k=tiled, share_v=tiled)
+def _moved(query, key, value, mask, queries=True):
+    sizes = (-1, query.shape[1] // key.shape[1]) if queries else (-1, key.shape[1])
+    order = torch.arange(query.shape[1]).view(sizes).T.flatten()
+    output = grouped(query[:, order] if queries else query, key, value, mask, share_k=tiled, share_v=tiled)
+    return output if queries else output[:, order]
 
 
 EXERCISE = Exercise(
@@ -43,6 +47,7 @@ EXERCISE = Exercise(
               "them.", "divide by query.shape[-1] ** 0.5.", divisor=lambda q, k, v: v.shape[-1] ** 0.5),
         Fault("query heads moved", "the query heads are moved to fit the order of `repeat`, and the output heads are "
               "now out of order.", "leave the queries alone, share the key/value heads in another way.", whole=_moved),
-    ),
-    advice="fill value head j with the number j: output head h must then be h // (H / H_kv).",
+        Fault("output heads moved", "the output heads are moved, while each query still meets another group's keys.",
+              "leave the output alone, share the key/value heads in another way.", whole=partial(_moved, queries=False)),
+    ), advice="fill value head j with the number j: output head h must then be h // (H / H_kv).",
 )  # fmt: skip

@@ -35,12 +35,9 @@ def _cases(seed):
 
 def _layer(
     x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask, *,
-    project=lambda x, W: x @ W.T,
-    split=lambda x, heads: x.unflatten(-1, (heads, -1)).transpose(1, 2),  # (B, heads, L, d_head)
-    merge=lambda heads: heads.transpose(1, 2).flatten(2),
-    output=lambda merged, W_o: merged @ W_o.T,
-    value_weight=lambda W_k, W_v: W_v,
-    **steps,
+    project=lambda x, W: x @ W.T, split=lambda x, heads: x.unflatten(-1, (heads, -1)).transpose(1, 2),
+    merge=lambda heads: heads.transpose(1, 2).flatten(2), output=lambda merged, W_o: merged @ W_o.T,
+    value_weight=lambda W_k, W_v: W_v, **steps,
 ):  # fmt: skip
     """The whole layer; ``steps`` are those of ``grouped``."""
     counts = ((W_q, num_heads), (W_k, num_kv_heads), (value_weight(W_k, W_v), num_kv_heads))
@@ -60,10 +57,11 @@ EXERCISE = Exercise(
               close=lambda s, m: s.masked_fill(~(m if m.dim() < 4 else m[:, :1]), -torch.inf)),
         Fault("one mask for the batch", "the mask of the first sequence is used for the whole batch.", _MASK,
               close=lambda s, m: s.masked_fill(~(m if m.dim() < 4 else m[:1]), -torch.inf)),
-        Fault("root of d_model", "the scores are divided by the root of d_model.", _ROOT,
-              divisor=lambda q, k, v: (q.shape[1] * q.shape[-1]) ** 0.5),
-        Fault("root of d_model / H_kv", "the scores are divided by the root of d_model // num_kv_heads.", _ROOT,
-              divisor=lambda q, k, v: (q.shape[1] * q.shape[-1] // k.shape[1]) ** 0.5),
+        *(Fault(f"root of {size}", f"the scores are divided by the root of {size}.", _ROOT, divisor=divisor)
+          for size, divisor in (
+              ("d_model", lambda q, k, v: (q.shape[1] * q.shape[-1]) ** 0.5),
+              ("d_model / num_kv_heads", lambda q, k, v: (q.shape[1] * q.shape[-1] // k.shape[1]) ** 0.5),
+              ("W_k.shape[0] / num_heads", lambda q, k, v: (k.shape[1] * k.shape[-1] / q.shape[1]) ** 0.5))),
         Fault("split without a transpose", "the heads are split by a view to (B, H, L, d_head) without a transpose: "
               "positions and heads are mixed.", _VIEW, split=lambda x, heads: x.reshape(len(x), heads, x.shape[1], -1)),
         Fault("merged without a transpose", "the heads are merged without transposing back.", "transpose(1, 2) first, "
@@ -81,6 +79,5 @@ EXERCISE = Exercise(
               project=lambda x, W: x @ (W if W.shape[0] == W.shape[1] else W.T), output=lambda x, W_o: x @ W_o),
         Fault("values from W_k", "the values are made with W_k.", "values have a projection of their own: W_v.",
               value_weight=lambda W_k, W_v: W_k),
-    ),
-    advice="compare with num_kv_heads = num_heads first: then nothing is shared and it must be lesson 06.",
+    ), advice="compare with num_kv_heads = num_heads first: then nothing is shared and it must be lesson 06.",
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """From multi-head to grouped-query."""
 
+import functools
+
 import torch
 
 from ...exercise import Case, Exercise, Fault
@@ -62,6 +64,8 @@ EXERCISE = Exercise(
         *faults_of("join", _MEAN,
             ("first head of each group", "the first head of each group is kept, the others are thrown away.", lambda x: x[:, 0]),
             ("last head of each group", "the last head of each group is kept, the others are thrown away.", lambda x: x[:, -1]),
+            ("running mean", "the mean of the mean so far and the next head: later heads count more.",
+             lambda x: functools.reduce(lambda mean, head: (mean + head) / 2, x.unbind(1))),
             ("largest of each group", "the largest number of each group.", lambda x: x.amax(1)),
             ("median", "the median of each group.", lambda x: x.median(1).values)),
         Fault("copied back to all heads", "the means are copied back to all H heads: nothing is saved.",
@@ -69,6 +73,5 @@ EXERCISE = Exercise(
               finish=lambda pooled, n: pooled.repeat_interleave(n, dim=0).flatten(0, 1)),
         Fault("heads not merged", "an axis too many: (H_kv, d_head, d_in).",
               "merge the first two axes: .flatten(0, 1), or reshape.", finish=lambda pooled, n: pooled),
-    ),
-    advice="pool the rows [1], [3], [10], [20] of four heads with d_head 1 into two: it must give [2] and [15].",
+    ), advice="pool the rows [1], [3], [10], [20] of four heads with d_head 1 into two: it must give [2] and [15].",
 )  # fmt: skip

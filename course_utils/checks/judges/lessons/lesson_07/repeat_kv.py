@@ -3,7 +3,7 @@
 import torch
 
 from ...exercise import Case, Exercise, Fault
-from ...kit.grouped import first_head, tiled
+from ...kit.grouped import copies_after, first_head, tiled
 from ...kit.parts import faults_of
 
 
@@ -29,11 +29,6 @@ def _repeat(x, num_repeats, *, items=lambda x: x, arrange=lambda x, n: x.repeat_
     return arrange(items(x), num_repeats)
 
 
-def _copies_after(axis):
-    """The copies on a new axis after ``axis``, then everything in the right shape: scrambled, for axis is not 1."""
-    return lambda x, n: torch.stack([x] * n, dim=axis + 1).reshape(len(x), -1, *x.shape[2:])
-
-
 _AXIS = "the heads stand on axis 1 of (B, H_kv, L, d_head)."
 
 EXERCISE = Exercise(
@@ -49,8 +44,8 @@ EXERCISE = Exercise(
           for dim, name in ((0, "sequences of the batch"), (2, "positions"), (-1, "features"))),
         *faults_of("arrange", "put the copies on a new axis right after the heads, then merge axes 1 and 2.",
             ("positions into heads", "the shape is right, the content scrambled: the copies stand after the positions.",
-             _copies_after(2)),
-            ("features into heads", "the shape is right, the content scrambled: each feature is repeated.", _copies_after(3)),
+             copies_after(2)),
+            ("features into heads", "the shape is right, the content scrambled: each feature is repeated.", copies_after(3)),
             ("no dim", "one long vector: without dim=, repeat_interleave flattens.", lambda x, n: x.repeat_interleave(n),
              "say along which axis: dim=1."),
             ("not repeated", "the heads as they were.", lambda x, n: x, "the result has H_kv * num_repeats heads."),
@@ -62,6 +57,5 @@ EXERCISE = Exercise(
              lambda x, n: x.repeat_interleave(n, dim=1)[:, :n],
              "num_repeats says how often each head comes, not how many heads there are in the end.")),
         Fault("first sequence only", "the first sequence of the batch alone.", "keep axis 0.", items=lambda x: x[:1]),
-    ),
-    advice="fill head j of x with the number j and look at result[0, :, 0, 0]: it must read 0 0 1 1 2 2.",
+    ), advice="fill head j of x with the number j and look at result[0, :, 0, 0]: it must read 0 0 1 1 2 2.",
 )  # fmt: skip

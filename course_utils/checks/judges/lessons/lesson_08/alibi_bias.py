@@ -36,12 +36,13 @@ _LAST = "query i stands at position i + (L_k - L_q)."
 _ABSOLUTE = "the distance is counted in both directions: take the absolute value of the difference."
 
 EXERCISE = Exercise(
-    answer="alibi_bias", cases=_cases, reference=bias, returns=("bias",),
-    faults=(
+    answer="alibi_bias", cases=_cases, reference=bias, returns=("bias",), faults=(
         Fault("positive", "no minus sign: the farthest key gets the largest bonus.",
             "minus slope times distance: far keys are pushed down.", sign=1),
         Fault("top-left", "the queries stand at the first positions; with L_q < L_k they should be the last ones.", _LAST,
             places=lambda L_q, L_k: torch.arange(L_q)),
+        Fault("top-left but for one", "several queries stand at the first positions; only a single one stands last.", _LAST,
+            places=lambda L_q, L_k: torch.arange(L_q) + (L_k - 1 if L_q == 1 else 0)),
         Fault("offset on the wrong side", "the shift has the wrong sign: the queries stand before position 0.", _LAST,
             places=lambda L_q, L_k: torch.arange(L_q) - (L_k - L_q)),
         Fault("queries one too far", "the queries stand one position too far.", f"{_LAST} The last one stands at L_k - 1.",
@@ -60,19 +61,18 @@ EXERCISE = Exercise(
              lambda q, k: -k.expand(len(q), -1), "minus slope times the distance of query and key.")),
         Fault("future hidden", "minus infinity in the future: the bias and a causal mask in one.",
             "the mask is applied elsewhere; here the distance is counted in both directions.", finish=_causal),
-        Fault("one slope for all", "the slope of head 0 for every head.",
-            "multiply the distances by each head's own slope: slopes[:, None, None].",
-            rates=lambda slopes: slopes[:1].expand_as(slopes)),
+        Fault("one slope for all", "the slope of head 0 for every head.", "multiply the distances by each head's own "
+            "slope: slopes[:, None, None].", rates=lambda slopes: slopes[:1].expand_as(slopes)),
         Fault("slopes of its own", "slopes computed from the number of heads; the argument is not used.",
             "use the slopes that are handed in.", rates=lambda slopes: alibi_slopes.slopes(len(slopes))),
+        Fault("slopes multiplied on", "head h has the product of the slopes 0 to h: each table is made from the one before.",
+            "begin every head with the distances.", rates=lambda slopes: slopes.cumprod(0)),
         Fault("divided", "the distance divided by the slope.", "slope times distance.", rates=torch.reciprocal),
         Fault("slopes without axes", "the slopes meet the table of distances without axes of their own.",
             "two more axes, slopes[:, None, None], multiply the table head by head.", spread=lambda slopes: slopes),
         Fault("square", "L_q rows and L_q columns.", "one column for each of the L_k keys.",
             finish=lambda bias: bias[..., -bias.shape[-2] :]),
-        Fault("heads last", "the heads stand last: (L_q, L_k, H).",
-            "the heads come first: slopes[:, None, None] times the table of distances.",
-            finish=lambda bias: bias.permute(1, 2, 0)),
-    ),
-    advice="write down the distances for L_q = 2, L_k = 3 by hand, and multiply them by the slope of each head.",
+        Fault("heads last", "the heads stand last: (L_q, L_k, H).", "the heads come first: slopes[:, None, None] times "
+            "the table of distances.", finish=lambda bias: bias.permute(1, 2, 0)),
+    ), advice="write down the distances for L_q = 2, L_k = 3 by hand, and multiply them by the slope of each head.",
 )  # fmt: skip

@@ -44,8 +44,7 @@ _EACH = "slopes are powers: 2 ** (-8 h / H). Each is the one before times the sa
 _LOWER = "for other numbers take the slopes of the next lower power of two, then every second one of the next higher."
 
 EXERCISE = Exercise(
-    answer="alibi_slopes", cases=_cases, reference=slopes, returns=("slopes",),
-    faults=(
+    answer="alibi_slopes", cases=_cases, reference=slopes, returns=("slopes",), faults=(
         Fault("one formula for all", "2 ** (-8 h / H) for every H: right for powers of two only.", _LOWER,
             lower=lambda H: H),
         Fault("even numbers for powers", "every even number is taken for a power of two: 6, 10 or 12 get the plain formula.",
@@ -55,9 +54,8 @@ EXERCISE = Exercise(
             "the next lower one: cut the logarithm (floor) where you rounded it.", lower=_nearest),
         Fault("higher power cut", "the slopes of the next higher power, as many as are needed.",
             "the slopes of the next lower power come first.", lower=lambda H: 1 << (H - 1).bit_length()),
-        Fault("lower power strictly",
-            "a power of two is treated as if it were none: its slopes begin with the next lower one's.",
-            "the largest power of two that is not above num_heads may be num_heads itself.",
+        Fault("lower power strictly", "a power of two is treated as if it were none: its slopes begin with the next "
+            "lower one's.", "the largest power of two that is not above num_heads may be num_heads itself.",
             lower=lambda H: _lower(H - 1) if H > 1 else 1),
         Fault("every second from the second on",
             "what fills up are the lower power's slopes once more (every second of the higher power from its second on).",
@@ -77,9 +75,10 @@ EXERCISE = Exercise(
         Fault("one over h", "the slopes 1, 1/2, 1/3 ...", _EACH, slope=lambda h, H: 1 / h),
         Fault("halves", "the slopes 1/2, 1/4, 1/8 ..., which is right for 8 heads only.", "the exponent is -8 h / H.",
             slope=lambda h, H: 2.0**-h),
+        Fault("exponent cut", "the exponent is cut to a whole number, as // does.", "divide with /: -8 * h / H.",
+            slope=lambda h, H: 2.0 ** -(8 * h // H)),
         Fault("base e", "powers of e.", "powers of 2: 2 ** (-8 h / H).", slope=lambda h, H: math.exp(-8 * h / H)),
         Fault("reversed", "the flattest slope of each power comes first.", "the steepest comes first: h = 1.",
             order=lambda row: row[::-1], fill=lambda higher: higher[1::2]),
-    ),
-    advice="for 8 heads the slopes are 1/2, 1/4 ... 1/256; for 3 heads 1/16, 1/256, 1/4.",
+    ), advice="for 8 heads the slopes are 1/2, 1/4 ... 1/256; for 3 heads 1/16, 1/256, 1/4.",
 )  # fmt: skip

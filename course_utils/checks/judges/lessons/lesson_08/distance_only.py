@@ -19,12 +19,12 @@ def _plus(table, *changes):
     return table
 
 
-def _broken(table, place, *labels):
+def _broken(table, place, *labels, off=0.5):
     """A table in which one pair breaks the rule."""
     m, n = place
     side = "at the same position" if m == n else f"with {'an earlier' if n < m else 'a later'} key"
     labels = (f"the pair {place} breaks the rule", f"one pair {side} breaks the rule", *labels)
-    return labels, _plus(table, (place, 0.5)), False
+    return labels, _plus(table, (place, off)), False
 
 
 def _exact(rng):
@@ -69,6 +69,8 @@ def _rounded(rng):
         (("scores fall with the query",), zeros - 0.3 * m, False),
         (("scores rise with the query",), zeros + 0.3 * m, False),
         (("scores rise with the key",), zeros + 0.3 * n, False),
+        _broken(free, (4, 4), "one score is off by a thousandth", off=1.1e-3),
+        _broken(free.abs() + 20, (5, 4), "the scores are far from 0 and one is off by a thousandth", off=1.1e-3),
     ]
 
 
@@ -102,6 +104,11 @@ def _means(score, length):
     return all(abs(sum(line) / len(line) - line[0]) < 1e-4 for line in lines)
 
 
+def _spreads(score, length):
+    table = torch.tensor([[score(m, n) for n in range(length)] for m in range(length)]).double()
+    return all(table.diagonal(d).std(unbiased=False) < 5e-4 for d in range(1 - length, length))
+
+
 def asks_outside(view):
     """``score`` was asked for a position that there is not (the probe's own words)."""
     seen = view.cases[view.first]
@@ -128,28 +135,28 @@ _DIFFERENCE = "take the difference first, and compare its absolute value with a 
 
 EXERCISE = Exercise(
     answer="distance_only", cases=_cases, reference=distance_only, returns=("relative",),
-    symptoms=(asks_outside, always_the_same),
-    faults=(
+    symptoms=(asks_outside, always_the_same), faults=(
         Fault("answer turned around", "the answers are the wrong way round: True for what is not relative.",
             "return True if no two scores of one distance differ.", verdict=lambda found: not all(found)),
         Fault("exact comparison", "numbers compared exactly, or nearly so: rounding passes for a difference.",
             "allow a small absolute difference, such as 1e-4.", close=operator.eq),
-        Fault("relative tolerance",
-            "a tolerance in proportion to the score: where scores are near 0, rounding passes for a difference.",
-            "allow a small absolute difference, such as 1e-4 (for torch.allclose and its kin: atol=1e-4).",
-            close=lambda a, b: abs(a - b) <= 1e-5 * abs(b) + 1e-8),
+        Fault("relative tolerance", "a tolerance in proportion to the score: where scores are near 0, rounding passes "
+            "for a difference.", "allow a small absolute difference, such as 1e-4 (for torch.allclose and its kin: "
+            "atol=1e-4).", close=lambda a, b: abs(a - b) <= 1e-5 * abs(b) + 1e-8),
+        Fault("tolerance that grows", "the tolerance grows with the scores: a thousandth passes where they are large.",
+            "an absolute tolerance alone: atol=1e-4 and rtol=0.0.", close=lambda a, b: abs(a - b) <= 1e-5 + 1e-4 * abs(b)),
         Fault("too generous", "differences of several thousandths pass for rounding.",
             "rounding is about a millionth here: a tolerance near 1e-4 is enough.", close=lambda a, b: abs(a - b) < 0.1),
-        Fault("rounded",
-            "both scores are rounded and then compared: two that lie close to a rounding border come out different.",
-            _DIFFERENCE, close=lambda a, b: round(a, 4) == round(b, 4)),
+        Fault("rounded", "both scores are rounded and then compared: two that lie close to a rounding border come out "
+            "different.", _DIFFERENCE, close=lambda a, b: round(a, 4) == round(b, 4)),
         Fault("size without sign", "only the sizes of the scores are compared, not their signs.",
             "take the difference first, then its absolute value.", close=lambda a, b: abs(abs(a) - abs(b)) < 1e-4),
-        Fault("no absolute value",
-            "the difference is compared without its absolute value: a score that falls goes unnoticed.",
-            "take abs(...) of the difference.", close=lambda a, b: a - b < 1e-4),
+        Fault("no absolute value", "the difference is compared without its absolute value: a score that falls goes "
+            "unnoticed.", "take abs(...) of the difference.", close=lambda a, b: a - b < 1e-4),
         Fault("mean of each distance", "the mean score of each distance is compared: differences up and down cancel.",
             "compare the scores one by one.", whole=_means),
+        Fault("spread of each distance", "the standard deviation of each distance is tested: one score that is off by a "
+            "thousandth is lost among the others.", "compare the scores one by one.", whole=_spreads),
         Fault("past only", "only keys at or before the query are compared; a difference for later keys goes unnoticed.",
             "go over all pairs, n > m too.", pairs=lambda m, n, L: n <= m),
         Fault("future only", "only keys at or after the query are compared; a difference for earlier keys goes unnoticed.",
@@ -182,6 +189,5 @@ EXERCISE = Exercise(
             "return False at a difference, and True only after both loops.", verdict=lambda found: found[0]),
         Fault("decided by the last", "each comparison overwrites the one before, and only the last one counts.",
             "return False as soon as two scores differ.", verdict=lambda found: found[-1]),
-    ),
-    advice="print score(m, n) - score(m - 1, n - 1) for all pairs, and look at its size.",
+    ), advice="print score(m, n) - score(m - 1, n - 1) for all pairs, and look at its size.",
 )  # fmt: skip

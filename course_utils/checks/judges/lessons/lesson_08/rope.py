@@ -59,8 +59,7 @@ _TURN = "(a, b) becomes (a cos - b sin, a sin + b cos)."
 
 EXERCISE = Exercise(
     answer="rope", cases=_cases, reference=rope, returns=("turned",),
-    symptoms=(remembers, angles_in_float32, rotation.positive_exponents(1)),
-    faults=(
+    symptoms=(remembers, angles_in_float32, rotation.positive_exponents(1)), faults=(
         Fault("neighbors", "pairs of neighbors (2 i, 2 i + 1), as in the paper; asked for are pairs (i, i + d_head / 2).",
             "cut the last axis into halves; entry i of each half makes pair i.", cut=rotation.neighbors,
             join=rotation.interleaved),
@@ -69,10 +68,9 @@ EXERCISE = Exercise(
             "torch.cat([new first half, new second half], dim=-1).", join=rotation.interleaved),
         Fault("neighbors cut, put back as halves", "pairs of neighbors turned, and then put back as halves.",
             "cut the last axis into halves, and put the halves side by side again.", cut=rotation.neighbors),
-        Fault("halves, tables of neighbors",
-            "paired as halves, but with the angles of neighbors: the two features of a pair turn by different angles.",
-            "repeat the table of angles for both halves: torch.cat([angle, angle], dim=-1).",
-            tables=lambda angle: rotation.halves(rotation.interleaved(angle, angle))),
+        Fault("halves, tables of neighbors", "paired as halves, but with the angles of neighbors: the two features of "
+            "a pair turn by different angles.", "repeat the table of angles for both halves: torch.cat([angle, angle], "
+            "dim=-1).", tables=lambda angle: rotation.halves(rotation.interleaved(angle, angle))),
         Fault("neighbors, tables of halves",
             "paired as neighbors, but with the angles of halves: the two features of a pair turn by different angles.",
             "pair the halves: the partner of feature i is i + d_head / 2.", cut=rotation.neighbors,
@@ -83,9 +81,8 @@ EXERCISE = Exercise(
             turn=lambda a, b, c, s: (a * c + b * s, a * s + b * c)),
         Fault("two minus signs", "a minus sign in both halves: that is no rotation, and lengths change.", _TURN,
             turn=lambda a, b, c, s: (a * c - b * s, b * c - a * s)),
-        Fault("sine and cosine exchanged",
-            "sine and cosine exchanged: at position 0 nothing should turn, yours turns a quarter.", _TURN,
-            turn=lambda a, b, c, s: rotation.counterclockwise(a, b, s, c)),
+        Fault("sine and cosine exchanged", "sine and cosine exchanged: at position 0 nothing should turn, yours turns "
+            "a quarter.", _TURN, turn=lambda a, b, c, s: rotation.counterclockwise(a, b, s, c)),
         Fault("second half not turned", "only the first half of the features is turned.",
             "the second half becomes a sin + b cos.", turn=lambda a, b, c, s: (a * c - b * s, b)),
         Fault("first half already new", "the second half is computed from the new first half.",
@@ -98,9 +95,8 @@ EXERCISE = Exercise(
         *rotation.exponent_faults("d_head"),
         Fault("base 10000 always", "the base 10000, whatever base says.", "use the argument base.",
             bases=lambda base, d: 10000.0),
-        Fault("angles kept from an earlier call",
-            "angles kept from an earlier call with the same d_head; base is another now.",
-            "compute the angles anew in each call, or keep them by d_head and base.",
+        Fault("angles kept from an earlier call", "angles kept from an earlier call with the same d_head; base is "
+            "another now.", "compute the angles anew in each call, or keep them by d_head and base.",
             bases=lambda base, d: 10000.0 if d == 6 else base),
         Fault("positions not used", "positions 0, 1, 2 ..., whatever positions says. With a cache that is the restart at 0.",
             "use the argument positions: it says where each token stands.", places=lambda given: torch.arange(len(given))),
@@ -109,6 +105,8 @@ EXERCISE = Exercise(
             places=lambda given: given[0] + torch.arange(len(given))),
         Fault("relative to the first", "positions counted from the first token of the call.",
             "use the positions as they are given.", places=lambda given: given - given[0]),
+        Fault("relative to the smallest", "positions counted from the smallest one of the call.",
+            "use the positions as they are given.", places=lambda given: given - given.min()),
         Fault("positions from 1", "every position is one too large.",
             "use the positions as they are given; position 0 does not turn at all.", places=lambda given: given + 1),
     ),

@@ -43,22 +43,22 @@ _BOTH = "cut both as the query was: the first half and the second half of the fe
 
 EXERCISE = Exercise(
     answer="rotary_scores", cases=_cases, reference=rotary_scores, returns=("scores",),
-    symptoms=(remembers, rotation.positive_exponents(0)),
-    faults=(
+    symptoms=(remembers, rotation.positive_exponents(0)), faults=(
         Fault("as it was", "the function as it was: the query is turned in pairs of halves, the key in pairs of neighbors.",
             _BOTH, key_turn=_PAIRS),
         Fault("the other way around", "now the key is turned in pairs of halves and the query in pairs of neighbors.", _BOTH,
             query_turn=_PAIRS),
         Fault("both neighbors", "query and key agree now, as pairs of neighbors; that is RoPE, but not the one asked for.",
             "pair the halves in both, (i, i + d_head / 2).", query_turn=_PAIRS, key_turn=_PAIRS),
-        Fault("key put back as neighbors",
-            "the key is cut into halves, but put back as neighbors: its features end up in another order.",
-            "torch.cat the two halves of the key, as for the query.",
+        Fault("key put back as neighbors", "the key is cut into halves, but put back as neighbors: its features end up "
+            "in another order.", "torch.cat the two halves of the key, as for the query.",
             key_turn=partial(rotation.turned, join=rotation.interleaved)),
         Fault("key cut as neighbors, put back as halves", "the key is cut into neighbors, and put back as halves.", _BOTH,
             key_turn=partial(rotation.turned, cut=rotation.neighbors)),
         Fault("queries from 0", "the queries are counted from 0: with a cache they are the last positions.",
             "query i stands at position i + (L_k - L_q).", query_places=lambda L_q, L_k: torch.arange(L_q)),
+        Fault("queries all last", "all queries stand at the last position, L_k - 1.",
+            "query i stands at position i + (L_k - L_q).", query_places=lambda L_q, L_k: torch.full((L_q,), L_k - 1)),
         Fault("queries one too far", "the queries stand one position too far: query and key of one token are 1 apart.",
             "the last query stands at L_k - 1, where the last key stands.",
             query_places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k) + 1),

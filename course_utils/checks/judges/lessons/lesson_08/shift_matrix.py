@@ -42,8 +42,7 @@ _FIRST = "the first row of a pair is sin(a + b) = cos(b) sin(a) + sin(b) cos(a):
 EXERCISE = Exercise(
     answer="shift_matrix", cases=_cases, reference=shift, returns=("matrix",),
     atol=1e-4,  # float32 angles are fine
-    symptoms=(positive_exponents(2),),
-    faults=(
+    symptoms=(positive_exponents(2),), faults=(
         *exponent_faults("d_model"),
         Fault("backward", "the matrix that goes delta positions back: it is the transpose of the right one.", _FIRST,
             block=lambda c, s: ((c, -s), (s, c))),
@@ -51,20 +50,19 @@ EXERCISE = Exercise(
             block=lambda c, s: ((c, s), (s, c))),
         Fault("two minus signs", "a minus sign at both sines: your blocks are not rotations.", _FIRST,
             block=lambda c, s: ((c, -s), (-s, c))),
-        Fault("reflection",
-            "the minus sign stands at the cosine: blocks that reflect; delta = 0 does not give the identity.", _SECOND,
-            block=lambda c, s: ((c, s), (s, -c))),
+        Fault("reflection", "the minus sign stands at the cosine: blocks that reflect; delta = 0 does not give the "
+            "identity.", _SECOND, block=lambda c, s: ((c, s), (s, -c))),
+        Fault("sines never negative", "the sines have lost their sign (a root of 1 - cos ** 2 has none).",
+            "take the sine of the angle itself.", block=lambda c, s: ((c, s.abs()), (-s.abs(), c))),
         Fault("rows exchanged", "the two rows of each block are exchanged: the cosine comes out first.",
             "the vectors hold the sine first, then the cosine; delta = 0 must give the identity.",
             block=lambda c, s: ((-s, c), (c, s))),
-        Fault("sine and cosine exchanged",
-            "sine and cosine of the angle are exchanged: delta = 0 does not give the identity.",
-            "the cosines stand on the diagonal.", block=lambda c, s: ((s, c), (-c, s))),
+        Fault("sine and cosine exchanged", "sine and cosine of the angle are exchanged: delta = 0 does not give the "
+            "identity.", "the cosines stand on the diagonal.", block=lambda c, s: ((s, c), (-c, s))),
         Fault("halves", "the pairs (i, i + d_model / 2): that belongs to a table with all sines first.",
             "in the table of 8.1 a pair stands side by side: columns 2 i and 2 i + 1.", places=lambda i, d: (i, i + d // 2)),
-        Fault("first pair only", "only the first pair is turned; the others stay where they are.",
-            "one 2 x 2 block for each pair, all along the diagonal.",
-            spread=lambda angle: torch.cat([angle[:1], 0 * angle[1:]])),
+        Fault("first pair only", "only the first pair is turned; the others stay where they are.", "one 2 x 2 block "
+            "for each pair, all along the diagonal.", spread=lambda angle: torch.cat([angle[:1], 0 * angle[1:]])),
         Fault("delta without its sign", "a negative delta moves forward, as the positive one does.",
             "let the sign of delta stay in the angle.", steps=abs),
         Fault("no steps back", "a negative delta does not move at all (a loop over range(delta) does not run).",

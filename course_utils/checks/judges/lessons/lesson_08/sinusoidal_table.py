@@ -21,21 +21,24 @@ def table(
     num_positions, d_model, *,
     places=lambda num_positions, d: torch.arange(num_positions),
     pair=lambda column: column // 2, exponents=right_exponents, base=10000.0, unit=lambda angle: angle,
-    waves=lambda angle, even: torch.where(even, angle.sin(), angle.cos()), arrange=lambda table: table,
+    waves=lambda angle, even: torch.where(even, angle.sin(), angle.cos()), arrange=lambda table: table, refused=2,
 ):  # fmt: skip
     """The table (Vaswani et al. 2017, section 3.5); each keyword is one step."""
-    if d_model % 2:
+    if d_model % refused:
         raise ValueError(f"d_model ({d_model}) must be even")
     column = torch.arange(d_model)
     angle = angles(places(num_positions, d_model), pair(column), d_model, base=base, exponents=exponents)
     return arrange(waves(unit(angle), column % 2 == 0)).float()
 
 
+_ODD = "raise ValueError(...) when d_model % 2 is not 0, before anything else."
+
+
 def odd_sizes(view):
     """Only the odd size is wrong: what happens there in place of a ValueError."""
     if any(view.inputs[index]["d_model"] % 2 == 0 for index in view.wrong):
         return None
-    seen, advice = view.cases[view.first], "raise ValueError(...) when d_model % 2 is not 0, before anything else."
+    seen, advice = view.cases[view.first], _ODD
     if seen["outcome"] == "raised":
         hint = " (Python leaves an assert out when run with -O)" if seen["type"] == "AssertionError" else ""
         said = f"ends in another error, {seen['type']}{hint}."
@@ -47,8 +50,7 @@ def odd_sizes(view):
 EXERCISE = Exercise(
     answer="sinusoidal_table", cases=_cases, reference=table, returns=("table",),
     atol=1e-3,  # float32 angles are fine; at 600 positions they are off by one or two in ten thousand
-    symptoms=(odd_sizes, positive_exponents(0)),
-    faults=(
+    symptoms=(odd_sizes, positive_exponents(0)), faults=(
         *exponent_faults("d_model"),
         Fault("each column its own frequency",
             "each column has a frequency of its own: a sine and its cosine differ in angle.",
@@ -72,7 +74,7 @@ EXERCISE = Exercise(
             arrange=lambda table: torch.cat([table[:, 0::2], table[:, 1::2]], -1)),
         Fault("degrees", "angles read as degrees.", "torch.sin takes radians, and the formula means radians: no conversion.",
             unit=torch.deg2rad),
+        Fault("odd size not refused", "an odd d_model raises no error.", _ODD, refused=1),
         Fault("base 1000", "the base 1000.", "the base is 10000.", base=1000.0),
-    ),
-    advice="print your table for 2 positions and d_model 4, and compare it with the example, column by column.",
+    ), advice="print your table for 2 positions and d_model 4, and compare it with the example, column by column.",
 )  # fmt: skip

@@ -25,21 +25,15 @@ def _cases(seed):
 
 
 def _decoder(
-    *,
-    back=lambda a, y, t, m: a(y, mask=t),
-    across=lambda a, y, memory, t, m: a(y, memory, memory, mask=m),
-    asked=lambda layer: layer.cross_attention,
-    keep=lambda layer, memory: memory,
-    pre=lambda number: True,
-    norms=(1, 2, 3),
-    flow=lambda x, a, b, c: c(b(a(x))),  # the three connections
-    **steps,
-):
+    *, back=lambda a, y, x, t, m: a(y, mask=t), across=lambda a, y, memory, t, m: a(y, memory, memory, mask=m),
+    keep=lambda layer, memory, m: memory, pre=lambda number: True, norms=(1, 2, 3),
+    flow=lambda x, a, b, c: c(b(a(x))), **steps,  # a, b, c: the three connections
+):  # fmt: skip
     def forward(self, x, memory, target_mask, memory_mask):
-        kept, masks = keep(self, memory), (target_mask, memory_mask)
+        kept, masks = keep(self, memory, memory_mask), (target_mask, memory_mask)
         sublayers = (
-            lambda y, x: back(self.self_attention, y, *masks),
-            lambda y, x: across(asked(self), y, kept, *masks),
+            lambda y, x: back(self.self_attention, y, x, *masks),
+            lambda y, x: across(self.cross_attention, y, kept, *masks),
             lambda y, x: self.feed_forward(y),
         )
         return flow(x, *connections(self, sublayers, pre, norms, steps))
@@ -59,13 +53,14 @@ _MOVED = {  # what comes too early, the flow, and the norms by what comes first
 }
 
 EXERCISE = Exercise(
-    answer="DecoderLayer", cases=_cases, reference=_decoder, returns=("output",),
-    faults=(
+    answer="DecoderLayer", cases=_cases, reference=_decoder, returns=("output",), faults=(
         *faults_of("back", "the keys of self-attention are the target's: mask=target_mask.",
             ("memory's mask for the target", _OTHER_MASK.format("self-attention", "memory"),
-             lambda a, y, t, m: a(y, mask=m)),
+             lambda a, y, x, t, m: a(y, mask=m)),
             ("no mask for the target", "self-attention got no mask: the target sees its own future.",
-             lambda a, y, t, m: a(y))),
+             lambda a, y, x, t, m: a(y)),
+            ("keys and values not normalized", "in self-attention only the queries were normalized; keys and values were "
+             "made from x as it is.", lambda a, y, x, t, m: a(y, x, x, mask=t), "normalize once, and use that for all three.")),
         *faults_of("across", "the keys of cross-attention are the memory's: mask=memory_mask.",
             ("target's mask for the memory", _OTHER_MASK.format("cross-attention", "target"),
              lambda a, y, memory, t, m: a(y, memory, memory, mask=t)),
@@ -80,7 +75,11 @@ EXERCISE = Exercise(
             ("values from the target", "cross-attention's keys come from memory, its values from the target.",
              lambda a, y, memory, t, m: a(y, memory, y, mask=m), _ASKS)),
         Fault("memory normalized", "the memory was normalized by norm_2 as well.", "use the memory as it is: the encoder's "
-            "final norm has normalized it already.", keep=lambda layer, memory: layer.norm_2(memory)),
+            "final norm has normalized it already.", keep=lambda layer, memory, m: layer.norm_2(memory)),
+        Fault("memory set to 0", "the memory is 0 at the padding, but not masked: padding still takes its share of the "
+            "attention.", "a key of zeros has a score too: hide it with mask=memory_mask.",
+            keep=lambda layer, memory, m: memory * m[:, 0, 0, :, None],
+            across=lambda a, y, memory, t, m: a(y, memory, memory)),
         Fault("post-norm", "post-norm: each sum was normalized.", "this exercise asks for pre-norm: the norm before "
             "each sublayer, on what goes into it.", pre=lambda number: False),
         *(Fault(f"{said}{more}", f"{said}{more}.", _THREE, flow=flow, norms=norms) for said, (flow, moved) in _MOVED.items()
@@ -100,8 +99,7 @@ EXERCISE = Exercise(
         *faults_of("norms", "norm_1 belongs to self-attention, norm_2 to cross-attention, norm_3 to the network.", *(
             (f"norms {a}, {b}, {c}", f"self-attention uses norm_{a}, cross-attention norm_{b}, the network norm_{c}.",
              (a, b, c)) for a, b, c in itertools.product((1, 2, 3), repeat=3) if (a, b, c) != (1, 2, 3))),
-    ),
-    symptoms=(returns_more,),
+    ), symptoms=(returns_more,),
     advice="for each attention ask two things: where do keys and values come from, and whose mask hides some of them?",
     atol=2e-5,
 )  # fmt: skip

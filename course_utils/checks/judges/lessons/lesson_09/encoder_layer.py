@@ -27,14 +27,9 @@ def _cases(seed):
 
 
 def _encoder(
-    *,
-    attend=lambda a, y, x, mask: a(y, mask=mask),
-    network=lambda network, y: network(y),
-    order=lambda pre, number: pre,
-    norms=(1, 2),
-    flow=lambda x, a, b: b(a(x)),  # the two connections
-    **steps,
-):
+    *, attend=lambda a, y, x, mask: a(y, mask=mask), network=lambda network, y: network(y),
+    order=lambda pre, number: pre, norms=(1, 2), flow=lambda x, a, b: b(a(x)), **steps,  # a, b: the two connections
+):  # fmt: skip
     def forward(self, x, mask):
         sublayers = (lambda y, x: attend(self.self_attention, y, x, mask), lambda y, x: network(self.feed_forward, y))
         return flow(x, *connections(self, sublayers, functools.partial(order, self.pre_norm), norms, steps))
@@ -51,8 +46,7 @@ _MASK = "hand it to the attention as it is: mask=mask, True where a token may be
 _NETWORK = "the second connection goes around self.feed_forward."
 
 EXERCISE = Exercise(
-    answer="EncoderLayer", cases=_cases, reference=_encoder, returns=("output",),
-    faults=(
+    answer="EncoderLayer", cases=_cases, reference=_encoder, returns=("output",), faults=(
         *faults_of("attend", _MASK,
             ("mask not used", "the mask is accepted and never used: the padding is seen.", lambda a, y, x, mask: a(y)),
             ("mask inverted", "the mask was turned around, as PyTorch's layers want it; here True means may attend.",
@@ -88,9 +82,7 @@ EXERCISE = Exercise(
         Fault("no feed-forward network", "the feed-forward network is never called.", _NETWORK,
             network=lambda network, y: y),
         *connection_faults({0: "", 1: "around the attention, ", 2: "around the feed-forward network, "}),
-    ),
-    symptoms=(returns_more,),
+    ), symptoms=(returns_more,),
     advice="two connections of 9.4, one after the other: attention with norm_1, then the network with norm_2.",
-    atol=2e-5,
-    tries=120,
+    atol=2e-5, tries=120,
 )  # fmt: skip

@@ -24,16 +24,12 @@ def _cases(seed):
         return Case(x=x, params={name: value.to(dtype) for name, value in params.items()})
 
     sizes = ((1, 2, 3, 4), (2, 5, 6, 9), (3, 4, 5, 2), (2, 5, 6, 9), (2, 3, 4, 4, torch.float64))
-    return [case(*some) for some in sizes]
+    *cases, large = [case(*some) for some in (*sizes, (2, 4, 5, 7))]
+    return [*cases, Case("the features are large", **large | {"x": 20 * large["x"]})]
 
 
 def _feed_forward(
-    x, params, *,
-    before=lambda x: x,
-    up=F.linear,
-    between=lambda y, bias: F.relu(y),
-    down=F.linear,
-    clip=lambda y: y,
+    x, params, *, before=lambda x: x, up=F.linear, between=lambda y, bias: F.relu(y), down=F.linear, clip=lambda y: y,
     after=lambda y, x: y,
 ):  # fmt: skip
     wide = up(before(x), params["up_proj.weight"], params["up_proj.bias"])
@@ -61,12 +57,11 @@ _FUNCTIONS = {
     "GELU": F.gelu, "GELU (by tanh)": lambda y: F.gelu(y, approximate="tanh"), "SiLU": F.silu, "ELU": F.elu,
     "a leaky ReLU": F.leaky_relu, "softplus": F.softplus, "a sigmoid": torch.sigmoid, "tanh": torch.tanh,
     "the absolute value": torch.abs, "the square of ReLU": lambda y: F.relu(y).square(),
-    "a softmax": lambda y: y.softmax(-1),
+    "a softmax": lambda y: y.softmax(-1), "ReLU6 (cut off at 6)": F.relu6,
 }  # fmt: skip
 
 EXERCISE = Exercise(
-    answer="feed_forward", cases=_cases, reference=_feed_forward, returns=("output",),
-    faults=(
+    answer="feed_forward", cases=_cases, reference=_feed_forward, returns=("output",), faults=(
         Fault("no ReLU", "two matrices with nothing in between: together they are one linear map.",
             "set what is negative in between to zero: ReLU after up_proj.", between=lambda y, bias: y),
         Fault("ReLU at the end", "the ReLU stands after down_proj, not in between: the output has no negative "
@@ -85,9 +80,11 @@ EXERCISE = Exercise(
             "return what the network gives, alone.", after=lambda y, x: x + y),
         Fault("matrices not transposed", "x @ W with matrices of shape (out, in).", "x @ W.T, or F.linear(x, W, b).",
             **dict.fromkeys(("up", "down"), lambda x, weight, bias: x @ weight + bias)),
+        Fault("matrices reshaped", "the matrices were brought to (in, out) by reshape or view, which scrambles their "
+            "numbers.", "transpose them: x @ W.T, or F.linear(x, W, b).",
+            **dict.fromkeys(("up", "down"), lambda x, weight, bias: x @ weight.reshape(weight.T.shape) + bias)),
         Fault("positions mixed", "all positions were averaged first: the output is the same for each.",
             "each position goes through the network by itself.", before=lambda x: x.mean(1, keepdim=True).expand_as(x)),
-    ),
-    symptoms=(_cut_where_it_runs,),
+    ), symptoms=(_cut_where_it_runs,),
     advice="three steps: up to (B, L, d_ff) with its bias, negative numbers to zero, down to (B, L, d_model) with its bias.",
 )  # fmt: skip

@@ -8,14 +8,9 @@ from ...kit.parts import faults_of
 
 
 def _layer_norm(
-    x, weight, bias, eps, *,
-    over=norms.LAST,
-    mean=lambda x, over: x.mean(**over),
-    center=lambda x, mean: x - mean,
-    spread=lambda x, mean, over: (x - mean).square().mean(**over),
-    small=lambda eps: eps,
-    root=lambda variance, eps: (variance + eps).sqrt(),
-    scale=lambda y, weight, bias: y * weight,
+    x, weight, bias, eps, *, over=norms.LAST, mean=lambda x, over: x.mean(**over), center=lambda x, mean: x - mean,
+    spread=lambda x, mean, over: (x - mean).square().mean(**over), small=lambda eps: eps,
+    root=lambda variance, eps: (variance + eps).sqrt(), scale=lambda y, weight, bias: y * weight,
     shift=lambda y, bias: y + bias,
 ):  # fmt: skip
     average = mean(x, over)
@@ -28,8 +23,7 @@ _ORDER = "multiply by weight, then add bias."
 
 EXERCISE = Exercise(
     answer="layer_norm", cases=functools.partial(norms.norm_cases, with_bias=True), reference=_layer_norm,
-    returns=("output",),
-    faults=(
+    returns=("output",), faults=(
         *norms.ROOT_FAULTS,
         Fault("epsilon outside, by std", "epsilon was added to the standard deviation, not to the variance.", _INSIDE,
             spread=lambda x, mean, over: x.std(**over, unbiased=False), root=lambda s, eps: s + eps),
@@ -56,7 +50,5 @@ EXERCISE = Exercise(
             "variance: the gradient of x is wrong.", "leave .detach(), .data, .item() and torch.no_grad() out.",
             mean=lambda x, over: x.detach().mean(**over), root=lambda s, eps: (s.detach() + eps).sqrt()),
         *norms.OVER_FAULTS,
-    ),
-    advice="with weight 1 and bias 0 each vector must come out with mean 0 and mean square 1.",
-    rtol=5e-4,
+    ), advice="with weight 1 and bias 0 each vector must come out with mean 0 and mean square 1.", rtol=5e-4,
 )  # fmt: skip

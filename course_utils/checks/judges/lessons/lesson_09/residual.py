@@ -1,9 +1,10 @@
 """A residual connection in both orders."""
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
-from ...exercise import Case, Exercise
+from ...exercise import Case, Exercise, Fault
 from ...kit.connections import ORDER_FAULTS, Connection, connection_faults
 
 
@@ -41,7 +42,10 @@ def _residual(*, order=lambda pre, number: pre, **steps):
 
 
 EXERCISE = Exercise(
-    answer="Residual", cases=_cases, reference=_residual, returns=("output",),
-    faults=(*ORDER_FAULTS, *connection_faults({0: ""})),
-    advice="write down both formulas of section 9.8, and go through yours from the inside out.",
+    answer="Residual", cases=_cases, reference=_residual, returns=("output",), faults=(
+        *ORDER_FAULTS, *connection_faults({0: ""}),
+        Fault("parameters of the norm not used", "normalized, but not by self.norm: its weight and bias play no part.",
+            "call self.norm itself.", feed=lambda x, at: F.layer_norm(x, x.shape[-1:]) if at.pre else x,
+            end=lambda total, at: total if at.pre else F.layer_norm(total, total.shape[-1:])),
+    ), advice="write down both formulas of section 9.8, and go through yours from the inside out.",
 )  # fmt: skip

@@ -10,13 +10,8 @@ from ...kit.parts import faults_of
 
 
 def _rms_norm(
-    x, weight, eps, *,
-    over=norms.LAST,
-    before=lambda x, weight, over: x,
-    above=lambda x, over: x,
-    spread=norms.mean_square,
-    small=lambda eps: eps,
-    root=lambda square, eps: (square + eps).sqrt(),
+    x, weight, eps, *, over=norms.LAST, before=lambda x, weight, over: x, above=lambda x, over: x,
+    spread=norms.mean_square, small=lambda eps: eps, root=lambda square, eps: (square + eps).sqrt(),
     scale=lambda y, weight, bias: y * weight,
 ):  # fmt: skip
     x = before(x, weight, over)
@@ -28,8 +23,7 @@ _ITSELF = "square x itself, not its distance from the mean."
 
 EXERCISE = Exercise(
     answer="rms_norm", cases=functools.partial(norms.norm_cases, with_bias=False), reference=_rms_norm,
-    returns=("output",),
-    faults=(
+    returns=("output",), faults=(
         *norms.ROOT_FAULTS,
         Fault("mean taken off", "the mean was taken off: that is LayerNorm without a bias.", _NO_MEAN,
             before=lambda x, weight, over: x - x.mean(**over)),
@@ -44,8 +38,13 @@ EXERCISE = Exercise(
              "entries shrink as d grows.", lambda x, mean, over: x.square().sum(**over)),
             ("d - 1", "the sum of the squares divided by d - 1.",
              lambda x, mean, over: x.square().sum(**over) / (x.shape[-1] - 1), "divide by d: it is a plain mean."),
+            ("divided by the positions", "the sum of the squares divided by x.shape[1], the number of positions.",
+             lambda x, mean, over: x.square().sum(**over) / x.shape[1], "divide by d_model, x.shape[-1]: it is a plain mean."),
             ("mean size", "the mean of the absolute values instead of the root mean square.",
              lambda x, mean, over: x.abs().mean(**over).square())),
+        Fault("root before the mean", "the root is taken before the mean: that gives nearly the mean of the absolute values.",
+            "square, average over the features, add eps, and only then take the root.",
+            whole=lambda x, weight, eps: x / (x.square() + eps).sqrt().mean(-1, keepdim=True) * weight),
         Fault("F.normalize", "each vector divided by its length, as F.normalize does: eps was not added.", norms.INSIDE,
             whole=lambda x, weight, eps: F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * weight),
         *norms.WEIGHT_FAULTS,
@@ -54,7 +53,5 @@ EXERCISE = Exercise(
             "too.", "normalize x itself; multiply by weight at the end.", before=lambda x, weight, over: x * weight,
             scale=lambda y, weight, bias: y),
         *norms.OVER_FAULTS,
-    ),
-    advice="with weight 1 each vector must come out with mean square 1, and its mean need not be 0.",
-    rtol=5e-4,
+    ), advice="with weight 1 each vector must come out with mean square 1, and its mean need not be 0.", rtol=5e-4,
 )  # fmt: skip

@@ -32,18 +32,11 @@ class _Late:
 
 
 def _stack(
-    *,
-    count=lambda n: n,
-    build=lambda make, n: nn.ModuleList(make() for _ in range(n)),
-    norm=lambda d, n: nn.LayerNorm(d),
-    enter=lambda stack, x: x,
-    order=lambda layers: layers,
-    mask_of=lambda mask, number: mask,
-    given=lambda y, x: y,
-    step=lambda s, i, layer, y, mask: layer(y, mask),
-    leave=lambda stack, y: stack.norm(y),
-    finish=lambda output: output,
-):
+    *, count=lambda n: n, build=lambda make, n: nn.ModuleList(make() for _ in range(n)),
+    norm=lambda d, n: nn.LayerNorm(d), enter=lambda stack, x: x, order=lambda layers: layers,
+    mask_of=lambda mask, number: mask, given=lambda y, x: y, step=lambda s, i, layer, y, mask: layer(y, mask),
+    leave=lambda stack, y: stack.norm(y), finish=lambda output: output,
+):  # fmt: skip
     def construct(self, make_layer, num_layers, d_model):
         nn.Module.__init__(self)
         self.layers = build(make_layer, count(num_layers))
@@ -78,8 +71,7 @@ _CUT = "leave .detach(), .data and torch.no_grad() out."
 
 EXERCISE = Exercise(
     answer="Stack", cases=_cases, reference=_stack,
-    returns=("output", "number of parameters", "gradients of the layers", "gradients of the norm"),
-    faults=(
+    returns=("output", "number of parameters", "gradients of the layers", "gradients of the norm"), faults=(
         *faults_of("build", _OWN,
             ("one layer many times", "the same layer num_layers times: one set of parameters, which every place in the "
              "stack shares.", lambda make, n: nn.ModuleList([make()] * n)),
@@ -121,6 +113,5 @@ EXERCISE = Exercise(
             "learn.", _CUT, given=lambda y, x: y.detach()),
         Fault("gradient cut", "the numbers are right, but no gradient reaches the layers and the norm.", _CUT,
             finish=lambda output: output.detach()),
-    ),
-    advice="count the parameters of your stack: num_layers times a layer's, and 2 * d_model for the norm.",
+    ), advice="count the parameters of your stack: num_layers times a layer's, and 2 * d_model for the norm.",
 )  # fmt: skip

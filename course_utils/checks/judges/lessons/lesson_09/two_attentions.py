@@ -34,17 +34,12 @@ def _causal(rows, columns):
 
 def _two_attentions(
     x, memory, target, source, self_attention, cross_attention, *,
-    back=lambda t, s: _kept(t) & _causal(t, t),
-    attentions=lambda a, c: (a, c),
-    first=lambda x, y: x + y,
-    keep=lambda memory, s: memory,
-    across=lambda t, s: _kept(s),
-    second=lambda x, y: x + y,
+    back=lambda t, s: _kept(t) & _causal(t, t), first=lambda x, y: x + y, asks=lambda x, y: y,
+    keep=lambda memory, s: memory, across=lambda t, s: _kept(s), second=lambda x, y: x + y,
 ):  # fmt: skip
-    self_attention, cross_attention = attentions(self_attention, cross_attention)
     y = first(x, self_attention(x, mask=back(target, source)))
     memory = keep(memory, source)
-    return second(y, cross_attention(y, memory, memory, mask=across(target, source)))
+    return second(y, cross_attention(asks(x, y), memory, memory, mask=across(target, source)))
 
 
 _SEEN = "make a mask of source, True where its tokens are not 0, with the keys on its last axis: (B, 1, 1, L_s)."
@@ -53,8 +48,7 @@ _NO_FUTURE = "the source is no future: hide its padding and nothing else."
 _SUMS = "leave the two sums as they were."
 
 EXERCISE = Exercise(
-    answer="two_attentions", cases=_cases, reference=_two_attentions, returns=("output",),
-    faults=(
+    answer="two_attentions", cases=_cases, reference=_two_attentions, returns=("output",), faults=(
         *faults_of("across", _SEEN,
             ("as it was", "the function as it was: cross-attention still gets the target's mask.",
              lambda t, s: _kept(t) & _causal(t, t)),
@@ -77,6 +71,10 @@ EXERCISE = Exercise(
         Fault("memory set to 0", "the memory is 0 at the padding, but not masked: padding still takes its share of the "
             "attention.", "a key of zeros has a score too: hide it with a mask.",
             keep=lambda memory, s: memory * (s != 0)[..., None], across=lambda t, s: None),
+        Fault("memory cut", "the memory is cut behind the longest source and not masked: the padding of the others is seen.",
+            _SEEN, keep=lambda memory, s: memory[:, : int((s != 0).sum(1).max())], across=lambda t, s: None),
+        Fault("queries from the input", "cross-attention asks with x as it came: self-attention's result is only added.",
+            "let it ask with the x to which self-attention's result has been added.", asks=lambda x, y: x),
         *faults_of("back", "leave the target's mask as it was, for self-attention.",
             ("self-attention sees the future", "self-attention lost its causal mask.", lambda t, s: _kept(t)),
             ("self-attention sees padding", "self-attention no longer hides the target's padding.",
@@ -90,7 +88,6 @@ EXERCISE = Exercise(
             first=lambda x, y: y),
         Fault("nothing added to cross-attention", "x is no longer added around cross-attention.", _SUMS,
             second=lambda x, y: y),
-    ),
-    advice="change a padding token of the source: no output may move. Change a real one: every target position may.",
+    ), advice="change a padding token of the source: no output may move. Change a real one: every target position may.",
     atol=2e-5,
 )  # fmt: skip

@@ -86,7 +86,9 @@ def _no_mask(source, target, pad_id):
 @functools.cache
 def _stacks(num_layers, *sizes):
     """Made once, as each try fills them anew with the case's weights."""
-    return [nn.ModuleList(kind(*sizes, dropout=0.0) for _ in range(num_layers)) for kind in (EncoderLayer, DecoderLayer)]
+    return [
+        nn.ModuleList(kind(*sizes, dropout=0.0) for _ in range(num_layers)) for kind in (EncoderLayer, DecoderLayer)
+    ]
 
 
 def _model(

@@ -99,7 +99,8 @@ def _cases(seed):
         (3, 1, 3, 0, 1.0), (3, 2, 3, 0, 1.0), (4, 2, 6, 3, 1.0), (5, 3, 9, 2, 0.7), (6, 4, 5, 1, 1.0), (5, 3, 9, 4, 1.3),
         (5, 2, 8, 4, 0.0), (4, 2, 40, 1, 1.0, TINY), (3, 5, 4, 1, 0.8, "there are more beams than symbols"),
     ):  # fmt: skip
-        table = 1.5 * torch.randn(3, V + 1, V + 1, V, generator=rng)
+        # Each step has scores of its own: if they came back, two paths could be equally good.
+        table = 1.5 * torch.randn(max_len, V + 1, V + 1, V, generator=rng)
         table[..., end_id] += -60.0 if TINY in tiny else 0.4
         table = table.log_softmax(-1) - (25.0 if TINY in tiny else 0.0)
         cases.append(Case(*tiny, _step=table, num_beams=num_beams, max_len=max_len, end_id=end_id, alpha=alpha))

@@ -1,0 +1,120 @@
+"""The grader's command line: what may be given, and what is said of a value that may not."""
+
+import argparse
+import math
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from course_utils.checks.catalogue import catalogue
+
+from .reports.lateness import DUE_FORM, POLICY_FORM, parse_due, parse_policy
+from .reports.platforms import FORMATS
+from .running.sandbox import EXERCISES
+
+
+def parser() -> argparse.ArgumentParser:
+    """To grade a class."""
+    found = argparse.ArgumentParser(
+        prog="python -m course_grader",
+        description="Grade a class's notebooks.",
+        epilog="More: python -m course_grader export --help, python -m course_grader room --help, docs/teaching.md",
+    )
+    add = found.add_argument
+    add("submissions", type=Path, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")
+    add("--output", type=Path, required=True, help="folder for grades.csv, report.html, results/ and feedback/")
+    add("--lesson", help="this lesson only, such as 05")
+    add("--roster", type=Path, metavar="FILE.csv", help="the class: id, e-mail, name; who handed in nothing is listed")
+    add(
+        "--due",
+        type=_due,
+        default=argparse.SUPPRESS,
+        metavar="TIME",
+        help=f"deadline, {DUE_FORM}; none: lift an earlier run's".replace("%", "%%"),
+    )
+    add("--late", type=_policy, metavar="POLICY", help=f"taken off after it: {POLICY_FORM}".replace("%", "%%"))
+    add("--masters", type=Path, default=EXERCISES, help="folder of exercise notebooks")
+    add("--jobs", type=_count, default=cores(), metavar="N", help="submissions at a time (default: one a core)")
+    add("--scheduler", help="address of a dask scheduler, to grade on its workers instead")
+    add("--time-limit", type=_seconds, metavar="S", help="seconds for a whole notebook (default 300)")
+    add("--cell-limit", type=_seconds, metavar="S", help="seconds for one cell (default 60)")
+    add("--allow", type=_exercise, action="append", default=[], metavar="N.M", help="off limits is allowed in it")
+    add("--seed", help="of the inputs, to grade as an earlier run did (it stands in run.json)")
+    add("--no-sandbox", action="store_true", help="run submissions with your own rights")
+    add("--fresh", action="store_true", help="load PyTorch anew for each kernel (slower)")
+    return found
+
+
+def export_parser() -> argparse.ArgumentParser:
+    """To write the points in the form of a learning platform."""
+    found = argparse.ArgumentParser(
+        prog="python -m course_grader export",
+        description="Write the points in the form that a learning platform imports.",
+    )
+    add = found.add_argument
+    add("grades", type=Path, help="output folder of the grader")
+    add("--format", required=True, choices=sorted(FORMATS), help="for which platform")
+    add("--output", type=Path, required=True, metavar="FILE.csv", help="file to write")
+    add("--lesson", type=_lesson, help="this lesson only, such as 05")
+    return found
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _stated(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A parser whose ``ValueError`` reaches the user in its own words."""
+
+    def stated(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError as problem:
+            raise argparse.ArgumentTypeError(str(problem)) from None
+
+    return stated
+
+
+@_stated
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[1-9]\d*", text):
+        raise ValueError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+@_stated
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise ValueError(f"{text!r} is not a time; expected seconds, more than 0, such as 300")
+    return seconds
+
+
+@_stated
+def _exercise(text: str) -> str:
+    if text not in catalogue():
+        raise ValueError(
+            f"there is no exercise {text!r}; expected one such as 4.2, and for more --allow 4.2 --allow 5.1"
+        )
+    return text
+
+
+@_stated
+def _lesson(text: str) -> str:
+    if not re.fullmatch(r"\d{1,2}", text):
+        raise ValueError(f"{text!r} is not a lesson; expected a number such as 05")
+    return f"{int(text):02d}"
+
+
+@_stated
+def _due(text: str) -> Any:
+    return None if text == "none" else parse_due(text)
+
+
+_policy = _stated(parse_policy)

@@ -1,0 +1,229 @@
+"""A cell as Python: what IPython makes of it, as a syntax tree that keeps the student's own lines.
+
+The kernel runs the student's text itself, so the same Python must be seen here. IPython's own translator says what that
+is; it can be made to take hours, so it is asked only where a cell is small enough for it, and a cell that is valid Python
+does not need it.
+"""
+
+import ast
+import functools
+import itertools
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+MOST_TOKENS = 20_000  # of a cell; no person writes more, and parsing takes seconds then
+MOST_TRANSLATED = 250_000  # characters that the translator may look at: it begins again after each magic
+COSTLY = 50  # characters that a magic, or what Python has no word for, is counted as
+NOT_PYTHON = re.compile(r"[$?!`]")
+MOST_LINE = 4_000
+TOKEN = re.compile(r"\w+|[^\w\s]")
+TRANSLATED = ("!", "?", "%", ",", ";", "/")  # what a line that is not Python begins with
+ASSIGNED = re.compile(r"=[ \t\f]*[%!]")
+PROMPTS = (">>>", "...:", "In [")
+OTHER_LINES = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # lines end there for IPython, not for Python
+CODE_MAGICS = {"time": "", "timeit": "nrpv", "prun": "DlsT"}  # magic -> its short options that take a value
+MOST_MAGICS = 3  # one in the other
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class CellCode:
+    """What was read of one cell.
+
+    Args:
+        tree: None where it could not be read. Code that magics time stands in it like other code.
+        problem: Why it could not be read, for the student to read.
+        line: Where, from 1; 0 where no line is to blame.
+        origins: The line in the student's cell of each line of the tree.
+        lines: The student's lines.
+    """
+
+    tree: ast.Module | None
+    problem: str = ""
+    line: int = 0
+    origins: tuple[int, ...] = ()
+    lines: tuple[str, ...] = field(default=(), repr=False)
+
+    def place(self, node: ast.AST) -> int:
+        """The line in the student's cell at which a node of the tree stands, from 1."""
+        return self._origin(getattr(node, "lineno", 1))
+
+    def text(self, line: int, most: int = 80) -> str:
+        """One line of the student's cell, without its indent."""
+        text = self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
+        return text if len(text) <= most else text[: most - 3] + "..."
+
+    def _origin(self, line: int) -> int:
+        if 0 < line <= len(self.origins):
+            return self.origins[line - 1]
+        return line - len(self.origins) + self.origins[-1] if self.origins else line
+
+
+@functools.lru_cache(maxsize=256)
+def read_cell(text: str) -> CellCode:
+    """Read one cell. Whatever it holds, this takes no more than a second or two and raises nothing."""
+    lines = tuple(_lines(text))
+    if len(list(itertools.islice(TOKEN.finditer(text), MOST_TOKENS + 1))) > MOST_TOKENS:
+        return CellCode(None, "it is too long to be read", lines=lines)
+    tree, problem, line = _parsed(text)
+    if tree is not None and _is_plain(text):
+        return CellCode(_with_timed_code(tree, 0), lines=lines)
+    translated = _translated(text)
+    if translated is None:
+        return CellCode(None, problem or "it has too much in it that is not Python to be read", line, (), lines)
+    tree, problem, line = _parsed(translated)
+    cell = CellCode(None, problem, 0, tuple(_origins(lines, _lines(translated))), lines)
+    if tree is None:
+        return CellCode(None, problem, cell._origin(line) if line else 0, cell.origins, lines)
+    return CellCode(_with_timed_code(tree, 0), "", 0, cell.origins, lines)
+
+
+def defined_names(cell: CellCode) -> set[str]:
+    """The names that running a cell gives a value, outside its functions and classes."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = list(cell.tree.body) if cell.tree else []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Lambda):
+            continue
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        else:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def _parsed(text: str) -> tuple[ast.Module | None, str, int]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape in a student's string is not our business
+            return ast.parse(text), "", 0
+    except SyntaxError as problem:
+        return None, (problem.msg or "invalid syntax")[:200], problem.lineno or 0
+    except ValueError:
+        return None, "it holds a character that no program may hold", 0
+    except (RecursionError, MemoryError):
+        return None, "it is nested too deeply to be read", 0
+
+
+def _is_plain(text: str) -> bool:
+    """Whether IPython leaves a cell that is valid Python as it is."""
+    return not OTHER_LINES.search(text) and not any(prompt in text for prompt in PROMPTS)
+
+
+def _translated(text: str) -> str | None:
+    """The cell as IPython translates it; None where that would take too long."""
+    lines = text.splitlines()
+    magics = sum(1 for line in lines if _may_be_translated(line))
+    length = len(text) + COSTLY * len(NOT_PYTHON.findall(text))
+    if (magics + 2) * (length + COSTLY * magics) > MOST_TRANSLATED or max(map(len, lines), default=0) > MOST_LINE:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return TransformerManager().transform_cell(text)
+    except Exception:  # what its translator cannot take, IPython does not run
+        return text
+
+
+def _may_be_translated(line: str) -> bool:
+    line = line.strip()
+    return line.startswith(TRANSLATED) or line.endswith("?") or ASSIGNED.search(line) is not None
+
+
+def _lines(text: str) -> list[str]:
+    """As Python counts them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _origins(lines: Iterable[str], translated: list[str]) -> Iterable[int]:
+    """For each translated line the line that it came from: lines are dropped at the front, and joined."""
+    own = [line.strip() for line in lines]
+    place = next((index for index, line in enumerate(own) if line), 0)
+    for text in translated:
+        text = text.strip()
+        ahead = range(place, min(place + 20, len(own)))
+        same = [index for index in ahead if text and (own[index].endswith(text) or _is_magic_of(text, own[index]))]
+        place = same[0] if same else place
+        yield min(place, len(own) - 1) + 1
+        place += 1
+
+
+def _is_magic_of(translated: str, line: str) -> bool:
+    return "get_ipython()" in translated and line.lstrip(">. ")[:1] in TRANSLATED
+
+
+def _with_timed_code(tree: ast.Module, depth: int) -> ast.Module:
+    """Put the code that ``%time`` and the like run into the place of the call that IPython makes of them."""
+    for node in ast.walk(tree):
+        for part in ("body", "orelse", "finalbody"):
+            statements = getattr(node, part, None)
+            if isinstance(statements, list) and any(_magic(_value(statement)) for statement in statements):
+                setattr(node, part, [new for statement in statements for new in _expanded(statement, depth)])
+    return tree
+
+
+def _value(statement: ast.stmt) -> ast.expr | None:
+    return statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+
+
+def _magic(node: ast.expr | None) -> list[str] | None:
+    """``["time", "f(x)"]`` of the call that stands for ``%time f(x)``; with a third text if it is a cell's."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if node.func.attr not in ("run_line_magic", "run_cell_magic") or not node.args:
+        return None
+    texts = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
+    return texts if all(isinstance(text, str) for text in texts) else None
+
+
+def _expanded(statement: ast.stmt, depth: int) -> list[ast.stmt]:
+    texts = _magic(_value(statement))
+    if texts is None or depth >= MOST_MAGICS:
+        return [statement]
+    name, line, body = (*texts, "", "")[:3]
+    is_cell = len(texts) > 2
+    if name == "capture" and is_cell:
+        code, offset = body, 1
+    elif name in CODE_MAGICS:
+        first = _without_options(line, CODE_MAGICS[name])
+        code, offset = (f"{first}\n{body}", 0) if is_cell else (first, 0)
+    else:
+        return [statement]
+    translated = _translated(code)
+    tree = _parsed(translated)[0] if translated is not None else None
+    if tree is None:
+        return [statement]
+    dropped = next((index for index, text in enumerate(code.splitlines()) if text.strip()), 0)
+    ast.increment_lineno(tree, statement.lineno - 1 + offset + dropped)
+    body = _with_timed_code(tree, depth + 1).body
+    if name == "timeit":  # it runs in a function of its own
+        empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        inner = ast.FunctionDef("timed code", empty, body or [ast.Pass()], [])
+        if isinstance(statement, ast.Assign):
+            statement.value = ast.copy_location(ast.Constant(None), statement)
+        return [ast.copy_location(inner, statement), *([statement] if isinstance(statement, ast.Assign) else [])]
+    if isinstance(statement, ast.Assign):
+        last = body[-1] if body else None
+        statement.value = last.value if isinstance(last, ast.Expr) else ast.Constant(None)
+        return [*body[:-1], statement]
+    return body
+
+
+def _without_options(line: str, with_value: str) -> str:
+    """``-n 10 f()`` -> ``f()``."""
+    words = line.lstrip()
+    while words.startswith("-"):
+        option, _, words = words.partition(" ")
+        if len(option) == 2 and option[1] in with_value:
+            words = words.lstrip().partition(" ")[2]
+        words = words.lstrip()
+    return words

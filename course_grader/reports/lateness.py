@@ -1,0 +1,93 @@
+"""Deadlines, and what is taken off for handing in late."""
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+DAY = 86_400
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()  # a file that says it is older does not know its date
+DUE_FORM = "2026-11-30T23:59 (your time zone) or 2026-11-30T23:59+08:00"
+POLICY_FORM = '"10% per day", "10% per day, at most 3 days" or "10% per day, at most 30%"'
+POLICY = re.compile(
+    r"(?P<percent>\d+(\.\d+)?)\s*% per (begun )?day"
+    r"(,? at most ((?P<days>\d+) days?|(?P<most>\d+(\.\d+)?)\s*%))?",
+    re.IGNORECASE,
+)
+
+
+def parse_due(text: str) -> datetime:
+    """A deadline, with its time zone; this machine's where none is given. Without seconds, the whole minute is in time.
+
+    Raises:
+        ValueError: It is no date with a time.
+    """
+    try:
+        due = datetime.fromisoformat(text.strip())
+    except ValueError:
+        due = None
+    if due is None or not re.search(r"\d[T ]\d", text.strip()):
+        raise ValueError(f"{text!r} is not a date with a time; expected {DUE_FORM}")
+    if due.second == 0 and not re.search(r":\d\d:\d\d", text.split("+")[0]):
+        due += timedelta(seconds=59)
+    return due if due.tzinfo else due.astimezone()
+
+
+def said(due: datetime) -> str:
+    """A deadline in words, with its time zone."""
+    offset = due.strftime("%z")
+    return f"{due:%Y-%m-%d %H:%M} (UTC{offset[:3]}:{offset[3:5]})"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is taken off for each begun day after the deadline.
+
+    Args:
+        percent: Of the points that the work earned, a day.
+        most_days: Later than that earns nothing.
+        most_percent: No more than that is taken off.
+    """
+
+    percent: float
+    most_days: int | None = None
+    most_percent: float = 100.0
+
+    def kept(self, points: float, days: int) -> float:
+        """What is left of the points after so many days."""
+        if self.most_days is not None and days > self.most_days:
+            return 0.0
+        taken = min(self.percent * days, self.most_percent)
+        return round(points * (1 - taken / 100), 2)
+
+    def __str__(self) -> str:
+        text = f"{self.percent:g}% per day"
+        if self.most_days is not None:
+            return f"{text}, at most {self.most_days} days"
+        return text if self.most_percent == 100 else f"{text}, at most {self.most_percent:g}%"
+
+
+def parse_policy(text: str) -> Policy:
+    """A policy in one line.
+
+    Raises:
+        ValueError: It has another form.
+    """
+    found = POLICY.fullmatch(" ".join(text.split()))
+    percents = [] if not found else [float(found[name]) for name in ("percent", "most") if found[name]]
+    if not found or max(percents) > 100:
+        raise ValueError(f"{text!r} is not a policy; expected {POLICY_FORM}")
+    most = float(found["most"]) if found["most"] else 100.0
+    return Policy(float(found["percent"]), int(found["days"]) if found["days"] else None, most)
+
+
+def days_late(due: datetime, handed_in: float) -> int | None:
+    """Begun days after the deadline; 0 in time; None where the file's date cannot be true.
+
+    Args:
+        due: The deadline.
+        handed_in: The file's date, in seconds since 1970.
+    """
+    if not handed_in or handed_in < EARLIEST:
+        return None
+    return max(0, math.ceil((handed_in - due.timestamp()) / DAY))

@@ -1,0 +1,129 @@
+"""``overrides.csv``: what an instructor decides by hand. It is never written to once it is there."""
+
+import difflib
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from course_utils.checks.catalogue import catalogue
+
+from ..names import cell
+from .csv_files import BYTE_ORDER_MARK, read
+from .lateness import parse_due
+
+FILE = "overrides.csv"
+COLUMNS = ("student", "exercise", "points", "due", "comment")
+TEMPLATE = BYTE_ORDER_MARK + "\r\n".join([
+    ",".join(COLUMNS),
+    "# Rows that begin with # are left out. Run the grader again after a change.,,,,",
+    "# ann,5.2,3,,these points instead of the grader's; the comment stands on the student's page",
+    "# ann,lesson 05,15,,these points for the whole lesson; nothing is taken off for lateness",
+    "# ann,lesson 05,,2026-12-02T23:59,another deadline for this student",
+    "# ann,exercise 5.10,,,a comment only (a spreadsheet makes 5.1 of 5.10 unless a word stands before it)",
+    "",
+])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Override:
+    """One row.
+
+    Args:
+        line: Where it stands.
+        student: As in the table's first column, or the roster's id, address, user name or full name.
+        lesson: The lesson, such as ``"05"``.
+        exercise: Such as ``"5.2"``; empty where the row is about the lesson.
+        points: Instead of what was earned; None leaves that.
+        due: Another deadline.
+        comment: For the student to read.
+    """
+
+    line: int
+    student: str
+    lesson: str
+    exercise: str = ""
+    points: float | None = None
+    due: datetime | None = None
+    comment: str = ""
+
+
+def read_overrides(folder: Path) -> list[Override]:
+    """The rows; none where there is no file.
+
+    Raises:
+        ValueError: A row is mistyped; the message names line, value and what was expected.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return []
+    header, rows = read(path, "overrides")
+    if unknown := sorted(set(header) - set(COLUMNS) - {""}) + sorted({"student", "exercise"} - set(header)):
+        raise ValueError(
+            f"overrides ({path}): its header is {', '.join(header) or 'empty'}; expected {', '.join(COLUMNS)} "
+            f"(see {', '.join(unknown)})"
+        )
+    found: list[Override] = []
+    seen: dict[tuple[str, str, str], int] = {}
+    for row in rows:
+        try:
+            one = _override(row.line, {name: row.values.get(name, "") for name in COLUMNS})
+            earlier = seen.setdefault((one.student, one.lesson, one.exercise), row.line)
+            if earlier != row.line:
+                raise ValueError(f"line {earlier} is about the same; expected one row for each")
+        except ValueError as problem:
+            raise ValueError(f"overrides ({path}), line {row.line}: {problem}") from None
+        found.append(one)
+    return found
+
+
+def _override(line: int, values: dict[str, str]) -> Override:
+    if not values["student"]:
+        raise ValueError("student is empty; expected a name as in grades.csv")
+    lesson, exercise, worth = _place(values["exercise"])
+    points = due = None
+    if values["points"]:
+        try:
+            points = float(values["points"].replace(",", "."))
+        except ValueError:
+            points = math.nan
+        if not 0 <= points <= worth:
+            raise ValueError(f"points is {values['points']!r}; expected a number from 0 to {worth:g}, or nothing")
+    if values["due"]:
+        if exercise:
+            raise ValueError(f"due stands beside exercise {exercise}; expected it in a row of its own for the lesson")
+        due = parse_due(values["due"])
+    if points is None and due is None and not values["comment"]:
+        raise ValueError("points, due and comment are all empty; expected one of them")
+    return Override(line, values["student"], lesson, exercise, points, due, values["comment"])
+
+
+def _place(text: str) -> tuple[str, str, float]:
+    """Lesson, exercise and worth of ``5.2``, ``lesson 05`` or ``05``."""
+    plain = re.sub(r"^(exercise|lesson)\s+", "", text.lower())
+    if text == plain and f"{plain}0" in catalogue():
+        raise ValueError(f"exercise is {text!r}, which a spreadsheet makes of {text}0 too; expected 'exercise {text}'")
+    if plain in catalogue():
+        return f"{catalogue()[plain].lesson:02d}", plain, catalogue()[plain].points
+    if re.fullmatch(r"\d{1,2}", plain):
+        worth = sum(entry.points for entry in catalogue().values() if entry.lesson == int(plain))
+        if worth:
+            return f"{int(plain):02d}", "", worth
+    raise ValueError(f"exercise is {text!r}; expected an exercise such as 5.2 or a lesson such as lesson 05")
+
+
+def nobody(override: Override, folder: Path, students: Iterable[str]) -> ValueError:
+    """The error for a row about a student whom nobody knows."""
+    close = difflib.get_close_matches(override.student, list(students), n=1, cutoff=0.5)
+    hint = f"; is it {close[0]!r}?" if close else ""
+    return ValueError(
+        f"overrides ({folder / FILE}), line {override.line}: student is {override.student!r}; "
+        f"expected one of grades.csv's first column or of the roster{hint}"
+    )
+
+
+def names(student: str) -> set[str]:
+    """How a person may write a student in the file: as the folder is called, or as a table shows that."""
+    return {student, student.strip(), cell(student)}

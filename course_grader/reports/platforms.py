@@ -1,0 +1,95 @@
+"""The class's points in the form that a learning platform imports."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from .csv_files import written
+from .gradebook import Gradebook, Student
+from .roster import CANVAS, MOODLE
+
+
+def canvas(book: Gradebook, lessons: list[str]) -> str:
+    """A gradebook for Canvas: a column a lesson, and what each is worth in the second row.
+
+    Canvas finds students by its own ID or by the SIS columns: take its exported gradebook as the roster.
+    """
+    rows: list[list[object]] = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]]
+    rows[0] += [f"Lesson {lesson}" for lesson in lessons]
+    rows.append(["    Points Possible", "", "", "", "", *(book.worth(lesson) for lesson in lessons)])
+    for student in book.students:
+        person = student.person
+        if person is None:
+            who = [student.name, "", "", "", ""]
+        else:
+            name = f"{person.last}, {person.first}" if person.first else person.name
+            from_canvas = bool(person.sis or person.section)
+            number, sis = (person.id, person.sis) if from_canvas else ("", person.id)
+            who = [name or student.name, number, sis, person.user or person.email, person.section]
+        rows.append([*who, *(_points(student, lesson) for lesson in lessons)])
+    return written(rows, for_people=False)
+
+
+def moodle(book: Gradebook, lessons: list[str]) -> str:
+    """A grading worksheet for Moodle, of one lesson; its gradebook imports the same file.
+
+    The number behind "Participant" is taken from the roster (Moodle's own worksheet), else from the name of the download.
+
+    Raises:
+        ValueError: There are several lessons; a worksheet belongs to one assignment.
+    """
+    if len(lessons) != 1:
+        raise ValueError(
+            f"--lesson (none) must be given: {', '.join(lessons)} are graded; a worksheet is of one lesson"
+        )
+    (lesson,) = lessons
+    rows: list[list[object]] = [
+        ["Identifier", "Full name", "ID number", "Email address", "Grade", "Maximum Grade"]
+        + ["Last modified (grade)", "Feedback comments"]
+    ]
+    for student in book.students:
+        person = student.person
+        found = None if CANVAS.fullmatch(student.name) else MOODLE.fullmatch(student.name)
+        number = (person.participant if person else "") or (found["participant"] if found else "")
+        name = person.name if person and person.name else found["name"] if found else student.name
+        ids = [person.id, person.email] if person else ["", ""]
+        work = student.work[lesson]
+        comments = [work.comment] + [f"{n}: {mark.comment}" for n, mark in work.marks.items() if mark.comment]
+        said = "; ".join(comment for comment in comments if comment)
+        who = [f"Participant {number}" if number else "", name, *ids]
+        rows.append([*who, _points(student, lesson), book.worth(lesson), "", said])
+    return written(rows, for_people=False)
+
+
+def nbgrader(book: Gradebook, lessons: list[str]) -> str:
+    """What ``nbgrader export`` writes: a row for each student and lesson."""
+    header = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"]
+    rows: list[list[object]] = [[*header, "raw_score", "late_submission_penalty", "score", "max_score"]]
+    for lesson in lessons:
+        for student in book.students:
+            work, person = student.work[lesson], student.person
+            due = _moment(work.due.due.timestamp()) if work.due else ""
+            handed_in = _moment(work.entry.modified) if work.entry and work.entry.modified else ""
+            first, last = (person.first, person.last or person.name) if person else ("", "")
+            who = [
+                (person.id or person.user if person else "") or student.name,
+                last,
+                first,
+                person.email if person else "",
+            ]
+            raw = work.points if work.decided else work.earned
+            points = [float(raw), float(raw - work.points), float(work.points), float(book.worth(lesson))]
+            rows.append([f"lesson_{lesson}", due, handed_in, *who, *points])
+    return written(rows, for_people=False)
+
+
+def _points(student: Student, lesson: str) -> float | None:
+    """Empty where nothing was graded: a platform keeps that apart from zero."""
+    work = student.work[lesson]
+    return work.points if work.is_there else None
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+FORMATS: dict[str, Callable[[Gradebook, list[str]], str]] = {"canvas": canvas, "moodle": moodle, "nbgrader": nbgrader}

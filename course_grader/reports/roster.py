@@ -1,0 +1,169 @@
+"""The class's roster, and which student of it a folder belongs to. Never a guess between two."""
+
+import itertools
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .csv_files import read
+
+NAMES = {
+    "id": ("id", "student id", "student number", "id number", "idnumber", "matriculation number", "学号"),
+    "email": ("e-mail", "email", "email address", "e-mail address", "mail", "邮箱"),
+    "name": ("name", "full name", "student name", "student", "姓名"),
+    "first": ("first name", "given name", "firstname", "first"),
+    "last": ("last name", "surname", "family name", "lastname", "last"),
+    "user": ("user name", "username", "user", "login", "login id", "sis login id"),
+    "sis": ("sis user id",),
+    "section": ("section",),
+    "participant": ("identifier",),
+}
+FORM = "expected a header with at least one of: id, e-mail, name (or first name, last name), user name"
+SKIPPED = "points possible"  # the second row of a gradebook from Canvas
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<participant>\d+)(_(assignsubmission|onlinetext).*)?")
+CANVAS = re.compile(r"(?P<name>[^_]+?)(_LATE)?_(?P<user>\d+)_(?P<submission>\d+)")
+SHORTEST_PART = 4  # a shorter id may stand in a folder's name by chance, as in "homework 12"
+MOST_NAMES = 4  # parts of a name that are tried in every order
+
+
+@dataclass(frozen=True)
+class Person:
+    """One student of the roster; empty where the roster does not say.
+
+    Args:
+        id: The platform's or the university's number.
+        email: E-mail address.
+        name: Full name.
+        first: Given name.
+        last: Family name.
+        user: User name.
+        sis: "SIS User ID" of a gradebook from Canvas.
+        section: As in a gradebook from Canvas.
+        participant: The number in "Participant 12345" of a grading worksheet from Moodle.
+    """
+
+    id: str = ""
+    email: str = ""
+    name: str = ""
+    first: str = ""
+    last: str = ""
+    user: str = ""
+    sis: str = ""
+    section: str = ""
+    participant: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.name, self.id or self.email or self.user) if part)
+
+
+def read_roster(path: Path) -> tuple[Person, ...]:
+    """The students of a roster: one's own list, a gradebook from Canvas, participants or a worksheet from Moodle.
+
+    Raises:
+        ValueError: It is no such file, or two rows have one id or one address.
+    """
+    header, rows = read(path, "--roster")
+    known = [name for name in ("id", "email", "name", "last", "user") if set(NAMES[name]) & set(header)]
+    if not known:
+        raise ValueError(f"--roster ({path}): its header is {', '.join(header) or 'empty'}; {FORM}")
+    people, seen = [], {}
+    for row in rows:
+        told = {field: row.first(names) for field, names in NAMES.items()}
+        if told["name"].lower() == SKIPPED:
+            continue
+        if "," in told["name"] and not told["last"]:
+            told["last"], told["first"] = (part.strip() for part in told["name"].split(",", 1))
+        if told["first"] or told["last"]:
+            told["name"] = " ".join(part for part in (told["first"], told["last"]) if part)
+        told["participant"] = re.sub(r"\D", "", told["participant"])
+        person = Person(**told)
+        if not str(person):
+            raise ValueError(f"--roster ({path}), line {row.line}: no id, e-mail, name or user name; fill one in")
+        for value in {told["id"], told["email"].lower(), told["user"].lower()} - {""}:
+            if seen.setdefault(value, row.line) != row.line:
+                raise ValueError(f"--roster ({path}), line {row.line}: {value} stands in line {seen[value]} too")
+        people.append(person)
+    if not people:
+        raise ValueError(f"--roster ({path}): no student in it; expected a row for each")
+    return tuple(people)
+
+
+class Roster:
+    """Finds the student of the roster to whom a folder belongs.
+
+    Args:
+        people: The class.
+    """
+
+    def __init__(self, people: Iterable[Person]) -> None:
+        self.people = list(people)
+        self._exact, self._plain, self._parts, self._ids, self._participants = (defaultdict(set) for _ in range(5))
+        self._from_canvas = any(person.sis or person.section for person in self.people)
+        for index, person in enumerate(self.people):
+            marks = [mark for mark in (person.id, person.email, person.user, person.sis) if mark]
+            for mark in (*marks, person.name):
+                self._exact[mark].add(index)
+                self._plain[_plain(mark)].add(index)
+            for order in _orders(person.name):
+                self._plain[order].add(index)
+            for mark in (*marks, person.email.split("@")[0]):
+                if len(mark) >= SHORTEST_PART:
+                    self._parts[_plain(mark)].add(index)
+            self._ids[person.id].add(index)
+            self._ids[person.sis].add(index)
+            self._participants[person.participant].add(index)
+        for found in (self._exact, self._plain, self._parts, self._ids, self._participants):
+            found.pop("", None)
+
+    def find(self, student: str) -> tuple[Person | None, str]:
+        """The student, or None and why not.
+
+        Tried in turn: an id, address, user name or full name as it is; the same without regard to case, accents, blanks and
+        the order of names; the names that Moodle and Canvas give to downloads; an id, address or user name as a part.
+        """
+        named = [self._exact.get(student), self._plain.get(_plain(student)), self._in_parts(student)]
+        chosen = next((found for found in named if found is not None), set())
+        if len(chosen) == 1:
+            return self.people[next(iter(chosen))], ""
+        if chosen:
+            fitting = ", ".join(str(self.people[index]) for index in sorted(chosen))
+            return None, f"not matched: the name fits {len(chosen)} students of the roster ({fitting})"
+        return None, "not on the roster"
+
+    def _in_parts(self, student: str) -> set[int] | None:
+        none: set[int] = set()
+        if canvas := CANVAS.fullmatch(student):
+            names = self._plain.get(_plain(canvas["name"]), none)
+            number = self._ids.get(canvas["user"], none)
+            sure, choosing = (number, none) if self._from_canvas else (none, number)
+        elif moodle := MOODLE.fullmatch(student):
+            names = self._plain.get(_plain(moodle["name"]), none)
+            sure = self._participants.get(moodle["participant"], none)
+            choosing = self._ids.get(moodle["participant"], none)
+        else:
+            words = re.split(r"[\s_()\[\],;]+|(?<=\d)-|-(?=\d)", student)
+            sure = none.union(*(self._parts.get(_plain(word), none) for word in words if word))
+            names = self._plain.get(_plain("".join(word for word in words if not any(map(str.isdigit, word)))), none)
+            choosing = none
+        told = [found for found in (sure, names) if found]
+        if not told:
+            return None
+        both = set.intersection(*told)
+        return (both & choosing or both) or set.union(*told)
+
+
+def _plain(text: str) -> str:
+    """Without case, accents, blanks and signs."""
+    letters = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(letter for letter in letters if letter.isalnum() and not unicodedata.combining(letter))
+
+
+def _orders(name: str) -> set[str]:
+    """A full name with its parts in every order."""
+    parts = [part for part in re.split(r"[\s,]+", name) if part]
+    if len(parts) > MOST_NAMES:
+        return {_plain("".join(parts[turn:] + parts[:turn])) for turn in range(len(parts))}
+    return {_plain("".join(order)) for order in itertools.permutations(parts)}

@@ -1,0 +1,125 @@
+"""Reading ZIP files from strangers. Nothing is unpacked to disk, and no name in an archive is used as a path.
+
+Every function here may take long or fail in any way on a file that was made for it: call them through ``bounded``.
+"""
+
+import io
+import os
+import stat
+import struct
+import zipfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from .notebook import Unreadable
+
+MIB = 2**20
+MAX_MEMBERS = 20_000
+INNER_MB = 64  # of an archive inside an archive
+EXTENDED_TIME = 0x5455  # the field of a member that holds seconds since 1970, UTC
+A_DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive.
+
+    Args:
+        name: As the archive says.
+        place: Which member it is; of an archive inside an archive, the outer one's place first.
+        modified: Seconds since 1970; the archive's own where the member has no date that can be.
+    """
+
+    name: str
+    place: tuple[int, ...]
+    modified: float
+
+
+def members(path: Path, place: tuple[int, ...] = (), modified: float | None = None) -> list[Member]:
+    """The files of an archive, or of one inside it.
+
+    Args:
+        path: The archive.
+        place: Where in it the inner archive is.
+        modified: The date of the inner archive.
+
+    Raises:
+        Unreadable: It is no archive that can be read, or holds too many files.
+    """
+    with open_regular(path) as file:
+        own = os.fstat(file.fileno()).st_mtime if modified is None else modified
+        with zipfile.ZipFile(_inner(file, place)) as archive:
+            infos = archive.infolist()
+            if len(infos) > MAX_MEMBERS:
+                raise Unreadable(f"a ZIP file of {len(infos)} files; {MAX_MEMBERS} is the most")
+            return [
+                Member(info.filename, (*place, index), _modified(info, own))
+                for index, info in enumerate(infos)
+                if not info.is_dir()
+            ]
+
+
+def read_member(path: Path, place: tuple[int, ...], most: int) -> bytes:
+    """The first ``most`` bytes of a file in an archive.
+
+    Raises:
+        Unreadable: It is encrypted, or in an archive that is too large.
+        Exception: Whatever a damaged archive brings about.
+    """
+    with open_regular(path) as file:
+        return _read(_inner(file, place[:-1]), place[-1], most)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading; a link is not followed, a pipe not waited for.
+
+    Raises:
+        Unreadable: It is something else.
+    """
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    file = os.fdopen(os.open(path, flags), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise Unreadable("it is not a regular file")
+    return file
+
+
+def _inner(file: BinaryIO, place: tuple[int, ...]) -> BinaryIO:
+    """The archive at ``place`` inside the archive ``file``, in memory."""
+    for index in place:
+        data = _read(file, index, INNER_MB * MIB + 1)
+        if len(data) > INNER_MB * MIB:
+            raise Unreadable(f"a ZIP file inside a ZIP file of more than {INNER_MB} MiB")
+        file = io.BytesIO(data)
+    return file
+
+
+def _read(file: BinaryIO, index: int, most: int) -> bytes:
+    with zipfile.ZipFile(file) as archive:
+        info = archive.infolist()[index]
+        if info.flag_bits & 1:
+            raise Unreadable("it is encrypted; hand it in without a password")
+        with archive.open(info) as member:
+            return member.read(most)
+
+
+def _modified(info: zipfile.ZipInfo, own: float) -> float:
+    """A member's date. One before 1981 (archives' way to say none) or later than its archive is not believed."""
+    try:
+        found = _extended(info.extra) or datetime(*info.date_time).timestamp()
+    except (ValueError, OverflowError, OSError, struct.error):
+        return own
+    return found if datetime(1981, 1, 1).timestamp() < found < own + A_DAY else own
+
+
+def _extended(extra: bytes) -> float | None:
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<HH", extra)
+        if kind == EXTENDED_TIME and size >= 5 and extra[4] & 1:
+            return float(struct.unpack_from("<i", extra, 5)[0])
+        extra = extra[4 + size :]
+    return None

@@ -1,0 +1,54 @@
+"""One handed-in file, and its bytes."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import archive
+from .archive import MIB
+from .notebook import Unreadable
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One file (or the lack of one) of one student.
+
+    Args:
+        student: Who handed it in, as the folder or file is called. Never used as a path.
+        label: What the file is called, for people.
+        path: Where it lies, or the archive that holds it.
+        place: Its place in the archive (``archive.Member``).
+        problem: Why it cannot be read, where that is known already.
+        modified: Seconds since 1970; for choosing among several.
+    """
+
+    student: str
+    label: str
+    path: Path | None
+    place: tuple[int, ...] = ()
+    problem: str = ""
+    modified: float = field(default=0.0, compare=False)
+
+
+def read(submission: Submission, most_mb: float) -> bytes:
+    """The file's bytes. A file in an archive can be made to take long: call it through ``bounded``.
+
+    Raises:
+        Unreadable: It is no regular file, too large, or cannot be read.
+    """
+    if submission.problem or submission.path is None:
+        raise Unreadable(submission.problem or "there is no file")
+    most = int(most_mb * MIB)
+    try:
+        if submission.place:
+            data = archive.read_member(submission.path, submission.place, most + 1)
+        else:
+            with archive.open_regular(submission.path) as file:
+                data = file.read(most + 1)
+    except (Unreadable, MemoryError):
+        raise
+    except Exception as problem:  # a damaged archive can bring about any
+        why = "the ZIP file around it is damaged" if submission.place else type(problem).__name__
+        raise Unreadable(f"it cannot be read: {why}") from None
+    if len(data) > most:
+        raise Unreadable(f"it is larger than {most_mb:g} MiB; clear its outputs and hand it in again")
+    return data

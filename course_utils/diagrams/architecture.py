@@ -1,0 +1,151 @@
+"""A model drawn from the code that runs: blocks, norms, residual paths, masks and the shapes of one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from torch import Tensor, nn
+
+from ..attention import AdditiveAttention
+from ..multi_head import MultiHeadAttention
+from .dataflow import Block, Call, seen, trace
+from .drawing import Sheet
+from .palette import LABEL, NUMBER, OPERATION, ROLES, SHAPE, SOFT
+
+WIDE, TALL, GAP, APART = 2.3, 0.44, 0.36, 1.65
+
+
+def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes:
+    """The parts of a model from below to above, as figure 1 of the paper draws them, read off one run.
+
+    Sums of residual paths are circles; a frame with ``× N`` holds the layers of one kind; beside each arrow stands the
+    shape that went along it; an attention says how many heads it has and what its mask lets it see.
+
+    Args:
+        model: Any model; it is run once without dropout.
+        batch: Its positional arguments.
+        options: Its keyword arguments.
+    """
+    blocks = trace(model, batch, options)
+    columns: list[list[int]] = []
+    for place, block in enumerate(blocks):
+        home = next((column for column in columns if block.follows is not None and column[-1] == block.follows), None)
+        columns.append([place]) if home is None else home.append(place)
+    sheet, tops, lines, said = Sheet(), {}, [], []
+    for at, column in enumerate(columns):
+        x, y = at * (WIDE + APART), 0.0
+        first = blocks[column[0]]
+        start = "" if first.follows is not None else f"input {first.source + 1}" if len(columns) > 1 else "input"
+        sheet.text(x + WIDE / 2, y - 0.06, f"{start} {_shape(first.call.given)}".strip(), SHAPE, SOFT, va="top")
+        if first.follows is not None:
+            lines.append((first.follows, (x, y + GAP / 2), None))
+        for place in column:
+            block = blocks[place]
+            y = _up(sheet, x, y, dashed=block.loose)
+            if block.steps:
+                y = _layer(sheet, block, x, y, lines)
+            else:
+                sheet.box(x, y, WIDE, TALL, _words(block.call), _role(block.call.module), size=LABEL)
+                y += TALL
+            tops[place] = (x + WIDE / 2, y)
+            if place != column[-1]:
+                sheet.text(x + WIDE / 2 + 0.1, y + GAP / 2, _shape(block.call.gave), NUMBER, SOFT, ha="left")
+            said.append(_told(block))
+        _up(sheet, x, y)
+        sheet.text(x + WIDE / 2, y + GAP + 0.04, _shape(blocks[column[-1]].call.gave), SHAPE, SOFT, va="bottom")
+    for source, (x, y), label in lines:
+        from_x, from_y = tops[source]
+        bend = x - 0.62
+        points = [(from_x, from_y + 0.16), (bend, from_y + 0.16), (bend, y)]
+        sheet.line(points, ROLES["key"])
+        sheet.arrow((bend, y), (x, y), color=ROLES["key"])
+        if label:
+            sheet.text(bend + 0.04, y + 0.07, label, NUMBER, ROLES["key"], ha="left", va="bottom")
+    count = sum(parameter.numel() for parameter in model.parameters())
+    if any(block.loose for block in blocks):
+        sheet.text(0, -0.42, "dashed: joined, split or changed on the way", SHAPE, SOFT, ha="left", va="top")
+    return sheet.done(f"{type(model).__name__}, {count:,} parameters, drawn from one run. " + " Then ".join(said) + ".")
+
+
+def _up(sheet: Sheet, x: float, y: float, gap: float = GAP, *, dashed: bool = False) -> float:
+    sheet.arrow((x + WIDE / 2, y), (x + WIDE / 2, y + gap), style="--" if dashed else "-")
+    return y + gap
+
+
+def _layer(sheet: Sheet, block: Block, x: float, y: float, lines: list) -> float:
+    """The chain inside a layer, in a frame."""
+    bottom, middle = y, x + WIDE / 2
+    y += 0.12
+    levels = [y]  # where the tensor after n steps can be tapped
+    for step in block.steps:
+        y = _up(sheet, x, y, 0.3)
+        sheet.box(x, y, WIDE, TALL, _words(step.call), _role(step.call.module), size=NUMBER + 0.5)
+        if step.memory is not None:
+            lines.append((step.memory, (x, y + TALL / 2), "k, v"))
+        if step.reads != len(levels) - 1:  # it does not read what stands right below it
+            _around(sheet, x, levels[step.reads], y - 0.12, -1)
+        y += TALL
+        if step.adds is not None:
+            sheet.line([(middle, y), (middle, y + 0.2)])
+            y += 0.2
+            sheet.plus(middle, y + 0.12)
+            _around(sheet, x, levels[step.adds], y + 0.12, 1)
+            y += 0.24
+        levels.append(y + 0.02)
+        sheet.line([(middle, y), (middle, y + 0.12)])
+        y += 0.12
+    y += 0.08
+    sheet.frame(x - 0.2, bottom, WIDE + 0.72, y - bottom)
+    name = block.call.name.partition(".")[0]
+    said = f"× {block.repeated}" if block.repeated > 1 else ""
+    sheet.text(x + WIDE + 0.58, (bottom + y) / 2 + 0.1, said, OPERATION + 3, ha="left", weight="bold")
+    sheet.text(x + WIDE + 0.58, (bottom + y) / 2 - 0.14, name.replace("_", "\n"), SHAPE, SOFT, ha="left", va="top")
+    return y
+
+
+def _around(sheet: Sheet, x: float, low: float, high: float, side: int) -> None:
+    """A path past a part: leaves the stream at ``low`` and joins it again at ``high``."""
+    middle, edge = x + WIDE / 2, x + WIDE + 0.22 if side > 0 else x - 0.1
+    sheet.line([(middle, low), (edge, low), (edge, high)], SOFT, 1.6)
+    sheet.arrow((edge, high), (middle + 0.12 * side, high), color=SOFT)
+
+
+def _words(call: Call) -> str:
+    name, module = call.name.rpartition(".")[2].replace("_", " "), call.module
+    times = f"  ({call.times} times)" if call.times > 1 else ""
+    if isinstance(module, MultiHeadAttention):
+        heads = (
+            f"H = {module.num_heads}"
+            if module.num_kv_heads == module.num_heads
+            else f"H = {module.num_heads}, H_kv = {module.num_kv_heads}"
+        )
+        return f"{name}, {heads}\nsees {seen(call)}{times}"
+    if isinstance(module, AdditiveAttention):
+        return f"{name}, additive{times}"
+    kind = type(module).__name__
+    return f"{name}: {kind}{times}" if len(name) + len(kind) < 28 else f"{name}\n{kind}{times}"
+
+
+def _role(module: nn.Module) -> str:
+    if isinstance(module, MultiHeadAttention | AdditiveAttention):
+        return "weights"
+    kind = type(module).__name__
+    if "Norm" in kind:
+        return "mask"
+    return "position" if "Embedding" in kind else "output" if isinstance(module, nn.Linear) else "value"
+
+
+def _shape(tensor: Tensor) -> str:
+    return str(tuple(tensor.shape))
+
+
+def _told(block: Block) -> str:
+    if not block.steps:
+        return f"{_words(block.call)} to {_shape(block.call.gave)}".replace("\n", " ")
+    inner = []
+    for step in block.steps:
+        more = " plus what ran past it" if step.adds is not None else ""
+        inner.append(_words(step.call).replace("\n", ", ") + more)
+    return f"{block.repeated} × {type(block.call.module).__name__} ({'; '.join(inner)})"

@@ -1,0 +1,265 @@
+"""How a model's parts follow on one another, seen by running one batch: who reads what, which sums lie between, which shapes.
+
+Nothing is known of a model beforehand. Every part is watched while it runs; what it was given is compared with what the
+parts before it gave, alone and added to what runs past them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..attention import AdditiveAttention
+from ..masks import AttentionMask
+from ..multi_head import MultiHeadAttention
+
+ATTENTION = (MultiHeadAttention, AdditiveAttention)
+
+
+@dataclass
+class Call:
+    """One part of a model at work.
+
+    Args:
+        name: Its name inside its parent.
+        module: The part.
+        given: The first tensor that it was given.
+        gave: The tensor that it gave.
+        options: Tensors and masks that it was given besides.
+        times: How often it was called.
+    """
+
+    name: str
+    module: nn.Module
+    given: Tensor
+    gave: Tensor
+    options: dict[str, Any]
+    times: int = 1
+
+
+@dataclass
+class Step:
+    """One part in a chain.
+
+    Args:
+        call: The part at work.
+        reads: The index of the tensor of the chain that it reads (0: what the chain was given; n: what stands after step n).
+        adds: The index of the tensor that is added to what it gives, the residual path; None: nothing is.
+        memory: For attention to another sequence: the place of the block that made it.
+    """
+
+    call: Call
+    reads: int
+    adds: int | None = None
+    memory: int | None = None
+
+
+@dataclass
+class Block:
+    """A part at the top of a model, or a layer with the chain inside it.
+
+    Args:
+        call: The part.
+        steps: What is inside a layer, in order; empty for a part that is drawn as one.
+        follows: The index of the block whose output it reads; None: it reads the batch.
+        loose: Whether something lies between that is no part (a sum, a join, a function): then it reads the block that ran
+            before it in some way.
+        repeated: How many layers of the same kind follow one another.
+        source: What of the batch it reads: position of the argument.
+    """
+
+    call: Call
+    steps: list[Step] = field(default_factory=list)
+    follows: int | None = None
+    loose: bool = False
+    repeated: int = 1
+    source: int = 0
+
+
+@torch.no_grad()
+def trace(model: nn.Module, batch: Sequence[Any], options: Mapping[str, Any] | None = None) -> list[Block]:
+    """Run ``model(*batch, **options)`` once, without dropout, and say how its parts follow on one another.
+
+    Layers of the same kind that follow one another become one block, ``repeated``.
+
+    Raises:
+        ValueError: No part of the model was called with a tensor.
+    """
+    return _joined(_blocks(model, batch, options or {}))
+
+
+@torch.no_grad()
+def layers_of(model: nn.Module, batch: Sequence[Any], options: Mapping[str, Any] | None = None) -> list[Block]:
+    """Every layer of the last stack of layers of a model, with the chain inside it, none joined with another.
+
+    Raises:
+        ValueError: It has no layer with parts inside.
+    """
+    blocks = [block for block in _blocks(model, batch, options or {}) if block.steps]
+    if not blocks:
+        raise ValueError(f"this {type(model).__name__} has no layers with an attention in them")
+    stack = blocks[-1].call.name.partition(".")[0]
+    return [block for block in blocks if block.call.name.partition(".")[0] == stack]
+
+
+def _blocks(model: nn.Module, batch: Sequence[Any], options: Mapping[str, Any]) -> list[Block]:
+    top = dict(_parts(model))
+    inside = {name: dict(_parts(part, name)) for name, part in top.items() if _is_layer(part)}
+    calls = _watched(model, batch, options, top | {n: p for parts in inside.values() for n, p in parts.items()})
+    made: list[Block] = []
+    for name in top:
+        if name in calls:
+            block = Block(calls[name])
+            block.steps = _chain(block.call, [call for inner, call in calls.items() if inner in inside.get(name, ())])
+            made.append(block)
+    if not made:
+        raise ValueError(f"no part of this {type(model).__name__} was called with a tensor")
+    order = {id(call): place for place, call in enumerate(calls.values())}
+    made.sort(key=lambda block: min([order[id(block.call)], *(order[id(step.call)] for step in block.steps)]))
+    _connect(made, [value for value in batch if isinstance(value, Tensor)])
+    return made
+
+
+def _is_layer(module: nn.Module) -> bool:
+    return not isinstance(module, ATTENTION) and any(isinstance(part, ATTENTION) for part in module.modules())
+
+
+def _parts(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]]:
+    """The parts that a model is drawn with: its children, lists opened; dropout and what does nothing left out."""
+    found = []
+    for name, part in module.named_children():
+        full = f"{prefix}.{name}" if prefix else name
+        if isinstance(part, nn.ModuleList | nn.ModuleDict | nn.Sequential):
+            found += _parts(part, full)
+        elif not isinstance(part, nn.Dropout | nn.Identity):
+            found.append((full, part))
+    return found
+
+
+def _watched(model: nn.Module, batch: Sequence, options: Mapping, parts: Mapping[str, nn.Module]) -> dict[str, Call]:
+    calls: dict[str, Call] = {}
+
+    def note(name: str):
+        def hook(module: nn.Module, arguments: tuple, keywords: dict, output: Any) -> None:
+            given = next((a for a in (*arguments, *keywords.values()) if isinstance(a, Tensor)), None)
+            gave = _tensor(output)
+            if given is None or gave is None:
+                return
+            if name in calls:
+                calls[name].times += 1
+                return
+            more = dict(zip(("", "second", "third", "fourth"), arguments, strict=False)) | keywords
+            calls[name] = Call(name, module, given, gave, {k: v for k, v in more.items() if k and v is not None})
+
+        return hook
+
+    hooks = [part.register_forward_hook(note(name), with_kwargs=True) for name, part in parts.items()]
+    training = model.training
+    try:
+        model.eval()
+        model(*batch, **options)
+    finally:
+        model.train(training)
+        for hook in hooks:
+            hook.remove()
+    return calls
+
+
+def _tensor(output: Any) -> Tensor | None:
+    if isinstance(output, Tensor):
+        return output
+    if isinstance(output, tuple | list):
+        return next((found for item in output if (found := _tensor(item)) is not None), None)
+    return None
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype and torch.allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def _chain(layer: Call, calls: list[Call]) -> list[Step]:
+    """The parts of a layer in the order in which they run, with the sums between them."""
+    tensors, steps = [layer.given], []  # tensors[n]: what stands after n steps
+    for place, call in enumerate(calls):
+        after = calls[place + 1 :]
+        reads = next((n for n in reversed(range(len(tensors))) if _same(tensors[n], call.given)), len(tensors) - 1)
+        wanted = [c.given for c in after] + [layer.gave]
+        adds, stands = None, call.gave
+        for n in reversed(range(len(tensors))):
+            total = call.gave + tensors[n] if call.gave.shape == tensors[n].shape else None
+            if total is not None and any(_same(total, tensor) for tensor in wanted):
+                adds, stands = n, total
+                break
+        tensors.append(stands)
+        steps.append(Step(call, reads, adds))
+    return steps
+
+
+def _connect(blocks: list[Block], batch: list[Tensor]) -> None:
+    for place, block in enumerate(blocks):
+        before = range(place)
+        block.follows = next((n for n in reversed(before) if _same(blocks[n].call.gave, block.call.given)), None)
+        if block.follows is None:
+            source = next((n for n, given in enumerate(batch) if _same(given, block.call.given)), None)
+            block.source, block.loose = source or 0, source is None and place > 0
+            block.follows = place - 1 if block.loose else None
+        for step in block.steps:
+            key = step.call.options.get("key", step.call.options.get("second"))
+            if isinstance(key, Tensor) and not _same(key, step.call.given):
+                step.memory = next((n for n in reversed(before) if _same(blocks[n].call.gave, key)), None)
+
+
+def _joined(blocks: list[Block]) -> list[Block]:
+    """Layers of one kind that follow one another as one block."""
+    kept: list[Block] = []
+    renamed: dict[int, int] = {}
+    for place, block in enumerate(blocks):
+        last = next((n for n, other in enumerate(kept) if renamed.get(block.follows) == n), None)
+        if last is not None and block.steps and not block.loose and _kind(kept[last]) == _kind(block):
+            kept[last].repeated += 1
+            kept[last].call.gave = block.call.gave
+            renamed[place] = last
+            continue
+        block.follows = renamed.get(block.follows)
+        for step in block.steps:
+            step.memory = renamed.get(step.memory)
+        kept.append(block)
+        renamed[place] = len(kept) - 1
+    return kept
+
+
+def _kind(block: Block) -> tuple:
+    steps = [
+        (step.call.name.rpartition(".")[2], _sizes(step.call.module), step.reads, step.adds, seen(step.call))
+        for step in block.steps
+    ]
+    return (type(block.call.module), *steps)
+
+
+def _sizes(module: nn.Module) -> tuple:
+    return (type(module), *(tuple(parameter.shape) for parameter in module.parameters()))
+
+
+def seen(call: Call) -> str:
+    """What an attention may see, in words, from the mask that it was given."""
+    mask = next((v for n, v in call.options.items() if "mask" in n or isinstance(v, AttentionMask)), None)
+    if isinstance(mask, AttentionMask):
+        if mask.is_causal:
+            return "itself and the past"
+        mask = mask.allowed
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.dim() < 2 or bool(mask.all()):
+        return "everything"
+    if mask.shape[-2] == 1:
+        return "all but padding"
+    past = torch.ones(mask.shape[-2:], dtype=torch.bool).tril(mask.shape[-1] - mask.shape[-2])
+    if bool((mask <= past).all()):
+        full = mask.reshape(-1, *mask.shape[-2:])
+        per_key = full.any(dim=1, keepdim=True)  # (N, 1, L_k)
+        if bool((full == (past & per_key)).all()):
+            return "itself and the past" if bool(per_key.all()) else "the past but padding"
+        return "a part of the past"
+    return "what its mask allows"

@@ -1,0 +1,67 @@
+"""Masks side by side on one real sentence."""
+
+from collections.abc import Mapping, Sequence
+
+from jaxtyping import Bool
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from .drawing import Sheet
+from .palette import LABEL, NAME, NUMBER, PAGE, ROLES, SOFT
+from .words import labels, short
+
+SQUARE, ROW_GAP = 0.2, 1.15
+
+
+def mask_gallery(tokens: Sequence[str], masks: Mapping[str, Bool[Tensor, "..."]]) -> Axes:
+    """Each mask as a grid: a row a query, a column a key; filled where the query may look, hatched where not.
+
+    Args:
+        tokens: The sentence, at most 16 tokens.
+        masks: Name -> mask, broadcast to ``(L, L)``; of a batch or of heads the first is drawn.
+    """
+    length = len(tokens)
+    if not 1 <= length <= 16:
+        raise ValueError(f"tokens ({length}) must be 1 to 16: a longer sentence cannot be read in small grids")
+    if not masks:
+        raise ValueError("masks is empty: give at least one, by name")
+    words = [short(word, 8) for word in labels(tokens, length, "tokens")]
+    sheet, told = Sheet(), []
+    left = max(map(sheet.width_of, words))
+    names = max(sheet.width_of(str(name), NAME) for name in masks)
+    wide = left + max(length * SQUARE, names) + 0.4
+    across = max(1, int(PAGE // wide))
+    for place, (name, mask) in enumerate(masks.items()):
+        grid = _grid(name, mask, length)
+        x, y = (place % across) * wide + left, -(place // across) * (length * SQUARE + ROW_GAP)
+        sheet.text(x, y + 0.75, name, NAME - 1, ROLES["weights"], ha="left", va="bottom", weight="bold")
+        for row in range(length):
+            middle = y - (row + 0.5) * SQUARE
+            sheet.text(x - 0.06, middle, words[row], NUMBER, ha="right")
+            for column in range(length):
+                sheet.square(x + column * SQUARE, y - (row + 1) * SQUARE, SQUARE, bool(grid[row, column]), "weights")
+        for column in range(length):
+            sheet.text(
+                x + (column + 0.3) * SQUARE, y + 0.05, words[column], NUMBER, ha="left", va="bottom", rotation=60
+            )
+        share = f"{int(grid.sum())} of {length * length} pairs"
+        sheet.text(x, y - length * SQUARE - 0.06, share, NUMBER, SOFT, ha="left", va="top")
+        told.append(f"{name}: {share}")
+    rows = (len(masks) - 1) // across
+    bottom = -rows * (length * SQUARE + ROW_GAP) - length * SQUARE - 0.62
+    sheet.square(left, bottom, SQUARE, True, "weights")
+    sheet.text(left + 0.28, bottom + SQUARE / 2, "the row's query may look at the column's key", LABEL, ha="left")
+    other = left + 0.45 + sheet.width_of("the row's query may look at the column's key")
+    sheet.square(other, bottom, SQUARE, False, "weights")
+    sheet.text(other + 0.28, bottom + SQUARE / 2, "it may not", LABEL, ha="left")
+    return sheet.done(f"Masks over the tokens {', '.join(words)}, a row a query. " + "; ".join(told) + ".")
+
+
+def _grid(name: str, mask: Tensor, length: int) -> Tensor:
+    try:
+        grid = mask.expand(*mask.shape[:-2], length, length) if mask.dim() > 1 else mask.expand(length, length)
+    except RuntimeError:
+        raise ValueError(
+            f"masks[{name!r}] has shape {tuple(mask.shape)}; it must broadcast to ({length}, {length})"
+        ) from None
+    return grid.reshape(-1, length, length)[0]

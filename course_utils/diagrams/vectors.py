@@ -1,0 +1,176 @@
+"""Vectors as arrows: a shadow, a map of words, and queries and keys that are turned by their positions."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from .drawing import Sheet
+from .palette import LABEL, NAME, ROLES, SHAPE, SOFT
+from .words import labels, number, short
+
+LONG = 1.7  # inches that the longest arrow has
+
+
+def projection(a: Float[Tensor, " 2"], b: Float[Tensor, " 2"], names: tuple[str, str] = ("a", "b")) -> Axes:
+    """The dot product as a shadow: ``a`` falls at a right angle on the line of ``b``; shadow times length of ``b``.
+
+    Args:
+        a: The vector that throws the shadow.
+        b: The vector on whose line it falls; not zero.
+        names: What they are called.
+    """
+    for vector, name in ((a, "a"), (b, "b")):
+        if vector.shape != (2,):
+            raise ValueError(f"{name} has shape {tuple(vector.shape)}; expected (2,), to be drawn in the plane")
+    a, b = a.detach().double(), b.detach().double()
+    if not b.norm():
+        raise ValueError("b is zero: it has no line on which a shadow could fall")
+    unit = LONG / max(float(a.norm()), float(b.norm()))
+    dot, length = float(a @ b), float(b.norm())
+    shadow = dot / length
+    foot = (b / length * shadow).tolist()
+    sheet = Sheet()
+    line = (b / length * LONG / unit * 1.15).tolist()
+    sheet.line([tuple(-unit * c * 0.6 for c in line), tuple(unit * c for c in line)], SOFT, 0.9, ":")
+    sheet.line([(unit * a[0].item(), unit * a[1].item()), (unit * foot[0], unit * foot[1])], SOFT, 1.1, "--")
+    sheet.line([(0, 0), (unit * foot[0], unit * foot[1])], ROLES["output"], 7)
+    close = float((a - b).norm()) * unit < 0.3  # then the second name stands below the first
+    for vector, name, role, lower in ((a, names[0], "query", 0.0), (b, names[1], "key", 0.24 * close)):
+        end = (unit * vector[0].item(), unit * vector[1].item())
+        sheet.arrow((0, 0), end, color=ROLES[role], width=2.4)
+        out = vector / vector.norm().clamp(min=1e-9) * 0.22
+        written = ", ".join(number(c) for c in vector.tolist())
+        sheet.text(
+            end[0] + out[0].item(), end[1] + out[1].item() - lower, f"{name} = ({written})", LABEL, ROLES[role],
+            ha="left" if out[0] >= 0 else "right", weight="bold",
+        )  # fmt: skip
+    angle = math.degrees(math.acos(max(-1.0, min(1.0, dot / length / float(a.norm()))))) if a.norm() else 90.0
+    lines = [
+        f"{names[0]} · {names[1]} = {number(dot)}",
+        f"shadow of {names[0]} {number(shadow)} × length of {names[1]} {number(length)}",
+        f"angle {angle:.0f}°, cosine {number(math.cos(math.radians(angle)))}",
+    ]
+    low = min(0.0, *(unit * c for c in (a[1].item(), b[1].item(), foot[1], -0.6 * line[1], line[1])))
+    for place, said in enumerate(lines):
+        size, color = (NAME - 1, ROLES["output"]) if place == 0 else (LABEL, SOFT)
+        sheet.text(-1.2, low - 0.4 - 0.27 * place, said, size, color, ha="left")
+    return sheet.done(f"The dot product as a shadow: {lines[0]}: {lines[1]}; {lines[2]}.")
+
+
+def word_map(
+    vectors: Float[Tensor, "n d"], words: Sequence[str], *, near: Sequence[tuple[str, str]] = (), title: str = ""
+) -> Axes:
+    """Words at places in the plane: the two directions in which their vectors differ most (principal components).
+
+    Args:
+        vectors: One for each word.
+        words: At most 40 of them.
+        near: Pairs to join by a line.
+        title: Written above.
+    """
+    words = labels(words, len(vectors), "words")
+    if not 2 <= len(words) <= 40:
+        raise ValueError(f"words ({len(words)}) must be 2 to 40: more of them cannot be read on one map")
+    centered = vectors.detach().double() - vectors.detach().double().mean(0)  # (n, d)
+    _, sizes, directions = torch.linalg.svd(centered, full_matrices=False)
+    directions = directions[:2] * directions[:2].sum(1, keepdim=True).sign().where(
+        directions[:2].sum(1, keepdim=True) != 0, 1
+    )
+    flat = centered @ directions.T  # (n, 2)
+    flat = torch.nn.functional.pad(flat, (0, 2 - flat.shape[1]))
+    share = float((sizes[:2] ** 2).sum() / (sizes**2).sum().clamp(min=1e-30))
+    reach = (flat.max(0).values - flat.min(0).values).clamp(min=1e-9)
+    spots = (flat - flat.min(0).values) / reach * torch.tensor([6.6, 3.8])  # inches
+    sheet, places, free = Sheet(), dict(zip(words, spots.tolist(), strict=True)), []
+    for one, other in near:
+        if one not in places or other not in places:
+            raise ValueError(f"near ({one!r}, {other!r}) must name two of the words")
+        sheet.line([tuple(places[one]), tuple(places[other])], ROLES["weights"], 1.2)
+    for word, (x, y) in places.items():
+        sheet.dot(x, y, ROLES["query"])
+        said, height = short(word), 0.17
+        width = sheet.width_of(said)
+        spot = next((s for s in _around(x, y, width, height) if not any(_touch(s, other) for other in free)), None)
+        if spot is not None:  # a word without room keeps its dot
+            free.append(spot)
+            sheet.text(spot[0], spot[1] + height / 2, said, LABEL, ha="left")
+    sheet.text(0, 4.25, title, NAME, ha="left")
+    sheet.text(
+        0,
+        -0.45,
+        f"two directions of {vectors.shape[1]}; they hold {share:.0%} of how the vectors differ",
+        SHAPE,
+        SOFT,
+        ha="left",
+    )
+    return sheet.done(
+        f"Map of {len(words)} word vectors in the two directions in which they differ most ({share:.0%} of the variance). "
+        + (f"Joined: {', '.join(f'{a} and {b}' for a, b in near)}." if near else "")
+    )
+
+
+def _around(x: float, y: float, width: float, height: float) -> list[tuple[float, float, float, float]]:
+    """Places for a word beside its dot: left, bottom, right, top."""
+    corners = [(x + 0.08, y - height / 2), (x - 0.08 - width, y - height / 2)]
+    for far in (0.07, 0.25, 0.42):
+        corners += [
+            (x - width / 2, y + far),
+            (x - width / 2, y - far - height),
+            (x + 0.05, y + far),
+            (x - width, y - far - height),
+        ]
+    return [(left, bottom, left + width, bottom + height) for left, bottom in corners]
+
+
+def _touch(one: tuple, other: tuple) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def rotation(
+    query: Float[Tensor, " 2"], key: Float[Tensor, " 2"], places: Sequence[tuple[int, int]], *, frequency: float = 0.35
+) -> Axes:
+    """A query and a key turned by their positions: the angle between them follows from their distance alone.
+
+    Args:
+        query: One pair of features of a query.
+        key: The same pair of a key.
+        places: ``(position of the query, position of the key)``, a circle each.
+        frequency: Radians a position.
+    """
+    q, k = query.detach().double(), key.detach().double()
+    if q.shape != (2,) or k.shape != (2,) or not q.norm() or not k.norm():
+        raise ValueError(
+            f"query {tuple(query.shape)} and key {tuple(key.shape)} must be two numbers each, not both zero"
+        )
+    if not places:
+        raise ValueError("places is empty: give at least one pair of positions")
+    sheet, radius, told = Sheet(), 0.95, []
+    unit = radius * 0.95 / max(float(q.norm()), float(k.norm()))
+    for place, (m, n) in enumerate(places):
+        x, y = (place % 4) * 2.35, -(place // 4) * 2.95
+        sheet.ring(x, y, radius)
+        turned = [_turned(v, frequency * position) for v, position in ((q, m), (k, n))]
+        for before, after, role in ((q, turned[0], "query"), (k, turned[1], "key")):
+            sheet.line([(x, y), (x + unit * before[0].item(), y + unit * before[1].item())], ROLES[role], 1.0, ":")
+            end = (x + unit * after[0].item(), y + unit * after[1].item())
+            sheet.arrow((x, y), end, color=ROLES[role], width=2.2)
+        score = float(turned[0] @ turned[1])
+        sheet.text(x, y + radius + 0.12, f"distance {m - n}", LABEL, va="bottom", weight="bold")
+        sheet.text(x, y - radius - 0.1, f"query at {m}, key at {n}", SHAPE, SOFT, va="top")
+        sheet.text(x, y - radius - 0.3, f"q · k = {number(score)}", LABEL, ROLES["scores"], va="top")
+        told.append(f"query at {m}, key at {n}: {number(score)}")
+    rows = (len(places) - 1) // 4
+    bottom = -rows * 2.95 - radius - 0.68
+    sheet.text(-radius, bottom, "query", LABEL, ROLES["query"], ha="left", weight="bold")
+    sheet.text(-radius + 0.55, bottom, "key", LABEL, ROLES["key"], ha="left", weight="bold")
+    sheet.text(-radius + 0.95, bottom, "dotted: before they were turned", SHAPE, SOFT, ha="left")
+    return sheet.done("Rotary positions in one plane; equal distance, equal dot product. " + "; ".join(told) + ".")
+
+
+def _turned(vector: Tensor, angle: float) -> Tensor:
+    cos, sin = math.cos(angle), math.sin(angle)
+    return torch.tensor([[cos, -sin], [sin, cos]], dtype=vector.dtype) @ vector

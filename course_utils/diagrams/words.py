@@ -1,0 +1,108 @@
+"""Words and numbers short enough for a picture, and what a picture is given, looked at."""
+
+import functools
+import math
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import torch
+from torch import Tensor
+
+from .palette import MOST
+
+
+def part(count: int, most: int = MOST) -> tuple[int | None, ...]:
+    """Which of ``count`` rows are shown: all, or the first ones, a gap (None) and the last."""
+    return tuple(range(count)) if count <= most else (*range(most - 2), None, count - 1)
+
+
+def short(label: str, most: int = 12) -> str:
+    """A token on one line, nothing invisible in it, long ones cut; for letters that the font has not stands a box."""
+    line = "".join(map(_drawable, label))
+    line = line.replace(" ", "\N{OPEN BOX}") if line.strip() == "" and line else line
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _drawable(letter: str) -> str:
+    if letter == "\n":
+        return "\N{SYMBOL FOR NEWLINE}"
+    return letter if letter.isprintable() and _font().get_char_index(ord(letter)) else "\N{WHITE SQUARE}"
+
+
+@functools.cache
+def _font():
+    return mpl.font_manager.get_font(mpl.font_manager.findfont(mpl.font_manager.FontProperties()))
+
+
+def number(value: float) -> str:
+    """A number short enough for a cell."""
+    if not math.isfinite(value):
+        return str(value).upper() if value != value else ("−∞" if value < 0 else "∞")
+    if 0 < abs(value) < 0.01:
+        return f"{value:.0e}".replace("e-0", "e-").replace("-", "−")
+    text = (
+        f"{value:.2f}"
+        if abs(value) < 10
+        else f"{value:.0f}"
+        if abs(value) < 1000
+        else f"{value:.0e}".replace("e+0", "e")
+    )
+    text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    return text.replace("-", "−") if text not in ("-0", "0") else "0"
+
+
+def cell_number(value: float) -> str:
+    """As ``number``, and without the zero before the point: at most four letters, if it can be."""
+    text = number(round(value, 1) if 1 <= abs(value) < 1000 else value)
+    return text.replace("0.", ".", 1) if text.lstrip("−").startswith("0.") else text
+
+
+def labels(given: Sequence[str] | None, count: int, name: str) -> list[str] | None:
+    """Labels as texts.
+
+    Raises:
+        ValueError: There are not ``count`` of them.
+    """
+    if given is None:
+        return None
+    if len(given) != count:
+        raise ValueError(f"{name} ({len(given)}) must be one for each of the {count} rows that it names")
+    return [str(label) for label in given]
+
+
+def matrix(tensor: Tensor, name: str) -> tuple[Tensor, tuple[int, ...]]:
+    """The first matrix of a tensor with any leading axes, and the sizes of those.
+
+    Raises:
+        ValueError: It has fewer than two axes or no number.
+    """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} ({type(tensor).__name__}) must be a tensor")
+    if tensor.dim() < 2 or tensor.numel() == 0:
+        raise ValueError(
+            f"{name} has shape {tuple(tensor.shape)}; expected (..., rows, columns) with at least one of each"
+        )
+    return tensor.reshape(-1, *tensor.shape[-2:])[0], tuple(tensor.shape[:-2])
+
+
+def stacked(leading: tuple[int, ...]) -> int:
+    """How many cards lie in a stack."""
+    return max(1, math.prod(leading))
+
+
+def number_sum(terms: Sequence[tuple[float, float]]) -> str:
+    """``0.75 · 8 + 0.25 · 4 = 7``, long ones cut in the middle."""
+    total = sum(a * b for a, b in terms)
+    written = [f"{number(a)} · {f'({number(b)})' if b < 0 else number(b)}" for a, b in terms]
+    if len(written) > 5:
+        written = [*written[:3], "…", written[-1]]
+    return f"{' + '.join(written)} = {number(total)}"
+
+
+def true_where(mask: Tensor | None, like: Tensor) -> Tensor:
+    """A mask broadcast to a matrix; all True where there is none."""
+    if mask is None:
+        return torch.ones_like(like, dtype=torch.bool)
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask has dtype {mask.dtype}; expected torch.bool, True where attention is allowed")
+    return mask

@@ -1,0 +1,95 @@
+"""See-through attention: the cards of ``diagrams.attention_flow``, alive in the browser."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import anywidget
+import torch
+import traitlets
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from course_utils import diagrams, plotting
+
+MODULES = Path(__file__).with_name("modules")
+MOST_TOKENS, MOST_HEADS = 64, 48
+
+
+class SeeThrough(anywidget.AnyWidget):
+    """The widget. All that it does happens in ``modules/see_through.js``; the kernel only hands over the numbers."""
+
+    _esm = MODULES / "see_through.js"
+    data = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, first: object, **given: object) -> None:
+        super().__init__(**given)
+        self._first = first
+
+    def show_first_state(self) -> None:
+        """Display the same cards as an ordinary picture, for pages that are read without a browser's scripts."""
+        plotting.show(self._first)
+
+    def __repr__(self) -> str:
+        return "[interactive: see-through attention. Run this cell to point at its cells.]"
+
+
+def see_through(
+    query: Float[Tensor, "... L_q d_k"],
+    key: Float[Tensor, "... L_k d_k"],
+    value: Float[Tensor, "... L_k d_v"],
+    mask: Bool[Tensor, "..."] | None = None,
+    *,
+    queries: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
+) -> SeeThrough:
+    """Point at any cell of an attention and read where it comes from; drag a query and watch what follows.
+
+    Args:
+        query: Of one sequence, with an axis of heads before it if there are several (at most 48); at most 64 tokens.
+        key: The same.
+        value: The same.
+        mask: True where a query may look; broadcasts to ``(H, L_q, L_k)``.
+        queries: A text for each query.
+        keys: A text for each key.
+    """
+    tensors = {"query": query, "key": key, "value": value}
+    for name, tensor in tensors.items():
+        if tensor.dim() not in (2, 3) or not tensor.numel():
+            raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected (L, d) or (H, L, d), with no size 0")
+    q, k, v = (tensor.detach().float().reshape(-1, *tensor.shape[-2:]) for tensor in tensors.values())
+    if not (len(q) == len(k) == len(v) and q.shape[2] == k.shape[2] and k.shape[1] == v.shape[1]):
+        shapes = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
+        raise ValueError(f"heads, features of query and key, and rows of key and value must agree: {shapes}")
+    if max(q.shape[1], k.shape[1]) > MOST_TOKENS or len(q) > MOST_HEADS:
+        sizes = f"{len(q)} heads, {q.shape[1]} queries and {k.shape[1]} keys"
+        raise ValueError(
+            f"{sizes}; at most {MOST_HEADS} heads of {MOST_TOKENS} tokens can be looked at: hand over a part"
+        )
+    allowed = None
+    if mask is not None:
+        if mask.dtype != torch.bool:
+            raise TypeError(f"mask has dtype {mask.dtype}; expected torch.bool, True where attention is allowed")
+        allowed = mask.expand(len(q), q.shape[1], k.shape[1]) if mask.dim() < 4 else mask[0].expand(len(q), -1, -1)
+    names = [_texts(given, len(rows[0]), name) for given, rows, name in ((queries, q, "queries"), (keys, k, "keys"))]
+    data = {"q": _numbers(q), "k": _numbers(k), "v": _numbers(v), "mask": None if allowed is None else allowed.tolist()}
+    first = diagrams.attention_flow(
+        q[0], k[0], v[0], None if allowed is None else allowed[0], queries=names[0], keys=names[1]
+    )
+    return SeeThrough(first, data=data | {"queries": names[0], "keys": names[1]})
+
+
+def _texts(given: Sequence[str] | None, count: int, name: str) -> list[str]:
+    if given is None:
+        return [str(place) for place in range(count)]
+    if len(given) != count:
+        raise ValueError(f"{name} ({len(given)}) must be one text for each of {count} tokens")
+    return [str(text) for text in given]
+
+
+def _numbers(tensor: Tensor) -> list:
+    """Nested lists; what JSON cannot say becomes a text."""
+    if tensor.dim():
+        return [_numbers(part) for part in tensor]
+    value = tensor.item()
+    return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

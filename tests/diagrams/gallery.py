@@ -1,0 +1,164 @@
+"""Every diagram at three sizes of input: for the tests, and as a sheet to look at.
+
+``python tests/diagrams/gallery.py FOLDER`` writes each as a PNG and all of them on one page, ``index.html``.
+"""
+
+import html
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from matplotlib.axes import Axes
+
+from course_utils import diagrams, masks
+from course_utils.models import DecoderConfig, DecoderLM, make_transformer
+from course_utils.models.recurrent import RecurrentSeq2Seq
+from course_utils.plotting import png
+
+SIZES = ("small", "middle", "large")
+WORDS = "the red apple fell down from a tree into the grass".split()
+LONG = [*WORDS, "antidisestablishmentarianism", "<b>bold</b>", "línea", "苹果", "", " ", "\n", "$x^2$", *WORDS, *WORDS]
+
+
+def _random(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def _flow(size: str) -> Axes:
+    L_q, L_k, d_k, d_v = {"small": (1, 1, 1, 1), "middle": (3, 5, 4, 3), "large": (40, 64, 32, 48)}[size]
+    batch = (2, 8) if size == "large" else ()
+    q, k, v = (_random(*batch, *shape) for shape in ((L_q, d_k), (L_k, d_k), (L_k, d_v)))
+    mask = masks.causal_mask(L_q, L_k)[0, 0] if size != "small" else None
+    words = (WORDS[2 : 2 + L_q], WORDS[:L_k]) if size == "middle" else (None, None)
+    return diagrams.attention_flow(q, k, v, mask, queries=words[0], keys=words[1])
+
+
+def _transformer(size: str) -> Axes:
+    layers = {"small": 1, "middle": 3, "large": 12}[size]
+    model = make_transformer(30, 40, num_layers=layers, d_model=32, d_ff=64, num_heads=4)
+    source, target = torch.tensor([[3, 4, 5, 6, 0], [3, 4, 0, 0, 0]]), torch.tensor([[1, 2, 3], [1, 2, 0]])
+    return diagrams.architecture(model, (source, target))
+
+
+def _decoder_lm(size: str) -> DecoderLM:
+    layers = {"small": 1, "middle": 3, "large": 16}[size]
+    torch.manual_seed(0)
+    return DecoderLM(DecoderConfig(30, num_layers=layers, d_model=32, d_ff=64, num_heads=8, num_kv_heads=2, max_len=16))
+
+
+TOKENS = torch.tensor([[1, 2, 3, 4, 5]])
+
+
+def _masks(size: str) -> Axes:
+    words = {"small": ["a"], "middle": [*WORDS[:5], "<pad>", "<pad>"], "large": LONG[:16]}[size]
+    tokens = torch.tensor([[0 if word == "<pad>" else 1 for word in words]])
+    padding, causal = masks.padding_mask(tokens, 0), masks.causal_mask(len(words))
+    kinds = {"padding": padding, "causal": causal, "window of 3": masks.sliding_window_mask(len(words), window=3)}
+    return diagrams.mask_gallery(
+        words, kinds if size != "large" else kinds | {"both": masks.combine_masks(padding, causal)}
+    )
+
+
+def _beams(size: str) -> Axes:
+    steps, width = {"small": (1, 1), "middle": (4, 3), "large": (5, 9)}[size]
+    found, kept = [], [((), 0.0)]
+    for step in range(steps):
+        chances = _random(len(kept), width).log_softmax(-1)
+        candidates = [
+            ((*tokens, WORDS[at]), so_far + float(chances[row, at]))
+            for row, (tokens, so_far) in enumerate(kept)
+            for at in range(width)
+        ]
+        candidates.sort(key=lambda one: -one[1])
+        last = step == steps - 1
+        found.append([diagrams.Beam(t, p, n < 3, last and n == 0) for n, (t, p) in enumerate(candidates)])
+        kept = candidates[:3]
+    return diagrams.beam_tree(found)
+
+
+def _unrolled(size: str) -> Axes:
+    source, target = {"small": ("a", "b"), "middle": ("think", "XYZW"), "large": ("abcdefghij", "klmnopqr")}[size]
+    weights = None if size == "large" else (2 * _random(len(target), len(source))).softmax(-1)
+    phase = {"small": "look", "middle": "step", "large": "speak"}[size]
+    return diagrams.unrolled(list(source), list(target), weights, at=len(target) - 1, phase=phase)
+
+
+def _recurrent(size: str) -> Axes:
+    model = RecurrentSeq2Seq(30, 40, attention=size != "small", d_embed=8, d_hidden=12)
+    return diagrams.architecture(
+        model, (torch.tensor([[3, 4, 5, 6]]), torch.tensor([[1, 2, 3][: 1 + SIZES.index(size)]]))
+    )
+
+
+PICTURES: dict[str, Callable[[str], Axes]] = {
+    "legend": lambda size: diagrams.legend(),
+    "attention_flow": _flow,
+    "transformer": _transformer,
+    "decoder_only": lambda size: diagrams.architecture(_decoder_lm(size), (TOKENS,)),
+    "recurrent": _recurrent,
+    "residual_stream": lambda size: diagrams.residual_stream(_decoder_lm(size), (TOKENS,)),
+    "mask_gallery": _masks,
+    "beam_tree": _beams,
+    "unrolled": _unrolled,
+}
+
+
+def _add(draw: Callable[..., Axes], small: tuple, middle: tuple, large: tuple) -> None:
+    PICTURES[draw.__name__] = lambda size: draw(*{"small": small, "middle": middle, "large": large}[size])
+
+
+_add(
+    diagrams.matmul,
+    (_random(1, 1), _random(1, 1)),
+    (_random(3, 4), _random(4, 5)),
+    (_random(8, 30, 20), _random(8, 20, 40)),
+)
+_add(
+    diagrams.reshape,
+    (torch.ones(1), 1, 1),
+    (torch.arange(12).view(3, 4), 2, 6),
+    (torch.arange(600).view(20, 30), 30, -1),
+)
+_add(diagrams.split_merge, (_random(1, 1), 1), (_random(3, 8), 2, WORDS[:3]), (_random(28, 96), 12, LONG[:28]))
+_add(diagrams.head_wiring, (1, 1), (8, 2), (96, 8))
+_add(diagrams.cache_strip, (["a", "b"],), (WORDS[:6],), (LONG, 3))
+PAIR = (torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]))
+_add(
+    diagrams.rotation,
+    (*PAIR, [(0, 0)]),
+    (*PAIR, [(2, 1), (9, 8), (6, 0)]),
+    (*PAIR, [(n * n, n) for n in range(10)]),
+)
+_add(
+    diagrams.projection,
+    (torch.tensor([1.0, 0.0]), torch.tensor([1.0, 0.0])),
+    (torch.tensor([-2.0, 1.5]), torch.tensor([1.0, 0.5])),
+    (torch.tensor([-300.0, 1000.0]), torch.tensor([0.02, 0.5])),
+)
+NUMBERED = [f"word {n}" for n in range(40)]
+_add(
+    diagrams.word_map,
+    (_random(2, 1), NUMBERED[:2]),
+    (_random(12, 20), NUMBERED[:12]),
+    (_random(40, 300), NUMBERED),
+)
+
+
+def main(folder: Path) -> None:
+    """Write every picture and a page of all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["<!DOCTYPE html><meta charset='utf-8'><title>Diagrams</title><body style='max-width:960px;margin:auto'>"]
+    for name, draw in PICTURES.items():
+        lines.append(f"<h2>{name}</h2>")
+        for size in SIZES:
+            ax = draw(size)
+            (folder / f"{name}-{size}.png").write_bytes(png(ax.figure, fitted=True))
+            lines.append(
+                f"<p><img src='{name}-{size}.png' style='max-width:100%' alt='{html.escape(ax.get_label(), quote=True)}'>"
+            )
+    (folder / "index.html").write_text("\n".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,202 @@
+"""A cell is read as the Python that runs in JupyterLab, with the student's own line numbers, whatever it holds."""
+
+import ast
+import random
+import time
+
+import handed_in
+import pytest
+
+from course_grader.reading.answers import read_answers
+from course_grader.reading.cells import defined_names, read_cell
+from course_grader.submissions.rebuild import Step
+
+SECONDS = 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("    x = 1\n    def f():\n        return x\n", {"x", "f"}),
+        (">>> x = 1\n>>> def f():\n...     return x\n", {"x", "f"}),
+        ("In [1]: x = 1\n   ...: y = 2", {"x", "y"}),
+        ("%matplotlib inline\nx = 1", {"x"}),
+        ("%timeit -n 10 f(1)\nx = 1", {"x", "timed code"}),
+        ("%time x = f()", {"x"}),
+        ("x = %time f()", {"x"}),
+        ("x = %timeit -o -q f()", {"x", "timed code"}),
+        ("%%time\nx = 1\ny = 2", {"x", "y"}),
+        ("%%time\n%time x = 1", {"x"}),
+        ("%%timeit -n 10 -r 3\nx = 1", {"timed code"}),
+        ("%%capture out\nx = 1", {"x"}),
+        ("!pip install a \\\n    b\nx = 1", {"x"}),
+        ("%pip install a b\nx = 1", {"x"}),
+        ("?len\nx = 1", {"x"}),
+        ("len?\nx = 1", {"x"}),
+        ("x = 'a %d' \\\n    % 3\n", {"x"}),
+        ("x = (\n    'a %s'\n    % 3\n)\n", {"x"}),
+        ("if True:\n    !ls\n    x = 1", {"x"}),
+        ("x = !ls", {"x"}),
+        ("x = 1;", {"x"}),
+        ("\x0cx = 1\r\ny = 2\r\n", {"x", "y"}),
+        ("x = 'a?'\n# %time y = 1\nz = '''\n%time y = 1\n'''", {"x", "z"}),
+        (
+            "for i, (a, b) in c:\n    with d as e:\n        (f := g)\nimport h.i, j as k\nl.m = n = lambda o: (p := 1)",
+            set("iabefhkn"),
+        ),
+    ],
+)
+def test_what_runs_in_jupyterlab_is_read(text, names):
+    cell = read_cell(text)
+    assert cell.tree is not None and defined_names(cell) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("x = 1\nreturn_ x", 2),
+        ("\n\n%time x = 1\ny = = 2", 4),
+        ("!a \\\n  b \\\n  c\ny = = 2", 4),
+        (">>> x = 1\n>>> y = = 2", 2),
+        ("    x = 1\n    y = = 2", 2),
+        ("x = 1\r\ny = = 2\r\n", 2),
+    ],
+)
+def test_a_cell_that_is_not_python_names_the_students_line(text, line):
+    cell = read_cell(text)
+    assert cell.tree is None and cell.line == line and cell.text(line) in text and cell.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\n\nx = target", 3),
+        ("!a \\\n  b\n%time x = target", 3),
+        ("%%time\nx = 1\n\ny = target", 4),
+        ("    y = 1\n    x = target", 2),
+    ],
+)
+def test_a_node_is_found_again_in_the_students_lines(text, line):
+    cell = read_cell(text)
+    node = next(node for node in ast.walk(cell.tree) if isinstance(node, ast.Name) and node.id == "target")
+    assert cell.place(node) == line and "target" in cell.text(line)
+
+
+def test_code_that_the_translator_changes_is_read_as_changed():
+    text = "x = {\n...: 1}"  # Python by itself; IPython takes the dots for a prompt
+    assert ast.unparse(read_cell(text).tree) == "x = {1}"
+
+
+M = 1_000_000
+HUGE = {
+    "newlines": "\n" * M,
+    "elif": "if a: pass\n" + "elif a: pass\n" * 2_900,
+    "many elif": "if a: pass\n" + "elif a: pass\n" * 75_000,
+    "chain": " = ".join(f"a{i}" for i in range(2_000)) + " = 1",
+    "long chain": " = ".join(f"a{i}" for i in range(50_000)) + " = 1",
+    "union": " | ".join(["a"] * 250_000),
+    "brackets": "(" * M,
+    "closed": "(" * 150 + "a" + ")" * 150,
+    "lambdas": "lambda: " * 9_000 + "1",
+    "not": "not " * 200_000 + "a",
+    "attributes": "torch" + ".a" * 3_000,
+    "calls": "f" + "()" * 900,
+    "statements": "a;" * (M // 2),
+    "nested": "".join(" " * i + "if a:\n" for i in range(99)) + " " * 99 + "pass",
+    "functions": "def f(): pass\n" * 70_000,
+    "comprehensions": "[" * 90 + "a" + " for a in a]" * 90,
+    "magics": "%a\n" * 300,
+    "more magics": "    !ls\n" * 100_000,
+    "cell": "%%time\n" * 5_000,
+    "help": ("a" * 3_900 + " ?\n") * 20,
+    "not IPython": "%a\n" + "$ ? `\n" * 13_000,
+    "quotes": '"""' * 5_000 + "\n>>> ",
+    "blanks": " " * M,
+    "appends": "x" + ".append(1)" * 800,
+    "text": "'''" + "a" * M,
+    "nul": "a\0b",
+    "digits": "1" * M,
+    "surrogates": "a = '\ufffd'" * 1_000,
+    "globals": "def f():\n    global a\n" * 4_000,
+    "defaults": "def f(" + ", ".join(f"a{i}=a{i}" for i in range(5_000)) + "): pass",
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_no_cell_takes_long(name):
+    """Each of these was quadratic or worse somewhere, or ended the reading by its depth."""
+    started = time.perf_counter()
+    reading = _read(HUGE[name])
+    assert time.perf_counter() - started < SECONDS and not reading.refused
+
+
+def _read(text):
+    steps = (
+        Step("given", "import torch"),
+        Step("answer", text, "2.1"),
+        Step("answer", "def f(x):\n    return a(x)", "2.2"),
+    )
+    return read_answers(steps, {"2.1": "f"}, {"2.1": ("torch.softmax", "torch.Tensor.matmul")})
+
+
+WORDS = """
+    def class if elif else for while try except with as import from lambda return yield global nonlocal match case await
+    async del not in is and or pass raise f x torch softmax self get_ipython exec eval getattr check
+    ( ) [ ] { } : ; , . = == -> := @ * ** + - / % ! ? | & ~ < > \\ # ' \" ''' f' \\n \\t 1 0x 1e9 %time %%time !ls >>> ...
+""".split()
+
+
+def _mutated(rng, texts):
+    text = rng.choice(texts)
+    for _ in range(rng.randint(1, 6)):
+        start, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+        piece = rng.choice(
+            [
+                "",
+                "\n",
+                "    ",
+                "\x0c",
+                "\r",
+                "\u2028",
+                "\ufeff",
+                "%time ",
+                ">>> ",
+                rng.choice(WORDS),
+                text[start:end],
+                rng.choice(texts),
+            ]
+        )
+        text = text[:start] + piece + text[end if rng.random() < 0.5 else start :]
+    return text[:20_000]
+
+
+def _soup(rng, _):
+    return " ".join(rng.choice(WORDS) for _ in range(rng.randint(1, 400))).replace("\\n", "\n").replace("\\t", "\t")
+
+
+def _deep(rng, _):
+    before, after = rng.choice(
+        [
+            ("(", ")"),
+            ("[", "]"),
+            ("f(", ")"),
+            ("{a: ", "}"),
+            ("lambda: ", ""),
+            ("-", ""),
+            ("a if b else ", ""),
+            ("a.", ""),
+        ]
+    )
+    depth = int(10 ** rng.uniform(0, 4.5))
+    return before * depth + "x" + after * (depth if rng.random() < 0.8 else rng.randrange(depth))
+
+
+@pytest.mark.parametrize("make", [_mutated, _soup, _deep])
+def test_whatever_is_written_is_read_or_said_to_be_unreadable(make):
+    rng = random.Random(make.__name__)
+    texts = ["".join(cell["source"]) for cell in handed_in.solved()["cells"] if cell["cell_type"] == "code"]
+    for _ in range(80):
+        text = make(rng, texts)
+        started = time.perf_counter()
+        _read(text)
+        assert time.perf_counter() - started < SECONDS, repr(text[:2_000])

@@ -1,0 +1,97 @@
+"""From an answer's name to every definition that it leads to."""
+
+import ast
+
+import pytest
+
+from course_grader.reading.reach import bindings_of, outer_statements, reached, root
+
+
+def reach(*texts):
+    """The texts of the string constants that ``f`` leads to, and the names that nothing gives a value."""
+    bindings = bindings_of((ast.parse(text), cell) for cell, text in enumerate(texts))
+    nodes, unknown = reached("f", bindings)
+    constants = {p.node.value for p, _ in nodes if isinstance(p.node, ast.Constant) and isinstance(p.node.value, str)}
+    return constants, set(unknown)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("f = 'yes'",),
+        ("def f(x):\n    return 'yes'",),
+        ("def f(x):\n    return g\n", "g = 'yes'"),
+        ("if a:\n    f = 'yes'",),
+        ("f = []\nf.append('yes')",),
+        ("f = []\nlist.append(f, 'yes')",),
+        ("f = {}\nf['a'] = 'yes'",),
+        ("class f:\n    pass\nf.a = 'yes'",),
+        ("class f:\n    pass\nsetattr(f, 'a', 'yes')",),
+        ("f = []\ng = f\ng.append('yes')",),
+        ("f = 1\ndef g():\n    global f\n    f = 'yes'",),
+        ("f = []\ndef g(x):\n    f.append(x)\ng('yes')",),
+        ("f = []\ndef g(t, x):\n    t.append(x)\ng(f, 'yes')",),
+        ("f = []\ng = lambda x: f.append(x)\ng('yes')",),
+        ("f = []\ndef g(x):\n    f.append(x)\n@g\ndef h():\n    'yes'",),
+        ("class A:\n    def put(self, x):\n        self.x = x\nf = A()\nf.put('yes')",),
+        ("for f in ['yes']:\n    pass",),
+        ("with g('yes') as f:\n    pass",),
+        ("match 'yes':\n    case f:\n        pass",),
+        ("match g:\n    case A('yes') as f:\n        pass",),
+        ("(f := 'yes')",),
+        ("f: str = 'yes'",),
+        ("f, (g, *h) = 'yes'",),
+        ("f += 'yes'",),
+        ("try:\n    pass\nexcept g('yes') as f:\n    pass",),
+    ],
+)
+def test_what_a_name_stands_for_is_found(texts):
+    assert "yes" in reach(*texts)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x):\n    w = x\n    return w\nw = 'no'",
+        "def f():\n    pass\nprint(f, 'no')",
+        "f = 1\ndef g(f):\n    f.append('no')",
+        "import torch\ndef f(x):\n    return torch\ntorch.add(1, 'no')",
+    ],
+)
+def test_what_only_stands_beside_it_is_not(text):
+    assert reach(text)[0] <= {"a"}
+
+
+def test_names_that_nothing_gives_a_value():
+    assert reach("import a\ndef f(x, y=z):\n    return a, x, b, [c for c in d if (e := c)], e")[1] == {"z", "b", "d"}
+
+
+def test_meanings():
+    tree = ast.parse("import torch.nn.functional as F\nfrom torch import softmax\nt = F\nt.relu\nsoftmax\nx.y\nt.a().b")
+    bindings = bindings_of([(tree, 0)])
+    assert [bindings.meanings(statement.value) for statement in tree.body[3:]] == [
+        {"torch.nn.functional.relu"},
+        {"torch.softmax"},
+        set(),
+        set(),
+    ]
+    deep = ast.parse("F" + ".a" * 100, mode="eval").body
+    assert bindings.meanings(deep) == set()
+
+
+def test_a_class_gives_what_it_defines_itself():
+    text = "class A(B):\n    def g(self):\n        self.h = 1\n    k = 2\na = A()"
+    bindings = bindings_of([(ast.parse(text), 0)])
+    for of in ("A", "a", "A()"):
+        node = ast.parse(of, mode="eval").body
+        assert [bindings.gives(node, name) for name in ("g", "h", "k", "i")] == [True, True, True, False]
+
+
+def test_outer_statements_of_a_long_chain():
+    tree = ast.parse("if a: pass\n" + "elif a: pass\n" * 1_500 + "else:\n    def f():\n        x = 1")
+    assert sum(isinstance(statement, ast.If) for statement in outer_statements(tree)) == 1_501
+    assert not any(isinstance(statement, ast.Assign) for statement in outer_statements(tree))
+
+
+def test_root():
+    assert root(ast.parse("a.b[0].c", mode="eval").body) == "a" and root(ast.parse("a().b", mode="eval").body) is None

@@ -1,0 +1,59 @@
+"""Results as the grader leaves them, made for the tests of the reports."""
+
+from dataclasses import dataclass, field
+
+from course_grader.reports.class_record import Choices
+from course_grader.reports.publish import publish
+from course_grader.reports.results_folder import ResultsFolder
+from course_grader.submissions.record import Entry, record
+from course_utils.checks.catalogue import listed
+
+
+def exercise(number, outcome="right", /, **changes):
+    """One exercise of a result."""
+    points = listed(number).points
+    found = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
+    return found | {"message": "", "mistake": None, "layer": "", "code": ""} | changes
+
+
+def result(*exercises, **changes):
+    """A result of lesson 01."""
+    found = {"lesson": "01", "problem": "", "exercises": list(exercises), "review": False, "seed": "s"}
+    return found | {"restored": [], "noticed": [], "events": []} | changes
+
+
+@dataclass
+class AClass:
+    """A class in an output folder."""
+
+    results: ResultsFolder
+    entries: list = field(default_factory=list)
+
+    def add(self, student, *exercises, modified=0.0, label="x.ipynb", counts=True, note="", **changes):
+        """One file of one student, with its result."""
+        found = result(*exercises, **changes)
+        lesson = found["lesson"]
+        self.results.store(student, label, found, "", lesson)
+        self.entries.append(Entry(student, label, lesson, counts, note, modified))
+        return self
+
+    def overrides(self, *rows):
+        """Write the instructor's file."""
+        text = "\n".join(["student,exercise,points,due,comment", *rows, ""])
+        (self.results.folder / "overrides.csv").write_text(text, encoding="utf-8")
+        return self
+
+    def publish(self, masters=(), **choices):
+        """Write the reports."""
+        self.results.choices = Choices(**choices)
+        record(self.results.folder, self.entries)
+        lessons = {entry.lesson for entry in self.entries if entry.lesson}
+        return publish(self.results, self.entries, dict(masters), lessons)
+
+    def read(self, name):
+        """One of the reports."""
+        return (self.results.folder / name).read_bytes().decode()
+
+    def page(self, student, label="x.ipynb", lesson="01"):
+        """A student's page."""
+        return self.results.feedback_path(student, label, lesson).read_text(encoding="utf-8")

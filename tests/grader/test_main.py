@@ -1,0 +1,116 @@
+"""The command: what it says where something is in the way, and how it ends."""
+
+import errno
+import json
+
+import handed_in
+import pytest
+from sandboxed import linux
+
+from course_grader import __main__ as command
+from course_grader.__main__ import main
+from course_grader.batch import Summary
+from course_grader.reports.results_folder import ResultsFolder
+
+
+@pytest.fixture
+def class_of_one(tmp_path):
+    (tmp_path / "class" / "ann").mkdir(parents=True)
+    (tmp_path / "class" / "ann" / "x.ipynb").write_bytes(b"null")
+    return tmp_path
+
+
+def grade(folder, *options):
+    return main([str(folder / "class"), "--output", str(folder / "out"), "--no-sandbox", *options])
+
+
+@pytest.fixture
+def nothing_to_grade(monkeypatch):
+    """The command without the work."""
+    seen = []
+    monkeypatch.setattr(command, "grade_class", lambda root, results, *_: seen.append(results.choices) or Summary())
+    return seen
+
+
+def test_the_deadline_is_said_with_its_time_zone(class_of_one, nothing_to_grade, capsys):
+    assert grade(class_of_one, "--due", "2026-11-30T23:59+08:00", "--late", "10% per day") == 0
+    assert "due 2026-11-30 23:59 (UTC+08:00); late: 10% per day" in capsys.readouterr().err
+    assert nothing_to_grade[0].due.minute == 59 and nothing_to_grade[0].policy.percent == 10
+
+
+def test_a_policy_needs_a_deadline(class_of_one, nothing_to_grade, capsys):
+    assert grade(class_of_one, "--late", "10% per day") == 2
+    assert "--late (10% per day) needs a deadline; expected --due beside it" in capsys.readouterr().err
+
+
+def test_a_second_grader_says_so(class_of_one, nothing_to_grade, capsys):
+    first = ResultsFolder(class_of_one / "out")
+    assert grade(class_of_one) == 2 and "another grader is at work" in capsys.readouterr().err
+    first.close()
+    assert grade(class_of_one) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("run.json", "{", "run.json is damaged or gone (JSONDecodeError)"),
+        ("class.json", "{", "class.json is damaged (JSONDecodeError)"),
+        (
+            "overrides.csv",
+            "student,exercise,points\nann,5.2,99\n",
+            "line 2: points is '99'; expected a number from 0 to 3",
+        ),
+    ],
+)
+def test_what_lies_there_damaged_is_said_and_left(class_of_one, nothing_to_grade, capsys, name, text, said):
+    assert grade(class_of_one) == 0
+    (class_of_one / "out" / name).write_text(text)
+    assert grade(class_of_one) == 2 and said in capsys.readouterr().err
+    assert (class_of_one / "out" / name).read_text() == text and len(nothing_to_grade) == 1
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES])
+def test_a_disk_that_takes_no_more(class_of_one, monkeypatch, capsys, code):
+    def full(*_):
+        raise OSError(code, "no room", "grades.csv")
+
+    monkeypatch.setattr(command, "grade_class", full)
+    assert grade(class_of_one) == 2
+    said = capsys.readouterr().err
+    assert "error: " in said and "grades.csv" in said and ("make room" in said) == (code == errno.ENOSPC)
+    monkeypatch.setattr(command, "grade_class", lambda *_: Summary())
+    assert grade(class_of_one) == 0, "the folder was not let go of"
+
+
+@linux
+def test_a_class_with_everything_that_an_instructor_can_say(tmp_path, capsys):
+    for student, notebook in (("Ann Lee_7_assignsubmission_file_", handed_in.solved()), ("zoe", handed_in.blank())):
+        (tmp_path / "class" / student).mkdir(parents=True)
+        (tmp_path / "class" / student / "x.ipynb").write_bytes(handed_in.as_bytes(notebook))
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ann Lee\n2,王小明\n", encoding="utf-8")
+    options = [
+        "--roster",
+        str(tmp_path / "roster.csv"),
+        "--due",
+        "2020-01-01T00:00Z",
+        "--late",
+        "1% per day, at most 50%",
+    ]
+    command = [str(tmp_path / "class"), "--output", str(tmp_path / "out"), "--lesson", "01", "--jobs", "1"]
+    assert main([*command, *options]) == 0
+    said = capsys.readouterr().out
+    assert "zoe: not on the roster" in said and "nothing handed in: 1 of the roster" in said
+    out = tmp_path / "out"
+    ann, wang, zoe = (out / "grades.csv").read_text(encoding="utf-8-sig").splitlines()[1:]
+    assert ann.startswith("Ann Lee_7,1,,Ann Lee,2,right") and ",9,18,9,18," in ann  # half is kept
+    assert "nothing handed in" in wang and "not on the roster" in zoe and zoe.count(",empty,") == 8
+    (out / "overrides.csv").write_text("student,exercise,points,due,comment\nAnn Lee,lesson 01,17,,well done\n")
+    results = {path: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
+    assert main(command) == 0 and "0 notebooks graded" in capsys.readouterr().out
+    assert {path: path.stat().st_mtime_ns for path in (out / "results").iterdir()} == results
+    assert ",17,18,17,18," in (out / "grades.csv").read_text(encoding="utf-8-sig")
+    assert "well done" in next((out / "feedback").glob("ann*")).read_text(encoding="utf-8")
+    damaged = next((out / "results").glob("ann*"))
+    found = json.loads(damaged.read_text())
+    damaged.write_text(json.dumps({name: value for name, value in found.items() if name != "exercises"}))
+    assert main(command) == 0 and "1 notebooks graded" in capsys.readouterr().out
