@@ -12,8 +12,8 @@ def own():
 AWAY = "course_grader", "solutions", "sources", "tests", "docs", "benchmarks"
 STRANGERS = [
     Case("other people's files", attempts(
-        "return [open(p).read() for p in glob.glob('/home/*/*') + glob.glob('/root/*')][0]",
-        "return os.listdir('/root')", "return os.listdir('/var/log')", "return os.listdir('/etc/ssl')",
+        "return [open(p).read() for p in glob.glob('/home/*/*') + glob.glob(os.path.expanduser('~root') + '/*')][0]",
+        "return os.listdir('/var/log')", "return os.listdir('/etc/ssl')",
         "return open('/etc/hostname').read()", "return os.listdir('/srv') or 1 / 0", "return os.listdir('/mnt') or 1 / 0",
         "return os.listdir('/sys')", "return os.listdir('/boot')", "return os.listdir('/run/systemd')",
         "return [p for p in own() if p.endswith('/grades.csv')][0]", "return [p for p in own() if p.endswith('/run.json')][0]",
@@ -45,7 +45,7 @@ STRANGERS = [
         "return [t for f in os.listdir('/proc/self/fd') for t in [os.readlink(f'/proc/self/fd/{f}')] if t.startswith('/') and not t.startswith(('/dev', '/proc', '/run', '/tmp', '/usr', '/etc'))][0]",
         "return os.listdir('/proc/self/fd/0/')", "return os.fchdir(3) or os.listdir('.')",
         "return socket.socket(fileno=3).recv_fds(1, 1)",
-        "return open('/proc/self/cwd/../../../root/x')",
+        "return open('/proc/self/cwd/../../../home/x')",
     )),
     Case("the kernel's rarer doors", attempts(
         "s = socket.socket(40, socket.SOCK_STREAM)",  # AF_VSOCK
