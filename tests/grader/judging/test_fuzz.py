@@ -41,8 +41,9 @@ ODD_DTYPES = [
     if hasattr(torch, name)
 ]
 LEAVES = (
-    *(None, True, False, 0, -1, 2**63, 1e308, "", "x", "nan", "inf", "-inf", "1e9999", "9" * 3000, "\ud800", "\x00", "t0", "t1", [], {}),
-    *({"kind": "none"}, {"tensor": "t0"}, {"kind": "float", "value": "nan"}, {"kind": "other", "type": "x" * 100_000}, [0], [2**62, 2]),
+    *(None, True, False, 0, -1, 2**63, 1e308, [], {}, [0], [2**62, 2]),
+    *("", "x", "nan", "inf", "-inf", "1e9999", "9" * 3000, "\ud800", "\x00", "t0", "t1"),
+    *({"kind": "none"}, {"tensor": "t0"}, {"kind": "float", "value": "nan"}, {"kind": "other", "type": "x" * 100_000}),
 )  # fmt: skip
 
 
