@@ -40,11 +40,10 @@ ODD_DTYPES = [
     for name in "float64 float16 bfloat16 int64 int8 uint8 bool uint16 uint64 complex64 float8_e4m3fn float8_e5m2".split()
     if hasattr(torch, name)
 ]
-LEAVES = (
-    *(None, True, False, 0, -1, 2**63, 1e308, [], {}, [0], [2**62, 2]),
-    *("", "x", "nan", "inf", "-inf", "1e9999", "9" * 3000, "\ud800", "\x00", "t0", "t1"),
-    *({"kind": "none"}, {"tensor": "t0"}, {"kind": "float", "value": "nan"}, {"kind": "other", "type": "x" * 100_000}),
-)  # fmt: skip
+NUMBERS = (0, -1, 2**63, 1e308, "nan", "inf", "-inf", "1e9999", "9" * 3000)
+WORDS = ("", "x", "\ud800", "\x00", "t0", "t1")
+TREES = ([], {}, {"kind": "none"}, {"tensor": "t0"}, {"kind": "float", "value": "nan"}, [0], [2**62, 2])
+LEAVES = (None, True, False, *NUMBERS, *WORDS, *TREES, {"kind": "other", "type": "x" * 100_000})
 
 
 def places(tree, path=()):
