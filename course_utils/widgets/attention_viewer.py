@@ -15,7 +15,7 @@ from course_utils import plotting
 
 MODULE = Path(__file__).with_name("modules") / "attention_viewer.js"
 MOST_WEIGHTS = 4_000_000
-ONE = 65_535  # a weight of 1, as it is sent
+ONE, NOT_A_NUMBER = 65_534, 65_535  # a weight of 1 and NaN, as they are sent
 
 
 class Attentions(NamedTuple):
@@ -81,7 +81,8 @@ def attention_viewer(attentions: Mapping[str, Attentions | tuple]) -> AttentionV
             raise ValueError(f"attentions[{name!r}] has weights outside 0 to 1: hand over weights, not scores")
         sizes = {"layers": layers.shape[0], "heads": layers.shape[1], "offset": offset}
         groups.append({"name": str(name), "queries": list(map(str, queries)), "keys": list(map(str, keys))} | sizes)
-        sent.append((layers.nan_to_num(0.0).clamp(0, 1) * ONE).round().flatten().int())
+        whole = (layers.clamp(0, 1) * ONE).round().nan_to_num(NOT_A_NUMBER)
+        sent.append(whole.flatten().int().cpu())
         offset += layers.numel()
         first = layers[0, 0] if first is None else first
     if offset > MOST_WEIGHTS:
