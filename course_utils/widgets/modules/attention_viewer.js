@@ -41,7 +41,7 @@ export function tell(rows, side, place, group, shown = rows.length) {
 
 /** A token as it can be shown: on one line, nothing invisible in it, long ones cut. */
 export function visible(word, most) {
-  const line = word.replace(/\n/g, "␤").replace(/\t/g, "␉");
+  const line = word.replace(/\n/g, "↵").replace(/\t/g, "⇥");
   const letters = [...(line.trim() === "" ? line.replace(/ /g, "␣") || "∅" : line)];
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
 }
@@ -52,6 +52,7 @@ const quoted = (word) => `“${visible(word, 30)}”`;
 
 const INK = "#1f2328";
 const COLOR = [122, 62, 157]; // of the weights, in the whole course
+const ROLES = { query: "#0072B2", key: "#D55E00" };
 const FONT = "system-ui, sans-serif";
 const HINT = "Point at a token, or walk with Tab and the arrow keys: it says where it looks. A click keeps it.";
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -62,7 +63,7 @@ const STYLE = `
 button, select { font: inherit; padding: 3px 9px; border: 1px solid #8c959f; border-radius: 6px; background: #f6f8fa; color: inherit; min-height: 30px; cursor: pointer; }
 button[aria-pressed="true"] { background: #0550ae; border-color: #0550ae; color: #fff; }
 .views { display: flex; flex-wrap: wrap; gap: 18px 28px; } .view { min-width: 0; } .view b { display: block; }
-.parts { display: flex; flex-wrap: wrap; gap: 8px 28px; align-items: flex-start; } .parts > div { min-width: 0; max-width: 100%; }
+.parts { display: flex; flex-wrap: wrap; gap: 8px 28px; align-items: flex-start; } .parts > div { min-width: 0; max-width: 100%; } .parts > div + div { flex: 1 1 260px; }
 .bounds { overflow-x: auto; padding: 5px; margin: -5px; } canvas { display: block; }
 :focus-visible { outline: 3px solid #9a6700; outline-offset: 2px; }
 .row { display: flex; flex-wrap: wrap; gap: 4px 12px; margin: 4px 0; } label { display: inline-flex; gap: 6px; align-items: center; min-height: 30px; } input { width: 110px; accent-color: #0550ae; }
@@ -139,7 +140,9 @@ function render({ model, el }) {
     view.selects = ["layer", "head"].map((what) => {
       const label = controls.appendChild(make("label", `${what} `));
       const select = label.appendChild(make("select"));
-      select.append(...Array.from({ length: group[`${what}s`] }, (_, n) => make("option", String(n), { value: n })));
+      const count = group[`${what}s`];
+      select.append(...Array.from({ length: count }, (_, n) => make("option", String(n), { value: n })));
+      if (count < 2) label.remove();
       select.addEventListener("change", () => choose(view, ...view.selects.map(({ value }) => Number(value))));
       return select;
     });
@@ -366,6 +369,8 @@ function render({ model, el }) {
     pen.font = `600 12px ${FONT}`;
     pen.fillStyle = INK;
     pen.fillText(side === "query" ? "queries" : "keys", x, 9);
+    pen.fillStyle = ROLES[side];
+    pen.fillRect(left, 17, width, 2.5);
     words.forEach((text, n) => {
       const seen = side === "key" || n < view.shown;
       const linked = isolated(view, other, place) && side !== other && seen;

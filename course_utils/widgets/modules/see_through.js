@@ -45,7 +45,7 @@ export function sum(terms, most = 6) {
 
 /** A token as it can be shown: on one line, nothing invisible in it, long ones cut. */
 export function visible(word, most) {
-  const line = word.replace(/\n/g, "␤").replace(/\t/g, "␉");
+  const line = word.replace(/\n/g, "↵").replace(/\t/g, "⇥");
   const letters = [...(line.trim() === "" ? line.replace(/ /g, "␣") || "∅" : line)];
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
 }
@@ -243,6 +243,10 @@ function render({ model, el }) {
 
   function listen(card, canvas) {
     let drag = null;
+    const point = (place) => {
+      state.over = [card, ...place];
+      ask();
+    };
     const change = (i, j, value) => {
       q[state.head][i][j] = value;
       ask(true);
@@ -253,39 +257,29 @@ function render({ model, el }) {
         return change(drag.i, drag.j, by === 0 ? drag.was : drag.value + by); // back at its place, it has its old value
       }
       const place = at(card, event);
-      if (place && String([card, ...place]) !== String(state.over)) {
-        state.over = [card, ...place];
-        ask();
-      }
+      if (place && String([card, ...place]) !== String(state.over)) point(place);
     });
     canvas.addEventListener("pointerdown", (event) => {
       const place = at(card, event);
       if (!place || event.button !== 0) return;
-      state.over = [card, ...place];
+      point(place);
       if (card === "q") {
         const was = q[state.head][place[0]][place[1]];
         drag = { i: place[0], j: place[1], y: event.clientY, was, value: Number.isFinite(was) ? was : 0 };
         canvas.setPointerCapture(event.pointerId);
       }
-      ask();
     });
-    const release = () => (drag = null);
-    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(end, release);
-    canvas.addEventListener("focus", () => {
-      if (!state.over || state.over[0] !== card) state.over = [card, 0, 0];
-      ask();
-    });
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(end, () => (drag = null));
+    canvas.addEventListener("focus", () => state.over?.[0] === card || point([0, 0]));
     canvas.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-      const [, i, j] = state.over && state.over[0] === card ? state.over : [card, 0, 0];
+      const [, i, j] = state.over?.[0] === card ? state.over : [card, 0, 0];
       const { n, m } = shapes[card];
-      if (by) {
-        state.over = [card, Math.min(n - 1, Math.max(0, i + by[0])), Math.min(m - 1, Math.max(0, j + by[1]))];
-        ask();
-      } else if (card === "q" && ["+", "=", "-", "−"].includes(event.key)) {
+      if (by) point([Math.min(n - 1, Math.max(0, i + by[0])), Math.min(m - 1, Math.max(0, j + by[1]))]);
+      else if (card === "q" && ["+", "=", "-", "−"].includes(event.key)) {
         const was = q[state.head][i][j];
-        state.over = [card, i, j];
+        point([i, j]);
         change(i, j, (Number.isFinite(was) ? was : 0) + (event.key === "+" || event.key === "=" ? 0.25 : -0.25));
       } else return;
       event.preventDefault();
@@ -390,21 +384,17 @@ function render({ model, el }) {
     canvas.parentNode.style.marginLeft = card === "v" && HANGING.includes(name) ? `${3 - left}px` : "";
     caption(card, canvas.previousSibling, n, m);
     const pen = sized(canvas, left + m * cell + (above ? Math.cos(SLANT) * words : 4), top + n * cell + 4);
-    let limit = 0;
-    for (const row of matrix) for (const x of row) if (Number.isFinite(x)) limit = Math.max(limit, Math.abs(x));
-    if (card === "w" && state.options.softmax) limit = 1;
+    const largest = Math.max(...matrix.flat().filter(Number.isFinite).map(Math.abs), 0) || 1;
+    const limit = card === "w" && state.options.softmax ? 1 : largest; // the color of this number is full
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < m; j++) {
         const [x, y] = [left + j * cell, top + i * cell];
         if (card === "w" && found.hidden[i][j]) hatch(pen, x, y, cell);
-        else square(pen, card, matrix[i][j], x, y, cell, limit || 1);
+        else square(pen, card, matrix[i][j], x, y, cell, limit);
         if (first[card] && differs(matrix[i][j], first[card][i][j])) corner(pen, x, y, cell);
       }
     }
-    pen.fillStyle = INK;
-    pen.font = `${Math.max(10, Math.min(12, cell * 0.9))}px ${FONT}`;
-    pen.textBaseline = "middle";
-    pen.textAlign = "right";
+    Object.assign(pen, { fillStyle: INK, font: `${Math.max(10, Math.min(12, cell * 0.9))}px ${FONT}`, textBaseline: "middle", textAlign: "right" });
     beside?.forEach((text, i) => pen.fillText(visible(text, 12), left - 5, top + (i + 0.5) * cell, words - 6));
     pen.textAlign = "left";
     above?.forEach((text, j) => {
@@ -437,12 +427,10 @@ function render({ model, el }) {
 
   function sized(canvas, w, h) {
     const ratio = globalThis.devicePixelRatio || 1;
-    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
-      canvas.width = Math.round(w * ratio);
-      canvas.height = Math.round(h * ratio);
-      canvas.style.width = `${w}px`;
-      canvas.style.height = `${h}px`;
-    }
+    const [width, height] = [Math.round(w * ratio), Math.round(h * ratio)];
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height }); // it also clears
+    canvas.style.width = `${w}px`;
+    canvas.style.height = `${h}px`;
     const pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, w, h);
@@ -450,14 +438,12 @@ function render({ model, el }) {
   }
 
   function frame(pen, color, width, ...place) {
-    pen.strokeStyle = color;
-    pen.lineWidth = width;
+    Object.assign(pen, { strokeStyle: color, lineWidth: width });
     pen.strokeRect(...place);
   }
 
   function hatch(pen, left, top, cell) {
-    pen.strokeStyle = "#a8a8a8";
-    pen.lineWidth = 0.7;
+    Object.assign(pen, { strokeStyle: "#a8a8a8", lineWidth: 0.7 });
     pen.beginPath();
     for (let at = 4; at < 2 * cell; at += 5) {
       pen.moveTo(left + Math.max(0, at - cell), top + Math.min(cell, at));
@@ -473,10 +459,8 @@ function render({ model, el }) {
     pen.fillRect(left + 0.5, top + 0.5, cell - 1, cell - 1);
     if (cell < WITH_NUMBERS) return;
     const size = Math.abs(x);
-    pen.fillStyle = Number.isFinite(x) ? ink : INK;
-    pen.font = `${Math.max(10.5, Math.min(13, cell / 2.8))}px ${FONT}`;
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
+    const font = `${Math.max(10.5, Math.min(13, cell / 2.8))}px ${FONT}`;
+    Object.assign(pen, { fillStyle: Number.isFinite(x) ? ink : INK, font, textBaseline: "middle", textAlign: "center" });
     // Few letters fit: ".32", "1.5"; the sentence below has the number in full.
     pen.fillText(short(size >= 1 && size < 1000 ? Number(x.toFixed(1)) : x).replace(/^(−?)0\./, "$1."), left + cell / 2, top + cell / 2, cell - 3);
   }
