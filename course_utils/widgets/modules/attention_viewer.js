@@ -86,10 +86,10 @@ const within = (x, most) => Math.min(most - 1, Math.max(0, x));
 
 function sized(canvas, width, height) {
   const ratio = globalThis.devicePixelRatio || 1;
-  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  const [w, h] = [Math.ceil(width * ratio), Math.ceil(height * ratio)];
   if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
+  canvas.style.width = `${w / ratio}px`;
+  canvas.style.height = `${h / ratio}px`;
   const pen = canvas.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
@@ -388,12 +388,15 @@ function render({ model, el }) {
   function drawHeatmap(view, room) {
     const { group, rows, shown } = view;
     const [n, m] = [group.queries.length, group.keys.length];
-    const [beside, above] = [84, 72];
-    const fitting = Math.min(30, (room - beside - 44) / m, 440 / n);
+    const letters = view.large.getContext("2d");
+    letters.font = `bold 13px ${FONT}`;
+    const longest = Math.min(84, Math.max(...[...group.queries, ...group.keys].map((text) => letters.measureText(visible(text, 12)).width)));
+    const [beside, above, over] = [longest + 10, longest * Math.sin(1) + 10, longest * Math.cos(1)].map(Math.ceil);
+    const fitting = Math.min(30, (room - beside - over) / m, 440 / n);
     const words = fitting >= 11; // else too small for words beside it
     const row = words ? fitting : Math.max(4, Math.min(11, (room - 16) / m, 560 / n));
     const [left, top] = words ? [beside, above] : [8, 8];
-    const width = left + m * row + (words ? 44 : 8);
+    const width = left + m * row + (words ? over : 8);
     view.places = { top, row, width, left };
     const pen = sized(view.large, width, top + n * row + 6);
     const alone = concerns(view);
@@ -412,7 +415,7 @@ function render({ model, el }) {
     const write = (text, side, place, seen = true) => {
       pen.fillStyle = seen ? INK : "#8c959f";
       pen.font = `${isolated(view, side, place) ? "bold " : ""}${Math.max(10.5, Math.min(13, row * 0.8))}px ${FONT}`;
-      pen.fillText(visible(text, 12), 0, 0, 78);
+      pen.fillText(visible(text, 12), 0, 0, longest);
     };
     group.queries.forEach((text, i) => {
       pen.save();

@@ -73,8 +73,8 @@ export function explain(card, i, j, data, found, options) {
     const powers = seen.slice(0, 4).map((x) => `e^${short(x)}`).join(" + ") + (seen.length > 4 ? " + …" : "");
     return { said: `${place}: e^${short(found.scores[i][j])} / (${powers}) = ${short(found.weights[i][j])}`, from };
   }
-  // A weight of 0 takes nothing from a value, but 0 times NaN is NaN, as in PyTorch.
-  const terms = found.weights[i].map((w, n) => [w, v[n][j]]).filter(([w, x]) => w !== 0 || !Number.isFinite(x));
+  // A weight of 0 takes nothing from a value, and is left out; but 0 times NaN is NaN, as in PyTorch.
+  const terms = found.weights[i].map((w, n) => [w, v[n][j]]).filter(([w, x]) => !(Math.abs(w) < 1e-6) || !Number.isFinite(x));
   const said = `output of ${quoted(queries[i])}, feature ${j}: ${terms.length ? sum(terms) : "every weight is 0, so it is 0"}`;
   return { said, from: [["w", i, null], ["v", null, j]] };
 }
@@ -351,7 +351,7 @@ function render({ model, el }) {
     const counts = { q: now.q[0].length, k: now.keys.length, s: now.keys.length, w: now.keys.length, v: now.v[0].length, o: now.v[0].length };
     const pen = canvases.q.getContext("2d");
     pen.font = `12px ${FONT}`;
-    const widest = 8 + Math.min(100, Math.max(...[...now.queries, ...now.keys].map((text) => pen.measureText(visible(text, 12)).width)));
+    const widest = Math.ceil(8 + Math.min(100, Math.max(...[...now.queries, ...now.keys].map((text) => pen.measureText(visible(text, 12)).width))));
     const wide = (name, card, cell, words) => {
       const beside = hasRowWords(name, card) && !(card === "v" && HANGING.includes(name)) ? words : 0;
       const slanted = card === "k" || card === "w" ? Math.cos(SLANT) * words : 0;
@@ -379,7 +379,7 @@ function render({ model, el }) {
     const beside = words && hasRowWords(name, card) ? (card === "v" ? now.keys : now.queries) : null;
     const above = words && (card === "k" || card === "w") ? now.keys : null;
     const left = beside ? words : 3;
-    const top = above ? Math.sin(SLANT) * words + 8 : 3;
+    const top = above ? Math.round(Math.sin(SLANT) * words) + 8 : 3;
     shapes[card] = { left, top, cell, n, m };
     canvas.parentNode.style.marginLeft = card === "v" && HANGING.includes(name) ? `${3 - left}px` : "";
     caption(card, canvas.previousSibling, n, m);
@@ -427,10 +427,10 @@ function render({ model, el }) {
 
   function sized(canvas, w, h) {
     const ratio = globalThis.devicePixelRatio || 1;
-    const [width, height] = [Math.round(w * ratio), Math.round(h * ratio)];
+    const [width, height] = [Math.ceil(w * ratio), Math.ceil(h * ratio)];
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height }); // it also clears
-    canvas.style.width = `${w}px`;
-    canvas.style.height = `${h}px`;
+    canvas.style.width = `${width / ratio}px`;
+    canvas.style.height = `${height / ratio}px`;
     const pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, w, h);
