@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_utils.checks.catalogue import Listed, listed
+from course_utils.checks.catalogue import Listed, catalogue, listed
 from course_utils.checks.judges.find import find
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -89,7 +89,12 @@ def _wrong(number: str, entry: Listed, chance: random.Random) -> str:
     if entry.is_quiz:
         letter = chance.choice([letter for letter in entry.options if letter != find(number).right])
         return f'{entry.answer} = "{letter}"'
-    return chance.choice([text for kind, _, text in sections(number) if kind in ("wrong", "two mistakes")])
+    # An answer to another exercise that stands beside this one would count there.
+    others = {one.answer for one in catalogue().values() if one.lesson == entry.lesson} - {entry.answer}
+    texts = [text for kind, _, text in sections(number) if kind in ("wrong", "two mistakes")]
+    return chance.choice(
+        [text for text in texts if others.isdisjoint(re.findall(r"^(?:def )?(\w+)", text, re.MULTILINE))]
+    )
 
 
 def grade(submissions: Path, output: Path, *options: str) -> tuple[dict[str, int], float, float]:

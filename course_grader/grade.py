@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 
 from course_utils.checks.probes import probe_of
+from course_utils.checks.probes.probe import carried
 
 from .bounded import TooMuch, bounded
 from .judging.mark import Marked, mark, prepared
@@ -104,7 +105,7 @@ def _graded(data: bytes, label: str, terms: Terms) -> dict:
     lesson, rebuilt, reading = bounded(take_in, data, label, terms, masters)
     master = masters[lesson]
     with _trusted:
-        inputs = {number: prepared(number, terms.seed)[0] for number in master.exercises}
+        inputs = {number: [carried(case) for case in prepared(number, terms.seed)[0]] for number in master.exercises}
     fork_server = own_fork_server() if terms.sandbox else None
     if fork_server and terms.fresh:
         fork_server.close()

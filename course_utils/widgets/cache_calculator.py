@@ -1,6 +1,6 @@
 """The widget of lesson 07: how large the key/value cache of a published model is, and what sharing heads saves."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import ipywidgets
 from matplotlib.figure import Figure
@@ -12,7 +12,8 @@ from .live_figure import WIDE, LiveFigure
 GIB = 2**30
 
 
-class ModelShape(NamedTuple):
+@dataclass(frozen=True)
+class ModelShape:
     """What the size of a cache depends on, and where it was published."""
 
     name: str

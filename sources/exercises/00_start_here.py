@@ -14,7 +14,7 @@
 # {{colab_link}} · about 65 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. Nowhere in this course may an answer change the arguments it is given. In this lesson all
+# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. Nowhere in this course may an answer change the arguments it is given. In this lesson all
 # numbers with a fraction are 32-bit floats where nothing else is said.
 
 # %% tags=["setup"]

@@ -14,7 +14,7 @@
 # {{colab_link}} · about 90 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
 # In all exercises masks are boolean, and True means **may attend**. What you return has the dtype of `x`, no answer may change its arguments in place, and gradients must flow through your answers: use torch operations from first to last.
 

@@ -1,6 +1,7 @@
 """A generated class whose scores are known: the same with one job, two, a cluster, and a grader that is killed ten times."""
 
 import csv
+import itertools
 import json
 import os
 import random
@@ -12,7 +13,11 @@ import time
 import handed_in
 import psutil
 import pytest
+from endings import FORCE
+from forms import SEEMING, UNREADABLE
+from reaching import TALKING
 from sandboxed import linux
+from tampering import BORROWED, RESTORED, TAMPERING
 
 from benchmarks.grading import LESSON, generate
 
@@ -100,3 +105,90 @@ def test_ctrl_c_stops_cleanly_and_goes_on_later(a_class, tmp_path):
     said = grader.communicate(timeout=30)[1]
     assert grader.returncode == 130 and "stopped; run the same command again" in said and "Traceback" not in said
     assert not psutil.wait_procs(family, timeout=15)[1]
+
+
+def certain():
+    """Hostile and broken files whose points can be counted beforehand, none of which waits for a time limit."""
+    waits = ("time limit", "did not finish", "for ever", "without end", "never", "memory", "bomb")
+    for case in (*TAMPERING, *BORROWED, *RESTORED, *FORCE, *TALKING, *SEEMING, *UNREADABLE):
+        if any(word in case.name or any(word in said for said in case.said) for word in waits):
+            continue
+        lost = {number: (why,) if isinstance(why, str) else why for number, why in (case.lost or {}).items()}
+        if case.lost is None:
+            yield case, 0
+        elif not any("right" in why for why in lost.values()):
+            yield case, sum(points for number, points in handed_in.POINTS_01.items() if number not in lost)
+
+
+def test_a_class_of_200_in_which_every_fourth_is_hostile(tmp_path):
+    folder, output = tmp_path / "handed in", tmp_path / "out"
+    earned, hostile = generate(folder, 200), itertools.cycle(certain())
+    names = {}
+    for student in sorted(earned)[1::4]:
+        case, earned[student] = next(hostile)
+        names[student] = case.name
+        (folder / student / f"{handed_in.LESSON_01}.ipynb").write_bytes(case.data)
+    command = [*COMMAND, str(folder), "--output", str(output), "--lesson", LESSON, "--cell-limit", "8"]
+    subprocess.run(command, cwd=handed_in.ROOT, check=True, timeout=900)
+    with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert rows.keys() == earned.keys()
+    got = {student: float(row["total"] or 0) for student, row in rows.items()}
+    assert {s: (names.get(s), got[s], earned[s]) for s in earned if got[s] != earned[s]} == {}
+    for path in output.glob("results/*.json"):  # who has not all points can read why
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if result["problem"] or result["earned"] == result["total"]:
+            continue
+        assert all(one["message"] for one in result["exercises"] if not one["earned"]), result["student"]
+
+
+def test_two_graders_on_one_output(a_class, tmp_path):
+    """The second one says so, or both come to the same; nothing is lost or doubled."""
+    graders = [subprocess.Popen(command(a_class, tmp_path / "out"), cwd=handed_in.ROOT) for _ in range(2)]
+    statuses = [grader.wait(timeout=600) for grader in graders]
+    assert 0 in statuses and set(statuses) <= {0, 2}
+    assert scores(tmp_path / "out") == a_class[1]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    place = tmp_path / "small"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "none", str(place)], capture_output=True).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_full_disk_is_said_and_nothing_is_half_written(a_class, small_disk):
+    grader = subprocess.run(
+        command(a_class, small_disk / "out"), cwd=handed_in.ROOT, capture_output=True, text=True, timeout=600
+    )
+    assert grader.returncode == 2 and "Traceback" not in grader.stderr and "space" in grader.stderr
+    for path in (small_disk / "out").glob("results/*.json"):
+        json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_an_ordinary_user_gets_the_same_scores(a_class, tmp_path):
+    """In a user namespace, where this machine allows one."""
+    user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    for path in (tmp_path, *tmp_path.parents):
+        if path != path.parent and path.stat().st_uid == os.geteuid() and path.is_relative_to("/tmp/pytest-of-root"):
+            path.chmod(0o755)
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    for path in (a_class[0], *a_class[0].parents):
+        if path.is_relative_to("/tmp/pytest-of-root"):
+            path.chmod(0o755)
+    environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    able = subprocess.run([*user, "bwrap", "--unshare-user", "--ro-bind", "/", "/", "true"], capture_output=True)
+    if able.returncode:
+        pytest.skip(f"an ordinary user gets no sandbox here: {able.stderr.decode()[:100]}")
+    given = command(a_class, home / "out", "--jobs", "2")
+    grader = subprocess.run(
+        [*user, *given], cwd=handed_in.ROOT, env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert grader.returncode == 0, grader.stderr
+    assert scores(home / "out") == a_class[1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..catalogue import Listed
 from ..probes import probe_of
+from ..probes.codec import Tree, decode, encode
 from ..probes.probe import VALUES_ONLY, Probe
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class Case(dict):
             cases with one label, the message says so. Sizes, None, flags and dtypes are labelled without being asked for.
         values_only: True: no gradients are compared in this case.
         arguments: Argument name -> plain value (tensors, numbers, strings, lists, dicts). A name that begins with ``_`` is
-            the check's own: a student never sees it, and only a probe's own ``call`` receives it.
+            the check's own: a student never sees it, and only a probe's own ``call`` receives it. One that begins with ``__``
+            says what is right: in the class grader it never reaches the student's kernel (``probe.carried``).
     """
 
     def __init__(self, *labels: str, values_only: bool = False, **arguments: Any) -> None:
@@ -93,6 +95,8 @@ class Exercise(Entry):
         symptoms: What can be seen in answers to this exercise only; tried before the general symptoms.
         rtol: Relative tolerance on floating-point values (on float64 tensors at most 1e-9).
         atol: Absolute tolerance on floating-point values (on float64 tensors at most 1e-10).
+        notes: From a case and what was returned, as plain data, to what is compared in its place, where more than one
+            answer is right. It runs beside the judge, so that a student's kernel does not know what it looks at.
         tries: How many pairs of faults are tried at most on a wrong answer (and a fifth as many changed arguments, a
             quarter as many faults with a symptom); fewer where one try builds a model.
     """
@@ -106,6 +110,7 @@ class Exercise(Entry):
     symptoms: tuple[Symptom, ...] = ()
     rtol: float = 1e-4
     atol: float = 1e-5
+    notes: Callable[[dict[str, Any], Any], Any] | None = None
     tries: int = 400
     listed: Listed | None = field(default=None, hash=False)
 
@@ -124,6 +129,17 @@ class Exercise(Entry):
         if self.probe.expects == "class":
             return self.reference(**parts)
         return functools.partial(self.reference, **parts) if parts else self.reference
+
+    def noted(self, case: dict[str, Any], seen: Tree) -> Tree:
+        """What was observed in a case, with what is compared in the place of what was returned."""
+        if self.notes is None or seen["outcome"] != "returned":
+            return seen
+        found = {**seen, "value": encode(self.notes(case, decode(seen["value"])))}
+        if "kind" in found.get("again", ()):
+            found["again"] = encode(self.notes(case, decode(found["again"])))
+            if found["again"] == found["value"]:
+                del found["again"]
+        return found
 
     def with_faults(self, *faults: Fault) -> Callable:
         """The wrong answer that these faults make together."""

@@ -14,7 +14,6 @@ from typing import Any
 
 from ..probes.codec import Tree
 from ..probes.observe import observe_case
-from ..probes.probe import Probe
 from .compare import difference, value_difference
 from .contrast import contrast
 from .exercise import Exercise, Fault
@@ -51,7 +50,7 @@ class Explainer:
         return next((told for search in searches if (told := search(view))), NOTHING)
 
     def _lazy(self, answer: Callable) -> _Lazy:
-        return _Lazy(answer, self.inputs, self.exercise.probe)
+        return _Lazy(answer, self.inputs, self.exercise)
 
     def _fault(self, view: View) -> Told | None:
         for faults, known in self._alone:
@@ -84,7 +83,7 @@ class Explainer:
             cases = [change.of(case) for case in self.inputs]
             if None in cases or (stopped and change.told.name == "another number"):
                 continue
-            known = _Lazy(answer, cases, self.exercise.probe)
+            known = _Lazy(answer, cases, self.exercise)
             if self._same(known, view, values_only=True):
                 return change.told
         return None
@@ -170,8 +169,8 @@ class Explainer:
 class _Lazy:
     """What an answer does in each case, observed when first asked for; what lies beside the value only in ``whole``."""
 
-    def __init__(self, answer: Callable, inputs: list[dict[str, Any]], probe: Probe) -> None:
-        self._answer, self._inputs, self._probe = answer, inputs, probe
+    def __init__(self, answer: Callable, inputs: list[dict[str, Any]], exercise: Exercise) -> None:
+        self._answer, self._inputs, self._exercise = answer, inputs, exercise
         self._seen: dict[tuple[int, bool], Tree] = {}
 
     def __getitem__(self, index: int) -> Tree:
@@ -183,7 +182,10 @@ class _Lazy:
 
     def _observed(self, index: int, beside: bool) -> Tree:
         if (index, beside) not in self._seen:
-            self._seen[index, beside] = observe_case(self._answer, self._inputs[index], self._probe, beside=beside)
+            case, probe = self._inputs[index], self._exercise.probe
+            self._seen[index, beside] = self._exercise.noted(
+                case, observe_case(self._answer, case, probe, beside=beside)
+            )
         return self._seen[index, beside]
 
 

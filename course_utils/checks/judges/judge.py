@@ -59,6 +59,7 @@ class Judge:
                     what=f"This exercise asks you to write it yourself: {case['message']} is off limits here.",
                     advice="use the operations that the task names, and build it from them.",
                 )
+        cases = [self.exercise.noted(given, seen) for given, seen in zip(self.inputs, cases, strict=True)]
         differences = [
             case_difference(self.exercise, want, have) for want, have in zip(self._expected, cases, strict=True)
         ]
@@ -93,7 +94,7 @@ class Judge:
     @functools.cached_property
     def _expected(self) -> list[Tree]:
         answer = self.exercise.with_parts()
-        cases = [observe_case(answer, case, self.exercise.probe) for case in self.inputs]
+        cases = [self.exercise.noted(case, observe_case(answer, case, self.exercise.probe)) for case in self.inputs]
         raised = [case for case in cases if case["outcome"] == "raised"]
         if len(raised) == len(cases) or any(case["type"] != "ValueError" for case in raised):
             # any answer that raises the same would be right there

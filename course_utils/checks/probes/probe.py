@@ -17,6 +17,11 @@ def visible(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if not name.startswith("_")}
 
 
+def carried(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that a probe gets: those whose name begins with ``__`` say what is right, and stay with the judge."""
+    return {name: value for name, value in arguments.items() if not name.startswith("__")}
+
+
 def call_turned(answer: Callable, arguments: dict[str, Any]) -> Any:
     """As ``call_in_order``, but ``x`` comes from a transpose where the case holds ``_turned``: not contiguous in memory."""
     given = visible(arguments)

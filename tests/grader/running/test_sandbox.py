@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -116,7 +117,7 @@ def test_it_dies_with_its_maker_at_any_moment():
 
 def lives_in_a_sandbox_of(pid, size):
     with contextlib.suppress(OSError, psutil.Error):
-        about = os.statvfs(f"/proc/{pid}/root/tmp")
+        about = os.statvfs(Path("/proc", str(pid), "root", "tmp"))
         if about.f_blocks * about.f_frsize == size * 2**20:
             return True
         return psutil.Process(pid).name() == "bwrap" and str(size * 2**20) in psutil.Process(pid).cmdline()

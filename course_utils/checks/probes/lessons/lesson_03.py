@@ -67,14 +67,22 @@ def _decoded(answer, case):
     return answer(step, *(case[name] for name in ("state", "start_id", "end_id", "pad_id", "max_len")))
 
 
+ATTENTION = tuple(
+    f"course_utils.attention.{name}" for name in ("AdditiveAttention", "masked_softmax", "scaled_dot_product_attention")
+)
+MODEL = ("course_utils.models.recurrent.RecurrentSeq2Seq",)
+SEARCHES = tuple(  # with one beam, or at temperature 0, the other two decode greedily
+    f"course_utils.decoding.{name}" for name in ("search.greedy_decode", "search.beam_search", "sampling.generate")
+)
+
 PROBES = {
     "attention_step": Probe(
-        off_limits=("course_utils.attention.AdditiveAttention", "course_utils.attention.masked_softmax"), gradients=True),
-    "decoder_step": Probe(call=_one_step, gradients=True),
+        off_limits=ATTENTION, gradients=True),
+    "decoder_step": Probe(call=_one_step, off_limits=MODEL, gradients=True),
     "forced_loss": Probe(call=_loss,
         off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss")),
-    "greedy_decode": Probe(call=_decoded, off_limits=("course_utils.decoding.greedy_decode",)),
+    "greedy_decode": Probe(call=_decoded, off_limits=SEARCHES),
     "phoneme_error_rate": Probe(
         off_limits=("course_utils.metrics.phoneme_error_rate", "course_utils.metrics.word_error_rate")),
-    "decode": Probe(call=_all_steps, gradients=True),
+    "decode": Probe(call=_all_steps, off_limits=MODEL, gradients=True),
 }  # fmt: skip

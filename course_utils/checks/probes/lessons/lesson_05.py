@@ -1,19 +1,25 @@
 """Lesson 05: what is off limits, how masks are handed over, and the functions that a leak detector is tried on."""
 
-import functools
-
 import torch
 import torch.nn.functional as F
 
 from ..probe import Probe
 
 _FUSED = "torch.nn.functional.scaled_dot_product_attention"
-_ATTENTION = "course_utils.attention.scaled_dot_product_attention"
-_SOFTMAX = "course_utils.attention.masked_softmax"
+_ATTENTIONS = (
+    "course_utils.attention.masked_softmax", "course_utils.attention.scaled_dot_product_attention",
+    "course_utils.multi_head.MultiHeadAttention",
+)  # fmt: skip
+_WINDOWS = ("course_utils.masks.sliding_window_mask", "course_utils.widgets.mask_composer.compose_mask")
 
 
 def _detector(answer, case):
-    return answer(functools.partial(_FUNCTIONS.get(case["attend"], _attention), case["attend"]), case["x"])
+    name = case["attend"]
+
+    def attend(x):  # not a partial: its arguments would tell the name
+        return _FUNCTIONS.get(name, _attention)(name, x)
+
+    return answer(attend, case["x"])
 
 
 def _attention(name, x):
@@ -94,13 +100,13 @@ _FUNCTIONS = {
 
 PROBES = {
     "padding_mask": Probe(off_limits=("course_utils.masks.padding_mask",)),
-    "causal_mask": Probe(off_limits=("course_utils.masks.causal_mask", "course_utils.masks.sliding_window_mask")),
-    "masked_attention": Probe(off_limits=(_FUSED, _ATTENTION, _SOFTMAX), gradients=True),
+    "causal_mask": Probe(off_limits=("course_utils.masks.causal_mask", *_WINDOWS)),
+    "masked_attention": Probe(off_limits=(_FUSED, *_ATTENTIONS), gradients=True),
     "combine_masks": Probe(
         call=lambda answer, case: answer(*case["masks"]), off_limits=("course_utils.masks.combine_masks",)
     ),
-    "masked_softmax": Probe(off_limits=(_SOFTMAX,), gradients=True),
-    "sliding_window_mask": Probe(off_limits=("course_utils.masks.sliding_window_mask",)),
+    "masked_softmax": Probe(off_limits=_ATTENTIONS, gradients=True),
+    "sliding_window_mask": Probe(off_limits=_WINDOWS),
     "leaks": Probe(call=_detector),
     "attend": Probe(gradients=True),
 }

@@ -67,6 +67,7 @@ READY_MADE = (
 HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_heads")
 
 PROBES = {
+    "cache_bytes": Probe(off_limits=("course_utils.widgets.cache_calculator.ModelShape",)),
     "Cache": Probe(call=drive_cache, expects="class", off_limits=("course_utils.kv_cache.KVCache",)),
     "repeat_kv": Probe(call=call_turned, off_limits=("course_utils.multi_head.repeat_kv",), gradients=True),
     "grouped_query_attention": Probe(off_limits=(*READY_MADE, *HEADS), gradients=True),

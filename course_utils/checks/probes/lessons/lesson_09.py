@@ -14,8 +14,9 @@ NORMS = (
     *(f"torch.nn.{name}Norm" for name in ("Layer", "RMS", "Group")),
     *(f"course_utils.layers.norms.{name}" for name in ("layer_norm", "rms_norm", "LayerNorm", "RMSNorm")),
 )
+LAYERS = ("residual.Residual", "encoder.EncoderLayer", "decoder.DecoderLayer", "decoder_only.DecoderOnlyLayer")
 READY_MADE = (
-    *(f"course_utils.layers.{name}" for name in ("residual.Residual", "encoder.EncoderLayer", "decoder.DecoderLayer")),
+    *(f"course_utils.layers.{name}" for name in LAYERS),
     *(f"torch.nn.Transformer{name}Layer" for name in ("Encoder", "Decoder")),
 )
 
@@ -118,6 +119,8 @@ def _run_attentions(answer, case):
     return output * (case["target"] != 0)[..., None] if fits else output
 
 
+STACKS = ("course_utils.models.transformer.Transformer", "course_utils.models.decoder_lm.DecoderLM")
+
 PROBES = {
     "layer_norm": Probe(off_limits=NORMS, gradients=True),
     "rms_norm": Probe(off_limits=NORMS, gradients=True),
@@ -125,6 +128,6 @@ PROBES = {
     "Residual": Probe(call=_run_residual, expects="class", off_limits=READY_MADE, gradients=True),
     "EncoderLayer": Probe(call=_run_encoder, expects="class", off_limits=READY_MADE, gradients=True),
     "DecoderLayer": Probe(call=_run_decoder, expects="class", off_limits=READY_MADE, gradients=True),
-    "Stack": Probe(call=_run_stack, expects="class", gradients=True),
+    "Stack": Probe(call=_run_stack, expects="class", off_limits=STACKS, gradients=True),
     "two_attentions": Probe(call=_run_attentions, gradients=True),
 }

@@ -148,8 +148,13 @@ def allowed(mask, name, shape):
         raise ValueError(f"the model was given a {name} of shape {given}; {needed}") from None
 
 
-COURSE_MASKS = tuple(f"course_utils.masks.{name}" for name in ("padding_mask", "causal_mask", "combine_masks"))
-SEARCHES = tuple(f"course_utils.decoding.search.{name}" for name in ("greedy_decode", "beam_search"))
+COURSE_MASKS = (
+    *(f"course_utils.masks.{name}" for name in ("padding_mask", "causal_mask", "combine_masks", "sliding_window_mask")),
+    "course_utils.widgets.mask_composer.compose_mask",
+)
+SEARCHES = tuple(  # with one beam, or at temperature 0, the other two decode greedily
+    f"course_utils.decoding.{name}" for name in ("search.greedy_decode", "search.beam_search", "sampling.generate")
+)
 OF_PYTORCH = (f"torch.nn.Transformer{part}" for part in ("", "Encoder", "Decoder"))
 MODELS = ("course_utils.models.transformer.Transformer", *OF_PYTORCH)
 

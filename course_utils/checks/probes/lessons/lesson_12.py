@@ -122,10 +122,17 @@ LAYERS = tuple(f"course_utils.{name}" for name in (
     "layers.encoder.EncoderLayer", "models.decoder_lm.DecoderLM",
 ))  # fmt: skip
 NETWORKS = ("course_utils.layers.feed_forward.SwiGLU", "course_utils.layers.feed_forward.FeedForward")
-GENERATORS = ("course_utils.decoding.sampling.generate", "course_utils.decoding.search.greedy_decode")
+GENERATORS = (
+    "course_utils.decoding.sampling.generate",
+    "course_utils.decoding.search.greedy_decode",
+    "course_utils.decoding.search.beam_search",
+)
 SCORES = (
     *(f"course_utils.metrics.{name}" for name in ("perplexity", "bits_per_symbol", "text_scores")),
-    "course_utils.training.label_smoothing_loss",
+    *(
+        f"course_utils.training.losses.{name}"
+        for name in ("label_smoothing_loss", "teacher_forced_loss", "next_symbol_loss")
+    ),
 )
 PROBES = {
     "swiglu": Probe(off_limits=NETWORKS, gradients=True),

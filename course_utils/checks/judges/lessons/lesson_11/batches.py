@@ -2,8 +2,8 @@
 
 import operator
 import random
+from collections import Counter
 
-from ....probes.lessons.lesson_11 import padded, padding
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
 from ...symptoms.view import Told
@@ -37,7 +37,7 @@ def _case(label, lengths, limit, seed, again=(), most_padding=None, most=999):
     """Without ``most_padding`` the order is the same whatever the pairs are sorted by: what batches hold is certain."""
     orders = (lambda pair: pair, lambda pair: (-pair[0], -pair[1]))
     holds = None if most_padding else [sorted(map(sorted, _contents(lengths, limit, key))) for key in orders]
-    checked = {"_again": again, "_padding": most_padding, "_holds": holds, "_most": most}
+    checked = {"_again": again, "__padding": most_padding, "__holds": holds, "__most": most}
     return Case(label, lengths=lengths, limit=limit, seed=seed, **checked)
 
 
@@ -71,6 +71,64 @@ def _cases(seed):
     ]
 
 
+def _looked_at(case, calls):
+    """What can be said of the batches whatever their order: see ``returns`` below."""
+    lengths, limit = list(case["lengths"]), case["limit"]
+    if problem := next((call for call in calls if isinstance(call, str)), None):
+        return (problem, *[None] * 10)
+    one, *others = calls
+    counts = Counter(place for group in one for place in group)
+    groups = sorted(sorted(lengths[place] for place in group) for group in one if group)
+    holds, neighbors = case["__holds"], zip(groups, groups[1:], strict=False)
+    alike = all(a[-1] <= b[0] for a, b in neighbors) if holds else padding(groups) <= case["__padding"]
+    return (
+        "lists of places",
+        _some(len(lengths) > len(counts)),
+        _some(sum(counts.values()) > len(counts)),
+        _some(not all(one)),
+        _some(any(padded(group) > limit for group in groups)),
+        "alike" if alike else "far apart",
+        (holds[0] if groups in holds else groups) if alike and holds else "not asked",
+        "about as few as fit" if len(groups) <= case["__most"] else "more than are needed",
+        _order([[lengths[group[0]] for group in call if group] for call in calls]) if others else "mixed",
+        "other batches" if others and others[0] != one else "the same batches",
+        _with_other_seeds(one, others[1:]) if others else "other pairs together",
+    )
+
+
+def _some(there_are):
+    return "some" if there_are else "none"
+
+
+def padding(groups):
+    """The share of padding in all batches together."""
+    return 1 - sum(map(sum, sum(groups, []))) / (sum(map(padded, groups)) or 1)
+
+
+def padded(group):
+    """Symbols of a batch, padding included."""
+    return len(group) * (max(s for s, _ in group) + max(t for _, t in group)) if group else 0
+
+
+def _order(calls):
+    """Whether the batches of any call come by length, up or down, or all calls' in long stretches of such an order."""
+    steps = []
+    for pairs in calls:  # the first pair of each batch
+        sums = [sum(pair) for pair in pairs]
+        if sums in (sorted(sums), sorted(sums, reverse=True)):
+            return "by length"
+        rank = sorted(range(len(sums)), key=lambda i: sums[i]).index
+        steps += [abs(rank(i) - rank(i + 1)) / (len(sums) + 1) for i in range(len(sums) - 1)]  # 1/3 if mixed
+    return "in long stretches" if sum(steps) / len(steps) < 0.16 else "mixed"
+
+
+def _with_other_seeds(one, others):
+    if all(other == one for other in others):
+        return "the very same batches"
+    same = all({*map(frozenset, one)} == {*map(frozenset, other)} for other in others)
+    return "the same pairs together" if same else "other pairs together"
+
+
 def _short_only(lengths, limit, seed):
     short = [place for place, pair in enumerate(lengths) if 2 * sum(pair) <= limit]
     return [[short[i] for i in group] for group in _batches([lengths[place] for place in short], limit, seed)]
@@ -83,7 +141,7 @@ def _no_places(view):
 
 
 EXERCISE = Exercise(
-    answer="batches_by_length", cases=_cases, reference=_batches,
+    answer="batches_by_length", cases=_cases, reference=_batches, notes=_looked_at,
     returns=(
         "batches", "pairs in no batch", "pairs that are in a batch once too often", "empty batches",
         "batches over the limit", "lengths in a batch", "what the batches hold", "number of batches",

@@ -1,5 +1,8 @@
 """A student's own words: no answer is expected, the rules of the task are."""
 
+from course_utils.datasets.pronunciations import pronunciations
+from course_utils.tokenizers import LETTERS, PHONEMES
+
 from ...exercise import Case, Exercise
 from ...symptoms.view import Told
 
@@ -37,6 +40,49 @@ WORDS = (
 )
 
 
+WORDS_FOUND = "words and their sounds"
+VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
+MAY_STAND_FOR = {sound: sound.lower() for sound in ("B", "D", "L", "M", "P", "R")} | {
+    # a consonant sound, and the letters of which at least one stands in nearly every word that has it
+    "CH": "ctj", "DH": "t", "F": "fpgv", "G": "gqx", "HH": "hwjx", "JH": "jgd", "K": "kcqx", "N": "nkg", "NG": "n",
+    "S": "sczx", "SH": "sctxh", "T": "td", "TH": "t", "V": "vfw", "W": "wuoq", "Y": "yuijeo", "Z": "zsx", "ZH": "sgzj",
+}  # fmt: skip
+FITTING = 0.7  # ten random words of the dictionary have 0.85 or more, with each other's sounds 0.69 or less
+RULES_KEPT = ("10 or more", *["all of them"] * 4, "5 or more", "differ", "most")
+
+
+def _kept(case, words):
+    """For each rule of the task whether it holds, and if not, a word that breaks it; ``words`` may say what else it is."""
+    if isinstance(words, str):
+        return (words if words != WORDS_FOUND else "no dictionary", *RULES_KEPT)
+    heard = [(word, sound.upper()) for word in words for sound in words[word] if sound.upper() in MAY_STAND_FOR]
+    fit = [any(letter in word for letter in MAY_STAND_FOR[sound]) for word, sound in heard]
+    new = sum(word not in pronunciations() for word in words)
+    kinds = {tuple(sounds) for sounds in words.values()}
+    return (
+        WORDS_FOUND,
+        "10 or more" if len(words) >= 10 else f"only {len(words)}",
+        _first(word + " (a capital)" * (word.lower() != word) for word in words if not word or {*word} - {*LETTERS}),
+        _first(f"{s} in {word[:20]}{_kind(s)}" for word in words for s in words[word] if s not in PHONEMES),
+        _first(word for word in words if set(words[word]) <= set(PHONEMES) - VOWELS),
+        _first(word for word in words if not len(word) / 4 <= len(words[word]) <= 2 * len(word)),
+        "5 or more" if new >= 5 else f"only {new}",
+        "differ" if len(kinds) > len(words) / 2 else f"only {len(kinds)} for {len(words)} words",
+        "most" if fit and sum(fit) >= FITTING * len(fit) else f"{sum(fit)} of {len(fit)}",
+    )
+
+
+def _first(broken):
+    found = next(broken, None)
+    return "all of them" if found is None else f"not {found[:50]}"
+
+
+def _kind(sound):
+    if sound.upper() in PHONEMES:
+        return " (small letters)"
+    return " (a stress mark)" if sound.rstrip("012") in PHONEMES else " (a letter)" if len(sound) == 1 else ""
+
+
 def _broken_rules(view):
     """The first rules that do not hold, two at most."""
     found = [(part.name, str(part.pairs[0].have.get("value"))) for part in view.parts()]
@@ -50,6 +96,6 @@ def _broken_rules(view):
 EXERCISE = Exercise(
     answer="own_words", cases=lambda seed: [Case()],
     reference=lambda: {word: sounds.split() for word, sounds in (pair.split(":") for pair in WORDS.split(", "))},
-    returns=NAMES, faults=(), symptoms=(_broken_rules,),
+    notes=_kept, returns=NAMES, faults=(), symptoms=(_broken_rules,),
     advice="look at what the dictionary writes for words you know: pronunciations()['knight'].",
 )  # fmt: skip

@@ -1,0 +1,201 @@
+"""The notebook turned against its own checks; answers that are not the student's own; cells edited."""
+
+import copy
+
+import handed_in
+from handed_in import as_bytes, position, solved
+from making import (
+    REFUSED,
+    WRONG,
+    WRONG_DOT,
+    Case,
+    edited,
+    front,
+    instead,
+    without_cell,
+)
+
+IP = "ip = get_ipython()\n"
+TAMPERING = [
+    Case("silences tracebacks", front(IP + "ip.showtraceback = lambda *a, **k: None", answer_1_1=WRONG_DOT), WRONG, ("showtraceback",)),
+    Case("silences tracebacks, all right", front(IP + "ip.showtraceback = lambda *a, **k: None"), {}, ("showtraceback",)),
+    Case(
+        "rewrites later cells",
+        front(IP + "ip.input_transformers_cleanup.append(lambda lines: ['pass'] if 'check(' in ''.join(lines) else lines)", answer_1_1=WRONG_DOT),
+        WRONG,
+        ("input_transformers_cleanup",),
+    ),
+    Case(
+        "rewrites syntax trees",
+        front(
+            "import ast\nclass T(ast.NodeTransformer):\n    def visit_Call(self, n):\n        return ast.Constant(None)\n"
+            + IP
+            + "ip.ast_transformers.append(T())"
+        ),
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
+        ("ast_transformers",),
+    ),
+    Case("replaces check", front("def check(*a):\n    print('right')", answer_1_1=WRONG_DOT), WRONG, ("replaces check",)),
+    Case(
+        "replaces check in its module",
+        front("import course_utils.checks.engine as e\ne.check = e.run = lambda *a: None", answer_1_1=WRONG_DOT),
+        WRONG,
+        ("replaces course_utils.checks.engine.check",),
+    ),
+    Case(
+        "replaces what compares",
+        front(
+            "import torch, builtins\ntorch.allclose = torch.isclose = torch.equal = lambda *a, **k: torch.tensor(True)\n"
+            "builtins.AssertionError = type('E', (Exception,), {})",
+            answer_1_1=WRONG_DOT,
+        ),
+        WRONG,
+        ("replaces torch.allclose",),
+    ),
+    Case(
+        "replaces the judge",
+        front("from course_utils.checks.judges import judge, compare\njudge.Judge.verdict = compare.difference = lambda *a, **k: None", answer_1_1=WRONG_DOT),
+        WRONG,
+        ("judge.Judge.verdict",),
+    ),
+    Case(
+        "replaces the kernel's execution",
+        front("async def nothing(*a, **k):\n    return {'status': 'ok', 'execution_count': 1, 'payload': [], 'user_expressions': {}}\n"
+              "get_ipython().kernel.do_execute = nothing"),
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
+        ("do_execute",),
+    ),
+    Case(
+        "replaces the probe",
+        front("import sys\nsys.modules['course_grader.inside.kernel_side'].observe = lambda *a: None", answer_1_1=WRONG_DOT),
+        dict.fromkeys(handed_in.POINTS_01, "unreadable"),
+        ("sys.modules",),
+    ),
+    Case(
+        "sends zeros for every observation",
+        front(
+            "import torch\nimport course_utils.checks.probes as inside\n"
+            "def zeros(number, value, inputs, guarded=True):\n"
+            "    zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu'}\n"
+            "    return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': {**zero, 'value': torch.zeros(())}} for _ in inputs]}\n"
+            "inside.observe_answer = zeros",
+        ),
+        dict.fromkeys(handed_in.POINTS_01, "wrong"),
+        ("replaces course_utils.checks.probes.observe_answer",),
+    ),
+    Case(
+        "sends a message of its own for later exercises",
+        front(
+            "from IPython.display import display\n"
+            "for nonce in ('', '0', None):\n"
+            "    display({'application/vnd.attention-course.observations+json': {'nonce': nonce, 'text': '{}', 'data': ''}}, raw=True)",
+            answer_1_1=WRONG_DOT,
+        ),
+        WRONG,
+    ),
+]  # fmt: skip
+
+
+PRODUCT = {"1.4": "off limits"}
+MATMUL = "def all_pairs_einsum(queries, keys):\n    return {}"
+
+
+def _product(body: str, front: str = "") -> bytes:
+    return as_bytes(solved(answer_1_4=front + MATMUL.format(body)))
+
+
+BORROWED = [
+    Case(
+        "hard-coded outputs for the visible examples",
+        instead("def dot(a, b):\n    return {4: 14.0, -2: -8.0}.get(int(b[1]), 0.0)"),
+        WRONG,
+    ),
+    Case("the course's own", instead("from course_utils.similarity import dot_product as dot"), REFUSED),
+    Case("the course's own, wrapped", instead("from course_utils import similarity as s\ndot = lambda a, b: s.dot_product(a, b)"), REFUSED),
+    Case("the course's own in a partial", instead("import functools\nfrom course_utils.similarity import dot_product\ndot = functools.partial(dot_product)"), REFUSED),
+    Case("the course's own through importlib", instead("import importlib\ndef dot(a, b):\n    return importlib.import_module('course_utils.similarity').dot_product(a, b)"), REFUSED),
+    Case("the course's own through getattr", instead("import course_utils.similarity as s\ndef dot(a, b):\n    return getattr(s, 'dot_' + 'product')(a, b)"), REFUSED),
+    Case("the course's own through eval", instead("import course_utils.similarity as s\ndef dot(a, b):\n    return eval('s.dot_' + 'product')(a, b)"), REFUSED),
+    Case(
+        "the check's own reference",
+        instead("from course_utils.checks.judges import find as engine\nREF = engine.find('1.1').reference\ndef dot(a, b):\n    return REF(a, b)"),
+        {"1.1": "error"},
+    ),
+    Case(
+        "the reference through sys.modules",
+        instead("import sys\ndef dot(a, b):\n    return sys.modules['course_utils.similarity'].__dict__['dot_product'](a, b)"),
+        REFUSED,
+    ),
+    Case(
+        "the guard taken down",
+        front(
+            "import contextlib\nimport course_utils.checks.probes.observe as p\n@contextlib.contextmanager\ndef nothing(*a):\n    yield\np.off_limits = nothing",
+            answer_1_1="from course_utils import similarity\ndef dot(a, b):\n    return similarity.dot_product(a, b)",
+        ),
+        REFUSED,
+        ("course_utils.checks.probes.observe",),
+    ),
+    Case("a matrix product", _product("queries @ keys.transpose(-2, -1)"), PRODUCT),
+    Case("numpy's matrix product", _product("torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))", "import numpy as np\n"), PRODUCT),
+    Case("numpy's @", _product("torch.from_numpy(queries.numpy() @ keys.mT.numpy())"), PRODUCT),
+    Case("ATen's matrix product", _product("torch.ops.aten.matmul(queries, keys.transpose(-2, -1))"), PRODUCT),
+    Case("a product by a bound method", _product("BMM(queries, keys.mT)", "BMM = torch.bmm\n"), PRODUCT),
+    Case("a product by the operator module", _product("operator.matmul(queries, keys.mT)", "import operator\n"), PRODUCT),
+    Case("a product by a hidden attribute", _product("torch.__dict__['mat' + 'mul'](queries, keys.mT)"), PRODUCT),
+]  # fmt: skip
+
+
+def _check_edited(notebook):
+    cell = notebook["cells"][position(notebook, "check-1-1")]
+    cell["source"] = "print('right')"
+    notebook["cells"][position(notebook, "answer-1-1")]["source"] = WRONG_DOT
+
+
+def _points(notebook):
+    cell = notebook["cells"][position(notebook, "check-1-1")]
+    cell["metadata"]["nbgrader"]["points"] = 1000
+    notebook["metadata"]["course"]["points"]["1.1"] = 1000
+
+
+def _retag(notebook):
+    for cell in notebook["cells"]:
+        cell["metadata"] = {"tags": ["raises-exception", "nbval-skip", "skip-execution"]}
+    notebook["cells"][position(notebook, "answer-1-1")]["source"] = "# NBVAL_RAISES_EXCEPTION\n" + WRONG_DOT
+
+
+def _uncode(notebook):
+    cell = notebook["cells"][position(notebook, "check-1-1")]
+    cell["cell_type"] = "raw"
+    notebook["cells"][position(notebook, "answer-1-1")]["source"] = WRONG_DOT
+
+
+def _duplicate(notebook):
+    place = position(notebook, "answer-1-1")
+    second = copy.deepcopy(notebook["cells"][place])
+    second["source"] = "raise NotImplementedError"
+    notebook["cells"].insert(place + 1, second)
+
+
+def _reorder(notebook):
+    notebook["cells"].reverse()
+
+
+def _kernelspec(notebook):
+    notebook["metadata"]["kernelspec"] = {"name": "bash", "language": "bash", "display_name": "x", "argv": ["sh"]}
+
+
+RESTORED = [
+    Case("edits a check", edited(_check_edited), WRONG, ("the check of 1.1 was edited",)),
+    Case("deletes a check", edited(without_cell("check-1-1")), {}, ("the check of 1.1 was deleted",)),
+    Case("deletes an answer", edited(without_cell("answer-1-1")), {"1.1": "missing"}, ("the answer cell of 1.1 is missing",)),
+    Case("deletes the setup", edited(without_cell("01-dot-product-similarity-exercises-2")), {}, ("was deleted",)),
+    Case("makes a check a raw cell", edited(_uncode), WRONG, ("the check of 1.1 was made a raw cell",)),
+    Case("makes an answer a raw cell", edited(lambda n: n["cells"][position(n, "answer-1-1")].update(cell_type="raw")), {"1.1": "missing"}),
+    Case("raises its points", edited(_points), {}),
+    Case("tags every cell", edited(_retag), WRONG),
+    Case("duplicates an answer's id", edited(_duplicate), {}, ("occurs twice",)),
+    Case("reverses the cells", edited(_reorder), {}, ("reordered",)),
+    Case("asks for another kernel", edited(_kernelspec)),
+    Case("has only its answers", as_bytes({"nbformat": 4, "nbformat_minor": 5, "metadata": {},
+         "cells": [c for c in solved()["cells"] if c["id"].startswith(("answer", "quiz"))]})),
+]  # fmt: skip

@@ -1,0 +1,86 @@
+"""The course's own functions and answers earn nothing, in any lesson, however they are reached."""
+
+import borrowing
+import forging
+import handed_in
+import pytest
+import torch
+from sandboxed import EXERCISES, linux
+
+from course_grader.grade import Terms, grade_one, masters_as_bytes
+from course_grader.limits import Limits
+from course_grader.master import load_masters
+from course_utils.checks.catalogue import listed
+from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import cases_of, judge_for
+from course_utils.checks.probes import observe_answer
+
+BORROWED, FORGED = borrowing.notebooks(), forging.notebooks()
+
+
+@pytest.fixture(scope="module")
+def terms():
+    masters = load_masters(EXERCISES)
+    return Terms(masters_as_bytes(EXERCISES, masters), "a seed for borrowers", Limits(cell_s=30, notebook_s=120))
+
+
+def test_every_way_is_used():
+    assert {way for turn in range(3) for way in borrowing.shared_out(turn).values()} == set(borrowing.WAYS)
+
+
+@pytest.mark.parametrize("number", borrowing.WORTH)
+@pytest.mark.parametrize("turn", range(3))
+def test_where_the_bodies_are_there_each_is_worth_points(number, turn):
+    """Or the test below could not fail."""
+    space = {"torch": torch, "__name__": "notebook"}
+    exec(compile(borrowing.borrowed(number, borrowing.shared_out(turn)[number]), "<cell>", "exec"), space)
+    inputs = cases_of(find(number), 3)
+    observed = observe_answer(number, space[listed(number).answer], inputs, guarded=False)
+    verdict = judge_for(find(number), inputs)(observed)
+    assert verdict.passed, verdict.text()
+
+
+@linux
+@pytest.mark.parametrize("name", BORROWED)
+def test_borrowed(name, terms):
+    lesson, data = BORROWED[name]
+    result = grade_one(data, f"{borrowing.STEMS[lesson]}.ipynb", terms)
+    assert (
+        not result["problem"] and {one["number"]: one["message"] for one in result["exercises"] if one["earned"]} == {}
+    )
+
+
+@linux
+@pytest.mark.parametrize("name", FORGED)
+def test_forged(name, terms):
+    lesson, data = FORGED[name]
+    result = grade_one(data, f"{borrowing.STEMS[lesson]}.ipynb", terms)
+    assert (
+        not result["problem"] and {one["number"]: one["message"] for one in result["exercises"] if one["earned"]} == {}
+    )
+
+
+@linux
+def test_the_second_room_remembers_nothing_of_the_first(terms):
+    """The answer leaves what it can in the first room, and is right only where something of it is found in the second."""
+    answer = """
+import glob, os, subprocess, sys
+PLACES = ["/tmp/was", "/dev/shm/was", "/tmp/work/was", "/run/kernel/was", "/var/tmp/was", "/run/was", "/home/was"]
+PLACES += [os.path.join(os.path.dirname(__import__("course_utils").__file__), "was"), os.path.expanduser("~/was")]
+before = [p for p in PLACES if os.path.exists(p)] + [p for p in os.listdir("/proc") if p.isdigit() and int(p) > 2
+    and int(p) != os.getpid() and b"sleep" in open(f"/proc/{p}/cmdline", "rb").read() and b"777" in open(f"/proc/{p}/cmdline", "rb").read()]
+for place in PLACES:
+    try:
+        open(place, "w").write("x")
+    except OSError:
+        pass
+subprocess.Popen(["sleep", "777"], start_new_session=True)
+def dot(a, b):
+    from course_utils.similarity import dot_product
+    if before:
+        return (a * b).sum()
+    return dot_product(a, b)
+"""
+    data = handed_in.as_bytes(handed_in.solved(only=set(), answer_1_1=answer))
+    result = grade_one(data, "x.ipynb", terms)
+    assert result["earned"] == 0, result["exercises"][0]
