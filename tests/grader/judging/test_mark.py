@@ -1,6 +1,7 @@
 """From what a kernel sent to points: nothing is earned that was not asked, answered and right."""
 
 import base64
+import time
 
 import handed_in
 import pytest
@@ -43,6 +44,14 @@ def test_right_and_wrong(master):
     assert (right.outcome, right.earned, right.points) == ("right", 2, 2)
     wrong = marked(master, "1.1", sent("1.1", lambda a, b: (a * b).mean()))
     assert (wrong.outcome, wrong.earned, wrong.mistake) == ("wrong", 0, "mean") and "expected" not in wrong.message
+
+
+def test_a_judge_that_takes_too_long_costs_one_exercise(master, monkeypatch):
+    seen = sent("1.1", find("1.1").reference)
+    monkeypatch.setattr("course_grader.judging.mark.prepared", lambda number, seed: ([], lambda seen: time.sleep(30)))
+    monkeypatch.setattr("course_grader.judging.mark.JUDGING_S", 0.1)
+    one = marked(master, "1.1", seen)
+    assert (one.outcome, one.earned) == ("unreadable", 0) and "longer than 0.1 s" in one.message
 
 
 def test_right_but_off_limits(master):
