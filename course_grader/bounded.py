@@ -1,17 +1,20 @@
 """Trusted work on what strangers wrote, in a process of its own that is ended when it takes too long or too much memory."""
 
+import contextlib
 import gc
 import os
 import pickle
 import select
 import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 MIB = 2**20
 SECONDS, MEMORY_MB = 10.0, 512
+AGAIN_S = 1.0
 CAN_FORK = sys.platform == "linux"
 
 
@@ -41,7 +44,7 @@ def bounded(work: Callable[..., Any], *arguments: Any, seconds: float = SECONDS,
     if child == 0:
         try:
             os.close(reading)
-            _in_the_child(writing, memory_mb, work, arguments)
+            _in_the_child(writing, seconds, memory_mb, work, arguments)
         finally:
             os._exit(1)
     os.close(writing)
@@ -61,9 +64,47 @@ def bounded(work: Callable[..., Any], *arguments: Any, seconds: float = SECONDS,
     raise found
 
 
-def _in_the_child(writing: int, memory_mb: int, work: Callable, arguments: tuple) -> None:
+@contextlib.contextmanager
+def time_bound(seconds: float = SECONDS) -> Iterator[None]:
+    """End what runs in the ``with`` block by an exception when it takes too long: for work that cannot be forked.
+
+    It works in a process's main thread, where signals arrive, and does nothing elsewhere (nor on Windows). What is inside may
+    be left half done. A bound within a bound ends with the earlier of the two.
+
+    Args:
+        seconds: How long it may take.
+
+    Raises:
+        TooMuch: It took longer.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: object) -> None:
+        raise TooMuch(f"reading or judging it took longer than {seconds:g} s")
+
+    started, outer = time.monotonic(), signal.getitimer(signal.ITIMER_REAL)[0]
+    if 0 < outer <= seconds:  # the bound around this one ends first
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_S)  # again, should somebody inside have caught the first
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if outer:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - started)), AGAIN_S)
+
+
+def _in_the_child(writing: int, seconds: float, memory_mb: int, work: Callable, arguments: tuple) -> None:
     import resource
 
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds + AGAIN_S)  # should its parent be gone by then
     gc.disable()  # looking through millions of small objects for cycles takes longer than making them
     with open("/proc/self/statm") as file:
         present = int(file.read().split()[0]) * resource.getpagesize()

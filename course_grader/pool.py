@@ -1,15 +1,14 @@
-"""Grading on this machine's cores: a process for each job, replaced when it dies."""
+"""Grading on this machine's cores: a process for each job, replaced when it dies and ended when it takes too long."""
 
+import contextlib
 import multiprocessing
 import os
 import queue
 import signal
 import threading
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 
 import torch
 
@@ -17,6 +16,12 @@ from .grade import Terms, grade_one, own_fork_server, unreadable
 from .submissions.submission import Submission
 
 TRIES = 2
+START_S = 120.0  # loading PyTorch on a busy machine included
+BEYOND_S = 60.0  # what grading may take on top of the notebook's own limit
+
+
+class NoGradingProcess(RuntimeError):
+    """A process to grade in could not be started."""
 
 
 @dataclass(frozen=True)
@@ -38,35 +43,29 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
         tasks: What to grade.
         terms: As for the whole class.
         jobs: How many at a time.
+
+    Raises:
+        NoGradingProcess: A grading process could not be started.
     """
     source, taking, done = iter(tasks), threading.Lock(), queue.Queue(maxsize=2 * jobs)
     stopped = threading.Event()
+    graders = [Grader(terms) for _ in range(jobs)]
 
-    def work() -> None:
-        pool = _pool(terms.sandbox)
+    def work(grader: Grader) -> None:
         try:
             while not stopped.is_set():
                 with taking:
                     task = next(source, None)
                 if task is None:
                     return
-                for left in reversed(range(TRIES)):
-                    try:
-                        result = pool.submit(grade_one, task.data, task.submission.label, terms).result()
-                        break
-                    except BrokenProcessPool:
-                        pool.shutdown(wait=False)
-                        pool = _pool(terms.sandbox)
-                        if not left:
-                            result = lost(terms)
-                done.put((task, result))
+                done.put((task, grader.grade(task)))
         except BaseException as problem:  # the class must not wait for a thread that is gone
             done.put(problem)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            grader.close()
             done.put(None)
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+    threads = [threading.Thread(target=work, args=(grader,), daemon=True) for grader in graders]
     for thread in threads:
         thread.start()
     try:
@@ -81,8 +80,111 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
                 yield item
     finally:
         stopped.set()
-        for process in multiprocessing.active_children():
-            process.kill()
+        for grader in graders:
+            grader.stop()
+
+
+class Grader:
+    """A grading process, and another one when it has died; started when there is something to grade.
+
+    Args:
+        terms: As for the whole class.
+        serve: What the process runs, with its end of a pipe and the terms.
+    """
+
+    def __init__(self, terms: Terms, serve: Callable[[Connection, Terms], None] | None = None) -> None:
+        self.terms, self.serve = terms, serve or _serve
+        self.most_s = terms.limits.notebook_s + BEYOND_S
+        self.process: multiprocessing.Process | None = None
+        self._pipe: Connection | None = None
+        self._stopped = False
+
+    def grade(self, task: Task) -> dict:
+        """The result of one submission, whatever becomes of the process.
+
+        Raises:
+            NoGradingProcess: None could be started, or it was stopped.
+        """
+        for _ in range(TRIES):
+            if self.process is None or not self.process.is_alive():
+                self.start()
+            try:
+                self._pipe.send((task.data, task.submission.label))
+                answer = self._answer(self.most_s)
+            except (OSError, EOFError):  # it died
+                self.close()
+                continue
+            if answer is None:
+                self.close()
+                problem = f"grading it took more than {self.most_s:.0f} s and was ended; grade it by hand"
+                return unreadable(problem, self.terms)
+            return answer
+        return lost(self.terms)
+
+    def start(self) -> None:
+        """Start a process and wait until it is ready.
+
+        Raises:
+            NoGradingProcess: It ended, said nothing for a long time, or could not be made.
+        """
+        self.close()
+        if self._stopped:
+            raise NoGradingProcess("grading was stopped")
+        context = _context()
+        try:
+            self._pipe, theirs = context.Pipe()
+            with theirs:
+                process = context.Process(target=self.serve, args=(theirs, self.terms), daemon=True)
+                process.start()
+            self.process = process
+            if self._stopped:
+                self.kill()
+            ready = self._answer(START_S)
+        except (OSError, EOFError) as problem:
+            why = f"{type(problem).__name__} {problem}"
+            if self.process is not None:
+                self.process.join(1)
+                why = f"it ended at once, with exit code {self.process.exitcode}; its own error stands above"
+            self.close()
+            raise NoGradingProcess(
+                f"no grading process could be started: {why}; if memory is short, lower --jobs"
+            ) from None
+        if ready is None:
+            self.close()
+            raise NoGradingProcess(
+                f"a grading process was not ready after {START_S:.0f} s; on a busy machine lower --jobs"
+            )
+
+    def _answer(self, seconds: float) -> object | None:
+        """What the process says; None if it says nothing for so long.
+
+        Raises:
+            EOFError, OSError: It died.
+        """
+        if not wait([self._pipe, self.process.sentinel], seconds):
+            return None
+        return self._pipe.recv()
+
+    def stop(self) -> None:
+        """End the process at once and start no other. May be called by any thread."""
+        self._stopped = True
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process at once."""
+        process = self.process
+        if process is not None:
+            with contextlib.suppress(ValueError, AttributeError):
+                process.kill()
+
+    def close(self) -> None:
+        """End the process and let go of it."""
+        self.kill()
+        if self.process is not None:
+            self.process.join()
+        if self._pipe is not None:
+            self._pipe.close()
+        self.process = self._pipe = None
 
 
 def lost(terms: Terms) -> dict:
@@ -90,21 +192,26 @@ def lost(terms: Terms) -> dict:
     return unreadable(f"the process that graded it died {TRIES} times; grade it by hand", terms)
 
 
-def _pool(sandbox: bool) -> ProcessPoolExecutor:
+def _context() -> multiprocessing.context.BaseContext:
     kind = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(kind)
     if kind == "forkserver":
         context.set_forkserver_preload([f"{__package__}.grade"])  # PyTorch is loaded once for all grading processes
-    return ProcessPoolExecutor(1, mp_context=context, initializer=_settle, initargs=(sandbox,))
+    return context
 
 
-def _settle(sandbox: bool) -> None:
+def _serve(pipe: Connection, terms: Terms) -> None:
     """In a grading process: one thread for torch, no Ctrl-C of its own, and an end when the main process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sandbox:
+    if terms.sandbox:
         own_fork_server().start()  # it loads PyTorch while the first submission is read
     torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    pipe.send("ready")
+    with contextlib.suppress(EOFError):
+        while True:
+            data, label = pipe.recv()
+            pipe.send(grade_one(data, label, terms))
 
 
 def _end_with_parent() -> None:

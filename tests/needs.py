@@ -9,6 +9,7 @@ Linux's), its tests are plain skips. For another thing that may be missing, add 
 """
 
 import functools
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -78,8 +79,31 @@ def sudo() -> str:
     return "" if os.geteuid() == 0 else "sudo "
 
 
+def node_to_add() -> str:
+    """Node runs the functions of the widgets' JavaScript modules."""
+    return "" if shutil.which("node") else install("nodejs")
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def browser() -> str | None:
+    """Where a browser is that playwright can steer."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def browser_to_add() -> str:
+    """Both are needed: a browser, and playwright to steer it."""
+    parts = [] if browser() else [install("chromium")]
+    if importlib.util.find_spec("playwright") is None:
+        parts.append(f"{sys.executable} -m pip install -c constraints.txt -e '.[browser]'")
+    return " && ".join(parts)
+
+
 NEEDS = {
     "sandbox": Need("the grader's sandbox", sandbox_to_add, only_on=("linux",)),
+    "node": Need("the widgets' arithmetic in JavaScript", node_to_add),
+    "browser": Need("the widgets in a browser", browser_to_add, only_on=("linux",)),
 }
 
 

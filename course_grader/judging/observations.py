@@ -5,14 +5,18 @@ import binascii
 import re
 
 import safetensors
+import torch
 from torch import Tensor
 
-from course_utils.checks.probes.codec import MAX_DEPTH, Tree, unpack
+from course_utils.checks.probes.codec import CARRIED_DTYPES, MAX_DEPTH, Tree, unpack
+
+from ..limits import MOST_PARTS
 
 NUMBERS = {
     "int": re.compile(r"-?\d{1,3100}"),
     "float": re.compile(r"-?(inf|nan|\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,4})?)"),
 }
+UNSIGNED = {getattr(torch, name) for name in ("uint16", "uint32", "uint64")}  # of numpy's arrays only
 MAX_CASES = 1_000
 DEEPEST = MAX_DEPTH + 1  # what lies deeper is described by its type
 OUTCOMES = ("returned", "raised", "off limits")
@@ -31,9 +35,10 @@ def take_apart(payload: dict) -> Tree:
     text, data = payload.get("text"), payload.get("data")
     if not isinstance(text, str) or not isinstance(data, str):
         raise Malformed("no text or no data")
+    _require(sum(map(text.count, "[{,")) <= MOST_PARTS, "too many parts")
     try:
         tree = unpack(text, base64.b64decode(data, validate=True))
-    except (ValueError, RecursionError, binascii.Error, safetensors.SafetensorError) as problem:
+    except (ValueError, TypeError, RuntimeError, binascii.Error, safetensors.SafetensorError) as problem:
         raise Malformed(str(problem)[:200]) from None
     try:
         _observations(tree)
@@ -51,7 +56,7 @@ def _observations(tree: Tree) -> None:
     _require(isinstance(tree.get("name", ""), str), "name")
     _require(len(tree["cases"]) <= MAX_CASES, "too many cases")
     for case in tree["cases"]:
-        _require(case["outcome"] in OUTCOMES, "outcome")
+        _require(isinstance(case, dict) and case["outcome"] in OUTCOMES, "outcome")
         _require(
             isinstance(case["changed"], list) and all(isinstance(name, str) for name in case["changed"]), "changed"
         )
@@ -71,6 +76,7 @@ def _beside(case: dict) -> None:
         pairs = case["gradients"]["value"] if case["gradients"]["kind"] == "dict" else []
         _require(all(key["kind"] == "str" for key, _ in pairs), "gradients")
     again = case.get("again")
+    _require(again is None or isinstance(again, dict), "again")
     if again is not None and "kind" in again:
         _value(again, DEEPEST)
     elif again is not None:
@@ -78,7 +84,7 @@ def _beside(case: dict) -> None:
 
 
 def _value(tree: Tree, depth: int) -> None:
-    _require(depth > 0, "too deep")
+    _require(depth > 0 and isinstance(tree, dict), "too deep, or no value")
     kind, value = tree["kind"], tree.get("value")
     if kind in ("list", "tuple"):
         _require(isinstance(value, list), kind)
@@ -92,7 +98,10 @@ def _value(tree: Tree, depth: int) -> None:
     elif kind in ("tensor", "array"):
         _require(all(isinstance(tree[part], str) for part in ("dtype", "device")), kind)
         _require(isinstance(tree["shape"], list) and all(type(size) is int for size in tree["shape"]), "shape")
-        _require(value is None or isinstance(value, Tensor), kind)
+        _require("value" in tree and (value is None or isinstance(value, Tensor)), kind)
+        _require(
+            value is None or value.dtype in CARRIED_DTYPES or (kind == "array" and value.dtype in UNSIGNED), "dtype"
+        )
         _require(value is None or str(value.dtype).removeprefix("torch.") == tree["dtype"] or kind == "array", "dtype")
     elif kind in ("int", "float"):
         _require(isinstance(value, str) and NUMBERS[kind].fullmatch(value) is not None, kind)

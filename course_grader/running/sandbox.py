@@ -13,7 +13,8 @@ import threading
 from pathlib import Path
 
 from ..inside.kernel_side import SCRATCH, SOCKETS
-from ..limits import Limits
+from ..limits import MIB, Limits
+from . import memory
 from .room import LIBRARY
 from .room import room as make_room
 
@@ -21,11 +22,14 @@ GRADER = Path(__file__).resolve().parent.parent
 EXERCISES = GRADER.parent / "exercises"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
-HOLDER = ("sh", "-c", "echo; exec sleep infinity")  # says that all mounts are in place, and keeps the sandbox open
+# Says that all mounts are in place, and keeps the sandbox open as long as its maker holds the other end of its input: the system
+# closes that end whenever and however the maker dies. (--die-with-parent kills bubblewrap while the sandbox's first process may
+# still wait for word from it, which then waits for ever.)
+HOLDER = ("sh", "-c", "echo; exec cat > /dev/null")
+WRITABLE = ("/tmp", "/dev/shm")
 FIRST_USER = 64_000  # unprivileged user ids, one for each sandbox, where the grader itself runs as root
 MOST_SANDBOXES = 1_000
 GONE_S = 20.0
-MIB = 2**20
 
 
 class NoSandbox(RuntimeError):
@@ -40,7 +44,7 @@ def command(limits: Limits, own_user: bool, room: Path) -> list[str]:
         own_user: Make a user namespace (the grader is not root).
         room: The library as it may be seen.
     """
-    arguments = [shutil.which("bwrap"), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
+    arguments = [shutil.which("bwrap"), "--new-session", "--clearenv", "--hostname", "sandbox"]
     arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if own_user:
         arguments += ["--unshare-user", "--disable-userns"]
@@ -52,7 +56,12 @@ def command(limits: Limits, own_user: bool, room: Path) -> list[str]:
     for path in SETTINGS:
         arguments += ["--ro-bind-try", path, path]
     arguments += ["--proc", "/proc", "--dev", "/dev"]
-    for path, size in (("/tmp", limits.scratch_mb * MIB), ("/dev/shm", limits.scratch_mb * MIB), (SOCKETS, 65_536)):
+    arguments += [
+        "--dev-bind",
+        "/dev/null",
+        "/dev/zero",
+    ]  # shared mappings of the real one are memory that nobody counts
+    for path, size in (*((path, limits.scratch_mb * MIB) for path in WRITABLE), (SOCKETS, 65_536)):
         arguments += [*_parents(path), "--perms", "1777", "--size", str(size), "--tmpfs", path]
     libraries = _libraries()
     for path in libraries:
@@ -82,22 +91,26 @@ class Sandbox:
                 "bubblewrap is not installed: on Debian and Ubuntu `apt-get install bubblewrap`; on macOS and Windows "
                 "grade in a Linux container or virtual machine, or with --no-sandbox if you trust every student"
             )
+        self.limits = limits
         self.own_user, self.room = os.geteuid() != 0, room or make_room(frozenset())
         self.user, self._claim = (None, None) if self.own_user else _claim_user()
         self._closing = threading.Lock()
-        told, tell = os.pipe()
+        told = os.memfd_create(
+            "info"
+        )  # not a pipe: a write to one that nobody reads any more would end bubblewrap in mid-start
         self.process = subprocess.Popen(
-            [*command(limits, self.own_user, self.room), "--info-fd", str(tell), *HOLDER],
-            stdin=subprocess.DEVNULL,
+            [*command(limits, self.own_user, self.room), "--info-fd", str(told), *HOLDER],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=(tell,),
+            pass_fds=(told,),
             env={},  # a process in the sandbox can read what bubblewrap was started with
         )
-        os.close(tell)
+        ready = self.process.stdout.read(1) == b"\n"  # said when all mounts are in place
         with os.fdopen(told) as file:
+            file.seek(0)
             info = file.read()
-        if self.process.stdout.read(1) != b"\n":  # said when all mounts are in place
+        if not ready:
             reason = self.process.stderr.read().decode(errors="replace").strip()
             self.process.wait()
             self._close_pipes()
@@ -109,23 +122,13 @@ class Sandbox:
         return Path(f"/proc/{self.pid}/root{inside}")
 
     def processes(self) -> dict[int, int]:
-        """Memory in bytes of each process in the sandbox, by its number there."""
-        found = {}
-        try:
-            names = [name for name in os.listdir(self.path("/proc")) if name.isdigit()]
-        except OSError:
-            return found
-        for name in names:
-            try:
-                text = self.path(f"/proc/{name}/status").read_text()
-            except OSError:
-                continue
-            sizes = [line.split() for line in text.splitlines() if line.startswith(("RssAnon:", "RssShmem:"))]
-            found[int(name)] = 1024 * sum(int(words[1]) for words in sizes)
-        return found
+        """Memory in bytes of each process in the sandbox, by its number there; pages that they share count for each."""
+        return memory.of_each(self.path("/proc"))
 
     def memory(self) -> int:
-        return sum(self.processes().values())
+        """Bytes that it holds: its processes, and what its files and sockets keep in the system's own memory."""
+        folders = tuple(map(self.path, (*WRITABLE, SOCKETS)))
+        return memory.held(self.path("/proc"), folders, self.limits.memory_mb * MIB)
 
     def close(self) -> None:
         """End every process in the sandbox, and wait until they are gone. May be called again, and by any thread."""
@@ -142,6 +145,7 @@ class Sandbox:
             self._close_pipes()
 
     def _close_pipes(self) -> None:
+        self.process.stdin.close()
         self.process.stdout.close()
         self.process.stderr.close()
         if self._claim:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from ..inside.kernel_side import MIME
-from ..limits import MIB, Limits
+from ..limits import MIB, MOST_PARTS, Limits
 from .kernel import Kernel
 from .zmtp import TooLong
 
@@ -14,7 +14,6 @@ INTERRUPT_S = 2.0  # how long an interrupted cell may take to stop
 IDLE_S = 2.0  # how long the kernel may take to say that it is idle, after its reply
 CLOSED_S = 1.0  # how long a kernel that closed a connection may take to be seen ended
 LOOK_S = 0.02
-MOST_PARTS = 200_000  # of one JSON text; the observations of the solutions have 1,500 at most
 DELIMITER = b"<IDS|MSG>"
 REQUEST = {
     "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False, "stop_on_error": False

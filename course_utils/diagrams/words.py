@@ -25,7 +25,7 @@ def short(label: str, most: int = 12) -> str:
 
 def _drawable(letter: str) -> str:
     if letter == "\n":
-        return "\N{SYMBOL FOR NEWLINE}"
+        return "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}"  # the font has it; it has no SYMBOL FOR NEWLINE
     return letter if letter.isprintable() and _font().get_char_index(ord(letter)) else "\N{WHITE SQUARE}"
 
 

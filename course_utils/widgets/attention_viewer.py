@@ -15,7 +15,7 @@ from course_utils import plotting
 
 MODULE = Path(__file__).with_name("modules") / "attention_viewer.js"
 MOST_WEIGHTS = 4_000_000
-ONE = 65_535  # a weight of 1, as it is sent
+ONE, NOT_A_NUMBER = 65_534, 65_535  # a weight of 1 and NaN, as they are sent
 
 
 class Attentions(NamedTuple):
@@ -66,10 +66,17 @@ def attention_viewer(attentions: Mapping[str, Attentions | tuple]) -> AttentionV
         raise ValueError("attentions is empty: give at least one kind of attention, by name")
     groups, sent, offset, first = [], [], 0, None
     for name, given in attentions.items():
+        if not isinstance(given, tuple) or len(given) != 3:
+            raise TypeError(
+                f"attentions[{name!r}] ({type(given).__name__}) must be a tuple of weights, queries and keys"
+            )
         weights, queries, keys = given
+        if not isinstance(weights, Tensor):
+            raise TypeError(f"the weights of attentions[{name!r}] ({type(weights).__name__}) must be a tensor")
         if weights.dim() not in (2, 3, 4) or not weights.numel():
             raise ValueError(
-                f"attentions[{name!r}] has weights of shape {tuple(weights.shape)}; expected (layers, H, L_q, L_k)"
+                f"attentions[{name!r}] has weights of shape {tuple(weights.shape)}; expected (layers, H, L_q, L_k) with no "
+                "size 0: of a batch, hand over one sequence, weights[:, 0]"
             )
         layers = weights.detach().float().reshape(*(1,) * (4 - weights.dim()), *weights.shape)  # (layers, H, L_q, L_k)
         if (len(queries), len(keys)) != tuple(layers.shape[2:]):
@@ -78,10 +85,14 @@ def attention_viewer(attentions: Mapping[str, Attentions | tuple]) -> AttentionV
                 f"{tuple(weights.shape)}, need {layers.shape[2]} and {layers.shape[3]}"
             )
         if bool((layers < 0).any()) or bool((layers > 1.001).any()):
-            raise ValueError(f"attentions[{name!r}] has weights outside 0 to 1: hand over weights, not scores")
+            seen = f"{layers.nan_to_num(0.5).min():.4g} to {layers.nan_to_num(0.5).max():.4g}"
+            raise ValueError(
+                f"attentions[{name!r}] has weights from {seen}; expected 0 to 1: hand over weights, not scores"
+            )
         sizes = {"layers": layers.shape[0], "heads": layers.shape[1], "offset": offset}
         groups.append({"name": str(name), "queries": list(map(str, queries)), "keys": list(map(str, keys))} | sizes)
-        sent.append((layers.nan_to_num(0.0).clamp(0, 1) * ONE).round().flatten().int())
+        whole = (layers.clamp(0, 1) * ONE).round().nan_to_num(NOT_A_NUMBER)
+        sent.append(whole.flatten().int().cpu())
         offset += layers.numel()
         first = layers[0, 0] if first is None else first
     if offset > MOST_WEIGHTS:

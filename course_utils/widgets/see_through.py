@@ -13,7 +13,7 @@ from torch import Tensor
 from course_utils import diagrams, plotting
 
 MODULES = Path(__file__).with_name("modules")
-MOST_TOKENS, MOST_HEADS = 64, 48
+MOST, MOST_HEADS = 64, 48  # tokens or features; heads
 
 
 class SeeThrough(anywidget.AnyWidget):
@@ -46,31 +46,33 @@ def see_through(
     """Point at any cell of an attention and read where it comes from; drag a query and watch what follows.
 
     Args:
-        query: Of one sequence, with an axis of heads before it if there are several (at most 48); at most 64 tokens.
+        query: Of one sequence, with an axis of heads before it if there are several (at most 48); at most 64 tokens and features.
         key: The same.
         value: The same.
-        mask: True where a query may look; broadcasts to ``(H, L_q, L_k)``.
+        mask: True where a query may look; broadcasts to ``(H, L_q, L_k)``. A batch axis of size 1 before it is left out.
         queries: A text for each query.
         keys: A text for each key.
     """
     tensors = {"query": query, "key": key, "value": value}
     for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+            kind = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+            raise TypeError(f"{name} ({kind}) must be a tensor of floating-point numbers, such as {name}.float()")
         if tensor.dim() not in (2, 3) or not tensor.numel():
-            raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected (L, d) or (H, L, d), with no size 0")
+            raise ValueError(
+                f"{name} has shape {tuple(tensor.shape)}; expected (L, d) or (H, L, d), with no size 0: of a batch, "
+                f"hand over one sequence, {name}[0]"
+            )
     q, k, v = (tensor.detach().float().reshape(-1, *tensor.shape[-2:]) for tensor in tensors.values())
     if not (len(q) == len(k) == len(v) and q.shape[2] == k.shape[2] and k.shape[1] == v.shape[1]):
         shapes = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
         raise ValueError(f"heads, features of query and key, and rows of key and value must agree: {shapes}")
-    if max(q.shape[1], k.shape[1]) > MOST_TOKENS or len(q) > MOST_HEADS:
-        sizes = f"{len(q)} heads, {q.shape[1]} queries and {k.shape[1]} keys"
+    if max(q.shape[1:] + v.shape[1:]) > MOST or len(q) > MOST_HEADS:
         raise ValueError(
-            f"{sizes}; at most {MOST_HEADS} heads of {MOST_TOKENS} tokens can be looked at: hand over a part"
+            f"query has shape {tuple(query.shape)}, value {tuple(value.shape)}; at most {MOST_HEADS} heads of {MOST} tokens "
+            f"and {MOST} features can be looked at: hand over a part"
         )
-    allowed = None
-    if mask is not None:
-        if mask.dtype != torch.bool:
-            raise TypeError(f"mask has dtype {mask.dtype}; expected torch.bool, True where attention is allowed")
-        allowed = mask.expand(len(q), q.shape[1], k.shape[1]) if mask.dim() < 4 else mask[0].expand(len(q), -1, -1)
+    allowed = None if mask is None else _allowed(mask, (len(q), q.shape[1], k.shape[1]))
     names = [_texts(given, len(rows[0]), name) for given, rows, name in ((queries, q, "queries"), (keys, k, "keys"))]
     data = {"q": _numbers(q), "k": _numbers(k), "v": _numbers(v), "mask": None if allowed is None else allowed.tolist()}
     first = diagrams.attention_flow(
@@ -79,17 +81,36 @@ def see_through(
     return SeeThrough(first, data=data | {"queries": names[0], "keys": names[1]})
 
 
+def _allowed(mask: Tensor, shape: tuple[int, int, int]) -> Tensor:
+    """(H, L_q, L_k), or (1, L_q, L_k) if it is the same for all heads."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(f"mask has dtype {kind}; expected torch.bool, True where attention is allowed")
+    inner = mask[0] if mask.dim() == 4 and len(mask) == 1 else mask
+    heads, *matrix = (1,) * (3 - inner.dim()) + tuple(inner.shape)
+    if (
+        inner.dim() > 3
+        or heads not in (1, shape[0])
+        or any(n not in (1, m) for n, m in zip(matrix, shape[1:], strict=True))
+    ):
+        raise ValueError(f"mask has shape {tuple(mask.shape)}; it must broadcast to (H, L_q, L_k) = {shape}")
+    return inner.expand(heads, *shape[1:])
+
+
 def _texts(given: Sequence[str] | None, count: int, name: str) -> list[str]:
     if given is None:
         return [str(place) for place in range(count)]
     if len(given) != count:
-        raise ValueError(f"{name} ({len(given)}) must be one text for each of {count} tokens")
+        raise ValueError(f"{name} has {len(given)} texts; expected one for each of the {count} tokens")
     return [str(text) for text in given]
 
 
 def _numbers(tensor: Tensor) -> list:
     """Nested lists; what JSON cannot say becomes a text."""
-    if tensor.dim():
-        return [_numbers(part) for part in tensor]
-    value = tensor.item()
-    return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+    def sayable(part: list | float) -> list | float | str:
+        if isinstance(part, list):
+            return [sayable(one) for one in part]
+        return part if math.isfinite(part) else "NaN" if math.isnan(part) else "Infinity" if part > 0 else "-Infinity"
+
+    return tensor.tolist() if tensor.isfinite().all() else sayable(tensor.tolist())

@@ -24,7 +24,7 @@ def test_a_sum_is_written_out():
 
 
 def test_tokens_on_one_line():
-    assert short("a\nb") == "a␤b" and short("") == "" and short(" ") == "␣"
+    assert short("a\nb") == "a↵b" and short("") == "" and short(" ") == "␣"
     assert short("x" * 30) == "x" * 11 + "…" and short("\x00") == "□" and short("苹") == "□"
 
 

@@ -1,14 +1,17 @@
 """Work that takes too long, too much or ends its process costs an answer, never the caller."""
 
 import os
+import signal
 import sys
+import threading
 import time
 
 import psutil
 import pytest
 
-from course_grader.bounded import TooMuch, bounded
+from course_grader.bounded import TooMuch, bounded, time_bound
 
+alarms = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms on Windows")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
 
 
@@ -62,3 +65,87 @@ def test_no_process_and_no_file_is_left():
         with pytest.raises(TooMuch):
             bounded(time.sleep, 30, seconds=0.05)
     assert (set(os.listdir("/proc/self/fd")), psutil.Process().children()) == before
+
+
+def spin(seconds=30.0):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+@alarms
+def test_what_takes_too_long_is_ended():
+    started = time.monotonic()
+    with pytest.raises(TooMuch, match=r"longer than 0\.2 s"), time_bound(0.2):
+        spin()
+    assert time.monotonic() - started < 5
+
+
+@alarms
+def test_who_catches_the_end_meets_another(monkeypatch):
+    monkeypatch.setattr("course_grader.bounded.AGAIN_S", 0.1)
+
+    def stubborn():
+        try:
+            spin()
+        except TooMuch:
+            spin()
+
+    with pytest.raises(TooMuch), time_bound(0.1):
+        stubborn()
+
+
+@alarms
+def test_nothing_is_left_when_it_was_in_time():
+    before = signal.getsignal(signal.SIGALRM)
+    with time_bound(5):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 4
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0) and signal.getsignal(signal.SIGALRM) == before
+
+
+@alarms
+@pytest.mark.parametrize(("outer", "inner"), [(0.2, 20.0), (20.0, 0.2)])
+def test_of_two_bounds_the_earlier_one_ends_it(outer, inner):
+    started = time.monotonic()
+    with pytest.raises(TooMuch, match=r"0\.2 s"), time_bound(outer), time_bound(inner):
+        spin()
+    assert time.monotonic() - started < 5
+
+    def after_a_bound():
+        with time_bound(0.1):
+            pass
+        spin()
+
+    with pytest.raises(TooMuch, match=r"0\.4 s"), time_bound(0.4):
+        after_a_bound()
+
+
+def test_in_another_thread_it_does_nothing():
+    found = []
+
+    def work():
+        with time_bound(0.05):
+            spin(0.2)
+            found.append("done")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == ["done"]
+
+
+@linux
+def test_a_child_whose_parent_died_ends_by_itself():
+    read, write = os.pipe()
+    if (parent := os.fork()) == 0:
+        try:
+            bounded(lambda: (os.write(write, str(os.getpid()).encode()), spin()), seconds=0.5)
+        finally:
+            os._exit(0)
+    child = int(os.read(read, 20))
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    os.close(write)
+    assert os.read(read, 1) == b""  # end of file: nobody holds the other end any more
+    os.close(read)
+    assert child != parent

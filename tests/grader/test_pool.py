@@ -1,8 +1,9 @@
 """Local grading: as many at a time as asked, whatever happens to the processes that do it."""
 
-import contextlib
+import multiprocessing
 import os
 import signal
+import threading
 import time
 
 import handed_in
@@ -10,25 +11,15 @@ import psutil
 import pytest
 from sandboxed import linux, terms
 
-from course_grader.pool import Task, lost, run_local
+from course_grader import pool
+from course_grader.limits import Limits
+from course_grader.pool import Grader, NoGradingProcess, Task, lost, run_local
 from course_grader.submissions.submission import Submission
 
 
 def task(name, **answers):
     data = handed_in.as_bytes(handed_in.solved(**answers))
     return Task(Submission(name, "x.ipynb", None), data, name)
-
-
-def workers():
-    """The grading processes: children of the fork server that have a fork_server."""
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if "fork_server" in " ".join(process.cmdline()) and "fork_server" not in " ".join(
-                process.parent().cmdline()
-            ):
-                found.append(process.parent())
-    return [process for process in found if process.pid != os.getpid()]
 
 
 @linux
@@ -42,14 +33,106 @@ def test_every_task_comes_back_once(jobs):
 
 @linux
 def test_a_grading_process_that_dies_costs_one_more_try():
-    slow = "import time\ntime.sleep(4)\ndef dot(a, b):\n    return (a * b).sum()"
-    results = run_local([task("quick"), task("slow", answer_1_1=slow), task("later")], terms(), 1)
-    assert next(results)[1]["earned"] == 18
-    time.sleep(1)
-    victims = workers()
-    assert len(victims) == 1
-    os.kill(victims[0].pid, signal.SIGKILL)
-    assert {done.submission.student: result["earned"] for done, result in results} == {"slow": 18, "later": 18}
+    grader = Grader(terms())
+    grader.start()
+    first = grader.process
+    threading.Timer(0.5, first.kill).start()  # whatever it does then
+    try:
+        slow = "import time\ntime.sleep(2)\ndef dot(a, b):\n    return (a * b).sum()"
+        assert grader.grade(task("slow", answer_1_1=slow))["earned"] == 18
+        assert grader.process.pid != first.pid and first.exitcode == -signal.SIGKILL
+    finally:
+        grader.close()
+
+
+def dies_once(pipe, given):
+    """Answers, but the first process of all dies with the submission in its hands."""
+    pipe.send("ready")
+    data, label = pipe.recv()
+    if not os.path.exists(given.seed):
+        open(given.seed, "x").close()
+        os._exit(1)
+    pipe.send({"label": label})
+    pipe.recv()
+
+
+def always_dies(pipe, given):
+    pipe.send("ready")
+    pipe.recv()
+    os._exit(1)
+
+
+def never_answers(pipe, given):
+    pipe.send("ready")
+    time.sleep(99)
+
+
+def cannot_start(pipe, given):
+    raise ImportError("a module is missing")
+
+
+def says_nothing(pipe, given):
+    time.sleep(99)
+
+
+TASK = Task(Submission("a", "x.ipynb", None), b"", "a")
+
+
+@pytest.fixture
+def graders(tmp_path):
+    """Makes graders that run a function of this file instead of grading."""
+    made = []
+
+    def make(serve):
+        made.append(Grader(terms(seed=str(tmp_path / "died"), limits=Limits(notebook_s=1)), serve))
+        return made[-1]
+
+    yield make
+    for grader in made:
+        grader.close()
+
+
+def test_who_died_is_replaced(graders):
+    assert graders(dies_once).grade(TASK) == {"label": "x.ipynb"}
+
+
+def test_who_dies_again_and_again_costs_its_submission_only(graders):
+    grader = graders(always_dies)
+    for _ in range(2):
+        assert "died 2 times" in grader.grade(TASK)["problem"]
+
+
+def test_who_takes_too_long_is_ended(graders, monkeypatch):
+    monkeypatch.setattr(pool, "BEYOND_S", 0.5)
+    grader = graders(never_answers)
+    grader.start()
+    number, started = grader.process.pid, time.monotonic()
+    assert "took more than 2 s" in grader.grade(TASK)["problem"] and time.monotonic() - started < 20
+    assert not psutil.pid_exists(number)
+
+
+@pytest.mark.parametrize(("serve", "said"), [(cannot_start, "exit code 1"), (says_nothing, "not ready after 2 s")])
+def test_who_cannot_start_says_so(graders, monkeypatch, serve, said):
+    monkeypatch.setattr(pool, "START_S", 120.0 if serve is cannot_start else 2.0)
+    with pytest.raises(NoGradingProcess, match=said):
+        graders(serve).grade(TASK)
+
+
+def test_no_memory_for_a_process_ends_the_run(monkeypatch):
+    def no_memory(*arguments, **named):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(multiprocessing.get_context("forkserver").Process, "start", no_memory)
+    with pytest.raises(NoGradingProcess, match=r"Cannot allocate memory.*--jobs"):
+        list(run_local([TASK], terms(), 1))
+
+
+def test_who_was_stopped_stays_so(graders):
+    grader = graders(dies_once)
+    grader.start()
+    grader.stop()
+    with pytest.raises(NoGradingProcess, match="stopped"):
+        grader.grade(TASK)
 
 
 @linux

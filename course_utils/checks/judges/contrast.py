@@ -148,4 +148,4 @@ def _tensor_labels(name: str, value: Tensor) -> Iterator[tuple[str, str]]:
         if (value < 0).any():
             yield f"`{name}` has negative entries", f"`{name}` has no negative entry"
         if value.is_floating_point() and value.abs().max() > LARGE:
-            yield f"`{name}` has large entries (above {LARGE:g})", f"`{name}` has no large entry"
+            yield f"`{name}` has large entries (above {LARGE:g} or below -{LARGE:g})", f"`{name}` has no large entry"

@@ -127,7 +127,7 @@ class Explainer:
                         continue
                     told = _first(symptoms, rest)
                     whole = told and (told.name == "parts in another order" or len(rest.parts()) <= 1)
-                    if whole:  # nothing else is left that the two do not explain
+                    if whole and told.name != "other keys":  # nothing is left that the two do not explain
                         return _as_told("fault", faults).and_also(told)
         return None
 

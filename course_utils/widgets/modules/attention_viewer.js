@@ -1,14 +1,21 @@
 // Attention viewer: every layer and head of a model on one sequence. One module, nothing loaded from elsewhere.
 // The model of the widget has two entries: "groups", a list of { name, layers, heads, queries, keys, offset }, and "weights",
-// all weights of all groups as 16-bit numbers (65535 is 1), group after group, layer, head, query, key.
+// all weights of all groups as 16-bit numbers (65534 is 1, 65535 is NaN), group after group, layer, head, query, key.
 
 // ---------------------------------------------------------------- numbers
+
+const ONE = 65534;
 
 /** The weights of one head as rows. */
 export function head(bytes, group, layer, index) {
   const [n, m] = [group.queries.length, group.keys.length];
   const start = group.offset + (layer * group.heads + index) * n * m;
-  return Array.from({ length: n }, (_, i) => Array.from({ length: m }, (_, j) => bytes.getUint16(2 * (start + i * m + j), true) / 65535));
+  return Array.from({ length: n }, (_, i) => Array.from({ length: m }, (_, j) => weight(bytes, start + i * m + j)));
+}
+
+function weight(bytes, at) {
+  const sent = bytes.getUint16(2 * at, true);
+  return sent > ONE ? NaN : sent / ONE;
 }
 
 /** What one token gives or takes: its row (a query) or its column (a key), the largest first. */
@@ -21,47 +28,68 @@ export function strongest(rows, side, place, most = 5) {
     .slice(0, most);
 }
 
-/** A sentence about one token. */
-export function tell(rows, side, place, group) {
+/** A sentence about one token; `shown`: how many queries can be seen. */
+export function tell(rows, side, place, group, shown = rows.length) {
   const [own, others] = side === "query" ? [group.queries, group.keys] : [group.keys, group.queries];
-  const found = strongest(rows, side, place);
-  const list = found.map(({ weight, at }) => `“${others[at]}” ${weight.toFixed(2)}`).join(", ");
-  if (side === "query") return `“${own[place]}” looks at ${list || "nothing"}`;
-  return `“${own[place]}” is looked at by ${list || "nobody"}`;
+  const seen = rows.slice(0, shown);
+  const line = side === "query" ? rows[place] : seen.map((row) => row[place]);
+  const list = strongest(side === "query" ? rows : seen, side, place).map(({ weight, at }) => `${quoted(others[at])} ${weight.toFixed(2)}`);
+  if (line.some(Number.isNaN)) list.push("and there are weights that are NaN");
+  if (side === "query") return `${quoted(own[place])} looks at ${list.join(", ") || "nothing"}`;
+  return `${quoted(own[place])} is looked at by ${list.join(", ") || "nobody"}`;
 }
+
+/** A token as it can be shown: on one line, nothing invisible in it, long ones cut. */
+export function visible(word, most) {
+  const line = word.replace(/\n/g, "↵").replace(/\t/g, "⇥");
+  const letters = [...(line.trim() === "" ? line.replace(/ /g, "␣") || "∅" : line)];
+  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
+}
+
+const quoted = (word) => `“${visible(word, 30)}”`;
 
 // ---------------------------------------------------------------- the page
 
 const INK = "#1f2328";
-const COLOR = "#7A3E9D";
+const COLOR = [122, 62, 157]; // of the weights, in the whole course
+const ROLES = { query: "#0072B2", key: "#D55E00" };
+const FONT = "system-ui, sans-serif";
+const HINT = "Point at a token, or walk with Tab and the arrow keys: it says where it looks. A click keeps it.";
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const STYLE = `
-:host { display: block; font: 14px/1.4 system-ui, sans-serif; color: ${INK}; }
+:host { display: block; font: 14px/1.4 ${FONT}; color: ${INK}; color-scheme: light; }
 .box { background: #fff; border: 1px solid #d0d7de; border-radius: 8px; padding: 10px 12px; max-width: 100%; box-sizing: border-box; }
-.bar { display: flex; flex-wrap: wrap; gap: 6px 10px; align-items: center; margin-bottom: 8px; }
-button { font: inherit; padding: 3px 9px; border: 1px solid #8c959f; border-radius: 6px; background: #f6f8fa; color: inherit; min-height: 30px; }
+.bar { display: flex; gap: 6px; margin-bottom: 8px; }
+button, select { font: inherit; padding: 3px 9px; border: 1px solid #8c959f; border-radius: 6px; background: #f6f8fa; color: inherit; min-height: 30px; cursor: pointer; }
 button[aria-pressed="true"] { background: #0550ae; border-color: #0550ae; color: #fff; }
-.parts { display: flex; flex-wrap: wrap; gap: 14px 24px; align-items: flex-start; }
-canvas { display: block; max-width: 100%; } canvas:focus-visible, button:focus-visible, input:focus-visible { outline: 3px solid #bf8700; outline-offset: 2px; }
-.main { overflow: auto; max-width: 100%; }
-output { display: block; min-height: 2.9em; margin-top: 8px; padding: 6px 9px; background: #f6f8fa; border-radius: 6px; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-small { color: #59636e; display: block; margin-bottom: 3px; } label { display: inline-flex; gap: 6px; align-items: center; }
+.views { display: flex; flex-wrap: wrap; gap: 18px 28px; } .view { min-width: 0; } .view b { display: block; }
+.parts { display: flex; flex-wrap: wrap; gap: 8px 28px; align-items: flex-start; } .parts > div { min-width: 0; max-width: 100%; } .parts > div + div { flex: 1 1 260px; }
+.bounds { overflow-x: auto; padding: 5px; margin: -5px; } canvas { display: block; }
+:focus-visible { outline: 3px solid #9a6700; outline-offset: 2px; }
+.row { display: flex; flex-wrap: wrap; gap: 4px 12px; margin: 4px 0; } label { display: inline-flex; gap: 6px; align-items: center; min-height: 30px; } input { width: 110px; accent-color: #0550ae; }
+.said { position: sticky; bottom: 0; min-height: 2.8em; margin: 8px 0 0; padding: 6px 9px; background: #f6f8fa; border: 1px solid #d0d7de; border-radius: 6px; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 details { margin-top: 6px; } table { border-collapse: collapse; font-size: 12px; } td, th { border: 1px solid #d0d7de; padding: 2px 5px; text-align: right; }
 .scroll { overflow: auto; max-height: 16em; }`;
 
-const make = (tag, text, attributes = {}) => {
+function make(tag, text, attributes = {}) {
   const node = document.createElement(tag);
-  if (text !== undefined) node.textContent = text;
+  if (text !== undefined) node.textContent = text; // never as HTML: a token may hold any text
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   return node;
-};
-const shade = (share) => `rgb(${Math.round(255 - 133 * share)}, ${Math.round(255 - 193 * share)}, ${Math.round(255 - 98 * share)})`;
-const clip = (word, most = 12) => (word.length > most ? `${word.slice(0, most - 1)}…` : word);
+}
+
+/** Red, green and blue of a weight; NaN has a color of its own. */
+const channels = (share) => (Number.isNaN(share) ? [230, 160, 0] : COLOR.map((channel) => 255 - (255 - channel) * share));
+const shade = (share) => `rgb(${channels(share).map(Math.round).join(", ")})`;
+const within = (x, most) => Math.min(most - 1, Math.max(0, x));
 
 function sized(canvas, width, height) {
   const ratio = globalThis.devicePixelRatio || 1;
-  canvas.width = Math.max(1, Math.round(width * ratio));
-  canvas.height = Math.max(1, Math.round(height * ratio));
-  canvas.style.width = `${width}px`;
+  const [w, h] = [Math.ceil(width * ratio), Math.ceil(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
+  canvas.style.width = `${w / ratio}px`;
+  canvas.style.height = `${h / ratio}px`;
   const pen = canvas.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
@@ -72,119 +100,134 @@ function render({ model, el }) {
   const groups = model.get("groups");
   const raw = model.get("weights");
   const bytes = raw instanceof DataView ? raw : new DataView(raw.buffer ?? raw, raw.byteOffset ?? 0, raw.byteLength);
-  const state = { group: 0, layer: 0, head: 0, view: "lines", token: null, fixed: false, step: null };
+  // token: { view, side: "query" or "key", place }; fixed: a click or a key holds it
+  const state = { lines: true, token: null, fixed: false };
+
   const root = el.appendChild(make("div")).attachShadow({ mode: "open" });
   root.append(make("style", STYLE));
   const box = root.appendChild(make("div", undefined, { class: "box", role: "group", "aria-label": "Attention of every layer and head" }));
-  const bar = box.appendChild(make("div", undefined, { class: "bar" }));
-  const parts = box.appendChild(make("div", undefined, { class: "parts" }));
-  const side = parts.appendChild(make("div"));
-  side.append(make("small", "a row a layer, a column a head; choose one"));
-  const grid = side.appendChild(make("canvas", undefined, { tabindex: 0, role: "application" }));
-  const main = parts.appendChild(make("div", undefined, { class: "main" }));
-  const title = main.appendChild(make("small"));
-  const large = main.appendChild(make("canvas", undefined, { tabindex: 0, role: "application" }));
-  const said = box.appendChild(make("output", "", { "aria-live": "polite" }));
-  const more = box.appendChild(make("details"));
-  more.append(make("summary", "This head as a table"));
-  const scroll = more.appendChild(make("div", undefined, { class: "scroll" }));
-  const buttons = [];
-  let rows = [];
-  let places = {};
-  let thumbs = null; // the grid without the mark of the chosen head, drawn once for each group
-  let size = {};
-
-  function button(text, pressed, press) {
-    const node = bar.appendChild(make("button", text, { type: "button" }));
-    node.addEventListener("click", () => {
-      press();
-      draw();
+  const bar = box.appendChild(make("div", undefined, { class: "bar", role: "group", "aria-label": "drawn as" }));
+  const buttons = ["lines", "heatmap"].map((name) => {
+    const button = bar.appendChild(make("button", name, { type: "button" }));
+    button.addEventListener("click", () => {
+      state.lines = name === "lines";
+      ask();
     });
-    buttons.push([node, pressed]);
+    return button;
+  });
+  const list = box.appendChild(make("div", undefined, { class: "views" }));
+  const views = groups.map(build);
+  // Views with the same queries belong together (a decoder's self-attention and cross-attention): they step together, and
+  // a query that is pointed at in one is shown in all.
+  for (const view of views) view.kin = views.filter((other) => String(other.group.queries) === String(view.group.queries));
+  const said = box.appendChild(make("p", HINT, { class: "said" }));
+  const spoken = box.appendChild(make("div", undefined, { class: "unseen", role: "status" }));
+  const more = box.appendChild(make("details"));
+  more.append(make("summary", groups.length > 1 ? "These heads as tables" : "This head as a table"));
+  const scroll = more.appendChild(make("div", undefined, { class: "scroll" }));
+
+  // ------------------------------------------------ one kind of attention: a grid of all heads, and one head in large
+
+  function build(group) {
+    const view = { group, layer: 0, head: 0, shown: group.queries.length, rows: null, thumbs: null, places: {}, size: {} };
+    const node = (view.node = list.appendChild(make("section", undefined, { class: "view", "aria-label": group.name })));
+    node.append(make("b", group.name));
+    const parts = node.appendChild(make("div", undefined, { class: "parts" }));
+    const canvas = () => parts.appendChild(make("div")).appendChild(make("div", undefined, { class: "bounds" })).appendChild(make("canvas", undefined, { tabindex: 0, role: "application" }));
+    [view.grid, view.large] = [canvas(), canvas()];
+    const controls = make("div", undefined, { class: "row" });
+    view.large.parentNode.before(controls);
+    view.selects = ["layer", "head"].map((what) => {
+      const label = controls.appendChild(make("label", `${what} `));
+      const select = label.appendChild(make("select"));
+      const count = group[`${what}s`];
+      select.append(...Array.from({ length: count }, (_, n) => make("option", String(n), { value: n })));
+      if (count < 2) label.remove();
+      select.addEventListener("change", () => choose(view, ...view.selects.map(({ value }) => Number(value))));
+      return select;
+    });
+    const label = controls.appendChild(make("label", "queries up to "));
+    view.slider = label.appendChild(make("input", undefined, { type: "range", min: 1, max: group.queries.length, step: 1 }));
+    if (group.queries.length < 2) label.remove();
+    view.slider.addEventListener("input", () => {
+      for (const other of view.kin) other.shown = Number(view.slider.value);
+      // Step by step through decoding: the query that was just added is the one that is told of.
+      Object.assign(state, { token: { view, side: "query", place: view.shown - 1 }, fixed: true });
+      ask();
+    });
+    listen(view);
+    return view;
   }
-  if (groups.length > 1) {
-    groups.forEach((group, n) =>
-      button(group.name, () => state.group === n, () => Object.assign(state, { group: n, layer: 0, head: 0, token: null, fixed: false, step: null })),
-    );
-  }
-  button("lines", () => state.view === "lines", () => (state.view = "lines"));
-  button("heatmap", () => state.view === "heatmap", () => (state.view = "heatmap"));
-  const steps = bar.appendChild(make("label", "queries up to "));
-  const slider = steps.appendChild(make("input", undefined, { type: "range", min: 1, step: 1 }));
-  slider.addEventListener("input", () => {
-    state.step = Number(slider.value);
+
+  function choose(view, layer, head) {
+    Object.assign(view, { layer, head, rows: null });
     ask();
-  });
+  }
 
-  const group = () => groups[state.group];
-  const shown = () => state.step ?? group().queries.length;
+  function listen(view) {
+    const { grid, large, group } = view;
+    const point = (canvas, event) => {
+      const bounds = canvas.getBoundingClientRect();
+      return [event.clientX - bounds.left, event.clientY - bounds.top];
+    };
+    grid.addEventListener("pointerdown", (event) => {
+      const [x, y] = point(grid, event);
+      const [i, j] = [Math.floor((y - view.size.top) / view.size.thumb), Math.floor((x - view.size.left) / view.size.thumb)];
+      if (i >= 0 && j >= 0 && i < group.layers && j < group.heads) choose(view, i, j);
+    });
+    grid.addEventListener("keydown", (event) => {
+      const by = ARROWS[event.key];
+      if (by) choose(view, within(view.layer + by[0], group.layers), within(view.head + by[1], group.heads));
+      if (by) stop(event);
+    });
+    const tokenAt = (event) => {
+      const [x, y] = point(large, event);
+      const { top, left, row, width } = view.places;
+      const [i, j] = [Math.floor((y - top) / row), Math.floor((x - left) / row)];
+      const token = (side, place, most) => (place >= 0 && place < most ? { view, side, place } : null);
+      if (state.lines) return x < width / 2 ? token("query", i, view.shown) : token("key", i, group.keys.length);
+      return i < 0 ? token("key", j, group.keys.length) : token("query", i, view.shown);
+    };
+    large.addEventListener("pointermove", (event) => state.fixed || pointAt(tokenAt(event)));
+    large.addEventListener("pointerleave", () => state.fixed || pointAt(null));
+    large.addEventListener("pointerdown", (event) => {
+      const token = tokenAt(event);
+      state.fixed = token !== null && !(state.fixed && same(token, state.token));
+      pointAt(token);
+    });
+    large.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        state.fixed = false;
+        pointAt(null);
+      } else if (event.key in ARROWS) {
+        const by = ARROWS[event.key];
+        let { side, place } = state.token?.view === view ? state.token : { side: "query", place: -1 };
+        if (by[1]) [side, place] = [by[1] < 0 ? "query" : "key", Math.max(0, place)];
+        state.fixed = true;
+        pointAt({ view, side, place: within(place + by[0], side === "query" ? view.shown : group.keys.length) });
+      } else return;
+      stop(event);
+    });
+  }
 
-  grid.addEventListener("pointerdown", (event) => {
-    const bounds = grid.getBoundingClientRect();
-    const scale = bounds.width / size.gridWidth;
-    const [j, i] = [(event.clientX - bounds.left) / scale - 22, (event.clientY - bounds.top) / scale - 18].map((x) => Math.floor(x / size.thumb));
-    if (i >= 0 && j >= 0 && i < group().layers && j < group().heads) choose(i, j);
-  });
-  grid.addEventListener("keydown", (event) => {
-    const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (!by) return;
+  function stop(event) {
     event.preventDefault();
-    const within = (x, most) => Math.min(most - 1, Math.max(0, x));
-    choose(within(state.layer + by[0], group().layers), within(state.head + by[1], group().heads));
-  });
-  function choose(layer, head) {
-    Object.assign(state, { layer, head });
-    ask();
+    event.stopPropagation(); // a notebook has shortcuts of its own
   }
 
-  function tokenAt(event) {
-    const bounds = large.getBoundingClientRect();
-    const scale = bounds.width / places.width;
-    const [x, y] = [(event.clientX - bounds.left) / scale, (event.clientY - bounds.top) / scale];
-    if (state.view === "lines") {
-      const n = Math.floor((y - places.top) / places.row);
-      if (x < places.width / 2) return n >= 0 && n < shown() ? ["query", n] : null;
-      return n >= 0 && n < group().keys.length ? ["key", n] : null;
-    }
-    const [i, j] = [Math.floor((y - places.top) / places.row), Math.floor((x - places.left) / places.row)];
-    if (i >= 0 && i < shown() && j < group().keys.length) return ["query", i];
-    return i < 0 && j >= 0 && j < group().keys.length ? ["key", j] : null;
-  }
-  large.addEventListener("pointermove", (event) => {
-    if (state.fixed) return;
-    const token = tokenAt(event);
-    if (String(token) !== String(state.token)) {
+  const same = (a, b) => a === b || (a && b && a.view === b.view && a.side === b.side && a.place === b.place);
+
+  function pointAt(token) {
+    if (!same(token, state.token)) {
       state.token = token;
       ask();
     }
-  });
-  large.addEventListener("pointerleave", () => {
-    if (!state.fixed) {
-      state.token = null;
-      ask();
-    }
-  });
-  large.addEventListener("pointerdown", (event) => {
-    const token = tokenAt(event);
-    state.fixed = token !== null && !(state.fixed && String(token) === String(state.token));
-    state.token = token;
-    ask();
-  });
-  large.addEventListener("keydown", (event) => {
-    const moves = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: 0, ArrowRight: 0 };
-    if (event.key === "Escape") Object.assign(state, { token: null, fixed: false });
-    else if (event.key in moves) {
-      let [which, place] = state.token ?? ["query", -1];
-      if (moves[event.key] === 0) which = event.key === "ArrowLeft" ? "query" : "key";
-      const count = which === "query" ? shown() : group().keys.length;
-      state.token = [which, Math.min(count - 1, Math.max(0, place + moves[event.key]))];
-      state.fixed = true;
-    } else return;
-    event.preventDefault();
-    ask();
-  });
+  }
+
+  // ------------------------------------------------ drawing
 
   let waiting = false;
+  /** Draw before the next picture, once for all that came in between. */
   function ask() {
     if (waiting) return;
     waiting = true;
@@ -196,59 +239,92 @@ function render({ model, el }) {
 
   function draw() {
     const started = performance.now();
-    const now = group();
-    for (const [node, pressed] of buttons) node.setAttribute("aria-pressed", String(pressed()));
-    slider.max = now.queries.length;
-    slider.value = shown();
-    steps.style.display = now.queries.length > 1 ? "" : "none";
-    rows = head(bytes, now, state.layer, state.head);
-    drawGrid(now);
-    title.textContent = `${now.name}, layer ${state.layer}, head ${state.head}`;
-    (state.view === "lines" ? drawLines : drawHeatmap)(now);
-    const [which, place] = state.token ?? [];
-    said.textContent = which ? tell(rows, which, place, now) : "Point at a token, or walk with Tab and the arrow keys: it says where it looks. A click keeps it.";
-    large.setAttribute("aria-label", `${title.textContent}. Arrow keys walk over the tokens; left is the queries, right the keys.`);
-    grid.setAttribute("aria-label", `${now.layers} layers of ${now.heads} heads; chosen: layer ${state.layer}, head ${state.head}. Arrow keys choose.`);
-    if (more.open) table(now);
+    buttons.forEach((button, n) => button.setAttribute("aria-pressed", String(state.lines === (n === 0))));
+    const room = (box.clientWidth || 900) - 30;
+    const columns = Math.max(1, Math.min(groups.length, Math.floor((room + 28) / (250 + 28))));
+    const width = Math.floor((room - 28 * (columns - 1)) / columns);
+    let changed = false;
+    for (const view of views) {
+      const { group, layer, slider, selects, grid, large } = view;
+      if (!view.rows) changed = Boolean((view.rows = head(bytes, group, layer, view.head)));
+      slider.value = view.shown;
+      slider.setAttribute("aria-valuetext", `${view.shown} of ${group.queries.length}`);
+      selects[0].value = layer;
+      selects[1].value = view.head;
+      view.node.style.width = `${width}px`;
+      drawGrid(view, width);
+      const beside = width - view.size.width - 40;
+      (state.lines ? drawLines : drawHeatmap)(view, beside >= 260 ? beside : width - 10);
+      name(grid, `${group.name}: ${group.layers} layers of ${group.heads} heads. Arrow keys choose.`);
+      name(large, `${group.name}, layer ${layer}, head ${view.head}. Arrow keys walk over the tokens; left is the queries, right the keys.`);
+    }
+    if (more.open && changed) tables();
+    const { view, side, place } = state.token ?? {};
+    const told = view && (side === "query" ? view.kin : [view]).map((one) => (groups.length > 1 ? `${one.group.name}: ` : "") + tell(one.rows, side, place, one.group, one.shown));
+    say(told ? told.join(". ") : HINT);
     box.dataset.drawn = String(Math.round((performance.now() - started) * 10) / 10);
   }
 
-  function drawGrid(now) {
-    const room = Math.min(380, (box.clientWidth || 900) - 50);
-    const thumb = Math.max(7, Math.min(52, Math.floor(room / now.heads)));
-    const width = 24 + thumb * now.heads;
-    const height = 20 + thumb * now.layers;
-    if (!thumbs || thumbs.group !== state.group || thumbs.thumb !== thumb) {
-      thumbs = { group: state.group, thumb, canvas: document.createElement("canvas") };
-      const pen = sized(thumbs.canvas, width, height);
-      pen.fillStyle = INK;
-      pen.font = "10px system-ui, sans-serif";
-      for (let h = 0; h < now.heads; h += Math.max(1, Math.ceil(14 / thumb))) pen.fillText(String(h), 22 + (h + 0.3) * thumb, 12);
-      for (let l = 0; l < now.layers; l++) {
-        pen.fillText(String(l), 6, 18 + (l + 0.6) * thumb);
-        for (let h = 0; h < now.heads; h++) small(pen, now, l, h, 22 + h * thumb, 18 + l * thumb, thumb - 2);
-      }
-    }
-    size = { thumb, gridWidth: width };
-    const pen = sized(grid, width, height);
-    pen.drawImage(thumbs.canvas, 0, 0, width, height);
-    pen.strokeStyle = "#BF8700";
-    pen.lineWidth = 3;
-    pen.strokeRect(21 + state.head * thumb, 17 + state.layer * thumb, thumb, thumb);
+  function name(canvas, label) {
+    if (canvas.getAttribute("aria-label") !== label) canvas.setAttribute("aria-label", label);
   }
 
-  function small(pen, now, layer, index, left, top, side) {
-    const [n, m] = [now.queries.length, now.keys.length];
-    const image = new ImageData(m, n);
-    const start = now.offset + (layer * now.heads + index) * n * m;
-    for (let at = 0; at < n * m; at++) {
-      const share = Math.min(1, bytes.getUint16(2 * (start + at), true) / 65535);
-      image.data.set([255 - 133 * share, 255 - 193 * share, 255 - 98 * share, 255], 4 * at);
+  let speaking;
+  /** Seen at once; for those who listen it is said when it has stood for a moment. */
+  function say(text) {
+    if (said.textContent === text) return;
+    said.textContent = text;
+    clearTimeout(speaking);
+    speaking = setTimeout(() => (spoken.textContent = text), 500);
+  }
+
+  /** Does the token that is pointed at belong to this view, or is it this one? */
+  const concerns = (view) => state.token !== null && (state.token.view === view || (state.token.side === "query" && view.kin.includes(state.token.view)));
+  const isolated = (view, side, place) => concerns(view) && state.token.side === side && state.token.place === place;
+
+  function drawGrid(view, width) {
+    const { group } = view;
+    const [left, top] = [20, 18];
+    const rows = groups.reduce((most, { layers }) => Math.max(most, layers), 1);
+    const thumb = Math.max(16, Math.min(52, Math.floor((Math.min(width, 400) - left - 4) / group.heads), Math.floor(420 / rows)));
+    view.size = { left, top, thumb, width: Math.min(width, left + 4 + thumb * group.heads) };
+    const [w, h] = [left + 4 + thumb * group.heads, top + 4 + thumb * group.layers];
+    if (view.thumbs?.thumb !== thumb) {
+      const canvas = document.createElement("canvas"); // the grid without the mark of the chosen head, drawn once
+      view.thumbs = { thumb, canvas };
+      const pen = sized(canvas, w, h);
+      pen.fillStyle = INK;
+      pen.font = `11px ${FONT}`;
+      pen.textAlign = "center";
+      for (let n = 0; n < group.heads; n++) pen.fillText(String(n), left + (n + 0.5) * thumb - 1, 13);
+      for (let l = 0; l < group.layers; l++) {
+        pen.fillText(String(l), 9, top + (l + 0.5) * thumb + 4);
+        for (let n = 0; n < group.heads; n++) drawThumb(pen, group, l, n, left + n * thumb, top + l * thumb, thumb - 2);
+      }
     }
+    const pen = sized(view.grid, w, h);
+    pen.drawImage(view.thumbs.canvas, 0, 0, w, h);
+    pen.strokeStyle = "#9a6700";
+    pen.lineWidth = 3;
+    pen.strokeRect(left - 1 + view.head * thumb, top - 1 + view.layer * thumb, thumb, thumb);
+  }
+
+  /** One head in small. Where several weights fall on one dot it shows the largest: a thin diagonal stays whole. */
+  function drawThumb(pen, group, layer, index, left, top, side) {
+    const dots = Math.round(side * (globalThis.devicePixelRatio || 1));
+    const [n, m] = [group.queries.length, group.keys.length];
+    const [h, w] = [Math.min(n, dots), Math.min(m, dots)];
+    const most = new Float32Array(h * w);
+    head(bytes, group, layer, index).forEach((row, i) => {
+      row.forEach((weight, j) => {
+        const at = Math.floor((i * h) / n) * w + Math.floor((j * w) / m);
+        if (!(weight <= most[at])) most[at] = weight;
+      });
+    });
+    const image = new ImageData(w, h);
+    most.forEach((weight, at) => image.data.set([...channels(weight), 255], 4 * at));
     const part = document.createElement("canvas");
-    part.width = m;
-    part.height = n;
-    part.getContext("2d").putImageData(image, 0, 0);
+    Object.assign(part, { width: w, height: h }).getContext("2d").putImageData(image, 0, 0);
     pen.imageSmoothingEnabled = false;
     pen.drawImage(part, left, top, side, side);
     pen.strokeStyle = "#8c959f";
@@ -256,30 +332,22 @@ function render({ model, el }) {
     pen.strokeRect(left, top, side, side);
   }
 
-  function drawLines(now) {
-    const count = Math.max(now.queries.length, now.keys.length);
-    const row = Math.max(11, Math.min(24, 420 / count));
-    const width = Math.max(240, Math.min(460, (box.clientWidth || 900) - 40));
-    const [top, word] = [22, Math.min(100, 0.27 * width)];
-    places = { top, row, width, left: word };
-    const pen = sized(large, width, top + count * row + 6);
-    const letters = Math.max(9, Math.min(13, row * 0.85));
-    pen.font = `600 11px system-ui, sans-serif`;
-    pen.textBaseline = "middle";
-    pen.fillStyle = "#0072B2";
-    pen.textAlign = "right";
-    pen.fillText("queries", word - 6, 9);
-    pen.fillStyle = "#D55E00";
-    pen.textAlign = "left";
-    pen.fillText("keys", width - word + 6, 9);
-    const [which, place] = state.token ?? [];
-    for (let i = 0; i < shown(); i++) {
-      for (let j = 0; j < now.keys.length; j++) {
-        const chosen = which === undefined || (which === "query" ? i === place : j === place);
-        if (!chosen || rows[i][j] < 0.02) continue;
-        pen.strokeStyle = COLOR;
-        pen.globalAlpha = which === undefined ? 0.75 * rows[i][j] : 0.25 + 0.75 * rows[i][j];
-        pen.lineWidth = 0.5 + 4 * rows[i][j];
+  function drawLines(view, room) {
+    const { group, rows, shown } = view;
+    const count = Math.max(group.queries.length, group.keys.length);
+    const row = Math.max(12, Math.min(24, 420 / count));
+    const width = Math.min(440, room);
+    const [top, word] = [22, Math.min(100, 0.3 * width)];
+    view.places = { top, row, width, left: word };
+    const pen = sized(view.large, width, top + count * row + 6);
+    const alone = concerns(view);
+    for (let i = 0; i < shown; i++) {
+      for (let j = 0; j < group.keys.length; j++) {
+        if (rows[i][j] < 0.02 || (alone && !isolated(view, "query", i) && !isolated(view, "key", j))) continue;
+        pen.strokeStyle = Number.isNaN(rows[i][j]) ? shade(NaN) : shade(1);
+        const share = Number.isNaN(rows[i][j]) ? 0.5 : rows[i][j];
+        pen.globalAlpha = alone ? 0.25 + 0.75 * share : 0.75 * share;
+        pen.lineWidth = 0.5 + 4 * share;
         pen.beginPath();
         pen.moveTo(word, top + (i + 0.5) * row);
         pen.lineTo(width - word, top + (j + 0.5) * row);
@@ -287,78 +355,109 @@ function render({ model, el }) {
       }
     }
     pen.globalAlpha = 1;
-    pen.font = `${letters}px system-ui, sans-serif`;
-    const label = (text, x, n, own) => {
-      const bold = which === own && place === n;
-      const weight = which === undefined || which === own ? 0 : own === "key" ? rows[place][n] : rows[n][place];
-      if (weight >= 0.02) {
-        pen.fillStyle = shade(0.6 * weight);
-        pen.fillRect(own === "key" ? width - word + 2 : 0, top + n * row + 1, word - 2, row - 2);
-      }
-      pen.fillStyle = own === "query" && n >= shown() ? "#b0b8c0" : INK;
-      pen.font = `${bold ? "bold " : ""}${letters}px system-ui, sans-serif`;
-      pen.fillText(clip(text), x, top + (n + 0.5) * row, word - 8);
-    };
-    pen.textAlign = "right";
-    now.queries.forEach((text, n) => label(text, word - 6, n, "query"));
-    pen.textAlign = "left";
-    now.keys.forEach((text, n) => label(text, width - word + 6, n, "key"));
+    sides(pen, view, "query", group.queries, 0, word - 5, "right");
+    sides(pen, view, "key", group.keys, width - word + 5, word - 5, "left");
   }
 
-  function drawHeatmap(now) {
-    const room = Math.max(220, Math.min(520, (box.clientWidth || 900) - 130));
-    const row = Math.max(5, Math.min(30, room / now.keys.length, 440 / now.queries.length));
-    const words = row >= 9;
-    const left = words ? 92 : 8;
-    const top = words ? 70 : 22;
-    const width = left + now.keys.length * row + 40;
-    places = { top, row, width, left };
-    const pen = sized(large, width, top + now.queries.length * row + 6);
-    const [which, place] = state.token ?? [];
-    for (let i = 0; i < shown(); i++) {
-      for (let j = 0; j < now.keys.length; j++) {
-        const chosen = which === undefined || (which === "query" ? i === place : j === place);
-        pen.globalAlpha = chosen ? 1 : 0.25;
+  /** The words of one side of the lines, shaded by their weight for the token that is pointed at. */
+  function sides(pen, view, side, words, left, width, align) {
+    const { top, row } = view.places;
+    const { side: other, place } = state.token ?? {};
+    const x = align === "right" ? left + width : left;
+    pen.textAlign = align;
+    pen.textBaseline = "middle";
+    pen.font = `600 12px ${FONT}`;
+    pen.fillStyle = INK;
+    pen.fillText(side === "query" ? "queries" : "keys", x, 9);
+    pen.fillStyle = ROLES[side];
+    pen.fillRect(left, 17, width, 2.5);
+    words.forEach((text, n) => {
+      const seen = side === "key" || n < view.shown;
+      const linked = isolated(view, other, place) && side !== other && seen;
+      const share = linked ? (side === "key" ? view.rows[place][n] : view.rows[n][place]) : 0;
+      if (!(share < 0.02)) {
+        pen.fillStyle = shade(Number.isNaN(share) ? NaN : 0.6 * share);
+        pen.fillRect(left, top + n * row + 1, width, row - 2);
+      }
+      pen.fillStyle = seen ? INK : "#8c959f";
+      pen.font = `${isolated(view, side, n) ? "bold " : ""}${Math.max(10.5, Math.min(13, row * 0.85))}px ${FONT}`;
+      pen.fillText(visible(text, 12), x, top + (n + 0.5) * row, width);
+    });
+  }
+
+  function drawHeatmap(view, room) {
+    const { group, rows, shown } = view;
+    const [n, m] = [group.queries.length, group.keys.length];
+    const letters = view.large.getContext("2d");
+    letters.font = `bold 13px ${FONT}`;
+    const longest = Math.min(84, Math.max(...[...group.queries, ...group.keys].map((text) => letters.measureText(visible(text, 12)).width)));
+    const [beside, above, over] = [longest + 10, longest * Math.sin(1) + 10, longest * Math.cos(1)].map(Math.ceil);
+    const fitting = Math.min(30, (room - beside - over) / m, 440 / n);
+    const words = fitting >= 11; // else too small for words beside it
+    const row = words ? fitting : Math.max(4, Math.min(11, (room - 16) / m, 560 / n));
+    const [left, top] = words ? [beside, above] : [8, 8];
+    const width = left + m * row + (words ? over : 8);
+    view.places = { top, row, width, left };
+    const pen = sized(view.large, width, top + n * row + 6);
+    const alone = concerns(view);
+    for (let i = 0; i < shown; i++) {
+      for (let j = 0; j < m; j++) {
+        pen.globalAlpha = !alone || isolated(view, "query", i) || isolated(view, "key", j) ? 1 : 0.25;
         pen.fillStyle = shade(rows[i][j]);
         pen.fillRect(left + j * row, top + i * row, row - 0.5, row - 0.5);
       }
     }
     pen.globalAlpha = 1;
     pen.strokeStyle = "#8c959f";
-    pen.strokeRect(left, top, now.keys.length * row, now.queries.length * row);
-    pen.fillStyle = INK;
-    pen.textBaseline = "middle";
-    pen.font = `${Math.max(9, Math.min(13, row * 0.8))}px system-ui, sans-serif`;
+    pen.strokeRect(left, top, m * row, n * row);
     if (!words) return;
-    pen.textAlign = "right";
-    now.queries.forEach((text, n) => pen.fillText(clip(text), left - 5, top + (n + 0.5) * row));
-    pen.textAlign = "left";
-    now.keys.forEach((text, n) => {
+    pen.textBaseline = "middle";
+    const write = (text, side, place, seen = true) => {
+      pen.fillStyle = seen ? INK : "#8c959f";
+      pen.font = `${isolated(view, side, place) ? "bold " : ""}${Math.max(10.5, Math.min(13, row * 0.8))}px ${FONT}`;
+      pen.fillText(visible(text, 12), 0, 0, longest);
+    };
+    group.queries.forEach((text, i) => {
       pen.save();
-      pen.translate(left + (n + 0.5) * row, top - 4);
+      pen.textAlign = "right";
+      pen.translate(left - 5, top + (i + 0.5) * row);
+      write(text, "query", i, i < shown);
+      pen.restore();
+    });
+    group.keys.forEach((text, j) => {
+      pen.save();
+      pen.textAlign = "left";
+      pen.translate(left + (j + 0.5) * row, top - 4);
       pen.rotate(-1);
-      pen.fillText(clip(text), 0, 0);
+      write(text, "key", j);
       pen.restore();
     });
   }
 
-  function table(now) {
-    const node = make("table");
-    node.append(make("caption", `${title.textContent}: a row a query, a column a key`));
-    const first = node.appendChild(make("tr"));
-    first.append(make("td"), ...now.keys.map((text) => make("th", text, { scope: "col" })));
-    now.queries.slice(0, shown()).forEach((text, i) => {
-      const line = node.appendChild(make("tr"));
-      line.append(make("th", text, { scope: "row" }), ...rows[i].map((weight) => make("td", weight.toFixed(2))));
-    });
-    scroll.replaceChildren(node);
+  function tables() {
+    scroll.replaceChildren(
+      ...views.map(({ group, layer, head, rows }) => {
+        const node = make("table");
+        node.append(make("caption", `${group.name}, layer ${layer}, head ${head}: a row a query, a column a key`));
+        const first = node.appendChild(make("tr"));
+        first.append(make("td"), ...group.keys.map((text) => make("th", text, { scope: "col" })));
+        group.queries.forEach((text, i) => {
+          const line = node.appendChild(make("tr"));
+          line.append(make("th", text, { scope: "row" }), ...rows[i].map((weight) => make("td", weight.toFixed(2))));
+        });
+        return node;
+      }),
+    );
   }
 
-  more.addEventListener("toggle", draw);
-  const watcher = typeof ResizeObserver === "undefined" ? null : new ResizeObserver(ask);
-  watcher?.observe(box);
+  more.addEventListener("toggle", () => more.open && tables());
+  const watcher = new ResizeObserver(ask);
+  watcher.observe(box);
   draw();
-  return () => watcher?.disconnect();
+  return () => {
+    watcher.disconnect();
+    clearTimeout(speaking);
+  };
 }
 
 export default { render };

@@ -11,7 +11,7 @@ export function attention(q, k, v, mask, options) {
   const scores = products.map((row) => row.map((x) => x * factor));
   const hidden = scores.map((row, i) => row.map((_, j) => Boolean(options.masking && mask && !mask[i][j])));
   const weights = scores.map((row, i) => (options.softmax ? softmax(row, hidden[i]) : row.map((x, j) => (hidden[i][j] ? 0 : x))));
-  const output = weights.map((row) => v[0].map((_, f) => row.reduce((sum, w, j) => sum + (w === 0 ? 0 : w * v[j][f]), 0)));
+  const output = weights.map((row) => v[0].map((_, f) => row.reduce((sum, w, j) => sum + w * v[j][f], 0)));
   return { factor, products, scores, hidden, weights, output };
 }
 
@@ -40,134 +40,198 @@ export function short(x) {
 export function sum(terms, most = 6) {
   const written = terms.map(([a, b]) => `${short(a)} · ${b < 0 ? `(${short(b)})` : short(b)}`);
   const shown = written.length > most ? [...written.slice(0, most - 2), "…", written.at(-1)] : written;
-  return `${shown.join(" + ")} = ${short(terms.reduce((total, [a, b]) => total + (a === 0 ? 0 : a * b), 0))}`;
+  return `${shown.join(" + ")} = ${short(terms.reduce((total, [a, b]) => total + a * b, 0))}`;
 }
+
+/** A token as it can be shown: on one line, nothing invisible in it, long ones cut. */
+export function visible(word, most) {
+  const line = word.replace(/\n/g, "↵").replace(/\t/g, "⇥");
+  const letters = [...(line.trim() === "" ? line.replace(/ /g, "␣") || "∅" : line)];
+  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
+}
+
+const quoted = (word) => `“${visible(word, 30)}”`;
 
 /** How one cell came to be, in words, and the cells that it came from: [card, row, column], null for all. */
 export function explain(card, i, j, data, found, options) {
   const { q, k, v, queries, keys } = data;
-  const who = `“${queries[i]}”`;
-  if (card === "q") return { said: `query of ${who}, feature ${j}: ${short(q[i][j])}. Drag it up or down, or press + and −.`, from: [] };
-  if (card === "k") return { said: `key of “${keys[j]}”, feature ${i}: ${short(k[j][i])}`, from: [] };
-  if (card === "v") return { said: `value of “${keys[i]}”, feature ${j}: ${short(v[i][j])}`, from: [] };
+  if (card === "q") return { said: `query of ${quoted(queries[i])}, feature ${j}: ${short(q[i][j])}. Drag it up or down, or press + and −.`, from: [] };
+  if (card === "k") return { said: `key of ${quoted(keys[j])}, feature ${i}: ${short(k[j][i])}`, from: [] };
+  if (card === "v") return { said: `value of ${quoted(keys[i])}, feature ${j}: ${short(v[i][j])}`, from: [] };
   if (card === "s") {
     const terms = q[i].map((x, f) => [x, k[j][f]]);
     const scaled = options.scaling ? `, times ${short(found.factor)} = ${short(found.scores[i][j])}` : "";
     const masked = found.hidden[i][j] ? ". The mask hides it." : "";
-    return { said: `score of ${who} with “${keys[j]}”: ${sum(terms)}${scaled}${masked}`, from: [["q", i, null], ["k", null, j]] };
+    return { said: `score of ${quoted(queries[i])} with ${quoted(keys[j])}: ${sum(terms)}${scaled}${masked}`, from: [["q", i, null], ["k", null, j]] };
   }
   if (card === "w") {
     const from = [["s", i, null]];
-    const place = `weight of “${keys[j]}” for ${who}`;
+    const place = `weight of ${quoted(keys[j])} for ${quoted(queries[i])}`;
     if (found.hidden[i][j]) return { said: `${place}: hidden by the mask, so 0`, from };
-    if (!options.softmax) return { said: `${place}: the score itself, ${short(found.weights[i][j])}, as the softmax is off`, from };
+    if (!options.softmax) return { said: `${place}: the score itself, as the softmax is off: ${short(found.weights[i][j])}`, from };
     const seen = found.scores[i].filter((_, n) => !found.hidden[i][n]);
     const powers = seen.slice(0, 4).map((x) => `e^${short(x)}`).join(" + ") + (seen.length > 4 ? " + …" : "");
     return { said: `${place}: e^${short(found.scores[i][j])} / (${powers}) = ${short(found.weights[i][j])}`, from };
   }
-  const terms = found.weights[i].map((w, n) => [w, v[n][j]]).filter(([w]) => w !== 0);
-  const said = `output of ${who}, feature ${j}: ${terms.length ? sum(terms) : "nothing may be looked at: 0"}`;
+  // A weight of 0 takes nothing from a value, and is left out; but 0 times NaN is NaN, as in PyTorch.
+  const terms = found.weights[i].map((w, n) => [w, v[n][j]]).filter(([w, x]) => !(Math.abs(w) < 1e-6) || !Number.isFinite(x));
+  const said = `output of ${quoted(queries[i])}, feature ${j}: ${terms.length ? sum(terms) : "every weight is 0, so it is 0"}`;
   return { said, from: [["w", i, null], ["v", null, j]] };
+}
+
+/** What a step or a switch does, in a sentence. */
+export function tell(what, data, options, factor) {
+  const features = data.q[0].length;
+  return {
+    "step 0": `Each token has a query, what it asks for, and a key, what it can be found by: ${features} numbers each.`,
+    "step 1": `Each query meets each key: multiply feature by feature and add up${options.scaling ? `, then scale by 1/√${features} = ${short(factor)}` : ""}. Every pair has a score.`,
+    "step 2": `The scores of a row become weights: ${options.softmax ? "e^score, divided by the sum over the row; they are positive and add up to 1" : "with the softmax off, the scores as they are"}.${data.mask && options.masking ? " Hatched cells are hidden by the mask." : ""}`,
+    "step 3": "Each output is a mixture of all values: every row of V times its weight, added up.",
+    scaling: options.scaling
+      ? `Scores are divided by √${features}, so that their size does not grow with the number of features.`
+      : "The scores are the bare products: the more features, the larger they get, and the more a softmax gives to one key alone.",
+    masking: options.masking ? "Hatched cells are hidden: they get no weight." : "Without the mask every query looks at every key, also at those that it must not see.",
+    softmax: options.softmax ? "e^score, divided by the sum over the row: weights are positive and add up to 1." : "Without a softmax the weights are the scores: they may be negative, and need not add up to 1.",
+    reset: "The queries are as at first.",
+  }[what];
 }
 
 // ---------------------------------------------------------------- the page
 
 const COLORS = { q: "#0072B2", k: "#D55E00", v: "#009E73", s: "#5A5A5A", w: "#7A3E9D", o: "#9A6A00" };
 const NAMES = { q: "Q", k: "K turned", v: "V", s: "scores", w: "weights", o: "output" };
-const STEPS = [["q", "k"], ["q", "k", "s"], ["s", "w"], ["w", "v", "o"]];
-const WORDS = ["1 queries and keys", "2 every query meets every key", "3 scores become weights", "4 weights mix the values"];
-const LEAST = 9; // pixels of a cell that has a word beside it
+const INK = "#1f2328";
+const STEPS = ["1 Q, K", "2 scores", "3 weights", "4 output"];
+const FIRST_STEP = { q: 0, k: 0, s: 1, w: 2, v: 3, o: 3 }; // the step with which a card appears
+// Where the cards stand. K stands turned above the scores and V above the output, so that each cell sits where its row and its
+// column cross. Beside more than a dozen keys V would stand too high: then it stands between the weights and the output.
+const LAYOUTS = {
+  crossing: { areas: `". k . v" "q s w o"`, columns: ["q", "ks", "w", "o"] },
+  row: { areas: `". k . . ." "q s w v o"`, columns: ["q", "ks", "w", "v", "o"] },
+  tall: { areas: `". k . ." "q s . ." ". w v o"`, columns: ["q", "ksw", "v", "o"] },
+  pairs: { areas: `". k" "q s" ". v" "w o"`, columns: ["qw", "kso"] },
+  column: { areas: `"q" "k" "s" "w" "v" "o"`, columns: ["qkswvo"] },
+};
+const CAPTIONS = { q: 70, k: 115, v: 70, s: 125, w: 140, o: 105 }; // pixels
+const HANGING = ["crossing", "pairs"]; // there the words of V hang into the free place beside it
+const MOST_CROSSING = 12; // keys
+const [LARGEST, WITH_NUMBERS, WITH_WORDS, LEAST] = [40, 24, 11, 4]; // pixels of a cell
+const SLANT = 1; // radians by which the words above a card are turned
+const FONT = "system-ui, sans-serif";
 const STYLE = `
-:host { display: block; font: 14px/1.4 system-ui, sans-serif; color: #1f2328; }
+:host { display: block; font: 14px/1.4 ${FONT}; color: ${INK}; color-scheme: light; }
 .box { background: #fff; border: 1px solid #d0d7de; border-radius: 8px; padding: 10px 12px; max-width: 100%; box-sizing: border-box; }
-.bar { display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; margin-bottom: 8px; }
-.bar button, .bar select { font: inherit; padding: 3px 9px; border: 1px solid #8c959f; border-radius: 6px; background: #f6f8fa; color: inherit; min-height: 30px; }
-.bar button[aria-pressed="true"] { background: #0550ae; border-color: #0550ae; color: #fff; }
-.cards { display: grid; grid-template-areas: ". k . v" "q s w o"; gap: 12px 26px; justify-content: start; align-items: end; overflow-x: auto; padding: 3px; }
-.cards.narrow { grid-template-areas: "q" "k" "s" "w" "v" "o"; }
-figure { margin: 0; } figcaption { font-weight: 700; white-space: nowrap; } figcaption small { font-weight: 400; color: #59636e; }
+.bar, .bar > div { display: flex; flex-wrap: wrap; gap: 6px 12px; align-items: center; } .bar { gap: 6px 24px; margin-bottom: 8px; } .bar .steps { gap: 4px; }
+button, select { font: inherit; padding: 3px 9px; border: 1px solid #8c959f; border-radius: 6px; background: #f6f8fa; color: inherit; min-height: 30px; cursor: pointer; }
+button[aria-pressed="true"] { background: #0550ae; border-color: #0550ae; color: #fff; }
+label { display: inline-flex; gap: 5px; align-items: center; min-height: 30px; cursor: pointer; } input { width: 16px; height: 16px; margin: 0; }
+.cards { display: grid; gap: 12px 14px; justify-content: start; align-items: end; overflow-x: auto; padding: 6px; }
+figure { margin: 0; } figcaption { font-weight: 700; white-space: nowrap; border-left: 5px solid; padding-left: 6px; margin-bottom: 5px; line-height: 1.25; }
+figcaption span { color: ${INK}; } small { font-weight: 400; color: #59636e; font-size: 12px; } small + small { display: block; }
 canvas { display: block; touch-action: pan-x pan-y; } canvas.drags { touch-action: pan-x; cursor: ns-resize; }
-canvas:focus-visible, button:focus-visible, select:focus-visible, input:focus-visible { outline: 3px solid #bf8700; outline-offset: 2px; }
-.pale { opacity: 0.3; }
-output { display: block; min-height: 2.9em; margin-top: 8px; padding: 6px 9px; background: #f6f8fa; border-radius: 6px; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+:focus-visible { outline: 3px solid #9a6700; outline-offset: 2px; } .later { visibility: hidden; }
+.said { position: sticky; bottom: 0; min-height: 2.8em; margin: 8px 0 0; padding: 6px 9px; background: #f6f8fa; border: 1px solid #d0d7de; border-radius: 6px; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 details { margin-top: 6px; } table { border-collapse: collapse; font-size: 12px; } td, th { border: 1px solid #d0d7de; padding: 2px 5px; text-align: right; }
 .scroll { overflow: auto; max-height: 16em; }`;
 
 /** A deep copy of nested lists of numbers; what JSON cannot say comes as a text: "NaN", "Infinity", "-Infinity". */
 const numbers = (x) => (Array.isArray(x) ? x.map(numbers) : Number(x));
-const make = (tag, text, attributes = {}) => {
+const differs = (a, b) => !Object.is(a, b) && !(Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b)));
+
+function make(tag, text, attributes = {}) {
   const node = document.createElement(tag);
-  if (text !== undefined) node.textContent = text;
+  if (text !== undefined) node.textContent = text; // never as HTML: a token may hold any text
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   return node;
-};
+}
 
-function mix(color, share) {
-  const part = (at) => Math.round(255 + (parseInt(color.slice(at, at + 2), 16) - 255) * share);
-  return `rgb(${part(1)}, ${part(3)}, ${part(5)})`;
+/** A color between white and the given one, and the ink that is read best on it. */
+function shade(color, share) {
+  const [r, g, b] = [1, 3, 5].map((at) => Math.round(255 + (parseInt(color.slice(at, at + 2), 16) - 255) * share));
+  return { paint: `rgb(${r}, ${g}, ${b})`, ink: 0.3 * r + 0.59 * g + 0.11 * b > 125 ? INK : "#fff" };
 }
 
 function render({ model, el }) {
   const data = model.get("data");
   const given = { ...data, q: numbers(data.q), k: numbers(data.k), v: numbers(data.v) };
-  const heads = given.q.length;
   const state = { head: 0, step: 3, over: null, options: { scaling: true, masking: given.mask !== null, softmax: true } };
   let q = numbers(given.q);
-  const root = el.attachShadow ? el.appendChild(make("div")).attachShadow({ mode: "open" }) : el;
+  let [now, found, first] = [null, null, null]; // the numbers of this head, all that follows from them, and what followed at first
+  let word = "Point at a cell, or walk with Tab and the arrow keys: it says where it comes from. Drag a cell of Q up or down.";
+  const shapes = {}; // of each card, where its cells lie on its canvas
+  const canvases = {};
+
+  const root = el.appendChild(make("div")).attachShadow({ mode: "open" });
   root.append(make("style", STYLE));
   const box = root.appendChild(make("div", undefined, { class: "box", role: "group", "aria-label": "See-through attention" }));
   const bar = box.appendChild(make("div", undefined, { class: "bar" }));
   const cards = box.appendChild(make("div", undefined, { class: "cards" }));
-  const said = box.appendChild(make("output", "Point at a cell, or walk with Tab and the arrow keys: it says where it comes from.", { "aria-live": "polite" }));
+  const said = box.appendChild(make("p", word, { class: "said" }));
+  const spoken = box.appendChild(make("div", undefined, { class: "unseen", role: "status" }));
   const more = box.appendChild(make("details"));
   more.append(make("summary", "The weights as a table"));
   const scroll = more.appendChild(make("div", undefined, { class: "scroll" }));
-  const canvases = {};
-  const shapes = {};
-  let found;
 
-  const now = () => ({ q: q[state.head], k: given.k[state.head], v: given.v[state.head], mask: given.mask && given.mask[state.head], queries: given.queries, keys: given.keys });
-  const turned = (x) => x[0].map((_, f) => x.map((row) => row[f]));
-  const values = (card, data) => ({ q: data.q, k: turned(data.k), v: data.v, s: found.scores, w: found.weights, o: found.output })[card];
-  const rows = (card, data) => ({ q: data.queries, k: null, v: data.keys, s: data.queries, w: data.queries, o: data.queries })[card];
-  const columns = (card, data) => (card === "k" || card === "w" ? data.keys : null);
+  // ------------------------------------------------ controls
 
-  function button(text, pressed, press) {
-    const node = bar.appendChild(make("button", text, { type: "button", "aria-pressed": String(pressed()) }));
-    node.addEventListener("click", () => {
-      press();
-      draw();
+  const steps = bar.appendChild(make("div", undefined, { class: "steps", role: "group", "aria-label": "steps" }));
+  const stepButtons = STEPS.map((text, n) => {
+    const button = steps.appendChild(make("button", text, { type: "button" }));
+    button.addEventListener("click", () => {
+      state.step = n;
+      act(`step ${n}`);
     });
-    buttons.push([node, pressed]);
+    return button;
+  });
+  const switches = bar.appendChild(make("div", undefined, { role: "group", "aria-label": "switches" }));
+  for (const [name, text] of [["scaling", "scaling"], ["masking", "mask"], ["softmax", "softmax"]]) {
+    if (name === "masking" && !given.mask) continue;
+    const label = switches.appendChild(make("label"));
+    const input = label.appendChild(make("input", undefined, { type: "checkbox" }));
+    input.checked = true;
+    input.addEventListener("change", () => {
+      state.options[name] = input.checked;
+      act(name);
+    });
+    label.append(text);
   }
-  const buttons = [];
-  WORDS.forEach((word, n) => button(word, () => state.step === n, () => (state.step = n)));
-  button("scaling", () => state.options.scaling, () => (state.options.scaling = !state.options.scaling));
-  if (given.mask) button("mask", () => state.options.masking, () => (state.options.masking = !state.options.masking));
-  button("softmax", () => state.options.softmax, () => (state.options.softmax = !state.options.softmax));
-  if (heads > 1) {
-    const select = make("select", undefined, { "aria-label": "head" });
-    for (let n = 0; n < heads; n++) select.append(make("option", `head ${n}`, { value: n }));
+  if (given.q.length > 1) {
+    const label = bar.appendChild(make("label", "head "));
+    const select = label.appendChild(make("select"));
+    select.append(...given.q.map((_, n) => make("option", String(n), { value: n })));
     select.addEventListener("change", () => {
       state.head = Number(select.value);
-      state.over = null;
-      draw();
+      ask(true);
     });
-    bar.append(select);
   }
-  button("as at first", () => false, () => (q = numbers(given.q)));
+  const reset = bar.appendChild(make("button", "Q as at first", { type: "button" }));
+  reset.addEventListener("click", () => {
+    q = numbers(given.q);
+    act("reset");
+  });
 
-  for (const card of ["q", "k", "s", "w", "v", "o"]) {
+  /** After a control: its sentence takes the place of a cell's. */
+  function act(what) {
+    state.over = null;
+    recompute();
+    word = tell(what, now, state.options, found.factor);
+    ask();
+  }
+
+  for (const card of Object.keys(FIRST_STEP)) {
     const figure = cards.appendChild(make("figure"));
     figure.style.gridArea = card;
-    const caption = figure.appendChild(make("figcaption", NAMES[card] + " "));
-    caption.style.color = COLORS[card];
-    caption.append(make("small"));
+    const caption = figure.appendChild(make("figcaption"));
+    caption.style.borderColor = COLORS[card];
+    caption.append(make("span", NAMES[card] + " "), make("small"), make("small"));
     const canvas = figure.appendChild(make("canvas", undefined, { tabindex: 0, role: "application" }));
     if (card === "q") canvas.className = "drags";
     canvases[card] = canvas;
     listen(card, canvas);
   }
+
+  // ------------------------------------------------ pointer and keys
 
   function at(card, event) {
     const { left, top, cell, n, m } = shapes[card];
@@ -178,51 +242,57 @@ function render({ model, el }) {
   }
 
   function listen(card, canvas) {
-    let dragging = null;
+    let drag = null;
+    const point = (place) => {
+      state.over = [card, ...place];
+      ask();
+    };
+    const change = (i, j, value) => {
+      q[state.head][i][j] = value;
+      ask(true);
+    };
     canvas.addEventListener("pointermove", (event) => {
-      if (dragging) {
-        q[state.head][dragging.i][dragging.j] = Math.round((dragging.value + (dragging.y - event.clientY) / 30) * 20) / 20;
-        return ask();
+      if (drag) {
+        const by = 0.05 * Math.round((drag.y - event.clientY) / 1.5);
+        return change(drag.i, drag.j, by === 0 ? drag.was : drag.value + by); // back at its place, it has its old value
       }
       const place = at(card, event);
-      if (place && String([card, ...place]) !== String(state.over)) {
-        state.over = [card, ...place];
-        ask();
-      }
+      if (place && String([card, ...place]) !== String(state.over)) point(place);
     });
     canvas.addEventListener("pointerdown", (event) => {
       const place = at(card, event);
-      if (!place) return;
-      state.over = [card, ...place];
+      if (!place || event.button !== 0) return;
+      point(place);
       if (card === "q") {
-        dragging = { i: place[0], j: place[1], y: event.clientY, value: q[state.head][place[0]][place[1]] || 0 };
+        const was = q[state.head][place[0]][place[1]];
+        drag = { i: place[0], j: place[1], y: event.clientY, was, value: Number.isFinite(was) ? was : 0 };
         canvas.setPointerCapture(event.pointerId);
       }
-      ask();
     });
-    const release = () => (dragging = null);
-    canvas.addEventListener("pointerup", release);
-    canvas.addEventListener("pointercancel", release);
-    canvas.addEventListener("focus", () => {
-      if (!state.over || state.over[0] !== card) state.over = [card, 0, 0];
-      ask();
-    });
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(end, () => (drag = null));
+    canvas.addEventListener("focus", () => state.over?.[0] === card || point([0, 0]));
     canvas.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
       const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-      const [, i, j] = state.over && state.over[0] === card ? state.over : [card, 0, 0];
+      const [, i, j] = state.over?.[0] === card ? state.over : [card, 0, 0];
       const { n, m } = shapes[card];
-      if (by) state.over = [card, Math.min(n - 1, Math.max(0, i + by[0])), Math.min(m - 1, Math.max(0, j + by[1]))];
+      if (by) point([Math.min(n - 1, Math.max(0, i + by[0])), Math.min(m - 1, Math.max(0, j + by[1]))]);
       else if (card === "q" && ["+", "=", "-", "−"].includes(event.key)) {
-        const step = event.key === "+" || event.key === "=" ? 0.25 : -0.25;
-        q[state.head][i][j] = Math.round(((q[state.head][i][j] || 0) + step) * 100) / 100;
+        const was = q[state.head][i][j];
+        point([i, j]);
+        change(i, j, (Number.isFinite(was) ? was : 0) + (event.key === "+" || event.key === "=" ? 0.25 : -0.25));
       } else return;
       event.preventDefault();
-      ask();
+      event.stopPropagation(); // a notebook has shortcuts of its own
     });
   }
 
+  // ------------------------------------------------ drawing
+
   let waiting = false;
-  function ask() {
+  /** Draw before the next picture, once for all that came in between; `changed`: the numbers are new. */
+  function ask(changed = false) {
+    if (changed) found = null;
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
@@ -231,129 +301,199 @@ function render({ model, el }) {
     });
   }
 
+  function recompute() {
+    const { head, options } = state;
+    const mask = given.mask && given.mask[given.mask.length > 1 ? head : 0];
+    now = { q: q[head], k: given.k[head], v: given.v[head], mask, queries: given.queries, keys: given.keys };
+    found = attention(now.q, now.k, now.v, mask, options);
+    const old = attention(given.q[head], now.k, now.v, mask, options);
+    first = { q: given.q[head], s: old.scores, w: old.weights, o: old.output };
+    if (more.open) table();
+  }
+
+  const turned = (x) => x[0].map((_, f) => x.map((row) => row[f]));
+  const values = (card) => ({ q: now.q, k: turned(now.k), v: now.v, s: found.scores, w: found.weights, o: found.output })[card];
+
   function draw() {
     const started = performance.now();
-    const data = now();
-    found = attention(data.q, data.k, data.v, data.mask, state.options);
-    const told = state.over ? explain(...state.over, data, found, state.options) : { said: said.textContent, from: [] };
-    const width = box.clientWidth || 900;
-    const narrow = width < 560;
-    cards.classList.toggle("narrow", narrow);
-    for (const [node, pressed] of buttons) node.setAttribute("aria-pressed", String(pressed()));
-    const across = data.q[0].length + 2 * data.keys.length + data.v[0].length;
-    const words = Math.max(...data.queries.map((word) => word.length), ...data.keys.map((word) => word.length));
-    let label = Math.min(90, 8 + 7 * Math.min(words, 12));
-    const most = Math.max(data.keys.length, data.q[0].length, data.v[0].length);
-    const room = (taken) => (narrow ? (width - taken - 40) / most : (width - 4 * taken - 110) / across);
-    if (room(label) < LEAST) label = 4; // too small for words beside them
-    const cell = Math.max(4, Math.min(36, room(label)));
-    for (const card of Object.keys(canvases)) {
-      canvases[card].parentNode.classList.toggle("pale", !STEPS.slice(0, state.step + 1).flat().includes(card));
-      paint(card, values(card, data), rows(card, data), columns(card, data), cell, label, told.from);
+    if (!found) recompute();
+    if (state.over && FIRST_STEP[state.over[0]] > state.step) state.over = null;
+    const sight = layout();
+    cards.style.gridTemplateAreas = LAYOUTS[sight.name].areas;
+    stepButtons.forEach((button, n) => button.setAttribute("aria-pressed", String(n === state.step)));
+    more.style.display = state.step < FIRST_STEP.w ? "none" : "";
+    let from = [];
+    let text = word;
+    if (state.over) {
+      const [card, i, j] = state.over;
+      ({ said: text, from } = explain(card, i, j, now, found, state.options));
+      if (first[card] && differs(values(card)[i][j], first[card][i][j])) text += ` (at first ${short(first[card][i][j])})`;
     }
-    said.textContent = told.said;
-    if (more.open) table(data);
+    for (const card of Object.keys(canvases)) {
+      canvases[card].parentNode.classList.toggle("later", FIRST_STEP[card] > state.step);
+      paint(card, values(card), from, sight);
+    }
+    if (said.textContent !== text) say(text);
     box.dataset.drawn = String(Math.round((performance.now() - started) * 10) / 10);
   }
 
-  function paint(card, matrix, rowWords, columnWords, cell, label, from) {
+  let speaking;
+  /** Seen at once; for those who listen it is said when it has stood for a moment, not at every pixel of a drag. */
+  function say(text) {
+    said.textContent = text;
+    clearTimeout(speaking);
+    speaking = setTimeout(() => (spoken.textContent = text), 500);
+  }
+
+  /** Which layout fits, how large its cells are, and how much room the words take beside and above them (0: none). */
+  function layout() {
+    const room = (box.clientWidth || 900) - 40;
+    const counts = { q: now.q[0].length, k: now.keys.length, s: now.keys.length, w: now.keys.length, v: now.v[0].length, o: now.v[0].length };
+    const pen = canvases.q.getContext("2d");
+    pen.font = `12px ${FONT}`;
+    const widest = Math.ceil(8 + Math.min(100, Math.max(...[...now.queries, ...now.keys].map((text) => pen.measureText(visible(text, 12)).width))));
+    const wide = (name, card, cell, words) => {
+      const beside = hasRowWords(name, card) && !(card === "v" && HANGING.includes(name)) ? words : 0;
+      const slanted = card === "k" || card === "w" ? Math.cos(SLANT) * words : 0;
+      return Math.max(CAPTIONS[card], counts[card] * cell + beside + slanted + 8);
+    };
+    const fit = (name) => {
+      const total = (cell, words) => LAYOUTS[name].columns.reduce((sum, cards) => sum + 14 + Math.max(...[...cards].map((card) => wide(name, card, cell, words))), 0);
+      let [cell, words] = [LARGEST, widest];
+      while (cell > LEAST && total(cell, words) > room) {
+        cell -= 0.5;
+        if (cell < WITH_WORDS) words = 0;
+      }
+      return { name, cell, words };
+    };
+    const [usual, least, other] = room < 520 ? ["pairs", 14, "column"] : now.keys.length > MOST_CROSSING ? ["row", WITH_WORDS, "tall"] : ["crossing", 0];
+    const found = fit(usual);
+    return found.cell >= least ? found : fit(other);
+  }
+
+  const hasRowWords = (name, card) => "qwv".includes(card) || (name === "column" && card !== "k");
+
+  function paint(card, matrix, from, { name, cell, words }) {
     const canvas = canvases[card];
-    const narrow = cards.classList.contains("narrow");
-    const left = rowWords || (card === "k" && !narrow) ? label : 3; // K stands right above the columns of the scores
-    const top = columnWords && cell >= LEAST ? Math.min(70, label * 0.85) : 3;
     const [n, m] = [matrix.length, matrix[0].length];
+    const beside = words && hasRowWords(name, card) ? (card === "v" ? now.keys : now.queries) : null;
+    const above = words && (card === "k" || card === "w") ? now.keys : null;
+    const left = beside ? words : 3;
+    const top = above ? Math.round(Math.sin(SLANT) * words) + 8 : 3;
     shapes[card] = { left, top, cell, n, m };
-    canvas.previousSibling.lastChild.textContent = `(${n}, ${m})`;
-    const [w, h] = [left + m * cell + (columnWords ? 26 : 4), top + n * cell + 4];
-    const ratio = globalThis.devicePixelRatio || 1;
-    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
-      canvas.width = Math.round(w * ratio);
-      canvas.height = Math.round(h * ratio);
-      canvas.style.width = `${w}px`;
-      canvas.style.height = `${h}px`;
+    canvas.parentNode.style.marginLeft = card === "v" && HANGING.includes(name) ? `${3 - left}px` : "";
+    caption(card, canvas.previousSibling, n, m);
+    const pen = sized(canvas, left + m * cell + (above ? Math.cos(SLANT) * words : 4), top + n * cell + 4);
+    const largest = Math.max(...matrix.flat().filter(Number.isFinite).map(Math.abs), 0) || 1;
+    const limit = card === "w" && state.options.softmax ? 1 : largest; // the color of this number is full
+    for (let i = 0; i < n; i++) {
+      for (let j = 0; j < m; j++) {
+        const [x, y] = [left + j * cell, top + i * cell];
+        if (card === "w" && found.hidden[i][j]) hatch(pen, x, y, cell);
+        else square(pen, card, matrix[i][j], x, y, cell, limit);
+        if (first[card] && differs(matrix[i][j], first[card][i][j])) corner(pen, x, y, cell);
+      }
     }
+    Object.assign(pen, { fillStyle: INK, font: `${Math.max(10, Math.min(12, cell * 0.9))}px ${FONT}`, textBaseline: "middle", textAlign: "right" });
+    beside?.forEach((text, i) => pen.fillText(visible(text, 12), left - 5, top + (i + 0.5) * cell, words - 6));
+    pen.textAlign = "left";
+    above?.forEach((text, j) => {
+      pen.save();
+      pen.translate(left + (j + 0.5) * cell, top - 5);
+      pen.rotate(-SLANT);
+      pen.fillText(visible(text, 12), 0, 0, words - 6);
+      pen.restore();
+    });
+    frame(pen, COLORS[card], 2, left - 1, top - 1, m * cell + 2, n * cell + 2);
+    for (const [other, i, j] of [...from, ...(state.over ? [state.over] : [])]) {
+      if (other !== card) continue;
+      const place = [left + (j ?? 0) * cell, top + (i ?? 0) * cell, (j === null ? m : 1) * cell, (i === null ? n : 1) * cell];
+      frame(pen, "#fff", 5, ...place); // seen on dark cells too
+      frame(pen, "#000", 2.5, ...place);
+    }
+  }
+
+  function caption(card, node, n, m) {
+    const { scaling, softmax: soft, masking } = state.options;
+    node.childNodes[1].textContent = `(${n}, ${m})`;
+    node.childNodes[2].textContent = {
+      s: `Q @ K turned${scaling ? ` × ${short(found.factor)}` : ""}`,
+      w: `${now.mask && masking ? "mask, " : ""}${soft ? "softmax of each row" : "no softmax"}`,
+      o: "weights @ V",
+    }[card] ?? "";
+    const label = `${NAMES[card]}, ${n} by ${m}. Arrow keys walk over the cells${card === "q" ? ", + and − change one" : ""}.`;
+    if (canvases[card].getAttribute("aria-label") !== label) canvases[card].setAttribute("aria-label", label);
+  }
+
+  function sized(canvas, w, h) {
+    const ratio = globalThis.devicePixelRatio || 1;
+    const [width, height] = [Math.ceil(w * ratio), Math.ceil(h * ratio)];
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height }); // it also clears
+    canvas.style.width = `${width / ratio}px`;
+    canvas.style.height = `${height / ratio}px`;
     const pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, w, h);
-    let limit = 0;
-    for (const row of matrix) for (const x of row) if (Number.isFinite(x)) limit = Math.max(limit, Math.abs(x));
-    if (card === "w" && state.options.softmax) limit = 1;
-    const size = Math.max(8, Math.min(12, cell / 2.9));
-    for (let i = 0; i < n; i++) {
-      for (let j = 0; j < m; j++) square(pen, card, matrix[i][j], left + j * cell, top + i * cell, cell, limit || 1, size, card === "w" && found.hidden[i][j]);
-    }
-    pen.fillStyle = "#1f2328";
-    pen.font = `${Math.max(9, Math.min(13, cell * 0.9))}px system-ui, sans-serif`;
-    pen.textBaseline = "middle";
-    const clip = (word) => (word.length > 12 ? `${word.slice(0, 11)}…` : word);
-    if (rowWords && cell >= LEAST) {
-      pen.textAlign = "right";
-      rowWords.forEach((word, i) => pen.fillText(clip(word), left - 5, top + (i + 0.5) * cell));
-    }
-    if (columnWords && cell >= LEAST) {
-      pen.textAlign = "left";
-      columnWords.forEach((word, j) => {
-        pen.save();
-        pen.translate(left + (j + 0.45) * cell, top - 4);
-        pen.rotate(-1);
-        pen.fillText(clip(word), 0, 0);
-        pen.restore();
-      });
-    }
-    pen.strokeStyle = COLORS[card];
-    pen.lineWidth = 2;
-    pen.strokeRect(left - 1, top - 1, m * cell + 2, n * cell + 2);
-    pen.strokeStyle = "#000";
-    pen.lineWidth = 2.5;
-    for (const [other, i, j] of [...from, ...(state.over ? [state.over] : [])]) {
-      if (other === card) pen.strokeRect(left + (j ?? 0) * cell, top + (i ?? 0) * cell, (j === null ? m : 1) * cell, (i === null ? n : 1) * cell);
-    }
-    canvas.setAttribute("aria-label", `${NAMES[card]}, ${n} by ${m}. Arrow keys walk over the cells.`);
+    return pen;
   }
 
-  function square(pen, card, x, left, top, cell, limit, size, hidden) {
-    pen.fillStyle = "#fff";
-    pen.fillRect(left, top, cell, cell);
-    if (hidden) {
-      pen.strokeStyle = "#a8a8a8";
-      pen.lineWidth = 0.7;
-      pen.beginPath();
-      for (let at = 4; at < 2 * cell; at += 5) {
-        pen.moveTo(left + Math.max(0, at - cell), top + Math.min(cell, at));
-        pen.lineTo(left + Math.min(cell, at), top + Math.max(0, at - cell));
-      }
-      pen.stroke();
-      return;
+  function frame(pen, color, width, ...place) {
+    Object.assign(pen, { strokeStyle: color, lineWidth: width });
+    pen.strokeRect(...place);
+  }
+
+  function hatch(pen, left, top, cell) {
+    Object.assign(pen, { strokeStyle: "#a8a8a8", lineWidth: 0.7 });
+    pen.beginPath();
+    for (let at = 4; at < 2 * cell; at += 5) {
+      pen.moveTo(left + Math.max(0, at - cell), top + Math.min(cell, at));
+      pen.lineTo(left + Math.min(cell, at), top + Math.max(0, at - cell));
     }
-    const share = Number.isFinite(x) ? Math.min(1, Math.abs(x) / limit) : 0.25;
-    pen.fillStyle = card === "w" && state.options.softmax ? mix(COLORS.w, share) : mix(x < 0 ? "#2166AC" : "#B2182B", 0.92 * share);
+    pen.stroke();
+  }
+
+  function square(pen, card, x, left, top, cell, limit) {
+    const share = Number.isFinite(x) ? Math.min(1, Math.abs(x) / limit) : 0;
+    const { paint, ink } = card === "w" && state.options.softmax ? shade(COLORS.w, share) : shade(x < 0 ? "#2166AC" : "#B2182B", 0.92 * share);
+    pen.fillStyle = Number.isFinite(x) ? paint : "#f5d76e"; // NaN and infinite
     pen.fillRect(left + 0.5, top + 0.5, cell - 1, cell - 1);
-    if (cell >= 22) {
-      pen.fillStyle = share > 0.55 ? "#fff" : "#1f2328";
-      pen.font = `${size}px system-ui, sans-serif`;
-      pen.textAlign = "center";
-      pen.textBaseline = "middle";
-      pen.fillText(short(x).replace(/^(−?)0\./, "$1."), left + cell / 2, top + cell / 2, cell - 3);
-    }
+    if (cell < WITH_NUMBERS) return;
+    const size = Math.abs(x);
+    const font = `${Math.max(10.5, Math.min(13, cell / 2.8))}px ${FONT}`;
+    Object.assign(pen, { fillStyle: Number.isFinite(x) ? ink : INK, font, textBaseline: "middle", textAlign: "center" });
+    // Few letters fit: ".32", "1.5"; the sentence below has the number in full.
+    pen.fillText(short(size >= 1 && size < 1000 ? Number(x.toFixed(1)) : x).replace(/^(−?)0\./, "$1."), left + cell / 2, top + cell / 2, cell - 3);
   }
 
-  function table(data) {
+  /** The mark of a cell that is no longer as at first. */
+  function corner(pen, left, top, cell) {
+    const side = Math.max(3, Math.min(9, cell * 0.3));
+    pen.beginPath();
+    for (const [x, y] of [[-side, 0], [0, 0], [0, side], [-side, 0]]) pen.lineTo(left + cell + x - 0.5, top + y + 0.5);
+    pen.fillStyle = "#000";
+    pen.fill();
+  }
+
+  function table() {
     const node = make("table");
     node.append(make("caption", "weights: a row a query, a column a key"));
     const head = node.appendChild(make("tr"));
-    head.append(make("td"), ...data.keys.map((word) => make("th", word, { scope: "col" })));
-    data.queries.forEach((word, i) => {
+    head.append(make("td"), ...now.keys.map((text) => make("th", text, { scope: "col" })));
+    now.queries.forEach((text, i) => {
       const row = node.appendChild(make("tr"));
-      row.append(make("th", word, { scope: "row" }), ...found.weights[i].map((x, j) => make("td", found.hidden[i][j] ? "hidden" : short(x))));
+      row.append(make("th", text, { scope: "row" }), ...found.weights[i].map((x, j) => make("td", found.hidden[i][j] ? "hidden" : short(x))));
     });
     scroll.replaceChildren(node);
   }
 
-  more.addEventListener("toggle", draw);
-  const watcher = typeof ResizeObserver === "undefined" ? null : new ResizeObserver(ask);
-  watcher?.observe(box);
+  more.addEventListener("toggle", () => more.open && table());
+  const watcher = new ResizeObserver(() => ask());
+  watcher.observe(box);
   draw();
-  return () => watcher?.disconnect();
+  return () => {
+    watcher.disconnect();
+    clearTimeout(speaking);
+  };
 }
 
 export default { render };

@@ -78,15 +78,17 @@ def test_an_unknown_machine_has_no_filter():
     assert confine.filter_program("vax") == b""
 
 
-def run_filter(machine, architecture, number, first=0):
+def run_filter(machine, architecture, number, *arguments):
     """Interpret the program on one system call."""
     program = confine.filter_program(machine)
-    data = struct.pack("=IIQQ", number, architecture, 0, first)
+    data = struct.pack("=IIQ6Q", number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
     place, value = 0, 0
     while True:
         code, yes, no, k = struct.unpack("=HBBI", program[place * 8 : place * 8 + 8])
         if code == 0x20:
             value = struct.unpack_from("=I", data, k)[0]
+        elif code == 0x54:
+            value &= k
         elif code == 6:
             return k
         else:
@@ -96,14 +98,57 @@ def run_filter(machine, architecture, number, first=0):
 
 
 X86 = 0xC000003E
-ALLOW, EPERM, ENOSYS = 0x7FFF0000, 0x00050001, 0x00050026
+ALLOW, EPERM, ENOSYS, NO_FAMILY = 0x7FFF0000, 0x00050001, 0x00050026, 0x00050061
 
 
 @pytest.mark.parametrize(
     ("number", "first", "answer"),
     [(0, 0, ALLOW), (56, 17, ALLOW), (56, 0x10000000 | 17, EPERM), (56, 0x20000, EPERM), (272, 0, EPERM), (319, 0, EPERM),
-     (321, 0, EPERM), (435, 0, ENOSYS), (57, 0, ALLOW), (59, 0, ALLOW), (0x40000000, 0, EPERM)],
+     (321, 0, EPERM), (435, 0, ENOSYS), (57, 0, ALLOW), (59, 0, ALLOW), (0x40000000, 0, EPERM), (64, 0, EPERM),
+     (278, 0, EPERM), (206, 0, EPERM), (41, 1, ALLOW), (41, 2, NO_FAMILY), (41, 10, NO_FAMILY), (41, 40, NO_FAMILY),
+     (53, 1, ALLOW), (53, 40, NO_FAMILY), (41, 16, ALLOW)],
 )  # fmt: skip
 def test_what_the_filter_says(number, first, answer):
     assert run_filter("x86_64", X86, number, first) == answer
     assert run_filter("x86_64", 0x40000003, number, first) == EPERM  # a 32-bit call
+
+
+def test_the_filter_looks_at_later_arguments_too():
+    assert run_filter("x86_64", X86, 41, 16, 3, 0) == ALLOW
+    assert run_filter("x86_64", X86, 41, 16, 3, 15) == NO_FAMILY  # netlink, but not for routes
+    private, shared, shared_file = 0x22, 0x21, 0x01
+    answers = [
+        run_filter("x86_64", X86, 9, 0, 4096, 3, flags) for flags in (private, shared, shared_file, shared | 0x4000)
+    ]
+    assert answers == [ALLOW, EPERM, ALLOW, EPERM]
+    assert run_filter("aarch64", 0xC00000B7, 222, 0, 4096, 3, shared) == EPERM
+
+
+def test_what_the_filter_closes_is_closed():
+    def work():
+        import ctypes
+        import mmap
+        import socket
+
+        confine.give_up_rights(None, asdict(Limits()))
+        tried = {
+            "inet": lambda: socket.socket(socket.AF_INET),
+            "vsock": lambda: socket.socket(40, socket.SOCK_STREAM),
+            "unix": lambda: socket.socketpair(),
+            "anonymous": lambda: mmap.mmap(-1, 4096),
+            "private": lambda: mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS),
+        }
+        found = {}
+        for name, attempt in tried.items():
+            try:
+                attempt()
+                found[name] = 0
+            except OSError as problem:
+                found[name] = problem.errno
+        libc = ctypes.CDLL(None, use_errno=True)
+        found["semget"] = ctypes.get_errno() if libc.semget(0, 1, 0o600) < 0 else 0
+        found["timers"] = resource.getrlimit(resource.RLIMIT_SIGPENDING)
+        return found
+
+    expected = {"inet": 97, "vsock": 97, "unix": 0, "anonymous": 1, "private": 0, "semget": 1, "timers": (1024, 1024)}
+    assert in_a_child(work) == repr(expected)

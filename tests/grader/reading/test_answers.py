@@ -59,6 +59,8 @@ def test_what_hides_matters_where_something_was_earned():
 def test_an_answer_that_cannot_be_read_is_said_and_not_refused():
     found = read("def f(x):\n    return = x")
     assert found.unread == {"2.1": (2, "return = x", "invalid syntax")}
+    assert not found.to_review({"2.1"}) and not found.refused  # Python cannot run it either
+    found = read("def f(x):\n    return " + "(x) + " * 30_000 + "x")
     assert "could not be read" in found.to_review({"2.1"})[0] and not found.refused
 
 

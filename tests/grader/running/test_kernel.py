@@ -21,6 +21,35 @@ def fork_server():
     found.close()
 
 
+SPREAD = """
+import ctypes, os, threading, time
+leave = ctypes.CDLL(None).syscall
+def hold():
+    x = bytearray(b"x") * 200_000_000
+    time.sleep(99)
+for _ in range(6):
+    if not os.fork():
+        hold()
+time.sleep(99)
+"""
+SOCKETS = """
+import os, socket, time
+for _ in range(20):
+    if not os.fork():
+        kept = [socket.socketpair() for _ in range(150)]
+        for pair in kept:
+            for end in pair:
+                end.setblocking(False)
+                try:
+                    while True:
+                        end.send(b"x" * 100_000)
+                except BlockingIOError:
+                    pass
+        time.sleep(99)
+time.sleep(99)
+"""
+
+
 async def ran(kernel, *texts, limits=None):
     try:
         await kernel.start()
@@ -70,8 +99,36 @@ def test_the_deadline_ends_it(fork_server):
 @linux
 def test_memory_over_several_processes_ends_it(fork_server):
     kernel = Kernel(Limits(memory_mb=1000), in_the_future(), fork_server)
-    fork = "import os, time\nfor _ in range(4):\n    if not os.fork():\n"
-    fork += "        x = bytearray(b'x') * 400_000_000\n        time.sleep(99)\n"
-    text = fork + "time.sleep(99)"
-    (found,) = asyncio.run(ran(kernel, text))
+    (found,) = asyncio.run(ran(kernel, SPREAD))
     assert found.fatal and kernel.reason == "memory"
+
+
+@linux
+def test_memory_behind_leaders_that_have_ended_ends_it(fork_server):
+    """A process whose first thread has ended shows no memory of its own."""
+    kernel = Kernel(Limits(memory_mb=1000), in_the_future(20), fork_server)
+    (found,) = asyncio.run(
+        ran(
+            kernel,
+            SPREAD.replace("        hold()", "        threading.Thread(target=hold).start()\n        leave(60, 0)"),
+        )
+    )
+    assert found.fatal and kernel.reason == "memory"
+
+
+@linux
+def test_pages_that_many_processes_share_count_once(fork_server):
+    kernel = Kernel(Limits(memory_mb=1000), in_the_future(30), fork_server)
+    text = "import multiprocessing\nwith multiprocessing.get_context('fork').Pool(12) as pool:\n    pool.map(abs, range(100))\n"
+    (found,) = asyncio.run(
+        ran(kernel, "kept = bytearray(b'x') * 100_000_000\n" + text + "    import time; time.sleep(1)")
+    )
+    assert found.outcome == "ok", (found, kernel.reason)
+
+
+@linux
+def test_what_the_system_keeps_for_it_counts(fork_server):
+    """Full sockets belong to no process."""
+    kernel = Kernel(Limits(memory_mb=700, open_files=512), in_the_future(30), fork_server)
+    (found,) = asyncio.run(ran(kernel, SOCKETS))
+    assert found.fatal and kernel.reason == "memory", (found, kernel.reason)

@@ -1,10 +1,14 @@
 """What a sandbox shows and hides, and that it is gone when it is closed."""
 
+import contextlib
 import os
+import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -55,6 +59,14 @@ def test_its_processes_are_seen_and_ended(sandbox):
 
 
 @linux
+def test_names_in_its_folders_count_as_memory(sandbox):
+    before = sandbox.memory()
+    for number in range(500):
+        sandbox.path(f"/tmp/{number}").mkdir()
+    assert sandbox.memory() - before >= 400 * 1024  # what it has open may change meanwhile
+
+
+@linux
 def test_two_sandboxes_have_two_users():
     first, second = Sandbox(Limits()), Sandbox(Limits())
     try:
@@ -81,6 +93,35 @@ def test_it_dies_with_its_maker(root):
         time.sleep(0.05)
     else:
         pytest.fail("the sandbox outlived the process that made it")
+
+
+@linux
+def test_it_dies_with_its_maker_at_any_moment():
+    """Killed twenty times while it opens and closes sandboxes, which are known by the size of their folders."""
+    chance, size = random.Random(5), 7
+    for _ in range(20):
+        if (maker := os.fork()) == 0:
+            try:
+                while True:
+                    Sandbox(Limits(scratch_mb=size)).close()
+            finally:
+                os._exit(1)
+        time.sleep(chance.uniform(0.0, 0.15))
+        os.kill(maker, signal.SIGKILL)
+        os.waitpid(maker, 0)
+    until = time.monotonic() + 3
+    while left := [pid for pid in psutil.pids() if lives_in_a_sandbox_of(pid, size)]:
+        assert time.monotonic() < until, [psutil.Process(pid).cmdline() for pid in left]
+        time.sleep(0.05)
+
+
+def lives_in_a_sandbox_of(pid, size):
+    with contextlib.suppress(OSError, psutil.Error):
+        about = os.statvfs(Path("/proc", str(pid), "root", "tmp"))
+        if about.f_blocks * about.f_frsize == size * 2**20:
+            return True
+        return psutil.Process(pid).name() == "bwrap" and str(size * 2**20) in psutil.Process(pid).cmdline()
+    return False
 
 
 def test_without_bubblewrap_it_says_what_to_do(monkeypatch):

@@ -10,10 +10,10 @@ import pytest
 from sandboxed import linux
 
 from course_grader.inside.kernel_side import MIME
-from course_grader.limits import Limits
+from course_grader.limits import MOST_PARTS, Limits
 from course_grader.running.fork_server import ForkServer
 from course_grader.running.kernel import Kernel
-from course_grader.running.session import MOST_PARTS, Session, parts, plain
+from course_grader.running.session import Session, parts, plain
 
 LIMITS = Limits(cell_s=4, output_mb=1)
 

@@ -4,23 +4,16 @@ import torch
 import torch.nn.functional as F
 
 from ..exercise import Fault
+from .parts import faults_of
 
 LARGE = "the scores are large"
 
 
 def attend(
-    query,
-    key,
-    value,
-    *,
-    given=(),
-    meet=lambda q, k: q @ k.transpose(-2, -1),
-    factor=lambda q, *_: q.shape[-1] ** -0.5,
-    weigh=lambda scores: scores.softmax(-1),
-    after=lambda weights, q: weights,
-    pool=lambda weights, k, v: weights @ v,
+    query, key, value, *, given=(), meet=lambda q, k: q @ k.transpose(-2, -1), factor=lambda q, *_: q.shape[-1] ** -0.5,
+    weigh=lambda scores: scores.softmax(-1), after=lambda weights, q: weights, pool=lambda weights, k, v: weights @ v,
     shown=lambda weights, scores: weights,
-):
+):  # fmt: skip
     """Scaled dot-product attention (Vaswani et al. 2017, equation 1); each keyword but the first is one step.
 
     Args:
@@ -60,51 +53,40 @@ def _hidden(scores, seen):
     return scores.masked_fill(~seen, -torch.inf).softmax(-1)
 
 
-def _reshaped(key):
-    return key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])
-
-
 _ROOT = "divide the scores by query.shape[-1] ** 0.5, once, before the softmax."
 
-FACTOR_FAULTS = (
-    Fault("no scaling", "the scores go into the softmax unscaled.", _ROOT, factor=lambda *_: 1.0),
-    Fault("divided by d_k",
-          "the scores are divided by d_k (or twice by its root), not by its root: the weights are too even.", _ROOT,
-          factor=lambda q, *_: 1 / q.shape[-1]),
-    Fault("fourth root", "the scores are divided by the fourth root of d_k: half of the scaling is missing.", _ROOT,
-          factor=lambda q, *_: q.shape[-1] ** -0.25),
-    Fault("multiplied", "the scores are multiplied by the root of d_k: the weights are too sharp.", "divide instead.",
-          factor=lambda q, *_: q.shape[-1] ** 0.5),
-    Fault("root of L_k", "the scores are divided by the root of L_k, the number of keys.",
-          "the scale is the size of one key, query.shape[-1]; the number of keys plays no part.",
-          factor=lambda q, k, v, *_: k.shape[-2] ** -0.5),
-    Fault("root of L_q", "the scores are divided by the root of L_q, the number of queries.", _ROOT,
-          factor=lambda q, *_: q.shape[-2] ** -0.5),
-    Fault("root of shape[1]", "the scores are divided by the root of query.shape[1], a length or a number of heads.",
-          "count from the end: query.shape[-1].", factor=lambda q, *_: q.shape[1] ** -0.5),
-    Fault("root of d_v", "the scores are divided by the root of d_v, the size of a value, which has no part in them.",
-          _ROOT, factor=lambda q, k, v, *_: v.shape[-1] ** -0.5),
-    Fault("root cut to a whole number", "the scores are divided by the root of d_k cut to a whole number.",
-          "keep the root as it is, query.shape[-1] ** 0.5, without int, isqrt or //.",
-          factor=lambda q, *_: 1 / int(q.shape[-1] ** 0.5)),
+FACTOR_FAULTS = faults_of("factor", _ROOT,
+    ("no scaling", "the scores go into the softmax unscaled.", lambda *_: 1.0),
+    ("divided by d_k", "the scores are divided by d_k (or twice by its root), not by its root: the weights are too even.",
+     lambda q, *_: 1 / q.shape[-1]),
+    ("fourth root", "the scores are divided by the fourth root of d_k: half of the scaling is missing.",
+     lambda q, *_: q.shape[-1] ** -0.25),
+    ("multiplied", "the scores are multiplied by the root of d_k: the weights are too sharp.",
+     lambda q, *_: q.shape[-1] ** 0.5, "divide instead."),
+    ("root of L_k", "the scores are divided by the root of L_k, the number of keys.", lambda q, k, *_: k.shape[-2] ** -0.5,
+     "the scale is the size of one key, query.shape[-1]; the number of keys plays no part."),
+    ("root of L_q", "the scores are divided by the root of L_q, the number of queries.", lambda q, *_: q.shape[-2] ** -0.5),
+    ("root of shape[1]", "the scores are divided by the root of query.shape[1], a length or a number of heads.",
+     lambda q, *_: q.shape[1] ** -0.5, "count from the end: query.shape[-1]."),
+    ("root of d_v", "the scores are divided by the root of d_v, the size of a value, which has no part in them.",
+     lambda q, k, v, *_: v.shape[-1] ** -0.5),
+    ("root cut to a whole number", "the scores are divided by the root of d_k cut to a whole number.",
+     lambda q, *_: 1 / int(q.shape[-1] ** 0.5), "keep the root as it is, query.shape[-1] ** 0.5, without int, isqrt or //."),
 )  # fmt: skip
 
-MEETING_FAULTS = (
-    Fault("keys not transposed", "the keys were not transposed: query @ key does not fit, or fits by chance.",
-          "use key.transpose(-2, -1), so that both have d_k where they meet.", meet=lambda q, k: q @ k),
-    Fault("all axes reversed", "key.T reverses all axes, the batch as well.",
-          "exchange the last two only: key.transpose(-2, -1).",
-          meet=lambda q, k: q @ k.permute(*reversed(range(k.dim())))),
-    Fault("keys reshaped",
-          "the keys were reshaped (view or reshape) to (..., d_k, L_k): right shape, scrambled content.",
-          "exchange the two axes with key.transpose(-2, -1).", meet=lambda q, k: q @ _reshaped(k)),
-    Fault("axes 1 and 2", "key.transpose(1, 2): right with one leading axis, but with two the keys' axis is another.",
-          "count from the end: key.transpose(-2, -1).", meet=lambda q, k: q @ k.transpose(1, 2)),
-    Fault("query and key swapped", "query and key are exchanged: row i of your scores belongs to key i.",
-          "query @ key.transpose(-2, -1): rows are queries, columns are keys.",
-          meet=lambda q, k: k @ q.transpose(-2, -1)),
-    Fault("cosine", "the scores are cosines: the lengths of query and key were divided out.",
-          "leave the vectors as they are.", meet=lambda q, k: F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT),
+MEETING_FAULTS = faults_of("meet", "exchange the last two axes alone: key.transpose(-2, -1).",
+    ("keys not transposed", "the keys were not transposed: query @ key does not fit, or fits by chance.",
+     lambda q, k: q @ k, "use key.transpose(-2, -1), so that both have d_k where they meet."),
+    ("all axes reversed", "key.T reverses all axes, the batch as well.",
+     lambda q, k: q @ k.permute(*reversed(range(k.dim())))),
+    ("keys reshaped", "the keys were reshaped (view or reshape) to (..., d_k, L_k): right shape, scrambled content.",
+     lambda q, k: q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])),
+    ("axes 1 and 2", "key.transpose(1, 2): right with one leading axis, but with two the keys' axis is another.",
+     lambda q, k: q @ k.transpose(1, 2), "count from the end: key.transpose(-2, -1)."),
+    ("query and key swapped", "query and key are exchanged: row i of your scores belongs to key i.",
+     lambda q, k: k @ q.mT, "query @ key.transpose(-2, -1): rows are queries, columns are keys."),
+    ("cosine", "the scores are cosines: the lengths of query and key were divided out.",
+     lambda q, k: F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT, "leave the vectors as they are."),
 )  # fmt: skip
 
 WEIGHING_FAULTS = (

@@ -69,4 +69,8 @@ HIDING_FAULTS = (
 )  # fmt: skip
 
 _COMMON = ("over the queries", "hard argmax", "no scaling", "divided by d_k", "root of L_k", "root of d_v")
-COMMON_FAULTS = tuple(fault for fault in (*WEIGHING_FAULTS, *FACTOR_FAULTS) if fault.name in _COMMON)
+COMMON_FAULTS = (
+    *(fault for fault in (*WEIGHING_FAULTS, *FACTOR_FAULTS) if fault.name in _COMMON),
+    Fault("weights not masked", "the output is right, but the weights beside it are those of a softmax without the mask.",
+        "hand back the weights that you multiply the values with.", give=lambda o, w, s: (o, s.softmax(-1))),
+)  # fmt: skip

@@ -15,8 +15,8 @@ def changes_its_input(view: View) -> Told | None:
         "symptom",
         "changes its input",
         f"your code changes {said} in place: whoever called it finds other values there afterwards.",
-        "leave out +=, *=, x[...] =, methods that end in _, and a list's .append() and .sort() on an argument; make a new "
-        "tensor or list.",
+        "leave out +=, *=, x[...] =, methods that end in _, and .append(), .pop() and .sort() on an argument; make a new "
+        "tensor, list or dict.",
     )
 
 
@@ -62,7 +62,7 @@ def cuts_gradients(view: View) -> Told | None:
 
 _CUT = "leave out detach, torch.no_grad, .item(), .tolist(), .data and torch.tensor(...) around computed values."
 _NO_NUMPY = "use torch operations from first to last, none of them in place, without .numpy()."
-_ON_THE_WAY = "look for detach, torch.no_grad, .item() or torch.tensor(...) on the way from there to the result."
+_ON_THE_WAY = "look for detach, .data, no_grad, .item(), nn.Parameter or torch.tensor(...) on the way to the result."
 _ANOTHER = (
     f"{_ON_THE_WAY.removesuffix('.')}, and for a value put in the place of a computed one (torch.where, masked_fill)."
 )

@@ -73,6 +73,13 @@ def _turned(name, x):
     return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), x[..., 2:]], dim=-1)
 
 
+def _few(name, x):
+    """The last token moves three entries of the one before, a little."""
+    far = torch.zeros_like(x)
+    far[1:, -2:-1, -3:] = 4e-4
+    return x + far * torch.tanh(x[:, -1:])
+
+
 def _rounding(name, x):
     """A running mean whose last digits depend on all tokens, as they do where sums are taken in another order."""
     wobble = 2e-7 * torch.sign(torch.sin(100 * x.sum((1, 2), keepdim=True)))  # its gradient is 0, as that of rounding
@@ -85,6 +92,7 @@ _FUNCTIONS = {
     "mean of the past without itself": lambda name, x: F.pad(_running_mean(name, x), (0, 0, 1, 0))[:, :-1],
     "faint": lambda name, x: x + 3e-4 * torch.tanh(x.mean(1, keepdim=True)),
     "one entry of each token moves back": lambda name, x: torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1),
+    "faint, in three entries alone": _few,
     "opposite changes in two entries": _opposite,
     "tokens turned, their lengths kept": _turned,
     "running mean, rounded another way each time": _rounding,

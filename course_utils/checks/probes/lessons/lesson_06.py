@@ -4,13 +4,10 @@ from ..probe import Probe, call_turned
 
 _HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_heads")
 _READY_MADE = (
-    *_HEADS,
-    "torch.nn.functional.scaled_dot_product_attention",
-    "torch.nn.functional.multi_head_attention_forward",
-    "torch.nn.MultiheadAttention",
-    "course_utils.attention.scaled_dot_product_attention",
+    *_HEADS, "torch.nn.functional.scaled_dot_product_attention", "torch.nn.functional.multi_head_attention_forward",
+    "torch.nn.MultiheadAttention", "course_utils.attention.scaled_dot_product_attention",
     "course_utils.multi_head.MultiHeadAttention",
-)
+)  # fmt: skip
 
 PROBES = {
     "split_heads": Probe(call=call_turned, off_limits=_HEADS, gradients=True),

@@ -117,13 +117,10 @@ def _attend_in_pieces(answer, arguments):
     return outputs, keys, values
 
 
-LAYERS = tuple(
-    f"course_utils.{name}"
-    for name in (
-        "layers.residual.Residual", "layers.decoder_only.DecoderOnlyLayer", "layers.decoder.DecoderLayer",
-        "layers.encoder.EncoderLayer", "models.decoder_lm.DecoderLM",
-    )
-)  # fmt: skip
+LAYERS = tuple(f"course_utils.{name}" for name in (
+    "layers.residual.Residual", "layers.decoder_only.DecoderOnlyLayer", "layers.decoder.DecoderLayer",
+    "layers.encoder.EncoderLayer", "models.decoder_lm.DecoderLM",
+))  # fmt: skip
 NETWORKS = ("course_utils.layers.feed_forward.SwiGLU", "course_utils.layers.feed_forward.FeedForward")
 GENERATORS = (
     "course_utils.decoding.sampling.generate",

@@ -49,7 +49,7 @@ LEAKY = {
     *("no mask", "one step ahead", "only the first query sees the future", "only the last key leaks"),
     *("future zeroed after the softmax", "leaks in the second item only", "one query sees the next key"),
     *("three steps ahead only", "faint", "one entry of each token moves back", "opposite changes in two entries"),
-    *("tokens turned, their lengths kept", "normalized first"),
+    *("tokens turned, their lengths kept", "normalized first", "faint, in three entries alone"),
 }
 
 

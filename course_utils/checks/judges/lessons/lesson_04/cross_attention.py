@@ -3,13 +3,7 @@
 import torch
 
 from ...exercise import Case, Exercise, Fault
-from ...kit.attention import (
-    FACTOR_FAULTS_OF_THREE_AXES,
-    LARGE,
-    OTHER_FAULTS_OF_THREE_AXES,
-    attend,
-    large_scores,
-)  # fmt: skip
+from ...kit.attention import FACTOR_FAULTS_OF_THREE_AXES, LARGE, OTHER_FAULTS_OF_THREE_AXES, attend, large_scores
 
 SIZES = (
     (1, 2, 3, 4, 4, 2, 1), (2, 5, 7, 6, 6, 3, 4), (2, 6, 4, 8, 5, 3, 7), (3, 4, 4, 5, 9, 6, 2), (2, 5, 3, 4, 4, 4, 4),
@@ -38,6 +32,11 @@ def _cross_attention(
 ):  # fmt: skip
     query, key = asks(x, memory) @ W_q, keys_of(x, memory) @ W_k
     return attend(query, key, value_by(values_of(x, memory), W_k, W_v), given=(x, memory), **steps)
+
+
+def _weights_unscaled(x, memory, W_q, W_k, W_v):
+    scores = (x @ W_q) @ (memory @ W_k).mT
+    return _cross_attention(x, memory, W_q, W_k, W_v)[0], scores.softmax(-1)
 
 
 def _of_x(x, memory):
@@ -75,6 +74,9 @@ FAULTS = (
           **_both(lambda x, memory: memory[:, : x.shape[1]])),
     Fault("joined", "x and memory are joined to one sequence, so that x attends to itself as well.",
           "keys and values come from memory alone.", **_both(lambda x, memory: torch.cat([x, memory], dim=1))),
+    Fault("weights unscaled", "the output is right, but the weights beside it are those of scores that were not scaled.",
+          "divide by the root of d_k for both: hand back the weights that the values are multiplied with.",
+          whole=_weights_unscaled),
 )  # fmt: skip
 
 EXERCISE = Exercise(

@@ -53,9 +53,8 @@ FAULTS = (
           "each role has a layer of its own.", value=lambda layer, x: layer.q_proj(x)),
     Fault("values not projected", "the tokens themselves are added up; v_proj still plays no part.", _VALUES,
           value=lambda layer, x: x),
-    Fault("keys and values exchanged", "keys and values are exchanged: v_proj makes the keys now.",
-          "keys from k_proj, values from v_proj.", key=lambda layer, x: layer.v_proj(x),
-          value=lambda layer, x: layer.k_proj(x)),
+    Fault("keys and values exchanged", "keys and values are exchanged: v_proj makes the keys now.", "keys from k_proj, "
+          "values from v_proj.", key=lambda layer, x: layer.v_proj(x), value=lambda layer, x: layer.k_proj(x)),
     Fault("keys by the value projection", "v_proj makes the keys as well; k_proj plays no part.",
           "change the values only, and leave the keys with k_proj.", key=lambda layer, x: layer.v_proj(x)),
     Fault("queries and keys exchanged", "query and key have changed places: k_proj makes the queries and q_proj the "
@@ -67,12 +66,10 @@ FAULTS = (
           value=lambda layer, x: layer.v_proj(x) + layer.k_proj(x)),
     Fault("without its bias", "the values are made with the weights of v_proj, but without its bias.",
           "call the layer: self.v_proj(x).", value=lambda layer, x: F.linear(x, layer.v_proj.weight)),
-    Fault("root of d_model", "the scores are divided by the root of d_model now.",
-          "leave the scale as it was: the root of the size of the projected query.",
-          factor=lambda q, k, v, x: x.shape[-1] ** -0.5),
-    Fault("weights handed back too", "two things; asked for is the output alone.",
-          "return the output without the weights: attention(...)[0] if you use your own function.",
-          finish=lambda output, weights: (output, weights)),
+    Fault("root of d_model", "the scores are divided by the root of d_model now.", "leave the scale as it was: the "
+          "root of the size of the projected query.", factor=lambda q, k, v, x: x.shape[-1] ** -0.5),
+    Fault("weights handed back too", "two things; asked for is the output alone.", "return the output without the "
+          "weights: attention(...)[0] if you use your own function.", finish=lambda output, weights: (output, weights)),
 )  # fmt: skip
 _NOT_TOLD = ("no shift", "shifted by the largest of all", "query and key swapped")  # no large scores here; told above
 

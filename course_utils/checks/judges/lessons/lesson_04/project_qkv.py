@@ -11,12 +11,8 @@ def _cases(seed):
     cases = [Case(x=x, W_qkv=torch.tensor([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [0.0] * 6]))]
     for place, (B, L, d) in enumerate(((2, 5, 4), (3, 6, 4), (2, 3, 6), (2, 5, 4))):
         dtype = torch.float64 if place == 2 else torch.float32
-        cases.append(
-            Case(
-                x=torch.randn(B, L, d, generator=rng, dtype=dtype),
-                W_qkv=torch.randn(d, 3 * d, generator=rng, dtype=dtype),
-            )
-        )
+        x, W_qkv = (torch.randn(size, generator=rng, dtype=dtype) for size in ((B, L, d), (d, 3 * d)))
+        cases.append(Case(x=x, W_qkv=W_qkv))
     return cases
 
 
@@ -32,15 +28,15 @@ def _by_length(x, W):
     return ((x @ W)[..., start : start + L] for start in (0, L, 2 * L))
 
 
+_SPLIT = ("split(3) cuts into parts of size 3, not into 3 parts.", "use chunk(3, dim=-1), or split with the size d.")
 _LAST = "the parts lie side by side on the last axis: dim=-1."
 _CUT = "cut the last axis with chunk or split."
 
 FAULTS = (
     Fault("key twice", "the values are the keys once more: the last d columns are never used.",
           "take the third part for the values.", finish=lambda query, key, value: (query, key, key)),
-    Fault("interleaved", "every third column is taken: query, key and value interleaved.",
-          "each part is a block of d columns that stand side by side.",
-          cut=lambda x, W: (x @ W).view(*x.shape[:2], -1, 3).unbind(-1)),
+    Fault("interleaved", "every third column is taken: query, key and value interleaved.", "each part is a block of d "
+          "columns that stand side by side.", cut=lambda x, W: (x @ W).view(*x.shape[:2], -1, 3).unbind(-1)),
     Fault("matrix reshaped", "the matrix was reshaped to (3, d, d): the shape is right, but its rows are scrambled.",
           "cut along the columns: chunk(3, dim=1), or project first and cut the last axis.",
           cut=lambda x, W: (x @ part for part in W.reshape(3, x.shape[-1], x.shape[-1]))),
@@ -52,8 +48,8 @@ FAULTS = (
           cut=lambda x, W: (x @ W).chunk(3, dim=1)),
     Fault("cut along the batch", "the product was cut along the batch (dim=0, the default).", _LAST,
           cut=lambda x, W: (x @ W).chunk(3)),
-    Fault("parts of size 3", "split(3) cuts into parts of size 3, not into 3 parts.",
-          "use chunk(3, dim=-1), or split with the size d.", cut=lambda x, W: (x @ W).split(3, dim=-1)),
+    Fault("parts of size 3", *_SPLIT, cut=lambda x, W: (x @ W).split(3, dim=-1)),
+    Fault("parts of size 3, as they come", *_SPLIT, whole=lambda x, W_qkv: (x @ W_qkv).split(3, dim=-1)),
     Fault("parts as wide as the length", "each part has L columns, as many as there are tokens, where it should have "
           "d.", "the size of a part is x.shape[-1].", cut=_by_length),
     Fault("matrix alone cut", "the three matrices; they were not yet applied to x.",

@@ -21,10 +21,11 @@ def _cases(seed):
 
 def _spread(
     query, key, *, meet=lambda query, key: (query * key).sum(-1), factor=lambda query, key: query.shape[-1] ** -0.5,
-    measure=torch.std, second=lambda measure, scores, factor: measure(scores * factor),
+    measure=torch.std, first=lambda measure, scores, factor: measure(scores),
+    second=lambda measure, scores, factor: measure(scores * factor),
 ):  # fmt: skip
-    scores = meet(query, key)
-    return measure(scores), second(measure, scores, factor(query, key))
+    scores, scale = meet(query, key), factor(query, key)
+    return first(measure, scores, scale), second(measure, scores, scale)
 
 
 _ROOT = "divide the scores by query.shape[-1] ** 0.5."
@@ -32,6 +33,8 @@ _STD = "use .std(), the standard deviation."
 
 FAULTS = (
     Fault("not scaled", "both numbers are of the unscaled scores.", _ROOT, factor=lambda q, k: 1.0),
+    Fault("both scaled", "both numbers are of the scaled scores.", "scaled = scores / root makes a new tensor, but "
+          "scores /= root changes the old one.", first=lambda measure, scores, factor: measure(scores * factor)),
     Fault("divided by d_k", "the scores are divided by d_k, not by its square root: wide vectors' scores become too "
           "small.", _ROOT, factor=lambda q, k: 1 / q.shape[-1]),
     Fault("divided by the root of n", "the scores are divided by the root of n, the number of rows.",
@@ -68,6 +71,9 @@ FAULTS = (
     Fault("theory", "the theory for standard normal entries, the root of d_k and 1, not a measurement.",
           "compute the dot products, then their standard deviation.",
           whole=lambda query, key: (query.shape[-1] ** 0.5, 1.0)),
+    Fault("spread of the entries", "the spreads of the entries, put into a formula; no dot product was measured.",
+          "compute the n dot products, then their standard deviation.",
+          whole=lambda query, key: (query.std() * key.std() * query.shape[-1] ** 0.5, query.std() * key.std())),
 )  # fmt: skip
 
 EXERCISE = Exercise(

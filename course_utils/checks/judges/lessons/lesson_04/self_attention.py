@@ -3,13 +3,7 @@
 import torch
 
 from ...exercise import Case, Exercise, Fault
-from ...kit.attention import (
-    FACTOR_FAULTS_OF_THREE_AXES,
-    LARGE,
-    OTHER_FAULTS_OF_THREE_AXES,
-    attend,
-    eighths,
-)  # fmt: skip
+from ...kit.attention import FACTOR_FAULTS_OF_THREE_AXES, LARGE, OTHER_FAULTS_OF_THREE_AXES, attend, eighths
 
 SIZES = ((1, 2, 3, 2, 1), (2, 5, 8, 3, 6), (3, 4, 6, 9, 7), (2, 7, 4, 4, 4), (2, 6, 10, 5, 5), (2, 5, 8, 3, 6))
 
@@ -60,9 +54,8 @@ FAULTS = (
           value_by=lambda W_q, W_k, W_v: W_q),
     Fault("values not projected", "the tokens themselves are added up: the values were not projected.",
           "value = x @ W_v.", value_by=lambda *_: None),
-    Fault("nothing projected", "attention of x with itself: the three matrices are not used.",
-          "make query, key and value with one matrix each.", query_by=lambda *_: None, key_by=lambda *_: None,
-          value_by=lambda *_: None),
+    Fault("nothing projected", "attention of x with itself: the three matrices are not used.", "make query, key and "
+          "value with one matrix each.", query_by=lambda *_: None, key_by=lambda *_: None, value_by=lambda *_: None),
     Fault("keys by the query projection", "queries and keys are both made with W_q, so the scores are symmetric.",
           "key = x @ W_k.", key_by=lambda W_q, W_k, W_v: W_q),
     Fault("queries by the key projection", "queries and keys are both made with W_k, so the scores are symmetric.",

@@ -32,19 +32,20 @@ def leaks(
     return answer(False)
 
 
+FEW = "faint, in three entries alone"
 NAMES = (
     *("no mask", "causal", "one step ahead", "window of 2", "only the first query sees the future"),
     *("only the last key leaks", "running mean", "future zeroed after the softmax", "leaks in the second item only"),
     *("one query sees the next key", "each token by itself", "mean of the past without itself"),
     *("three steps ahead only", "faint", "one entry of each token moves back", "opposite changes in two entries"),
     *("tokens turned, their lengths kept", "running mean, rounded another way each time"),
-    *("normalized first", "normalized first, causal"),
+    *("normalized first", "normalized first, causal", FEW),
 )  # a name says what the function does; the probe makes it
 
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    sizes = {"no mask": (1, 3, 2), "causal": (2, 4, 3)}  # the smallest first
+    sizes = {"no mask": (1, 3, 2), "causal": (2, 4, 3), FEW: (2, 16, 8)}  # the smallest first
     cases = []
     for name in NAMES:
         x = torch.randn(sizes.get(name, (2, 6, 4)), generator=rng)
@@ -109,12 +110,15 @@ EXERCISE = Exercise(
             _MILLIONTH, differ=lambda b, a: not torch.allclose(a, b, atol=1e-3)),
         Fault("exact", "it takes rounding for a leak: outputs that agree to a millionth are called different.",
             _MILLIONTH, differ=lambda b, a: not torch.equal(a, b)),
-        Fault("added up, then compared", "outputs are added up before they are compared: opposite changes cancel.",
-            "compare entry by entry: (after - before).abs().max(), or torch.allclose.",
-            differ=lambda b, a: abs((a.double() - b.double()).sum()) > 1e-5),
-        Fault("x never changed",
-            "it never says that anything leaks: the past is compared with itself, or too generously.",
-            "call attend on a changed copy, and compare with a tolerance near 1e-6.", differ=lambda b, a: False),
+        *faults_of("differ", "compare entry by entry: (after - before).abs().max(), or torch.allclose.",
+            ("averaged", "the mean change over all past entries is compared: a faint leak into a few is averaged away.",
+             lambda b, a: (a - b).abs().mean() > 1e-5),
+            ("added up, then compared", "outputs are added up before they are compared: opposite changes cancel.",
+             lambda b, a: abs((a.double() - b.double()).sum()) > 1e-5),
+            ("means compared", "the means of the outputs are compared: opposite changes cancel, faint ones are averaged away.",
+             lambda b, a: abs((a.double() - b.double()).mean()) > 1e-5),
+            ("x never changed", "it never says that anything leaks: the past is compared with itself, or too generously.",
+             lambda b, a: False, "call attend on a changed copy, and compare with a tolerance near 1e-6.")),
     ),
     symptoms=(misses,),
     advice="print which splits t find a change, and where: (after - before).abs().amax(-1).",

@@ -51,7 +51,7 @@ def _cases(seed):
     low = Case("all scores are near -100000", values_only=True, query=query, key=key, value=value, mask=mask)
     query, key, value = (torch.randn(2, length, 4, generator=rng) for length in (3, 5, 5))
     mask = random_mask((2, 1, 5), rng)
-    query[..., 0], key[..., 0] = 8.0, -40.0 * mask[:, 0]
+    query[..., 0], key[..., 0] = 8.0, 1e6 * ~mask[:, 0]  # 4 000 000: further above than what some take off
     far = Case("hidden scores lie far above the others", values_only=True, query=query, key=key, value=value, mask=mask)
     return [*cases, _half(rng), low, far]
 
@@ -62,6 +62,8 @@ EXERCISE = Exercise(
         Fault("a little below the lowest",
             "hidden scores lie a little below the lowest score, and e to the minus 10 is not 0: hidden keys keep weight.",
             "fill with float('-inf'), below which there is nothing.", hide=lambda s, m: s.masked_fill(~m, s.min().item() - 10)),
+        Fault("added, too little", "a number such as -1e4 was added to the hidden scores: one that lies further above than "
+            "that still wins.", "replace the score, masked_fill(~mask, float('-inf')).", hide=lambda s, m: s + (~m).to(s) * -1e4),
         Fault("too large for half", "a fill value such as -1e9 or -1e20: no float16 number is that large.",
             "fill with float('-inf'), which every floating-point type has.", hide=lambda s, m: s.masked_fill(~m, -1e9)),
         Fault("added, too large for half",
@@ -74,9 +76,6 @@ EXERCISE = Exercise(
             "keep all rows of the mask.", read=lambda m: m[..., :1, :]),
         Fault("first item's mask", "the mask of the first batch item was used for every item.",
             "keep the batch axis of the mask: use mask, not mask[0].", read=lambda m: m[:1] if m.dim() == 3 else m),
-        Fault("weights not masked",
-            "the output is right, but the weights beside it are those of a softmax without the mask.",
-            "hand back the weights that you multiply the values with.", give=lambda o, w, s: (o, s.softmax(-1))),
         Fault("over the queries, no NaN", "a softmax over the queries (dim=-2): your columns sum to 1, your rows "
             "should.", "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2).nan_to_num()),
     ),

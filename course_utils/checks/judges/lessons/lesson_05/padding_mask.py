@@ -4,6 +4,7 @@ import torch
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.masks import FORM_FAULTS
+from ...kit.parts import faults_of
 
 
 def padding_mask(
@@ -35,15 +36,19 @@ _AXES = "the order is (B, H, L_q, L_k); the tokens are the keys, the last of the
 
 EXERCISE = Exercise(
     answer="padding_mask", cases=_cases, reference=padding_mask, returns=("mask",), faults=(
-        Fault("rows", "a mask of shape (B, 1, L, 1): it hides rows, the queries; padding is to be hidden as a key.",
-            _AXES, place=lambda r: r[:, None, :, None]),
-        Fault("tokens in front", "a mask of shape (B, L, 1, 1): the tokens stand where the heads belong.", _AXES,
-            place=lambda r: r[:, :, None, None]),
-        Fault("two axes only", "a mask of shape (B, L_k): against four axes it would line up the batch with the "
-            "queries.", "add two axes of size 1 between the batch and the keys.", place=lambda r: r),
-        Fault("one axis missing",
-            "a mask of shape (B, 1, L_k): against four axes it would line up the batch with the heads.",
-            "add one more axis of size 1: one for the heads, one for the queries.", place=lambda r: r[:, None]),
+        *faults_of("place", _AXES,
+            ("rows", "a mask of shape (B, 1, L, 1): it hides rows, the queries; padding is to be hidden as a key.",
+             lambda r: r[:, None, :, None]),
+            ("tokens in front", "a mask of shape (B, L, 1, 1): the tokens stand where the heads belong.",
+             lambda r: r[:, :, None, None]),
+            ("two axes only", "a mask of shape (B, L_k): against four axes it would line up the batch with the queries.",
+             lambda r: r, "add two axes of size 1 between the batch and the keys."),
+            ("one axis missing", "a mask of shape (B, 1, L_k): against four axes it would line up the batch with the heads.",
+             lambda r: r[:, None], "add one more axis of size 1: one for the heads, one for the queries."),
+            ("batch as queries", "a mask of shape (1, 1, B, L_k): the batch stands where the queries belong.",
+             lambda r: r[None, None], "add the two axes between the batch and the keys."),
+            ("queries hidden too", "a mask of shape (B, 1, L_k, L_k): the padding is hidden among the queries as well.",
+             lambda r: r[:, None, :, None] & r[:, None, None], "hide it as a key alone, (B, 1, 1, L_k).")),
         Fault("pad id 0 assumed", "a mask that looks for 0, whatever pad_id says.",
             "compare with pad_id; in some vocabularies 0 is a real token.", real=lambda t, p: t != 0),
         Fault("positive is real", "every token whose id is below pad_id was hidden as well.",

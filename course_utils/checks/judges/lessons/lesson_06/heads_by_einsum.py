@@ -10,27 +10,15 @@ from ...symptoms.view import Told, View
 
 
 def heads_by_einsum(
-    query,
-    memory,
-    W_q,
-    W_k,
-    W_v,
-    num_heads,
-    *,
-    sources=("query", "memory", "memory"),
-    project=lambda x, W: x @ W.T,
-    split=split,
-    factor=lambda q, k, query: q.shape[-1] ** -0.5,
-    by_value=lambda v: 1.0,
-    weigh=lambda scores: scores.softmax(-1),
-    merge=merge,
-    place=lambda weights: weights.permute(0, 2, 3, 1),
-):
+    query, memory, W_q, W_k, W_v, num_heads, *, sources=("query", "memory", "memory"), project=lambda x, W: x @ W.T,
+    split=split, met=lambda k: k, factor=lambda q, k, query: q.shape[-1] ** -0.5, by_value=lambda v: 1.0,
+    weigh=lambda scores: scores.softmax(-1), merge=merge, place=lambda weights: weights.permute(0, 2, 3, 1),
+):  # fmt: skip
     """Attention with heads, worked out as in 6.3 and handed back in the layout of 6.4; each keyword is one step."""
     given = {"query": query, "memory": memory}
     pairs = zip(sources, (W_q, W_k, W_v), strict=True)
     q, k, v = (split(project(given[source], W), num_heads) for source, W in pairs)
-    weights = weigh(q @ k.mT * factor(q, k, query) * by_value(v))
+    weights = weigh(q @ met(k).mT * factor(q, k, query) * by_value(v))
     return merge(weights @ v), place(weights)
 
 
@@ -67,9 +55,7 @@ def one_letter(view: View) -> Told | None:
     return Told("symptom", "one letter for two axes", said, "write the shape of each tensor beside its letters.")
 
 
-_LETTER = re.compile(
-    r"subscript (\w) has size (\d+) for operand \d which does not broadcast with previously seen size (\d+)"
-)
+_LETTER = re.compile(r"subscript (\w) has size (\d+) for operand .* not broadcast with previously seen size (\d+)")
 _MERGES = ("no transpose back", "merged interleaved", "heads averaged", "heads added", "not joined", "first head only")
 
 EXERCISE = Exercise(
@@ -85,6 +71,10 @@ EXERCISE = Exercise(
         Fault("one head", "the scores are summed over the heads too: that is one head of full width.",
             "keep the letter of the heads in the result of the scores.", split=lambda x, n: x[:, None],
             place=lambda w: w[:, 0]),
+        Fault("keys of all heads", "each query head meets the sum of all key heads, as where the heads have two letters.",
+            "in the scores give the heads of queries and keys one letter.", met=lambda k: k.sum(1, keepdim=True)),
+        Fault("weights reshaped", "the weights were brought to (B, L_q, L_k, H) by reshape, which scrambles them.",
+            "exchange axes instead: permute(0, 2, 3, 1).", place=lambda w: w.reshape(w.shape[0], *w.shape[2:], w.shape[1])),
         Fault("weights with heads second", "the right weights in the layout (B, H, L_q, L_k).",
             "this exercise wants the heads last: (B, L_q, L_k, H).", place=lambda w: w),
         Fault("memory not used", "self-attention: keys and values are made from query, memory plays no part.",

@@ -23,9 +23,13 @@ EXERCISE = Exercise(
     answer="merge_heads", cases=_cases, reference=merge_heads, returns=("merged",),
     faults=(
         *MERGE_FAULTS,
-        Fault("stacked on a new axis", "the heads stand on a new last axis: (B, L, d_head, H).",
-            "join them along the features that are there: torch.cat, not torch.stack.",
-            merge=lambda x: x.permute(0, 2, 3, 1)),
+        Fault("stacked on a new axis", "the heads stand on a new last axis: (B, L, d_head, H).", "join them along the "
+            "features that are there: torch.cat, not torch.stack.", merge=lambda x: x.permute(0, 2, 3, 1)),
+        Fault("items joined", "list(x) has the items of the batch: these were joined, not the heads.",
+            "take the heads apart, x.unbind(1), and join those.", merge=lambda x: torch.cat(list(x), -1)),
+        Fault("tokens taken for heads", "x is read as (B, L, H, d_head): that is right only where L and H are equal.",
+            "the heads come second: B, H, L, d_head = x.shape.",
+            merge=lambda x: x.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)),
     ),
     advice="try merge_heads on the result of your split_heads: it must give the input back.",
 )  # fmt: skip

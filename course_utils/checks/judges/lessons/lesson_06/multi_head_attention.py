@@ -6,6 +6,7 @@ from ....probes.observe import observe_case
 from ...exercise import Case, Exercise, Fault
 from ...kit.heads import FACTOR_FAULTS, MERGE_FAULTS, SPLIT_FAULTS, WEIGHING_FAULTS, merge, split, untransposed
 from ...kit.masked import HIDING_FAULTS
+from ...kit.parts import faults_of
 from ...symptoms.view import Told, View
 
 
@@ -14,24 +15,12 @@ def _hidden(scores, mask):
 
 
 def multi_head_attention(
-    query,
-    memory,
-    params,
-    num_heads,
-    mask,
-    *,
-    project=lambda x, weight, bias: x @ weight.T + bias,
-    sources=("query", "memory", "memory"),
-    names=("q_proj", "k_proj", "v_proj"),
-    split=split,
-    factor=lambda q, k, query: q.shape[-1] ** -0.5,
-    read=lambda mask: mask,
-    hide=_hidden,
-    weigh=lambda scores: scores.softmax(-1),
-    after=lambda weights, mask: weights,
-    merge=merge,
+    query, memory, params, num_heads, mask, *, project=lambda x, weight, bias: x @ weight.T + bias,
+    sources=("query", "memory", "memory"), names=("q_proj", "k_proj", "v_proj"), split=split,
+    factor=lambda q, k, query: q.shape[-1] ** -0.5, read=lambda mask: mask, hide=_hidden,
+    weigh=lambda scores: scores.softmax(-1), after=lambda weights, mask: weights, merge=merge,
     last=lambda merged, weight, bias, num_heads: merged @ weight.T + bias,
-):
+):  # fmt: skip
     """Multi-head attention (Vaswani et al. 2017, section 3.2.2); each keyword is one step. Returns output and weights."""
     given = {"query": query, "memory": memory}
     q, k, v = (
@@ -63,6 +52,7 @@ def _cases(seed):
         (2, 5, 7, 10, 4, 3, "B11k", torch.float32),
         (3, 6, 4, 9, 2, 7, "BHqk", torch.float64),
         (2, 5, 7, 10, 4, 3, "qk", torch.float32),  # sizes seen before, other numbers
+        (3, 4, 6, 7, 3, 5, "Hqk", torch.float32),  # B equals H
     ):
         mask = None
         if shape:
@@ -79,9 +69,7 @@ _TURNED = "the matrices have shape (out, in): x @ W.T, or F.linear(x, W, b)."
 _MEMORY = "project keys and values from memory."
 _CHOSEN = ("straight view", "interleaved")
 _MERGES = ("no transpose back", "view", "merged interleaved", "wrong axes exchanged", "heads averaged")
-_HIDING = (
-    "mask not used", "inverted", "zeroed after the softmax", "scores set to 0", "boolean added", "mask as an index",
-)  # fmt: skip
+_NOT_HIDING = ("renormalized afterwards", "no shift", "zero times infinity", "not low enough", "sign lost")
 
 
 def _without_nan(fault):
@@ -90,23 +78,22 @@ def _without_nan(fault):
     return Fault(f"{fault.name}, no NaN", fault.looks_like, fault.advice, weigh=lambda s: weigh(s).nan_to_num())
 
 
-_SOURCES = (
-    Fault("keys from query", "the keys are made from query.", _MEMORY, sources=("query", "query", "memory")),
+_SOURCES = faults_of("sources", _MEMORY,
+    ("keys from query", "the keys are made from query.", ("query", "query", "memory")),
+    ("memory not used", "keys and values are made from query: memory plays no part.", ("query", "query", "query")),
+    ("query and memory exchanged", "queries are made from memory, keys and values from query.", ("memory", "query", "query"),
+     "queries come from query, keys and values from memory."),
 )  # fmt: skip
 
 
 def stops_with_mask(view: View) -> Told | None:
-    """It works where there is no mask, and stops wherever there is one."""
-    stopped = {index for index in view.wrong if view.cases[index]["outcome"] == "raised"}
-    if not stopped or stopped != {index for index, case in enumerate(view.inputs) if case["mask"] is not None}:
+    """It works where there is no mask, and stops with any, or with all but one of them."""
+    stopped = sum(view.cases[index]["outcome"] == "raised" for index in view.wrong)
+    if stopped < 3 or view.wrong != [index for index, case in enumerate(view.inputs) if case["mask"] is not None]:
         return None
-    said = "without a mask all is well; with one your code stops."
-    return Told(
-        "symptom",
-        "stops with a mask",
-        said,
-        "the mask broadcasts to (B, H, L_q, L_k) as it comes: add no axis, leave none out.",
-    )
+    said = "without a mask all is well; with one your code stops, or goes wrong."
+    advice = "the mask broadcasts to (B, H, L_q, L_k) as it comes: add no axis, leave none out."
+    return Told("symptom", "stops with a mask", said, advice)
 
 
 def other_source(view: View) -> Told | None:
@@ -132,13 +119,15 @@ EXERCISE = Exercise(
         *(fault for fault in FACTOR_FAULTS if fault.name != "root of H"),
         *(fault for fault in WEIGHING_FAULTS if fault.name != "over queries and keys"),
         *(_without_nan(fault) for fault in WEIGHING_FAULTS[:2]),
-        *(fault for fault in HIDING_FAULTS if fault.name in _HIDING),
+        *(fault for fault in HIDING_FAULTS if fault.name not in _NOT_HIDING),
         Fault("dealt out and gathered", "the features are dealt out to the heads in turn, and gathered so again.",
             "a head has neighbors: cut to (B, L, H, d_head), the heads before the features.",
             split=lambda x, n: x.unflatten(-1, (-1, n)).permute(0, 3, 1, 2),
             merge=lambda x: x.permute(0, 2, 3, 1).flatten(2)),
         Fault("one mask for the batch", "the mask of the first sequence was used for the whole batch.",
             "use the mask as it is.", read=lambda m: m if m.dim() < 4 else m[:1]),
+        Fault("mask of three axes for the batch", "a mask of three axes was laid on the batch; it is (H, L_q, L_k).",
+            "add no axis: counted from the end, axes meet as they should.", read=lambda m: m[:, None] if m.dim() == 3 else m),
         Fault("one mask for all heads", "the mask of head 0 was used for all heads.", "use the mask as it is.",
             read=lambda m: m if m.dim() < 4 else m[:, :1]),
         Fault("no output projection", "the merged heads without the output projection.",

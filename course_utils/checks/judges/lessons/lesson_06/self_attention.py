@@ -7,18 +7,13 @@ from ...kit.heads import FACTOR_FAULTS, MERGE_FAULTS, SPLIT_FAULTS, WEIGHING_FAU
 
 
 def self_attention(
-    x,
-    num_heads,
-    *,
-    split=split,
-    factor=lambda q, k, query: q.shape[-1] ** -0.5,
-    weigh=lambda scores: scores.softmax(-1),
-    merge=merge,
-):
+    x, num_heads, *, split=split, factor=lambda q, k, query: q.shape[-1] ** -0.5, weigh=lambda scores: scores.softmax(-1),
+    merge=merge, join=lambda weights, heads, x, merge: merge(weights @ heads),
+):  # fmt: skip
     """Self-attention without projections; each keyword is one step. Returns output and weights."""
     heads = split(x, num_heads)
     weights = weigh(heads @ heads.mT * factor(heads, heads, x))
-    return merge(weights @ heads), weights
+    return join(weights, heads, x, merge), weights
 
 
 def _cases(seed):
@@ -39,9 +34,11 @@ EXERCISE = Exercise(
     faults=(
         *MERGE_FAULTS,
         *(fault for fault in SPLIT_FAULTS if fault.name in ("straight view", "interleaved", "nothing cut")),
-        Fault("no transpose at all",
-            "no transpose at all: the round trip holds, but each head sees a piece of the sequence.", _LEAVE,
-            split=lambda x, n: x.reshape(x.shape[0], n, x.shape[1], -1),
+        Fault("one average", "the mean of the heads' weights meets the whole tokens: all heads share one average.",
+            "each head averages its own features by its own weights: weights @ heads, then the merge.",
+            join=lambda weights, heads, x, merge: weights.mean(1) @ x),
+        Fault("no transpose at all", "no transpose at all: the round trip holds, but each head sees a piece of the "
+            "sequence.", _LEAVE, split=lambda x, n: x.reshape(x.shape[0], n, x.shape[1], -1),
             merge=lambda x: x.reshape(x.shape[0], x.shape[2], -1)),
         Fault("one head", "one head of full width, whatever num_heads says.", _LEAVE, split=lambda x, n: x[:, None],
             merge=lambda x: x[:, 0]),

@@ -29,17 +29,15 @@ EXERCISE = Exercise(
             "bring the heads forward: swap axes 1 and 2.", finish=lambda h: h.transpose(1, 2)),
         Fault("sizes exchanged", "num_heads was taken for the size of a head: your shape is (B, d_head, L, H).",
             "cut the last axis into num_heads parts of d_model // num_heads features, in this order.",
-            split=lambda x, n: x.unflatten(-1, (-1, n)).transpose(1, 2)),
+            split=lambda x, n: x.unflatten(-1, (-1, n)).transpose(1, 2), finish=lambda h: h),  # its shape told: no pairs
         Fault("features before tokens", "the last two axes are exchanged: (B, H, d_head, L).",
             "the tokens come before the features of a head: (B, H, L, d_head).", finish=lambda h: h.transpose(2, 3)),
-        Fault("heads first", "the heads stand in front of the batch: (H, B, L, d_head).",
-            "the batch stays first; the heads are axis 1 (torch.stack takes dim=1).",
-            finish=lambda h: h.transpose(0, 1)),
+        Fault("heads first", "the heads stand in front of the batch: (H, B, L, d_head).", "the batch stays first; the "
+            "heads are axis 1 (torch.stack takes dim=1).", finish=lambda h: h.transpose(0, 1)),
         Fault("heads last", "the heads were stacked as the last axis: (B, L, d_head, H).",
             "the heads are axis 1 of the result: torch.stack takes dim=1.", finish=lambda h: h.movedim(1, -1)),
-        Fault("transposed first",
-            "tokens and features were exchanged before the cut; rows of a head mix several tokens.",
-            "cut first, to (B, L, H, d_head), then exchange axes 1 and 2.",
+        Fault("transposed first", "tokens and features were exchanged before the cut; rows of a head mix several "
+            "tokens.", "cut first, to (B, L, H, d_head), then exchange axes 1 and 2.",
             split=lambda x, n: x.transpose(1, 2).reshape(x.shape[0], n, x.shape[1], -1)),
         Fault("a list of heads", "a list with one tensor for each head.",
             "stack them into one tensor, with the heads as axis 1.", finish=lambda h: list(h.unbind(1))),

@@ -105,6 +105,8 @@ _FAULTS = (
         ("end becomes padding", "the end symbol was replaced by padding.",
          lambda said, ids: said.masked_fill(said == ids.end, ids.pad)),
         ("padding trimmed", "columns at the end that hold nothing but padding are cut off, though they were said.", _trimmed),
+        ("last step left out", "where all have ended, the symbols of the last step are missing: the loop ends before they are "
+         "appended.", lambda said, ids: said[:, :-1] if (said == ids.end).any(1).all() else said),
         ("lists", "lists of different lengths.", lambda said, ids: [[i for i in row if i != ids.pad] for row in said.tolist()],
          "return one tensor (B, L_out), short sequences padded with pad_id.")),
     *faults_of("ends", _ONLY,

@@ -84,11 +84,9 @@ def _no_mask(source, target, pad_id):
 
 
 @functools.cache
-def _stacks(num_layers, *sizes):
+def _stacks(count, *sizes):
     """Made once, as each try fills them anew with the case's weights."""
-    return [
-        nn.ModuleList(kind(*sizes, dropout=0.0) for _ in range(num_layers)) for kind in (EncoderLayer, DecoderLayer)
-    ]
+    return [nn.ModuleList(kind(*sizes, dropout=0.0) for _ in range(count)) for kind in (EncoderLayer, DecoderLayer)]
 
 
 def _model(
@@ -134,6 +132,8 @@ _FAULTS = (
         encoder_norm=lambda model: model.decoder_norm, decoder_norm=lambda model: model.encoder_norm),
     Fault("norm after every layer", "the final norms are applied after every layer.", _NORMS,
         encoder=_norm_after_each, decoder=_norm_after_each),
+    *(Fault(f"{stack} norm after every layer", f"{stack}_norm is applied after every layer of the {stack}.", _NORMS,
+        **{stack: _norm_after_each}) for stack in ("encoder", "decoder")),
     Fault("softmax", "probabilities: a softmax was applied. The loss would apply a log-softmax to them.", _LOGITS,
         finish=lambda model, hidden: model.generator(hidden).softmax(-1)),
     Fault("log-softmax", "log-probabilities. They train well, but asked for are logits.", _LOGITS,
@@ -155,9 +155,8 @@ _FAULTS = (
         ("target's mask over the memory", "the cross-attention was given the target's mask, causal and all.", _of_target)),
     Fault("no source mask", "the source's padding is seen by the encoder and by the cross-attention: there is no source mask.",
         "one padding mask of the source serves both.", source_mask=_no_mask, memory_mask=_no_mask),
-    Fault("masks exchanged", "target_mask and memory_mask are exchanged.",
-        "target_mask is for self-attention, memory_mask (the source's padding) for cross-attention.",
-        memory_mask=_of_target, target_mask=_of_source),
+    Fault("masks exchanged", "target_mask and memory_mask are exchanged.", "target_mask is for self-attention, "
+        "memory_mask (the source's padding) for cross-attention.", memory_mask=_of_target, target_mask=_of_source),
     Fault("pad id 0 assumed", "padding is taken to be 0, whatever pad_id says.", "hand pad_id to the masks.", pad=lambda p: 0),
     Fault("memory is the embedding", "the decoder looks at the embedded source; the encoder layers are not used.",
         "run it through every encoder layer and the norm.", encoder=lambda layers, x, norm, **masks: x),
@@ -173,7 +172,7 @@ _FAULTS = (
 
 EXERCISE = Exercise(
     answer="MyTransformer", cases=_cases, reference=_model,
-    returns=("parts", "logits", "logits of a second batch", "gradients"), faults=_FAULTS,
+    returns=("parts", "logits", "logits of later calls", "gradients"), faults=_FAULTS,
     symptoms=(super_forgotten, other_parts, keeps_the_first_batch, no_gradient),
     advice="compare your parts, their names and your forward with the tables of the task: what goes where, with which mask.",
     tries=50,

@@ -43,14 +43,14 @@ def _loss(
     logits, labels, smoothing, pad_id, *,
     share=lambda e, V: e / (V - 2), keep=lambda e, other: 1.0 - e,
     empty=lambda q, pad_id: q.index_fill(-1, torch.tensor(pad_id), 0.0),
-    write=_first_emptied, logs=lambda logits: logits.log_softmax(-1),
+    write=_first_emptied, given=lambda logits, pad_id: logits, logs=lambda logits: logits.log_softmax(-1),
     join=lambda q, logs: -(q * logs).sum(-1),
     reduce=lambda each, real: each[real].mean(),
 ):  # fmt: skip
     """Cross-entropy against smoothed labels (Szegedy et al. 2016, section 7), nothing of them on padding."""
     other = share(smoothing, logits.shape[-1])
     q = write(torch.full_like(logits, other), labels, keep(smoothing, other), lambda q: empty(q, pad_id))
-    return reduce(join(q, logs(logits)), labels != pad_id)
+    return reduce(join(q, logs(given(logits, pad_id))), labels != pad_id)
 
 
 def _of_pytorch(logits, labels, smoothing, pad_id):
@@ -94,9 +94,11 @@ _FAULTS = (
         ("logits as they are", "the logits were used as if they were log-probabilities.", lambda z: z),
         ("log of softmax", "the logarithm of a softmax: a probability rounded to 0 has the logarithm minus infinity.",
          lambda z: z.softmax(-1).log()),
-        ("small number added", "a small number was added to the probabilities: no symbol costs more than its logarithm.",
+        ("small number added", "no probability is below a small number (added, or by clamp): none costs more than its logarithm.",
          lambda z: (z.softmax(-1) + 1e-9).log()),
         ("over the positions", "a log-softmax over the positions (dim=1).", lambda z: z.log_softmax(1))),
+    Fault("padding out of the softmax", "padding was taken out of the softmax too: the others share its probability.",
+        "leave the logits as they are, all V of them.", given=lambda z, pad_id: z.index_fill(-1, torch.tensor(pad_id), -1e9)),
     *faults_of("join", "the loss is MINUS the sum of q times log p over the last axis; the shares already sum to 1.",
         ("entropy taken off", "a Kullback-Leibler divergence: the cross-entropy less the entropy of the smoothed label.",
          lambda q, logs: (torch.xlogy(q, q) - q * logs).sum(-1))),

@@ -68,10 +68,10 @@ def _listed(names):
 
 
 def keeps_the_first_batch(view):
-    """Right for the first batch, wrong for another one of the same shape."""
-    if [part.name for part in view.parts()] != ["logits of a second batch"]:
+    """Right for the first batch, wrong in a later call."""
+    if [part.name for part in view.parts()] != ["logits of later calls"]:
         return None
-    said = "right for one batch, wrong for another one of the same shape that is given to the same model afterwards."
+    said = "right in the first call, wrong in a later one of the same model, with another batch or with other weights."
     return Told("symptom", "keeps the first batch", said, "keep nothing from one call of forward to the next.")
 
 

@@ -34,6 +34,9 @@ _STEP_0 = "0 was put into the formula: 0 to the power -0.5 is a division by zero
 _FALL = "the falling part is s ** -0.5, s the number of the step from the very start."
 
 _FAULTS = (
+    Fault("factor in the fall alone", "only the falling part is multiplied by d_model ** -0.5: the factor stands inside min.",
+        "multiply the smaller part: d_model ** -0.5 * min(...).",
+        whole=lambda done, d_model, warmup: min((d_model * (done + 1)) ** -0.5, (done + 1) * warmup**-1.5)),
     *faults_of("step", _ONCE,
         ("step 0", _STEP_0, lambda done: done),
         ("step 0 taken for 1", "0 is replaced by 1: the first two updates have one rate, and all others come one too late.",
@@ -60,7 +63,7 @@ _FAULTS = (
         ("warm-up power -0.5", "the rise divides by the root of w: the parts do not meet at s = w.", lambda s, w: s * w**-0.5)),
     *faults_of("join", "take the smaller of the falling and the rising part: min.",
         ("rises one step too long", "the rise goes on for one step too many: done is compared with w.",
-         lambda fall, rise, s, w: rise if s - 1 <= w else fall, _ONCE),
+         lambda fall, rise, s, w: rise if s - 1 <= w else fall, "compare s = done + 1 with w, or take the smaller part, min."),
         ("max for min", "the larger of the two parts: the rate is very high at the start.",
          lambda fall, rise, s, w: max(fall, rise)),
         ("no rise", "the falling part alone: there is no warm-up, and the first step has the largest rate.",

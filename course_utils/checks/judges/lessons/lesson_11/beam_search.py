@@ -21,7 +21,7 @@ def _search(
     order=_best_first, parent=lambda beams, beam, rank: beams[beam][1],
     finishes=lambda rank, num_beams: rank < num_beams, taken=lambda rank, num_beams: rank < num_beams,
     stays=lambda ended: not ended, follows=lambda rank, num_beams: True,
-    enough=lambda finished, num_beams: len(finished) >= num_beams, ranks=lambda finished, beams: finished,
+    enough=lambda finished, num_beams: len(finished) >= num_beams, ranks=lambda finished, *_: finished,
     score=lambda total, length, alpha: total / length**alpha, rank_by=lambda total, score: score,
     length=lambda sequence, end_id: len(sequence), most=lambda num_beams: num_beams,
     shown=lambda sequence, end_id: sequence, shown_score=lambda total, score: score,
@@ -43,7 +43,7 @@ def _search(
         beams = going[: width(num_beams, finished)]
         if enough(finished, num_beams) or not beams:
             break
-    found = [(total, score(total, length(s, end_id), alpha), s) for total, s in ranks(finished, beams)]
+    found = [(total, score(total, length(s, end_id), alpha), s) for total, s in ranks(finished, beams, num_beams)]
     found = sorted(found, key=lambda f: rank_by(f[0], f[1]), reverse=True)[: most(num_beams)]
     return [shown(s, end_id) for *_, s in found], [shown_score(*f[:2]) for f in found]
 
@@ -171,14 +171,16 @@ EXERCISE = Exercise(
         Fault("finished and extended", "a sequence that has ended is set aside, but stays among the beams, and is extended.",
             _ENDED, stays=lambda ended: True),
         Fault("finished ones forgotten", "what had ended is not in the result; it holds the beams that were unfinished.",
-            "collect what ends in a list of its own, and rank that list.", ranks=lambda finished, beams: beams or finished),
+            "collect what ends in a list of its own, and rank that list.", ranks=lambda finished, beams, _: beams or finished),
+        Fault("first finished only", "only the num_beams first finished were ranked; the last step may bring better ones.",
+            "rank all that are finished, and cut the ranked list to num_beams.", ranks=lambda finished, _, k: finished[:k]),
         Fault("every end counts", "every candidate with an end symbol was set aside, however improbable.",
             "only those among the num_beams best candidates of the step are finished.", finishes=lambda *_: True),
         Fault("unfinished ones dropped", "what had not ended after max_len steps is missing.", _LAST, taken=lambda *_: False),
         Fault("unfinished ones always added", "beams that had not ended were ranked too, although the search stopped early.",
-            _LAST, taken=lambda *_: False, ranks=lambda finished, beams: finished + beams),
+            _LAST, taken=lambda *_: False, ranks=lambda finished, beams, _: finished + beams),
         Fault("unfinished ones only where ends are few", "unfinished sequences were taken only if too few had ended.", _LAST,
-            taken=lambda *_: False, ranks=lambda ends, beams: ends + beams if len(ends) < len(beams) else ends),
+            taken=lambda *_: False, ranks=lambda ends, beams, _: ends + beams if len(ends) < len(beams) else ends),
         Fault("ended ones keep a place", "a sequence that has ended keeps its place among the beams, so that fewer go on.", _NEXT,
             whole=_held),
         Fault("ended ones leave a gap", "where one of the best candidates of a step ended, fewer beams went on.", _NEXT,

@@ -1,6 +1,7 @@
 """Word and phoneme error rate over words with several accepted pronunciations."""
 
 import random
+from difflib import SequenceMatcher
 
 from course_utils.tokenizers import PHONEMES
 
@@ -38,6 +39,8 @@ BY_HAND = (  # label; (hypothesis, accepted pronunciations) of each word
     ("three pronunciations are equally near", ([A, B, C], [(B, A, B, C), (A, A, C), (B, C)]), ([F], [(F,)])),
     ("the model says far too much of one word", ([A, B, C, D], [(F,)]), ([A, B, C, D, E], [(A, B, C, D, E)])),
     ("the far pronunciation is as long as what was said", ([A, B, C], [(D, E, F), (A, B, C, E, E)]), ([A], [(B, A, C)])),
+    ("a sound comes twice", ([A, A], [(B, A)]), ([A, C, C], [(B, A, C)])),
+    ("two sounds are written like another one", (["N", "G"], [("NG",)]), ([A], [(A,)])),
     ("the nearest has the higher share of edits", ([A, B], [(D, A, D, B, E, F), (D, E, F)]), ([B], [(C, B)])),
 )  # fmt: skip
 
@@ -62,6 +65,11 @@ def _cases(seed):
     return cases
 
 
+def _in_blocks(a, b):
+    steps = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    return sum(max(a_to - a_from, b_to - b_from) for kind, a_from, a_to, b_from, b_to in steps if kind != "equal")
+
+
 def _by(key, step=1):
     return lambda distance, h, accepted: min(accepted[::step], key=lambda r: key(distance(h, r), r))
 
@@ -76,6 +84,8 @@ EXERCISE = Exercise(
             ("right by the first only", "a word is right only if it meets the first.", lambda h, some: tuple(h) == some[0]),
             ("all must be met", "a word is right only if it meets all its pronunciations.",
                 lambda h, some: all(tuple(h) == one for one in some)),
+            ("letters joined", "the letters of the sounds were joined: N and G pass for NG.",
+                lambda h, some: "".join(h) in map("".join, some)),
             ("order does not matter", "the right sounds count in any order.", lambda h, some: sorted(h) in map(sorted, some)),
             ("lists never equal tuples", "all are wrong: a list is never equal to a tuple.", lambda h, some: h in some)),
         *faults_of("choose", "take the pronunciation with the fewest edits; of several such the first: min does both.",
@@ -113,6 +123,8 @@ EXERCISE = Exercise(
             ("no substitution", "one wrong sound costs two edits, one out and one in.", lambda a, b: edits(a, b, substitute=2)),
             ("insertions free", "sounds that were said too much cost nothing.", lambda a, b: edits(a, b, delete=0)),
             ("missing sounds free", "sounds that are missing cost nothing.", lambda a, b: edits(a, b, insert=0)),
+            ("blocks of difflib", "the edits in the matching blocks of difflib: there may be fewer.", _in_blocks,
+                "fill the table of the edit distance (lesson 03, section 3.8): it finds the fewest."),
             ("a swap is one edit", "two sounds in the other order count as one edit.", lambda a, b: edits(a, b, swap=True)),
             ("border of zeros", "the first row and column of the table are 0; they should count 0, 1, 2, ...",
                 lambda a, b: edits(a, b, border=(0, 0))),

@@ -35,6 +35,7 @@ def attend_step(
     turn_value=lambda value, first, cos, sin: value, again=lambda keys, cos, sin: keys,
     join=lambda old, new: torch.cat([old, new], dim=2),
     seen=lambda new, old: torch.ones(new, old + new).tril(old).bool(), keep=lambda turned, raw: turned,
+    size=lambda query, value: query.shape[-1],
 ):  # fmt: skip
     """One step; each keyword is one part of it."""
     old, new, raw = keys.shape[2], query.shape[2], key
@@ -44,13 +45,18 @@ def attend_step(
     value = turn_value(value, old, cos, sin)
     keys = again(keys, cos, sin)
     everything, values = join(keys, key), join(values, value)
-    scores = (query @ everything.mT / query.shape[-1] ** 0.5).masked_fill(~seen(new, old), -torch.inf)
+    scores = (query @ everything.mT / size(query, value) ** 0.5).masked_fill(~seen(new, old), -torch.inf)
     return scores.softmax(-1) @ values, join(keys, keep(key, raw)), values
 
 
 def _value_turned(value, first, cos, sin):
     even, half = value.shape[-1] // 2 * 2, value.shape[-1] // 2
     return torch.cat([_turned(value[..., :even], first, cos[:, :half], sin[:, :half]), value[..., even:]], dim=-1)
+
+
+def _turned_anew(query, key, value, keys, values, cos, sin):
+    output, _, joined = attend_step(query, key, value, _turned(keys, 0, cos, sin), values, cos, sin)
+    return output, torch.cat([keys, key], dim=2), joined
 
 
 _BOTH = "new queries and new keys stand at positions L_old to L_old + L_new - 1, both."
@@ -87,6 +93,10 @@ EXERCISE = Exercise(
         Fault("keys not turned", "the keys are not turned.", _BOTH, turn_key=lambda x, *_: x),
         Fault("raw keys kept", "the keys were handed back as they came in; the next call takes them for turned ones.",
             "keep the turned keys.", keep=lambda turned, raw: raw),
+        Fault("turned anew at each step", "keys are kept unturned, and all of them turned at each step: the outputs are right, "
+            "the keys are not.", "turn the new keys once, and keep them turned.", whole=_turned_anew),
+        Fault("root of d_v", "the scores are divided by the root of d_v, the size of a value.",
+            "divide by the root of the size of a query, query.shape[-1].", size=lambda query, value: value.shape[-1]),
         Fault("new ones in front", "the new keys and values stand in front of the kept ones.",
             "torch.cat((keys, key), dim=2): what was kept comes first.", join=lambda old, new: torch.cat([new, old], dim=2)),
         *faults_of("seen", "leave the mask as it was; the bug is elsewhere.",

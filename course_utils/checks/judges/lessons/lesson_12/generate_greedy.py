@@ -44,15 +44,9 @@ def _uncached(model, prompt, new):
 
 
 def _generate(
-    model, prompt, new, *,
-    prefill=lambda prompt: [prompt],
-    prefilled=lambda cache: cache,
-    tail=lambda token, tokens: token,
-    pick=lambda logits: logits[:, -1:].argmax(-1),
-    steps=lambda new: new,
-    renew=lambda cache, start: cache,
-    stop=lambda token: False,
-    last=lambda model, token, cache: None,
+    model, prompt, new, *, prefill=lambda prompt: [prompt], prefilled=lambda cache: cache,
+    tail=lambda token, tokens: token, pick=lambda logits: logits[:, -1:].argmax(-1), steps=lambda new: new,
+    renew=lambda cache, start: cache, stop=lambda token: False, last=lambda model, token, cache: None,
     finish=lambda tokens, length: tokens,
 ):  # fmt: skip
     """Greedy generation through a cache; each keyword is one step."""
@@ -121,6 +115,9 @@ EXERCISE = Exercise(
             _PREFILL, prefilled=lambda cache: None),
         Fault("no cache", "the cache was not used: every step computes the whole text again (the tokens are right).",
             "make a cache with model.start_cache and hand it to every call as cache=.", whole=_uncached),
+        Fault("each prompt by itself", "each prompt was continued by itself: that is a call for each of them at every step.",
+            "feed all prompts at once: one cache, one call with (B, L), then calls with (B, 1).",
+            whole=lambda model, prompt, new: torch.cat([_generate(model, row, new) for row in prompt.split(1)])),
         Fault("a new cache each step", "a new cache was made at every step; what was kept is lost.",
             "call start_cache once, before the loop.", renew=lambda cache, start: start()),
         Fault("one call too many", "after the last token the model was called once more, for nothing.", _COUNT,

@@ -55,12 +55,12 @@ def _means(found):
 
 
 def perplexity(
-    batches, pad_id, *, scores=lambda logits: logits, real=lambda labels, pad_id: labels != pad_id,
+    batches, pad_id, *, scores=lambda logits, pad_id: logits, real=lambda labels, pad_id: labels != pad_id,
     count=lambda found: sum(int(real.sum()) for _, real in found), mean=lambda found, count: _total(found) / count(found),
     empty=lambda found: 0.0, finish=torch.exp,
 ):  # fmt: skip
     """exp of the mean loss; each keyword is one step, ``mean`` and ``count`` get losses and which of them count."""
-    losses = (F.cross_entropy(scores(logits).double().mT, labels, reduction="none") for logits, labels in batches)
+    losses = (F.cross_entropy(scores(z, pad_id).double().mT, labels, reduction="none") for z, labels in batches)
     found = [(loss, real(labels, pad_id)) for loss, (_, labels) in zip(losses, batches, strict=True)]
     return finish(mean(found, count) + empty(found)).item()
 
@@ -110,7 +110,10 @@ EXERCISE = Exercise(
             "add up losses and their number, with reduction='sum'; or leave out a batch without tokens.",
             empty=lambda found: 0.0 if all(real.any() for _, real in found) else math.nan),
         Fault("softmax before cross_entropy", "a softmax before cross_entropy, which takes log-softmax itself.",
-            "hand the logits over as they are.", scores=lambda logits: logits.softmax(-1)),
+            "hand the logits over as they are.", scores=lambda logits, pad_id: logits.softmax(-1)),
+        Fault("padding out of the softmax", "padding was taken out of the softmax: the other symbols share its probability.",
+            "leave the logits as they are; pad_id says which labels count, nothing else.",
+            scores=lambda logits, pad_id: logits.index_fill(-1, torch.tensor(pad_id), -1e9)),
         *faults_of("finish", "cross_entropy uses the natural logarithm, so take exp.",
             ("no exp", "the mean loss came back, in nats.", lambda mean: mean, "the perplexity is exp of it."),
             ("bits", "bits per token came back.", lambda mean: mean / math.log(2),

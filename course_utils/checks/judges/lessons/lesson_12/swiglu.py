@@ -26,15 +26,9 @@ def _cases(seed):
 
 
 def _swiglu(
-    x, params, *,
-    use=lambda params: params,
-    names=(GATE, UP, DOWN),
-    linear=F.linear,
-    silu=F.silu,
-    before=lambda act, x: x,
-    join=lambda act, gate, up: act(gate) * up,
-    lower=lambda linear, hidden, down: linear(hidden, down),
-    finish=lambda act, y, x: y,
+    x, params, *, use=lambda params: params, names=(GATE, UP, DOWN), linear=F.linear, silu=F.silu,
+    before=lambda act, x: x, join=lambda act, gate, up: act(gate) * up,
+    lower=lambda linear, hidden, down: linear(hidden, down), finish=lambda act, y, x: y,
 ):  # fmt: skip
     """The gated network (Shazeer 2020, equation 6); each keyword is one step, ``silu`` the function of the gate."""
     gate, up, down = (use(params)[name] for name in names)
@@ -64,7 +58,8 @@ EXERCISE = Exercise(
                 ("sigmoid", "a sigmoid, without the factor z (that is GLU),", torch.sigmoid),
                 ("ReLU", "a ReLU (that is ReGLU)", F.relu), ("GELU", "GELU (that is GEGLU)", F.gelu),
                 ("GELU by tanh", "GELU in its tanh form", lambda z: F.gelu(z, approximate="tanh")),
-                ("tanh", "a tanh", torch.tanh), ("softmax", "a softmax over the features", lambda z: z.softmax(-1))))),
+                ("tanh", "a tanh", torch.tanh), ("hardswish", "hardswish, made of pieces,", F.hardswish),
+                ("softmax", "a softmax over the features", lambda z: z.softmax(-1))))),
         Fault("silu at the end", "the SiLU stands after down_proj.", _BRANCH, join=lambda act, g, u: g * u,
             finish=lambda act, y, x: act(y)),
         Fault("silu at the beginning", "the SiLU stands before the matrices.", _BRANCH, join=lambda act, g, u: g * u,

@@ -1,0 +1,41 @@
+# %% setup
+import torch
+
+
+# %% wrong: shifts the diagonal by 1 whenever there are more keys than queries, right only if exactly one key comes from the cache
+def causal_mask(L_q, L_k):
+    shift = 1 if L_k > L_q else 0
+    return torch.ones(L_q, L_k, dtype=torch.bool).tril(diagonal=shift)
+
+
+# %% wrong: appends the all-visible cached keys on the right of the triangle instead of on the left
+def causal_mask(L_q, L_k):
+    new = torch.ones(L_q, L_q, dtype=torch.bool).tril()
+    cached = torch.ones(L_q, L_k - L_q, dtype=torch.bool)
+    return torch.cat([new, cached], dim=1)
+
+
+# %% wrong: treats one query as the case with a cache and all else as a full sequence, so several queries after a cache get a triangle that begins at key 0
+def causal_mask(L_q, L_k):
+    if L_q == 1:
+        return torch.ones(1, L_k, dtype=torch.bool)
+    return torch.tril(torch.ones(L_q, L_k, dtype=torch.bool))
+
+
+# %% wrong: the entries are right, but they are whole numbers 1 and 0 instead of booleans
+def causal_mask(L_q, L_k):
+    query_positions = torch.arange(L_k - L_q, L_k).unsqueeze(1)
+    return torch.where(torch.arange(L_k) <= query_positions, 1, 0)
+
+
+# %% right: turns an upper triangle by 180 degrees, so that the corner of the last query and the last key is what counts
+def causal_mask(L_q, L_k):
+    return torch.ones(L_q, L_k, dtype=torch.bool).triu().flip(0, 1)
+
+
+# %% right: fills the visible beginning of each row in a loop, from the last query upwards
+def causal_mask(L_q, L_k):
+    mask = torch.zeros(L_q, L_k, dtype=torch.bool)
+    for back in range(L_q):
+        mask[L_q - 1 - back, : L_k - back] = True
+    return mask
