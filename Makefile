@@ -6,7 +6,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python
 READY := $(VENV)/ready
 # Notebooks and tests run side by side, one a core; torch's own threads would stand in one another's way.
-test test-all: export OMP_NUM_THREADS = 1
+test test-all test-hostile: export OMP_NUM_THREADS = 1
 # What this machine lacks for some of the tests; `make test` ends with it.
 test test-all: export LEFT_OUT = build/left_out.txt
 # Each test marked `slow` (pyproject.toml says when) runs in `make test-all` only.
@@ -52,7 +52,8 @@ grade: setup
 	$(PY) -m course_grader $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
 
 test-hostile: setup
-	$(call step,hostile submissions; a class graded four ways and after ten kills; about 5 minutes,$(PY) -m pytest -q -s tests/hostile)
+	$(call step,the course's own functions borrowed and observations forged in every lesson,$(PY) -m pytest -q -n 2 tests/hostile/test_borrowed.py)
+	$(call step,hostile submissions; a class graded in five ways and after ten kills; about 10 minutes,$(PY) -m pytest -q -s tests/hostile/test_survival.py tests/hostile/test_class.py)
 
 mutants: setup
 	$(PY) tests/checks/mutants.py $(MUTANTS_ARGS)

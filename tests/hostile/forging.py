@@ -59,10 +59,10 @@ LOOKING = {
     "the judges by import": "import course_utils.checks.judges.find as j\nfound = [j.find(n) for n in NUMBERS]",
     "the quizzes' letters": "from course_utils.checks.judges.find import find\nfor n in NUMBERS:\n    if listed(n).is_quiz:\n        globals()[listed(n).answer] = find(n).right",
     "a letter in the catalogue": "for n in NUMBERS:\n    if listed(n).is_quiz:\n        globals()[listed(n).answer] = getattr(listed(n), 'right', None) or vars(listed(n)).get('right')",
-    "judges on the disk": "import glob, sys\nfor path in glob.glob('/**/judges/**/*.py', recursive=True):\n    exec(open(path).read())\n    for n in NUMBERS:\n        globals()[listed(n).answer] = EXERCISE.reference",
-    "solutions on the disk": "import glob, json\nfor path in glob.glob('/**/solutions/*.ipynb', recursive=True):\n    for cell in json.load(open(path))['cells']:\n        if cell['cell_type'] == 'code':\n            exec(''.join(cell['source']))",
-    "the library's other copy": "import importlib.util, sys, glob\nfor root in glob.glob('/**/course_utils/similarity.py', recursive=True):\n    spec = importlib.util.spec_from_file_location('other', root)\n    m = importlib.util.module_from_spec(spec)\n    spec.loader.exec_module(m)\n    dot, cosine, all_pairs = m.dot_product, m.cosine_similarity, m.similarity_matrix",
-    "compiled files": "import glob, marshal\nfor path in glob.glob('/**/__pycache__/*similarity*.pyc', recursive=True):\n    space = {}\n    exec(marshal.loads(open(path, 'rb').read()[16:]), space)\n    dot = space.get('dot_product')\n    all_pairs = all_pairs_einsum = space.get('similarity_matrix')\n    cosine = space.get('cosine_similarity')",
+    "judges on the disk": "import sys\nfor path in [p for p in everything() if '/judges/' in p and p.endswith('.py')]:\n    exec(open(path).read())\n    for n in NUMBERS:\n        globals()[listed(n).answer] = EXERCISE.reference",
+    "solutions on the disk": "import json\nfor path in [p for p in everything() if p.endswith('.ipynb')]:\n    for cell in json.load(open(path))['cells']:\n        if cell['cell_type'] == 'code':\n            exec(''.join(cell['source']))",
+    "the library's other copy": "import importlib.util\nfor root in [p for p in everything() if p.endswith('/similarity.py')]:\n    spec = importlib.util.spec_from_file_location('other', root)\n    m = importlib.util.module_from_spec(spec)\n    spec.loader.exec_module(m)\n    dot, cosine, all_pairs = m.dot_product, m.cosine_similarity, m.similarity_matrix",
+    "compiled files": "import marshal\nfor path in [p for p in everything() if p.endswith('.pyc') and '/similarity' in p]:\n    space = {}\n    exec(marshal.loads(open(path, 'rb').read()[16:]), space)\n    dot = space.get('dot_product')\n    all_pairs = all_pairs_einsum = space.get('similarity_matrix')\n    cosine = space.get('cosine_similarity')",
     "the fork server's memory": "import gc\nfor o in gc.get_objects():\n    if type(o).__name__ in ('Exercise', 'Quiz', 'Judge', 'Master', 'Terms') and 'torch' not in type(o).__module__:\n        for n in NUMBERS:\n            globals()[listed(n).answer] = getattr(o, 'reference', None) or getattr(o, 'right', None)",
     "the frames above": "import sys\nframe = sys._getframe()\nwhile frame:\n    for v in list(frame.f_locals.values()):\n        if hasattr(v, 'reference') or hasattr(v, 'right'):\n            for n in NUMBERS:\n                globals()[listed(n).answer] = getattr(v, 'reference', getattr(v, 'right', None))\n    frame = frame.f_back",
     "a check that would tell": "from course_utils.checks import check\nimport course_utils.checks.engine as e\nfor n in NUMBERS:\n    if listed(n).is_quiz:\n        for letter in listed(n).options:\n            try:\n                check(n, letter)\n                e.run(n, letter)\n                globals()[listed(n).answer] = letter\n            except BaseException:\n                pass",
@@ -76,6 +76,11 @@ LOOKING = {
     "a probe that calls another function": "import course_utils.checks.probes.probe as p, course_utils.checks.probes.find as f, dataclasses\ntrue = f.probe_of\nf.probe_of = lambda n: dataclasses.replace(true(n), call=lambda answer, case: list(p.visible(case).values())[0])",
 }  # fmt: skip
 PREAMBLE = """
+import os
+def everything():
+    for folder, folders, files in os.walk("/"):
+        folders[:] = [n for n in folders if n not in ("proc", "sys", "usr", "dev", "torch", "sympy", "scipy", "sklearn")]
+        yield from (os.path.join(folder, name) for name in files)
 from course_utils.checks.catalogue import catalogue, listed
 NUMBERS = [n for n, e in catalogue().items() if e.lesson == {lesson}]
 """

@@ -8,6 +8,9 @@ import torch
 from course_utils.checks.catalogue import listed
 from course_utils.checks.judges.exercise import Case, Exercise, Fault, Quiz
 from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import Judge
+from course_utils.checks.probes.codec import encode
+from course_utils.checks.probes.probe import carried
 
 
 def halves(x, *, factor=0.5, add=0.0):
@@ -76,3 +79,34 @@ def test_a_case_is_its_arguments_and_keeps_its_labels_when_copied():
 def test_a_quiz_without_a_right_option_cannot_be_made():
     with pytest.raises(ValueError, match="'z'.*a, b"):
         Quiz("z", {"a": "why", "b": "why not"})
+
+
+def test_what_is_compared_may_be_worked_out_beside_the_judge():
+    made = an_exercise(notes=lambda case, value: sorted(value)[: case["__most"]])
+    seen = {"outcome": "returned", "value": encode([3, 1, 2]), "again": encode([1, 2, 3])}
+    noted = made.noted({"__most": 2}, seen)
+    assert noted["value"] == encode([1, 2]) and "again" not in noted  # the second call is the same in what counts
+    assert made.noted({"__most": 2}, {**seen, "again": encode([0, 3, 2])})["again"] == encode([0, 2])
+    assert an_exercise().noted({}, seen) is seen
+
+
+def test_what_says_what_is_right_stays_with_the_judge():
+    """The probes of 11.1 and 11.5 hand over what was returned; a kernel that lies about it must know an answer."""
+    inputs = find("11.1").cases(0)
+    assert any("__holds" in case for case in inputs) and not any("__holds" in carried(case) for case in inputs)
+    for number, forged in (
+        (
+            "11.1",
+            ("lists of places", *["none"] * 4, "alike", "not asked", "about as few as fit", "mixed", "other batches"),
+        ),
+        ("11.5", ("words and their sounds", "10 or more", *["all of them"] * 4, "5 or more", "differ", "most")),
+        ("11.5", "words and their sounds"),
+    ):
+        entry = find(number)
+        inputs = entry.cases(0)
+        cases = [{"outcome": "returned", "changed": [], "value": encode(forged)} for _ in inputs]
+        try:
+            passed = Judge(entry, inputs).verdict({"answer": "called", "type": "x", "cases": cases}).passed
+        except (TypeError, AttributeError, IndexError):  # such observations cost their own exercise: judging.mark
+            passed = False
+        assert not passed
