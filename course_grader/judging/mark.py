@@ -14,7 +14,7 @@ from course_utils.checks.probes.state import neutral_state
 from ..bounded import TooMuch, time_bound
 from ..master import Master, MasterExercise
 from ..reading.answers import Reading
-from ..running.run import Trace
+from ..running.run import TOO_LONG, Trace
 from ..submissions.rebuild import Rebuilt
 from .observations import Malformed, take_apart
 
@@ -123,6 +123,8 @@ def _undefined(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading
     number = exercise.number
     if number in trace.broken:
         name, message = trace.broken[number]
+        if name == TOO_LONG:
+            return LOST[TOO_LONG]
         if name not in NOT_PYTHON:
             return "error", f"Your answer's cell stopped with {name}: {message}"
         line, text, problem = reading.unread.get(number, (0, "", message))

@@ -65,6 +65,7 @@ def test_right_but_off_limits(master):
         ({}, "unreadable", "no observation"),
         ({"lost": "the check could not run: E: no"}, "unreadable", "E: no"),
         ({"lost": "time limit"}, "time limit", "did not finish"),
+        ({"seen": {"undefined": "x"}, "broken": ("time limit", "stopped after 8 s")}, "time limit", "did not finish"),
         ({"lost": "notebook time limit"}, "not reached", "whole notebook"),
         ({"lost": "the kernel was lost too often"}, "not reached", "not reached"),
         ({"lost": "memory"}, "memory", "more memory"),
