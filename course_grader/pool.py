@@ -223,8 +223,8 @@ def _serve(pipe: Connection, terms: Terms) -> None:
         own_fork_server().start()  # it loads PyTorch while the first submission is read
     torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    pipe.send("ready")
-    with contextlib.suppress(EOFError):
+    with contextlib.suppress(EOFError, OSError):  # the main process has ended
+        pipe.send("ready")
         while True:
             data, label = pipe.recv()
             pipe.send(grade_one(data, label, terms))
