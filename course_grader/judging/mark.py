@@ -117,6 +117,8 @@ def _undefined(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading
     number = exercise.number
     if number in trace.broken:
         name, message = trace.broken[number]
+        if name == "time limit":
+            return LOST[name]
         if name not in NOT_PYTHON:
             return "error", f"Your answer's cell stopped with {name}: {message}"
         line, text, problem = reading.unread.get(number, (0, "", message))

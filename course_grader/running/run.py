@@ -105,7 +105,8 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
             if step.role == "probe":
                 _note(trace, number, nonce, ran, limits)
             elif step.role == "answer" and ran.outcome != "ok":
-                trace.broken[number] = (ran.name, ran.message)
+                name = "time limit" if ran.outcome == "time limit" else ran.name
+                trace.broken[number] = (name, ran.message)
         return None
     finally:
         await kernel.close()
