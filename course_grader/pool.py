@@ -49,6 +49,7 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
     """
     source, taking, done = iter(tasks), threading.Lock(), queue.Queue(maxsize=2 * jobs)
     stopped = threading.Event()
+    _context()  # here, in the main thread
     graders = [Grader(terms) for _ in range(jobs)]
 
     def work(grader: Grader) -> None:
@@ -197,7 +198,22 @@ def _context() -> multiprocessing.context.BaseContext:
     context = multiprocessing.get_context(kind)
     if kind == "forkserver":
         context.set_forkserver_preload([f"{__package__}.grade"])  # PyTorch is loaded once for all grading processes
+        from multiprocessing import forkserver  # not everywhere
+
+        _without_ctrl_c(forkserver.ensure_running)
     return context
+
+
+def _without_ctrl_c(start: Callable[[], None]) -> None:
+    """Start a process that Ctrl-C does not reach: while it still loads, it would end with a traceback."""
+    if threading.current_thread() is not threading.main_thread():
+        start()
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        start()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _serve(pipe: Connection, terms: Terms) -> None:

@@ -76,12 +76,14 @@ def install(package: str) -> str:
 
 def sudo() -> str:
     """Root needs none, and may not have it."""
-    return "" if os.geteuid() == 0 else "sudo "
+    return "" if not hasattr(os, "geteuid") or os.geteuid() == 0 else "sudo "  # Windows has neither
 
 
 def node_to_add() -> str:
     """Node runs the functions of the widgets' JavaScript modules."""
-    return "" if shutil.which("node") else install("nodejs")
+    if shutil.which("node"):
+        return ""
+    return {"darwin": "brew install node", "win32": "winget install OpenJS.NodeJS"}.get(sys.platform, install("nodejs"))
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -81,6 +81,22 @@ def test_nothing_missing_nothing_said(run):
     assert status == 0 and "1 passed" in lines[-1]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other package managers")
+def test_what_adds_node_and_a_browser(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert needs.node_to_add() == "sudo apt-get install nodejs"
+    steers = f"{sys.executable} -m pip install -c constraints.txt -e '.[browser]'"
+    assert needs.browser_to_add() == f"sudo apt-get install chromium && {steers}"
+    for program in ("node", "google-chrome"):
+        (tmp_path / program).write_text("")
+        (tmp_path / program).chmod(0o755)
+    assert needs.node_to_add() == "" and needs.browser_to_add() == steers
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    assert needs.browser_to_add() == ""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 class TestTheSandbox:
     @pytest.fixture

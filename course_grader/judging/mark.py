@@ -11,9 +11,10 @@ from course_utils.checks.judges.verdict import Verdict
 from course_utils.checks.probes.codec import Tree
 from course_utils.checks.probes.state import neutral_state
 
+from ..bounded import TooMuch, time_bound
 from ..master import Master, MasterExercise
 from ..reading.answers import Reading
-from ..running.run import Trace
+from ..running.run import TOO_LONG, Trace
 from ..submissions.rebuild import Rebuilt
 from .observations import Malformed, take_apart
 
@@ -36,6 +37,8 @@ LOST = {  # why a kernel ended -> outcome and what the student reads
 }
 ENDED = "the kernel "
 NOT_PYTHON = ("SyntaxError", "IndentationError", "TabError")
+
+JUDGING_S = 10.0  # for one exercise
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,10 @@ def _mark(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Rea
     if "undefined" in seen:
         return _nothing(exercise, *_undefined(exercise, rebuilt, trace, reading))
     try:
-        verdict = prepared(number, seed)[1](take_apart(seen))
+        with time_bound(JUDGING_S):
+            verdict = prepared(number, seed)[1](take_apart(seen))
+    except TooMuch:
+        return _nothing(exercise, "unreadable", f"What the check observed took longer than {JUDGING_S:g} s to judge.")
     except Malformed:
         return _nothing(exercise, "unreadable", "What the check observed could not be read.")
     except Exception as problem:  # a judge that observations can trip up must cost one exercise, not a class
@@ -117,8 +123,8 @@ def _undefined(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading
     number = exercise.number
     if number in trace.broken:
         name, message = trace.broken[number]
-        if name == "time limit":
-            return LOST[name]
+        if name == TOO_LONG:
+            return LOST[TOO_LONG]
         if name not in NOT_PYTHON:
             return "error", f"Your answer's cell stopped with {name}: {message}"
         line, text, problem = reading.unread.get(number, (0, "", message))

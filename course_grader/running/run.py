@@ -22,6 +22,9 @@ SENT = ("nonce", "undefined", "text", "data")  # what an observation is made of
 MOST_HIDDEN = 200
 
 
+TOO_LONG = "time limit"  # in the place of an error's name
+
+
 @dataclass
 class Trace:
     """What running one submission brought.
@@ -105,8 +108,7 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
             if step.role == "probe":
                 _note(trace, number, nonce, ran, limits)
             elif step.role == "answer" and ran.outcome != "ok":
-                name = "time limit" if ran.outcome == "time limit" else ran.name
-                trace.broken[number] = (name, ran.message)
+                trace.broken[number] = (TOO_LONG if ran.outcome == "time limit" else ran.name, ran.message)
         return None
     finally:
         await kernel.close()

@@ -19,7 +19,7 @@ REACHING = [
         f"return os.listdir({str(handed_in.ROOT / 'solutions')!r})",
         f"return open({str(handed_in.ROOT / 'sources/exercises' / (handed_in.LESSON_01 + '.py'))!r}).read()",
         f"return open({str(handed_in.ROOT / 'course_grader/grade.py')!r}).read()",
-        f"assert os.listdir({str(handed_in.ROOT)!r}) not in (['course_utils'], ['.venv', 'course_utils'], ['course_utils', '.venv'])",
+        f"assert set(os.listdir({str(handed_in.ROOT)!r})) - {{'.venv'}}",
         "return open('/etc/shadow').read()",
         "return open('/etc/passwd').read()",
         "return open('/proc/1/environ').read() or 1 / 0",

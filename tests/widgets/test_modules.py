@@ -113,7 +113,7 @@ SEE = {
     "infinite": lambda: see_through(spoil=float("-inf")),
     "long and HTML": lambda: see_through(words=LONG),
     "48 heads": lambda: see_through(heads=48),
-    "64 features": lambda: see_through(features=64),
+    "64 features": lambda: see_through(64, 64, features=64),
 }
 VIEW = {
     "usual": attention_viewer,
@@ -325,13 +325,14 @@ def test_a_head_is_chosen_in_the_grid_or_by_its_number(show):
     page = show(attention_viewer())
     large = "self, layer"
     spot = canvas(page, "self: ").bounding_box()
-    page.mouse.click(spot["x"] + 20 + 2.5 * (spot["width"] - 24) / 3, spot["y"] + 18 + 1.5 * (spot["height"] - 22) / 2)
-    said(page)
-    assert canvas(page, large).get_attribute("aria-label").startswith("self, layer 1, head 2")
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowLeft")
+    side = (spot["width"] - 24) / 3  # of one head in small; 20 pixels of numbers stand beside them, 18 above
+    page.mouse.click(spot["x"] + 20 + 1.9 * side, spot["y"] + 18 + 0.9 * side)
     said(page)
     assert canvas(page, large).get_attribute("aria-label").startswith("self, layer 0, head 1")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    said(page)
+    assert canvas(page, large).get_attribute("aria-label").startswith("self, layer 1, head 2")
     page.locator("select").nth(1).select_option("0")
     page.locator("select").first.select_option("1")
     said(page)
@@ -351,8 +352,9 @@ def test_a_token_is_pointed_at_kept_and_let_go(show):
     page.mouse.move(5, 5)
     assert said(page) == hint
     page.mouse.click(*place)
-    page.mouse.move(5, 5)
-    assert said(page) == "“red” looks at “the” 1.00", "a click keeps it"
+    for x, y in ((place[0], place[1] + 24), (5, 5)):  # over another token, and away
+        page.mouse.move(x, y)
+        assert said(page) == "“red” looks at “the” 1.00", "a click keeps it"
     page.mouse.click(*place)
     page.mouse.move(5, 5)
     assert said(page) == hint
@@ -385,6 +387,7 @@ def test_twenty_on_one_page_do_not_disturb_one_another(show):
 @needs_browser
 def test_a_phone_drags_with_a_finger(show):
     page = show(see_through(), width=390, has_touch=True, device_scale_factor=3)
+    page.evaluate("document.body.style.paddingBottom = '2000px'")
     spot = canvas(page, "Q").bounding_box()
     before = picture(page, "scores")
     touch = page.context.new_cdp_session(page)
@@ -397,6 +400,7 @@ def test_a_phone_drags_with_a_finger(show):
     ):
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": a, "y": b} for a, b in points]})
     assert said(page).startswith("query of “fell”, feature 2") and "at first" in said(page)
+    assert page.evaluate("scrollY") == 0, "the page stays where it is"
     assert picture(page, "scores") != before
 
 

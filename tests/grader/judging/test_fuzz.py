@@ -40,6 +40,7 @@ ODD_DTYPES = [
     for name in "float64 float16 bfloat16 int64 int8 uint8 bool uint16 uint64 complex64 float8_e4m3fn float8_e5m2".split()
     if hasattr(torch, name)
 ]
+WIDE, NOT_FINITE = (torch.float32, torch.float64), (float("nan"), float("inf"), 1e38)
 NUMBERS = (0, -1, 2**63, 1e308, "nan", "inf", "-inf", "1e9999", "9" * 3000)
 WORDS = ("", "x", "\ud800", "\x00", "t0", "t1")
 TREES = ([], {}, {"kind": "none"}, {"tensor": "t0"}, {"kind": "float", "value": "nan"}, [0], [2**62, 2])
@@ -92,7 +93,7 @@ def bend_tensors(tree, tensors, chance):
     if how == 0:
         new = old.to(chance.choice(ODD_DTYPES))
     elif how == 1:
-        new = torch.full_like(old, chance.choice((float("nan"), float("inf"), 1e38)) if old.is_floating_point() else 1)
+        new = torch.full_like(old, chance.choice(NOT_FINITE) if old.dtype in WIDE else 1)
     elif how == 2:
         new = torch.zeros(
             chance.choice(((), (0,), (1,), (0, 2**40), (3, 0, 5), (100_000,), (1,) * 60)), dtype=old.dtype

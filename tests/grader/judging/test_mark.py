@@ -1,6 +1,7 @@
 """From what a kernel sent to points: nothing is earned that was not asked, answered and right."""
 
 import base64
+import time
 
 import handed_in
 import pytest
@@ -45,6 +46,14 @@ def test_right_and_wrong(master):
     assert (wrong.outcome, wrong.earned, wrong.mistake) == ("wrong", 0, "mean") and "expected" not in wrong.message
 
 
+def test_a_judge_that_takes_too_long_costs_one_exercise(master, monkeypatch):
+    seen = sent("1.1", find("1.1").reference)
+    monkeypatch.setattr("course_grader.judging.mark.prepared", lambda number, seed: ([], lambda seen: time.sleep(30)))
+    monkeypatch.setattr("course_grader.judging.mark.JUDGING_S", 0.1)
+    one = marked(master, "1.1", seen)
+    assert (one.outcome, one.earned) == ("unreadable", 0) and "longer than 0.1 s" in one.message
+
+
 def test_right_but_off_limits(master):
     one = marked(master, "1.1", sent("1.1", find("1.1").reference), refused={"1.1": "`eval`"})
     assert (one.outcome, one.earned) == ("off limits", 0) and "`eval`" in one.message
@@ -56,6 +65,7 @@ def test_right_but_off_limits(master):
         ({}, "unreadable", "no observation"),
         ({"lost": "the check could not run: E: no"}, "unreadable", "E: no"),
         ({"lost": "time limit"}, "time limit", "did not finish"),
+        ({"seen": {"undefined": "x"}, "broken": ("time limit", "stopped after 8 s")}, "time limit", "did not finish"),
         ({"lost": "notebook time limit"}, "not reached", "whole notebook"),
         ({"lost": "the kernel was lost too often"}, "not reached", "not reached"),
         ({"lost": "memory"}, "memory", "more memory"),
