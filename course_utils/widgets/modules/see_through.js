@@ -113,7 +113,7 @@ const LAYOUTS = {
   column: { areas: `"q" "k" "s" "w" "v" "o"`, columns: ["qkswvo"] },
 };
 const CAPTIONS = { q: 70, k: 115, v: 70, s: 125, w: 140, o: 105 }; // pixels
-const HANGING = ["crossing", "pairs"]; // there the words of V hang into the free place beside it
+const HANGING = { crossing: "v", pairs: "v", tall: "w" }; // the card whose words hang into the free place beside it
 const MOST_CROSSING = 12; // keys
 const [LARGEST, WITH_NUMBERS, WITH_WORDS, LEAST] = [40, 24, 11, 4]; // pixels of a cell
 const SLANT = 1; // radians by which the words above a card are turned
@@ -353,7 +353,7 @@ function render({ model, el }) {
     pen.font = `12px ${FONT}`;
     const widest = Math.ceil(8 + Math.min(100, Math.max(...[...now.queries, ...now.keys].map((text) => pen.measureText(visible(text, 12)).width))));
     const wide = (name, card, cell, words) => {
-      const beside = hasRowWords(name, card) && !(card === "v" && HANGING.includes(name)) ? words : 0;
+      const beside = hasRowWords(name, card) && card !== HANGING[name] ? words : 0;
       const slanted = card === "k" || card === "w" ? Math.cos(SLANT) * words : 0;
       return Math.max(CAPTIONS[card], counts[card] * cell + beside + slanted + 8);
     };
@@ -381,7 +381,7 @@ function render({ model, el }) {
     const left = beside ? words : 3;
     const top = above ? Math.round(Math.sin(SLANT) * words) + 8 : 3;
     shapes[card] = { left, top, cell, n, m };
-    canvas.parentNode.style.marginLeft = card === "v" && HANGING.includes(name) ? `${3 - left}px` : "";
+    canvas.parentNode.style.marginLeft = card === HANGING[name] ? `${3 - left}px` : "";
     caption(card, canvas.previousSibling, n, m);
     const pen = sized(canvas, left + m * cell + (above ? Math.cos(SLANT) * words : 4), top + n * cell + 4);
     const largest = Math.max(...matrix.flat().filter(Number.isFinite).map(Math.abs), 0) || 1;
