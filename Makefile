@@ -14,7 +14,7 @@ test: SELECT = -m "not slow"
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 
-.PHONY: setup lab build new-lesson check test test-all test-hostile lint grade mutants bench test-nbgrader clean
+.PHONY: setup lab build new-lesson check test test-all test-hostile lint grade mutants pictures bench test-nbgrader clean
 .DEFAULT_GOAL := setup
 
 setup: $(READY)
@@ -57,6 +57,10 @@ test-hostile: setup
 
 mutants: setup
 	$(PY) tests/checks/mutants.py $(MUTANTS_ARGS)
+
+# every diagram at three sizes, and a page of all
+pictures: setup
+	PYTHONPATH=.:tests/diagrams $(PY) tests/diagrams/gallery.py build/pictures
 
 bench: setup
 	$(PY) -m benchmarks.course
