@@ -129,7 +129,7 @@ CELLS = {
         options = SimpleNamespace(dim=-1)
         setattr(options, "scale", 2.0)
         print(getattr(options, "scale"), vars(options), dir(dot)[:3], dot.__name__, dot.__doc__)
-        print(list(locals())[:3], len(globals()), inspect.signature(cosine), inspect.getsource(dot))
+        print(list(locals())[:3], inspect.signature(cosine), inspect.getsource(dot))
         help(dot)
         """,
     "display": """
