@@ -77,7 +77,8 @@ def grade_class(
         choices = choose(submissions, masters, terms.masters, terms.limits.submission_mb, bar.update)
     summary = Summary({choice.submission.student for choice in choices}, left_out=found.left_out)
     run = _Run(results, terms, summary)
-    check(results, merged(recorded(results.folder), [run.entry(choice) for choice in choices], terms.masters))
+    entries = [run.entry(choice) for choice in choices]
+    check(results, merged(recorded(results.folder), entries, terms.masters))
     counting = [choice for choice in choices if choice.counts]
     for choice in choices:
         if not choice.counts:
@@ -89,7 +90,7 @@ def grade_class(
             summary.graded += 1
             run.keep(run.of[task.submission], result, task.key)
             bar.update()
-    book = _write_down(results, [run.entry(choice) for choice in choices], terms, masters)
+    book = _write_down(results, entries, terms, masters)
     if book.record.roster is not None:
         strangers = [student for student in book.students if student.person is None]
         summary.unmatched = [f"{printable(student.name)}: {student.notes[0]}" for student in strangers]

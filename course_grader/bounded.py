@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-MIB = 2**20
+from .limits import MIB
+
 SECONDS, MEMORY_MB = 10.0, 512
 AGAIN_S = 1.0
 CAN_FORK = sys.platform == "linux"

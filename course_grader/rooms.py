@@ -5,7 +5,7 @@ called that this exercise may use, it is tried again, in a room of its own kind.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def run_in_rooms(
     probes: dict[str, tuple[str, list, bool]],
     limits: Limits,
     open_kernel: Callable[[float, Path], Kernel],
-    judge: Callable[[Trace], list[Marked]],
+    judge: Callable[[Trace, Collection[str]], list[Marked]],
 ) -> tuple[Trace, list[Marked]]:
     """Run a rebuilt notebook, and judge it.
 
@@ -44,7 +44,7 @@ def run_in_rooms(
         probes: As for ``run``; where an exercise is not guarded, nothing is off limits in it.
         limits: The submission's limits, all its rooms together.
         open_kernel: Deadline and room -> a kernel, not yet started.
-        judge: From what was observed to what it earns.
+        judge: From what was observed to what the exercises of these numbers earn.
     """
     hidden = {number: hidden_in(number) if guarded else frozenset() for number, (_, _, guarded) in probes.items()}
 
@@ -53,9 +53,11 @@ def run_in_rooms(
         return asyncio.run(run(steps, probes, within, lambda deadline: open_kernel(deadline, folder)))
 
     trace = one_room(frozenset().union(*hidden.values()), steps, limits.notebook_s)
-    marked = judge(trace)
+    marked = {one.number: one for one in judge(trace, probes)}
     for names in dict.fromkeys(hidden.values()):
-        chosen = {one.number for one in marked if hidden[one.number] == names and _may_do_better(one, trace, names)}
+        chosen = {
+            one.number for one in marked.values() if hidden[one.number] == names and _may_do_better(one, trace, names)
+        }
         if not chosen:
             continue
         left = limits.notebook_s - trace.seconds
@@ -64,8 +66,8 @@ def run_in_rooms(
         else:
             later = Trace(lost=dict.fromkeys(chosen, "notebook time limit"))
         _take_over(trace, later, chosen)
-        marked = judge(trace)
-    return trace, marked
+        marked |= {one.number: one for one in judge(trace, chosen)}
+    return trace, list(marked.values())
 
 
 def _may_do_better(one: Marked, trace: Trace, names: frozenset[str]) -> bool:

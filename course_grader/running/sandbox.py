@@ -56,11 +56,8 @@ def command(limits: Limits, own_user: bool, room: Path) -> list[str]:
     for path in SETTINGS:
         arguments += ["--ro-bind-try", path, path]
     arguments += ["--proc", "/proc", "--dev", "/dev"]
-    arguments += [
-        "--dev-bind",
-        "/dev/null",
-        "/dev/zero",
-    ]  # shared mappings of the real one are memory that nobody counts
+    # Shared mappings of the real /dev/zero are memory that nobody counts.
+    arguments += ["--dev-bind", "/dev/null", "/dev/zero"]
     for path, size in (*((path, limits.scratch_mb * MIB) for path in WRITABLE), (SOCKETS, 65_536)):
         arguments += [*_parents(path), "--perms", "1777", "--size", str(size), "--tmpfs", path]
     libraries = _libraries()
@@ -95,9 +92,8 @@ class Sandbox:
         self.own_user, self.room = os.geteuid() != 0, room or make_room(frozenset())
         self.user, self._claim = (None, None) if self.own_user else _claim_user()
         self._closing = threading.Lock()
-        told = os.memfd_create(
-            "info"
-        )  # not a pipe: a write to one that nobody reads any more would end bubblewrap in mid-start
+        # Not a pipe: a write to one that nobody reads any more would end bubblewrap in mid-start.
+        told = os.memfd_create("info")
         self.process = subprocess.Popen(
             [*command(limits, self.own_user, self.room), "--info-fd", str(told), *HOLDER],
             stdin=subprocess.PIPE,

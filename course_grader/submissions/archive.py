@@ -13,9 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from ..limits import MIB
 from .notebook import Unreadable
 
-MIB = 2**20
 MAX_MEMBERS = 20_000
 INNER_MB = 64  # of an archive inside an archive
 EXTENDED_TIME = 0x5455  # the field of a member that holds seconds since 1970, UTC

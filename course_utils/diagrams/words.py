@@ -8,6 +8,7 @@ import matplotlib as mpl
 import torch
 from torch import Tensor
 
+from ..attention import require_boolean
 from .palette import MOST
 
 
@@ -103,6 +104,5 @@ def true_where(mask: Tensor | None, like: Tensor) -> Tensor:
     """A mask broadcast to a matrix; all True where there is none."""
     if mask is None:
         return torch.ones_like(like, dtype=torch.bool)
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask has dtype {mask.dtype}; expected torch.bool, True where attention is allowed")
+    require_boolean(mask)
     return mask

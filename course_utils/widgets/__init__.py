@@ -5,7 +5,6 @@ from .attention_viewer import attention_viewer
 from .cache_calculator import cache_calculator
 from .decoding_steps import decoding_steps
 from .gradient_depth import gradient_by_depth
-from .heads import head_viewer
 from .kernels import kernel_regression
 from .mask_composer import mask_composer
 from .position_viewer import position_viewer
@@ -22,7 +21,6 @@ __all__ = [
     "cache_calculator",
     "decoding_steps",
     "gradient_by_depth",
-    "head_viewer",
     "kernel_regression",
     "mask_composer",
     "position_viewer",

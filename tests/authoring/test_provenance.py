@@ -127,7 +127,7 @@ def test_it_is_the_same_in_every_process(root):
     code = (
         "import ast, json; from pathlib import Path; from course_authoring.definitions import names_in;"
         "from course_authoring.provenance import Library;"
-        "cells = [ast.parse('from course_utils.checks import check; from course_utils import widgets; widgets.heads')];"
+        "cells = [ast.parse('from course_utils.checks import check; from course_utils import widgets; widgets.kernels')];"
         "print(json.dumps(Library(Path().resolve()).provenance(names_in(cells), 5)))"
     )
     said = {

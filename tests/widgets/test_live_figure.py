@@ -25,9 +25,6 @@ MAKERS = {
     "shape_viewer": widgets.shape_viewer,
     "scaling": widgets.scaling,
     "mask_composer": widgets.mask_composer,
-    "head_viewer": lambda: widgets.head_viewer(
-        torch.eye(3).expand(2, 4, 3, 3) * torch.rand(2, 4, 1, 1), ["a", "b", "c"]
-    ),
     "cache_calculator": widgets.cache_calculator,
     "decoding_steps": lambda: widgets.decoding_steps(
         never_ending(), torch.tensor([3, 4, 4]), ["pad", "start", "end", "a", "b"], max_len=4
