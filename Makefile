@@ -6,15 +6,19 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python
 READY := $(VENV)/ready
 # Notebooks and tests run side by side, one a core; torch's own threads would stand in one another's way.
-test test-all test-hostile: export OMP_NUM_THREADS = 1
+test test-all test-rest test-hostile: export OMP_NUM_THREADS = 1
 # What this machine lacks for some of the tests; `make test` ends with it.
 test test-all: export LEFT_OUT = build/left_out.txt
 # Each test marked `slow` (pyproject.toml says when) runs in `make test-all` only.
 test: SELECT = -m "not slow"
+# What `make test` left out where something was missing, and what is slow: the two together run all that `make test-all` runs.
+test-rest: SELECT = -m "slow or needs"
+# A comma inside the arguments of a call would end one.
+EXTRAS_OF_SITE := site,browser
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 
-.PHONY: setup lab build new-lesson check test test-all test-hostile lint grade mutants pictures bench test-nbgrader clean
+.PHONY: setup lab build new-lesson check test test-all test-rest test-hostile lint grade mutants pictures bench site test-browser test-lab test-nbgrader clean
 .DEFAULT_GOAL := setup
 
 setup: $(READY)
@@ -39,13 +43,16 @@ check: setup
 	$(call step,every built notebook is what its source says,$(PY) -m course_authoring check)
 
 lint: setup
-	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils course_grader course_authoring tests benchmarks)
+	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils course_grader course_authoring course_site tests benchmarks)
 
 test test-all: lint check
 	@rm -f $(LEFT_OUT)
 	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
 	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --nbval --nbval-current-env notebooks solutions)
 	@cat $(LEFT_OUT) 2>/dev/null || true
+
+test-rest: setup
+	$(call step,what needs more than a newcomer has; what takes long,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
 
 # make grade SUBMISSIONS=folder GRADES=folder LESSON=05
 grade: setup
@@ -71,6 +78,21 @@ bench: setup
 	$(PY) -m benchmarks.decoding
 	$(PY) -m benchmarks.pronunciation
 	$(PY) -m benchmarks.generation
+
+# what the web site needs beyond the set-up: Sphinx and MathJax
+SITE_READY := $(VENV)/site-ready
+$(SITE_READY): $(READY)
+	$(call step,Sphinx and MathJax into $(VENV); about 40 MB to download,$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS_OF_SITE)]')
+	@touch $(SITE_READY)
+
+site: $(SITE_READY)
+	$(call step,the web site: build/site/index.html,$(PY) -m course_site)
+
+test-browser: site
+	$(call step,every page and the live models in a real browser,$(PY) -m pytest -q -s tests/browser --ignore tests/browser/test_lab.py)
+
+test-lab: $(SITE_READY)
+	$(call step,every lesson and its widgets in JupyterLab and a real browser; about 10 minutes,$(PY) -m pytest -q -s tests/browser/test_lab.py)
 
 test-nbgrader: setup
 	$(call step,a virtual environment of its own for nbgrader,test -e .venv-nbgrader/ready || ($(PYTHON) -m venv .venv-nbgrader && .venv-nbgrader/bin/python -m pip install -q --disable-pip-version-check nbgrader==0.9.6 && touch .venv-nbgrader/ready))

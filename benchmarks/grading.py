@@ -169,7 +169,7 @@ def beside_nbgrader(size: int = 20) -> None:
         timings = {}
         for title, options in (("forked", ()), ("forked, 1 job", ("--jobs", "1")), ("fresh", ("--fresh",))):
             scores, timings[title], _ = grade(folder / "class", folder / title, *options)
-            assert set(scores.values()) == {18}, scores
+            assert set(scores.values()) == {24}, scores
     print(f"{size} solved notebooks of lesson {LESSON}; load before: {load:.1f}; {os.cpu_count()} cores")
     print(f"nbgrader autograde: {theirs:.1f} s, {theirs / size:.2f} s each")
     for title, seconds in timings.items():

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
@@ -9,6 +10,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from . import live_widgets
 from .assemble import INSTALL_ID
 from .errors import AuthoringError
 from .source import Cell, Source
@@ -43,7 +45,7 @@ def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: 
         timeout=CELL_TIMEOUT_S,
         kernel_name=name,
         record_timing=False,
-        store_widget_state=False,
+        store_widget_state=True,  # taken out again below, but for what a page without a kernel can show
         resources={"metadata": {"path": str(root / "notebooks")}},
         on_cell_executed=lambda **_: on_cell(),
     )
@@ -57,9 +59,10 @@ def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: 
     except (CellTimeoutError, DeadKernelError) as problem:
         raise source.error(f"the notebook did not finish: {type(problem).__name__}: {problem}") from None
     notebook.metadata.language_info = {"name": "python"}
+    notebook.metadata.pop("widgets", None)
     for origin, cell in zip(origins, notebook.cells, strict=True):
         if cell.cell_type == "code":
-            _tidy_outputs(source, origin, cell)
+            _tidy_outputs(source, origin, cell, lambda model_id: live_widgets.published(client, model_id, root))
 
 
 def _origins(source: Source, notebook: NotebookNode) -> list[Cell | None]:
@@ -75,8 +78,12 @@ def _failed_index(notebook: NotebookNode) -> int:
     return 0
 
 
-def _tidy_outputs(source: Source, origin: Cell | None, cell: NotebookNode) -> None:
+def _tidy_outputs(
+    source: Source, origin: Cell | None, cell: NotebookNode, published: Callable[[str], dict | None]
+) -> None:
     """Refuse warnings; keep a widget's text, not its view: a view without a kernel is a dead slider or an error box.
+
+    Of a widget that needs no kernel, what ``published`` gives for its id is kept as well.
 
     What a cell prints may arrive in one piece or in several, as the clock has it; in the notebook it is one.
     """
@@ -86,7 +93,13 @@ def _tidy_outputs(source: Source, origin: Cell | None, cell: NotebookNode) -> No
         if output.output_type == "stream" and output.name == "stderr" and not may_warn:
             raise source.error(f"the cell writes to stderr: {output.text.strip()[:200]!r}", origin)
         if "data" in output:
-            output.data.pop(WIDGET_VIEW, None)
+            view = output.data.pop(WIDGET_VIEW, None)
+            try:
+                state = published(view["model_id"]) if view else None
+            except ValueError as problem:
+                raise source.error(str(problem), origin) from None
+            if state is not None:
+                output.metadata[live_widgets.KEY] = state
             if "text/plain" in output.data:
                 output.data["text/plain"] = re.sub(r" at 0x[0-9a-f]+", "", output.data["text/plain"])
 

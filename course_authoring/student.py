@@ -7,11 +7,12 @@ from .source import Cell, Source, require_syntax
 BEGIN = re.compile(r"^[ \t]*# BEGIN SOLUTION[ \t]*$")
 END = re.compile(r"^[ \t]*# END SOLUTION[ \t]*$")
 MARKER = re.compile(r"(BEGIN|END)\s+SOLUTION", re.IGNORECASE)
-STUB = ("# YOUR CODE HERE", "raise NotImplementedError")
+HERE = "# YOUR CODE HERE"
+STUB = (HERE, "raise NotImplementedError")
 
 
 def student_text(source: Source, cell: Cell) -> str:
-    """The cell as the student gets it: each solution region replaced by the stub (in a quiz cell: dropped).
+    """The cell as the student gets it: each solution region replaced by a stub (in a quiz cell: dropped).
 
     Raises:
         AuthoringError: Markers are unbalanced, nested, misspelled, empty, or stand where no answer is expected.
@@ -24,17 +25,23 @@ def student_text(source: Source, cell: Cell) -> str:
         raise source.error(
             "an answer cell without '# BEGIN SOLUTION' ... '# END SOLUTION': students would get it", cell
         )
-    stub = () if "quiz" in cell.tags else STUB
     lines = []
     for part in kept:
         if isinstance(part, str):
             lines.append(part)
         else:
-            lines.extend(part.indent + line for line in stub)
+            lines.extend(part.indent + line for line in _stub(cell, part))
     text = "\n".join(lines).strip("\n")
     if cell.kind == "code":
         require_syntax(source, cell, text)
     return text
+
+
+def _stub(cell: Cell, region: "Region") -> tuple[str, ...]:
+    """What stands in an answer's place. Where no function holds it, a value is asked for: the cell must run."""
+    if "quiz" in cell.tags:
+        return ()
+    return STUB if region.indent else (HERE,)
 
 
 class Region:

@@ -71,8 +71,10 @@ def run_in_rooms(
 
 
 def _may_do_better(one: Marked, trace: Trace, names: frozenset[str]) -> bool:
-    if one.outcome in ("right", "not attempted") or listed(one.number).is_quiz:
+    if one.outcome == "right" or listed(one.number).is_quiz:
         return False
+    if one.outcome == "not attempted" and probe_of(one.number).expects != "value":
+        return False  # an experiment's cell that was stopped leaves its dict empty, too
     stopped = any(error == "OffLimits" for error, _ in trace.broken.values())
     return stopped or bool(trace.hidden - names)
 

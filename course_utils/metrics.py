@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Int
 from torch import Tensor, nn
 
 from .datasets.text_windows import windows
-from .training.losses import next_symbol_loss
 
 
 def edit_distance(a: Sequence[str], b: Sequence[str]) -> int:
@@ -93,20 +93,28 @@ def bits_per_symbol(total_nll: float, num_symbols: int) -> float:
 
 @torch.no_grad()
 def text_scores(
-    model: nn.Module, ids: Int[Tensor, " N"], *, length: int = 256, batch_size: int = 32
+    model: nn.Module, ids: Int[Tensor, " N"], *, length: int = 512, stride: int | None = None, batch_size: int = 16
 ) -> dict[str, float]:
     """How well a model predicts a text: each character from those before it in its window of ``length`` characters.
 
-    The scores are ``"loss"`` (nats per character), ``"perplexity"`` and ``"bits"`` (per character). The first characters of
-    a window have little before them: longer windows, better scores. ``model`` is as for ``next_symbol_loss``, and is put
-    into evaluation mode.
+    The scores are ``"loss"`` (nats per character), ``"perplexity"`` and ``"bits"`` (per character).
+
+    Args:
+        model: ``model(tokens)`` gives the logits of the symbol after each. It is put into evaluation mode.
+        stride: None: the windows follow one another, and the first characters of each have little before them. A number:
+            each window begins so many characters after the one before, and after the first window only its last
+            ``stride`` characters are scored, so that each has at least ``length - stride`` before it.
     """
     model.eval()
     total, number = 0.0, 0
-    for window in windows(ids, length, batch_size):
-        predicted = window[:, 1:].numel()
-        total += next_symbol_loss(model, window).item() * predicted
-        number += predicted
+    for window in windows(ids, length, batch_size, stride=stride):
+        logits = model(window[:, :-1])  # (B, L, V)
+        losses = F.cross_entropy(logits.transpose(1, 2), window[:, 1:], reduction="none")  # (B, L)
+        old = 0 if stride is None else length - stride  # of each window: scored in the one before
+        if number == 0:
+            total, number = losses[0, :old].double().sum().item(), old  # the first window has none before it
+        total += losses[:, old:].double().sum().item()
+        number += losses[:, old:].numel()
     return {
         "loss": total / number,
         "perplexity": perplexity(total, number),

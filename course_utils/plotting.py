@@ -12,12 +12,14 @@ import torch
 from jaxtyping import Float, Shaped
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 # Okabe and Ito, "Color Universal Design", 2002, revised 2008: told apart by readers with any common color blindness.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+WEIGHT_COLOR = "#7A3E9D"  # attention weights have it in every picture of the course
 LINE_STYLES = ("-", "--", "-.", ":")
 MAX_WRITTEN_VALUES = 150
 
@@ -64,11 +66,12 @@ def attention_heatmap(
     title: str = "",
     quantity: str = "weight",
 ) -> Axes:
-    """Attention weights as a heatmap, one row a query, one column a key, on the fixed scale 0 to 1.
+    """Attention weights as a heatmap, one row a query, one column a key, on the fixed scale 0 to 1: white to the weights' color.
 
-    Labels that are None become positions. ``quantity`` is what the color bar says.
+    Labels that are None become positions. ``quantity`` is what the color bar says. In a cell that is exactly 0 no number stands.
     """
-    ax = _matrix(weights, query_labels, key_labels, ax, title, "viridis", 0.0, 1.0, quantity)
+    shades = LinearSegmentedColormap.from_list("weights", ("#FFFFFF", WEIGHT_COLOR))
+    ax = _matrix(weights, query_labels, key_labels, ax, title, shades, 0.0, 1.0, quantity)
     ax.set(xlabel="key" if key_labels else "key position", ylabel="query" if query_labels else "query position")
     return ax
 
@@ -147,6 +150,7 @@ def number_grid(
     *,
     shades: Shaped[Tensor, "..."] | None = None,
     marked: Shaped[Tensor, "..."] | None = None,
+    ordered: bool = False,
     ax: Axes | None = None,
     title: str = "",
 ) -> Axes:
@@ -155,6 +159,7 @@ def number_grid(
     Args:
         shades: Whole numbers of the same shape; boxes of equal number get equal color. None: all alike.
         marked: Booleans of the same shape; boxes that are True get a thick frame.
+        ordered: Whether larger ``shades`` are darker, on one map, in the place of a color for each number.
     """
     if tensor.dim() > 3:
         raise ValueError(f"tensor has {tensor.dim()} dimensions; at most 3 can be drawn")
@@ -163,11 +168,13 @@ def number_grid(
     hues = (shades if shades is not None else torch.zeros_like(tensor)).reshape(cube.shape)
     frames = (marked if marked is not None else torch.zeros_like(tensor, dtype=torch.bool)).reshape(cube.shape)
     slices, rows, columns = cube.shape
+    scale, most = mpl.colormaps["Blues"], max(int(hues.max()), 1) if hues.numel() else 1
     for s in range(slices):
         for r in range(rows):
             for c in range(columns):
                 left, mark = s * (columns + 0.6) + c, bool(frames[s, r, c])
-                color = mpl.colors.to_rgba(COLORS[int(hues[s, r, c]) % len(COLORS)], 0.3)
+                hue = int(hues[s, r, c])
+                color = scale(0.6 * hue / most) if ordered else mpl.colors.to_rgba(COLORS[hue % len(COLORS)], 0.3)
                 ax.add_patch(
                     Rectangle(
                         (left, r),
@@ -208,6 +215,8 @@ def _matrix(values, row_labels, column_labels, ax, title, color_map, low, high, 
         for r in range(rows):
             for c in range(columns):
                 value = values[r, c].item()
+                if value == 0 and not whole:
+                    continue
                 dark = sum(image.cmap(image.norm(value))[:3]) < 1.4
                 ax.text(
                     c,

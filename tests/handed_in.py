@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSON_01 = "01_dot_product_similarity"
-POINTS_01 = {"1.1": 2, "1.2": 3, "1.3": 3, "1.4": 2, "1.5": 3, "1.6": 3, "1.7": 1, "1.8": 1}
+POINTS_01 = {"1.1": 2, "1.2": 3, "1.3": 3, "1.4": 2, "1.5": 3, "1.6": 3, "1.7": 1, "1.8": 4, "1.9": 3}
 
 
 @functools.cache

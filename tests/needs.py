@@ -80,7 +80,7 @@ def sudo() -> str:
 
 
 def node_to_add() -> str:
-    """Node runs the functions of the widgets' JavaScript modules."""
+    """Node runs the functions of the widgets' JavaScript modules, and the live page's models."""
     if shutil.which("node"):
         return ""
     return {"darwin": "brew install node", "win32": "winget install OpenJS.NodeJS"}.get(sys.platform, install("nodejs"))
@@ -102,10 +102,19 @@ def browser_to_add() -> str:
     return " && ".join(parts)
 
 
+def site_to_add() -> str:
+    """Sphinx and what goes with it build the web site."""
+    wanted = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
+    if all(importlib.util.find_spec(name) for name in wanted):
+        return ""
+    return f"{sys.executable} -m pip install -c constraints.txt -e '.[site]'"
+
+
 NEEDS = {
     "sandbox": Need("the grader's sandbox", sandbox_to_add, only_on=("linux",)),
-    "node": Need("the widgets' arithmetic in JavaScript", node_to_add),
+    "node": Need("the arithmetic in JavaScript", node_to_add),
     "browser": Need("the widgets in a browser", browser_to_add, only_on=("linux",)),
+    "site": Need("the web site", site_to_add),
 }
 
 

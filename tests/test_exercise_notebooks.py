@@ -91,4 +91,4 @@ def test_one_right_and_one_wrong_give_exactly_those_verdicts(pair, tmp_path):
     assert verdicts.pop("check-1-1") is None
     wrong = verdicts.pop("check-1-2")
     assert "1.2 not yet · 0 of 3 points" in wrong and "a zero vector has length 0, and 0 / 0 is NaN" in wrong
-    assert all("not attempted yet" in text for text in verdicts.values()) and len(verdicts) == 6
+    assert all("not attempted yet" in text for text in verdicts.values()) and len(verdicts) == 7

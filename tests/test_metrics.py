@@ -110,6 +110,31 @@ def test_loss_and_scores_written_out():
     assert scores["bits"] == pytest.approx(sum(nll) / 36 / math.log(2), rel=1e-5)
 
 
+class Counting(torch.nn.Module):
+    """The surer of symbol 0 the more symbols stand before it in the window."""
+
+    def forward(self, tokens):
+        logits = torch.zeros(*tokens.shape, len(TEXT))
+        logits[..., 0] = torch.arange(1.0, tokens.shape[1] + 1)  # grows with what stands before
+        return logits
+
+
+@pytest.mark.parametrize(("length", "stride"), [(8, 8), (8, 3), (8, 1), (5, 4)])
+def test_overlapping_windows_score_each_character_once_with_enough_before_it(length, stride):
+    text = torch.zeros(23, dtype=torch.long)
+    scores = text_scores(Counting(), text, length=length, stride=stride, batch_size=2)
+    before = [*range(1, length + 1)]  # of the characters of the first window
+    while len(before) + stride <= len(text) - 1:
+        before += range(length - stride + 1, length + 1)
+    nll = [math.log(math.exp(n) + len(TEXT) - 1) - n for n in before]
+    assert scores["loss"] == pytest.approx(sum(nll) / len(nll), rel=1e-5)
+
+
+def test_a_stride_must_fit_the_window():
+    with pytest.raises(ValueError, match=r"stride \(9\) must be from 1 to length \(8\)"):
+        text_scores(Counting(), torch.zeros(23, dtype=torch.long), length=8, stride=9)
+
+
 def test_scores_are_taken_without_dropout():
     torch.manual_seed(0)
     model = DecoderLM(DecoderConfig(len(TEXT), num_layers=1, d_model=8, d_ff=8, num_heads=2, dropout=0.5)).train()

@@ -14,7 +14,7 @@ def test_attention_heatmap_has_labels_scale_and_numbers():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("key", "query", "t")
     assert ax.images[0].get_clim() == (0.0, 1.0)
-    assert {text.get_text() for text in ax.texts} == {"0.20", "0.80", "0.00", "0.50", "0.25"}
+    assert {text.get_text() for text in ax.texts} == {"0.20", "0.80", "0.50", "0.25"}
     assert ax.figure.axes[1].get_ylabel() == "weight"
 
 
@@ -43,6 +43,14 @@ def test_arrows_and_curves_label_what_they_draw():
 def test_number_grid_draws_every_entry():
     ax = plotting.number_grid(torch.arange(12).view(2, 3, 2))
     assert [text.get_text() for text in ax.texts] == [str(i) for i in range(12)]
+
+
+def test_ordered_shades_grow_darker():
+    numbers = torch.tensor([[0, 1, 9]])
+    light = [
+        sum(box.get_facecolor()[:3]) for box in plotting.number_grid(numbers, shades=numbers, ordered=True).patches
+    ]
+    assert light[0] > light[1] > light[2]
 
 
 def test_same_figure_same_bytes():

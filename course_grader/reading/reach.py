@@ -236,7 +236,7 @@ def _bind_from_inside(found: Bindings, function: ast.AST, cell: int) -> None:
         found.change(name, function, cell)
     if outside & own.arguments:
         for call, place in found.calls.get(function.name, ()):
-            for argument in getattr(call, "args", ()):
+            for argument in call.args if isinstance(call, ast.Call) else ():  # else it decorates
                 if name := root(argument):
                     found.change(name, call, place)
 

@@ -22,7 +22,7 @@ TEMPLATE = BYTE_ORDER_MARK + "\r\n".join([
     "# ann,5.2,3,,these points instead of the grader's; the comment stands on the student's page",
     "# ann,lesson 05,15,,these points for the whole lesson; nothing is taken off for lateness",
     "# ann,lesson 05,,2026-12-02T23:59,another deadline for this student",
-    "# ann,exercise 5.10,,,a comment only (a spreadsheet makes 5.1 of 5.10 unless a word stands before it)",
+    "# ann,exercise 5.1,,,a comment only (a spreadsheet makes one number of 5.1 and 5.10 without a word before it)",
     "",
 ])  # fmt: skip
 

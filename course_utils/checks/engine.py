@@ -8,11 +8,13 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from course_utils import progress_log
+
 from .probes import observe_answer
 from .probes.state import neutral_state
 
 if TYPE_CHECKING:
-    from .judges.exercise import Exercise, Quiz
+    from .judges.exercise import Entry
     from .judges.verdict import Verdict
 
 SEED = 20170612  # fixed, so that a notebook shows the same message on every run; the grader draws its own
@@ -32,7 +34,7 @@ def check(number: str, answer: object) -> None:
 
     Args:
         number: The exercise, such as ``"1.2"``.
-        answer: The function, class or quiz letter that the exercise asks for.
+        answer: The function, class, quiz letter or results that the exercise asks for.
 
     Raises:
         NotYet: The answer is missing or not right yet.
@@ -48,6 +50,7 @@ def check(number: str, answer: object) -> None:
             _FAILED["case"] = entry.probe.hands_out(inputs[verdict.case])
         raise NotYet(verdict.text(in_notebook=True)) from None
     _show(verdict)
+    progress_log.passed(number)
 
 
 def failing_case() -> dict[str, Any]:
@@ -66,19 +69,19 @@ def failing_case() -> dict[str, Any]:
     return copy.deepcopy(_FAILED["case"])
 
 
-def run(entry: Exercise | Quiz, answer: object, seed: int = SEED) -> Verdict:
+def run(entry: Entry, answer: object, seed: int = SEED) -> Verdict:
     """Probe and judge in this process, leaving every global state as it was."""
     return _verdict(entry, answer, _inputs(entry, seed))
 
 
-def _inputs(entry: Exercise | Quiz, seed: int) -> list:
+def _inputs(entry: Entry, seed: int) -> list:
     from .judges.judge import cases_of
 
     with neutral_state():
         return cases_of(entry, seed)
 
 
-def _verdict(entry: Exercise | Quiz, answer: object, inputs: list) -> Verdict:
+def _verdict(entry: Entry, answer: object, inputs: list) -> Verdict:
     from .judges.judge import judge_for
 
     return judge_for(entry, inputs)(observe_answer(entry.number, answer, inputs))

@@ -1,4 +1,4 @@
-"""``python -m course_utils.diagrams FILE``: the picture of the README, attention on the four tokens of lesson 04."""
+"""``python -m course_utils.diagrams FILE``: the picture of the README, attention on the sentence of lesson 04."""
 
 import sys
 from pathlib import Path

@@ -48,6 +48,8 @@ def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes
                 y = _layer(sheet, block, x, y, lines)
             else:
                 sheet.box(x, y, WIDE, TALL, _words(block.call), _role(block.call.module), size=LABEL)
+                if block.memory is not None:
+                    lines.append((block.memory, (x, y + TALL / 2), "k, v"))
                 y += TALL
             tops[place] = (x + WIDE / 2, y)
             if place != column[-1]:
@@ -58,7 +60,7 @@ def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes
     for source, (x, y), label in lines:
         from_x, from_y = tops[source]
         bend = x - 0.62
-        points = [(from_x, from_y + 0.16), (bend, from_y + 0.16), (bend, y)]
+        points = [(from_x, from_y + 0.07), (bend, from_y + 0.07), (bend, y)]
         sheet.line(points, ROLES["key"])
         sheet.arrow((bend, y), (x, y), color=ROLES["key"])
         if label:
@@ -143,7 +145,8 @@ def _shape(tensor: Tensor) -> str:
 
 def _told(block: Block) -> str:
     if not block.steps:
-        return f"{_words(block.call)} to {_shape(block.call.gave)}".replace("\n", " ")
+        keys = ", keys from another part," if block.memory is not None else ""
+        return f"{_words(block.call)}{keys} to {_shape(block.call.gave)}".replace("\n", " ")
     inner = []
     for step in block.steps:
         more = " plus what ran past it" if step.adds is not None else ""

@@ -1,14 +1,14 @@
 """Which beams lived and which died."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from matplotlib.axes import Axes
 
 from .drawing import Sheet
 from .palette import LABEL, NUMBER, ROLES, SHAPE, SOFT
-from .words import number, short
+from .words import short
 
 STEP, ROW, BOX = 1.75, 0.4, 1.0
 
@@ -28,6 +28,38 @@ class Beam:
     log_prob: float
     kept: bool
     ended: bool = False
+
+
+def looked_at(
+    log_probs: Callable[[tuple[str, ...]], dict[str, float]], beam_size: int, *, end: str = "end", max_len: int = 8
+) -> list[list[Beam]]:
+    """What a beam search looks at, step by step, for ``beam_tree``.
+
+    As in ``course_utils.decoding.beam_search``: what ends among the best ``beam_size`` is set aside, the best that do not
+    end go on, and the search stops when ``beam_size`` sequences have ended.
+
+    Args:
+        log_probs: From the tokens so far to the log-probability of each next token.
+        beam_size: How many are carried on.
+        end: The token that ends a sequence.
+        max_len: Most steps.
+    """
+    steps, alive, ended = [], [Beam((), 0.0, True)], 0
+    while alive and ended < beam_size and len(steps) < max_len:
+        grown = [
+            Beam((*beam.tokens, token), beam.log_prob + more, False, token == end)
+            for beam in alive
+            for token, more in log_probs(beam.tokens).items()
+            if more > -math.inf
+        ]
+        grown.sort(key=lambda beam: -beam.log_prob)
+        done = [beam.tokens for beam in grown[:beam_size] if beam.ended]
+        on = [beam.tokens for beam in grown if not beam.ended][:beam_size]
+        ended += len(done)
+        kept = {*done, *(on if ended < beam_size else ())}
+        steps.append([replace(beam, kept=beam.tokens in kept) for beam in grown])
+        alive = [beam for beam in steps[-1] if beam.kept and not beam.ended]
+    return steps
 
 
 def beam_tree(steps: Sequence[Sequence[Beam]], *, most: int = 5) -> Axes:
@@ -77,4 +109,4 @@ def beam_tree(steps: Sequence[Sequence[Beam]], *, most: int = 5) -> Axes:
 
 def _probability(log_prob: float) -> str:
     value = math.exp(log_prob)
-    return number(value) if value >= 0.005 else f"{value:.0e}".replace("e-0", "e−")
+    return f"{value:.3g}" if value >= 0.005 else f"{value:.0e}".replace("e-0", "e−")

@@ -70,6 +70,7 @@ class Block:
             before it in some way.
         repeated: How many layers of the same kind follow one another.
         source: What of the batch it reads: position of the argument.
+        memory: For an attention: the place of the block that made its keys.
     """
 
     call: Call
@@ -78,6 +79,7 @@ class Block:
     loose: bool = False
     repeated: int = 1
     source: int = 0
+    memory: int | None = None
 
 
 @torch.no_grad()
@@ -207,10 +209,10 @@ def _connect(blocks: list[Block], batch: list[Tensor]) -> None:
             source = next((n for n, given in enumerate(batch) if _same(given, block.call.given)), None)
             block.source, block.loose = source or 0, source is None and place > 0
             block.follows = place - 1 if block.loose else None
-        for step in block.steps:
-            key = step.call.options.get("key", step.call.options.get("second"))
-            if isinstance(key, Tensor) and not _same(key, step.call.given):
-                step.memory = next((n for n in reversed(before) if _same(blocks[n].call.gave, key)), None)
+        for reader in (block, *block.steps) if isinstance(block.call.module, ATTENTION) else block.steps:
+            key = reader.call.options.get("key", reader.call.options.get("second"))
+            if isinstance(key, Tensor) and not _same(key, reader.call.given):
+                reader.memory = next((n for n in reversed(before) if _same(blocks[n].call.gave, key)), None)
 
 
 def _joined(blocks: list[Block]) -> list[Block]:
@@ -224,7 +226,7 @@ def _joined(blocks: list[Block]) -> list[Block]:
             kept[last].call.gave = block.call.gave
             renamed[place] = last
             continue
-        block.follows = renamed.get(block.follows)
+        block.follows, block.memory = renamed.get(block.follows), renamed.get(block.memory)
         for step in block.steps:
             step.memory = renamed.get(step.memory)
         kept.append(block)

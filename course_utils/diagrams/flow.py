@@ -12,7 +12,7 @@ from .cards import Table
 from .palette import CELL, LABEL, NAME, OPERATION, ROLES, SHAPE, SMALL, SOFT
 from .words import labels, matrix, number, number_sum, short, stacked, true_where
 
-GAP = 0.5
+GAP = 0.6
 MOST = 8
 
 
@@ -63,26 +63,27 @@ def attention_flow(
     how = {"stack": many, "cell": SMALL if large else CELL, "most": MOST}
     looked = int(weights[row].argmax())
     left, right = (max((sheet.width_of(short(text)) for text in texts or ()), default=0.0) for texts in (queries, keys))
+    depth = 0.07 * (min(many, 4) - 1)  # by which the cards behind stand out
     batch = "".join(f"{size}, " for size in leading)
 
     def shape(n: int, m: int, names: str) -> str:
         return f"({batch}{n}, {m})\n{names}"
 
     card_q = sheet.card(q, 0, 0, "query", name="Q", shape=shape(*q.shape, "L_q, d_k"), rows=queries, **how)
-    x = max(card_q.right, card_q.width / 2 + 0.5) + GAP
+    x = max(card_q.right, card_q.width / 2 + 0.5) + GAP + depth
     card_s = sheet.card(scores, x, 0, "scores", name="scores", shape=shape(*scores.shape, "L_q, L_k"), **how)
-    above = card_s.top + 0.25 + 0.07 * (min(many, 4) - 1)
+    above = card_s.top + 0.25 + depth
     card_k = sheet.card(k.T, x, above, "key", columns=keys, **how)
     middle = card_k.y + card_k.height / 2
     sheet.text(card_k.x - 0.15, middle + 0.02, "K turned", NAME, ROLES["key"], ha="right", va="bottom", weight="bold")
     sheet.text(card_k.x - 0.15, middle - 0.02, shape(*k.T.shape, "d_k, L_k"), SHAPE, SOFT, ha="right", va="top")
-    half, crossing = card_s.height / 2, (card_q.right + card_s.x) / 2
+    half, crossing = card_s.height / 2, (card_q.right + depth + card_s.x) / 2
     sheet.text(crossing, half, "@", OPERATION + 3)
     sheet.text(crossing, half - 0.22, f"× {number(scale)}" if scale != 1 else "", SHAPE, SOFT)
-    x = card_s.right + 1.35
-    sheet.arrow((card_s.right + 0.12 + 0.07 * (min(many, 4) - 1), half), (x - 0.08, half))
+    x = card_s.right + depth + 1.35
+    sheet.arrow((card_s.right + depth + 0.12, half), (x - 0.08, half))
     sheet.text(
-        (card_s.right + x) / 2,
+        (card_s.right + depth + x) / 2,
         half + 0.08,
         "mask, softmax\nover keys" if mask is not None else "softmax\nover keys",
         va="bottom",
@@ -91,8 +92,8 @@ def attention_flow(
         weights, x, 0, "weights", name="weights", shape=shape(*weights.shape, "L_q, L_k"), columns=keys, hidden=~allowed,
         shades=True, limit=1.0, **how,
     )  # fmt: skip
-    x = card_w.right + max(GAP, right + 0.3)
-    sheet.text((card_w.right + x) / 2, half, "@", OPERATION + 3)
+    x = card_w.right + depth + max(GAP, right + 0.3)
+    sheet.text((card_w.right + depth + x) / 2, half, "@", OPERATION + 3)
     card_o = sheet.card(output, x, 0, "output", name="output", shape=shape(*output.shape, "L_q, d_v"), **how)
     card_v = sheet.card(
         v,

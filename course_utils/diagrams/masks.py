@@ -10,7 +10,7 @@ from .drawing import Sheet
 from .palette import LABEL, NAME, NUMBER, PAGE, ROLES, SOFT
 from .words import labels, short
 
-SQUARE, ROW_GAP = 0.2, 1.15
+SQUARE, ROW_GAP = 0.2, 1.35
 
 
 def mask_gallery(tokens: Sequence[str], masks: Mapping[str, Bool[Tensor, "..."]]) -> Axes:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .cards import Card, Table
 from .palette import CELL, LABEL, NAME, OPERATION, ROLES, SHAPE, SOFT
-from .words import labels, matrix, number_sum, stacked
+from .words import labels, matrix, number_sum, short, stacked
 
 MOST = 8
 HEADS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A3E9D", "#5A5A5A")
@@ -64,6 +64,57 @@ def matmul(
     return sheet.done(
         f"Matrix product {names[0]} {tuple(a.shape)} @ {names[1]} {tuple(b.shape)}: each cell of the result "
         f"{tuple(product.shape)} sits where its row of {names[0]} and its column of {names[1]} cross. {line}."
+    )
+
+
+def lookup(
+    table: Shaped[Tensor, "V d_model"],
+    ids: Shaped[Tensor, "B L"],
+    vocabulary: Sequence[str],
+    *,
+    follow: tuple[int, int] = (0, 0),
+) -> Axes:
+    """An embedding: every id picks a row of the table; one token is followed from its id to its vector.
+
+    Args:
+        table: A row for each entry of the vocabulary.
+        ids: Of at most 3 padded sentences of at most 8 tokens.
+        vocabulary: A text for each row of the table.
+        follow: Sentence and position of the token that is followed.
+    """
+    (values, _), named = matrix(table, "table"), labels(vocabulary, len(table), "vocabulary")
+    if ids.dim() != 2 or ids.shape[0] > 3 or ids.shape[1] > MOST:
+        raise ValueError(f"ids {tuple(ids.shape)} must be (B, L) with at most 3 sentences of at most {MOST} tokens")
+    (sentence, place), vectors = follow, values[ids]  # (B, L, d_model)
+    sheet, chosen, limit = Table(), int(ids[follow]), float(values.abs().max()) or 1.0
+    wide = max(sheet.width_of(short(name)) for name in named) + 0.15
+    how = {"role": "position", "limit": limit, "most": MOST}
+    whole = sheet.card(
+        values, 1.25 + wide, 0, name="table", shape=f"(V, d_model)\n{tuple(table.shape)}", rows=named, **how
+    )
+    sheet.mark(whole, row=chosen)
+    box = whole.box(chosen)
+    middle = box[1] + box[3] / 2 if box else whole.height / 2
+    step = CELL * ids.shape[1] + 0.35
+    y = (whole.height + step * len(ids)) / 2
+    for b, row in enumerate(ids):
+        y -= step
+        tokens, last = [named[i] for i in row], b == len(ids) - 1
+        said = [("ids", "(B, L)", ids), ("x", "(B, L, d_model)", vectors)] if last else []
+        naming = [{"name": name, "shape": f"{of}\n{tuple(t.shape)}"} for name, of, t in said] or [{}, {}]
+        left = sheet.card(row[:, None] * 0, 0, y, rows=tokens, write=False, **naming[0])
+        for i, token in enumerate(row.tolist()):
+            sheet.text(left.x + CELL / 2, left.top - (i + 0.5) * CELL, str(token), LABEL)
+        right = sheet.card(vectors[b], whole.right + 0.85 + wide, y, rows=tokens, **naming[1], **how)
+        if b == sentence:
+            sheet.mark(left, row=place)
+            sheet.mark(right, row=place)
+            level = left.top - (place + 0.5) * CELL
+            sheet.arrow((left.right + 0.08, level), (whole.x - wide, middle))
+            sheet.arrow((whole.right + 0.08, middle), (right.x - wide, level))
+    return sheet.done(
+        f"Embedding lookup: ids {tuple(ids.shape)} pick rows of a table {tuple(table.shape)}, which gives "
+        f"{tuple(vectors.shape)}. Followed: {named[chosen]!r}, id {chosen}, picks row {chosen}."
     )
 
 

@@ -6,8 +6,10 @@ The same color is the same thing in the whole course. The colors are told apart 
 
 from matplotlib.colors import LinearSegmentedColormap
 
+from course_utils.plotting import WEIGHT_COLOR
+
 ROLES = {
-    "query": "#0072B2", "key": "#D55E00", "value": "#009E73", "scores": "#5A5A5A", "weights": "#7A3E9D",
+    "query": "#0072B2", "key": "#D55E00", "value": "#009E73", "scores": "#5A5A5A", "weights": WEIGHT_COLOR,
     "output": "#9A6A00", "mask": "#8C8C8C", "cache": "#B0307A", "position": "#2A8FBD", "plain": "#404040",
 }  # fmt: skip
 INK, SOFT, FAINT = "#1F2328", "#59636E", "#D0D7DE"

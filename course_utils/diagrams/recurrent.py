@@ -10,7 +10,7 @@ from .drawing import Sheet
 from .palette import LABEL, NUMBER, ROLES, SHAPE, SOFT
 from .words import labels, number, short
 
-TALL, MOST_WIDE = 0.36, 8.2  # inches
+TALL, HIGH, MIDDLE, MOST_WIDE = 0.36, 2.5, 1.45, 8.2  # inches: a box, the decoder, the context, all boxes side by side
 PHASES = ("look", "step", "speak")
 
 
@@ -27,7 +27,7 @@ def unrolled(
     Args:
         source: What is read, at most 10 symbols.
         target: What is said, at most 8 symbols.
-        weights: How much each step looks at each state of the encoder; None: without attention, the last state is handed on.
+        weights: How much each step looks at each state of the encoder; None: without attention, the summary is handed on.
         at: The step that is drawn in full; earlier ones are drawn pale.
         phase: How far it has come: ``look`` (the weights), ``step`` (the new state), ``speak`` (the symbol).
     """
@@ -42,72 +42,53 @@ def unrolled(
             f"weights has shape {tuple(weights.shape)}; expected (L_t, L_s) = {(len(target), len(source))}"
         )
     source, target, sheet = labels(source, len(source), "source"), labels(target, len(target), "target"), Sheet()
-    done, across = PHASES.index(phase), len(source) + (len(target) if weights is None else 0)
+    done, across = PHASES.index(phase), len(source) + (len(target) + 1 if weights is None else 0)
     step = min(0.95, MOST_WIDE / across)
-    box_wide, letters = 0.76 * step, max(1, int(step / 0.13))
+    wide, letters = 0.76 * step, max(1, int(step / 0.125))
+    last = (len(source) - 1) * step + wide  # where the encoder ends
     for n, word in enumerate(source):
         x = n * step
-        sheet.text(x + box_wide / 2, -0.34, short(word, letters), LABEL, va="top")
-        sheet.arrow((x + box_wide / 2, -0.3), (x + box_wide / 2, -0.02))
-        sheet.box(x, 0, box_wide, TALL, f"h{n + 1}", "key", size=NUMBER)
+        sheet.text(x + wide / 2, -0.34, short(word, letters), LABEL, va="top")
+        sheet.arrow((x + wide / 2, -0.3), (x + wide / 2, -0.02))
+        sheet.box(x, 0, wide, TALL, f"h{n + 1}", "key", size=NUMBER)
         if n:
-            sheet.arrow((x - step + box_wide, TALL / 2), (x, TALL / 2))
-    start, high = (len(source) * step + 0.25, 2.15) if weights is None else (0.0, 2.15)
-    last = (len(source) - 1) * step
+            sheet.arrow((x - step + wide, 0.65 * TALL), (x, 0.65 * TALL))
+            sheet.arrow((x, 0.3 * TALL), (x - step + wide, 0.3 * TALL))
+    start = last + 0.75 if weights is None else 0.0
+    if weights is not None:
+        sheet.box(start - step, HIGH, wide, TALL, "s0", "query", fill=0.45 if not at and not done else 0.1, size=NUMBER)
     for t in range(at + 1):
-        now = t == at
-        x, fill = start + t * step, 0.45 if now else 0.1
-        said = target[t - 1] if t else "start"
-        shown = 2 if not now else done
-        sheet.text(x + box_wide / 2, high - 0.36, short(said, letters), NUMBER, SOFT, va="top")
-        sheet.arrow((x + box_wide / 2, high - 0.34), (x + box_wide / 2, high - 0.02), color=SOFT)
-        if t:
-            sheet.arrow((x - step + box_wide, high + TALL / 2), (x, high + TALL / 2))
-        sheet.box(
-            x, high, box_wide, TALL, f"s{t + 1}" if shown else "…", "query", fill=fill, size=NUMBER, dashed=not shown
-        )
+        now, x = t == at, start + t * step
+        shown = done if now else 2
+        if now or weights is None:
+            fed = x + wide * (0.5 if weights is None else 0.75)
+            sheet.text(fed, HIGH - 0.36, short(target[t - 1] if t else "start", letters), NUMBER, SOFT, va="top")
+            sheet.arrow((fed, HIGH - 0.34), (fed, HIGH - 0.02))
+        if t or weights is not None:
+            sheet.arrow((x - step + wide, HIGH + TALL / 2), (x, HIGH + TALL / 2))
+        fill = 0.45 if now and (weights is None or done) or not done and t == at - 1 else 0.1
+        sheet.box(x, HIGH, wide, TALL, f"s{t + 1}" if shown else "…", "query", fill=fill, size=NUMBER, dashed=not shown)
         if shown == 2:
-            sheet.arrow((x + box_wide / 2, high + TALL), (x + box_wide / 2, high + TALL + 0.26), color=SOFT)
-            sheet.text(
-                x + box_wide / 2,
-                high + TALL + 0.28,
-                short(target[t], letters),
-                LABEL,
-                va="bottom",
-                weight="bold" if now else "normal",
-            )
-    x = start + at * step + 0.06
+            sheet.arrow((x + wide / 2, HIGH + TALL), (x + wide / 2, HIGH + TALL + 0.26))
+            weight = "bold" if now else "normal"
+            above = HIGH + TALL + 0.28
+            sheet.text(x + wide / 2, above, short(target[t], letters), LABEL, va="bottom", weight=weight)
     if weights is None:
-        sheet.line(
-            [(last + box_wide, TALL / 2), (last + box_wide + 0.2, TALL / 2), (last + box_wide + 0.2, high + TALL / 2)],
-            ROLES["key"],
-        )
-        sheet.arrow((last + box_wide + 0.2, high + TALL / 2), (start, high + TALL / 2), color=ROLES["key"])
-        told = "one state, the last one, carries the whole source"
+        right = last + 0.3
+        sheet.line([(last, TALL / 2), (right, TALL / 2), (right, HIGH + TALL / 2)], ROLES["key"])
+        sheet.line([(0, TALL / 2), (-0.15, TALL / 2), (-0.15, -0.62), (right, -0.62), (right, TALL / 2)], ROLES["key"])
+        sheet.arrow((right, HIGH + TALL / 2), (start, HIGH + TALL / 2), color=ROLES["key"])
+        told = "one vector, the last state of each direction, carries the whole source"
     else:
-        row = weights[at].tolist()
-        for n, weight in enumerate(row):
-            if weight >= 0.02:
-                sheet.line([(n * step + box_wide / 2, TALL), (x, high - 0.02)], ROLES["weights"], 0.6 + 5 * weight)
-            sheet.text(
-                n * step + box_wide / 2 + 0.07,
-                TALL + 0.05,
-                number(weight),
-                NUMBER,
-                ROLES["weights"],
-                va="bottom",
-                ha="left",
-            )
-        most = max(range(len(row)), key=row.__getitem__)
-        told = f"step {at + 1} looks most at “{short(source[most])}” ({number(row[most])})"
+        told = _context(sheet, weights[at].tolist(), source, at, step, wide, asks=not done)
     words = {
         "look": "look: the state before asks, the encoder's states answer", "step": "step: what was seen makes the new state",
         "speak": f"speak: “{short(target[at])}”",
     }  # fmt: skip
-    sheet.text(0, -0.85, f"{words[phase]};  {told}", LABEL, ha="left")
+    sheet.text(0, -0.9, f"{words[phase]};  {told}", LABEL, ha="left")
     sheet.text(
         0,
-        -1.1,
+        -1.15,
         "below: the encoder reads;  above: the decoder writes, each step fed with what was said before",
         SHAPE,
         SOFT,
@@ -117,3 +98,23 @@ def unrolled(
         f"Encoder and decoder over time, reading {' '.join(source)}. {words[phase]}; {told}. Said so far: "
         f"{' '.join(target[: at + (done == 2)]) or 'nothing'}."
     )
+
+
+def _context(
+    sheet: Sheet, row: list[float], source: list[str], at: int, step: float, wide: float, *, asks: bool
+) -> str:
+    """The context of one step between the encoder's states and the decoder's; who looked where, in words."""
+    x = at * step
+    for n, weight in enumerate(row):
+        if weight >= 0.02:
+            sheet.line([(n * step + wide / 2, TALL), (x + 0.3 * wide, MIDDLE)], ROLES["weights"], 0.6 + 5 * weight)
+        if weight >= 0.005:
+            place = (n * step + wide / 2 + 0.07, TALL + 0.05)
+            sheet.text(*place, f"{weight:.2f}", NUMBER, ROLES["weights"], va="bottom", ha="left")
+    sheet.box(x, MIDDLE, 0.6 * wide, 0.8 * TALL, f"c{at + 1}", "output", size=NUMBER)
+    before = x - step + wide / 2
+    sheet.arrow((before, HIGH), (x, MIDDLE + 0.5 * TALL), color=ROLES["query"], style="-" if asks else ":")
+    if not asks:
+        sheet.arrow((x + 0.3 * wide, MIDDLE + 0.8 * TALL), (x + 0.3 * wide, HIGH), color=ROLES["output"])
+    most = max(range(len(row)), key=row.__getitem__)
+    return f"step {at + 1} looks most at “{short(source[most])}” ({number(row[most])})"

@@ -174,3 +174,35 @@ def rotation(
 def _turned(vector: Tensor, angle: float) -> Tensor:
     cos, sin = math.cos(angle), math.sin(angle)
     return torch.tensor([[cos, -sin], [sin, cos]], dtype=vector.dtype) @ vector
+
+
+def clock_hands(places: Sequence[int], d: int, *, base: float = 10000.0) -> Axes:
+    """Sinusoidal positions as the hands of clocks: a row a position, a clock for each pair of features.
+
+    The hand of pair ``i`` points at (sine, cosine) of ``position * base ** (-2 i / d)``: up at position 0, then clockwise.
+
+    Args:
+        places: The positions.
+        d: Size of the vectors, even; pairs beyond the eighth are not drawn.
+        base: Pair ``i`` comes round once in ``2 pi base ** (2 i / d)`` positions.
+    """
+    if not places or d < 2 or d % 2:
+        raise ValueError(f"places ({len(places)}) must not be empty, and d ({d}) must be even and at least 2")
+    sheet, radius, step, pairs = Sheet(), 0.32, 0.92, min(d // 2, 8)
+    angles = [[place * base ** (-2 * i / d) for i in range(pairs)] for place in places]
+    for i in range(pairs):
+        around = 2 * math.pi * base ** (2 * i / d)
+        sheet.text(i * step, 0.62, f"pair {i}", LABEL, ROLES["position"], weight="bold")
+        sheet.text(i * step, 0.44, f"round in {around:,.0f}", SHAPE - 1.5, SOFT)
+    for row, place in enumerate(places):
+        y = -row * 0.78
+        sheet.text(-0.45, y, f"position {place}", LABEL, ha="right")
+        for i, angle in enumerate(angles[row]):
+            end = (i * step + 0.95 * radius * math.sin(angle), y + 0.95 * radius * math.cos(angle))
+            sheet.ring(i * step, y, radius)
+            sheet.arrow((i * step, y), end, color=ROLES["position"], width=2.0)
+    moved = ", ".join(f"{math.degrees(angle):,.0f}" for angle in angles[-1])
+    return sheet.done(
+        f"Positions {', '.join(map(str, places))} as clocks, {pairs} each, one for a pair of features. All hands point up at "
+        f"position 0. At position {places[-1]} they have turned by {moved} degrees: the first is fast, each next one slower."
+    )

@@ -48,6 +48,7 @@ def fit(
     rate: Callable[[int], float],
     optimizer: torch.optim.Optimizer | MuonWithAdam | None = None,
     clip_norm: float = 1.0,
+    weigh: Callable[[Any], float] | None = None,
     validate: Callable[[nn.Module], float] | None = None,
     checkpoint: Path | None = None,
     progress: bool = True,
@@ -66,6 +67,8 @@ def fit(
         rate: Number of the update, counted from 1, to the learning rate.
         optimizer: None: Adam with the paper's ``betas=(0.9, 0.98), eps=1e-9``.
         clip_norm: Gradients are scaled down to this norm where theirs is larger.
+        weigh: Batch to the number of symbols that its loss is the mean of: an epoch's loss is then the mean over all its
+            symbols. None: the mean of the batches' losses, which is the same where they are of one size.
         validate: Model (in eval mode) to a score, lower is better, after every epoch. At the end the model gets the weights
             of the best epoch back.
         checkpoint: File to keep the state in.
@@ -95,12 +98,13 @@ def fit(
             if not len(ahead):
                 raise ValueError(f"batches({epoch}) is empty; expected at least one batch in every epoch")
             bar.total, total = bar.n + len(ahead) * (epochs - epoch), 0.0
+            shares = [1.0 if weigh is None else float(weigh(batch)) for batch in ahead]
             model.train()
-            for batch in ahead:
+            for batch, share in zip(ahead, shares, strict=True):
                 run.step += 1
-                total += _update(model, optimizer, loss(model, batch), rate(run.step), clip_norm)
+                total += share * _update(model, optimizer, loss(model, batch), rate(run.step), clip_norm)
                 bar.update()
-            history.losses.append(total / len(ahead))
+            history.losses.append(total / sum(shares))
             if validate is not None:
                 model.eval()
                 with torch.no_grad():

@@ -52,6 +52,11 @@ def teacher_forced_loss(
     return label_smoothing_loss(model(source, target[:, :-1]), target[:, 1:], smoothing=smoothing)
 
 
+def target_symbols(batch: tuple[Int[Tensor, "B L_s"], Int[Tensor, "B L_t"]], pad_id: int = 0) -> int:
+    """How many symbols ``teacher_forced_loss`` of this batch is the mean of."""
+    return int((batch[1][:, 1:] != pad_id).sum())
+
+
 def next_symbol_loss(model: nn.Module, window: Int[Tensor, "B L1"]) -> Float[Tensor, ""]:
     """Mean cross-entropy, in nats, of each character given those before it in its window.
 

@@ -8,9 +8,9 @@ from .gradient_depth import gradient_by_depth
 from .kernels import kernel_regression
 from .mask_composer import mask_composer
 from .position_viewer import position_viewer
+from .prediction import came_out, predict, predictions
 from .pronouncer import pronouncer
 from .sampling_playground import sampling_playground
-from .scaling import scaling
 from .see_through import see_through
 from .shapes import shape_viewer
 from .vectors import two_vectors
@@ -19,14 +19,16 @@ __all__ = [
     "alignment_viewer",
     "attention_viewer",
     "cache_calculator",
+    "came_out",
     "decoding_steps",
     "gradient_by_depth",
     "kernel_regression",
     "mask_composer",
     "position_viewer",
+    "predict",
+    "predictions",
     "pronouncer",
     "sampling_playground",
-    "scaling",
     "see_through",
     "shape_viewer",
     "two_vectors",

@@ -91,7 +91,7 @@ def decoding_steps(
         figure.text(0.01, 0.93, f"source   {' '.join(sources)}     said so far   {' '.join(says[: step + 1])}")
 
     controls = {
-        "step": _whole_number_slider("step", len(says)),
+        "step": _whole_number_slider("step", len(says), len(says) - 1),  # all rows in sight
         "looks_at": ipywidgets.Dropdown(options=list(tables), description="attention to", **WIDE),
         "layer": _whole_number_slider("layer", num_layers),
         "head": _whole_number_slider("head", num_heads),
@@ -99,5 +99,5 @@ def decoding_steps(
     return LiveFigure("greedy decoding, one step at a time", draw, controls, (9.6, 4.2))
 
 
-def _whole_number_slider(name: str, count: int) -> ipywidgets.IntSlider:
-    return ipywidgets.IntSlider(0, min=0, max=count - 1, description=name, **WIDE)
+def _whole_number_slider(name: str, count: int, value: int = 0) -> ipywidgets.IntSlider:
+    return ipywidgets.IntSlider(value, min=0, max=count - 1, description=name, **WIDE)

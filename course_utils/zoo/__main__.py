@@ -1,4 +1,4 @@
-"""``python -m course_utils.zoo train|evaluate|ablate|pronounce``: one command for the models that come with the course."""
+"""``python -m course_utils.zoo COMMAND``: one command for the models that come with the course, and for what was tried."""
 
 import sys
 
@@ -6,6 +6,12 @@ COMMANDS = {
     "train": "train the models of a group anew, and write their weights and card",
     "evaluate": "compute the figures of a card again from the weights, and compare",
     "ablate": "train small models with one thing removed each",
+    "bottleneck": "train recurrent models of several sizes with and without attention",
+    "lookups": "train small layers whose heads share keys and values",
+    "places": "train small layers with five encodings of positions",
+    "norms": "train deep encoders with the norm before and after the sum",
+    "warmups": "train a small Transformer with norms before or after, with and without a warm-up",
+    "compare": "train a GRU, a Transformer and a decoder-only model under one recipe",
     "pronounce": "pronounce words, and draw which letters each sound looked at",
 }
 
@@ -13,16 +19,29 @@ COMMANDS = {
 def main(arguments: list[str]) -> int:
     """Hand the arguments to the command that the first one names; returns the exit status."""
     name, *rest = arguments or ["--help"]
-    if name == "train":
-        from .train import main as command
-    elif name == "evaluate":
-        from .evaluate import main as command
-    elif name == "ablate":
-        from .ablation import main as command
-    elif name == "pronounce":
-        from .pronounce import main as command
-    else:
-        return _usage(name)
+    match name:
+        case "train":
+            from .train import main as command
+        case "evaluate":
+            from .evaluate import main as command
+        case "ablate":
+            from .ablation import main as command
+        case "bottleneck":
+            from .bottleneck import main as command
+        case "lookups":
+            from .lookups import main as command
+        case "places":
+            from .places import main as command
+        case "norms":
+            from .norm_order import main as command
+        case "warmups":
+            from .warmups import main as command
+        case "compare":
+            from .comparison import main as command
+        case "pronounce":
+            from .pronounce import main as command
+        case _:
+            return _usage(name)
     return command(rest)
 
 

@@ -5,7 +5,6 @@ are appended to ``course_utils/zoo/data/ablation.csv``, one line a run; a run th
 """
 
 import argparse
-import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from ..training.losses import teacher_forced_loss
 from . import shipped
 from .pronunciation import SOUNDS, SPELLING, error_rates
 from .recipes import PronunciationRecipe
+from .runs import append_rows, read_rows
 from .train import fit_by
 
 TABLE = shipped.FOLDER / "ablation.csv"
@@ -113,10 +113,7 @@ def run(variant: str, seed: int, *, epochs: int = EPOCHS, progress: bool = True)
 
 def read_table(path: Path = TABLE) -> list[dict[str, str]]:
     """The runs made so far; empty where there are none."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return read_rows(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -135,10 +132,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             done = {(row["variant"], int(row["seed"]), int(row["epochs"])) for row in read_table(options.table)}
             if (variant, seed, options.epochs) not in done:
                 row = run(variant, seed, epochs=options.epochs)
-                with options.table.open("a", newline="", encoding="utf-8") as file:
-                    writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-                    if not file.tell():
-                        writer.writeheader()
-                    writer.writerow(row)
+                append_rows(options.table, FIELDS, [row])
                 print(row, flush=True)
     return 0

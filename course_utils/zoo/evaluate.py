@@ -22,7 +22,7 @@ GROUPS = {
     "pronounce": ("transformer",),
     "documentation": ("language_model",),
 }
-WINDOW = 256  # characters in a window of the language model
+WINDOW, STRIDE = 512, 256  # characters in a window of the language model; where it is judged, windows overlap
 BEGIN, END = "<!-- figures: python -m course_utils.zoo evaluate -->", "<!-- end of figures -->"
 
 
@@ -49,8 +49,8 @@ def _rows(name: str, model: nn.Module) -> list[dict[str, str]]:
     made = {"model": f"`{name}`", "parameters": f"{count_parameters(model):,}"}
     made |= {fact: str(facts[fact]) for fact in ("epochs", "seed", "minutes")}
     if isinstance(model, DecoderLM):
-        parts = zip(("train", "held out"), documentation_split(), strict=True)
-        scores = {part: text_scores(model, encode_text(text), length=WINDOW) for part, text in parts}
+        parts = documentation_split()._asdict().items()
+        scores = {part: text_scores(model, encode_text(text), length=WINDOW, stride=STRIDE) for part, text in parts}
         return [made | {f"{part} {what}": f"{x:.3f}" for part, found in scores.items() for what, x in found.items()}]
     return [
         made

@@ -17,7 +17,7 @@ from ..training import History, fit, one_cycle_rate, seed_everything
 from ..training.optimizers import MuonWithAdam
 from . import shipped
 from .evaluate import GROUPS, write_card
-from .recipes import RECIPES, Recipe
+from .recipes import RECIPES, Recipe, in_bfloat16
 
 WORK = Path("build") / "train"
 
@@ -37,10 +37,10 @@ def fit_by(
     history = fit(
         model,
         batches,
-        loss,
+        (lambda model, batch: loss(in_bfloat16(model), batch)) if recipe.bfloat16 else loss,
         epochs=recipe.epochs,
         rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate, rise=recipe.rise),
-        optimizer=MuonWithAdam(model) if recipe.muon else None,
+        optimizer=MuonWithAdam(model, weight_decay=recipe.weight_decay) if recipe.muon else None,
         validate=score if judged else None,
         checkpoint=checkpoint,
         progress=progress,

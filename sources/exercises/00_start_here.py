@@ -9,24 +9,28 @@
 # %% [markdown]
 # # 00 · Start here: exercises
 #
-# Nine exercises, 18 points. At the end you can bring text into the shape `(B, L, d_model)` and move its axes without scrambling it.
+# Nine exercises, 22 points. At the end you can bring text into the shape `(B, L, d_model)` and move its axes without scrambling it. The last cell makes the attention of a trained model out of your answers.
 #
-# {{colab_link}} · about 65 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 100 minutes · builds on {{lesson_link}}
 #
-# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. Nowhere in this course may an answer change the arguments it is given. In this lesson all
-# numbers with a fraction are 32-bit floats where nothing else is said.
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. Nowhere in this course may an answer change the arguments that it is given. In this lesson all numbers with a fraction are 32-bit floats where nothing else is said.
 
 # %% tags=["setup"]
-import torch
+import math
+from statistics import median
 
+import torch
+from torch import nn
+
+from course_utils import attention, plotting, recording, zoo
 from course_utils.checks import check
+from course_utils.zoo.pronunciation import SOUNDS, SPELLING, pronounce
 
 # %% [markdown]
 # ### 0.1 · Shares of a row
 # 2 points · difficulty 1 of 5 · 5 minutes
 #
-# Write `shares(x)`: each number divided by the sum of its row, so that every row sums to 1. The lesson checked a loop; write it in one line, by broadcasting. `x` itself must stay as it is.
+# Write `shares(x)`: each number divided by the sum of its row, so that every row sums to 1. The lesson checked a loop; now let broadcasting do it. `x` itself must stay as it is.
 #
 # | argument | shape |
 # |---|---|
@@ -60,7 +64,7 @@ check("0.1", shares)
 # ### 0.2 · Pad a batch
 # 2 points · difficulty 2 of 5 · 10 minutes
 #
-# Write `pad_batch(sequences, pad_id)`: one tensor from sentences of unequal length. Shorter ones are filled up at the end with `pad_id`, to the length of the longest. The lists you are given must stay as they are.
+# Write `pad_batch(sequences, pad_id)`: one tensor from sentences of unequal length. Shorter ones are filled up at the end with `pad_id`, to the length of the longest. The lists that you are given must stay as they are, and 0 may be the id of an ordinary token.
 #
 # | argument | what it is |
 # |---|---|
@@ -68,13 +72,14 @@ check("0.1", shares)
 # | `pad_id` | a whole number |
 # | returns | `(B, L)`, whole numbers (int64); `L` is the length of the longest sequence |
 #
-# Example: `pad_batch([[5, 3], [7]], 0)` is `[[5, 3], [7, 0]]`. PyTorch's `pad_sequence` is off limits here.
+# Example: `pad_batch([[5, 0], [7], [2, 4, 6]], 9)` is `[[5, 0, 9], [7, 9, 9], [2, 4, 6]]`. PyTorch's `pad_sequence` is off limits here.
 
 # %% tags=["exercise"]
 def pad_batch(sequences, pad_id):
     # BEGIN SOLUTION
     longest = max(len(ids) for ids in sequences)
-    rows = [ids + [pad_id] * (longest - len(ids)) for ids in sequences]  # new lists, all of one length
+    # new lists, all of one length
+    rows = [ids + [pad_id] * (longest - len(ids)) for ids in sequences]
     return torch.tensor(rows)  # (B, L)
     # END SOLUTION
 
@@ -100,21 +105,23 @@ check("0.2", pad_batch)
 
 # %% [markdown]
 # ### 0.3 · Inputs and targets
-# 2 points · difficulty 1 of 5 · 5 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes
 #
-# Write `inputs_and_targets(ids)` for next-token prediction: at every position the input is a token and the target is the token that follows it.
+# Write `inputs_and_targets(ids, pad_id)` for next-token prediction. At every position the input is a token and the target is the token that follows it. Where the target would be padding there's nothing to predict: put **-100** there, the number that PyTorch's loss leaves out. `ids` itself must stay as it is.
 #
-# | argument | shape |
+# | argument | what it is |
 # |---|---|
-# | `ids` | `(B, L)`, whole numbers, `L` at least 2 |
+# | `ids` | `(B, L)`, whole numbers, padded at the end, `L` at least 2 |
+# | `pad_id` | the id of padding; not always 0 |
 # | returns `inputs`, `targets` | `(B, L-1)`, `(B, L-1)` |
 #
-# Example: for `[[5, 7, 2]]` the inputs are `[[5, 7]]`, the targets `[[7, 2]]`.
+# Example: for `[[5, 7, 2], [4, 9, 0]]` with `pad_id = 0` the inputs are `[[5, 7], [4, 9]]` and the targets `[[7, 2], [9, -100]]`.
 
 # %% tags=["exercise"]
-def inputs_and_targets(ids):
+def inputs_and_targets(ids, pad_id):
     # BEGIN SOLUTION
-    return ids[:, :-1], ids[:, 1:]  # all but the last, all but the first
+    targets = ids[:, 1:]  # (B, L-1): all but the first
+    return ids[:, :-1], targets.masked_fill(targets == pad_id, -100)  # a copy, filled
     # END SOLUTION
 
 
@@ -130,59 +137,64 @@ check("0.3", inputs_and_targets)
 #
 # Keep all sentences and cut along the second axis. In Python `a[:-1]` leaves out the last element, `a[1:]` the first.
 # </details>
+# <details><summary>Hint 3</summary>
+#
+# Does the check say that you changed `ids`? A slice is a window on the same numbers. Look for a way to fill that makes a new tensor, or make a clone first.
+# </details>
 
 # %% [markdown]
-# ### 0.4 · Embed a batch
-# 2 points · difficulty 1 of 5 · 5 minutes
+# ### 0.4 · Undo a permute
+# 2 points · difficulty 3 of 5 · 10 minutes
 #
-# Write `embed(table, ids)`: the row of the table for every id.
+# Somebody has called `x = original.permute(order)`. Write `undo_permute(x, order)`, which gives `original` back, whatever the order was.
 #
-# | argument | shape |
+# | argument | what it is |
 # |---|---|
-# | `table` | `(V, d)` |
-# | `ids` | `(B, L)`, whole numbers from 0 to V-1 |
-# | returns | `(B, L, d)`; entry `[b, i]` is row `ids[b, i]` of the table |
+# | `x` | a tensor of 2 to 5 axes, permuted |
+# | `order` | a tuple with every axis number once: place `i` of `x` holds axis `order[i]` of `original` |
+# | returns | the original, with its axes where they were |
 #
-# Example: with the table `[[0., 1.], [2., 3.], [4., 5.]]` the ids `[[2, 0]]` give `[[[4., 5.], [0., 1.]]]`. `nn.Embedding` and `F.embedding` are off limits here.
+# Example: `original = torch.arange(6.0).view(1, 2, 3)` and `order = (1, 2, 0)` give an `x` of shape `(2, 3, 1)`. From it `undo_permute` makes `[[[0, 1, 2], [3, 4, 5]]]`, of shape `(1, 2, 3)`. (A second `permute(1, 2, 0)` would give shape `(3, 1, 2)`.)
 
 # %% tags=["exercise"]
-def embed(table, ids):
+def undo_permute(x, order):
     # BEGIN SOLUTION
-    return table[ids]  # (B, L, d): a tensor of ids in the brackets picks a row for each
+    back = [order.index(axis) for axis in range(len(order))]  # where each one is now
+    return x.permute(back)
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("0.4", embed)
+check("0.4", undo_permute)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Row 3 of the table is `table[3]`. What happens if a tensor of whole numbers stands in the brackets?
+# Do it by hand for `order = (1, 2, 0)`. Old axis 0 must come back to place 0. At which place of `x` is it now?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Two loops, over sentences and over positions, are a right answer too. Start with zeros of shape `(B, L, d)`.
+# For each old axis 0, 1, 2, ... you need the place where its number stands in `order`. Then one `permute` with these places is enough.
 # </details>
 
 # %% [markdown]
-# ### 0.5 · All pairs by einsum
-# 2 points · difficulty 2 of 5 · 5 minutes
+# ### 0.5 · All pairs, in every sentence and head
+# 2 points · difficulty 3 of 5 · 10 minutes
 #
-# Write `all_products(x, y)`, best with one call of `torch.einsum`: the dot product of every row of `x` with every row of `y`.
+# Write `all_products(x, y)`, best with one call of `torch.einsum`: in every sentence and every head, the dot product of every row of `x` with every row of `y`. Sentences don't mix, and neither do heads.
 #
 # | argument | shape |
 # |---|---|
-# | `x` | `(n, d)` |
-# | `y` | `(m, d)` |
-# | returns | `(n, m)`; entry `[i, j]` is row `i` of `x` times row `j` of `y` |
+# | `x` | `(B, H, n, d)` |
+# | `y` | `(B, H, m, d)` |
+# | returns | `(B, H, n, m)`; entry `[b, h, i, j]` is row `i` of `x[b, h]` times row `j` of `y[b, h]` |
 #
-# Example: `x = [[1., 2.]]` and `y = [[3., 4.], [5., 7.]]` give `[[11., 19.]]`. Matrix products (`@`, `matmul`, `mm`, `inner` and their kin) are off limits here.
+# Example: with two sentences and one head, `x = [[[[1., 2.]]], [[[3., 0.]]]]` and `y = [[[[3., 4.], [5., 7.]]], [[[1., 1.], [2., 6.]]]]` give `[[[[11., 19.]]], [[[3., 6.]]]]`. Matrix products (`@`, `matmul`, `mm`, `inner` and their kin) are off limits here.
 
 # %% tags=["exercise"]
 def all_products(x, y):
     # BEGIN SOLUTION
-    return torch.einsum("id,jd->ij", x, y)  # (n, m)
+    return torch.einsum("bhid,bhjd->bhij", x, y)  # (B, H, n, m)
     # END SOLUTION
 
 
@@ -192,18 +204,18 @@ check("0.5", all_products)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Give every axis a letter: two for `x`, two for `y`. Which axis do the two have in common?
+# Give every axis a letter. Which axes of `x` and `y` go hand in hand, and which go through all pairs?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Three different letters are enough. Behind the arrow stand the two that the result keeps, in the order of its axes.
+# Five different letters are enough. Three of them stand in both operands, and one of these three is missing behind the arrow.
 # </details>
 
 # %% [markdown]
 # ### 0.6 · Split a dimension into heads
 # 3 points · difficulty 3 of 5 · 10 minutes
 #
-# Write `split_heads(x, num_heads)`: cut the vector of every token into `num_heads` equal parts. Head 0 gets the first `d_head` numbers of every token, head 1 the next, and so on.
+# Write `split_heads(x, num_heads)`: cut the vector of every token into `num_heads` equal parts. Two moves are enough, and no loop is needed. Head 0 gets the first `d_head` numbers of every token, head 1 the next, and so on.
 #
 # | argument | shape |
 # |---|---|
@@ -228,7 +240,7 @@ check("0.6", split_heads)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# It takes two moves. One cuts an axis in two, the other swaps two axes. Which must come first?
+# It takes two moves. One cuts an axis in two, the other swaps two axes. Which has to come first?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -243,30 +255,39 @@ check("0.6", split_heads)
 
 # %% [markdown]
 # ### 0.7 · Find the bug
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes
 #
-# PyTorch's recurrent layers hand their states back as `(L, B, d)`, positions first. The function below wants the average state of each sentence. It brings the batch to the front, averages over the positions, and
-# returns the right shape. Run the cell: the first sentence has the states 1, 2, 3, the second 10, 20, 30. What should the averages be?
+# The function below wants the average vector of each sentence. It knows that padding must not count, and sets the vectors of padding to 0. Its author tried it on two sentences of equal length, and it was right. Run the cell: the same sentence stands alone first, and then beside a longer one. Should its average change?
 
 # %%
-def sentence_means_broken(states):
-    length, batch, size = states.shape
-    batch_first = states.reshape(batch, length, size)  # (B, L, d)
-    return batch_first.mean(dim=1)  # (B, d)
+def sentence_means_broken(x, ids, pad_id):
+    real = (ids != pad_id)[:, :, None]  # (B, L, 1)
+    return (x * real).mean(dim=1)  # (B, L, d) -> (B, d)
 
 
-states = torch.tensor([[[1.0], [10.0]], [[2.0], [20.0]], [[3.0], [30.0]]])  # (L=3, B=2, d=1)
-print("states of sentence 0:", states[:, 0, 0].tolist(), "  of sentence 1:", states[:, 1, 0].tolist())
-print("averages computed   :", [round(mean, 2) for mean in sentence_means_broken(states)[:, 0].tolist()])
+# (B=2, L=3, d=2)
+x = torch.tensor([[[1.0, 3], [2, 2], [6, 1]], [[8, 4], [9, 9], [9, 9]]])
+ids = torch.tensor([[4, 7, 5], [6, 0, 0]])  # (B, L); 0 is padding
+print("alone           :", sentence_means_broken(x[1:, :1], ids[1:, :1], 0)[0])
+print("beside a longer :", sentence_means_broken(x, ids, 0)[1])
 
 # %% [markdown]
-# Write `sentence_means(states)` so that it is right: `(L, B, d)` gives `(B, d)`, row `b` the average over all positions of sentence `b`.
+# Write `sentence_means(x, ids, pad_id)` so that a sentence has the same average in any company.
+#
+# | argument | shape |
+# |---|---|
+# | `x` | `(B, L, d)`, the tokens' vectors; those of padding hold any numbers |
+# | `ids` | `(B, L)`, padded at the end; every sentence has at least one real token |
+# | `pad_id` | a whole number, not always 0 |
+# | returns | `(B, d)`; row `b` is the average over the real tokens of sentence `b` |
+#
+# Example: the two sentences above give `[[3., 2.], [8., 4.]]`. Try it with `d = B`, too: a wrong line-up of shapes may run there and nowhere else.
 
 # %% tags=["exercise"]
-def sentence_means(states):
+def sentence_means(x, ids, pad_id):
     # BEGIN SOLUTION
-    batch_first = states.transpose(0, 1)  # (L, B, d) -> (B, L, d): the axes trade places, nothing is regrouped
-    return batch_first.mean(dim=1)  # (B, d)
+    real = (ids != pad_id)[:, :, None]  # (B, L, 1)
+    return (x * real).sum(dim=1) / real.sum(dim=1)  # (B, d) / (B, 1)
     # END SOLUTION
 
 
@@ -276,23 +297,30 @@ check("0.7", sentence_means)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Print `batch_first` in the broken function. Which sentence does each number come from?
+# A mean is a sum, divided by a number. Which of the two does the broken function get right?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# In memory the numbers stand as 1, 10, 2, 20, 3, 30. A reshape keeps that order and breaks the lines elsewhere. You need a move that swaps axes.
+# Count the real tokens of each sentence. What shape must these counts have to be divided into `(B, d)`?
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. mark the real tokens, with an axis of size 1 for the features
+# 2. add up the vectors of the real tokens, over the positions
+# 3. add up the marks, over the positions: that leaves (B, 1)
+# 4. divide
 # </details>
 
 # %% [markdown]
-# ### 0.8 · Name the shape
+# ### 0.8 · Where does attention's work go?
 # 1 point · difficulty 2 of 5 · 5 minutes
 #
-# `x` has shape `(8, 10, 64)`. What is the shape of `x.view(8, 10, 4, 16).transpose(1, 2).mean(dim=2)`?
+# A layer of attention needs $4nd^2$ multiplications for its four matrices and $2n^2d$ for comparing and mixing all pairs. With $d = 512$, from which length on do the pairs cost more than the matrices?
 #
-# - **a.** (8, 10, 16)
-# - **b.** (8, 4, 10, 16)
-# - **c.** (8, 4, 16)
-# - **d.** (8, 4, 1, 16)
+# - **a.** above 256 tokens
+# - **b.** above 512 tokens
+# - **c.** above 1,024 tokens
+# - **d.** above 2,048 tokens
 
 # %% tags=["quiz"]
 quiz_0_8 = ""  # your letter between the quotes
@@ -304,24 +332,157 @@ quiz_0_8 = "c"
 check("0.8", quiz_0_8)
 
 # %% [markdown]
-# ### 0.9 · How far a convolution sees
-# 1 point · difficulty 2 of 5 · 5 minutes
+# ### 0.9 · How far does influence reach?
+# 5 points · difficulty 3 of 5 · 25 minutes
 #
-# Three convolution layers stand on top of each other, each with kernel size 5 and no gaps. How many input positions can one output position depend on?
+# An open experiment; it takes a few seconds of computing. A fresh layer with random weights reads `n` tokens. How much of its **last** output hangs on the **first** token? If all tokens counted the same, the share would be $1/n$. Before you measure, write down: does the share of a recurrence fall as $1/n$, faster, or slower? And that of attention?
 #
-# - **a.** 5
-# - **b.** 13
-# - **c.** 15
-# - **d.** 125
+# This cell holds all that you need. `make_layer(kind, seed)` makes a fresh layer, `"recurrence"` or `"attention"`. `share_of_first(layer, n, seed)` gives the share, a number from 0 to 1; the seed chooses the tokens.
 
-# %% tags=["quiz"]
-quiz_0_9 = ""  # your letter between the quotes
+# %%
+D, attend = 16, attention.scaled_dot_product_attention
+
+
+def make_layer(kind, seed):  # a function from (1, n, D) to (1, n, D)
+    torch.manual_seed(seed)
+    rnn = nn.RNN(D, D, batch_first=True)
+    W_q, W_k, W_v = (torch.randn(D, D) / math.sqrt(D) for _ in range(3))
+    if kind == "recurrence":
+        return lambda x: rnn(x)[0]
+    return lambda x: attend(x @ W_q, x @ W_k, x @ W_v)[0]
+
+
+# %%
+def share_of_first(layer, n, seed):
+    rng = torch.Generator().manual_seed(1000 + seed)
+    x = torch.randn(1, n, D, generator=rng).requires_grad_()  # (1, n, D)
+    y = layer(x)[0, -1] @ torch.randn(D, generator=rng)  # along a random direction
+    (gradient,) = torch.autograd.grad(y, x)  # (1, n, D)
+    sizes = gradient[0].norm(dim=-1)  # (n,)
+    return (sizes[0] / sizes.sum()).item()
+
+
+# %% [markdown]
+# Measure both layers at 4, 8, 16 and 32 tokens, five times each: take the seeds 0 to 4, and use each for a fresh layer and for its tokens. Put the five shares of every pair into `reach[kind, n]`. Then read off three things from your numbers (`median` of a list is imported):
+#
+# | entry | what it is |
+# |---|---|
+# | `reach["recurrence", 4]`, ..., `reach["attention", 32]` | a list of five shares, one for each seed |
+# | `reach["fades at"]` | the smallest of the four lengths at which the recurrence's median share is below a tenth of the equal share, below $0.1 / n$ |
+# | `reach["attention loses"]` | by what factor attention's median falls from 4 to 32 tokens: the median at 4, divided by the median at 32 |
+# | `reach["below equal"]` | how many of attention's five runs at 32 tokens lie below the equal share $1/32$ |
+#
+# Example of reading off: with medians 0.05, 0.02, 0.005 and 0.0001 at the four lengths, the tenths of the equal share are 0.025, 0.0125, 0.00625 and 0.003125, so the recurrence fades at 16.
+
+# %% tags=["exercise"]
+reach = {}  # (kind, n) -> five shares; and what you read off
 # BEGIN SOLUTION
-quiz_0_9 = "b"
+lengths = (4, 8, 16, 32)
+for kind in ("recurrence", "attention"):
+    for n in lengths:
+        layers = [make_layer(kind, seed) for seed in range(5)]
+        reach[kind, n] = [share_of_first(f, n, seed) for seed, f in enumerate(layers)]
+middle = {key: median(row) for key, row in reach.items()}
+faded = [n for n in lengths if middle["recurrence", n] < 0.1 / n]
+reach["fades at"] = faded[0]
+reach["attention loses"] = middle["attention", 4] / middle["attention", 32]
+reach["below equal"] = sum(share < 1 / 32 for share in reach["attention", 32])
 # END SOLUTION
 
 # %% tags=["check"]
-check("0.9", quiz_0_9)
+check("0.9", reach)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Three loops: over the kinds, the lengths and the seeds. The innermost makes a fresh layer and measures once.
+# </details>
+# <details><summary>Hint 2: pseudocode</summary>
+#
+# 1. for each kind and each length: a list of five shares, one for each seed
+# 2. a dictionary of the medians
+# 3. go through the lengths from the smallest and stop at the first median of the recurrence that is too small
+# 4. divide two medians; count the shares below 1/32
+# </details>
+
+# %% [markdown]
+# Here are your runs beside the equal share. *Each mark is one seed, and the vertical axis counts in powers of ten. Notice how fast the recurrence falls away from the dashed line, while attention stays around it.* Compare this with what you wrote down. What would you have to change in the recurrence to make its marks stay up?
+
+# %%
+kinds, sizes = ("recurrence", "attention"), (4, 8, 16, 32)
+if all((kind, n) in reach for kind in kinds for n in sizes):
+    ax = plotting.new_axes(5.6, 3.4)
+    for kind, color, mark in zip(kinds, plotting.COLORS, "os"):
+        ax.plot(sizes, [reach[kind, n] for n in sizes], mark, color=color, alpha=0.7)
+        ax.plot([], [], mark, color=color, label=kind)
+    ax.plot(sizes, [1 / n for n in sizes], "k--", label="equal share 1/n")
+    ax.set(xscale="log", yscale="log", xlabel="tokens", ylabel="share of first token")
+    ax.set_xticks(sizes, [str(n) for n in sizes])
+    ax.minorticks_off()
+    ax.legend(frameon=False)
+    plotting.show(ax, "Shares of the first token against the number of tokens, on "
+                  "log axes: the recurrence falls fast, attention as one over n.")
+else:
+    print("Nothing to draw yet: fill reach in 0.9 first.")
+
+# %% [markdown]
+# ## Your answers, at work
+#
+# No points, no check. The Transformer of lesson 11 comes with the course. Here your answers to 0.1, 0.2, 0.3, 0.5 and 0.6 compute its attention from sounds to letters, and then we ask the model itself. Change the word and run the cells again: your name, for instance.
+
+# %%
+my_word = "knight"
+some, one = torch.ones(1, 1, 1, 2), torch.ones(1, 2, dtype=torch.long)
+needed = {
+    "0.1 shares": lambda: shares(some[0, 0]),
+    "0.2 pad_batch": lambda: pad_batch([[1]], 0),
+    "0.3 inputs_and_targets": lambda: inputs_and_targets(one, 0),
+    "0.5 all_products": lambda: all_products(some, some),
+    "0.6 split_heads": lambda: split_heads(some[0], 2),
+}
+
+# %%
+missing = []
+for name, call in needed.items():
+    try:
+        call()
+    except Exception:
+        missing.append(name)
+
+# %%
+def my_attention(block, q, k):
+    """The weights of all heads, from projected queries and keys, by my functions."""
+    heads = [split_heads(x, block.num_heads) for x in (q, k)]
+    scores = all_products(*heads)[0] / math.sqrt(block.d_head)  # (H, L_t, L_s)
+    return torch.stack([shares(head.exp()) for head in scores])  # (H, L_t, L_s)
+
+
+# %%
+def look(model, word, layer="decoder_layers.3.cross_attention"):
+    """My weights and the model's own, each (H, L_t, L_s), and the sounds of a word."""
+    sounds = pronounce(model, [word])[0]
+    letters = pad_batch([SPELLING.encode(word)], 0)  # (1, L_s)
+    said = pad_batch([SOUNDS.encode(sounds, start=True, end=True)], 0)  # (1, L_t + 1)
+    block, kept = model.get_submodule(layer), {}
+    for name in ("q_proj", "k_proj"):  # keep what these two put out
+        keep = lambda module, given, out, name=name: kept.update({name: out})
+        block.get_submodule(name).register_forward_hook(keep)
+    with torch.no_grad(), recording.record_attention(model) as seen:
+        model(letters, inputs_and_targets(said, 0)[0])
+    return my_attention(block, kept["q_proj"], kept["k_proj"]), seen[layer][0], sounds
+
+
+# %%
+if missing:
+    print("Nothing to see yet. Your answers to these are needed:", ", ".join(missing))
+else:
+    mine, own, sounds = look(zoo.load("transformer"), my_word)
+    same = torch.allclose(mine, own, atol=1e-5)
+    print("my attention is the model's own:", same)
+    ax = plotting.attention_heatmap(mine.mean(dim=0), [*sounds, "<end>"], list(my_word))
+    ax.set(xlabel="letter", ylabel="sound", title="made of my answers")
+    plotting.show(ax, "Sounds against letters: where the Transformer looks before each "
+                  "sound, computed from your own answers.")
 
 # %% [markdown]
 # {{next_steps}}

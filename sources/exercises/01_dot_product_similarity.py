@@ -9,18 +9,23 @@
 # %% [markdown]
 # # 01 · Dot-product similarity: exercises
 #
-# Eight exercises, 18 points. At the end you can compare vectors, alone and in batches, and find the nearest of many.
+# Nine exercises, 24 points. At the end you can compare vectors, alone and in batches, and your own functions search Python's documentation.
 #
-# {{colab_link}} · about 60 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 105 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 
 # %% tags=["setup"]
+import collections
+from pydoc_data.topics import topics
+
 import torch
 import torch.nn.functional as F
 
+from course_utils import plotting, widgets
 from course_utils.checks import check
+from course_utils.datasets import documentation, word_vectors
 
 # %% [markdown]
 # ### 1.1 · The dot product
@@ -59,7 +64,7 @@ check("1.1", dot)
 # ### 1.2 · Cosine similarity, zero vectors included
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
-# Write `cosine(a, b)` for two stacks of vectors: the cosine of the angle between row `i` of `a` and row `i` of `b`. Where one of the two is the zero vector, the result is 0.
+# Write `cosine(a, b)` for two stacks of vectors: the cosine of the angle between row `i` of `a` and row `i` of `b`. Where either of them is the zero vector, or both are, the result is 0.
 # Vectors that are short but not zero count like any other, down to a length of `1e-7`: your guard must not change their cosine.
 #
 # | argument | shape |
@@ -75,7 +80,7 @@ def cosine(a, b):
     length_a = a.norm(dim=-1)  # (n,)
     length_b = b.norm(dim=-1)  # (n,)
     lengths = length_a * length_b  # (n,)
-    safe = lengths.masked_fill(lengths == 0, 1.0)  # 0 / 1 is 0, while 0 / 0 would be NaN
+    safe = lengths.masked_fill(lengths == 0, 1.0)  # 0 / 1 is 0, but 0 / 0 is NaN
     return (a * b).sum(dim=-1) / safe  # (n,)
     # END SOLUTION
 
@@ -100,7 +105,7 @@ check("1.2", cosine)
 # </details>
 
 # %% [markdown] tags=["solution"]
-# **About this solution.** Replacing a length of exactly 0 changes nothing else. Adding a small constant to every length changes every cosine a little, and that of short vectors much:
+# **About this solution.** Replacing a length of exactly 0 changes nothing else. Adding a small constant to every length changes every cosine a little, and those of short vectors a lot:
 # beside a length of `1e-7`, `1e-8` is a tenth. PyTorch takes a third way: it never lets the length fall below `eps=1e-8`.
 
 # %% [markdown]
@@ -116,11 +121,13 @@ check("1.2", cosine)
 # | returns | `(B, L_q, L_k)`; entry `[b, i, j]` is query `i` times key `j` of item `b` |
 #
 # In the check `B`, `L_q`, `L_k` and `d` all differ. Loops are allowed; one line without a loop is better.
+#
+# Example: two items, one query and two keys each. `queries = [[[1., 2.]], [[0., 1.]]]` and `keys = [[[3., 1.], [0., 1.]], [[5., 7.], [1., 0.]]]` give `[[[5., 2.]], [[7., 0.]]]`.
 
 # %% tags=["exercise"]
 def all_pairs(queries, keys):
     # BEGIN SOLUTION
-    return queries @ keys.transpose(-2, -1)  # (B, L_q, d) @ (B, d, L_k) -> (B, L_q, L_k)
+    return queries @ keys.transpose(-2, -1)  # (B, L_q, d) @ (B, d, L_k)
     # END SOLUTION
 
 
@@ -142,6 +149,8 @@ check("1.3", all_pairs)
 # 2 points · difficulty 2 of 5 · 5 minutes
 #
 # Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3, best with one call of `torch.einsum`. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
+#
+# Example: one item, one query `[[[1., 2.]]]`, three keys `[[[3., 1.], [0., 1.], [2., 2.]]]` give `[[[5., 2., 6.]]]`, of shape `(1, 1, 3)`.
 
 # %% tags=["exercise"]
 def all_pairs_einsum(queries, keys):
@@ -182,7 +191,7 @@ check("1.4", all_pairs_einsum)
 def nearest(query, keys, k):
     # BEGIN SOLUTION
     directions = F.normalize(keys, dim=-1)  # (L_k, d)
-    similarities = directions @ query  # (L_k,); the query's own length changes no ranking
+    similarities = directions @ query  # (L_k,); the query's length changes no ranking
     return similarities.topk(k).indices  # (k,)
     # END SOLUTION
 
@@ -205,19 +214,20 @@ check("1.5", nearest)
 # 3 points · difficulty 3 of 5 · 10 minutes
 #
 # The function below computes the cosine of every query with every key. It is right for two matrices, and on a batch of three items with three queries, three keys and
-# three entries each it runs without complaint. Its numbers are wrong all the same. Run the cell, see by how much, and write a mended version below.
+# three entries each it runs without complaint. Its numbers are wrong all the same. Run the cell, see how far off one of them is, find out why, and write a mended version below.
 
 # %%
 def batch_cosines_broken(queries, keys):
     queries = F.normalize(queries, dim=-1)
     keys = F.normalize(keys, dim=-1)
-    return queries @ keys.permute(*range(keys.dim())[::-1])  # what keys.T means when keys has any number of axes
+    return queries @ keys.permute(*range(keys.dim())[::-1])  # what keys.T means
 
 
 rng = torch.Generator().manual_seed(0)
 q, k = torch.randn(3, 3, 3, generator=rng), torch.randn(3, 3, 3, generator=rng)
 expected = F.cosine_similarity(q[1, 2], k[1, 0], dim=0)
-print(f"item 1, query 2, key 0: computed {batch_cosines_broken(q, k)[1, 2, 0]:.3f}, by PyTorch's function {expected:.3f}")
+print(f"item 1, query 2, key 0: computed {batch_cosines_broken(q, k)[1, 2, 0]:.3f}")
+print(f"by PyTorch's function   {expected:.3f}")
 
 # %% [markdown]
 # Write `batch_cosines(queries, keys)` so that it is right for every batch: `(B, L_q, d)` and `(B, L_k, d)` give `(B, L_q, L_k)` of the same dtype. No vector is zero.
@@ -227,7 +237,7 @@ def batch_cosines(queries, keys):
     # BEGIN SOLUTION
     queries = F.normalize(queries, dim=-1)
     keys = F.normalize(keys, dim=-1)
-    return queries @ keys.transpose(-2, -1)  # the last two axes trade places; the batch axis stays
+    return queries @ keys.transpose(-2, -1)  # the batch axis stays where it is
     # END SOLUTION
 
 
@@ -245,15 +255,52 @@ check("1.6", batch_cosines)
 # </details>
 
 # %% [markdown]
-# ### 1.7 · What length does
-# 1 point · difficulty 1 of 5 · 2 minutes
+# ### 1.7 · Does arithmetic with words work?
+# 1 point · difficulty 3 of 5 · 15 minutes
 #
-# A key is multiplied by 2. What happens to its similarity with a query?
+# *object* is to *objects* as *function* is to what? The famous rule for the question $a : b = c : {?}$ says: compute $b - a + c$ and take the nearest word. The cells below ask it for plurals. `share_right(rule)` prints two shares of all questions: how often the nearest word is the right one, and how often it is one of the three words of the question.
 #
-# - **a.** Both the dot product and the cosine double.
-# - **b.** The cosine doubles, the dot product stays.
-# - **c.** The dot product doubles, the cosine stays.
-# - **d.** Neither changes, since the direction stays the same.
+# Measure, and don't guess:
+#
+# 1. the rule, `lambda a, b, c: b - a + c`, with `leave_out=False` (every word may be the answer);
+# 2. the rule with `leave_out=True` (the three words of the question may not be the answer; that's how such results are usually reported);
+# 3. with `leave_out=True`, two lazy guessers: `lambda a, b, c: c`, which looks at the last word alone, and `lambda a, b, c: b + c`.
+#
+# Which sentence do your numbers support?
+#
+# - **a.** The rule works: left to itself it finds the right plural for most questions, so the difference $b - a$ is the plural.
+# - **b.** The rule works once the words of the question are left out: then it is right far more often than either lazy guesser.
+# - **c.** Left to itself the rule gives back a word of the question. With these left out it's sometimes right, but only about as often as the guesser that looks at $c$ alone.
+# - **d.** The vectors hold nothing about plurals: with the words of the question left out, every rule is right as rarely as a word drawn by chance.
+
+# %%
+nouns = "object value function method exception statement type name instance module"
+nouns += " string list expression attribute sequence argument key clause pattern"
+nouns += " number block tuple character context result mapping line item operator"
+
+
+def plural_questions(library):
+    rows = {word: i for i, word in enumerate(library.words)}
+    known = [w for w in nouns.split() if w in rows and w + "s" in rows]
+    pairs = [(rows[w], rows[w + "s"]) for w in known]
+    return [(a, b, c, d) for a, b in pairs for c, d in pairs if a != c]
+
+# %%
+def share_right(rule, leave_out=True):
+    library = word_vectors.word_vectors(min_count=10)
+    unit = F.normalize(library.vectors, dim=-1)  # (V, d)
+    questions, right, named = plural_questions(library), 0, 0
+    for a, b, c, d in questions:
+        scores = unit @ rule(unit[a], unit[b], unit[c])  # (V,)
+        if leave_out:
+            scores[[a, b, c]] = -torch.inf
+        best = scores.argmax().item()
+        right, named = right + (best == d), named + (best in (a, b, c))
+    n = len(questions)
+    print(f"right {right / n:.1%}, names a word of the question {named / n:.1%}")
+
+# %%
+# your measurements, such as share_right(lambda a, b, c: b - a + c, leave_out=False)
 
 # %% tags=["quiz"]
 quiz_1_7 = ""  # your letter between the quotes
@@ -264,25 +311,205 @@ quiz_1_7 = "c"
 # %% tags=["check"]
 check("1.7", quiz_1_7)
 
-# %% [markdown]
-# ### 1.8 · What zero means
-# 1 point · difficulty 1 of 5 · 2 minutes
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
 #
-# The dot product of two vectors is 0. What can you conclude?
+# A word drawn by chance is right about once in a thousand questions. Compare that, too.
+# </details>
+# <details><summary>Hint 2</summary>
 #
-# - **a.** One of the two is the zero vector.
-# - **b.** They are at a right angle, or one of them is the zero vector.
-# - **c.** They point in opposite directions.
-# - **d.** They are equal.
+# If a guesser that never looks at $a$ and $b$ is right as often as the rule, what did the difference $b - a$ add?
+# </details>
 
-# %% tags=["quiz"]
-quiz_1_8 = ""  # your letter between the quotes
+# %% [markdown]
+# ### 1.8 · Every question with every page
+# 4 points · difficulty 3 of 5 · 15 minutes
+#
+# In 1.3 item `b` of the queries met item `b` of the keys. A search engine needs something else. It has `B_q` questions of `L_q` words each and `B_k` pages of `L_k` words each, and **every question meets every page**. Here is how a page gets its score for a question: each word of the question takes its *best* dot product with any word of that page, and these best ones are added up over the words of the question.
+#
+# Write `best_matches(queries, keys)`.
+#
+# | argument | shape |
+# |---|---|
+# | `queries` | `(B_q, L_q, d)`, the questions |
+# | `keys` | `(B_k, L_k, d)`, the pages |
+# | returns | `(B_q, B_k)`; entry `[b, c]` is the score of page `c` for question `b` |
+#
+# Use the vectors as they are, and don't divide by lengths.
+#
+# Example: one question, `[[[1., 0.], [0., 1.]]]`, and two pages, `[[[3., 2.], [0., 1.]], [[4., 0.], [1., -1.]]]`. On page 0 the first word of the question has the products 3 and 0 and takes 3; the second has 2 and 1 and takes 2. The answer is `[[5., 4.]]`. (If you look for the best *question word* of each page word instead, you get `[[4., 5.]]`, and the other page wins.)
+
+# %% tags=["exercise"]
+def best_matches(queries, keys):
+    # BEGIN SOLUTION
+    products = torch.einsum("bid,cjd->bcij", queries, keys)  # (B_q, B_k, L_q, L_k)
+    best = products.amax(dim=-1)  # (B_q, B_k, L_q), for each word of the question
+    return best.sum(dim=-1)  # (B_q, B_k)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("1.8", best_matches)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# First make all products, of every word of every question with every word of every page. How many axes does that tensor have?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# In `einsum` the two batches get two letters, and both stay behind the arrow. With `@` you need new axes: questions as `(B_q, 1, L_q, d)`, pages as `(1, B_k, L_k, d)`.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. all products, of shape `(B_q, B_k, L_q, L_k)`
+# 2. the largest over the words of the page, the last axis
+# 3. the sum over the words of the question, which are the last axis now
+# </details>
+
+# %% [markdown] tags=["solution"]
+# **About this solution.** Search engines really do this, with vectors that a Transformer has learned (Khattab and Zaharia, *ColBERT*, 2020). The maximum is not differentiable where two keys tie, and it forgets all keys but one. Replace it with a softmax over the keys and a weighted sum, and you have the attention of lesson 02.
+
+# %% [markdown]
+# ### 1.9 · Open experiment: what makes a word recognizable?
+# 3 points · difficulty 3 of 5 · 25 minutes
+#
+# Split the documentation into two random halves. Count the company of each word in one half and, separately, in the other. Now take a word's row from the first table and look for the most similar row of the second. Is it the same word? A good measure of likeness should find it. A guess is right for one word in several hundred.
+#
+# You compare two **tables** (raw `"counts"`, and `"ppmi"` made from them) and two **measures** (`"dot product"` and `"cosine"`), each with five splits, seeds 0 to 4.
+#
+# **Predict first.** Which single change to raw counts by dot product will gain more: the other table, or the other measure?
+
+# %%
+widgets.predict(
+    "1.9",
+    "From counts by dot product, which single change gains more?",
+    choices=["the table", "the measure"],
+)
+
+# %%
+paragraphs = documentation.python_documentation().split("\n\n")
+paragraphs = [documentation.split_words(paragraph) for paragraph in paragraphs]
+
+
+def two_halves(seed):
+    """Counts of company in two random halves: two tables (V, V) for the same words."""
+    rng = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(paragraphs), generator=rng).tolist()
+    parts = order[: len(order) // 2], order[len(order) // 2 :]
+    halves = [[word for i in part for word in paragraphs[i]] for part in parts]
+    times = [collections.Counter(half) for half in halves]
+    often = [{w for w, n in counter.items() if n >= 10} for counter in times]
+    vocabulary = sorted(often[0] & often[1])  # what both halves use at least ten times
+    count = word_vectors.cooccurrence_counts
+    return [count(half, vocabulary, window=2) for half in halves]
+
+# %% [markdown]
+# Fill `found_shares`: for each of the four keys, such as `("counts", "cosine")`, a list of five numbers from 0 to 1, the share of the words whose row finds its own word. A row of the first half asks; the rows of the second half are the keys; the best one counts. `word_vectors.positive_pmi(counts)` turns a table of counts into PPMI. The whole experiment takes about a second.
+#
+# Then read off, from **your** numbers, and put into the same dict:
+#
+# - `found_shares["larger gain"]`: starting from `("counts", "dot product")`, which single change gains more on average, `"table"` (to PPMI, still by dot product) or `"measure"` (to the cosine, still of counts)?
+# - `found_shares["seeds where cosine wins"]`: with PPMI, in how many of the five splits does the cosine find strictly more words than the dot product? The two see the same words in each split, so compare them split by split.
+# - `found_shares["cosine reliably better"]`: `True` if that is so in all five, else `False`.
+
+# %% tags=["exercise"]
+found_shares = {}  # (table, measure) -> five shares, and what you read off
 # BEGIN SOLUTION
-quiz_1_8 = "b"
+for seed in range(5):
+    counts = two_halves(seed)
+    ppmi = [word_vectors.positive_pmi(half) for half in counts]
+    for name, halves in (("counts", counts), ("ppmi", ppmi)):
+        directions = [F.normalize(half, dim=-1) for half in halves]
+        for measure, pair in (("dot product", halves), ("cosine", directions)):
+            best = (pair[0] @ pair[1].T).argmax(dim=-1)  # (V,)
+            found = (best == torch.arange(len(best))).float().mean().item()
+            found_shares.setdefault((name, measure), []).append(found)
+
+mean = {key: sum(shares) / 5 for key, shares in found_shares.items()}
+by_table, by_measure = mean["ppmi", "dot product"], mean["counts", "cosine"]
+found_shares["larger gain"] = "table" if by_table > by_measure else "measure"
+by_split = zip(found_shares["ppmi", "cosine"], found_shares["ppmi", "dot product"])
+wins = sum(new > old for new, old in by_split)
+found_shares["seeds where cosine wins"] = wins
+found_shares["cosine reliably better"] = wins == 5
 # END SOLUTION
 
 # %% tags=["check"]
-check("1.8", quiz_1_8)
+check("1.9", found_shares)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Split once for each seed, so that all four combinations see the same words. The scores of all words at once are a table `(V, V)`, as in 1.3 but without a batch.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Row `i` of both halves belongs to the same word. So the answer is right where the `argmax` of row `i` is `i`.
+# </details>
+# <details><summary>Hint 3: which word wins?</summary>
+#
+# If a share is close to zero, look which word is found again and again. How long is its row?
+# </details>
+
+# %% tags=["nbval-ignore-output"]
+measured = {key: row for key, row in found_shares.items() if isinstance(key, tuple)}
+if measured and found_shares.get("larger gain") in ("table", "measure"):
+    rows = {" by ".join(key): torch.tensor(row) for key, row in measured.items()}
+    ax = plotting.curves(
+        torch.arange(5), rows, xlabel="seed of the split", ylabel="share of words found"
+    )
+    ax.set_xticks(range(5))
+    plotting.show(ax, "Share of words found in five splits, by table and measure.")
+    display(widgets.came_out("1.9", f"the {found_shares['larger gain']}"))
+else:
+    print("Your numbers will be drawn here.")
+
+# %% [markdown]
+# ## Your own search engine
+#
+# The cells below put your answers together. `best_matches` compares your question with the first 30 words of every topic of the documentation, and `nearest` shows which word of the best topic each of your words found. The 40 commonest words are left out of the question, and so are words too rare to have a vector. Change the questions!
+
+# %%
+questions = ["handle an error", "repeat while true", "add two numbers"]
+
+
+def pages_of(library, length=30):
+    known = set(library.words)
+    texts = {name: documentation.split_words(text) for name, text in topics.items()}
+    pages = {name: [w for w in text if w in known] for name, text in texts.items()}
+    return {name: ws[:length] for name, ws in pages.items() if len(ws) >= length}
+
+# %%
+def search(question, library, pages):
+    vectors = F.normalize(library.vectors, dim=-1)  # (V, d)
+    stack = lambda words: vectors[[library.index(w) for w in words]]
+    asked = [w for w in question.split() if w in library.words[40:]]
+    keys = torch.stack([stack(words) for words in pages.values()])  # (pages, 30, d)
+    if not asked:
+        print(f"{question:18} -> no word of it can be searched")
+        return
+    scores = best_matches(stack(asked)[None], keys)[0]  # (pages,)
+    best = [list(pages)[i] for i in scores.argsort(descending=True)[:3].tolist()]
+    words = pages[best[0]]
+    rows = [int(nearest(stack([w])[0], stack(words), 1)[0]) for w in asked]
+    found = [f"{w} found {words[row]}" for w, row in zip(asked, rows, strict=True)]
+    print(f"{question:18} -> {', '.join(best)}")
+    print(f"{'':18}    on the page {best[0]}: {'; '.join(found)}")
+
+# %% tags=["nbval-ignore-output"]
+try:
+    nearest(torch.ones(2), torch.eye(2), 1)
+    best_matches(torch.ones(1, 1, 2), torch.ones(1, 1, 2))
+    library = word_vectors.word_vectors(min_count=20)
+    pages = pages_of(library)
+    for question in questions:
+        search(question, library, pages)
+except NotImplementedError:
+    print("The search needs your answers to 1.5 and 1.8.")
+
+# %% [markdown]
+# Some answers are good and some are silly. Where a page is found by a word that your question doesn't hold, your dot products did more than look up letters. But every word has one vector, whatever stands around it. Attention will give it one that depends on its neighbors.
 
 # %% [markdown]
 # {{next_steps}}

@@ -9,19 +9,22 @@
 # %% [markdown]
 # # 02 · Attention as a soft lookup: exercises
 #
-# Eight exercises, 20 points. At the end you have written every part of attention yourself: the softmax, the weighted sum, and two ways to score.
+# Eight exercises, 24 points. At the end, functions that you wrote yourself read words aloud that they have never seen.
 #
-# {{colab_link}} · about 65 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 120 minutes · builds on {{lesson_link}}
 #
-# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. Try as often as you like. Hints are folded under each check. The lesson says at which point each exercise is best done.
 #
-# In all six coding exercises gradients must flow through your answer, and it keeps the dtype of its arguments: use torch operations from first to last.
+# In 2.1, 2.2, 2.3, 2.5 and 2.6 gradients must flow through your answer, and it keeps the dtype of its arguments: use torch operations from first to last.
 
 # %% tags=["setup"]
+import math
+
 import torch
 
+from course_utils import attention, plotting
 from course_utils.checks import check
+from course_utils.datasets.letter_sounds import SOUNDS, letters_around, sounds_of_c
 
 # %% [markdown]
 # ### 2.1 · A softmax that does not overflow
@@ -34,12 +37,12 @@ from course_utils.checks import check
 # | `scores` | `(L_q, L_k)` or `(B, L_q, L_k)` |
 # | returns | the same shape and dtype; each row along the last dimension sums to 1, and nothing is NaN |
 #
-# Example: `softmax(torch.tensor([[1000., 1000.], [-1000., -1000.]]))` is `[[0.5, 0.5], [0.5, 0.5]]`. PyTorch's `softmax`, `log_softmax` and `logsumexp`, and what is built on them (`softmin`, `gumbel_softmax`, `cross_entropy`, attention), are off limits here.
+# Example: `softmax(torch.tensor([[1000., 1000.], [-1000., -1000.]]))` is `[[0.5, 0.5], [0.5, 0.5]]`. Off limits here are PyTorch's `softmax`, `log_softmax` and `logsumexp`, and what is built on them (`softmin`, `gumbel_softmax`, `cross_entropy`, attention). `logaddexp` and `logcumsumexp` are allowed.
 
 # %% tags=["exercise"]
 def softmax(scores):
     # BEGIN SOLUTION
-    shifted = scores - scores.amax(dim=-1, keepdim=True)  # (..., L_k), the largest of each row is 0
+    shifted = scores - scores.amax(dim=-1, keepdim=True)  # (..., L_k), largest 0
     exponentials = shifted.exp()  # (..., L_k), all between 0 and 1
     return exponentials / exponentials.sum(dim=-1, keepdim=True)  # (..., L_k)
     # END SOLUTION
@@ -51,11 +54,11 @@ check("2.1", softmax)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Adding one number to all scores of a row changes no weight. Which number makes overflow impossible?
+# Take the two scores 3 and 1 by hand, then 103 and 101. What happens to the weights, and why?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The maximum has to be taken for each row by itself. `scores.amax(dim=...)` does that; with `keepdim=True` the result still broadcasts against `scores`.
+# Adding one number to all scores of a row changes no weight. Which number makes overflow impossible, and a sum of 0 too? Each row needs its own.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -65,109 +68,41 @@ check("2.1", softmax)
 # </details>
 
 # %% [markdown]
-# ### 2.2 · Temperature and entropy
-# 3 points · difficulty 2 of 5 · 10 minutes
+# ### 2.2 · A kernel with an edge
+# 3 points · difficulty 3 of 5 · 15 minutes
 #
-# Write `with_temperature(scores, temperature)`: the weights $\operatorname{softmax}(s / T)$ over the last dimension, and for each row the entropy $H = -\sum_i w_i \ln w_i$ of these weights. A weight of exactly 0
-# contributes 0 to the sum; what gradient it has there is not looked at.
+# The Gaussian bump never ends: every key always counts a little. Epanechnikov's kernel does end. With the distance $u = q - k_j$ from query to key,
 #
-# | argument | shape |
-# |---|---|
-# | `scores` | `(L_q, L_k)`, finite |
-# | `temperature` | a positive number |
-# | returns `weights`, `entropy` | `(L_q, L_k)`, `(L_q,)`, never NaN |
+# $$G(u) = \max\Big(0,\; 1 - \frac{u^2}{h^2}\Big) , \qquad w_j = \frac{G(q - k_j)}{\sum_m G(q - k_m)} .$$
 #
-# Example: for the scores `[[0., 0., 0., 0.]]` and any temperature, the weights are `[[0.25, 0.25, 0.25, 0.25]]` and the entropy is `[1.3863]`, the natural logarithm of 4. `torch.softmax` is allowed from here on.
-
-# %% tags=["exercise"]
-def with_temperature(scores, temperature):
-    # BEGIN SOLUTION
-    weights = torch.softmax(scores / temperature, dim=-1)  # (L_q, L_k)
-    logs = weights.masked_fill(weights == 0, 1.0).log()  # (L_q, L_k), log(1) = 0 where the weight is 0
-    entropy = -(weights * logs).sum(dim=-1)  # (L_q,)
-    return weights, entropy
-    # END SOLUTION
-
-
-# %% tags=["check"]
-check("2.2", with_temperature)
-
-# %% [markdown] tags=["hint"]
-# <details><summary>Hint 1</summary>
+# A query can lie so far out that no key counts at all. Then its *nearest* key gets all the weight. If several keys are equally near, they share it equally.
 #
-# A high temperature makes weights more equal. Does dividing or multiplying the scores bring them closer together?
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# At a low temperature a weight can become exactly 0. Its logarithm is minus infinity, and 0 times infinity is NaN.
-# </details>
-# <details><summary>Hint 3</summary>
-#
-# Replace the zeros by a number whose logarithm is harmless before you take logarithms (`masked_fill`), or look for `xlogy` or `entr` in PyTorch's documentation.
-# </details>
-
-# %% [markdown]
-# ### 2.3 · Pooling with given weights
-# 2 points · difficulty 1 of 5 · 5 minutes
-#
-# Somebody else has computed the weights. Write `pool(weights, values)`: for every query, the weighted sum of the values.
-#
-# | argument | shape |
-# |---|---|
-# | `weights` | `(B, L_q, L_k)`, each row sums to 1 |
-# | `values` | `(B, L_k, d_v)` |
-# | returns | `(B, L_q, d_v)` |
-#
-# Example: weights `[[[0.2, 0.4, 0.4]]]` and values `[[[40.], [60.], [140.]]]` give `[[[88.]]]`: the oven of the lesson.
-
-# %% tags=["exercise"]
-def pool(weights, values):
-    # BEGIN SOLUTION
-    return weights @ values  # (B, L_q, L_k) @ (B, L_k, d_v) -> (B, L_q, d_v)
-    # END SOLUTION
-
-
-# %% tags=["check"]
-check("2.3", pool)
-
-# %% [markdown] tags=["hint"]
-# <details><summary>Hint 1</summary>
-#
-# Entry `[b, i, e]` is the sum over `j` of `weights[b, i, j] * values[b, j, e]`. Which operation sums over an index that stands last in one factor and second to last in the other?
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# No transpose is needed: the keys are the last axis of the weights and the middle axis of the values.
-# </details>
-
-# %% [markdown]
-# ### 2.4 · Nadaraya-Watson kernel regression
-# 3 points · difficulty 3 of 5 · 10 minutes
-#
-# Write `kernel_regression(x_query, x_key, y_key, bandwidth)`. The weight of key $k_j$ for query $q_i$ is the softmax over $j$ of $-(q_i - k_j)^2 / (2 h^2)$, and the prediction is the weighted sum of the values.
-# In the check one query lies far away from every key, many bandwidths off. There too the weights must sum to 1.
+# Write `edge_regression(x_query, x_key, y_key, bandwidth)`.
 #
 # | argument | shape |
 # |---|---|
 # | `x_query` | `(L_q,)` |
 # | `x_key`, `y_key` | `(L_k,)` |
 # | `bandwidth` | a positive number, $h$ |
-# | returns `prediction`, `weights` | `(L_q,)`, `(L_q, L_k)` |
+# | returns `prediction`, `weights` | `(L_q,)`, `(L_q, L_k)`; each row of the weights sums to 1 |
 #
-# Example: query `[3.]`, keys `[1., 2., 4.]`, values `[40., 60., 140.]` and bandwidth 1 give the prediction `[93.9781]` and the weights `[[0.1004, 0.4498, 0.4498]]`.
+# Example: the queries `[2., 60.]`, the keys `[1., 2., 4.]`, the values `[40., 60., 140.]` and bandwidth 2 give the predictions `[51.4286, 140.]` and the weights `[[0.4286, 0.5714, 0.], [0., 0., 1.]]`.
 
 # %% tags=["exercise"]
-def kernel_regression(x_query, x_key, y_key, bandwidth):
+def edge_regression(x_query, x_key, y_key, bandwidth):
     # BEGIN SOLUTION
-    distance = x_query[:, None] - x_key[None, :]  # (L_q, L_k)
-    scores = -(distance**2) / (2 * bandwidth**2)  # (L_q, L_k)
-    weights = torch.softmax(scores, dim=-1)  # (L_q, L_k)
+    distance = (x_query[:, None] - x_key[None, :]).abs()  # (L_q, L_k)
+    kernel = (1 - (distance / bandwidth) ** 2).clamp(min=0)  # (L_q, L_k)
+    nearest = distance == distance.amin(dim=-1, keepdim=True)  # (L_q, L_k)
+    nobody = kernel.sum(dim=-1, keepdim=True) == 0  # (L_q, 1)
+    kernel = torch.where(nobody, nearest.to(kernel.dtype), kernel)  # (L_q, L_k)
+    weights = kernel / kernel.sum(dim=-1, keepdim=True)  # (L_q, L_k)
     return weights @ y_key, weights  # (L_q,), (L_q, L_k)
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("2.4", kernel_regression)
+check("2.2", edge_regression)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -176,16 +111,117 @@ check("2.4", kernel_regression)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `a / 2 * h**2` divides by 2 and then *multiplies*. What you want in the denominator needs parentheses.
+# Some rows of the kernel are all 0. Put something else into those rows, and only into those, *before* you divide by the sum.
 # </details>
-# <details><summary>Hint 3</summary>
+# <details><summary>Hint 3: pseudocode</summary>
 #
-# The kernel of a far query underflows: every `exp` is 0, and 0 / 0 is NaN. A softmax that shifts by the maximum first (2.1, or PyTorch's) does not have that problem.
+# 1. all distances, then the kernel, cut off at 0
+# 2. a table of 0 and 1 that says which keys are as near as the nearest one of their row
+# 3. where the kernel's row sums to 0, take the row of that table in its place (`torch.where`)
+# 4. divide each row by its sum; weigh the values
+# </details>
+
+# %% [markdown]
+# ### 2.3 · Leave one out, all at once
+# 4 points · difficulty 4 of 5 · 20 minutes
+#
+# Write `leave_one_out(x, y, bandwidths)`: for every bandwidth, predict each reading from all *other* readings by Nadaraya-Watson (the Gaussian kernel of the lesson), and give the mean squared error of these predictions; then say which bandwidth is best.
+#
+# You may loop over the bandwidths, but not over the points: the number of operations must not grow with them. Two readings may have the same `x`, and then each still sees the other. And a point may lie far away from all others: its prediction is then the value of its nearest neighbor, never NaN. Gradients must reach `bandwidths` too, so that a bandwidth could be learned.
+#
+# | argument | shape |
+# |---|---|
+# | `x`, `y` | `(n,)` |
+# | `bandwidths` | `(m,)` |
+# | returns `errors`, `best` | `(m,)`; the bandwidth with the smallest error, a tensor of shape `()` |
+#
+# Example: `x = [0., 1., 3.]`, `y = [0., 2., 2.]` and the bandwidths `[0.5, 2.]` give the errors `[2.6633, 2.1194]` and the best `2.`.
+
+# %% tags=["exercise"]
+def leave_one_out(x, y, bandwidths):
+    # BEGIN SOLUTION
+    squared = (x[:, None] - x[None, :]) ** 2  # (n, n)
+    scores = -squared / (2 * bandwidths[:, None, None] ** 2)  # (m, n, n)
+    itself = torch.eye(len(x), dtype=torch.bool)  # (n, n)
+    weights = torch.softmax(scores.masked_fill(itself, -math.inf), dim=-1)  # (m, n, n)
+    errors = ((weights @ y - y) ** 2).mean(dim=-1)  # (m, n) -> (m,)
+    return errors, bandwidths[errors.argmin()]  # (m,), ()
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("2.3", leave_one_out)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Let the points be queries and keys at once: a square table of scores. Which of its cells must never get any weight?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A weight that is taken away after the softmax is missing from the sum. A score of minus infinity before it is not: $e^{-\infty}$ is 0, so that key gets no weight, and the others share all of it.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. squared differences of all points, (n, n)
+# 2. for every bandwidth: scores; minus infinity on the diagonal; softmax over the last axis
+# 3. weights times values, minus values, squared, averaged over the points
+# 4. the bandwidth at the position of the smallest error (not the position itself)
+# </details>
+
+# %% [markdown]
+# ### 2.4 · Let ten keys count
+# 4 points · difficulty 4 of 5 · 20 minutes
+#
+# The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`, right to three digits. A higher temperature always lets more keys count, so you can close in on it from both sides.
+#
+# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. So your search has to end by itself.
+#
+# | argument | shape |
+# |---|---|
+# | `scores` | `(L_q, L_k)`, finite |
+# | `count` | a number between 1 and `L_k` |
+# | returns | `(L_q,)`, a positive temperature for each row, of the dtype of `scores` |
+#
+# Example: the scores `[[0., 1., 2.], [0., 10., 20.]]` and the count 2 give `[0.7541, 7.5406]`. No gradients are asked for.
+
+# %% tags=["exercise"]
+def temperature_for(scores, count):
+    # BEGIN SOLUTION
+    low = torch.full((len(scores),), math.log(0.01))  # (L_q,), logarithms
+    high = torch.full((len(scores),), math.log(100.0))  # (L_q,)
+    for _ in range(40):
+        middle = (low + high) / 2  # (L_q,)
+        weights = torch.softmax(scores / middle.exp()[:, None], dim=-1)  # (L_q, L_k)
+        keys = torch.special.entr(weights).sum(dim=-1).exp()  # (L_q,)
+        low = torch.where(keys < count, middle, low)
+        high = torch.where(keys < count, high, middle)
+    return high.exp()  # (L_q,)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("2.4", temperature_for)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Think of guessing a number when you're told "higher" or "lower": each guess in the middle halves what is left.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Temperatures differ by factors, so halve the range of their *logarithm*. Keep a lower and an upper end for every row, and move one of them with `torch.where`. A fixed number of steps ends by itself.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. low and high: for every row the logarithms of 0.01 and of 100
+# 2. about 40 times: take the middle; count the keys at that temperature; where they're too few, raise low to the middle, elsewhere lower high to it
+# 3. the exponential of what is left
 # </details>
 
 # %% [markdown]
 # ### 2.5 · Additive attention
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes
 #
 # Write `additive_attention(query, key, value, W_q, W_k, w_v)` with the score
 #
@@ -199,15 +235,15 @@ check("2.4", kernel_regression)
 # | `W_q`, `W_k`, `w_v` | `(d_hidden, d_q)`, `(d_hidden, d_k)`, `(d_hidden,)` |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
 #
-# In the check all sizes differ. Example: with the two keys, the query and the arrays worked by hand in section 2.10 of the lesson, each with a batch axis of 1 in front, the weights are `[[[0.6817, 0.3183]]]`.
+# In the check all sizes differ. Example, each with a batch axis of 1 in front of query, key and value: the query `[[1., -1.]]`, the keys `[[1., 0., 2.], [0., 1., 0.]]`, the values `[[10.], [20.]]`, `W_q = [[1., 1.], [0., 1.]]`, `W_k = [[1., 0., 0.], [-2., 1., 1.]]` and `w_v = [2., 1.]` give the weights `[[[0.6817, 0.3183]]]` and the output `[[[13.1829]]]`. The library's `AdditiveAttention` is off limits.
 
 # %% tags=["exercise"]
 def additive_attention(query, key, value, W_q, W_k, w_v):
     # BEGIN SOLUTION
     projected_q = query @ W_q.T  # (B, L_q, d_hidden)
     projected_k = key @ W_k.T  # (B, L_k, d_hidden)
-    hidden = torch.tanh(projected_q[:, :, None, :] + projected_k[:, None, :, :])  # (B, L_q, L_k, d_hidden)
-    weights = torch.softmax(hidden @ w_v, dim=-1)  # (B, L_q, L_k)
+    pairs = projected_q[:, :, None] + projected_k[:, None]  # (B, L_q, L_k, d_hidden)
+    weights = torch.softmax(torch.tanh(pairs) @ w_v, dim=-1)  # (B, L_q, L_k)
     return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
     # END SOLUTION
 
@@ -229,15 +265,14 @@ check("2.5", additive_attention)
 # 1. project queries and keys
 # 2. add all pairs by broadcasting, then the hyperbolic tangent
 # 3. product with `w_v` over the hidden axis: scores of shape `(B, L_q, L_k)`
-# 4. softmax over the keys, then 2.3
+# 4. softmax over the keys, then the weighted sum of the values
 # </details>
 
 # %% [markdown]
 # ### 2.6 · Find the bug
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
-# The function below computes dot-product attention, without any scaling. It runs, and its weights are positive and at most 1. Yet something is wrong with it: if all values are 10, then every weighted average of
-# them must be 10. Run the cell, find out what the weights sum to and along which axis, and write a mended version below.
+# The function below computes dot-product attention, without any scaling. It has been in use for a week. Then somebody reports: "I asked the same question twice and got two answers. The second time, a colleague was asking at the same moment." Run the cell to see it happen. A lookup must answer every query by itself: find out why this one doesn't.
 
 # %%
 def attend_broken(query, key, value):
@@ -247,18 +282,29 @@ def attend_broken(query, key, value):
 
 
 rng = torch.Generator().manual_seed(0)
-q, k = torch.randn(1, 3, 4, generator=rng), torch.randn(1, 3, 4, generator=rng)
-output, weights = attend_broken(q, k, torch.full((1, 3, 1), 10.0))
-print("averages of tens:", [f"{x:.2f}" for x in output.flatten().tolist()])
+mine, other = torch.randn(2, 1, 1, 4, generator=rng)  # (B=1, L_q=1, d) each
+k, v = torch.randn(1, 3, 4, generator=rng), torch.rand(1, 3, 1, generator=rng)
+alone, _ = attend_broken(mine, k, v)
+together, _ = attend_broken(torch.cat([mine, other], dim=1), k, v)
+print(f"my answer: alone {alone[0, 0, 0]:.3f}, with company {together[0, 0, 0]:.3f}")
 
 # %% [markdown]
-# Write `attend(query, key, value)` so that it is right for all sizes: `(B, L_q, d)`, `(B, L_k, d)` and `(B, L_k, d_v)` give the output `(B, L_q, d_v)` and the weights `(B, L_q, L_k)`.
+# Write `attend(query, key, value)` so that it is right for all sizes.
+#
+# | argument | shape |
+# |---|---|
+# | `query` | `(B, L_q, d)` |
+# | `key` | `(B, L_k, d)` |
+# | `value` | `(B, L_k, d_v)` |
+# | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
+#
+# Example: the queries `[[[1., 0.], [0., 1.]]]`, the keys `[[[1., 0.], [0., 0.], [0., 1.]]]` and the values `[[[10.], [20.], [30.]]]` give the output `[[[16.3582], [23.6418]]]`. The library's `scaled_dot_product_attention` is off limits.
 
 # %% tags=["exercise"]
 def attend(query, key, value):
     # BEGIN SOLUTION
     scores = query @ key.transpose(-2, -1)  # (B, L_q, L_k)
-    weights = torch.softmax(scores, dim=-1)  # over the keys: each query's weights sum to 1
+    weights = torch.softmax(scores, dim=-1)  # each query's weights sum to 1
     return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
     # END SOLUTION
 
@@ -269,38 +315,18 @@ check("2.6", attend)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)` in the cell of the broken function. Which of the two ought to be all ones?
+# Give the broken function values that are all 10. Any weighted average of tens is 10. What do you get, and what does that say about the weights?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Each *query* hands out a weight of 1 in total, among the *keys*. On which axis of `(B, L_q, L_k)` do the keys stand?
+# Print the sums of the weights along either of the last two axes. Which of the two ought to be all ones: what a query hands out, or what a key receives?
 # </details>
 
 # %% [markdown]
-# ### 2.7 · A high temperature
-# 1 point · difficulty 1 of 5 · 2 minutes
+# ### 2.7 · An additive score without its tanh
+# 1 point · difficulty 3 of 5 · 5 minutes
 #
-# The scores of a query lie between -3 and 3. They are divided by a temperature before the softmax, and the temperature is raised from 1 to 100. What happens to the weights?
-#
-# - **a.** They become nearly equal.
-# - **b.** Nearly all weight goes to the best key.
-# - **c.** Nothing: a softmax does not notice a common factor.
-# - **d.** They all shrink, and no longer sum to 1.
-
-# %% tags=["quiz"]
-quiz_2_7 = ""  # your letter between the quotes
-# BEGIN SOLUTION
-quiz_2_7 = "a"
-# END SOLUTION
-
-# %% tags=["check"]
-check("2.7", quiz_2_7)
-
-# %% [markdown]
-# ### 2.8 · An additive score without its tanh
-# 1 point · difficulty 2 of 5 · 3 minutes
-#
-# Somebody leaves out the $\tanh$: the score is $w_v^\top (W_q\, q + W_k\, k)$. What is then true of the weights?
+# Somebody leaves out the $\tanh$: the score is $w_v^\top (W_q\, q + W_k\, k)$. What is then true of the weights? Think first, then measure: take your 2.5 without the `tanh`, and print the weights of two queries.
 #
 # - **a.** They no longer sum to 1.
 # - **b.** They are those of a dot product of query and key.
@@ -308,13 +334,162 @@ check("2.7", quiz_2_7)
 # - **d.** They are all equal: average pooling.
 
 # %% tags=["quiz"]
-quiz_2_8 = ""  # your letter between the quotes
+quiz_2_7 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_2_8 = "c"
+quiz_2_7 = "c"
 # END SOLUTION
 
 # %% tags=["check"]
-check("2.8", quiz_2_8)
+check("2.7", quiz_2_7)
 
 # %% [markdown]
+# ### 2.8 · Open experiment: more points, or a better bandwidth?
+# 3 points · difficulty 3 of 5 · 25 minutes
+#
+# You can pay for more readings of the lesson's curve, or take the trouble to choose the bandwidth. What helps more? **Predict first, in writing:** with 64 times as many points, does the best bandwidth grow, shrink or stay? And does a lookup with a much too wide bandwidth get better with more points?
+#
+# The cell below gives you `lookup_error(n, seed, bandwidth)`, the mean squared error against the true curve of a lookup from `n` readings, and `mean_error(n, seed)`, that of the guesser who always says the mean of the readings.
+
+# %%
+POINTS = (10, 40, 160, 640)
+BANDWIDTHS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+
+# %%
+places = torch.linspace(0, 5, 101)  # (L_q,)
+truth_there = torch.sin(2 * places) + 0.5 * places  # (L_q,)
+
+
+def readings(n, seed):
+    rng = torch.Generator().manual_seed(seed)
+    x = 5 * torch.rand(n, generator=rng)  # (n,)
+    noise = 0.4 * torch.randn(n, generator=rng)  # (n,)
+    return x, torch.sin(2 * x) + 0.5 * x + noise
+
+
+def lookup_error(n, seed, bandwidth):
+    found, _ = attention.nadaraya_watson(places, *readings(n, seed), bandwidth)
+    return ((found - truth_there) ** 2).mean().item()
+
+
+# %%
+def mean_error(n, seed):
+    return ((readings(n, seed)[1].mean() - truth_there) ** 2).mean().item()
+
+
+print(f"10 points, seed 0: lookup {lookup_error(10, 0, 0.4):.3f}", end=", ")
+print(f"the mean {mean_error(10, 0):.3f}")
+
+# %% [markdown]
+# Fill the dict `curve_results`:
+#
+# | key | value |
+# |---|---|
+# | `(n, h)` for every `n` of `POINTS` and `h` of `BANDWIDTHS` | five errors of the lookup, one for each of five seeds |
+# | `(n, "mean")` for every `n` | the five errors of the mean, with the same seeds |
+# | `"best at 10"`, `"best at 640"` | the bandwidth whose *mean* error over the seeds is smallest, with so many points |
+# | `"gain at 0.1"`, `"gain at 1.6"` | by what factor the mean error falls from 10 to 640 points, with this bandwidth |
+# | `"enough points at 0.2"` | the smallest `n` for which bandwidth 0.2 has a smaller mean error than bandwidth 1.6 with 640 points |
+#
+# An example of a gain: a mean error of 0.6 with 10 points and 0.2 with 640 is a gain of 3. The runs take a second or two.
+
+# %% tags=["exercise"]
+curve_results = {}  # (points, bandwidth) -> five errors, and what you read off
+# BEGIN SOLUTION
+for n in POINTS:
+    for h in BANDWIDTHS:
+        curve_results[n, h] = [lookup_error(n, seed, h) for seed in range(5)]
+    curve_results[n, "mean"] = [mean_error(n, seed) for seed in range(5)]
+
+
+def mean_of(n, h):
+    return sum(curve_results[n, h]) / 5
+
+
+for n in (10, 640):
+    curve_results[f"best at {n}"] = min(BANDWIDTHS, key=lambda h: mean_of(n, h))
+for h in (0.1, 1.6):
+    curve_results[f"gain at {h}"] = mean_of(10, h) / mean_of(640, h)
+enough = [n for n in POINTS if mean_of(n, 0.2) < mean_of(640, 1.6)]
+curve_results["enough points at 0.2"] = min(enough)
+# END SOLUTION
+
+# %% tags=["check"]
+check("2.8", curve_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Two loops, one in the other, fill the table; a list comprehension over the seeds fills one entry.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Read off from the means of the five, not from a single seed: which bandwidth wins with 10 points may change from seed to seed.
+# </details>
+
+# %% [markdown]
+# Your table as a picture, with the spread of the seeds. Does it show what you predicted?
+
+# %%
+if all((n, h) in curve_results for n in POINTS for h in (*BANDWIDTHS, "mean")):
+    ax = plotting.new_axes(6.4, 3.6)
+    for n, color in zip(POINTS, plotting.COLORS, strict=False):
+        rows = torch.tensor([list(curve_results[n, h]) for h in BANDWIDTHS])  # (h, 5)
+        line = rows.mean(dim=1)  # (h,)
+        ax.plot(BANDWIDTHS, line, color=color, label=f"{n} points")
+        low, high = rows.amin(dim=1), rows.amax(dim=1)  # (h,), (h,)
+        ax.fill_between(BANDWIDTHS, low, high, fc=color, alpha=0.2)
+    mean = sum(curve_results[640, "mean"]) / 5
+    ax.axhline(mean, color="0.5", ls=":", label="the mean of 640")
+    ax.set(xscale="log", yscale="log", xlabel="bandwidth", ylabel="mean squared error")
+    ax.legend(frameon=False, fontsize=8)
+    plotting.show(ax, "Error by bandwidth, a line for each number of points.")
+else:
+    print("The picture needs your table of 2.8.")
+
+# %% [markdown]
+# ## Payoff: your lookup reads aloud
+#
+# Now your own functions work together. Given 2,000 words whose c you know, they say how the c of other words is spoken. Your 2.4 sets the temperature of every query so that ten known words count, your 2.6 looks up, your 2.1 says which known words it looked at. Put in words of your own, each with exactly one c.
+
+# %%
+my_words = ["pencil", "cello", "ocean", "machine", "coffee", "special"]
+
+# %%
+words, sounds = sounds_of_c("train")
+rng = torch.Generator().manual_seed(1)
+kept = torch.randperm(len(words), generator=rng)[:2000].tolist()
+kept = [j for j in kept if words[j] not in my_words]  # none of yours among the known
+known = letters_around([words[j] for j in kept])  # (L_k, d_k)
+V = torch.nn.functional.one_hot(sounds[kept], len(SOUNDS)).float()  # (L_k, d_v)
+
+
+# %%
+def read_aloud(some):
+    queries = letters_around(some)  # (L_q, d_k)
+    scores = queries @ known.T  # (L_q, L_k): in how many places two words agree
+    T = temperature_for(scores, 10)[:, None]  # (L_q, 1)
+    shares, _ = attend((queries / T)[None], known[None], V[None])  # (1, L_q, d_v)
+    return shares[0], softmax(scores / T)  # (L_q, d_v), (L_q, L_k)
+
+
+# %%
+try:
+    held_out, truth = sounds_of_c("valid")
+    right = (read_aloud(held_out)[0].argmax(dim=-1) == truth).float().mean()
+    always_k = (truth == SOUNDS.index("K")).float().mean()
+    print(f"right for {100 * right:.0f} % of {len(held_out)} held-out words", end="; ")
+    print(f"always saying K: {100 * always_k:.0f} %")
+    shares, weights = read_aloud(my_words)
+    for word, row in zip(my_words, weights, strict=True):
+        seen = [words[kept[j]] for j in row.topk(4).indices]
+        print(f"{word:10} looked at {', '.join(seen)}")
+    ax = plotting.attention_heatmap(shares, my_words, SOUNDS, quantity="share")
+    ax.set(xlabel="sound of the c", ylabel="")
+    plotting.show(ax, "How your lookup speaks the c of each of your words, as shares.")
+except NotImplementedError:
+    print("The payoff needs your answers to 2.1, 2.4 and 2.6.")
+
+# %% [markdown]
+# Nobody taught it a rule, and no parameter was trained. The letters around the c are the keys, the sounds are the values, and the rest is what you wrote. Which of your words does it get wrong, and what did it look at?
+#
 # {{next_steps}}

@@ -9,50 +9,62 @@
 # %% [markdown]
 # # 03 · Attention in sequence-to-sequence models: exercises
 #
-# Eight exercises, 24 points. At the end you have written the attention step, the decoder step, the loss, the decoding and the error rate of a recurrent model that pronounces words.
+# Eight exercises, 27 points. At the end you have written the attention step, the loss, the decoding and the error rate of a model that pronounces words, and put them to work on your own name.
 #
-# {{colab_link}} · about 75 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
 #
-# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
 # An answer never changes its arguments in place, and what it computes has their dtype. In 3.1, 3.2, 3.3 and 3.6 gradients must flow through it: use torch operations from first to last.
 
 # %% tags=["setup"]
+import copy
+
 import torch
 import torch.nn.functional as F
+from torch import nn
 
+from course_utils import plotting, zoo
 from course_utils.checks import check
+from course_utils.datasets.pronunciations import split
 from course_utils.metrics import edit_distance
+from course_utils.models.recurrent import RecurrentState
+from course_utils.tokenizers import END_ID, PAD_ID, START_ID
+from course_utils.zoo.pronunciation import SOUNDS, SPELLING, error_rates, require_word
+
+speller = zoo.load("recurrent_attention")
 
 # %% [markdown]
-# ### 3.1 · One attention step with a source mask
+# ### 3.1 · One attention step, wherever the padding stands
 # 4 points · difficulty 3 of 5 · 15 minutes
 #
-# Write `attention_step(state, encoded, W_q, W_k, w_v, mask)`. The state of the decoder asks all encoder states. The score of letter $j$ is
+# Write `attention_step(state, encoded, W_q, W_k, w_v, mask)`, for all words of a batch at once. The state of the decoder asks all encoder states. The score of letter $j$ is
 #
 # $$e_j = w_v^\top \tanh(W_q\, s + W_k\, h_j) ,$$
 #
-# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0.
+# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0. Some libraries pad on the left: the mask alone says which letters are real.
 #
 # | argument | shape |
 # |---|---|
-# | `state` | `(B, d_state)`, one $s$ for each word |
+# | `state` | `(B, d_hidden)`, one $s$ for each word |
 # | `encoded` | `(B, L_s, d_enc)`, all $h_j$ |
-# | `W_q` | `(d_att, d_state)` |
+# | `W_q` | `(d_att, d_hidden)` |
 # | `W_k` | `(d_att, d_enc)` |
 # | `w_v` | `(d_att,)` |
 # | `mask` | `(B, L_s)`, boolean, True at real letters; each word has one at least, and padding may stand anywhere |
 # | returns `context`, `weights` | `(B, d_enc)`, `(B, L_s)` |
 #
-# Example: if `w_v` is all zeros, then every real letter of a word has the same weight. `torch.softmax` is allowed; the course's own attention and `masked_softmax` are off limits.
+# Example, one word with its padding on the left: `state = [[1.]]`, `encoded = [[[9., 9.], [0., 4.], [1., 0.]]]`, `mask = [[False, True, True]]`, `W_q = [[1.]]`, `W_k = [[1., 0.]]`, `w_v = [2.]`. The real letters' scores are $2 \tanh 1 = 1.523$ and $2 \tanh 2 = 1.928$. The weights are `[[0.000, 0.400, 0.600]]`, the context is `[[0.600, 1.601]]`.
+#
+# `torch.softmax` is allowed; the course's own attention and `masked_softmax` are off limits.
 
 # %% tags=["exercise"]
 def attention_step(state, encoded, W_q, W_k, w_v, mask):
     # BEGIN SOLUTION
-    hidden = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T)  # (B, 1, d_att) + (B, L_s, d_att)
+    hidden = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T)  # (B, L_s, d_att)
     scores = hidden @ w_v  # (B, L_s)
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)  # (B, L_s), each row sums to 1
+    hidden_away = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(hidden_away, dim=-1)  # (B, L_s), each row sums to 1
     context = (weights[:, :, None] * encoded).sum(dim=1)  # (B, d_enc)
     return context, weights
     # END SOLUTION
@@ -79,48 +91,61 @@ check("3.1", attention_step)
 # </details>
 
 # %% [markdown]
-# ### 3.2 · One decoder step
-# 4 points · difficulty 3 of 5 · 10 minutes
+# ### 3.2 · A score that knows where it looked last
+# 5 points · difficulty 4 of 5 · 20 minutes
 #
-# Write `decoder_step(embedded, state, attend, cell, output)`, one step of the decoder of lesson 03. The three parts come as functions:
+# The score of 3.1 sees contents only. In a word like `banana` it cannot tell the second *an* from the first by its letters. Chorowski et al. (2015) let the score see the *previous* step's weights too. A few **filters** of odd width slide over them. Filter $k$, whose middle entry is number $r$, gives letter $j$ the number
 #
-# | function | takes | gives |
-# |---|---|---|
-# | `attend(state)` | `(B, d_state)` | the context `(B, d_enc)` and the weights `(B, L_s)` |
-# | `cell(x, state)` | `(B, d_embed + d_enc)`, `(B, d_state)` | the new state `(B, d_state)` |
-# | `output(features)` | `(B, d_state + d_enc + d_embed)` | the logits `(B, V)` |
+# $$f_{jk} = \sum_{o=-r}^{r} \text{filters}_{k,\, r+o}\; \alpha^{\text{previous}}_{j+o} ,$$
 #
-# The order is Bahdanau's: the context comes from the state **before** the step. The cell reads `[embedding; context]`, the output reads `[new state; context; embedding]`.
+# where weights beyond either end of the row count as 0. So entry 0 of a filter meets the letter $r$ places to the *left*. Then
+#
+# $$e_j = w_v^\top \tanh(W_q\, s + W_k\, h_j + W_f\, f_j) ,$$
+#
+# and the weights are the softmax over the real letters, as in 3.1. Write `location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask)`.
 #
 # | argument | shape |
 # |---|---|
-# | `embedded` | `(B, d_embed)`, the embedding of the previous sound |
-# | `state` | `(B, d_state)`, the state before the step |
-# | returns `logits`, `new_state`, `weights` | `(B, V)`, `(B, d_state)`, `(B, L_s)` |
+# | `state`, `encoded`, `W_q`, `W_k`, `w_v`, `mask` | as in 3.1 |
+# | `previous` | `(B, L_s)`, the weights of the step before; 0 at padding |
+# | `filters` | `(n, 2 r + 1)` |
+# | `W_f` | `(d_att, n)` |
+# | returns the new weights | `(B, L_s)` |
 #
-# Example: with `cell = lambda x, s: s + 1` the state counts the steps, and `new_state` is `state + 1`.
+# Example: `previous = [[0., 1., 0., 0.]]` and the one filter `[[1., 0., 0.]]` give $f = 0, 0, 1, 0$: the letter *after* the one looked at. With `W_f = [[1.]]`, `w_v = [3.]`, `W_q` and `W_k` all 0, and all four letters real, the scores are $0, 0, 3 \tanh 1, 0$ and the weights `[[0.078, 0.078, 0.766, 0.078]]`.
+#
+# The course's own attention is off limits.
 
 # %% tags=["exercise"]
-def decoder_step(embedded, state, attend, cell, output):
+def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
     # BEGIN SOLUTION
-    context, weights = attend(state)  # (B, d_enc), (B, L_s)
-    new_state = cell(torch.cat((embedded, context), dim=-1), state)  # (B, d_state)
-    logits = output(torch.cat((new_state, context, embedded), dim=-1))  # (B, V)
-    return logits, new_state, weights
+    r = filters.shape[1] // 2
+    wide = F.pad(previous, (r, r))  # (B, L_s + 2 r), zeros beyond the ends
+    windows = wide.unfold(1, filters.shape[1], 1)  # (B, L_s, 2 r + 1)
+    features = windows @ filters.T  # (B, L_s, n)
+    keys = encoded @ W_k.T + features @ W_f.T  # (B, L_s, d_att)
+    scores = torch.tanh((state @ W_q.T)[:, None] + keys) @ w_v  # (B, L_s)
+    return torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("3.2", decoder_step)
+check("3.2", location_weights)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Which of the three functions can run first, with what you are given? What does the next one need?
+# Work out the example by hand for $j = 2$: which $o$ brings you to the letter that was looked at, and which entry of the filter belongs to it?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `torch.cat(parts, dim=-1)` joins vectors side by side. The order of the parts matters: weights were trained for one order.
+# Put $r$ zeros on either side of the previous weights. Then each letter has a full window of $2 r + 1$ weights around it, and a filter's number is a dot product with that window.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. pad the previous weights with $r$ zeros at both ends of the letters' axis
+# 2. for each offset 0 to $2 r$: the slice of length `L_s` that begins there, times that column of the filters; add up: `(B, L_s, n)`
+# 3. project to `(B, L_s, d_att)`, add it inside the tanh; then as in 3.1
 # </details>
 
 # %% [markdown]
@@ -137,14 +162,17 @@ check("3.2", decoder_step)
 # | `pad_id` | one of the `V` symbols, not always 0 |
 # | returns | the mean over all real symbols of the batch, a tensor with no dimensions through which gradients flow |
 #
-# Example: a model that gives the same logit to all of `V` symbols has the loss `log(V)`. `F.cross_entropy` is allowed; the course's own losses are off limits.
+# Example: $V = 5$, padding is 0, start 1, end 2, and `target = [[1, 3, 2, 0], [1, 4, 3, 2]]`. A model that always gives the end symbol probability $\tfrac12$ and each other symbol $\tfrac18$ has the loss $(3 \ln 8 + 2 \ln 2) / 5 = 1.525$.
+#
+# `F.cross_entropy` is allowed; the course's own losses are off limits.
 
 # %% tags=["exercise"]
 def forced_loss(model, source, target, pad_id):
     # BEGIN SOLUTION
     logits = model(source, target[:, :-1])  # (B, L_t - 1, V)
     right = target[:, 1:]  # (B, L_t - 1): the symbol after each position
-    return F.cross_entropy(logits.flatten(0, 1), right.flatten(), ignore_index=pad_id)
+    flat, answers = logits.flatten(0, 1), right.flatten()
+    return F.cross_entropy(flat, answers, ignore_index=pad_id)
     # END SOLUTION
 
 
@@ -210,12 +238,12 @@ check("3.4", greedy_decode)
 #
 # 1. tokens: `start_id` for each row; ended: False for each row
 # 2. at most `max_len` times: ask `step`; take the best symbol of each row, or padding where the row has ended; store; mark the rows that said the end symbol; leave the loop if all are marked
-# 3. stack what was stored, one column a step
+# 3. stack what was stored, one column for each step
 # </details>
 
 # %% [markdown]
 # ### 3.5 · Phoneme error rate with several accepted pronunciations
-# 4 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes
 #
 # Write `phoneme_error_rate(hypotheses, references)`. For each word take the **nearest** accepted pronunciation, the one with the fewest edits. Add up these edits over all words, add up the lengths of these pronunciations, and divide.
 #
@@ -225,15 +253,15 @@ check("3.4", greedy_decode)
 # | `references` | a list with, for each word, the list of its accepted pronunciations, at least one, none empty |
 # | returns | a number, 0 if every word is right; it may be above 1. Where two pronunciations are as near, either may count |
 #
-# Example: `[["R", "IY", "D"], ["AH"]]` against `[[["R", "EH", "D"], ["R", "IY", "D"]], [["EY"]]]` is 1 edit on 3 + 1 phonemes: 0.25. You may call `edit_distance(a, b)`; the course's own error rates are off limits.
+# Example: `[["R", "IY", "D"], ["AH", "B"]]` against `[[["R", "EH", "D"], ["R", "IY", "D"]], [["EY"]]]` is 0 + 2 edits on 3 + 1 phonemes: 0.5. You may call `edit_distance(a, b)`; the course's own error rates are off limits.
 
 # %% tags=["exercise"]
 def phoneme_error_rate(hypotheses, references):
     # BEGIN SOLUTION
     edits, length = 0, 0
-    for hypothesis, accepted in zip(hypotheses, references, strict=True):
-        nearest = min(accepted, key=lambda reference: edit_distance(hypothesis, reference))
-        edits += edit_distance(hypothesis, nearest)
+    for said, accepted in zip(hypotheses, references, strict=True):
+        nearest = min(accepted, key=lambda right: edit_distance(said, right))
+        edits += edit_distance(said, nearest)
         length += len(nearest)
     return edits / length
     # END SOLUTION
@@ -256,20 +284,22 @@ check("3.5", phoneme_error_rate)
 # ### 3.6 · Find the bug
 # 3 points · difficulty 4 of 5 · 10 minutes
 #
-# The function below runs the decoder over a whole target whose embeddings are given. It is meant to follow Bahdanau's order, as in 3.2. It runs, the shapes are right, the weights sum to 1. In the toy below the state counts the steps, and `attend` looks at the letter whose number is the state. So sound 0 should look at letter 0, sound 1 at letter 1, sound 2 at letter 2. Run the cell, look at the rows of weights, and write a mended version.
+# The function below runs the decoder over a whole target whose embeddings are given. It is meant to follow Bahdanau's order, as in section 3.4 of the lesson. It runs, the shapes are right, the weights sum to 1. In the toy below the state counts the steps, and `attend` looks at the letter whose number is the state. So sound 0 should look at letter 0, sound 1 at letter 1, sound 2 at letter 2. Run the cell, look at the rows of weights, and write a mended version.
 
 # %%
 def decode_broken(embedded, state, attend, cell):
     context = torch.zeros_like(attend(state)[0])  # (B, d_enc)
     features, all_weights = [], []
     for t in range(embedded.shape[1]):
-        state = cell(torch.cat((embedded[:, t], context), dim=-1), state)  # (B, d_state)
+        joined = torch.cat((embedded[:, t], context), dim=-1)  # (B, d_embed + d_enc)
+        state = cell(joined, state)  # (B, d_hidden)
         context, weights = attend(state)  # (B, d_enc), (B, L_s)
         features.append(torch.cat((state, context), dim=-1))
         all_weights.append(weights)
-    return torch.stack(features, 1), torch.stack(all_weights, 1)  # (B, L_t, d_state + d_enc), (B, L_t, L_s)
+    # (B, L_t, d_hidden + d_enc), (B, L_t, L_s)
+    return torch.stack(features, 1), torch.stack(all_weights, 1)
 
-
+# %%
 letters = torch.tensor([[10.0], [20.0], [30.0], [40.0]])  # (L_s=4, d_enc=1)
 
 
@@ -278,19 +308,24 @@ def look_at_letter(state):
     return weights @ letters, weights
 
 
-features, weights = decode_broken(torch.zeros(1, 3, 2), torch.zeros(1, 1), look_at_letter, lambda x, s: s + 1)
+toy = torch.zeros(1, 3, 2), torch.zeros(1, 1), look_at_letter, lambda x, s: s + 1
+features, weights = decode_broken(*toy)
 for t in range(3):
-    print(f"sound {t}: weights {weights[0, t].tolist()}   state and context {features[0, t].tolist()}")
+    print(f"sound {t}: weights {weights[0, t].tolist()}", end="   ")
+    print(f"state and context {features[0, t].tolist()}")
 
 # %% [markdown]
 # Write `decode(embedded, state, attend, cell)`:
 #
-# | argument | shape |
+# | argument | takes and gives |
 # |---|---|
 # | `embedded` | `(B, L_t, d_embed)`, the embeddings of the previous sounds, step by step |
-# | `state` | `(B, d_state)`, before the first step |
-# | `attend`, `cell` | as in 3.2 |
-# | returns `features`, `weights` | `(B, L_t, d_state + d_enc)`: at each step the new state, then the context that the cell has read; `(B, L_t, L_s)`: the weights of that context |
+# | `state` | `(B, d_hidden)`, before the first step |
+# | `attend(state)` | gives the context `(B, d_enc)` and the weights `(B, L_s)` |
+# | `cell(x, state)` | takes `(B, d_embed + d_enc)`, embedding first, and `(B, d_hidden)`; gives the new state `(B, d_hidden)` |
+# | returns `features`, `weights` | `(B, L_t, d_hidden + d_enc)`: at each step the new state, then the context that the cell has read; `(B, L_t, L_s)`: the weights of that context |
+#
+# Example: in the toy, sound 0 has the weights `[1, 0, 0, 0]` and the features `[1, 10]`.
 
 # %% tags=["exercise"]
 def decode(embedded, state, attend, cell):
@@ -298,8 +333,9 @@ def decode(embedded, state, attend, cell):
     features, all_weights = [], []
     for t in range(embedded.shape[1]):
         context, weights = attend(state)  # from the state before the step
-        state = cell(torch.cat((embedded[:, t], context), dim=-1), state)  # (B, d_state)
-        features.append(torch.cat((state, context), dim=-1))  # (B, d_state + d_enc)
+        joined = torch.cat((embedded[:, t], context), dim=-1)
+        state = cell(joined, state)  # (B, d_hidden)
+        features.append(torch.cat((state, context), dim=-1))  # (B, d_hidden + d_enc)
         all_weights.append(weights)
     return torch.stack(features, dim=1), torch.stack(all_weights, dim=1)
     # END SOLUTION
@@ -319,15 +355,25 @@ check("3.6", decode)
 # </details>
 
 # %% [markdown]
-# ### 3.7 · Who asks whom
-# 1 point · difficulty 2 of 5 · 2 minutes
+# ### 3.7 · Who asked?
+# 1 point · difficulty 3 of 5 · 5 minutes
 #
-# At step $t$ the decoder with attention looks at the word. What are query, keys and values?
+# Below, the shipped speller makes one step of `physics`, and we keep the weights of that step. In **Bahdanau's** decoder one vector is the query; in other decoders it is another one. Measure which of these vectors gave the recorded weights: feed each to `speller.attention(query[:, None], h, h, real)`, which returns context and weights, and compare. Which one asked, and is it Bahdanau's or Luong's choice?
 #
-# - **a.** The query is the embedding of the next sound, the keys and values are the letters' embeddings.
-# - **b.** The query is the encoder's last state, the keys and values are the decoder's states.
-# - **c.** The query is the decoder's state before the step, the keys and values are the encoder's states.
-# - **d.** The query is the decoder's state after the step, the keys and values are the encoder's states.
+# - **a.** The summary, passed through $\tanh(W_0 \cdot {} + b_0)$: `asked["s_0"]`. It is Bahdanau's choice.
+# - **b.** The state after the step: `asked["after"]`. It is Luong's choice.
+# - **c.** The state before the step: `asked["before"]`. It is Bahdanau's choice.
+# - **d.** The state before the step: `asked["before"]`. It is Luong's choice.
+
+# %%
+with torch.no_grad():
+    s_0 = speller.start_decoding(SPELLING.batch(["physics"]))
+    _, before = speller.decode_step(s_0, torch.tensor([START_ID]))
+    _, after = speller.decode_step(before, torch.tensor([SOUNDS.symbols.index("F")]))
+states = {"s_0": s_0, "before": before, "after": after}
+asked = {name: state.hidden for name, state in states.items()}  # (1, d_hidden) each
+h, real, recorded = s_0.encoded.states, s_0.encoded.mask, after.weights
+print("recorded:", [f"{weight:.2f}" for weight in recorded[0].tolist()])
 
 # %% tags=["quiz"]
 quiz_3_7 = ""  # your letter between the quotes
@@ -339,24 +385,146 @@ quiz_3_7 = "c"
 check("3.7", quiz_3_7)
 
 # %% [markdown]
-# ### 3.8 · Alone for the first time
-# 1 point · difficulty 2 of 5 · 2 minutes
+# ### 3.8 · Open experiment: how many letters does a sound need?
+# 4 points · difficulty 4 of 5 · 25 minutes
 #
-# A model was trained with teacher forcing. Given the true sounds so far, it names the next one well. Decoding greedily, it often goes from one wrong sound to several. Why?
+# An alignment shows where the model looks. Does it need all that it looks at? **Predict first**, in writing: the speller's share of wrong sounds is about 8 %. What will it be if every step may see only its *best* letter? Its best two? And if the best letter is *hidden* and it must do with all the others?
 #
-# - **a.** Its loss was not the cross-entropy.
-# - **b.** In training it always read the true previous sounds; now it reads its own, and has never seen its errors.
-# - **c.** Greedy decoding takes the least probable symbol.
-# - **d.** Attention cannot be used without the true sounds.
+# The scaffolding below puts a function between the softmax and the context: `keep(weights)` gets the weights of one step, `(B, 1, L_s)`, and returns those that may stay, with zeros for the rest. `Narrow` divides by what is left, so that they sum to 1 again. A measurement takes about a second.
 
-# %% tags=["quiz"]
-quiz_3_8 = ""  # your letter between the quotes
+# %%
+class Narrow(nn.Module):
+    """The speller's attention, with only those weights that ``keep`` leaves."""
+
+    def __init__(self, attention, keep):
+        super().__init__()
+        self.attention, self.keep = attention, keep
+
+    def forward(self, query, key, value, mask):
+        _, weights = self.attention(query, key, value, mask)
+        weights = self.keep(weights)
+        weights = weights / weights.sum(-1, keepdim=True)
+        return weights @ value, weights
+
+
+# %%
+words = list(split("test").items())
+samples = [dict(words[n::20]) for n in range(5)]  # five samples of words of test
+
+
+def five_runs(keep):
+    model = copy.deepcopy(speller)
+    model.attention = Narrow(speller.attention, keep)
+    return [error_rates(model, sample)["PER"] for sample in samples]
+
+# %% [markdown]
+# Fill `narrow_results`:
+#
+# | key | value |
+# |---|---|
+# | `"all"` | the five error rates with all weights kept |
+# | `1`, `2`, `4` | the five error rates with only the 1, 2 or 4 largest weights of each step kept |
+# | `"best hidden"` | the five error rates with the largest weight of each step taken away (a word of one letter keeps it) |
+# | `"enough"` | read off: the smallest of 1, 2 and 4 whose mean error rate is at most 0.005 above that of `"all"` |
+# | `"worse with one"` | read off: in how many of the five samples a single letter is worse than all. The samples are the same, so compare them one by one |
+# | `"hiding against one"` | read off: how many times the mean error rate with the best letter hidden is that with one letter kept |
+#
+# Before you write down what was read off, plot the rows, or print them side by side.
+
+# %% tags=["exercise"]
+narrow_results = {}  # what was kept -> five error rates, and what was read off
 # BEGIN SOLUTION
-quiz_3_8 = "b"
+def largest(k):
+    def keep(weights):
+        kth = weights.topk(min(k, weights.shape[-1]), dim=-1).values[..., -1:]
+        return weights * (weights >= kth)
+
+    return keep
+
+
+def without_best(weights):
+    if weights.shape[-1] == 1:
+        return weights
+    rest = weights.scatter(-1, weights.argmax(-1, keepdim=True), 0.0)
+    return torch.where(rest.sum(-1, keepdim=True) > 0, rest, weights)
+
+
+narrow_results["all"] = five_runs(lambda weights: weights)
+for k in (1, 2, 4):
+    narrow_results[k] = five_runs(largest(k))
+narrow_results["best hidden"] = five_runs(without_best)
+means = {kept: sum(row) / 5 for kept, row in narrow_results.items()}
+for kept, row in narrow_results.items():
+    rates = " ".join(f"{rate:.3f}" for rate in row)
+    print(f"{kept!s:11} {rates}   mean {means[kept]:.3f}")
+near = [k for k in (1, 2, 4) if means[k] <= means["all"] + 0.005]
+narrow_results["enough"] = min(near)
+pairs = zip(narrow_results[1], narrow_results["all"], strict=True)
+narrow_results["worse with one"] = sum(one > every for one, every in pairs)
+narrow_results["hiding against one"] = means["best hidden"] / means[1]
 # END SOLUTION
 
 # %% tags=["check"]
-check("3.8", quiz_3_8)
+check("3.8", narrow_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# `topk(k, dim=-1).values` gives the k largest, in order. A word may have fewer letters than k. Then compare the weights with the smallest of them.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# To hide the best: find its place with `argmax`, and put a 0 there. `scatter` writes numbers at given places; so does a comparison with `F.one_hot`.
+# </details>
+# <details><summary>What to make of it</summary>
+#
+# Compare your rows with section 3.8 of the lesson. A state holds its neighbors too, and yet a hidden best letter is not made up for by the states beside it. Listen to what the model says then: pronounce a few words with `keep` set to your function, and look at what repeats.
+# </details>
+
+# %% [markdown]
+# ## Your speller, your name
+#
+# No points here: this puts your answers together. The speller was trained with the library's attention and decoding. Below, `attention_step` (3.1) takes the place of its attention, and `greedy_decode` (3.4) makes it speak. Change the name.
+
+# %%
+name = "ashish"  # letters from a to z
+
+
+class MyAttention(nn.Module):
+    """Exercise 3.1 in the speller's place for attention."""
+
+    def forward(self, query, key, value, mask):
+        att = speller.attention
+        matrices = att.q_proj.weight, att.k_proj.weight, att.v_proj.weight[0]
+        context, weights = attention_step(query[:, 0], key, *matrices, mask[:, 0])
+        return context[:, None], weights[:, None]
+
+# %%
+@torch.no_grad()
+def spell_out(word):
+    """What my attention and my decoding say, and where they looked."""
+    model, looks = copy.deepcopy(speller), []
+    model.attention = MyAttention()
+    first = model.start_decoding(SPELLING.batch([require_word(word)]))
+
+    def step(tokens, hidden):
+        state = RecurrentState(hidden, first.encoded)
+        scores, state = model.decode_step(state, tokens)
+        looks.append(state.weights[0])  # (L_s,)
+        return scores, state.hidden
+
+    said = greedy_decode(step, first.hidden, START_ID, END_ID, PAD_ID, 32)
+    return [SOUNDS.symbols[i] for i in said[0].tolist()], torch.stack(looks)
+
+# %%
+try:
+    sounds, looks = spell_out(name)
+    ax = plotting.attention_heatmap(looks, sounds, list(name))
+    ax.set(xlabel="letter", ylabel="sound")
+    plotting.show(ax, f"Where my attention looked while my decoder pronounced {name}.")
+    print(name, "is", " ".join(sounds))
+except NotImplementedError:
+    print("Still missing: solve 3.1 and 3.4, run their cells, then run this one again.")
 
 # %% [markdown]
 # {{next_steps}}

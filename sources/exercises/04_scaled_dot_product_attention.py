@@ -9,64 +9,37 @@
 # %% [markdown]
 # # 04 · Scaled dot-product attention: exercises
 #
-# Eight exercises, 20 points. At the end you have measured why the scores are scaled, and written attention, self-attention, a fused projection and cross-attention yourself.
+# Eight exercises, 23 points. At the end you have written attention in three ways, the last of which never holds all its weights, and it aligns your own name.
 #
-# {{colab_link}} · about 65 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
 #
-# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. You may try as often as you like. Hints are folded under each check.
 #
-# As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q` with `W_q` of shape `(d_model, d_k)`. Where you have written `attention` in 4.2, you may call it in the exercises after it; PyTorch's own function is allowed there too.
+# As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q`, with `W_q` of shape `(d_model, d_k)`. Once you have written `attention` in 4.1, you may call it in the exercises after it. PyTorch's own function is off limits in 4.1 and 4.4, and allowed elsewhere.
 #
-# An answer never changes its arguments in place. From 4.2 on, gradients must flow through it, and it has the dtype of its arguments: use torch operations from first to last.
+# An answer never changes its arguments in place, and it has the dtype of its arguments. In 4.1, 4.2 and 4.4 gradients must flow through it.
 
 # %% tags=["setup"]
+import math
+import sys
+
 import torch
 import torch.nn.functional as F
 from torch import nn
+from tqdm import tqdm
 
+from course_utils import plotting, zoo
 from course_utils.checks import check
+from course_utils.tokenizers import END_ID, START_ID
+from course_utils.zoo.pronunciation import SOUNDS, SPELLING
+
+torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 
 # %% [markdown]
-# ### 4.1 · Measure what the scale does
-# 2 points · difficulty 1 of 5 · 5 minutes
+# ### 4.1 · Scaled dot-product attention
+# 3 points · difficulty 2 of 5 · 10 minutes
 #
-# You are given `n` random queries and `n` random keys, and row `i` of the one belongs to row `i` of the other: that makes `n` dot products. Write `score_spread(query, key)`: the standard deviation of these `n` numbers, first as they are, then with each
-# divided by $\sqrt{d_k}$.
-#
-# | argument | shape |
-# |---|---|
-# | `query`, `key` | `(n, d_k)`, with `n` = 600 or more; their entries need not have mean 0 or variance 1 |
-# | returns `unscaled`, `scaled` | two numbers (Python numbers or tensors without axes) |
-#
-# Example: for 600 rows of standard normal entries with `d_k = 64`, the two numbers are near 8 and near 1. Use `.std()` for the standard deviation; with so many rows it does not matter whether one divides by `n` or by `n - 1`.
-
-# %% tags=["exercise"]
-def score_spread(query, key):
-    # BEGIN SOLUTION
-    scores = (query * key).sum(dim=-1)  # (n,), one dot product a row
-    return scores.std(), (scores / query.shape[-1] ** 0.5).std()
-    # END SOLUTION
-
-
-# %% tags=["check"]
-check("4.1", score_spread)
-
-# %% [markdown] tags=["hint"]
-# <details><summary>Hint 1</summary>
-#
-# You need `n` dot products, not `n` times `n`. Multiply the two tensors entry by entry. Over which axis must the products be added?
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `query.shape` is `(n, d_k)`. The scale uses its last entry. `number ** 0.5` is a square root.
-# </details>
-
-# %% [markdown]
-# ### 4.2 · Scaled dot-product attention
-# 4 points · difficulty 2 of 5 · 10 minutes
-#
-# Write `attention(query, key, value)`:
+# The lesson has the loop. Write `attention(query, key, value)` without one:
 #
 # $$\operatorname{softmax}\!\Big(\frac{Q K^\top}{\sqrt{d_k}}\Big)\, V ,$$
 #
@@ -92,7 +65,7 @@ def attention(query, key, value):
 
 
 # %% tags=["check"]
-check("4.2", attention)
+check("4.1", attention)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -112,86 +85,10 @@ check("4.2", attention)
 # </details>
 
 # %% [markdown]
-# ### 4.3 · Self-attention from weight matrices
+# ### 4.2 · Cross-attention
 # 3 points · difficulty 2 of 5 · 10 minutes
 #
-# Write `self_attention(x, W_q, W_k, W_v)`: each token makes a query, a key and a value of its own vector, and attends to all tokens of its sequence, itself included.
-#
-# | argument | shape |
-# |---|---|
-# | `x` | `(B, L, d_model)` |
-# | `W_q`, `W_k` | `(d_model, d_k)` |
-# | `W_v` | `(d_model, d_v)` |
-# | returns `output`, `weights` | `(B, L, d_v)`, `(B, L, L)` |
-#
-# Row `i` of the weights belongs to token `i` as the *query*. Example: if `W_q` is all zeros, all scores are 0, every weight is `1 / L`, and every output is the mean of the values.
-
-# %% tags=["exercise"]
-def self_attention(x, W_q, W_k, W_v):
-    # BEGIN SOLUTION
-    query, key, value = x @ W_q, x @ W_k, x @ W_v  # (B, L, d_k), (B, L, d_k), (B, L, d_v)
-    return attention(query, key, value)  # (B, L, d_v), (B, L, L)
-    # END SOLUTION
-
-
-# %% tags=["check"]
-check("4.3", self_attention)
-
-# %% [markdown] tags=["hint"]
-# <details><summary>Hint 1</summary>
-#
-# One sequence goes in, and it plays three roles. Each role has a matrix.
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Which size goes under the root: the size of `x`, or the size of the vectors that are multiplied with one another?
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# 1. project `x` three times
-# 2. 4.2 with the three results, in the order query, key, value
-# </details>
-
-# %% [markdown]
-# ### 4.4 · One fused projection
-# 2 points · difficulty 2 of 5 · 5 minutes
-#
-# Three products with the same `x` can be one product with a matrix three times as wide. Its first `d` **columns** are those of `W_q`, the next `d` those of `W_k`, the last `d` those of `W_v`. Write `project_qkv(x, W_qkv)`.
-#
-# | argument | shape |
-# |---|---|
-# | `x` | `(B, L, d)` |
-# | `W_qkv` | `(d, 3 * d)` |
-# | returns `query`, `key`, `value` | three tensors `(B, L, d)`, in a tuple or a list, not stacked to one |
-#
-# Example: `x = [[[1., 10.]]]` and `W_qkv = [[1., 2., 3., 4., 5., 6.], [0., 0., 0., 0., 0., 0.]]` give the query `[[[1., 2.]]]`, the key `[[[3., 4.]]]` and the value `[[[5., 6.]]]`.
-
-# %% tags=["exercise"]
-def project_qkv(x, W_qkv):
-    # BEGIN SOLUTION
-    query, key, value = (x @ W_qkv).chunk(3, dim=-1)  # (B, L, 3 d) -> three times (B, L, d)
-    return query, key, value
-    # END SOLUTION
-
-
-# %% tags=["check"]
-check("4.4", project_qkv)
-
-# %% [markdown] tags=["hint"]
-# <details><summary>Hint 1</summary>
-#
-# Multiply first. What is the shape of the product, and along which axis do the three parts lie side by side?
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `chunk` cuts a tensor into a given *number* of parts along an axis, `split` into parts of a given *size*. A `reshape` or `view` may give the right shape with the wrong content.
-# </details>
-
-# %% [markdown]
-# ### 4.5 · Cross-attention
-# 4 points · difficulty 3 of 5 · 15 minutes
-#
-# Write `cross_attention(x, memory, W_q, W_k, W_v)`: the tokens of `x` ask, the tokens of `memory` are asked. That is how a decoder reads the input of a translation.
+# In the lesson's speller only two of the three projections were there. Write `cross_attention(x, memory, W_q, W_k, W_v)` with all of them: the tokens of `x` ask, the tokens of `memory` are asked.
 #
 # | argument | shape |
 # |---|---|
@@ -201,7 +98,7 @@ check("4.4", project_qkv)
 # | `W_k`, `W_v` | `(d_m, d_k)`, `(d_m, d_v)` |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
 #
-# In most cases of the check the lengths differ, and the sizes too. Example: with a memory of one token every weight is 1, and every output is that token's value, whatever `x` is.
+# In most cases of the check the lengths differ, and so do `d_k` and `d_v`. Example: `x = [[[1.]]]`, `memory = [[[1.], [0.]]]`, `W_q = [[1., 1., 1., 1.]]`, `W_k = [[2.1972, 0., 0., 0.]]`, `W_v = [[4., 2.]]` give the weights `[[[0.75, 0.25]]]` and the output `[[[3., 1.5]]]`.
 
 # %% tags=["exercise"]
 def cross_attention(x, memory, W_q, W_k, W_v):
@@ -213,7 +110,7 @@ def cross_attention(x, memory, W_q, W_k, W_v):
 
 
 # %% tags=["check"]
-check("4.5", cross_attention)
+check("4.2", cross_attention)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
@@ -228,15 +125,58 @@ check("4.5", cross_attention)
 #
 # 1. queries: project the asking sequence
 # 2. keys and values: project the other one, with a matrix for each
-# 3. 4.2 with the three results
+# 3. 4.1 with the three results
 # </details>
 
 # %% [markdown]
-# ### 4.6 · Find the bug
-# 3 points · difficulty 2 of 5 · 10 minutes
+# ### 4.3 · Matrices that make the weights you want
+# 4 points · difficulty 4 of 5 · 20 minutes
 #
-# The layer below runs, its shapes are right, and it even trains. Its last step is PyTorch's own function, which is allowed in this exercise and not to blame. Yet something is wrong. The values are added up linearly: if `v_proj` gives values
-# twice as large, then the output must be twice as large. Run the cell, find out what the layer does instead, and write a mended version below.
+# Now the other way round. You get the tokens and a table of weights, and you look for two matrices with which self-attention makes exactly this table. Write `projections_for(x, wanted)`.
+#
+# | argument | shape |
+# |---|---|
+# | `x` | `(L, d_model)`, with `L <= d_model`; its rows are linearly independent |
+# | `wanted` | `(L, L)`: all entries positive, each row sums to 1 |
+# | returns `W_q`, `W_k` | `(d_model, d_k)` each, for a `d_k` of your choice |
+#
+# There are many right answers. The check takes your two matrices, computes the weights of `x` attending to itself, with the scores divided by the root of *your* `d_k`, and compares them with `wanted`.
+#
+# Example: `x = [[1., 1.], [0., 2.]]` and `wanted = [[0.75, 0.25], [0.5, 0.5]]`. One right answer has `d_k = 1`: `W_q = [[1.0986], [0.]]` and `W_k = [[1.], [0.]]` make the queries 1.0986 and 0 and the keys 1 and 0, so the scores are `[[1.0986, 0.], [0., 0.]]`. (With zeros added to `W_q` and `W_k` up to `d_k = 4`, the same numbers would give
+# the weights 0.63 and 0.37 in the first row.) For most tables one column won't do.
+
+# %% tags=["exercise"]
+def projections_for(x, wanted):
+    # BEGIN SOLUTION
+    L = len(x)
+    undo = torch.linalg.pinv(x)  # (d_model, L): x @ undo is the identity
+    scores = wanted.log() * L**0.5  # (L, L), before the division by the root of d_k = L
+    return undo @ scores, undo  # queries x @ W_q = scores, keys x @ W_k = identity
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("4.3", projections_for)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Which scores have `wanted` as their softmax? What undoes an exponential?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Suppose the keys `x @ W_k` were the identity matrix. What would the queries have to be, before the division by the root of `d_k`? And how large is `d_k` then?
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# `torch.linalg.pinv(x)`, of shape `(d_model, L)`, is a matrix with `x @ torch.linalg.pinv(x)` equal to the identity. (`torch.linalg.inv` is for square matrices only.)
+# </details>
+
+# %% [markdown]
+# ### 4.4 · Find the bug
+# 3 points · difficulty 3 of 5 · 10 minutes
+#
+# The author of this layer compared it with PyTorch before publishing it. The test passes, and still something is wrong: a colleague who used the layer with other sizes found that its weights are too even, or too sharp. Find sizes with which you can see it, then the line, and write a mended version below. PyTorch's own function shows you whether a layer is right, but your answer may not call it.
 
 # %%
 class BrokenSelfAttention(nn.Module):
@@ -247,22 +187,25 @@ class BrokenSelfAttention(nn.Module):
         self.v_proj = nn.Linear(d_model, d_v)
 
     def forward(self, x):
-        query, key, value = self.q_proj(x), self.k_proj(x), self.k_proj(x)  # (B, L, d_k), (B, L, d_k), (B, L, d_v)
-        return F.scaled_dot_product_attention(query, key, value)  # (B, L, d_v)
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        B, L, d = value.shape
+        scores = torch.einsum("bid,bjd->bij", query, key)  # (B, L, L)
+        weights = torch.softmax(scores / d**0.5, dim=-1)  # (B, L, L)
+        return torch.einsum("bij,bjv->biv", weights, value)  # (B, L, d_v)
+
+# %%
+def agrees_with_pytorch(layer, x):
+    query, key, value = layer.q_proj(x), layer.k_proj(x), layer.v_proj(x)
+    right = F.scaled_dot_product_attention(query, key, value)
+    return torch.allclose(layer(x), right, atol=1e-6)
 
 
 torch.manual_seed(0)
-layer, x = BrokenSelfAttention(6, 4, 4), torch.randn(1, 3, 6)
-with torch.no_grad():
-    before = layer(x)
-    layer.v_proj.weight.mul_(2)
-    layer.v_proj.bias.mul_(2)
-    after = layer(x)
-print(f"v_proj doubled: output times {(after / before).mean():.2f}, should be times 2.00")
+layer, x = BrokenSelfAttention(16, 16, 16), torch.randn(2, 5, 16)
+print("agrees with PyTorch:", agrees_with_pytorch(layer, x))
 
 # %% [markdown]
-# Write the `forward` of `SelfAttention` so that it is right for all sizes: `(B, L, d_model)` gives `(B, L, d_v)`. Leave the constructor and its three names as they are: the check puts its own numbers into the three layers, and it looks at the output and at the
-# gradients that reach the three layers.
+# Write the `forward` of `SelfAttention` so that it's right for all sizes: `(B, L, d_model)` gives `(B, L, d_v)`. Leave the constructor and its three names as they are. The check puts its own numbers into the three layers, and looks at the output and at the gradients that reach the three layers.
 
 # %% tags=["exercise"]
 class SelfAttention(nn.Module):
@@ -274,63 +217,266 @@ class SelfAttention(nn.Module):
 
     def forward(self, x):
         # BEGIN SOLUTION
-        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)  # (B, L, d_k), (B, L, d_k), (B, L, d_v)
-        return F.scaled_dot_product_attention(query, key, value)  # (B, L, d_v)
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return attention(query, key, value)[0]  # (B, L, d_v)
         # END SOLUTION
 
 
 # %% tags=["check"]
-check("4.6", SelfAttention)
+check("4.4", SelfAttention)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Which of the three layers does the output not feel at all? Set the weights of each to zero, one after the other, and see.
+# The test uses one size for everything. What does `agrees_with_pytorch` say of `BrokenSelfAttention(16, 8, 16)`? And of `(16, 16, 8)`, and `(8, 16, 16)`?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Try `BrokenSelfAttention(6, 4, 5)`: how large is a row of its output, and how large should it be?
+# A score is a sum over the entries of two vectors. Which two? Whose size is `d`?
 # </details>
 
 # %% [markdown]
-# ### 4.7 · Two tokens change places
-# 1 point · difficulty 2 of 5 · 2 minutes
+# ### 4.5 · Attention in blocks
+# 5 points · difficulty 4 of 5 · 25 minutes
 #
-# The tokens at places 2 and 5 of a sequence are exchanged, before self-attention without positions and without a mask. What happens to its output?
+# The keys and values of a very long sequence come in blocks, as from a file, and they can be read **once**, from front to back. Write `attention_in_blocks(query, blocks)`: the same output as `attention(query, key, value)` with all blocks joined, but never more in memory than one block needs.
 #
-# - **a.** Nothing: the output stays as it was, row by row.
-# - **b.** Rows 2 and 5 of the output are exchanged, and all other rows stay as they were.
-# - **c.** All rows change, since every token now sees another order.
-# - **d.** Rows 2 and 5 get new values that appeared in no row before.
+# | argument | shape |
+# |---|---|
+# | `query` | `(B, L_q, d_k)` |
+# | `blocks` | an iterable of pairs `(key, value)`, of shapes `(B, l, d_k)` and `(B, l, d_v)`; `l` may differ from block to block |
+# | returns `output` | `(B, L_q, d_v)` |
+#
+# Go through it with `for key, value in blocks:`. You can't ask for its length, and a second loop over it finds nothing. The check adds up all tensors that you hold at the same time, and what you hold must not grow with the number of blocks: no list of scores, no joined keys. In some cases scores lie above 1000 or below -1000.
+#
+# Example: `query = [[[1.]]]`, a first block with `key = [[[0.], [1.0986]]]` and `value = [[[4.], [8.]]]`, a second with `key = [[[2.4849]]]` and `value = [[[16.]]]`. The weights of the three keys are `1/16`, `3/16` and `12/16`, so the output is `[[[13.75]]]`. (The mean of both blocks' outputs would be 11.5.)
+
+# %% tags=["exercise"]
+def attention_in_blocks(query, blocks):
+    # BEGIN SOLUTION
+    highest, total, output = -math.inf, 0.0, 0.0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, L_q, l)
+        largest = scores.amax(-1, keepdim=True).clamp(min=highest)  # (B, L_q, 1)
+        shrink = (highest - largest).exp()  # (B, L_q, 1), 0 at the first block
+        powers = (scores - largest).exp()  # (B, L_q, l)
+        total = total * shrink + powers.sum(-1, keepdim=True)  # (B, L_q, 1)
+        output = output * shrink + powers @ value  # (B, L_q, d_v)
+        highest = largest
+    return output / total
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("4.5", attention_in_blocks)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# What did the lesson keep for its one query: which three numbers? Here there are `B` times `L_q` queries. What shape has each of the three?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# If a block raises the maximum from 2 to 5, everything you have added up so far is too large by a factor of $e^3$. What about the first block, where there is no maximum yet? (`torch.exp(torch.tensor(-math.inf))` is 0.)
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. start: maximum minus infinity, sum 0, output 0
+# 2. for each block: scores; the new maximum of each query, old ones included; the factor by which the old sum and output shrink
+# 3. exponentials relative to the new maximum; add them to the sum, add their products with the values to the output
+# 4. at the end, divide once
+# </details>
+
+# %% [markdown]
+# ### 4.6 · Open experiment: scale and width
+# 3 points · difficulty 3 of 5 · 20 minutes
+#
+# Six players look for the card of the next name, as in section 4.4 of the lesson. Which scale can learn this, at which width? Before you run anything, write down your guess for each of the three scales: will it work at $d_k = 8$, at 64, at 512?
+#
+# The next three cells hold the game, the model and the training. `share_right(d_k, divisor)` trains five models side by side, from five starting points, whose scores are divided by `divisor`. It hands back a list of five shares of right answers on new games. (Always saying the commonest card gives about 0.47.)
+
+# %%
+NAMES, CARDS, SEEDS = 6, 4, 5
+
+
+def deal(B, rng):
+    """B games for each of five models: names, cards, and the card to be said."""
+    names = torch.rand(SEEDS, B, NAMES, generator=rng).argsort(-1)  # (S, B, L)
+    cards = torch.randint(CARDS, names.shape, generator=rng)  # (S, B, L)
+    seat = names.argsort(-1)  # (S, B, NAMES): where each name sits
+    wanted = cards.gather(-1, seat.gather(-1, (names + 1) % NAMES))  # (S, B, L)
+    return names, cards, wanted
+
+# %%
+class Players(nn.Module):
+    def __init__(self, d_k, divisor, d=16):
+        super().__init__()
+        rng, self.divisor = torch.Generator().manual_seed(0), divisor
+        shapes = (NAMES, d), (CARDS, d), (d, d_k), (d, d_k), (d, d), (d, CARDS)
+        parts = [torch.randn(SEEDS, 1, *shape, generator=rng) for shape in shapes]
+        self.name, self.card = (part / 2**0.5 for part in parts[:2])  # not learned
+        self.W = nn.ParameterList([part / d**0.5 for part in parts[2:]])
+
+    def forward(self, names, cards):
+        who, what = F.one_hot(names, NAMES).float(), F.one_hot(cards, CARDS).float()
+        x = who @ self.name + what @ self.card  # (S, B, L, d_model)
+        q, k, v = (x @ W for W in self.W[:3])
+        mixed = F.scaled_dot_product_attention(q, k, v, scale=1 / self.divisor)
+        return mixed @ self.W[3]  # (S, B, L, CARDS)
+
+# %%
+def share_right(d_k, divisor, steps=300, rate=0.7):
+    rng, model = torch.Generator().manual_seed(1), Players(d_k, divisor)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    said = f"d_k {d_k}, divided by {divisor:.3g}"
+    for _ in tqdm(range(steps), desc=said, mininterval=1, file=sys.stdout):
+        names, cards, wanted = deal(16, rng)
+        logits = model(names, cards).flatten(0, 2)  # (S * B * L, CARDS)
+        loss = SEEDS * F.cross_entropy(logits, wanted.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    names, cards, wanted = deal(500, rng)  # new games
+    with torch.no_grad():
+        right = model(names, cards).argmax(-1) == wanted  # (S, B, L)
+    return right.float().mean((1, 2)).tolist()
+
+# %% [markdown]
+# Fill the dict `scale_results`, with one list of five shares for each width and scale. The whole takes about ten seconds.
+#
+# | entry | what it is |
+# |---|---|
+# | `scale_results[d_k, scale]` | five shares, for `d_k` 8, 64 and 512 and `scale` `"none"`, `"root"` ($\sqrt{d_k}$) and `"d_k"`: nine entries, such as `scale_results[8, "root"]` |
+# | `scale_results["none fails at"]` | the smallest of the three widths at which not all five seeds of `"none"` reach 0.99; `None` if they always do |
+# | `scale_results["root fails at"]` | the same for `"root"` |
+# | `scale_results["d_k fails at"]` | the same for `"d_k"` |
+#
+# Read the last three off *your* numbers, by eye or by code. The check judges them by your table, not by ours. Then compare with your guess: which of the three surprised you, and does the figure of section 4.5 explain it?
+
+# %% tags=["exercise", "nbval-ignore-output"]
+scale_results = {}
+# BEGIN SOLUTION
+widths = (8, 64, 512)
+divisors = {"none": lambda d: 1.0, "root": lambda d: d**0.5, "d_k": float}
+for scale, divisor in divisors.items():
+    for d_k in widths:
+        scale_results[d_k, scale] = share_right(d_k, divisor(d_k))
+    failing = [d_k for d_k in widths if min(scale_results[d_k, scale]) < 0.99]
+    scale_results[f"{scale} fails at"] = failing[0] if failing else None
+# END SOLUTION
+
+# %% tags=["check"]
+check("4.6", scale_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Two loops, over widths and scales, and one call inside. The divisor of `"none"` is 1.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `min(scale_results[512, "none"])` is the worst of the five seeds. For each scale, go through the widths from the smallest on, and stop at the first one where that is below 0.99.
+# </details>
+
+# %% tags=["solution", "nbval-ignore-output"]
+worst = {}
+for scale in divisors:
+    worst[scale] = torch.tensor([min(scale_results[d_k, scale]) for d_k in widths])
+x, names = torch.tensor(widths), {"xlabel": "d_k (log scale)", "ylabel": "worst of five seeds"}
+ax = plotting.curves(x, worst, **names, ax=plotting.new_axes(5.6, 3.4))
+ax.set_xscale("log", base=2)
+plotting.show(ax, "The worst of five seeds against d_k: only with the root does it stay at 1.")
+
+# %% [markdown]
+# ### 4.7 · One matrix for two roles
+# 1 point · difficulty 3 of 5 · 8 minutes
+#
+# A layer uses the same matrix for queries and keys, $W_q = W_k$. One of these tables holds scores (before the scale and the softmax) that it can have made of two tokens. Which one? Symmetry alone doesn't decide it: think of what stands on the diagonal.
+#
+# - **a.** $\begin{pmatrix} 1 & 2 \\ 2 & 1 \end{pmatrix}$
+# - **b.** $\begin{pmatrix} 4 & 1 \\ -1 & 4 \end{pmatrix}$
+# - **c.** $\begin{pmatrix} 4 & -2 \\ -2 & 1 \end{pmatrix}$
+# - **d.** $\begin{pmatrix} -1 & 0 \\ 0 & -1 \end{pmatrix}$
 
 # %% tags=["quiz"]
 quiz_4_7 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_4_7 = "b"
+quiz_4_7 = "c"
 # END SOLUTION
 
 # %% tags=["check"]
 check("4.7", quiz_4_7)
 
 # %% [markdown]
-# ### 4.8 · Four times as long
-# 1 point · difficulty 1 of 5 · 2 minutes
+# ### 4.8 · A key projection that starts at zero
+# 1 point · difficulty 3 of 5 · 8 minutes
 #
-# A text of 1000 tokens needs a certain memory for the weights of one self-attention. How much do the weights of a text of 4000 tokens need?
+# In a cross-attention $W_k$ is all zeros, while $W_q$, $W_v$ and the tokens are random. Some loss is computed from the output. Which of the three matrices get a gradient that isn't zero? Measure it with your own 4.2 if you like: `requires_grad_()`, a sum of squares of the output, `backward()`.
 #
-# - **a.** The same: the weights of each query sum to 1 in both.
-# - **b.** Twice as much.
-# - **c.** Four times as much.
-# - **d.** Sixteen times as much.
+# - **a.** $W_v$ alone, since with equal weights nothing depends on the scores.
+# - **b.** $W_k$ and $W_v$.
+# - **c.** $W_q$ and $W_v$.
+# - **d.** All three.
 
 # %% tags=["quiz"]
 quiz_4_8 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_4_8 = "d"
+quiz_4_8 = "b"
 # END SOLUTION
 
 # %% tags=["check"]
 check("4.8", quiz_4_8)
+
+# %% [markdown]
+# ## Payoff: your attention pronounces your name
+#
+# Here your 4.5 takes the place of the attention in lesson 03's speller. The speller has additive scores, and there is a trick to hand them to a dot product: the query is 1, and the keys *are* the scores. A second trick shows where it looked, although blocks hand back no weights: beside each letter's value stands a row of the identity
+# matrix, so the output holds the weights themselves. The letters come two at a time. Put your own name in.
+
+# %%
+class InBlocks(nn.Module):
+    """Your attention_in_blocks around the speller's own scores."""
+
+    def __init__(self, old):
+        super().__init__()
+        self.old = old
+
+    def forward(self, query, key, value, mask=None):
+        asked = self.old.q_proj(query) + self.old.k_proj(key)  # (1, 1, d) + (1, L_k, d)
+        scores = self.old.v_proj(torch.tanh(asked))  # (1, L_k, 1), as keys of size 1
+        identity = torch.eye(value.shape[1])[None]  # (1, L_k, L_k)
+        both = torch.cat((value, identity), dim=-1)  # (1, L_k, d_v + L_k)
+        pairs = zip(scores.split(2, dim=1), both.split(2, dim=1), strict=True)
+        output = attention_in_blocks(torch.ones(1, 1, 1), pairs)  # (1, 1, d_v + L_k)
+        return output[..., : value.shape[-1]], output[..., value.shape[-1] :]
+# %%
+def speak(model, name):
+    """The sounds, and where each one looked."""
+    state = model.start_decoding(SPELLING.batch([name]))
+    token, sounds, rows = torch.tensor([START_ID]), [], []
+    while token.item() != END_ID and len(sounds) < 30:
+        log_probs, state = model.decode_step(state, token)
+        token = log_probs.argmax(-1)
+        sounds.append(SOUNDS.symbols[token.item()])
+        rows.append(state.weights[0])
+    return sounds, torch.stack(rows)
+
+# %%
+my_name = "alexandra"  # small letters a to z
+
+speller = zoo.load("recurrent_attention").eval().requires_grad_(False)
+before = speak(speller, my_name)
+speller.attention = InBlocks(speller.attention)
+try:
+    sounds, rows = speak(speller, my_name)
+except NotImplementedError:
+    print("Still missing: your answer to 4.5. Then run this cell again.")
+else:
+    same = sounds == before[0] and torch.allclose(rows, before[1], atol=1e-5)
+    print("same sounds, same weights as before:", same)
+    title = " ".join(sounds[:-1])
+    ax = plotting.attention_heatmap(rows, sounds, list(my_name), title=title)
+    plotting.show(ax, f"Your attention in blocks aligns {my_name} with its sounds.")
 
 # %% [markdown]
 # {{next_steps}}

@@ -9,20 +9,28 @@
 # %% [markdown]
 # # 05 · Masking: exercises
 #
-# Ten exercises, 24 points. At the end you have written every mask this course needs, an attention that survives any of them, and a detector that tells whether a model can see the future.
+# Nine exercises, 29 points. At the end you have written every mask this course needs, a softmax that survives any of them, and a detector that reads off who sees whom in a model that you can't look into.
 #
-# {{colab_link}} · about 75 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# what your answer did. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check.
 #
 # In all exercises masks are boolean, and True means **may attend**. All numbers that you are given are finite, and no answer may change its arguments. Where the course's
-# own masks and attention do what you are asked to write, they are off limits, except in 5.8.
+# own masks and attention do what you are asked to write, they are off limits, except in 5.8; so is PyTorch's `causal_lower_right`.
 
 # %% tags=["setup"]
 import torch
+import torch.nn.functional as F
+from IPython.display import display
+from torch import nn
 
-from course_utils.checks import check
+from course_utils import diagrams, plotting, widgets
+from course_utils.checks import check, failing_case
+from course_utils.zoo.pronunciation import PAD_ID, SOUNDS, SPELLING, START_ID
+from course_utils.zoo.shipped import load
+
+torch.set_num_threads(1)  # the tensors here are small
 
 # %% [markdown]
 # ### 5.1 · A padding mask
@@ -36,7 +44,7 @@ from course_utils.checks import check
 # | `pad_id` | a whole number, not always 0 |
 # | returns | `(B, 1, 1, L_k)`, boolean |
 #
-# Padding usually stands on the right, but not always: judge each token by itself. Example: `padding_mask(torch.tensor([[5, 7, 0]]), 0)` is `[[[[True, True, False]]]]`.
+# Padding usually stands on the right, but not always: judge each token by itself. Example: `padding_mask(torch.tensor([[5, 7, 0], [5, 5, 7]]), 5)` is `[[[[False, True, True]]], [[[False, False, True]]]]`.
 
 # %% tags=["exercise"]
 def padding_mask(tokens, pad_id):
@@ -71,13 +79,13 @@ check("5.1", padding_mask)
 # | `L_k` | number of keys, at least `L_q` |
 # | returns | `(L_q, L_k)`, boolean |
 #
-# Example: `causal_mask(2, 3)` is `[[True, True, False], [True, True, True]]`.
+# Example: `causal_mask(2, 4)` is `[[True, True, True, False], [True, True, True, True]]`.
 
 # %% tags=["exercise"]
 def causal_mask(L_q, L_k):
     # BEGIN SOLUTION
     positions = torch.arange(L_k - L_q, L_k)  # (L_q,), where the queries stand
-    return torch.arange(L_k) <= positions[:, None]  # (L_k,) against (L_q, 1) -> (L_q, L_k)
+    return torch.arange(L_k) <= positions[:, None]  # (L_q, L_k)
     # END SOLUTION
 
 
@@ -101,91 +109,100 @@ check("5.2", causal_mask)
 # </details>
 
 # %% [markdown]
-# ### 5.3 · Masked attention
-# 3 points · difficulty 2 of 5 · 10 minutes
+# ### 5.3 · Packed documents
+# 4 points · difficulty 3 of 5 · 15 minutes
 #
-# Write `masked_attention(query, key, value, mask)`: scaled dot-product attention in which a hidden key gets weight 0 and each row still sums to 1.
+# Several short documents share one row. Write `packed(document)`: the mask that keeps them apart, and each token's position in its *own* document, which is what a model must be told in the place of the position in the row.
+#
+# A token sees itself and the earlier tokens of its own document, nothing else. Documents are numbered from 1, in any order; the tokens of one stand side by side, and a number doesn't come back later in the row. 0 is padding: nobody sees it, and it sees nothing.
 #
 # | argument | shape |
 # |---|---|
-# | `query` | `(B, L_q, d_k)` |
-# | `key` | `(B, L_k, d_k)` |
-# | `value` | `(B, L_k, d_v)` |
-# | `mask` | boolean, broadcasts to `(B, L_q, L_k)`; every row allows something |
-# | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)`, in the dtype of the query |
+# | `document` | `(B, L)`, whole numbers: which document each token belongs to, 0 for padding |
+# | returns `mask`, `positions` | `(B, 1, L, L)`, boolean; `(B, L)`, whole numbers (`torch.int64`), 0 where there is padding |
 #
-# One case of the check is in half precision (`float16`), in one all scores are near -100000, and in one the hidden scores lie far above all others. Gradients must flow through your answer: use torch operations from first to last. Example: a query of zeros, values `[[[10.], [20.], [90.]]]` and the mask `[[True, True, False]]` give the output `[[[15.]]]`. PyTorch's ready-made function and the course's are off
-# limits; `torch.softmax` is allowed.
+# Example: `packed(torch.tensor([[2, 2, 1, 0]]))` gives the mask `[[[[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]]]` (as True and False) and the positions `[[0, 1, 0, 0]]`.
 
 # %% tags=["exercise"]
-def masked_attention(query, key, value, mask):
+def packed(document):
     # BEGIN SOLUTION
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, L_q, L_k)
-    scores = scores.masked_fill(~mask, float("-inf"))  # hidden keys: exp(-inf) is 0
-    weights = torch.softmax(scores, dim=-1)  # (B, L_q, L_k), each row sums to 1
-    return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
+    places = torch.arange(document.shape[1])  # (L,)
+    same = document[:, :, None] == document[:, None, :]  # (B, L_q, L_k)
+    real = (document != 0)[:, None, :]  # (B, 1, L_k)
+    mask = same & real & (places <= places[:, None])  # (B, L_q, L_k)
+    before = mask.sum(dim=-1) - 1  # (B, L), how many tokens of the document came before
+    positions = before.clamp(min=0)  # (B, L)
+    return mask[:, None], positions
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("5.3", masked_attention)
+check("5.3", packed)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Begin with your attention of lesson 04. The mask acts between the scores and the softmax.
+# Three things must hold for a key: same document, not later, no padding. Write each as a table of booleans, with the axes in the same order, then join them.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `masked_fill(where, number)` fills where its first argument is True. Your mask is True where nothing is to be filled.
+# A column of document numbers against a row of them compares all pairs. With a batch in front, the column is `(B, L, 1)` and the row `(B, 1, L)`. Two tokens of padding have the same number as well.
 # </details>
-# <details><summary>Hint 3</summary>
+# <details><summary>Hint 3: pseudocode</summary>
 #
-# `torch.finfo(torch.float16).min` is not very small. Which fill value exists in every floating-point type, and has the exponential 0?
+# 1. same: is the query's document the key's? past: is the key's place at most the query's? real: is the key's document not 0?
+# 2. mask: all three, with an axis of size 1 for the heads
+# 3. position: how many keys a token sees, without itself; padding sees none, so mind that this doesn't fall below 0
 # </details>
 
 # %% [markdown]
-# ### 5.4 · Combine masks
-# 2 points · difficulty 2 of 5 · 5 minutes
+# ### 5.4 · A prefix
+# 3 points · difficulty 3 of 5 · 10 minutes
 #
-# Write `combine_masks(*masks)`: a key may be seen if **all** masks allow it. An entry that is `None` means "no mask from this side". If nothing but `None` is given, or nothing at all, return `None`.
+# The first tokens of each row were given (a question, say), the others are predicted. Write `prefix_mask(prefix, L)`: tokens of the prefix see the whole prefix, both ways; every other token sees the prefix and what stands before it, itself included. The prefixes of a batch aren't equally long.
 #
 # | argument | shape |
 # |---|---|
-# | `masks` | any number of boolean tensors whose shapes broadcast together, or `None` |
-# | returns | boolean, the broadcast shape; or `None` |
+# | `prefix` | `(B,)`, whole numbers from 0 to `L`: how many tokens were given |
+# | `L` | a whole number, how many tokens a row has |
+# | returns | `(B, 1, L, L)`, boolean |
 #
-# Example: shapes `(2, 1, 1, 7)` and `(1, 1, 5, 7)` give `(2, 1, 5, 7)`. The masks that are handed in must stay as they are; a mask that is alone may be handed back itself.
+# Example: `prefix_mask(torch.tensor([2, 0]), 3)` is `[[[[1, 1, 0], [1, 1, 0], [1, 1, 1]]], [[[1, 0, 0], [1, 1, 0], [1, 1, 1]]]]` (as True and False).
 
 # %% tags=["exercise"]
-def combine_masks(*masks):
+def prefix_mask(prefix, L):
     # BEGIN SOLUTION
-    combined = None
-    for mask in masks:
-        if mask is not None:
-            combined = mask if combined is None else combined & mask  # the shapes broadcast
-    return combined
+    places = torch.arange(L)  # (L,)
+    causal = places <= places[:, None]  # (L_q, L_k)
+    given = places < prefix[:, None]  # (L_k,) against (B, 1) -> (B, L_k)
+    return causal | given[:, None, None, :]  # (B, 1, L_q, L_k)
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("5.4", combine_masks)
+check("5.4", prefix_mask)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# With True = may attend, two conditions must both hold. Which of `&`, `|`, `^` says that?
+# There are two reasons why a key may be seen. Which of `&` and `|` joins reasons?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `a &= b` writes into `a`, which belongs to somebody else, and `a` cannot grow to a broadcast shape. Make a new tensor instead.
+# Whether a key belongs to the prefix is a property of the key and of the item, not of the query: one boolean for each, `(B, L)`. Where do these two axes belong in `(B, H, L_q, L_k)`?
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. past: is the key's place at most the query's? (a table of places against places)
+# 2. given: is the key's place below this item's prefix? (a table of items against places)
+# 3. give both four axes, and allow what either allows
 # </details>
 
 # %% [markdown]
 # ### 5.5 · Rows in which everything is masked
 # 4 points · difficulty 4 of 5 · 15 minutes
 #
-# Write `masked_softmax(scores, mask)`: a softmax over the last axis in which hidden keys get weight 0. A row in which **everything** is hidden gets zeros. And its gradient must be finite: the check takes the gradient of
+# Write `masked_softmax(scores, mask)`: a softmax over the last axis in which hidden keys get weight 0. A row in which **everything** is hidden gets zeros. Its gradient must be finite, too: the check takes the gradient of
 # a sum of your weights, each times a factor, with respect to the scores. It must be 0 wherever a key is hidden.
 #
 # | argument | shape |
@@ -201,8 +218,9 @@ def masked_softmax(scores, mask):
     # BEGIN SOLUTION
     open_rows = mask.any(dim=-1, keepdim=True)  # (..., L_q, 1)
     filled = scores.masked_fill(~mask, float("-inf"))  # hidden keys
-    filled = filled.masked_fill(~open_rows, 0.0)  # a row of nothing but -inf would give 0 / 0
-    return torch.softmax(filled, dim=-1).masked_fill(~mask, 0.0)  # and its uniform weights are taken back
+    filled = filled.masked_fill(~open_rows, 0.0)  # a row of -inf would give 0 / 0
+    weights = torch.softmax(filled, dim=-1)  # uniform in such rows
+    return weights.masked_fill(~mask, 0.0)  # and taken back
     # END SOLUTION
 
 
@@ -238,12 +256,13 @@ check("5.5", masked_softmax)
 # | `window` | how many keys a query sees at most, at least 1 |
 # | returns | `(L_q, L_k)`, boolean |
 #
-# Example: `sliding_window_mask(3, 3, 2)` is `[[True, False, False], [True, True, False], [False, True, True]]`.
+# Example: `sliding_window_mask(2, 4, 2)` is `[[False, True, True, False], [False, False, True, True]]`.
 
 # %% tags=["exercise"]
 def sliding_window_mask(L_q, L_k, window):
     # BEGIN SOLUTION
-    behind = torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)  # (L_q, L_k), how far key j lies behind query i
+    queries, keys = torch.arange(L_k - L_q, L_k), torch.arange(L_k)  # where they stand
+    behind = queries[:, None] - keys  # (L_q, L_k), how far key j lies behind query i
     return (behind >= 0) & (behind < window)  # (L_q, L_k)
     # END SOLUTION
 
@@ -262,60 +281,60 @@ check("5.6", sliding_window_mask)
 # </details>
 
 # %% [markdown]
-# ### 5.7 · Write the leak detector
-# 4 points · difficulty 4 of 5 · 15 minutes
+# ### 5.7 · Who sees whom?
+# 5 points · difficulty 4 of 5 · 20 minutes
 #
-# Write `leaks(attend, x)`. You are given a function `attend` that turns `x` into outputs of the same length, and you do not know what is inside. Return `True` if the output at **any** position depends on
-# the input at a **later** position, and `False` if it does not.
+# Write `sees(attend, x)`. You are given a function `attend` that turns `x` into outputs of the same length, and you don't know what is inside. Return the table of who sees whom: row `i`, column `j` is True if output `i` depends on input `j` **in any item of the batch and through any entry**, and False if it does not. A leak is a True above the diagonal.
 #
 # | argument | shape |
 # |---|---|
-# | `attend` | a function, `(B, L, d)` to `(B, L, d)`, for the `B` and `d` of `x` and any `L`; it gives the same output each time, and gradients flow through it |
-# | `x` | `(B, L, d)`, with `L` at least 3; leave it as it is |
-# | returns | `True` or `False` |
+# | `attend` | a function, `(B, L, d)` to `(B, L, d)`, for the `B`, `L` and `d` of `x`; it gives the same output each time, and gradients flow through it |
+# | `x` | `(B, L, d)`, float32 or float64, not asking for gradients; leave it as it is |
+# | returns | `(L, L)`, boolean |
 #
-# Example: a function that adds up all positions so far, `lambda x: x.cumsum(1)`, does not leak. One that subtracts the mean over all positions does. In the check some functions leak at a single pair of positions, some in a single item of
-# the batch or through a single entry of the vectors, and some faintly: an output moves by a few ten-thousandths, while rounding stays below a millionth. Opposite changes may cancel in a sum, and lengths may stay as they are. Some normalize each token first: they look at its entries in relation to one another, and do not
-# notice if all of them are moved, or stretched, by the same number. A check that fails names the function by what it does.
+# Example: `sees(lambda x: x.cumsum(1), torch.randn(1, 3, 2))` is `[[True, False, False], [True, True, False], [True, True, True]]`. For `lambda x: x - x.mean(-1, keepdim=True)` it is True on the diagonal alone: each token looks at itself.
+#
+# Some functions in the check have a single pair that sees ahead, some in a single item of the batch. Some see *faintly*: the output moves by about a thousandth, and its gradient is about 0.0001. What isn't seen moves an output by less than a millionth, which is rounding, and has a gradient of 0. Some move two entries of an output by opposite amounts; some normalize their tokens at the end, or at the beginning. Whatever adds up before it compares will miss one of them.
 
 # %% tags=["exercise"]
-def leaks(attend, x):
+def sees(attend, x):
     # BEGIN SOLUTION
-    before = attend(x)  # (B, L, d)
-    for t in range(1, x.shape[1]):
-        changed = x.clone()  # (B, L, d)
-        changed[:, t:] = torch.randn_like(x[:, t:])  # another future, from position t on
-        if not torch.allclose(attend(changed)[:, :t], before[:, :t], atol=1e-6):
-            return True
-    return False
+    x = x.detach().clone().requires_grad_()  # (B, L, d)
+    out = attend(x)  # (B, L, d)
+    factors = torch.randn(out.shape[-1], dtype=out.dtype)  # (d,), so nothing cancels
+    rows = []
+    for i in range(x.shape[1]):
+        number = (out[:, i] @ factors).sum()
+        (gradient,) = torch.autograd.grad(number, x, retain_graph=True)  # (B, L, d)
+        rows.append(gradient.abs().amax(dim=(0, 2)) > 1e-7)  # (L,)
+    return torch.stack(rows)  # (L, L)
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("5.7", leaks)
+check("5.7", sees)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Change the future, compare the past. If a past output moves, it has seen the future.
+# You may ask autograd, or change one input at a time and see which outputs move. By gradient one call of `attend` is enough: a row of the table is the gradient of one output.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# One place to divide past from future is not enough: a leak from position 2 to position 1 shows only if the division lies between them.
+# A gradient needs one number. Section 5.7 of the lesson tried three ways to make one number of an output; one of them told the truth. And when you look at the gradient, take sizes (`abs`) before you reduce.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. note the outputs for `x`
-# 2. for every `t` from 1 to `L - 1`: copy `x`, put random numbers into the copy from `t` on, call `attend` on it
-# 3. if any output before `t` differs from the one you noted, by more than rounding: it leaks
-# 4. if no `t` showed anything: it does not
+# 1. a copy of `x` that asks for gradients; the outputs for it; one random factor for each entry of an output
+# 2. for every position `i`: the gradient, at the copy, of the sum of output `i` times the factors (`retain_graph=True` keeps the graph for the next `i`)
+# 3. for every position `j`: is the largest size in that gradient, over the items and the entries of token `j`, above rounding? That is row `i`
 # </details>
 
 # %% [markdown]
 # ### 5.8 · Find the bug
 # 2 points · difficulty 3 of 5 · 10 minutes
 #
-# The function below is to hide padding. `keep` is True at real tokens. It runs, its weights sum to 1, nothing is NaN. Yet the value of the padding, 900, is found in the output of real tokens. Run the cell, look at the weights, and write a mended version below.
+# The function below is meant to hide padding. `keep` is True at real tokens. It runs, its weights sum to 1, nothing is NaN. Yet the value of the padding, 900, is found in the output of real tokens. Run the cell, look at the weights, and write a mended version below.
 
 # %%
 def attend_broken(query, key, value, keep):
@@ -333,14 +352,15 @@ for row, out in zip(weights[0, 0].tolist(), output.flatten().tolist(), strict=Tr
     print("weights", [f"{w:.2f}" for w in row], f"  output {out:.0f}")
 
 # %% [markdown]
-# Write `attend(query, key, value, keep)` so that it is right for all sizes: `(B, H, L_q, d_k)`, `(B, H, L_k, d_k)`, `(B, H, L_k, d_v)` and `(B, L_k)` give the output `(B, H, L_q, d_v)` and the weights `(B, H, L_q, L_k)`. Each item of the batch has at least one real token, and gradients must flow through your answer.
+# Write `attend(query, key, value, keep)` so that it is right for all sizes: `(B, H, L_q, d_k)`, `(B, H, L_k, d_k)`, `(B, H, L_k, d_v)` and `(B, L_k)` give the output `(B, H, L_q, d_v)` and the weights `(B, H, L_q, L_k)`. Each item of the batch has at least one real token, and gradients must flow through your answer. With the numbers above, all three outputs must lie between 10 and 20.
 
 # %% tags=["exercise"]
 def attend(query, key, value, keep):
     # BEGIN SOLUTION
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, H, L_q, L_k)
     mask = keep.unsqueeze(1).unsqueeze(2)  # (B, 1, 1, L_k): columns, the keys
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)  # (B, H, L_q, L_k)
+    scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)  # (B, H, L_q, L_k)
     return weights @ value, weights  # (B, H, L_q, d_v), (B, H, L_q, L_k)
     # END SOLUTION
 
@@ -363,44 +383,205 @@ check("5.8", attend)
 # </details>
 
 # %% [markdown]
-# ### 5.9 · Whose True is it?
-# 1 point · difficulty 2 of 5 · 2 minutes
+# ### 5.9 · How far does it come, and how much of it? An experiment
+# 4 points · difficulty 3 of 5 · 20 minutes
 #
-# `keep` has shape `(B, L_k)` and is True at real tokens. You call a module of class `nn.MultiheadAttention`. Which argument hides the padding?
-#
-# - **a.** key_padding_mask=keep
-# - **b.** key_padding_mask=~keep
-# - **c.** key_padding_mask=keep.float()
-# - **d.** key_padding_mask=keep[:, None, None, :]
+# Through `n` layers with windows of `w` keys, information comes from up to `n (w - 1)` positions back. These five stacks of windowed attention all reach equally far, with one layer or with sixteen:
 
-# %% tags=["quiz"]
-quiz_5_9 = ""  # your letter between the quotes
-# BEGIN SOLUTION
-quiz_5_9 = "b"
-# END SOLUTION
+# %%
+class Windowed(nn.Module):
+    """One head. No mask: each query is handed its window of keys and no other."""
 
-# %% tags=["check"]
-check("5.9", quiz_5_9)
+    def __init__(self, window, d=32):
+        super().__init__()
+        self.window, self.norm = window, nn.LayerNorm(d)
+        self.to_q, self.to_k, self.to_v, self.to_o = (nn.Linear(d, d) for _ in range(4))
+
+    def forward(self, x):
+        y, before = self.norm(x), (0, 0, self.window - 1, 0)  # (B, L, d)
+        keys = F.pad(self.to_k(y), before).unfold(1, self.window, 1)  # (B, L, d, w)
+        values = F.pad(self.to_v(y), before).unfold(1, self.window, 1)  # (B, L, d, w)
+        scores = self.to_q(y)[:, :, None] @ keys / keys.shape[2] ** 0.5  # (B, L, 1, w)
+        mixed = scores.softmax(dim=-1) @ values.transpose(2, 3)  # (B, L, 1, d)
+        return x + self.to_o(mixed[:, :, 0])  # (B, L, d)
+
+
+# %%
+STACKS = [(17, 1), (9, 2), (5, 4), (3, 8), (2, 16)]  # window, layers
+
+
+def stack(window, layers, seed):
+    torch.manual_seed(seed)
+    return nn.Sequential(*(Windowed(window) for _ in range(layers)))
+
+
+def tokens(seed):
+    rng = torch.Generator().manual_seed(seed)
+    return torch.randn(8, 33, 32, generator=rng)  # (B, L, d)
+
 
 # %% [markdown]
-# ### 5.10 · Zero after the softmax
-# 1 point · difficulty 3 of 5 · 3 minutes
-#
-# Somebody builds causal self-attention by computing the softmax over all positions and then setting the weights of the future to 0. On which tokens does the output at position 0 depend?
-#
-# - **a.** On token 0 only: the other weights are 0.
-# - **b.** On nothing: its row is masked entirely.
-# - **c.** On all tokens: the future is still in the denominator.
-# - **d.** On all tokens, and dividing each row by its sum does not help.
+# **Predict first.** All five reach equally far. Does the same amount arrive through all of them, or does it depend on how wide the windows are and how many layers there are?
 
-# %% tags=["quiz"]
-quiz_5_10 = ""  # your letter between the quotes
+# %%
+choices = ["17 keys, 1 layer", "2 keys, 16 layers", "much the same through all"]
+question = "Through which stack does the least arrive from 5 or more positions back?"
+widgets.predict("5.9", question, choices=choices)
+
+# %% [markdown]
+# **Measure.** For each stack, with the seeds 0 to 4 (for the weights and for the tokens): take the gradient of the **last** output, times random factors, at all inputs. Its *size* at a position is the norm over the `d` entries, averaged over the 8 items. `reach_results[(window, layers)]` is a list of five numbers: the share of all these sizes that lies **5 or more positions back** (the last position is 0 back).
+#
+# **Then read off**, from your own numbers:
+#
+# | entry | what |
+# |---|---|
+# | `reach_results["farthest"]` | how many positions back the farthest input lies whose gradient isn't 0 (look: it is the same in all five stacks) |
+# | `reach_results["least"]` | the stack, as `(window, layers)`, with the smallest mean share |
+# | `reach_results["ratio"]` | the largest mean share divided by the smallest |
+#
+# The check judges your numbers, not your prediction. (These stacks are untrained. Training can change how much arrives, but not how far it can come.)
+
+# %% tags=["exercise"]
+reach_results = {}  # (window, layers) -> five shares, and what you read off
 # BEGIN SOLUTION
-quiz_5_10 = "c"
+farthest = set()
+for window, layers in STACKS:
+    shares = []
+    for seed in range(5):
+        x = tokens(seed).requires_grad_()  # (B, L, d)
+        last = stack(window, layers, seed)(x)[:, -1]  # (B, d)
+        number = (last * torch.randn(last.shape)).sum()
+        (gradient,) = torch.autograd.grad(number, x)  # (B, L, d)
+        sizes = gradient.norm(dim=-1).mean(dim=0).flip(0)  # (L,), by positions back
+        shares.append((sizes[5:].sum() / sizes.sum()).item())
+        farthest.add(int(sizes.nonzero().max()))
+    reach_results[(window, layers)] = shares
+means = {key: sum(row) / 5 for key, row in reach_results.items()}
+reach_results["farthest"] = max(farthest)
+reach_results["least"] = min(means, key=means.get)
+reach_results["ratio"] = max(means.values()) / min(means.values())
 # END SOLUTION
 
 # %% tags=["check"]
-check("5.10", quiz_5_10)
+check("5.9", reach_results)
+
+# %%
+if all(key in reach_results for key in STACKS):
+    ax = plotting.new_axes(6.0, 3.4)
+    for place, key in enumerate(STACKS):
+        percent = [100 * share for share in reach_results[key]]
+        ax.plot([place] * 5, percent, "o", color=plotting.COLORS[0], alpha=0.6)
+    ax.set_xticks(range(5), [f"{w} keys\n{n} layer{'s' * (n > 1)}" for w, n in STACKS])
+    ax.set(ylabel="share from 5 or more back, %", ylim=(0, None))
+    plotting.show(ax, "For each of five stacks that reach equally far, five dots: the "
+        "share of the influence that comes from 5 or more positions back. It is about "
+        "equal for one and two layers, and falls to almost 0 for sixteen.")  # fmt: skip
+else:
+    print("Still missing: the five shares of each stack, exercise 5.9")
+
+# %%
+if all(key in reach_results for key in STACKS):
+    means = {key: sum(reach_results[key]) / 5 for key in STACKS}
+    wide, deep = means[STACKS[0]], means[STACKS[-1]]
+    alike = 0.5 < wide / deep < 2
+    display(widgets.came_out("5.9", choices[2 if alike else int(deep < wide)]))
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# This is one row of 5.7's table, with sizes in the place of True and False. Index 32 is the last position; `flip(0)` makes the index say how far back.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Look at the sizes of the farthest positions themselves, not at rounded ones: a very small number isn't 0.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. for every stack and every seed: the tokens, asking for gradients; the stack; its last output
+# 2. the gradient of the sum of that output times random factors; norms over the entries, mean over the items
+# 3. the share: the sum of the sizes 5 or more back, divided by the sum of all; note also the largest index whose size isn't 0
+# </details>
+
+# %% [markdown]
+# ## What you have built
+#
+# No points, only something to look at. First, your masks on a sentence of your own, each of them put into an attention, and your detector set on that attention. Does it read back what you wrote?
+
+# %%
+# Change it: up to 12 words.
+SENTENCE = "ada wrote notes . babbage built engines".split()
+GIVEN, FIRST = 3, 4  # how long the prefix is, and how many words the first document has
+
+
+def my_masks():
+    L = len(SENTENCE)
+    document = torch.tensor([[1] * FIRST + [2] * (L - FIRST)])  # (B=1, L)
+    mine = {"5.2 causal": causal_mask(L, L), "5.3 packed": packed(document)[0]}
+    mine["5.4 prefix"] = prefix_mask(torch.tensor([GIVEN]), L)
+    return mine | {"5.6 window": sliding_window_mask(L, L, 3)}
+
+
+# %%
+def missing(**attempts):
+    found = []
+    for number, attempt in attempts.items():
+        try:
+            attempt()
+        except NotImplementedError:
+            found.append("5." + number[1:])
+    return found
+
+
+def read_back(mask):
+    rng = torch.Generator().manual_seed(0)
+    x = torch.randn(1, len(SENTENCE), 8, generator=rng)  # (B=1, L, d)
+    mask = mask.reshape(1, len(SENTENCE), -1)  # (1, L, L)
+    return sees(lambda y: F.scaled_dot_product_attention(y, y, y, mask), x)
+
+
+# %%
+two = torch.ones(1, 2).long()
+needed = missing(_2=lambda: causal_mask(2, 2), _3=lambda: packed(two))
+needed += missing(_4=lambda: prefix_mask(two[0], 2))
+needed += missing(_6=lambda: sliding_window_mask(2, 2, 1))
+needed += missing(_7=lambda: sees(torch.tanh, torch.zeros(1, 2, 1)))
+if needed:
+    print("Still missing for this picture:", ", ".join(needed))
+else:
+    plotting.show(diagrams.mask_gallery(SENTENCE, my_masks()))
+    for name, mask in my_masks().items():
+        table = read_back(mask)
+        agrees = torch.equal(table, mask.reshape(table.shape))
+        print(f"{name:11} read back as written: {agrees}", end="   ")
+        print(f"sees ahead: {bool(table.triu(1).any())}")
+
+# %% [markdown]
+# Second, your masks inside a model that can do something: the pronouncer of the lesson. It reads words of unequal length in one batch, with your padding mask. At each step it goes over all the sounds it has said so far, with your causal mask. Put your own name in.
+
+# %%
+@torch.no_grad()
+def say(words):
+    model, source = load("transformer"), SPELLING.batch(words)  # (B, L_k)
+    padding = padding_mask(source, PAD_ID)  # (B, 1, 1, L_k), yours
+    memory = model.encode(source, padding)  # (B, L_k, d_model)
+    sounds = torch.full((len(words), 1), START_ID)  # (B, 1)
+    for step in range(1, 20):
+        past = causal_mask(step, step)[None, None]  # (1, 1, L_t, L_t), yours
+        hidden = model.decode(sounds, memory, memory_mask=padding, target_mask=past)
+        best = model.generator(hidden[:, -1]).argmax(dim=-1)  # (B,)
+        sounds = torch.cat([sounds, best[:, None]], dim=1)  # (B, L_t + 1)
+    return [" ".join(SOUNDS.decode(row)) for row in sounds]
+
+
+# %%
+NAMES = ["ada", "grace", "alexander"]  # letters a to z
+
+needed = missing(_1=lambda: padding_mask(two, 0), _2=lambda: causal_mask(2, 2))
+if needed:
+    print("Still missing for the pronouncer:", ", ".join(needed))
+else:
+    for name, sounds in zip(NAMES, say(NAMES), strict=True):
+        print(f"{name:12} {sounds}")
 
 # %% [markdown]
 # {{next_steps}}

@@ -9,18 +9,26 @@
 # %% [markdown]
 # # 07 · Multi-query and grouped-query attention: exercises
 #
-# Eight exercises, 21 points. At the end you have written a key/value cache, grouped-query attention with a mask, and the conversion of a trained layer to it.
+# Eleven exercises, 35 points. At the end you have written a key/value cache and one that forgets, grouped-query attention with a mask, a layer that writes with a cache, and the conversion of a trained layer.
 #
-# {{colab_link}} · about 70 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 150 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. No answer may change its arguments.
 
 # %% tags=["setup"]
+import math
+
 import torch
 
+from course_utils import plotting, zoo
 from course_utils.checks import check
+from course_utils.datasets.documentation import documentation_split
+from course_utils.datasets.text_windows import encode_text
 from course_utils.masks import causal_mask
+from course_utils.zoo import lookups
+
+torch.set_num_threads(1)  # the tensors of 7.9 are small: more threads would wait
 
 # %% [markdown]
 # ### 7.1 · The size of a cache
@@ -41,10 +49,12 @@ from course_utils.masks import causal_mask
 # Example: 1 layer, 1 sequence, 6 heads of which 3 for keys and values, heads of size 4, 5 positions and 4 bytes per number give 480. Not every argument is needed.
 
 # %% tags=["exercise"]
-def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
+def cache_bytes(
+    num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number
+):
     # BEGIN SOLUTION
-    one_tensor = batch_size * num_kv_heads * length * d_head * bytes_per_number  # the keys of one layer
-    return 2 * num_layers * one_tensor  # keys and values, in every layer
+    keys = batch_size * num_kv_heads * length * d_head * bytes_per_number  # one layer
+    return 2 * num_layers * keys  # keys and values, in every layer
     # END SOLUTION
 
 
@@ -78,15 +88,15 @@ check("7.1", cache_bytes)
 #
 # What comes back may be views or copies. What is kept is the cache's own: whatever happens to `key` and `value` after the call, or in another cache, does not change it. The course's `KVCache` is off limits.
 #
-# Example: a cache with `max_len=4` gets one position, then two. The first update returns shapes with length 1, the second with length 3; a third update with two more raises the error.
+# Example: a cache with `max_len=4` gets the key 2, then the keys 5 and 7 (one head of size 1). The first update returns the keys `[2]`, the second `[2, 5, 7]`, without a fourth that nobody wrote; a third update with two more raises the error, and the length is still 3.
 
 # %% tags=["exercise"]
 class Cache:
     def __init__(self, batch_size, num_kv_heads, max_len, d_head):
         # BEGIN SOLUTION
         self.max_len = max_len
-        self.keys = torch.zeros(batch_size, num_kv_heads, max_len, d_head)  # (B, H_kv, max_len, d_head)
-        self.values = torch.zeros(batch_size, num_kv_heads, max_len, d_head)
+        shape = (batch_size, num_kv_heads, max_len, d_head)
+        self.keys, self.values = torch.zeros(shape), torch.zeros(shape)
         self.length = 0
         # END SOLUTION
 
@@ -94,11 +104,12 @@ class Cache:
         # BEGIN SOLUTION
         end = self.length + key.shape[2]
         if end > self.max_len:
-            raise ValueError(f"{end} positions do not fit into a cache of {self.max_len}")
+            raise ValueError(f"{end} positions do not fit into {self.max_len}")
         self.keys[:, :, self.length : end] = key  # (B, H_kv, L_new, d_head)
         self.values[:, :, self.length : end] = value
         self.length = end
-        return self.keys[:, :, :end], self.values[:, :, :end]  # (B, H_kv, length, d_head)
+        # (B, H_kv, length, d_head)
+        return self.keys[:, :, :end], self.values[:, :, :end]
         # END SOLUTION
 
 
@@ -179,9 +190,10 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     B, L, d_model = x.shape
     d_head = d_model // num_heads
     q = (x @ W_q.T).view(B, L, num_heads, d_head).transpose(1, 2)  # (B, H, L, d_head)
-    k = (x @ W_k.T).view(B, L, num_kv_heads, d_head).transpose(1, 2)  # (B, H_kv, L, d_head)
-    v = (x @ W_v.T).view(B, L, num_kv_heads, d_head).transpose(1, 2)  # (B, H_kv, L, d_head)
-    k, v = (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v))  # (B, H, L, d_head)
+    k = (x @ W_k.T).view(B, L, num_kv_heads, d_head).transpose(1, 2)
+    v = (x @ W_v.T).view(B, L, num_kv_heads, d_head).transpose(1, 2)
+    # (B, H_kv, L, d_head) -> (B, H, L, d_head)
+    k, v = (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v))
     scores = q @ k.transpose(-2, -1) / d_head**0.5  # (B, H, L, L)
     weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)  # (B, H, L, L)
     heads = weights @ v  # (B, H, L, d_head)
@@ -227,8 +239,9 @@ check("7.4", grouped_query_attention)
 def pool_heads(weight, num_heads, num_kv_heads):
     # BEGIN SOLUTION
     d_head, d_in = weight.shape[0] // num_heads, weight.shape[1]
-    heads = weight.view(num_kv_heads, num_heads // num_kv_heads, d_head, d_in)  # (H_kv, H / H_kv, d_head, d_in)
-    return heads.mean(dim=1).reshape(num_kv_heads * d_head, d_in)  # (H_kv * d_head, d_in)
+    # (H_kv, H / H_kv, d_head, d_in)
+    heads = weight.view(num_kv_heads, num_heads // num_kv_heads, d_head, d_in)
+    return heads.mean(dim=1).reshape(num_kv_heads * d_head, d_in)
     # END SOLUTION
 
 
@@ -247,23 +260,24 @@ check("7.5", pool_heads)
 
 # %% [markdown]
 # ### 7.6 · Find the bug
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes
 #
-# The function below attends with heads already split, key/value heads fewer than query heads. All its shapes are right, and a model trained with it even learns. But it is not grouped-query attention: weights
-# trained elsewhere give nonsense with it. In the cell, value head 0 is full of zeros and value head 1 full of ones. Four query heads share them, two by two. Run it, and look at which query head met which value head.
+# The function below repeats nothing: it gives the query heads an axis for their group and lets the product broadcast over it, which is how it should be done. All its shapes are right, and a model trained with it even learns. But weights trained elsewhere give nonsense with it. In the cell, value head 0 is full of zeros and value head 1 full of ones. Four query heads share them, two by two. Run it, and look at which query head met which value head.
 
 # %%
 def grouped_attention_broken(query, key, value, mask):
-    repeats = query.shape[1] // key.shape[1]
-    k = key.repeat(1, repeats, 1, 1)  # (B, H, L_k, d_k)
-    v = value.repeat(1, repeats, 1, 1)  # (B, H, L_k, d_v)
-    scores = query @ k.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, H, L_q, L_k)
-    weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)  # (B, H, L_q, L_k)
-    return weights @ v  # (B, H, L_q, d_v)
+    B, H, L_q, d_k = query.shape
+    H_kv = key.shape[1]
+    q = query.reshape(B, H // H_kv, H_kv, L_q, d_k)
+    scores = q @ key[:, None].transpose(-2, -1) / d_k**0.5
+    weights = scores.masked_fill(~mask[:, None], float("-inf")).softmax(dim=-1)
+    output = weights @ value[:, None]
+    return output.reshape(B, H, L_q, value.shape[-1])
 
 
 rng = torch.Generator().manual_seed(0)
-query, key = torch.randn(1, 4, 3, 2, generator=rng), torch.randn(1, 2, 3, 2, generator=rng)
+query = torch.randn(1, 4, 3, 2, generator=rng)  # (B, H, L_q, d_k)
+key = torch.randn(1, 2, 3, 2, generator=rng)  # (B, H_kv, L_k, d_k)
 value = torch.tensor([0.0, 1.0]).view(1, 2, 1, 1).expand(1, 2, 3, 1)
 met = grouped_attention_broken(query, key, value, causal_mask(3))[0, :, 0, 0]
 print("value head met by query heads 0 to 3:", [round(x) for x in met.tolist()])
@@ -281,12 +295,15 @@ print("value head met by query heads 0 to 3:", [round(x) for x in met.tolist()])
 # %% tags=["exercise"]
 def grouped_attention(query, key, value, mask):
     # BEGIN SOLUTION
-    repeats = query.shape[1] // key.shape[1]
-    k = key.repeat_interleave(repeats, dim=1)  # (B, H, L_k, d_k): 0 0 1 1
-    v = value.repeat_interleave(repeats, dim=1)  # (B, H, L_k, d_v)
-    scores = query @ k.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, H, L_q, L_k)
-    weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)  # (B, H, L_q, L_k)
-    return weights @ v  # (B, H, L_q, d_v)
+    B, H, L_q, d_k = query.shape
+    H_kv = key.shape[1]
+    # neighbors share, so the group is the inner of the two axes
+    q = query.reshape(B, H_kv, H // H_kv, L_q, d_k)
+    scores = q @ key[:, :, None].transpose(-2, -1) / d_k**0.5  # (B, H_kv, G, L_q, L_k)
+    hidden = ~mask[:, :, None]  # (1, 1, 1, L_q, L_k)
+    weights = scores.masked_fill(hidden, float("-inf")).softmax(dim=-1)
+    output = weights @ value[:, :, None]  # (B, H_kv, G, L_q, d_v)
+    return output.reshape(B, H, L_q, value.shape[-1])
     # END SOLUTION
 
 
@@ -296,35 +313,224 @@ check("7.6", grouped_attention)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Query heads 0 and 1 form the first group. Which value head should both have met?
+# Query heads 0 and 1 form the first group. Which value head should both have met, and which did they meet?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Two lines put the shared heads into the wrong order. The rest of the function is right.
+# `reshape` cuts an axis of 4 into 2 times 2. Which of the two new axes tells neighbors apart, the first or the second? The axis of the group must be that one; then everything after it has to follow.
 # </details>
 
 # %% [markdown]
-# ### 7.7 · Why no query is kept
-# 1 point · difficulty 1 of 5 · 2 minutes
+# ### 7.7 · A layer that writes with a cache
+# 5 points · difficulty 4 of 5 · 25 minutes
 #
-# A cache keeps keys and values of all earlier positions. Why are the queries of those positions not kept as well?
+# Write the class `CachedAttention`: causal grouped-query self-attention of one layer that is fed a text piece by piece, and keeps what it needs. Whatever the pieces, its outputs together must be those of the whole text at once.
 #
-# - **a.** Queries are too large to keep.
-# - **b.** Queries change at every step, keys and values do not.
-# - **c.** The queries can be computed back from the keys.
-# - **d.** The query of an old position is never used again.
+# | what | shape, meaning |
+# |---|---|
+# | `CachedAttention(W_q, W_k, W_v, W_o, num_heads, num_kv_heads)` | weights as in 7.4, stored as `nn.Linear` stores them; no biases |
+# | `.step(x_new)` | `x_new`: `(B, L_new, d_model)`, the positions that come next; `L_new` is 1 or more, `B` the same in all steps |
+# | returns | `(B, L_new, d_model)`, the outputs of the new positions |
+#
+# Each new position sees all the positions of earlier steps, itself, and in its own piece those before it. Two layers of the same class must not share anything. Any form of cache will do: your own `Cache` from 7.2 with enough room (the check feeds at most 16 positions), or joined tensors. You may call your own functions from above and `causal_mask(L_q, L_k)`; ready-made attention is off limits, and so are the course's `KVCache`, `split_heads`, `merge_heads` and `repeat_kv`. All numbers are float32, and no gradients are asked for.
+#
+# Example: with all four weights the number 1 (`d_model = 1`, one head), the steps `[[[1.]]]` and `[[[2.], [0.]]]` give `[[[1.]]]` and `[[[1.8808], [1.]]]`: the 2 weighs the keys 1 and 2 by 0.1192 and 0.8808, and the 0 finds all three keys alike.
 
-# %% tags=["quiz"]
-quiz_7_7 = ""  # your letter between the quotes
+# %% tags=["exercise"]
+class CachedAttention:
+    def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
+        # BEGIN SOLUTION
+        self.weights = W_q, W_k, W_v, W_o
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        self.keys = self.values = None
+        # END SOLUTION
+
+    def step(self, x_new):
+        # BEGIN SOLUTION
+        W_q, W_k, W_v, W_o = self.weights
+        B, L_new, d_model = x_new.shape
+        d_head = d_model // self.num_heads
+
+        def heads(W, count):
+            return (x_new @ W.T).view(B, L_new, count, d_head).transpose(1, 2)
+
+        q = heads(W_q, self.num_heads)  # (B, H, L_new, d_head)
+        k, v = heads(W_k, self.num_kv_heads), heads(W_v, self.num_kv_heads)
+        if self.keys is not None:
+            k, v = torch.cat([self.keys, k], dim=2), torch.cat([self.values, v], dim=2)
+        self.keys, self.values = k, v  # (B, H_kv, L_all, d_head)
+        mask = causal_mask(L_new, k.shape[2])
+        output = grouped_attention(q, k, v, mask)  # (B, H, L_new, d_head)
+        return output.transpose(1, 2).reshape(B, L_new, d_model) @ W_o.T
+        # END SOLUTION
+
+
+# %% tags=["check"]
+check("7.7", CachedAttention)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Which of query, key and value of an old position does a new position need? Those must be kept, and the others need not be.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# The mask has as many rows as there are new positions and as many columns as there are positions so far. `causal_mask` with two sizes is aligned at the bottom right.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. project the new positions three times; split into heads (7.4)
+# 2. put the new keys and values behind the kept ones, and keep all of them
+# 3. grouped attention (7.6) of the new queries over all keys, causal
+# 4. merge the heads; output projection
+# </details>
+
+# %% [markdown]
+# ### 7.8 · A cache that forgets
+# 4 points · difficulty 3 of 5 · 15 minutes
+#
+# With a cache of fixed size a model can write forever, if the cache forgets. Xiao et al. (2023, *Efficient Streaming Language Models with Attention Sinks*) found that it pays to keep the **first** few positions besides the **latest** ones: many heads put weight there that they don't need elsewhere. Write the class `ForgetfulCache`.
+#
+# | what | shape, meaning |
+# |---|---|
+# | `ForgetfulCache(num_first, num_latest)` | whole numbers, `num_first` from 0, `num_latest` from 1 |
+# | `.update(key, value)` | `key`, `value`: `(B, H_kv, L_new, d_head)`, with any `L_new` from 1, also more than fit |
+# | returns `keys`, `values` | what is kept after this update, each `(B, H_kv, kept, d_head)`, oldest first |
+#
+# Kept are the first `num_first` positions of the whole text and the latest `num_latest`, each position once. As long as there are no more than `num_first + num_latest`, all are kept. What is kept is the cache's own: whatever happens to `key` and `value` after the call does not change it.
+#
+# Example: with `num_first=1` and `num_latest=2`, the keys come as `[1, 2]`, `[3]`, `[4, 5, 6]`. The updates return `[1, 2]`, `[1, 2, 3]`, `[1, 5, 6]`.
+
+# %% tags=["exercise"]
+class ForgetfulCache:
+    def __init__(self, num_first, num_latest):
+        # BEGIN SOLUTION
+        self.num_first, self.num_latest = num_first, num_latest
+        self.kept = None
+        # END SOLUTION
+
+    def update(self, key, value):
+        # BEGIN SOLUTION
+        new = torch.stack([key, value])  # (2, B, H_kv, L_new, d_head)
+        if self.kept is not None:
+            new = torch.cat([self.kept, new], dim=3)
+        if new.shape[3] > self.num_first + self.num_latest:
+            latest = new[:, :, :, new.shape[3] - self.num_latest :]
+            new = torch.cat([new[:, :, :, : self.num_first], latest], dim=3)
+        self.kept = new  # (2, B, H_kv, kept, d_head)
+        return new[0].clone(), new[1].clone()
+        # END SOLUTION
+
+
+# %% tags=["check"]
+check("7.8", ForgetfulCache)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# If everything is kept that the last update returned, are the first positions of the text still the first of what is kept?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Join first, forget afterwards. Then a piece that is longer than the room needs no case of its own. When does the end overlap with the beginning, and what must not happen then?
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. all = what is kept, and behind it what is new
+# 2. if that is more than both numbers together: the first `num_first` of it, and behind them the last `num_latest`
+# 3. keep it, and return it
+# </details>
+
+# %% [markdown]
+# ### 7.9 · Experiment: how many heads, how many updates?
+# 3 points · difficulty 3 of 5 · 20 minutes
+#
+# The lesson's task of four lookups, trained by you. `lookups.Lookups(H_kv)` makes a layer with four query heads; `lookups.train(model, steps, seed)` yields the number of updates and the accuracy every 45 updates, as in the cell below. Before you run anything: with 180 updates, will two heads be closer to four or to one?
+#
+# Train with `H_kv` 4, 2 and 1 and the seeds 0 to 4, for **180 updates** each; set `torch.manual_seed(seed)` before you make the model. It takes about half a minute. Put into `sharing_results`:
+#
+# | entry | what |
+# |---|---|
+# | `4`, `2`, `1` | a list of five accuracies each, in the order of the seeds |
+# | `"guessing"` | the accuracy of somebody who guesses |
+# | `"apart"` | `True` if even the worst of the five with four heads is better than the best of the five with one, else `False` |
+# | `"closer to"` | `4` or `1`: which of the two means the mean for two heads is closer to |
+
+# %%
+torch.manual_seed(0)
+for step, accuracy in lookups.train(lookups.Lookups(4), 90, seed=0):
+    print(step, round(accuracy, 2))
+
+# %% tags=["exercise"]
+sharing_results = {}
 # BEGIN SOLUTION
-quiz_7_7 = "d"
+for H_kv in (4, 2, 1):
+    sharing_results[H_kv] = []
+    for seed in range(5):
+        torch.manual_seed(seed)
+        *_, (step, accuracy) = lookups.train(lookups.Lookups(H_kv), 180, seed)
+        sharing_results[H_kv].append(accuracy)
+sharing_results["guessing"] = 1 / 6
+sharing_results["apart"] = min(sharing_results[4]) > max(sharing_results[1])
+mean = {H_kv: sum(sharing_results[H_kv]) / 5 for H_kv in (4, 2, 1)}
+sharing_results["closer to"] = min((4, 1), key=lambda H_kv: abs(mean[H_kv] - mean[2]))
 # END SOLUTION
 
 # %% tags=["check"]
-check("7.7", quiz_7_7)
+check("7.9", sharing_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# `lookups.train` does its work while you loop over it. The last pair that it yields is the one you want.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A guesser chooses one of six contents. For the two other readings, write down the ten or fifteen numbers first and look at them.
+# </details>
 
 # %% [markdown]
-# ### 7.8 · What becomes smaller
+# ### 7.10 · Scores without keys
+# 3 points · difficulty 4 of 5 · 15 minutes
+#
+# In multi-head latent attention the cache holds one vector $c_j$ of size `d_c` a position, and head $h$ would make its key from it: $k_j = W_h c_j$. The keys of all heads together are much larger than the cache. Write `latent_scores(query, latent, W_up)`: the scores $q \cdot k_j / \sqrt{d_{head}}$ of every head, **without ever making the keys**, not even head by head or position by position.
+#
+# | argument | shape |
+# |---|---|
+# | `query` | `(B, H, L_q, d_head)` |
+# | `latent` | `(B, L_k, d_c)`, the cache |
+# | `W_up` | `(H * d_head, d_c)`, stored as `nn.Linear` stores it: head 0 in the first `d_head` rows, and so on |
+# | returns | `(B, H, L_q, L_k)` |
+#
+# The check watches: with 40 keys and 2 queries, no tensor of your answer may have as many numbers as the keys of all heads, and its matrix products together must take fewer multiplications than making those keys would. Gradients must reach all three arguments: use torch operations from first to last.
+#
+# Example: `query = [[[[1., 2.]]]]`, `latent = [[[1., 0., 1.], [0., 3., 0.]]]` and `W_up = [[1., 0., 2.], [0., 1., 1.]]` give the scores `[[[[3.5355, 4.2426]]]]`: the keys would be (3, 1) and (0, 3).
+
+# %% tags=["exercise"]
+def latent_scores(query, latent, W_up):
+    # BEGIN SOLUTION
+    H, d_head = query.shape[1], query.shape[3]
+    W = W_up.view(H, d_head, -1)  # (H, d_head, d_c)
+    asked = query @ W  # (B, H, L_q, d_c): the query, carried over to the latent's side
+    return asked @ latent[:, None].transpose(-2, -1) / d_head**0.5  # (B, H, L_q, L_k)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("7.10", latent_scores)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# $q^\top (W c) = (q^\top W) c$. Which of the two products in brackets is needed once a key, and which once a query?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# View `W_up` with an axis of heads in front, then multiply the queries by it: what comes out has the size of the latent. The latent needs an axis of size 1 where the heads are.
+# </details>
+
+# %% [markdown]
+# ### 7.11 · What becomes smaller
 # 1 point · difficulty 2 of 5 · 3 minutes
 #
 # A model with 32 heads is changed from 32 key/value heads to 8. The size of a head stays. What becomes smaller?
@@ -335,13 +541,73 @@ check("7.7", quiz_7_7)
 # - **d.** The scores: there are only 8 maps of weights instead of 32.
 
 # %% tags=["quiz"]
-quiz_7_8 = ""  # your letter between the quotes
+quiz_7_11 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_7_8 = "a"
+quiz_7_11 = "a"
 # END SOLUTION
 
 # %% tags=["check"]
-check("7.8", quiz_7_8)
+check("7.11", quiz_7_11)
+
+# %% [markdown]
+# ## Payoff: what does your cache forget?
+#
+# Your `ForgetfulCache`, put into all the layers of the course's language model (lesson 12 trains it). It reads eight pieces of Python's documentation, from the part that it wasn't trained on, 200 characters each and one character at a time. At each we ask how surprised it is by the next one. One curve keeps the latest positions only; the other gives three of its places to the first ones. The gray line keeps everything.
+
+# %%
+class InTheModel:
+    """Your cache, and how far the text has come: the model turns its keys by that."""
+
+    def __init__(self, num_first, num_latest):
+        self.own, self.length = ForgetfulCache(num_first, num_latest), 0
+
+    def update(self, key, value):
+        self.length += key.shape[2]
+        return self.own.update(key, value)
+
+
+def surprise(num_first, num_latest):
+    """Bits a character, over the last 99 of each piece."""
+    caches = [InTheModel(num_first, num_latest) for layer in model.layers]
+    steps = [model.next_logits(ids[:, None], cache=caches) for ids in texts.T]  # (B, V)
+    logits = torch.stack(steps[100:-1], dim=2)  # (B, V, 99)
+    nats = torch.nn.functional.cross_entropy(logits, texts[:, 101:])
+    return nats.item() / math.log(2)
+
+
+# %% tags=["nbval-ignore-output"]
+model = zoo.load("language_model").requires_grad_(False)
+texts = encode_text(documentation_split().test[: 8 * 200]).view(8, 200)  # (B=8, L)
+kept = (4, 8, 16, 32, 64)
+try:
+    forgetful = {
+        name: [surprise(first, n - first) for n in kept]
+        for first, name in ((0, "the latest only"), (3, "the first 3 and the latest"))
+    }
+    everything = surprise(0, 200)
+except NotImplementedError:
+    print("Solve 7.8 first: this cell puts your ForgetfulCache into a model.")
+else:
+    ax = plotting.curves(
+        torch.tensor(kept, dtype=torch.float32),
+        {name: torch.tensor(bits) for name, bits in forgetful.items()},
+        xlabel="positions kept (log scale)", ylabel="bits a character",
+    )
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(kept, kept)
+    ax.axhline(everything, color="0.6", label="everything")
+    ax.legend(frameon=False)
+    plotting.show(
+        ax,
+        "Bits a character against the positions that your cache keeps: one curve for the "
+        "latest only, one for the first three and the latest, and a line for everything.",
+    )
+    for name, bits in {**forgetful, "everything": [everything]}.items():
+        print(f"{name:27}" + "  ".join(f"{b:.2f}" for b in bits))
+    print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
+
+# %% [markdown]
+# *How many positions does this model need? And do the first ones buy anything here? The paper's models have billions of parameters and read up to four million tokens; whether a small model leans on the first positions too is what the two curves tell. (One thing differs: the paper counts positions inside the cache, and here each key keeps the place that it had in the text.)*
 
 # %% [markdown]
 # {{next_steps}}

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 08 · Positional information: exercises
 #
-# Nine exercises, 25 points. At the end you have written sinusoidal positions, their shift matrix, RoPE and ALiBi, and a test that tells relative positions from absolute ones.
+# Nine exercises, 26 points. At the end you have written three kinds of positions, a test that tells relative from absolute ones, and a converter for checkpoints; and a language model writes with *your* rotation in it.
 #
-# {{colab_link}} · about 90 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 120 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check.
@@ -19,13 +19,23 @@
 # The course's own `positions` module is off limits in these exercises: you are writing it.
 
 # %% tags=["setup"]
-import torch
+import math
+import sys
 
+import torch
+from tqdm import tqdm
+
+from course_utils import plotting, positions, widgets, zoo
 from course_utils.checks import check
+from course_utils.datasets.documentation import documentation_split
+from course_utils.datasets.text_windows import decode_text, encode_text
+from course_utils.zoo import places
+
+torch.set_num_threads(1)
 
 # %% [markdown]
 # ### 8.1 · The sinusoidal table
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes
 #
 # Write `sinusoidal_table(num_positions, d_model)`. For position `pos` (counted from 0) and pair `i` (counted from 0), with $\omega_i = 10000^{-2i/d_{model}}$:
 #
@@ -44,10 +54,12 @@ from course_utils.checks import check
 def sinusoidal_table(num_positions, d_model):
     # BEGIN SOLUTION
     if d_model % 2:
-        raise ValueError(f"d_model ({d_model}) must be even: sine and cosine come in pairs")
+        raise ValueError(f"d_model ({d_model}) must be even: features come in pairs")
     frequency = 10000 ** (-torch.arange(0, d_model, 2) / d_model)  # (d_model / 2,)
-    angle = torch.arange(num_positions)[:, None] * frequency  # (num_positions, d_model / 2)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # (num_positions, d_model)
+    # (num_positions, d_model / 2)
+    angle = torch.arange(num_positions)[:, None] * frequency
+    # (num_positions, d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
     # END SOLUTION
 
 
@@ -72,7 +84,7 @@ check("8.1", sinusoidal_table)
 
 # %% [markdown]
 # ### 8.2 · The shift matrix
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes
 #
 # Write `shift_matrix(delta, d_model)`: the matrix $M_\delta$ that takes the sinusoidal vector of any position to the one `delta` positions further on, $p_{pos+\delta} = M_\delta \, p_{pos}$, for the table of 8.1. (Vectors as columns, so with rows of a table: `table[pos + delta] = M @ table[pos]`.)
 #
@@ -82,14 +94,15 @@ check("8.1", sinusoidal_table)
 # | `d_model` | even |
 # | returns | `(d_model, d_model)`, `float32` |
 #
-# Example: `shift_matrix(1, 2)` is `[[0.5403, 0.8415], [-0.8415, 0.5403]]`.
+# The lesson says that there is such a matrix, and not what it is: that's yours to find. Example: `shift_matrix(1, 2)` is `[[0.5403, 0.8415], [-0.8415, 0.5403]]`.
 
 # %% tags=["exercise"]
 def shift_matrix(delta, d_model):
     # BEGIN SOLUTION
     angle = delta * 10000 ** (-torch.arange(0, d_model, 2) / d_model)  # (d_model / 2,)
     M = torch.zeros(d_model, d_model)
-    even, odd = torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)  # (d_model / 2,) each: sines, cosines
+    # (d_model / 2,) each: where the sines are, and the cosines
+    even, odd = torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)
     M[even, even], M[even, odd] = angle.cos(), angle.sin()
     M[odd, even], M[odd, odd] = -angle.sin(), angle.cos()
     return M
@@ -115,7 +128,7 @@ check("8.2", shift_matrix)
 
 # %% [markdown]
 # ### 8.3 · RoPE
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes
 #
 # Write `rope(x, positions, base)`: turn each pair of features `(i, i + d_head / 2)` by the angle $pos \cdot \text{base}^{-2i/d_{head}}$, counterclockwise: $(a, b)$ becomes $(a \cos - b \sin,\; a \sin + b \cos)$.
 #
@@ -126,16 +139,18 @@ check("8.2", shift_matrix)
 # | `base` | a number, such as 10000.0 |
 # | returns | shape and dtype of `x` |
 #
-# Example: with `base = 1` all pairs turn by `pos` radians; `x = [[[[1., 0.]]]]` at position 2 becomes `[[[[-0.4161, 0.9093]]]]`. In the check one case is in `float64`; compute the angles in `float64` too, then the result is as precise as that. Queries and keys are learned, so a gradient must reach `x` through your result: work with tensor operations.
+# Example: with `base = 100` and `d_head = 4`, pair 0 turns by 1 and pair 1 by 0.1 radians a position. So `x = [[[[1., 0., 0., 1.]]]]` at position 1 becomes `[[[[0.5403, -0.0998, 0.8415, 0.9950]]]]`. In the check one case is in `float64`; compute the angles in `float64` too, then the result is as precise as that. Queries and keys are learned, so a gradient must reach `x` through your result: work with tensor operations.
 
 # %% tags=["exercise"]
 def rope(x, positions, base):
     # BEGIN SOLUTION
     d_head = x.shape[-1]
-    angle = positions[:, None] * base ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)  # (L, d_head / 2)
+    pair = torch.arange(0, d_head, 2, dtype=torch.float64)  # (d_head / 2,): 0, 2, 4 ...
+    angle = positions[:, None] * base ** (-pair / d_head)  # (L, d_head / 2)
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)  # (L, d_head / 2) each
     first, second = x.chunk(2, dim=-1)  # (B, H, L, d_head / 2) each
-    return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)  # (B, H, L, d_head)
+    turned = [first * cos - second * sin, first * sin + second * cos]
+    return torch.cat(turned, dim=-1)  # (B, H, L, d_head)
     # END SOLUTION
 
 
@@ -178,7 +193,8 @@ def distance_only(score, length):
     # BEGIN SOLUTION
     for m in range(1, length):
         for n in range(1, length):
-            if abs(score(m, n) - score(m - 1, n - 1)) > 1e-4:  # the same distance, one step earlier
+            # the same distance, one step earlier
+            if abs(score(m, n) - score(m - 1, n - 1)) > 1e-4:
                 return False
     return True
     # END SOLUTION
@@ -204,49 +220,52 @@ check("8.4", distance_only)
 # </details>
 
 # %% [markdown]
-# ### 8.5 · The slopes of ALiBi
-# 3 points · difficulty 3 of 5 · 10 minutes
+# ### 8.5 · Convert a checkpoint
+# 4 points · difficulty 4 of 5 · 20 minutes
 #
-# Write `alibi_slopes(num_heads)`.
+# Somebody trained a model whose RoPE pairs **halves**, $(i, i + d_{head}/2)$. You want to run it in code that pairs **neighbors**, $(2i, 2i+1)$. Nothing needs to be trained anew: put the features of queries and keys in another order, so that each feature meets the same partner as before, with the same angle. And features of queries and keys are made by rows of the projections' weights. (In `nn.Linear` row $r$ of the weight makes feature $r$.)
 #
-# - If `num_heads` is a power of two, $H$: slope $2^{-8h/H}$ for $h = 1, \dots, H$, in this order.
-# - If it is not: first all slopes of the next **lower** power of two; then, as many as are missing, every second slope of the next **higher** power of two, beginning with its first.
+# Write `to_neighbors(weight, num_heads)`, which hands back the projection for the other code. It is called with the weight of `q_proj` and of `k_proj`, and with their biases too.
 #
-# | argument | meaning |
+# | argument | shape |
 # |---|---|
-# | `num_heads` | at least 1 (1 is a power of two) |
-# | returns | `(num_heads,)`, `float32` |
+# | `weight` | `(num_heads * d_head, d_in)`, or `(num_heads * d_head,)` for a bias; `d_head` is even |
+# | `num_heads` | how many heads this projection makes; head 0 has the first `d_head` rows, and so on |
+# | returns | shape and dtype of `weight`; the argument stays as it was |
 #
-# Example: `alibi_slopes(2)` is `[1/16, 1/256]`; `alibi_slopes(3)` is `[1/16, 1/256, 1/4]`.
+# Example: a bias of one head of size 6, `[0., 1., 2., 3., 4., 5.]`, becomes `[0., 3., 1., 4., 2., 5.]`. (With a head of size 4 some wrong answers look right. Why?)
 
 # %% tags=["exercise"]
-def alibi_slopes(num_heads):
+def to_neighbors(weight, num_heads):
     # BEGIN SOLUTION
-    lower = 1
-    while 2 * lower <= num_heads:
-        lower = 2 * lower
-    slopes = [2 ** (-8 * h / lower) for h in range(1, lower + 1)]
-    higher = [2 ** (-8 * h / (2 * lower)) for h in range(1, 2 * lower + 1)]
-    return torch.tensor(slopes + higher[0::2][: num_heads - lower])  # (num_heads,)
+    # (H, 2, d_head / 2, ...): of each head the first half, then the second
+    halves = weight.unflatten(0, (num_heads, 2, -1))
+    return halves.transpose(1, 2).flatten(0, 2)  # (H * d_head, ...)
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("8.5", alibi_slopes)
+check("8.5", to_neighbors)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Write a small function for powers of two first, and use it twice.
+# In the code for halves, features 0 and $d_{head}/2$ are partners and turn fastest. Where do these two have to be in the code for neighbors?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The largest power of two that is not above a number: double 1 as long as you may. Every second entry of a list, from the first on: `[0::2]`.
+# Work on one head first. Which old row must be new row 0, which new row 1, which new row 2? Then think of how the rows of several heads lie one below the other, and keep each head's rows within the head.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. cut the first axis into heads, and each head's rows into its two halves
+# 2. let the halves take turns: first of the one, first of the other, second of the one ...
+# 3. join the axes again
 # </details>
 
 # %% [markdown]
 # ### 8.6 · The biases of ALiBi
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes
 #
 # Write `alibi_bias(slopes, L_q, L_k)`: what is added to the scaled scores, minus slope times distance. The queries are the **last** `L_q` of the `L_k` positions, as with a cache. The distance has no sign: it is counted in both directions.
 #
@@ -290,18 +309,23 @@ check("8.6", alibi_bias)
 # %%
 def scores_broken(query, key, base=10000.0):
     L_q, L_k, d_head = query.shape[-2], key.shape[-2], query.shape[-1]
-    angle = torch.arange(L_k)[:, None] * base ** (-torch.arange(0, d_head, 2) / d_head)  # (L_k, d_head / 2)
-    cos_q, sin_q = angle[L_k - L_q :].cos(), angle[L_k - L_q :].sin()  # (L_q, d_head / 2)
+    frequency = base ** (-torch.arange(0, d_head, 2) / d_head)  # (d_head / 2,)
+    angle = torch.arange(L_k)[:, None] * frequency  # (L_k, d_head / 2)
+    # (L_q, d_head / 2) each
+    cos_q, sin_q = angle[L_k - L_q :].cos(), angle[L_k - L_q :].sin()
     a, b = query[..., : d_head // 2], query[..., d_head // 2 :]
     query = torch.cat([a * cos_q - b * sin_q, a * sin_q + b * cos_q], dim=-1)
     cos_k, sin_k = angle.cos(), angle.sin()  # (L_k, d_head / 2)
     a, b = key[..., 0::2], key[..., 1::2]
-    key = torch.stack([a * cos_k - b * sin_k, a * sin_k + b * cos_k], dim=-1).flatten(-2)
+    key = torch.stack([a * cos_k - b * sin_k, a * sin_k + b * cos_k], dim=-1)
+    key = key.flatten(-2)  # (B, H, L_k, d_head)
     return query @ key.transpose(-2, -1) / d_head**0.5
 
 
-q = torch.tensor([1.0, 2.0, -1.0, 0.5]).expand(1, 1, 4, 4)  # (B, H, L_q, d_head): the same query at every position
-k = torch.tensor([0.5, -1.0, 2.0, 1.0]).expand(1, 1, 4, 4)  # (B, H, L_k, d_head)
+# %%
+# (B, H, L, d_head): the same query at every position, and the same key
+q = torch.tensor([1.0, 2.0, -1.0, 0.5]).expand(1, 1, 4, 4)
+k = torch.tensor([0.5, -1.0, 2.0, 1.0]).expand(1, 1, 4, 4)
 for row in scores_broken(q, k)[0, 0].tolist():
     print("  ".join(f"{score:6.2f}" for score in row))
 
@@ -333,15 +357,15 @@ check("8.7", rotary_scores)
 # </details>
 
 # %% [markdown]
-# ### 8.8 · What is turned?
-# 1 point · difficulty 2 of 5 · 3 minutes
+# ### 8.8 · Hands that never came round
+# 1 point · difficulty 3 of 5 · 5 minutes
 #
-# Why does RoPE turn queries and keys, but not values?
+# A model with RoPE, $d_{head} = 64$ and base 10000, was trained on texts of 2,048 tokens. How many of its 32 pairs have a wavelength that is longer than these texts, so that they never came round once in training? Work it out, or let the computer count.
 #
-# - **a.** Values have another size than queries and keys, so the rotation does not fit.
-# - **b.** Turning values would change the attention weights.
-# - **c.** Position is wanted in the scores; turned values would make the output depend on absolute positions.
-# - **d.** Values are turned back by the output projection, so it makes no difference.
+# - **a.** None.
+# - **b.** 5
+# - **c.** 11
+# - **d.** 21
 
 # %% tags=["quiz"]
 quiz_8_8 = ""  # your letter between the quotes
@@ -353,24 +377,205 @@ quiz_8_8 = "c"
 check("8.8", quiz_8_8)
 
 # %% [markdown]
-# ### 8.9 · Longer than in training
-# 1 point · difficulty 3 of 5 · 3 minutes
+# ### 8.9 · Open experiment: beyond the trained length, without training
+# 4 points · difficulty 3 of 5 · 20 minutes
 #
-# A model was trained on sequences of 512 tokens. Its learned position table has 1024 rows. You give it 600 tokens. What happens?
+# In the lesson, the RoPE model trained on 12 tokens often couldn't say any more at 96 which digit stood three tokens ago. People have run language models beyond their trained length by changing nothing but RoPE's angles. Two ways:
 #
-# - **a.** An error: there are no positions from 512 on.
-# - **b.** It runs; the rows from 512 on were never trained, so they carry whatever they started with.
-# - **c.** It runs as well as before: rows from 512 on were filled in by their neighbors.
-# - **d.** It runs as well as before: only the distance of two tokens matters.
+# - `"squeezed"`: all positions divided by 8, so that 96 tokens fall into the trained range;
+# - `"larger base"`: the base raised from 10,000 to 1,000,000.
+#
+# `"as trained"` changes nothing. The model isn't trained any further. First your prediction:
 
-# %% tags=["quiz"]
-quiz_8_9 = ""  # your letter between the quotes
+# %%
+widgets.predict(
+    "8.9",
+    "Base 1,000,000, 96 tokens: what share of question 1 is wrong? (As trained: 0.46)",
+    between=(0, 0.8),
+    step=0.05,
+)
+
+# %% [markdown]
+# The cells below train three models as in the lesson, with 250 updates (about ten seconds). `question_1(base, squeeze, length)` runs them with other angles, and returns their three shares of wrong answers to question 1.
+
+# %% tags=["nbval-ignore-output"]
+readers = []
+for seed in tqdm(range(3), desc="models trained", unit="model", file=sys.stdout):
+    *_, reader = places.train("RoPE", seed, steps=250)
+    readers.append(reader)
+
+
+# %%
+class Angles(torch.nn.Module):
+    """Rotary positions with another base, and positions divided by a number."""
+
+    def __init__(self, base, squeeze):
+        super().__init__()
+        self.base, self.squeeze = base, squeeze
+
+    def forward(self, x, start=0):
+        where = torch.arange(start, start + x.shape[2]) / self.squeeze  # (L,)
+        angles = positions.rotary_angles(where, x.shape[3], base=self.base)
+        return positions.apply_rope(x, angles.cos(), angles.sin())
+
+
+# %%
+def question_1(base, squeeze, length):
+    for reader in readers:
+        reader.layers[0].rotary = Angles(base, squeeze)
+    return [places.wrong(reader, length)[0].item() for reader in readers]
+
+# %% tags=["nbval-ignore-output"]
+print("as trained, 96 tokens:", [round(x, 2) for x in question_1(10000.0, 1, 96)])
+for length in (12, 48, 96):
+    print(f"knows no order, {length} tokens: {places.guesser(length)[0]:.2f}")
+
+# %% [markdown]
+# Fill `long_results`:
+#
+# | key | what belongs there |
+# |---|---|
+# | `(way, length)`, for the three ways and the lengths 12, 48 and 96 | the three numbers of `question_1`: nine entries |
+# | `("turn", way)`, for the three ways | two numbers, in radians: by how much pair 0 and pair 3 (the last; $d_{head} = 8$) turn from one token to the next |
+# | `"best at 96"` | the way with the smallest mean error at 96 tokens |
+# | `"worst at 12"` | the way with the largest mean error at 12 tokens |
+#
+# Plot the nine means before you read them off, for example with `plotting.curves`. Which way does worse than someone who knows no order? Then look at the turns: what does that way take away that question 1 needs?
+
+# %% tags=["exercise", "nbval-ignore-output"]
+long_results = {}  # what you measured, and what you read off
 # BEGIN SOLUTION
-quiz_8_9 = "b"
+lengths = (12, 48, 96)
+ways = {"as trained": (1e4, 1), "squeezed": (1e4, 8), "larger base": (1e6, 1)}
+for way, (base, squeeze) in ways.items():
+    for n in lengths:
+        long_results[way, n] = question_1(base, squeeze, n)
+    long_results["turn", way] = [base ** (-2 * i / 8) / squeeze for i in (0, 3)]
+means = {w: torch.tensor([sum(long_results[w, n]) / 3 for n in lengths]) for w in ways}
+said = "share of wrong answers"
+ax = plotting.curves(torch.tensor(lengths), means, xlabel="tokens", ylabel=said)
+ax.set_xticks(lengths)
+plotting.show(
+    ax,
+    "Share of wrong answers to question 1 by length. As trained it rises from near 0, "
+    "squeezed it is high at every length, with the larger base it stays near 0.",
+)
+long_results["best at 96"] = "larger base"
+long_results["worst at 12"] = "squeezed"
 # END SOLUTION
 
 # %% tags=["check"]
-check("8.9", quiz_8_9)
+check("8.9", long_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# A dict may have pairs as keys: `long_results["squeezed", 12] = question_1(10000.0, 8, 12)`. Two loops fill all nine.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Pair $i$ turns by $\omega_i = \text{base}^{-2i/d_{head}}$ for each whole position. How many positions lie between two neighbors if all are divided by 8?
+# </details>
 
 # %% [markdown]
+# Chen et al. (2023), who squeeze, train their models a little further with the squeezed positions. Here nobody did. The heads may still look for a key that is turned by three whole steps. Squeezed, that key would stand 24 tokens back. Does the model answer with the digit from there? A guess would agree in 0.25 of the cases:
+
+# %% tags=["nbval-ignore-output"]
+question_1(10000.0, 8, 96)  # squeezes all three models
+tokens, _ = places.test_batch(96)  # (n, L)
+with torch.no_grad():
+    said = torch.stack([reader(tokens)[..., 0, :].argmax(-1) for reader in readers])
+for ago in (3, 12, 24, 36):
+    there = (tokens % places.DIGITS).roll(ago, dims=1)  # (n, L): the digit so far back
+    agree = (said[:, :, 36:] == there[:, 36:]).float().mean(dim=(1, 2))  # (models,)
+    print(f"digit {ago:2} tokens ago:", *(f"{share:.2f}" for share in agree))
+
+# %% [markdown]
+# So squeezing made it look too far back. With differences as large as these, three seeds are enough. But this is one small model and one question: which way serves a language model better is another experiment.
+
+# %% tags=["nbval-ignore-output"]
+longest = ("larger base", 96)
+answer = long_results.get(longest) if isinstance(long_results, dict) else None
+print("Solve 8.9 first.") if answer is None else widgets.came_out(
+    "8.9", sum(answer) / len(answer)
+)
+
+# %% [markdown]
+# ## It writes
+#
+# The language model of lesson 12 knows positions by RoPE alone, and its pairs are halves. Here *your* `rope` of 8.3 turns its queries and keys. Then it gets code that pairs neighbors, first as it is, then with its weights converted by *your* `to_neighbors`. Last, no positions at all. For each we count the bits per character on a piece of Python's documentation, and let it write on.
+
+# %%
+class Turned(torch.nn.Module):
+    """Rotary positions, worked out by a function of your own."""
+
+    def __init__(self, turn):
+        super().__init__()
+        self.turn = turn
+
+    def forward(self, x, start=0):
+        return self.turn(x, torch.arange(start, start + x.shape[2]))
+
+
+# %%
+def turn_neighbors(x, where):
+    """Pairs of neighbors, by complex numbers."""
+    d_head = x.shape[-1]
+    angle = where[:, None] * 10000.0 ** (-torch.arange(0, d_head, 2) / d_head)
+    turn = torch.polar(torch.ones_like(angle), angle)  # (L, d_head / 2)
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * turn).flatten(-2)  # (B, H, L, d_head)
+
+
+# %%
+def with_positions(turn, convert=None):
+    """The model, its queries and keys turned by ``turn``, its weights converted."""
+    model = zoo.load("language_model").eval()
+    for layer in model.layers:
+        own = layer.self_attention
+        own.rotary = Turned(turn)
+        if convert is not None:
+            q, k = own.q_proj.weight, own.k_proj.weight
+            q.data = convert(q.data, own.num_heads)
+            k.data = convert(k.data, own.num_kv_heads)
+    return model
+
+
+# %%
+@torch.no_grad()
+def bits_of(model):
+    logits = model(prompt[None])[0, :-1]  # (L - 1, V)
+    nats = torch.nn.functional.cross_entropy(logits, prompt[1:])
+    return nats.item() / math.log(2)
+
+
+# %%
+@torch.no_grad()
+def write(model, length=50):
+    text, cache = [], model.start_cache(1, len(prompt) + length)
+    following = model.next_logits(prompt[None], cache=cache)  # (1, V)
+    for _ in range(length):
+        text.append(following.argmax().item())
+        following = model.next_logits(torch.tensor([text[-1:]]), cache=cache)
+    return decode_text(text)
+
+
+# %% tags=["nbval-ignore-output"]
+prompt = encode_text(documentation_split()[1][:300])
+ways = {
+    "your rope": (lambda x, where: rope(x, where, 10000.0), None),
+    "pairs of neighbors": (turn_neighbors, None),
+    "the same, weights converted": (turn_neighbors, to_neighbors),
+    "no positions": (lambda x, where: x, None),
+}
+try:
+    for name, way in ways.items():
+        model = with_positions(*way)
+        print(f"{name:28} {bits_of(model):.2f} bits  {write(model)!r}")
+except (NotImplementedError, TypeError):
+    print("Solve 8.3 and 8.5 first: the model has no positions yet.")
+
+# %% [markdown]
+# *The first and the third line agree: one model, two conventions, and your converter between them. In the other two lines every weight is as it was trained; only the positions are wrong.*
+#
 # {{next_steps}}

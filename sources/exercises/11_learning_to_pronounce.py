@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 11 · Learning to pronounce: exercises
 #
-# Eight exercises, 26 points. At the end you have written the batches, the search and the error rates of lesson 11, and have put words of your own to the trained model.
+# Eight exercises, 26 points. At the end you have written the batches and the beam search, have measured how much harder a word is without a relative among the training words, and *your* search pronounces words of your own.
 #
-# {{colab_link}} · about 80 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -21,15 +21,19 @@ import random
 
 import torch
 
-from course_utils import metrics, zoo
+from course_utils import metrics, plotting, widgets, zoo
 from course_utils.checks import check
-from course_utils.datasets.pronunciations import pronunciations
+from course_utils.datasets.pronunciations import pronunciations, split
 from course_utils.metrics import edit_distance
-from course_utils.zoo.pronunciation import pronounce
+from course_utils.recording import record_attention
+from course_utils.tokenizers import END_ID
+from course_utils.zoo.pronunciation import SOUNDS, SPELLING, pronounce
+
+torch.set_num_threads(1)
 
 # %% [markdown]
 # ### 11.1 · Batches by length
-# 5 points · difficulty 3 of 5 · 15 minutes
+# 4 points · difficulty 3 of 5 · 15 minutes
 #
 # Write `batches_by_length(lengths, limit, seed)`: which pairs go together in a batch. A batch of $n$ pairs is padded to its longest source and its longest target, so it has $n \cdot (\text{longest source} + \text{longest target})$ symbols, padding included. That must be at most `limit`.
 #
@@ -153,59 +157,64 @@ check("11.2", beam_search)
 # </details>
 
 # %% [markdown]
-# ### 11.3 · Word and phoneme error rate
-# 4 points · difficulty 3 of 5 · 15 minutes
+# ### 11.3 · One step for many words
+# 4 points · difficulty 4 of 5 · 15 minutes
 #
-# Write `error_rates(hypotheses, references)`, the two numbers of this lesson, the edit distance included.
+# To search for $B$ words at once, the beams of all words go through the model as one batch of $B \cdot K$ rows: first the $K$ beams of word 0, then those of word 1, and so on. Write `beam_step(totals, log_probs)`: for **each word**, the $K$ best of its $K \cdot V$ candidates, best first. (What has ended is taken care of elsewhere: here every beam goes on.)
 #
-# - A word is **wrong** if its hypothesis is none of its accepted pronunciations. The word error rate is the share of wrong words.
-# - For each word take the accepted pronunciation with the fewest edits (insertions, deletions, substitutions); of several such, the first. Add up these edits over all words, add up the lengths of these pronunciations, divide: the phoneme error rate.
-#
-# | argument | meaning |
+# | argument | shape |
 # |---|---|
-# | `hypotheses` | a list with one **list** of sounds for each word, perhaps an empty one |
-# | `references` | a list with, for each word, the list of its accepted pronunciations, each a **tuple** of sounds |
-# | returns | the word error rate and the phoneme error rate, two fractions |
+# | `totals` | `(B, K)`: the log-probability of each beam so far; minus infinity for a beam that doesn't exist yet |
+# | `log_probs` | `(B * K, V)`: the log-probability of each next symbol, one row a beam |
+# | returns `new_totals` | `(B, K)`, with the dtype of `totals`: the log-probabilities of the new beams, the highest first |
+# | `symbols` | `(B, K)`: which symbol each new beam ends with |
+# | `rows` | `(B * K,)`: which of the `B * K` rows each new beam goes on from. The model's cache is put in this order. |
 #
-# Example: `[["R", "IY", "D"], ["AH"]]` against `[[("R", "EH", "D"), ("R", "IY", "D")], [("EY",)]]`: one of two words is wrong, and 1 edit falls on 3 + 1 sounds, so the answer is `(0.5, 0.25)`. The course's edit distance and error rates are off limits.
+# No two candidates of a word are equally good, and each word has at least $K$ possible ones.
+#
+# Example, with two words, two beams and three symbols:
+#
+# ```
+# totals = [[-1, -2],        log_probs = [[-1.0, -3.0, -9.0],
+#           [-1, -3]]                     [-0.5, -1.0, -9.0],
+#                                         [-4.0, -1.5, -0.5],
+#                                         [-1.0, -9.0, -9.0]]
+# ```
+#
+# gives `new_totals = [[-2, -2.5], [-1.5, -2.5]]`, `symbols = [[0, 0], [2, 1]]`, `rows = [0, 1, 2, 2]`. Both new beams of the second word go on from its first beam, which is row 2. The course's own searches are off limits.
 
 # %% tags=["exercise"]
-def error_rates(hypotheses, references):
+def beam_step(totals, log_probs):
     # BEGIN SOLUTION
-    def distance(a, b):
-        row = list(range(len(b) + 1))
-        for i, x in enumerate(a, 1):
-            previous, row = row, [i]
-            for j, y in enumerate(b, 1):
-                row.append(min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (x != y)))
-        return row[-1]
-
-    edits = length = wrong = 0
-    for hypothesis, accepted in zip(hypotheses, references, strict=True):
-        nearest = min(accepted, key=lambda reference: distance(hypothesis, reference))
-        edits += distance(hypothesis, nearest)
-        length += len(nearest)
-        wrong += tuple(hypothesis) not in accepted
-    return wrong / len(hypotheses), edits / length
+    B, K = totals.shape
+    V = log_probs.shape[-1]
+    candidates = totals[:, :, None] + log_probs.view(B, K, V)  # (B, K, V)
+    new_totals, places = candidates.flatten(1).topk(K)  # (B, K) each
+    first_rows = K * torch.arange(B)[:, None]  # (B, 1)
+    return new_totals, places % V, (first_rows + places // V).flatten()
     # END SOLUTION
 
 
 # %% tags=["check"]
-check("11.3", error_rates)
+check("11.3", beam_step)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# The edit distance fills a table, as in lesson 03, section 3.8. Each box is the smallest of three: from above plus 1, from the left plus 1, from the upper left plus 1 if the two symbols differ.
+# Give the log-probabilities the shape `(B, K, V)`, and add to each beam's row what the beam had before. Then one `topk` for each word, over all its candidates in one long row.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Three running totals, one loop over the words, two divisions after the loop. Is `["R"] == ("R",)` True in Python?
+# The place of a candidate in that long row tells both its beam and its symbol: with $V = 10$, place 27 is in the third beam. Which two operations on whole numbers find the beam, and which the symbol?
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# A beam's number within its word is not yet its row: how many rows belong to the words before it?
 # </details>
 
 # %% [markdown]
 # ### 11.4 · One letter for each sound
-# 3 points · difficulty 2 of 5 · 5 minutes
+# 2 points · difficulty 2 of 5 · 5 minutes
 #
 # Write `letters_of(weights)`: which letter does each sound look at most? Take the mean of the weights over all layers and heads, then for each sound the letter with the largest weight. The last row belongs to the end symbol, which is no sound: leave it out.
 #
@@ -236,7 +245,7 @@ check("11.4", letters_of)
 
 # %% [markdown]
 # ### 11.5 · Your own words
-# 3 points · difficulty 1 of 5 · 10 minutes
+# 2 points · difficulty 1 of 5 · 10 minutes
 #
 # Which words would *you* put to the model? Write `own_words()`. It returns a dictionary: word -> its sounds, as you would say it.
 #
@@ -366,24 +375,105 @@ check("11.6", evaluate)
 # </details>
 
 # %% [markdown]
-# ### 11.7 · Why short sequences win
-# 1 point · difficulty 2 of 5 · 2 minutes
+# ### 11.7 · Open experiment: reading or remembering?
+# 4 points · difficulty 3 of 5 · 25 minutes
 #
-# Beam search ranks finished sequences by their log-probability, not divided by the length. It prefers short ones. Why?
+# If the model was trained on *attended*, it may not be so hard to say *attend*. Are words without such relatives harder? We say that a held-out word **has a relative** if some training word begins with all of its letters but the last two: *attended* has a relative if a training word begins with *attend*.
 #
-# - **a.** The end symbol is the most probable symbol of all.
-# - **b.** Each further symbol multiplies the probability by a number below 1, so a longer sequence has lost more.
-# - **c.** Short sequences are more often right.
-# - **d.** The floating-point numbers of long sequences underflow.
+# Longer words have fewer relatives, and might be harder anyway. So compare words of about the same length: of 6 to 7, 8 to 9, and 10 or more letters. First your prediction:
 
-# %% tags=["quiz"]
-quiz_11_7 = ""  # your letter between the quotes
+# %%
+widgets.predict(
+    "11.7",
+    "By how many points is the word error rate higher without a relative?",
+    between=(-10, 40),
+    step=1,
+)
+
+# %% [markdown]
+# The model is given all words of *valid* with at least 6 letters, which takes it about half a minute. `wrong[word]` tells whether it got a word wrong.
+
+# %% tags=["nbval-ignore-output"]
+sample = [word for word in split("valid") if len(word) >= 6]
+said = pronounce(zoo.load("transformer"), sample)
+wrong = {
+    word: sounds not in split("valid")[word]
+    for word, sounds in zip(sample, said, strict=True)
+}
+print(f"{len(wrong)} words, {sum(wrong.values())} of them wrong")
+
+# %% [markdown]
+# Fill `relatives_results`. Plot the rates before you read them off.
+#
+# | key | what belongs there |
+# |---|---|
+# | `(lengths, relative)`, for lengths `"6 to 7"`, `"8 to 9"`, `"10 or more"` and relative True and False | a pair: how many words of `wrong` these are, and how many of them the model got wrong. Six entries. |
+# | `"lower with a relative"` | in how many of the three groups of lengths the words with a relative have the lower word error rate |
+# | `"difference"` | word error rate of all words without a relative, less that of all words with one, in percentage points |
+# | `"standard error"` | of this difference, in points: $100 \sqrt{p_1 (1 - p_1) / n_1 + p_2 (1 - p_2) / n_2}$, with the two rates $p$ and the two numbers of words $n$ |
+# | `"may be chance"` | True if the difference, without its sign, is less than two standard errors |
+
+# %% tags=["exercise", "nbval-ignore-output"]
+relatives_results = {}  # (lengths, relative) -> (words, wrong), and what you read off
 # BEGIN SOLUTION
-quiz_11_7 = "b"
+beginnings = {word[:n] for word in split("train") for n in range(4, len(word) + 1)}
+groups = {"6 to 7": (6, 7), "8 to 9": (8, 9), "10 or more": (10, 99)}
+for lengths, (low, high) in groups.items():
+    for relative in (True, False):
+        part = [
+            word
+            for word in wrong
+            if low <= len(word) <= high and (word[:-2] in beginnings) == relative
+        ]
+        relatives_results[lengths, relative] = len(part), sum(map(wrong.get, part))
+
+
+def rate_of(relative):
+    counts = [relatives_results[lengths, relative] for lengths in groups]
+    n = sum(words for words, _ in counts)
+    return sum(errors for _, errors in counts) / n, n
+
+
+rates = {
+    relative: torch.tensor(
+        [100 * b / a for a, b in (relatives_results[g, relative] for g in groups)]
+    )
+    for relative in (True, False)
+}
+named = {"with a relative": rates[True], "without": rates[False]}
+axes = {"xlabel": "letters", "ylabel": "word error rate (%)"}
+ax = plotting.curves(torch.tensor([0, 1, 2]), named, **axes)
+ax.set(ylim=(0, None))
+ax.set_xticks(range(3), list(groups))
+plotting.show(ax, "Word error rate by length, with and without a relative in train.")
+(p_with, n_with), (p_without, n_without) = rate_of(True), rate_of(False)
+difference = 100 * (p_without - p_with)
+spread = p_with * (1 - p_with) / n_with + p_without * (1 - p_without) / n_without
+relatives_results["lower with a relative"] = int((rates[True] < rates[False]).sum())
+relatives_results["difference"] = difference
+relatives_results["standard error"] = 100 * spread**0.5
+relatives_results["may be chance"] = abs(difference) < 200 * spread**0.5
 # END SOLUTION
 
 # %% tags=["check"]
-check("11.7", quiz_11_7)
+check("11.7", relatives_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Looking through 100,000 training words for each held-out one is slow. Collect all beginnings of training words in a `set` once; then it is one question a word.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Two loops, over the three groups of lengths and over True and False, fill six entries. Add them up for the two rates over all lengths.
+# </details>
+
+# %% tags=["nbval-ignore-output"]
+found = isinstance(relatives_results, dict) and relatives_results.get("difference")
+widgets.came_out("11.7", float(found)) if found else print("Solve 11.7 first.")
+
+# %% [markdown]
+# Words without a relative may differ in more than that: they may be names more often, or have a less usual spelling (section 11.7 of the lesson). An experiment that *changes* one thing would train a model without the relatives. This one only sorts the words. It tells how much more often the model gets them wrong, but not why. And the number of words matters: try the same with every eighth word, and look at the standard error.
 
 # %% [markdown]
 # ### 11.8 · Two published numbers
@@ -406,4 +496,36 @@ quiz_11_8 = "d"
 check("11.8", quiz_11_8)
 
 # %% [markdown]
+# ## Your search pronounces your words
+#
+# Now your answers work together: `beam_search` of 11.2 looks for the sounds of your own words of 11.5 in the trained model, and `letters_of` of 11.4 says which letter each sound looked at.
+
+# %%
+@torch.no_grad()
+def speak(model, word):
+    source = SPELLING.batch([word])  # (1, L_s)
+
+    def step(prefix):
+        given = torch.tensor([[1, *prefix]])  # 1 is the start symbol
+        return model(source, given)[0, -1].log_softmax(-1)  # (V,)
+
+    sequences, scores = beam_search(step, 3, 32, END_ID, 1.0)
+    with record_attention(model) as seen:
+        model(source, torch.tensor([[1, *sequences[0][:-1]]]))
+    layers = torch.stack(seen.matching("decoder_layers.*.cross_attention"))[:, 0]
+    return SOUNDS.decode(sequences[0]), letters_of(layers), scores
+
+# %% tags=["nbval-ignore-output"]
+try:
+    model = zoo.load("transformer").eval()
+    for word in list(own_words())[:6]:
+        sounds, letters, _ = speak(model, word)
+        said = "  ".join(f"{s}({word[i]})" for s, i in zip(sounds, letters, strict=True))
+        print(f"{word:12} {said}")
+except NotImplementedError:
+    print("Solve 11.2, 11.4 and 11.5 first.")
+
+# %% [markdown]
+# *In brackets: the letter that each sound looked at most.* Everything between the letters and the sounds was learned from pairs of words and sounds, and found by your own search.
+#
 # {{next_steps}}

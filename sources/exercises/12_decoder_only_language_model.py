@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 12 · Decoder-only language model: exercises
 #
-# Eight exercises, 25 points. At the end you have written the block of today's language models, the loop that generates with a cache, the rule by which tokens are drawn, and the figure by which models are compared.
+# Eleven exercises, 32 points. At the end you have written the block of today's language models, the loop that generates with a cache, the rule by which tokens are drawn, and an evaluation that can be trusted; and then your own model invents words, and has them pronounced.
 #
-# {{colab_link}} · about 100 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 150 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -20,20 +20,31 @@
 
 # %% tags=["setup"]
 import math
+import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+from tqdm import tqdm
 
+from course_utils import plotting, zoo
 from course_utils.checks import check
+from course_utils.datasets.documentation import documentation_split
+from course_utils.datasets.pronunciations import split
+from course_utils.datasets.text_windows import encode_text
+from course_utils.kv_cache import KVCache
 from course_utils.layers import RMSNorm, SwiGLU
 from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.positions import RotaryPositions, apply_rope, rotary_angles
+from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
+from course_utils.zoo.pronunciation import SOUNDS, SPELLING
+
+torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 
 # %% [markdown]
 # ### 12.1 · SwiGLU
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes
 #
 # Write `swiglu(x, params)`: two matrices lead up to `d_ff` features. The gate branch passes through SiLU, then the two are multiplied feature by feature, and a third matrix leads down again. No biases. The matrices have shape `(out, in)`, as `nn.Linear` keeps them.
 #
@@ -70,7 +81,7 @@ check("12.1", swiglu)
 
 # %% [markdown]
 # ### 12.2 · A decoder block
-# 5 points · difficulty 3 of 5 · 20 minutes
+# 4 points · difficulty 3 of 5 · 25 minutes
 #
 # Write the `forward` of `DecoderBlock`, the layer of today's language models: causal self-attention with a residual connection around it, then the feed-forward network with another. Pre-norm: `norm_1` before the attention, `norm_2` before the network. The block makes the causal mask itself.
 #
@@ -89,7 +100,9 @@ class DecoderBlock(nn.Module):
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
         super().__init__()
         rotary = RotaryPositions(d_model // num_heads)
-        self.self_attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary)
+        self.self_attention = MultiHeadAttention(
+            d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary
+        )
         self.feed_forward = SwiGLU(d_model, d_ff)
         self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
 
@@ -97,7 +110,7 @@ class DecoderBlock(nn.Module):
         # BEGIN SOLUTION
         start = 0 if cache is None else cache.length
         mask = causal_mask(x.shape[1], start + x.shape[1])  # (1, 1, L, L_all)
-        x = x + self.self_attention(self.norm_1(x), mask=mask, cache=cache)  # (B, L, d_model)
+        x = x + self.self_attention(self.norm_1(x), mask=mask, cache=cache)
         return x + self.feed_forward(self.norm_2(x))  # (B, L, d_model)
         # END SOLUTION
 
@@ -194,24 +207,27 @@ check("12.3", generate_greedy)
 # | `top_p` | `None`, or a number from 0 to 1 |
 # | returns | probabilities `(B, V)`, in the dtype of `logits` and the order of the ids, each row summing to 1 |
 #
-# Example: for the probabilities 0.5, 0.3, 0.15, 0.05 and `top_p=0.6` the result is 0.625, 0.375, 0, 0. The course's own function is off limits.
+# Two examples. The probabilities 0.5, 0.3, 0.15, 0.05 with `top_p=0.6` give 0.625, 0.375, 0, 0. And a tie: the probabilities 0.1, 0.4, 0.1, 0.4 with `top_k=3` give 0.1111, 0.4444, 0, 0.4444; who compares with the third largest would keep all four. The course's own function is off limits. It runs at every step of every sequence, so write it for the whole batch, without a loop over rows or tokens.
 
 # %% tags=["exercise"]
 def next_token_distribution(logits, temperature, top_k, top_p):
     # BEGIN SOLUTION
     if temperature == 0:
-        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)  # (B, V)
-    scores, ids = (logits / temperature).sort(dim=-1, descending=True, stable=True)  # (B, V) each
+        best = logits.argmax(dim=-1)  # (B,)
+        return F.one_hot(best, logits.shape[-1]).to(logits.dtype)  # (B, V)
+    # (B, V) each
+    scores, ids = (logits / temperature).sort(dim=-1, descending=True, stable=True)
     if top_k is not None:
         scores[:, top_k:] = float("-inf")
     probs = scores.softmax(dim=-1)  # (B, V), falling; renormalized after top-k
     if top_p is not None:
-        before = probs.cumsum(dim=-1) - probs  # (B, V), what the more probable ones have together
+        # (B, V), what the more probable ones have together
+        before = probs.cumsum(dim=-1) - probs
         ruled_out = before >= top_p
         ruled_out[:, 0] = False
         probs = probs.masked_fill(ruled_out, 0.0)
         probs = probs / probs.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(probs).scatter(-1, ids, probs)  # (B, V), back in the order of the ids
+    return torch.zeros_like(probs).scatter(-1, ids, probs)  # (B, V), by id
     # END SOLUTION
 
 
@@ -241,7 +257,7 @@ check("12.4", next_token_distribution)
 
 # %% [markdown]
 # ### 12.5 · Perplexity
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes
 #
 # Write `perplexity(batches, pad_id)`: `exp` of the mean negative log-likelihood over **all tokens of all batches**. Batches differ in size, and positions whose label is padding do not count; a batch may hold nothing but padding.
 #
@@ -258,7 +274,9 @@ def perplexity(batches, pad_id):
     # BEGIN SOLUTION
     total, number = 0.0, 0
     for logits, labels in batches:
-        loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, reduction="sum")
+        loss = F.cross_entropy(
+            logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, reduction="sum"
+        )
         total += loss.item()
         number += int((labels != pad_id).sum())
     return math.exp(total / number)
@@ -289,14 +307,17 @@ def attend_step_broken(query, key, value, keys, values, cos, sin):
     new = query.shape[2]
     query = apply_rope(query, cos[:new], sin[:new])  # (B, H, L_new, d_head)
     key = apply_rope(key, cos[:new], sin[:new])  # (B, H, L_new, d_head)
-    keys, values = torch.cat((keys, key), dim=2), torch.cat((values, value), dim=2)  # (B, H, L_all, d_head), (B, H, L_all, d_v)
+    keys = torch.cat((keys, key), dim=2)  # (B, H, L_all, d_head)
+    values = torch.cat((values, value), dim=2)  # (B, H, L_all, d_v)
     mask = causal_mask(new, keys.shape[2])  # (1, 1, L_new, L_all)
-    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
+    output = F.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
+    return output, keys, values
 
 
 def in_pieces(step, pieces):
     rng = torch.Generator().manual_seed(0)
-    q, k, v = (torch.randn(1, 2, 5, 4, generator=rng) for _ in range(3))  # (B=1, H=2, L=5, d_head=4)
+    # (B=1, H=2, L=5, d_head=4)
+    q, k, v = (torch.randn(1, 2, 5, 4, generator=rng) for _ in range(3))
     angles = rotary_angles(torch.arange(5), 4).float()  # (L, d_head / 2)
     keys, values, outputs = k[:, :, :0], v[:, :, :0], []
     for parts in zip(*(t.split(pieces, dim=2) for t in (q, k, v)), strict=True):
@@ -307,8 +328,9 @@ def in_pieces(step, pieces):
 
 whole = in_pieces(attend_step_broken, [5])
 for pieces in ([4, 1], [2, 3], [1, 1, 1, 1, 1]):
-    difference = (in_pieces(attend_step_broken, pieces) - whole).abs().amax((0, 1, 3))  # (L,)
-    print(f"pieces {pieces!s:16} difference at each position {[round(d, 2) for d in difference.tolist()]}")
+    found = in_pieces(attend_step_broken, pieces)
+    difference = (found - whole).abs().amax((0, 1, 3))  # (L,)
+    print(f"pieces {pieces!s:16} off by {[round(d, 2) for d in difference.tolist()]}")
 
 # %% [markdown]
 # Write `attend_step(query, key, value, keys, values, cos, sin)` so that the pieces do not matter. Shapes: `query` and `key` `(B, H, L_new, d_head)`, `value` `(B, H, L_new, d_v)`, `keys` `(B, H, L_old, d_head)`, `values` `(B, H, L_old, d_v)`, `cos` and `sin` `(max_len, d_head / 2)`. The first position is 0, and the keys that you return are turned, as those in `keys` are.
@@ -318,10 +340,13 @@ def attend_step(query, key, value, keys, values, cos, sin):
     # BEGIN SOLUTION
     old, new = keys.shape[2], query.shape[2]
     here = slice(old, old + new)  # the positions of the new tokens
-    query, key = apply_rope(query, cos[here], sin[here]), apply_rope(key, cos[here], sin[here])  # (B, H, L_new, d_head)
-    keys, values = torch.cat((keys, key), dim=2), torch.cat((values, value), dim=2)  # (B, H, L_all, d_head), (B, H, L_all, d_v)
+    query = apply_rope(query, cos[here], sin[here])  # (B, H, L_new, d_head)
+    key = apply_rope(key, cos[here], sin[here])
+    keys = torch.cat((keys, key), dim=2)  # (B, H, L_all, d_head)
+    values = torch.cat((values, value), dim=2)  # (B, H, L_all, d_v)
     mask = causal_mask(new, keys.shape[2])  # (1, 1, L_new, L_all)
-    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
+    output = F.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
+    return output, keys, values
     # END SOLUTION
 
 
@@ -339,7 +364,163 @@ check("12.6", attend_step)
 # </details>
 
 # %% [markdown]
-# ### 12.7 · What is left to draw from
+# ### 12.7 · Windows that overlap
+# 4 points · difficulty 4 of 5 · 20 minutes
+#
+# A model that has room for `length` characters judges a long text in windows. Cut side by side, the first characters of each window have little before them, and the model looks worse than it is. So let the windows overlap, and score each character once, where it has most before it. Write `text_bits(model, ids, length, stride)`.
+#
+# - The first window feeds the characters 0 to `length - 1`, and so predicts the characters 1 to `length`. All of them count.
+# - Each further window begins `stride` characters after the one before. Of it count only the characters that no window before has scored.
+# - The last window may be shorter: it goes to the end of the text. Every character but the first is scored exactly once.
+#
+# | argument | meaning |
+# |---|---|
+# | `model(tokens)` | ids `(B, L)`, with `L` at most `length`, to logits `(B, L, V)` |
+# | `ids` | `(N,)`, the text, at least 2 characters |
+# | `length`, `stride` | whole numbers; `stride` from 1 to `length` |
+# | returns | the mean over the `N - 1` characters, **in bits**, a number |
+#
+# Example: for `N = 8`, `length = 4` and `stride = 2` the first window scores the characters 1, 2, 3, 4, the second 5 and 6, the third 7. If the model takes 1 bit for the first character of a window, 2 for the second, and so on, the characters cost 1, 2, 3, 4, then 3, 4, then 3 bits, and the answer is 20 / 7 = 2.857. (All of every window would give 2.364, windows side by side 2.286.) `F.cross_entropy` is allowed; the course's own functions that score texts are off limits.
+
+# %% tags=["exercise"]
+def text_bits(model, ids, length, stride):
+    # BEGIN SOLUTION
+    total, done = 0.0, 0  # the characters up to number `done` are scored
+    for start in range(0, len(ids) - 1, stride):
+        labels = ids[start + 1 : start + 1 + length]
+        logits = model(ids[None, start : start + len(labels)])[0]  # (L, V)
+        losses = F.cross_entropy(logits, labels, reduction="none")  # (L,)
+        total += losses[done - start :].sum().item()
+        done = start + len(labels)
+        if done == len(ids) - 1:
+            break
+    return total / (len(ids) - 1) / math.log(2)
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("12.7", text_bits)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# Keep the number of the last character that is scored. Which entry of a window's losses belongs to the character after it?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Entry `j` of the window that begins at `start` is about character `start + 1 + j`. And look at the last window: how many of its characters are new? Not always `stride`.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. for each start 0, stride, 2 stride, ...: the labels are one further than the start, `length` of them or what is left
+# 2. feed as many characters as there are labels; one loss for each
+# 3. leave out those that are scored already; add up the rest
+# 4. stop when the last character is scored; divide by the number of characters, and turn nats into bits
+# </details>
+
+# %% [markdown]
+# ### 12.8 · The leak in an evaluation
+# 3 points · difficulty 3 of 5 · 15 minutes
+#
+# A part of the test text stands in the training text, word for word. There a model can get by on memory. To say how good it is on text that is really new, you must know which characters those are. Write `mark_seen(train, text, size)`: which characters of `text` lie in a stretch of `size` characters that occurs in `train`.
+#
+# | argument | meaning |
+# |---|---|
+# | `train`, `text` | strings |
+# | `size` | a whole number from 1 |
+# | returns | a boolean tensor with `len(text)` entries |
+#
+# A stretch may begin anywhere, in both. Where two of them overlap, the characters of both are marked. Capital and small letters differ.
+#
+# Example: `mark_seen("abcdef", "xbcdxcdefx", 3)` marks `bcd` and `cdef`, and gives 0 1 1 1 0 1 1 1 1 0. The course's `seen_before` is off limits. For half a million characters it should take seconds, not minutes: look stretches up in a set.
+
+# %% tags=["exercise"]
+def mark_seen(train, text, size):
+    # BEGIN SOLUTION
+    known = {train[i : i + size] for i in range(len(train) - size + 1)}
+    seen = torch.zeros(len(text), dtype=torch.bool)
+    for i in range(len(text) - size + 1):
+        if text[i : i + size] in known:
+            seen[i : i + size] = True
+    return seen
+    # END SOLUTION
+
+
+# %% tags=["check"]
+check("12.8", mark_seen)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# How many stretches of 3 characters has a text of 10? And if the stretch at place 5 was seen, which characters does that mark?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `cdef` is seen because `cde` is and `def` is. So a hit must not make you skip the places inside it, and a miss must not unmark what a hit has marked.
+# </details>
+
+# %% [markdown]
+# ### 12.9 · Experiment: what does the beginning of a window cost?
+# 3 points · difficulty 3 of 5 · 20 minutes
+#
+# Your `text_bits` now measures what overlap buys. The model is the one that comes with the course, the windows have **128** characters, and only the stride changes: 128 (side by side), 64 and 16. Before you run anything: will stride 64 bring less than half, half or more than half of what stride 16 brings?
+#
+# Measure on five stretches of the test text: stretch `n`, for `n` from 0 to 4, is the 641 characters from character `8000 * n` on, `ids[8000 * n : 8000 * n + 641]`. It takes about 5 seconds. Put into `window_results`:
+#
+# | entry | what |
+# |---|---|
+# | `128`, `64`, `16` | a list of five numbers each: bits per character with this stride, in the order of the stretches |
+# | `"saved"` | by how many bits the mean for stride 16 is below the mean for stride 128 |
+# | `"first half"` | what share of these bits stride 64 saves already |
+# | `"every"` | `True` if in every one of the five stretches stride 16 is below stride 128, else `False` |
+# | `"cost"` | how many times as many characters a model is fed with stride 16 as with stride 128, in a long text |
+
+# %%
+model = zoo.load("language_model").requires_grad_(False)
+ids = encode_text(documentation_split().test)
+print(f"{len(ids):,} characters in the test text")
+
+# %% tags=["exercise"]
+window_results = {}
+# BEGIN SOLUTION
+stretches = [ids[8000 * n : 8000 * n + 641] for n in range(5)]
+for stride in (128, 64, 16):
+    bits = [text_bits(model, stretch, 128, stride) for stretch in stretches]
+    window_results[stride] = bits
+means = {stride: sum(bits) / 5 for stride, bits in window_results.items()}
+pairs = list(zip(window_results[128], window_results[16], strict=True))
+window_results["saved"] = means[128] - means[16]
+window_results["first half"] = (means[128] - means[64]) / (means[128] - means[16])
+window_results["every"] = all(plain > overlapping for plain, overlapping in pairs)
+window_results["cost"] = 128 / 16
+# END SOLUTION
+
+# %% tags=["check"]
+check("12.9", window_results)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# The three strides see the same five stretches, so compare in pairs: stretch 0 with stretch 0. The stretches themselves may differ much more than the strides.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# For the cost count windows: how many begin in 1,280 characters with each stride? Each feeds 128.
+# </details>
+
+# %% [markdown]
+# Your numbers, a line for each stretch:
+
+# %% tags=["nbval-ignore-output"]
+if all(stride in window_results for stride in (128, 64, 16)):
+    ax = plotting.new_axes(5.6, 3.0)
+    for five in zip(*(window_results[stride] for stride in (128, 64, 16)), strict=True):
+        ax.plot(["128", "64", "16"], five, "o-", color=plotting.COLORS[0], alpha=0.7)
+    ax.set(xlabel="stride of windows of 128", ylabel="bits per character")
+    plotting.show(ax, "Bits per character of five stretches by stride, a line each.")
+
+# %% [markdown]
+# ### 12.10 · What is left to draw from
 # 1 point · difficulty 2 of 5 · 3 minutes
 #
 # Four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05. With temperature 1, `top_k=3` and `top_p=0.83`, in the order of exercise 12.4: how many tokens can be drawn?
@@ -350,16 +531,16 @@ check("12.6", attend_step)
 # - **d.** Four: temperature 1 keeps them all.
 
 # %% tags=["quiz"]
-quiz_12_7 = ""  # your letter between the quotes
+quiz_12_10 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_12_7 = "b"
+quiz_12_10 = "b"
 # END SOLUTION
 
 # %% tags=["check"]
-check("12.7", quiz_12_7)
+check("12.10", quiz_12_10)
 
 # %% [markdown]
-# ### 12.8 · A text twice as long
+# ### 12.11 · A text twice as long
 # 1 point · difficulty 3 of 5 · 3 minutes
 #
 # A model has written $L$ tokens and writes one more. In this one step, how many scores (products of a query and a key) are computed, compared with the same step after $2L$ tokens?
@@ -370,13 +551,92 @@ check("12.7", quiz_12_7)
 # - **d.** With the cache four times as many, without it eight times.
 
 # %% tags=["quiz"]
-quiz_12_8 = ""  # your letter between the quotes
+quiz_12_11 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_12_8 = "c"
+quiz_12_11 = "c"
 # END SOLUTION
 
 # %% tags=["check"]
-check("12.8", quiz_12_8)
+check("12.11", quiz_12_11)
+
+# %% [markdown]
+# ## Payoff: words that nobody has ever said
+#
+# Now your parts make a model of their own. It stacks two of your `DecoderBlock`s and learns the *spellings* of the pronouncing dictionary, letter by letter, for a few seconds. Then it invents words: your `next_token_distribution` draws the letters, and your block's cache keeps what is read. Each new word goes to the model of lesson 11, which has never seen it either, and says how it sounds; your `next_token_distribution` picks the sounds, at temperature 0.
+
+# %%
+class Speller(nn.Module):
+    def __init__(self, d_model=64):
+        super().__init__()
+        self.embedding = nn.Embedding(len(SPELLING), d_model)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        self.blocks = nn.ModuleList(DecoderBlock(d_model, 4, 2, 160) for _ in range(2))
+        self.norm = RMSNorm(d_model)
+
+    def forward(self, tokens, caches=(None, None)):
+        x = self.embedding(tokens)  # (B, L, d_model)
+        for block, cache in zip(self.blocks, caches, strict=True):
+            x = block(x, cache)
+        return self.norm(x) @ self.embedding.weight.T  # (B, L, V)
+
+
+def train_speller(steps=140, batch=96):
+    torch.manual_seed(0)
+    speller, words = Speller(), list(split("train"))
+    optimizer = torch.optim.AdamW(speller.parameters(), lr=6e-3, fused=True)
+    for step in tqdm(range(steps), unit="step", file=sys.stdout):
+        optimizer.param_groups[0]["lr"] = 6e-3 * min((step + 1) / 20, 1 - step / steps)
+        some = [words[i] for i in torch.randint(len(words), (batch,)).tolist()]
+        tokens = pad([[START_ID, *SPELLING.encode(word), END_ID] for word in some])
+        logits = speller(tokens[:, :-1]).transpose(1, 2)  # (B, V, L)
+        loss = F.cross_entropy(logits, tokens[:, 1:], ignore_index=PAD_ID)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return speller
+
+
+# %%
+@torch.no_grad()
+def invent(speller, number, temperature=0.8, top_p=0.95, longest=14):
+    caches = [KVCache(number, 2, longest, 16) for _ in range(2)]  # 2 heads of 16
+    new, words = torch.full((number, 1), START_ID), []
+    for _ in range(longest):
+        logits = speller(new, caches)[:, -1]  # (B, V)
+        logits[:, [PAD_ID, START_ID]] = -math.inf
+        probs = next_token_distribution(logits, temperature, None, top_p)
+        new = probs.multinomial(1)  # (B, 1)
+        words.append(new)
+    return ["".join(SPELLING.decode(row)) for row in torch.cat(words, dim=1)]
+
+
+@torch.no_grad()
+def say(pronouncer, word):
+    state = pronouncer.start_decoding(SPELLING.batch([word]), max_len=30)
+    token, sounds = torch.tensor([START_ID]), []
+    for _ in range(30):
+        log_probs, state = pronouncer.decode_step(state, token)  # (B=1, V)
+        token = next_token_distribution(log_probs, 0, None, None).argmax(dim=-1)
+        sounds.append(token)
+        if token.item() == END_ID:
+            break
+    return " ".join(SOUNDS.decode(torch.cat(sounds)))
+
+
+# %% tags=["nbval-ignore-output"]
+try:
+    speller = train_speller()
+    torch.manual_seed(1)
+    invented = [word for word in invent(speller, 40) if word]
+    pronouncer, known = zoo.load("transformer").eval(), set(split("train"))
+    print(f"{sum(word not in known for word in invented)} of {len(invented)} are new")
+    for word in [word for word in invented if word not in known][:14]:
+        print(f"{word:16} {say(pronouncer, word)}")
+except NotImplementedError:
+    print("Solve 12.2 and 12.4 first: this cell needs your block and your sampling.")
+
+# %% [markdown]
+# *Read a few aloud. Which would you believe to be a name? Then change `temperature` in `invent`: at 0.3 the words get ordinary and repeat themselves, at 1.5 nobody can say them. And the two models have never met: one learned which letters follow one another, the other how letters sound.*
 
 # %% [markdown]
 # {{next_steps}}

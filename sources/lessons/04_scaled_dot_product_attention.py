@@ -9,695 +9,631 @@
 # %% [markdown]
 # # 04 · Scaled dot-product attention
 #
-# At the end you can write the attention of the Transformer, as self-attention and as cross-attention, and say why its scores are scaled, what it costs and what it cannot see.
+# At the end you can write the attention of the Transformer, say why its scores are scaled, and run it over a sequence too long to hold all its weights.
 #
-# {{colab_link}} · about 75 minutes · builds on lessons 01 and 02
+# {{colab_link}} · about 100 minutes · builds on lessons 01 to 03
 
 # %% tags=["setup"]
+import copy
 import math
-import timeit
+import random
+import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
+from tqdm import tqdm
 
-from course_utils import attention, diagrams, plotting, similarity, widgets
+from course_utils import attention, diagrams, plotting, widgets, zoo
+from course_utils.datasets.pronunciations import pronunciations, split
+from course_utils.tokenizers import END_ID, PAD_ID, START_ID
+from course_utils.zoo.pronunciation import SOUNDS, SPELLING, error_rates
 
 torch.set_printoptions(precision=3, sci_mode=False)
+torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 
 # %% [markdown]
 # **You will learn to**
 #
-# 1. derive how large a dot product gets, and show what that does to a softmax and to its gradient;
-# 2. write scaled dot-product attention by hand, as a loop and as two matrix products;
-# 3. build self-attention from three projections, or one fused projection, and say why there are three;
-# 4. build cross-attention between sequences of different length;
-# 5. say what attention costs in multiplications and memory, and what it cannot see without positions.
+# 1. write scaled dot-product attention, as a loop and for whole batches;
+# 2. use it between two sequences and within one, and say why it needs separate projections;
+# 3. derive how large a dot product gets, and show what that does to the gradient;
+# 4. say what attention costs, and compute it without ever holding all its weights;
+# 5. show what attention cannot see.
 #
-# Lesson 02 ended with two scores, one additive and one a dot product, and a warning: the dot product grows with the size of the vectors. Here the warning is taken seriously.
+# Lesson 02 gave you a soft lookup, and lesson 03 put it into a network that pronounces words. Its scores were additive: a small network for every pair of query and key. Today the score becomes one dot product. That's the form you'll find in nearly every model built since 2017.
 
 # %% [markdown]
 # ## Predict first
 #
-# Two vectors are filled by tossing a coin: each entry is $+1$ or $-1$. Their dot product is then a sum of products that are $+1$ or $-1$ too, each as likely as the other. For 4 entries the dot product lies between $-4$ and $4$.
-# How large is it *typically*? And for 16 entries: four times as large, twice as large, or no larger? Write down two numbers.
-
-# %% [markdown]
-# ## 4.1 How large is a dot product?
-#
-# By hand, for 4 entries. The four products have $2^4 = 16$ outcomes, all equally likely. Count those with each sum:
-#
-# | dot product | $-4$ | $-2$ | $0$ | $2$ | $4$ |
-# |---|---|---|---|---|---|
-# | how many of the 16 | 1 | 4 | 6 | 4 | 1 |
-#
-# The mean is 0, so the **variance** is the mean of the squares: $(1 \cdot 16 + 4 \cdot 4 + 6 \cdot 0 + 4 \cdot 4 + 1 \cdot 16) / 16 = 64 / 16 = 4$. Its root, the **standard deviation**, is the typical size: 2. The cell counts all outcomes, for 16 entries as well.
-
-# %%
-def coin_variance(d):
-    """Over all outcomes of d coins: a sum with m times +1 is 2m - d, and comb(d, m) outcomes have it."""
-    squares = sum(math.comb(d, m) * (2 * m - d) ** 2 for m in range(d + 1))
-    return squares / 2**d
-
-
-for d in (1, 4, 16):
-    print(f"{d:2} entries: variance {coin_variance(d):4.1f}, typical size {math.sqrt(coin_variance(d)):.1f}")
-
-# %% [markdown]
-# Four times as many entries make the dot product twice as large. The variance is equal to the number of entries. This holds far beyond coins. Let $q$ and $k$ have $d_k$ entries each, all independent, with mean 0 and variance 1:
-#
-# $$q \cdot k = \sum_{i=1}^{d_k} q_i k_i .$$
-#
-# 1. *One product.* Its mean is $E[q_i k_i] = E[q_i]\, E[k_i] = 0$, since the two are independent. Its variance is $E[q_i^2 k_i^2] = E[q_i^2]\, E[k_i^2] = 1 \cdot 1 = 1$.
-# 2. *The sum.* Variances of independent terms add up: $\operatorname{Var}(q \cdot k) = 1 + \dots + 1 = d_k$.
-# 3. *The typical size* is the root of that, $\sqrt{d_k}$. Divided by it, the dot product has variance $d_k / (\sqrt{d_k})^2 = 1$, whatever $d_k$ is.
-#
-# Derived; now measured, first with a loop over pairs, then without.
-
-# %%
-def dot_products_loop(q, k):
-    return torch.tensor([sum(a * b for a, b in zip(x, y, strict=True)) for x, y in zip(q.tolist(), k.tolist(), strict=True)])
-
-
-def dot_products(q, k):
-    return (q * k).sum(dim=-1)  # (n, d_k) -> (n,), one dot product a row
-
-
-rng = torch.Generator().manual_seed(0)
-q, k = torch.randn(500, 16, generator=rng), torch.randn(500, 16, generator=rng)  # (n=500, d_k=16)
-assert torch.allclose(dot_products(q, k), dot_products_loop(q, k), atol=1e-4)
-assert torch.allclose(dot_products(q, k), similarity.dot_product(q, k), atol=1e-5)
-print(f"500 pairs, d_k = 16: typical size {dot_products(q, k).std():.2f}, derived {math.sqrt(16):.2f}")
-
-# %%
-sizes = [2**i for i in range(11)]  # d_k from 1 to 1024
-measured = {}
-for d_k in sizes:
-    q, k = torch.randn(4000, d_k, generator=rng), torch.randn(4000, d_k, generator=rng)  # (n=4000, d_k)
-    scores = dot_products(q, k)  # (n,)
-    measured[d_k] = scores.std().item()
-    print(f"d_k = {d_k:4}   variance {scores.var():7.1f}   typical size {scores.std():6.2f}   divided by the root of d_k {(scores / d_k**0.5).std():.2f}")
-
-# %%
-d = torch.tensor(sizes, dtype=torch.float32)  # (11,)
-sizes_measured = torch.tensor(list(measured.values()))  # (11,)
-lines = {"derived": d.sqrt(), "after division by the root of d_k": sizes_measured / d.sqrt()}
-ax = plotting.curves(d, lines, points=(d, sizes_measured), xlabel="d_k (log scale)", ylabel="typical size (log scale)", ax=plotting.new_axes(6.0, 3.6))
-ax.set_xscale("log", base=2)
-ax.set_yscale("log", base=2)
-plotting.show(ax, "Typical size of a dot product against d_k, both axes logarithmic: the measured dots lie on the line of the root of d_k, from 1 to 32. After division the line stays flat at 1.")
-
-# %% [markdown]
-# *Notice that the measured dots lie on the derived line, and that the line after division stays flat.* At $d_k = 1$ both are the same: there is nothing to divide. The derivation asks for independent entries. That is how the projections of a network
-# start out; training may change it, and then nothing but the starting point was guaranteed.
-
-# %% [markdown]
-# ## 4.2 What large scores do to a softmax
-#
-# Lesson 02 multiplied scores by a factor and watched the softmax **saturate**: one weight near 1, the others near 0, and a Jacobian $J = \operatorname{diag}(w) - w w^\top$ near 0. Wide vectors do the same, and nobody asked for it. **Predict first:** 16 keys, $d_k = 1024$, no
-# scaling. How much weight will the best key have?
-
-# %%
-def random_scores(d_k, num_queries=200, num_keys=16, seed=1):
-    rng = torch.Generator().manual_seed(seed)
-    queries = torch.randn(num_queries, d_k, generator=rng)  # (200, d_k)
-    keys = torch.randn(num_queries, num_keys, d_k, generator=rng)  # (200, 16, d_k): fresh keys for each query
-    return torch.einsum("nd,njd->nj", queries, keys)  # (200, 16)
-
-
-scales = {"not scaled": lambda d_k: 1.0, "divided by the root of d_k": lambda d_k: d_k**0.5, "divided by d_k": lambda d_k: d_k}
-for d_k in (4, 64, 1024):
-    for name, scale in scales.items():
-        weights = torch.softmax(random_scores(d_k) / scale(d_k), dim=-1)  # (200, 16)
-        keys_that_count = torch.special.entr(weights).sum(-1).exp().mean()
-        print(f"d_k = {d_k:4}   {name:27} largest weight {weights.max(-1).values.mean():.2f}   keys that count {keys_that_count:5.1f} of 16")
-
-# %% [markdown]
-# Not scaled, the choice becomes hard as the vectors get wider: nearly all weight on one key, whichever happens to be ahead. Divided by $d_k$, it becomes no choice at all: all 16 keys count alike. Divided by $\sqrt{d_k}$, it stays what it was.
-#
-# **The gradient.** Whatever gradient reaches the weights goes on to the scores through $J$: by the chain rule $\partial \ell / \partial s = J^\top\, \partial \ell / \partial w$ for any loss $\ell$. If $J$ is near 0 and $\partial \ell / \partial w$ of ordinary size, the scores learn nothing. So
-# measure the size of $J$ (the root of the sum of its squared entries) over 200 queries. First held to autograd:
-
-# %%
-def jacobian_size(weights):
-    jacobian = torch.diag_embed(weights) - weights[:, :, None] * weights[:, None, :]  # (n, L_k, L_k)
-    return jacobian.norm(dim=(-2, -1))  # (n,)
-
-
-one = random_scores(4)[0]  # (L_k=16,)
-by_autograd = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, dim=-1), one)  # (16, 16)
-assert torch.allclose(jacobian_size(torch.softmax(one, dim=-1)[None])[0], by_autograd.norm(), atol=1e-6)
-for d_k in (1, 4, 16, 64, 256, 1024):
-    for name, scale in list(scales.items())[:2]:
-        size = jacobian_size(torch.softmax(random_scores(d_k) / scale(d_k), dim=-1))  # (200,)
-        print(f"d_k = {d_k:4}   {name:27} size of J: mean {size.mean():.3f}, median {size.median():.3f}   below 0.001: {(size < 1e-3).float().mean():4.0%} of the queries")
-
-# %%
-found = {
-    name: torch.stack([jacobian_size(torch.softmax(random_scores(d_k) / scale(d_k), dim=-1)).median() for d_k in sizes])  # (11,)
-    for name, scale in scales.items()
-}
-ax = plotting.curves(d, found, xlabel="d_k (log scale)", ylabel="median size of d(weights)/d(scores)", ax=plotting.new_axes(6.2, 3.6))
-ax.set_xscale("log", base=2)
-plotting.show(ax, "Median size of the Jacobian against d_k. Not scaled it rises a little, then falls to 0 by 1024. Divided by the root of d_k it stays near 0.3. Divided by d_k it settles near 0.24.")
-
-# %% [markdown]
-# *Notice that only the unscaled line goes to 0.* With $d_k = 1024$ the typical query gets next to no signal. A mean is kinder than the median here: a few queries, whose best two keys happen to be nearly equal, still get a good one. Division by $d_k$ keeps the gradient; what it
-# loses is the choice, as the table above showed. $\sqrt{d_k}$ keeps both.
-
-# %% [markdown]
-# ## 4.3 Scaled dot-product attention
-#
-# A picture first. Four tokens, each with a query (what it asks), a key (what it offers) and a value (what it hands over), of two numbers each. The first number is about color, the second about things. *apple* asks for a color, and *red* offers one. **Predict:** from which token will *apple* take most, and what will its output be?
+# Read *the red apple fell*. Suppose each word may borrow something from all four words, itself included, to say more precisely what it means here. How much should *apple* take from each? Move the sliders, keep your prediction, and read on.
 
 # %%
 words = "the red apple fell".split()
-asks = torch.tensor([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0], [0.0, 2.0]])  # (L=4, d_k=2)
-offers = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])  # (L=4, d_k=2)
-hands_over = torch.tensor([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [0.0, 0.0]])  # (L=4, d_v=2)
-ax = diagrams.attention_flow(asks, offers, hands_over, queries=words, keys=words, follow=(2, 0))
+widgets.predict("4.1", "How much does apple take from each word?", shares=words)
+
+# %% [markdown]
+# ## 4.1 Attention at work
+#
+# Every token gets three vectors: a **query** (what it asks for), a **key** (what it offers) and a **value** (what it hands over). Here we choose them by hand, so that you can follow each number. The four entries of a query and a key stand for *color, thing, action, article*. *apple* asks for a color and *red* offers one; *red* and *fell*
+# ask for a thing, and *apple* is one. The two entries of a value say *how red?* and *how much in motion?*, from 0 to 8, where 4 means "I can't tell".
+
+# %%
+# (L=4, d_k=4): the asks for nothing, red for a thing, apple for a color, fell for a thing
+asks = torch.tensor([[0.0, 0, 0, 0], [0, 2, 0, 0], [2, 0, 0, 0], [0, 2, 0, 0]])
+# (L=4, d_k=4): article, color, thing, action
+offers = math.log(9) * torch.eye(4)[[3, 0, 1, 2]]
+hands_over = torch.tensor([[4.0, 4], [8, 4], [4, 4], [4, 8]])  # (L=4, d_v=2)
+given = {"queries": words, "keys": words}
+ax = diagrams.attention_flow(asks, offers, hands_over, follow=(2, 0), **given)
 plotting.show(ax)
 
 # %% [markdown]
-# *Read it from left to right. K stands turned above the scores, so that each score sits where the row of its query and the column of its key cross; the output sits below the values in the same way.* The framed row is *apple*: its query fits the key of *red* and no other, so most of its weight goes there, and its output is mostly
-# red. Each row of weights sums to 1. Now take the same numbers into your hand:
+# *Notice where each number sits.* K stands turned above the scores, so a score sits where the row of its query and the column of its key cross. The output sits below V in the same way. Follow the framed row of *apple* by hand:
+#
+# 1. **Scores.** Its query $(2, 0, 0, 0)$ times the key of *red*, $(\ln 9, 0, 0, 0)$, is $2 \ln 9$. All its other dot products are 0.
+# 2. **Scale.** A vector has 4 entries, so we divide by $\sqrt 4 = 2$ and get $\ln 9$. Why we divide is the subject of section 4.5.
+# 3. **Weights.** The softmax takes exponentials, $1, 9, 1, 1$, and divides by their sum, 12. So *red* gets $\tfrac{9}{12} = \tfrac34$, and the other three share $\tfrac14$.
+# 4. **Output.** *How red?* comes out as $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. The apple said 4, "I can't tell", and now says 7: it has turned red.
+
+# %%
+output, weights = attention.scaled_dot_product_attention(asks, offers, hands_over)
+print("apple, how red:", round(output[2, 0].item(), 3))
+widgets.came_out("4.1", weights[2])
+
+# %% [markdown]
+# Your sliders followed English; the weights followed vectors that we chose by hand. A model has to learn vectors that make the two agree. Now play with the same numbers yourself:
 
 # %% tags=["nbval-ignore-output"]
-flow = widgets.see_through(asks, offers, hands_over, queries=words, keys=words)
+flow = widgets.see_through(asks, offers, hands_over, **given)
 flow
 
 # %% [markdown]
-# Point at a cell and read where it comes from. Then drag the first number of *apple*'s query down to 0 (or choose it with the arrow keys and press −): what are its weights now? Switch the scaling off and watch the weights.
+# Point at any cell to read where it comes from. Then drag the third number of *apple*'s query (*action*) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. What happens to the second number of its output? Now switch the scaling off, and watch the weights.
+
+# %% [markdown]
+# ## 4.2 The same as a loop
 #
-# In symbols: with queries $Q$ of shape $(L_q, d_k)$, keys $K$ of shape $(L_k, d_k)$ and values $V$ of shape $(L_k, d_v)$:
-#
-# $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\Big(\frac{Q K^\top}{\sqrt{d_k}}\Big)\, V \qquad \text{of shape } (L_q, d_v) .$$
-#
-# The softmax runs over the keys, so each row of weights sums to 1. $\sqrt{d_k}$ is the temperature of lesson 02. By hand, with one query and two keys of size $d_k = 4$, so that $\sqrt{d_k} = 2$:
-#
-# - $q = (2, 0, 0, 0)$, $k_1 = (\ln 3, 0, 0, 0)$, $k_2 = (0, 1, 0, 0)$: the dot products are $2 \ln 3$ and $0$;
-# - divided by 2: $\ln 3$ and $0$; exponentials $3$ and $1$; weights $\tfrac34$ and $\tfrac14$;
-# - values $8$ and $4$: the output is $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$.
+# Here are those four steps as code, for one query after another:
 
 # %%
 def attention_loop(query, key, value):
-    """One item: query (L_q, d_k), key (L_k, d_k), value (L_k, d_v)."""
+    """Query (L_q, d_k), key (L_k, d_k), value (L_k, d_v), as lists of lists."""
     outputs = []
-    for q in query.tolist():
-        scores = [sum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q)) for k in key.tolist()]
-        exponentials = [math.exp(s) for s in scores]
+    for q in query:
+        scores = [sum(a * b for a, b in zip(q, k, strict=True)) for k in key]
+        scaled = [score / math.sqrt(len(q)) for score in scores]
+        exponentials = [math.exp(score) for score in scaled]
         weights = [e / sum(exponentials) for e in exponentials]
-        outputs.append([sum(w * v for w, v in zip(weights, column, strict=True)) for column in value.T.tolist()])
-    return torch.tensor(outputs)  # (L_q, d_v)
-
-
-q = torch.tensor([[2.0, 0.0, 0.0, 0.0]])  # (L_q=1, d_k=4)
-k = torch.tensor([[math.log(3), 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])  # (L_k=2, d_k=4)
-v = torch.tensor([[8.0], [4.0]])  # (L_k=2, d_v=1)
-print("by hand:", 3 / 4 * 8 + 1 / 4 * 4, "  loop:", attention_loop(q, k, v))
-
-# %% [markdown]
-# Without loops, for whole batches: two matrix products with a softmax between them. $Q K^\top$ is the all-pairs product of lesson 01, the second product the weighted sum of lesson 02.
+        columns = zip(*value, strict=True)
+        mixed = [sum(w * v for w, v in zip(weights, c, strict=True)) for c in columns]
+        outputs.append(mixed)
+    return outputs  # (L_q, d_v)
 
 # %%
-def attend(query, key, value):
-    scores = query @ key.transpose(-2, -1)  # (..., L_q, d_k) @ (..., d_k, L_k) -> (..., L_q, L_k)
-    scores = scores / query.shape[-1] ** 0.5  # (..., L_q, L_k)
-    weights = torch.softmax(scores, dim=-1)  # (..., L_q, L_k), each row sums to 1
-    return weights @ value, weights  # (..., L_q, d_v), (..., L_q, L_k)
+by_loop = attention_loop(asks.tolist(), offers.tolist(), hands_over.tolist())
+print("apple:", [round(number, 3) for number in by_loop[2]])
 
+# %% [markdown]
+# And here they are as one formula. With queries $Q$ of shape $(L_q, d_k)$, keys $K$ of shape $(L_k, d_k)$ and values $V$ of shape $(L_k, d_v)$:
+#
+# $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\Big(\frac{Q K^\top}{\sqrt{d_k}}\Big)\, V \qquad \text{of shape } (L_q, d_v) .$$
+#
+# $Q K^\top$, of shape $(L_q, L_k)$, holds every query's dot product with every key: the all-pairs table of lesson 01. The softmax runs over the keys, so each row of weights sums to 1. The product with $V$ is the weighted sum of lesson 02. Queries and keys must have the same size $d_k$, and there must be one value for each key. Everything else may differ.
+#
+# **Do exercise 4.1 now** (10 minutes), then read on: write the formula without a loop, for any number of leading axes. ({{exercises_link}}) From here on we use the tested one of the library. It agrees with PyTorch's:
 
-B, L_q, L_k, d_k, d_v = 2, 5, 7, 3, 4
-query, key, value = (torch.randn(*shape, generator=rng) for shape in ((B, L_q, d_k), (B, L_k, d_k), (B, L_k, d_v)))
-output, weights = attend(query, key, value)
+# %%
+rng = torch.Generator().manual_seed(0)
+q, k, v = (torch.randn(2, *shape, generator=rng) for shape in ((5, 3), (7, 3), (7, 4)))
+output, weights = attention.scaled_dot_product_attention(q, k, v)
+assert torch.allclose(output, F.scaled_dot_product_attention(q, k, v), atol=1e-6)
 print("output", tuple(output.shape), "  weights", tuple(weights.shape))
 
+# %% [markdown]
+# ## 4.3 Two sequences: today's score in lesson 03's speller
+#
+# In lesson 03, a decoder that was about to say a sound asked all the letters of the word. Queries come from one sequence, keys and values from another. That is **cross-attention**; the sequence that is asked is called the **memory**, $M$. Can a dot product do there what the additive score did?
+#
+# One thing is in the way. The decoder's state has 128 numbers and a letter's state has 256, and a dot product needs equal sizes. So we **project** both into a common space, each with a matrix of its own that is learned:
+#
+# $$Q = X W_q , \qquad K = M W_k , \qquad V = M W_v ,$$
+#
+# where $W_q$ has shape $(d_x, d_k)$, $W_k$ has $(d_m, d_k)$ and $W_v$ has $(d_m, d_v)$. Keys and values have to come from the same sequence, since every key needs its value. (The speller has no $W_v$: it hands over the letters' states as they are.)
+#
+# Now the experiment. We load the trained speller and freeze all of it. We note what its decoder asked and where it looked, on 1,000 training words, and fit the two new matrices to give the same weights by a dot product.
+
 # %%
-for b in range(B):
-    assert torch.allclose(output[b], attention_loop(query[b], key[b], value[b]), atol=1e-5)
-library, library_weights = attention.scaled_dot_product_attention(query, key, value)
-assert torch.allclose(output, library, atol=1e-6) and torch.allclose(weights, library_weights, atol=1e-6)
-assert torch.allclose(output, F.scaled_dot_product_attention(query, key, value), atol=1e-6)
-assert torch.allclose(attend(q, k, v)[0], torch.tensor([[7.0]]))
-print("by hand, the loop, the vectorized form, course_utils and PyTorch's F.scaled_dot_product_attention agree")
+speller = zoo.load("recurrent_attention").eval().requires_grad_(False)
+
+# %%
+def looks(model, words):
+    """What it asked, where it looked, the letters' states, and what is no padding."""
+    source = SPELLING.batch(words)  # (B, L_s)
+    target = SOUNDS.batch([pronunciations()[w][0] for w in words], start=True, end=True)
+    seen = []  # query and weights, one call for each sound
+    keep = model.attention.register_forward_hook(lambda _, i, o: seen.append((i[0], o[1])))
+    model(source, target[:, :-1])
+    keep.remove()
+    asked, weights = (torch.cat(part, dim=1) for part in zip(*seen, strict=True))
+    encoded = model.encoder(source)
+    return asked, weights, encoded.states, encoded.mask, target[:, 1:] != PAD_ID
+
+# %%
+some_words = random.Random(0).sample(sorted(split("train")), 1000)
+asked, looked, letters, is_letter, is_sound = looks(speller, some_words)
+print("asked", tuple(asked.shape), "  letters", tuple(letters.shape))
+
+# %%
+class DotProduct(nn.Module):
+    """Takes the place of the speller's additive attention."""
+
+    def __init__(self, d_x=128, d_m=256, d_k=32):
+        super().__init__()
+        self.q_proj = nn.Linear(d_x, d_k, bias=False)
+        self.k_proj = nn.Linear(d_m, d_k, bias=False)
+
+    def forward(self, query, key, value, mask=None):
+        query, key = self.q_proj(query), self.k_proj(key)  # (B, L_q or L_k, d_k)
+        return attention.scaled_dot_product_attention(query, key, value, mask)
 
 # %% [markdown]
-# ## 4.4 Self-attention: one sequence, three roles
-#
-# Where do queries, keys and values come from? In **self-attention** all three come from one sequence $X$ of shape $(L, d_{model})$: each token asks, each token is asked, each token answers. The plainest way is to use the tokens as they are, $Q = K = V = X$. Two things are then fixed
-# before anything is learned. **Predict first:** which key gets the most weight?
+# (`mask` keeps the padding out. Lesson 05 is about that.) The loss is how far the new weights are from the old ones, the Kullback-Leibler divergence $\sum_j w_j \ln (w_j / w'_j)$. We fit five times from different starting points, which takes about ten seconds in all.
 
 # %%
-rng = torch.Generator().manual_seed(2)
-X = F.normalize(torch.randn(6, 8, generator=rng), dim=-1) * 8**0.5  # (L=6, d_model=8), all tokens of the same length
-scores = X @ X.T  # (L, L)
-weights = torch.softmax(scores / 8**0.5, dim=-1)  # (L, L)
-print("symmetric:", torch.allclose(scores, scores.T, atol=1e-6), "  best key of each token:", weights.argmax(dim=-1).tolist())
-print("weight of each token on itself:", weights.diagonal())
+def fitted(seed, steps=150):
+    torch.manual_seed(seed)
+    dot = DotProduct()
+    optimizer = torch.optim.Adam(dot.parameters(), lr=0.01)
+    for _ in tqdm(range(steps), desc=f"fit {seed}", mininterval=1, file=sys.stdout):
+        some = torch.randint(len(some_words), (64,))
+        _, found = dot(asked[some], letters[some], letters[some], is_letter[some])
+        ratio = looked[some].clamp(min=1e-9).log() - found.clamp(min=1e-9).log()
+        loss = (looked[some] * ratio).sum(-1)[is_sound[some]].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return dot.requires_grad_(False)
+
+# %% tags=["nbval-ignore-output"]
+dots = [fitted(seed) for seed in range(5)]
 
 # %% [markdown]
-# Each token looks mostly at itself, since no vector of the same length has a larger dot product with it than it has itself. And the score of $i$ for $j$ is the score of $j$ for $i$. But wanting is not mutual: in *red apple*, the noun may need to know its adjective, while the
-# adjective has no need of the noun. So each role gets a matrix of its own, which is learned:
-#
-# $$Q = X W_q , \qquad K = X W_k , \qquad V = X W_v , \qquad W_q, W_k: (d_{model}, d_k) , \quad W_v: (d_{model}, d_v) .$$
-#
-# Row $x$ of a sequence stands on the left of its matrix, $x W$. (`nn.Linear` stores the transpose, as lesson 02 did.) By hand on four words. Each has three numbers: is it a noun, is it an adjective, which color does it name (red $1$, green $-1$, none $0$). The matrices are chosen, not
-# learned: a noun *asks* for adjectives, an adjective *is found* as one, and what it *hands over* is its color.
+# Then we put the new attention in the place of the old one and let the speller pronounce 300 validation words, which it has not been trained on. The landmark is a speller that looks at all letters equally.
 
 # %%
-words = ["red", "apple", "green", "leaf"]
-X = torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, -1.0], [1.0, 0.0, 0.0]])  # (L=4, d_model=3): noun, adjective, color
-W_q = torch.tensor([[4.0], [0.0], [0.0]])  # (d_model=3, d_k=1): nouns ask, adjectives do not
-W_k = torch.tensor([[0.0], [1.0], [0.0]])  # (d_model=3, d_k=1): adjectives are found
-W_v = torch.tensor([[0.0], [0.0], [1.0]])  # (d_model=3, d_v=1): the color is handed over
+def speller_with(attend):
+    model = copy.deepcopy(speller)
+    model.attention = attend
+    return model
 
 
-def self_attention(x, W_q, W_k, W_v):
-    query, key, value = x @ W_q, x @ W_k, x @ W_v  # (..., L, d_k), (..., L, d_k), (..., L, d_v)
-    return attend(query, key, value)  # (..., L, d_v), (..., L, L)
+def phoneme_error(attend):
+    return error_rates(speller_with(attend), held_out)["PER"]
 
-
-scores = (X @ W_q) @ (X @ W_k).T  # (L, L)
-print("score of apple for red:", scores[1, 0].item(), "  score of red for apple:", scores[0, 1].item())
-for length in (2, 4):
-    output, weights = self_attention(X[:length], W_q, W_k, W_v)  # (length, d_v=1), (length, length)
-    print(f"{' '.join(words[:length]):21} output of apple: {round(output[1].item(), 2) + 0.0:.2f}")
+# %% tags=["nbval-ignore-output"]
+held_out = dict(random.Random(1).sample(sorted(split("valid").items()), 300))
+everywhere = DotProduct().requires_grad_(False)
+nn.init.zeros_(everywhere.q_proj.weight)  # all scores are 0: all letters count alike
+print(f"additive, as trained      {phoneme_error(speller.attention):.3f}")
+print("dot product, five fits   ", *(f"{phoneme_error(dot):.3f}" for dot in dots))
+print(f"all letters equally       {phoneme_error(everywhere):.3f}")
 
 # %%
-ax = plotting.attention_heatmap(weights, words, words)
-plotting.show(ax, "Self-attention weights of red, apple, green, leaf. The rows of the two nouns put 0.49 on each of the two adjectives; the rows of the adjectives are uniform, 0.25 each.")
+def speak(model, word):
+    """The sounds, greedily, and where each one looked."""
+    state = model.start_decoding(SPELLING.batch([word]))
+    token = torch.tensor([START_ID])
+    sounds, rows = [], []
+    while token.item() != END_ID and len(sounds) < 30:
+        log_probs, state = model.decode_step(state, token)  # (1, V)
+        token = log_probs.argmax(-1)  # (1,)
+        sounds.append(SOUNDS.symbols[token.item()])
+        rows.append(state.weights[0])  # (L_s,)
+    return sounds, torch.stack(rows)
+
+# %% tags=["nbval-ignore-output"]
+left, right = plotting.new_axes(9.6, 3.4, columns=2)
+for ax, name, model in (
+    (left, "additive", speller), (right, "dot product", speller_with(dots[0]))
+):
+    sounds, rows = speak(model, "knights")
+    plotting.attention_heatmap(rows, sounds, list("knights"), ax=ax, title=name)
+alt = "Alignments of knights, sounds against letters, by both scores: the same staircase."
+plotting.show(ax, alt)
 
 # %% [markdown]
-# *Notice that the map is not its own mirror image: row "apple" looks at column "red", row "red" does not look at column "apple".* So the three matrices have three jobs:
+# *Notice that both go down the same staircase.* They differ in detail, most of all at AY. The speller loses a little, as the error rates above show, but then the rest of it never learned to live with its new attention. A dot product of 32 numbers does almost all that a small network did for each pair. And all dot products of a word together are one matrix product, which is what computers do fastest.
 #
-# - **$W_q$ and $W_k$ are two**, so that scores need not be symmetric, and a token need not look at itself;
-# - **$W_v$ is a third**, so that what a token hands over can differ from what it is found by. The adjectives are found as adjectives, and hand over a color;
-# - each projects into a **space for its role**, of a size that can be chosen.
-#
-# In *red apple* the output of "apple" is nearly 1: it has become red. With *green leaf* behind it, its output is 0, half red and half green. It finds both adjectives and cannot tell which one stands next to it. Section 4.8 returns to this.
-#
-# Only the product of the first two counts: the scores are $X\, (W_q W_k^\top)\, X^\top$. With one matrix for both roles, $W W^\top$ is symmetric, and so are the scores. Shown on random numbers, and held to the library and to PyTorch:
-
-# %%
-B, L, d_model, d_k, d_v = 2, 6, 8, 3, 5
-x = torch.randn(B, L, d_model, generator=rng)  # (B, L, d_model)
-W_q, W_k, W_v = (torch.randn(d_model, size, generator=rng) / d_model**0.5 for size in (d_k, d_k, d_v))
-
-for name, other in (("two matrices", W_k), ("one matrix", W_q)):
-    scores = (x @ W_q) @ (x @ other).transpose(-2, -1)  # (B, L, L)
-    assert torch.allclose(scores, x @ (W_q @ other.T) @ x.transpose(-2, -1), atol=1e-4)
-    print(f"{name:12}   largest difference between the scores of i for j and of j for i: {(scores - scores.mT).abs().max():.2f}")
-
-output, weights = self_attention(x, W_q, W_k, W_v)  # (B, L, d_v), (B, L, L)
-assert torch.allclose(output, attention.scaled_dot_product_attention(x @ W_q, x @ W_k, x @ W_v)[0], atol=1e-6)
-assert torch.allclose(output, F.scaled_dot_product_attention(x @ W_q, x @ W_k, x @ W_v), atol=1e-6)
+# **Exercise 4.2** builds cross-attention with all three matrices (10 minutes).
 
 # %% [markdown]
-# ## 4.5 One fused projection
+# ## 4.4 One sequence, three roles
 #
-# Three products with the same $X$ can be one. Put the matrices side by side, multiply once, cut the result in three along its last axis. With $d_k = d_v = d_{model} = d$, as is usual, the matrix has shape $(d, 3d)$. By hand with $d = 1$: $x = 5$ times the row $(2, 3, 4)$ is $(10, 15, 20)$, which
-# is query 10, key 15, value 20.
-
-# %%
-d = d_model
-W_q, W_k, W_v = (torch.randn(d, d, generator=rng) / d**0.5 for _ in range(3))
-W_qkv = torch.cat([W_q, W_k, W_v], dim=1)  # three times (d, d) -> (d, 3 d)
-
-projected = x @ W_qkv  # (B, L, 3 d)
-query, key, value = projected.chunk(3, dim=-1)  # three times (B, L, d)
-for part, W in ((query, W_q), (key, W_k), (value, W_v)):
-    assert torch.allclose(part, x @ W, atol=1e-5)
-print("by hand:", (torch.tensor([[5.0]]) @ torch.tensor([[2.0, 3.0, 4.0]])).chunk(3, dim=-1))
-print("matrix", tuple(W_qkv.shape), "  product", tuple(projected.shape), "  each part", tuple(query.shape))
-
-# %% [markdown]
-# The numbers are the same, and so are the multiplications. What is saved is starting three computations where one would do, and on fast hardware that counts. PyTorch's own layer, `nn.MultiheadAttention`, holds its projections in this fused form, as `in_proj_weight` of shape `(3 d, d)`. With a
-# single head (lesson 06 has more), and its last projection set to the identity, it must give what we give:
-
-# %%
-layer = nn.MultiheadAttention(d, num_heads=1, bias=False, batch_first=True)
-with torch.no_grad():
-    layer.in_proj_weight.copy_(W_qkv.T)  # (3 d, d)
-    layer.out_proj.weight.copy_(torch.eye(d))  # (d, d)
-    theirs, their_weights = layer(x, x, x)
-output, weights = attend(query, key, value)
-assert torch.allclose(output, theirs, atol=1e-5) and torch.allclose(weights, their_weights, atol=1e-6)
-print("fused projection and attend agree with nn.MultiheadAttention:", tuple(theirs.shape), tuple(their_weights.shape))
-
-# %% [markdown]
-# **The mistake it invites.** The three parts are blocks of *columns*. A reshape of the matrix to `(3, d, d)` has the right shape and the wrong content, because it cuts along the rows first (lesson 00):
-
-# %%
-right = torch.stack(W_qkv.chunk(3, dim=1))  # (3, d, d)
-scrambled = W_qkv.reshape(3, d, d)  # (3, d, d)
-print("same shape:", right.shape == scrambled.shape, "  same content:", torch.equal(right, scrambled))
-
-# %% [markdown]
-# ## 4.6 Cross-attention: two sequences
+# In **self-attention** all three come from one sequence $X$, of shape $(L, d_{model})$: each token asks, each token is asked, each hands something over. No size is in the way now. Do we still need three projections?
 #
-# A translator reads a sentence of $L_k$ words and writes one of $L_q$. Each position that is written asks the positions that were read. Queries come from one sequence $X$, keys and values from the other, called the **memory** $M$:
+# $$Q = X W_q , \qquad K = X W_k , \qquad V = X W_v .$$
 #
-# $$Q = X W_q , \qquad K = M W_k , \qquad V = M W_v .$$
+# Here is one token going through all three, by hand. *apple* is $x = (1, 2)$. With
 #
-# Keys and values have to come from the *same* sequence, since each key needs its value. Nothing else has to agree: lengths and sizes of $X$ and $M$ may differ. **Predict first** the shapes of weights and output, for $X$ of shape `(2, 3, 6)`, $M$ of shape `(2, 7, 10)`, $d_k = 4$, $d_v = 5$.
+# $$W_q = \begin{pmatrix} 1 \\ 0 \end{pmatrix} , \qquad W_k = \begin{pmatrix} 0 \\ 1 \end{pmatrix} , \qquad W_v = \begin{pmatrix} 3 \\ 1 \end{pmatrix}$$
+#
+# it asks with $x W_q = 1$, is found by $x W_k = 2$, and hands over $x W_v = 1 \cdot 3 + 2 \cdot 1 = 5$. One vector plays three roles. The picture does it for four tokens at once: three colored copies of $X$.
 
 # %%
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query = x @ W_q  # (B, L_q, d_x) @ (d_x, d_k) -> (B, L_q, d_k)
-    key = memory @ W_k  # (B, L_k, d_m) @ (d_m, d_k) -> (B, L_k, d_k)
-    value = memory @ W_v  # (B, L_k, d_m) @ (d_m, d_v) -> (B, L_k, d_v)
-    return attend(query, key, value)  # (B, L_q, d_v), (B, L_q, L_k)
-
-
-target, memory = torch.randn(2, 3, 6, generator=rng), torch.randn(2, 7, 10, generator=rng)  # (B, L_q, d_x), (B, L_k, d_m)
-C_q, C_k, C_v = (torch.randn(*shape, generator=rng) / shape[0] ** 0.5 for shape in ((6, 4), (10, 4), (10, 5)))
-output, weights = cross_attention(target, memory, C_q, C_k, C_v)
-print("weights", tuple(weights.shape), "  output", tuple(output.shape))
-
-# %%
-for b in range(2):
-    assert torch.allclose(output[b], attention_loop(target[b] @ C_q, memory[b] @ C_k, memory[b] @ C_v), atol=1e-5)
-projections = (target @ C_q, memory @ C_k, memory @ C_v)
-assert torch.allclose(output, attention.scaled_dot_product_attention(*projections)[0], atol=1e-6)
-assert torch.allclose(output, F.scaled_dot_product_attention(*projections), atol=1e-6)
-assert torch.allclose(cross_attention(x, x, W_q, W_k, W_v)[0], self_attention(x, W_q, W_k, W_v)[0])
-print("the loop, the vectorized form, course_utils and PyTorch agree; self-attention is the case memory = x")
-
-# %%
-ax = plotting.attention_heatmap(weights[0], ax=plotting.new_axes(5.6, 2.4))
-plotting.show(ax, "Cross-attention weights of three queries over seven keys: a wide rectangle, each row sums to 1.")
+X = torch.tensor([[0.0, 1], [2, 0], [1, 2], [1, -1]])  # (L=4, d_model=2)
+W_q, W_k, W_v = torch.tensor([[[1.0], [0]], [[0.0], [1]], [[3.0], [1]]])  # (2, 1) each
+ax = diagrams.three_roles(X, W_q, W_k, W_v, tokens=words, follow=2)
+plotting.show(ax)
 
 # %% [markdown]
-# *Notice the shape: one row for each position that asks, one column for each that is asked. A row sums to 1, a column need not.*
-
-# %% [markdown]
-# ## 4.7 Dropout on the weights
+# What if we save one of the three and let queries and keys share a matrix, $W_q = W_k$? Then the score of token $i$ for token $j$ is the same product as that of $j$ for $i$: **the scores are symmetric**. *the* must ask for *apple* exactly as much as *apple* asks for *the*.
 #
-# Dropout sets each number to 0 with probability $p$ while training, and divides those that remain by $1 - p$, so that the mean stays the same. In attention it is often applied to the **weights**, after the softmax: a query must not rely on any single key. By hand: the weights
-# $(\tfrac12, \tfrac14, \tfrac14)$ with $p = \tfrac12$, and the second one dropped, become $(1, 0, \tfrac12)$. They sum to $\tfrac32$.
+# Does that matter in practice? Here is a small task. Six players sit in random order; their names are the numbers 0 to 5, and each holds one of four cards. Every player has to say which card is held by the player with the *next* name (after 5 comes 0). Player 2 must look at player 3, while player 3 must look at 4, not back at 2. We'll train five models side by side, so everything gets an axis `S` in front, one place for each.
 
 # %%
-by_hand = torch.tensor([0.5, 0.25, 0.25]) * torch.tensor([1.0, 0.0, 1.0]) / (1 - 0.5)
-print("by hand", by_hand.tolist(), "sum", by_hand.sum().item())
+NAMES, CARDS, SEEDS = 6, 4, 5
 
-w = torch.softmax(torch.randn(7, generator=rng), dim=-1)  # (L_k=7,)
-p = 0.25
-kept = torch.rand(20000, 7, generator=rng) >= p  # (20000, L_k), True with probability 1 - p
-dropped = w * kept / (1 - p)  # (20000, L_k): the same weights, dropped 20000 times
-print("weights before    ", w)
-print("mean after dropout", dropped.mean(dim=0))
-print(f"sums of the rows: mean {dropped.sum(-1).mean():.2f}, from {dropped.sum(-1).min():.2f} to {dropped.sum(-1).max():.2f}   share dropped {(dropped == 0).float().mean():.2f}")
+
+def deal(B, rng):
+    """B games for each of five models: names, cards, and the card to be said."""
+    names = torch.rand(SEEDS, B, NAMES, generator=rng).argsort(-1)  # (S, B, L)
+    cards = torch.randint(CARDS, names.shape, generator=rng)  # (S, B, L)
+    seat = names.argsort(-1)  # (S, B, NAMES): where each name sits
+    wanted = cards.gather(-1, seat.gather(-1, (names + 1) % NAMES))  # (S, B, L)
+    return names, cards, wanted
+
+
+names, cards, wanted = (part[0, 0].tolist() for part in deal(1, rng))
+for label, row in (("names", names), ("cards", cards), ("wanted", wanted)):
+    print(f"{label:7}", *row)
 
 # %% [markdown]
-# So with dropout a row no longer sums to 1; it does so on average. The library's function and PyTorch's take `dropout_p` and apply it **whenever it is not 0**: unlike a layer, a function does not know whether you are training. Pass 0 when you evaluate.
+# The model is one attention layer. A token is the sum of a fixed random vector for its name and one for its card; the four matrices are learned. The five models have different starting points (seeds), so that we see the spread.
 
 # %%
-projections = (target @ C_q, memory @ C_k, memory @ C_v)
-torch.manual_seed(4)
-output, weights = attention.scaled_dot_product_attention(*projections, dropout_p=0.25)
-torch.manual_seed(4)
-by_steps = F.dropout(attend(*projections)[1], p=0.25)  # (B, L_q, L_k), PyTorch's own
-assert torch.allclose(weights, by_steps) and torch.allclose(output, by_steps @ projections[2], atol=1e-6)
-assert torch.allclose(attention.scaled_dot_product_attention(*projections, dropout_p=0.0)[0], attend(*projections)[0], atol=1e-6)
-ones = torch.ones(2, 3)  # (B, L_q)
-print("rows sum to 1 with dropout:", torch.allclose(weights.sum(dim=-1), ones), "  without:", torch.allclose(attend(*projections)[1].sum(dim=-1), ones))
+class Players(nn.Module):
+    def __init__(self, d_k, scale, shared=False, d=16):
+        super().__init__()
+        rng, self.scale = torch.Generator().manual_seed(0), scale
+        shapes = (NAMES, d), (CARDS, d), (d, d_k), (d, d_k), (d, d), (d, CARDS)
+        parts = [torch.randn(SEEDS, 1, *shape, generator=rng) for shape in shapes]
+        self.name, self.card = (part / 2**0.5 for part in parts[:2])  # not learned
+        W_q, W_k, W_v, W_o = (nn.Parameter(part / d**0.5) for part in parts[2:])
+        self.W = nn.ParameterList([W_q, W_q if shared else W_k, W_v, W_o])
+
+    def forward(self, names, cards):
+        who, what = F.one_hot(names, NAMES).float(), F.one_hot(cards, CARDS).float()
+        x = who @ self.name + what @ self.card  # (S, B, L, d_model), variance 1
+        qkv = (x @ W for W in self.W[:3])
+        mixed, _ = attention.scaled_dot_product_attention(*qkv, scale=self.scale)
+        return mixed @ self.W[3]  # (S, B, L, CARDS)
+
+# %%
+def share_right(model, optimizer=torch.optim.SGD, rate=0.7, steps=300):
+    rng = torch.Generator().manual_seed(1)
+    adjust = optimizer(model.parameters(), lr=rate)
+    for _ in tqdm(range(steps), desc="training", mininterval=1, file=sys.stdout):
+        names, cards, wanted = deal(16, rng)
+        logits = model(names, cards).flatten(0, 2)  # (S * B * L, CARDS)
+        loss = SEEDS * F.cross_entropy(logits, wanted.flatten())
+        adjust.zero_grad()
+        loss.backward()
+        adjust.step()
+    names, cards, wanted = deal(500, rng)  # new games
+    with torch.no_grad():
+        said = model(names, cards).argmax(-1)  # (S, B, L)
+    return (said == wanted).float().mean((1, 2))  # (S,)
+
+# %%
+question = "One matrix for queries and keys: which share of the answers will be right?"
+widgets.predict("4.2", question, between=(0, 1), step=0.05)
+
+# %% tags=["nbval-ignore-output"]
+_, cards, wanted = deal(2000, rng)
+most_frequent = F.one_hot(cards, CARDS).sum(2).argmax(-1, keepdim=True)  # (S, B, 1)
+two = share_right(Players(16, scale=16**-0.5))
+one = share_right(Players(16, scale=16**-0.5, shared=True))
+print("two matrices, five seeds   ", *(f"{share:.2f}" for share in two))
+print("one matrix, five seeds     ", *(f"{share:.2f}" for share in one))
+print(f"always the commonest card   {(most_frequent == wanted).float().mean():.2f}")
+widgets.came_out("4.2", round(one.mean().item(), 2))
 
 # %% [markdown]
-# ## 4.8 What attention cannot see
+# With two matrices the layer solves the task, on all five seeds. With one matrix no seed does, and some do hardly better than a player who looks around and says the commonest card. More training can't help: each player would have to score the next one higher than the one before, $s_{01} < s_{12} < \dots < s_{50} < s_{01}$, all around the circle, and that's impossible.
 #
-# *Dog bites man* and *man bites dog* are made of the same words. **Predict first:** each word is given its vector, and self-attention without a mask runs over both sentences. Will the output of "dog" differ between them?
+# So we keep three matrices, each into a space whose size we can choose:
+#
+# - **two different ones for query and key**, so that token 2 can attend to token 3 while token 3 ignores it;
+# - **a third for the value**, so that what a token hands over (its card) can differ from what it's found by (its name).
+#
+# **Exercise 4.3** turns this around: you are given the weights, and you find the matrices (20 minutes).
+
+# %% [markdown]
+# ## 4.5 What breaks it: large scores
+#
+# Now for the division by $\sqrt{d_k}$. Fill two vectors by tossing a coin: each entry is $+1$ or $-1$. Each product of two entries is then $+1$ or $-1$ too, and the dot product is their sum. With 4 entries it lies between $-4$ and $4$. Its 16 equally likely outcomes are
+#
+# | dot product | $-4$ | $-2$ | $0$ | $2$ | $4$ |
+# |---|---|---|---|---|---|
+# | how many of 16 | 1 | 4 | 6 | 4 | 1 |
+#
+# so the mean of its square, the **variance**, is $(16 + 4 \cdot 4 + 0 + 4 \cdot 4 + 16) / 16 = 4$. Its root is the **standard deviation**, the typical size: 2.
+
+# %%
+question = "And the typical size of a dot product of 1,024 coins?"
+widgets.predict("4.3", question, between=(0, 100), step=1)
+
+# %%
+def typical_size(d_k, pairs=4000):
+    q, k = (torch.randint(2, (pairs, d_k), generator=rng) * 2.0 - 1 for _ in range(2))
+    return (q * k).sum(-1).square().mean().sqrt().item()
+
+
+for d_k in (4, 64, 1024):
+    print(f"{d_k:4} coins: typical size {typical_size(d_k):5.1f}")
+widgets.came_out("4.3", math.sqrt(1024))
+
+# %% [markdown]
+# The typical size grows with the root of the number of entries, and not only for coins. Let $q$ and $k$ have $d_k$ entries each, all independent, with mean 0 and variance 1.
+#
+# 1. One product has mean $E[q_i]\, E[k_i] = 0$ and variance $E[q_i^2]\, E[k_i^2] = 1$.
+# 2. Variances of independent terms add up, so $\operatorname{Var}(q \cdot k) = d_k$.
+# 3. The typical size is $\sqrt{d_k}$. Divided by that, a score has typical size 1, whatever $d_k$ is.
+#
+# Does a fresh network fulfil the conditions? Not quite: `nn.Linear` starts with entries of variance $\tfrac{1}{3 d_{in}}$, so a query's entries have variance $\tfrac13$, not 1, and the scores are three times smaller.
+
+# %%
+x = torch.randn(2000, 256, generator=rng)  # (n, d_in), variance 1
+for d_k in (64, 256, 1024):
+    torch.manual_seed(0)
+    with torch.no_grad():
+        q = nn.Linear(256, d_k, bias=False)(x)  # (n, d_k)
+        k = nn.Linear(256, d_k, bias=False)(x.flip(0))  # (n, d_k): of other rows
+    size = (q * k).sum(-1).std()
+    print(f"d_k {d_k:4}: entries' variance {q.var():.2f}, ", end="")
+    print(f"scores {size:5.2f}, divided by the root {size / d_k**0.5:.2f}")
+
+# %% [markdown]
+# A factor of three, but still the root: only the division by $\sqrt{d_k}$ makes the scores independent of the width.
+#
+# **Why large scores hurt.** Learning reaches the query through the softmax. Lesson 02 called its table of derivatives $J = \operatorname{diag}(w) - w w^\top$, where $w$ are the weights of one query. If the scores are $K q$ divided by some number `scale`, then by the chain rule the weights change with the query by
+#
+# $$\frac{\partial w}{\partial q} = \frac{J K}{\text{scale}} , \qquad \text{of shape } (L_k, d_k) .$$
+#
+# Two things can make it small. If the scores are large, the softmax is nearly a hard choice, and $J$ is near 0. If the scale is large, we divide it away. We try three scales on 16 random keys: none, $\sqrt{d_k}$, and $d_k$.
+
+# %%
+scales = {"no scale": lambda d: 1.0, "root of d_k": lambda d: d**0.5, "d_k": float}
+question = "Which scale keeps the size of the gradient from d_k = 4 to 1,024?"
+widgets.predict("4.4", question, choices=list(scales))
+
+# %%
+def gradient_sizes(d_k, scale, seed, queries=100):
+    rng = torch.Generator().manual_seed(seed)
+    q = torch.randn(queries, d_k, generator=rng)  # (n, d_k)
+    k = torch.randn(queries, 16, d_k, generator=rng)  # (n, L_k, d_k)
+    w = torch.softmax(torch.einsum("nd,njd->nj", q, k) / scale, dim=-1)  # (n, L_k)
+    J = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]  # (n, L_k, L_k)
+    return (J @ k / scale).norm(dim=(1, 2)).median()  # of n tables (L_k, d_k)
+
+# %%
+widths = [4, 16, 64, 256, 1024]
+found = {}
+for name, scale in scales.items():
+    rows = [[gradient_sizes(d, scale(d), seed) for d in widths] for seed in range(5)]
+    found[name] = torch.tensor(rows)  # (5 seeds, 5 widths)
+for name, sizes in found.items():
+    print(f"{name:12}", *(f"{size:7.4f}" for size in sizes.median(0).values))
+
+# %%
+middle = {name: sizes.median(0).values for name, sizes in found.items()}
+ax = plotting.new_axes(6.4, 3.8)
+for sizes in found.values():
+    ax.plot(widths, sizes.T, "o", color="0.6", ms=4)  # one dot a seed
+xlabel, ylabel = "d_k (log scale)", "size of d(weights)/d(query), log scale"
+plotting.curves(torch.tensor(widths), middle, xlabel=xlabel, ylabel=ylabel, ax=ax)
+ax.set_xscale("log", base=2)
+ax.set_yscale("log")
+alt = """Median size of the derivative of the weights by the query, against d_k, five seeds.
+Without a scale it rises, then falls far below the others. Divided by d_k it falls steadily.
+Divided by the root of d_k it stays level."""
+plotting.show(ax, alt.replace("\n", " "))
+
+# %%
+flat = min(middle, key=lambda name: (middle[name].max() / middle[name].min()).item())
+widgets.came_out("4.4", flat)
+
+# %% [markdown]
+# *Notice that one line is level.* A gray dot is the median of 100 queries from one seed, and each line runs through the middle one of five seeds. Without a scale, the typical query of a wide layer gets next to no gradient. Dividing by $d_k$ loses it too, for the other reason: $J$ is fine, but we divide by too much. Of the three only $\sqrt{d_k}$ keeps it.
+#
+# **Exercise 4.4** asks you to find a bug in a layer that passes every test its author wrote (10 minutes).
+
+# %% [markdown]
+# ## 4.6 What it costs, and how to pay less
+#
+# Every query meets every key: that's $L^2 d_k$ multiplications for the scores, $L^2 d_v$ for the output, and $L^2$ weights to hold. Twice the length costs four times as much.
+
+# %%
+for L in (1000, 2000, 4000):
+    x = torch.zeros(L, 64)  # (L, d)
+    output, weights = attention.scaled_dot_product_attention(x, x, x)
+    sizes = output.nbytes / 1e6, weights.nbytes / 1e6
+    print(f"L = {L}: output {sizes[0]:4.1f} MB, weights {sizes[1]:5.1f} MB")
+
+# %% [markdown]
+# The output stays small, and the weights are only a stop on the way to it. Do we have to hold them all? A softmax seems to need all scores of a row at once, since it divides by their sum. But a sum can be kept as it grows. So we take the keys in **blocks**, and remember three things for each query: the largest score $m$ so far, the sum $s$ of the exponentials, and
+# the weighted sum $o$ of the values. Exponentials are taken relative to $m$, as in lesson 02, so that none overflows. When a block brings a larger $m$, the old $s$ and $o$ are still relative to the old one. They only need to be multiplied by $e^{m_{old} - m_{new}}$.
+#
+# By hand: one query, four keys in two blocks, with scores $0, \ln 3$ and $\ln 12, \ln 4$ and values $4, 8$ and $16, 0$.
+
+# %%
+scores = torch.tensor([1.0, 3, 12, 4]).log()  # (L_k=4,)
+values = torch.tensor([4.0, 8, 16, 0])  # (L_k=4,)
+ax = diagrams.running_softmax(scores, values, block=2)
+plotting.show(ax)
+
+# %% [markdown]
+# - **Block 1.** $m = \ln 3$. The exponentials are $e^{0 - \ln 3} = \tfrac13$ and $1$, so $s = \tfrac43$ and $o = \tfrac13 \cdot 4 + 1 \cdot 8 = \tfrac{28}{3}$.
+# - **Block 2.** $m$ rises to $\ln 12$, so the old $s$ and $o$ shrink by $e^{\ln 3 - \ln 12} = \tfrac14$, to $\tfrac13$ and $\tfrac73$. The new exponentials are $1$ and $\tfrac13$. So $s = \tfrac13 + 1 + \tfrac13 = \tfrac53$ and $o = \tfrac73 + 1 \cdot 16 + \tfrac13 \cdot 0 = \tfrac{55}{3}$.
+# - **End.** $o / s = 11$.
+
+# %%
+print(f"all at once: {torch.softmax(scores, dim=0) @ values:.2f}")
+
+# %% [markdown]
+# Nothing is approximated: the result is the same, and at no time did we hold more than one block of weights. This is the **online softmax**, the idea inside FlashAttention and the kernels that PyTorch uses.
+#
+# **Exercise 4.5** is the heart of this lesson (25 minutes): write it for real tensors. Its check watches what you hold.
+
+# %% [markdown]
+# ## 4.7 What attention cannot see
+#
+# *Dog bites man* and *man bites dog* are made of the same words. Will the output of *dog* differ between them? We give each word a random vector and three random projections.
 
 # %%
 rng = torch.Generator().manual_seed(5)
-vectors = dict(zip(("dog", "bites", "man"), torch.randn(3, d, generator=rng), strict=True))  # each (d,)
-outputs = {}
-for sentence in ("dog bites man", "man bites dog"):
-    tokens = sentence.split()
-    outputs[sentence] = dict(zip(tokens, self_attention(torch.stack([vectors[t] for t in tokens]), W_q, W_k, W_v)[0], strict=True))
+three = torch.randn(3, 8, generator=rng)  # (3, d_model=8)
+vectors = dict(zip(("dog", "bites", "man"), three, strict=True))
+matrices = torch.randn(3, 8, 8, generator=rng) / 8**0.5  # W_q, W_k, W_v
+
+
+def outputs_of(sentence):
+    x = torch.stack([vectors[word] for word in sentence.split()])  # (L=3, d_model=8)
+    output, _ = attention.scaled_dot_product_attention(*(x @ W for W in matrices))
+    return dict(zip(sentence.split(), output, strict=True))
+
+
+first, second = outputs_of("dog bites man"), outputs_of("man bites dog")
 for word in vectors:
-    apart = (outputs["dog bites man"][word] - outputs["man bites dog"][word]).abs().max()
-    print(f"{word:5}   largest difference between its two outputs: {apart:.4f}")
+    print(f"{word:6} largest difference {(first[word] - second[word]).abs().max():.4f}")
 
 # %% [markdown]
-# It does not differ: attention cannot tell who bites. The output is a *sum* over keys, a sum does not depend on its order, and no score depends on where a token stands. Put precisely, for any permutation $\pi$ of the tokens:
-#
-# - **permute keys and values together: nothing changes** (the output is invariant);
-# - **permute the whole sequence: the output is permuted the same way** (self-attention is *equivariant*), and the weights in both their axes.
+# There's no difference: attention can't tell who bites. An output is a *sum* over keys, and a sum doesn't depend on its order; a score depends on two vectors and not on where they stand. So for any permutation of the tokens, the output is permuted the same way, and nothing else happens:
 
 # %%
-order = torch.tensor([3, 0, 5, 1, 4, 2])  # the permutation of L=6 tokens
-output, weights = self_attention(x, W_q, W_k, W_v)  # (B, L, d), (B, L, L)
-permuted_output, permuted_weights = self_attention(x[:, order], W_q, W_k, W_v)
-assert torch.allclose(permuted_output, output[:, order], atol=1e-5)
-assert torch.allclose(permuted_weights, weights[:, order][:, :, order], atol=1e-6)
-assert torch.allclose(attend(query, key[:, order], value[:, order])[0], attend(query, key, value)[0], atol=1e-5)
-
-left, right = plotting.new_axes(9.6, 3.6, columns=2)
-labels = [f"t{i}" for i in range(6)]
-plotting.attention_heatmap(weights[0], labels, labels, ax=left, title="in order")
-plotting.attention_heatmap(permuted_weights[0], [labels[i] for i in order], [labels[i] for i in order], ax=right, title="permuted")
-plotting.show(left, "Two heatmaps of the weights of six tokens, in order and permuted. Each pair of tokens has the same weight in both.")
+x = torch.randn(6, 8, generator=rng)  # (L, d_model)
+order = torch.tensor([3, 0, 5, 1, 4, 2])  # (L,)
+straight, _ = attention.scaled_dot_product_attention(*(x @ W for W in matrices))
+permuted, _ = attention.scaled_dot_product_attention(*(x[order] @ W for W in matrices))
+assert torch.allclose(permuted, straight[order], atol=1e-5)
 
 # %% [markdown]
-# *Notice that each pair of names has the same number on both sides. Only the rows and columns stand elsewhere.* In the language of 4.4: "apple" cannot see which adjective is its neighbor. If order is to count, the tokens have to carry their **positions**. Lesson 08 shows how. A mask (lesson 05) is the
-# other thing that breaks the symmetry: if a token may look only at earlier ones, order matters. Shown with the library's mask:
-
-# %%
-earlier = torch.ones(L, L, dtype=torch.bool).tril()  # (L, L), True where the key is not later than the query
-masked, _ = attention.scaled_dot_product_attention(query, key, value, earlier)
-masked_permuted, _ = attention.scaled_dot_product_attention(query[:, order], key[:, order], value[:, order], earlier)
-print("without a mask equivariant:", torch.allclose(permuted_output, output[:, order], atol=1e-5))
-print("with a mask equivariant:   ", torch.allclose(masked_permuted, masked[:, order], atol=1e-5))
-
-# %% [markdown]
-# ## 4.9 What it costs
-#
-# Count multiplications for one sequence of $L$ tokens with $d_k = d_v = d_{model} = d$:
-#
-# | step | shapes | multiplications |
-# |---|---|---|
-# | three projections | $(L, d) \cdot (d, 3d)$ | $3 L d^2$ |
-# | scores | $(L, d) \cdot (d, L)$ | $L^2 d$ |
-# | weighted sum | $(L, L) \cdot (L, d)$ | $L^2 d$ |
-#
-# and $L^2$ weights have to be stored. By hand for $L = 2$, $d = 3$: projections $3 \cdot 2 \cdot 9 = 54$, the rest $2 \cdot 4 \cdot 3 = 24$. PyTorch's counter (lesson 02) counts two operations a multiplication, so its count is halved.
-
-# %%
-def multiplications(compute):
-    with FlopCounterMode(display=False) as counter:
-        compute()
-    return counter.get_total_flops() // 2
-
-
-def counted(L, d):
-    x, W = torch.zeros(L, d), torch.zeros(d, 3 * d)  # (L, d), (d, 3 d)
-    query, key, value = (x @ W).chunk(3, dim=-1)  # three times (L, d)
-    return multiplications(lambda: x @ W), multiplications(lambda: attend(query, key, value)), attend(query, key, value)[1].nbytes
-
-
-print("L = 2, d = 3:", counted(2, 3)[:2])
-lengths = [32, 64, 128, 256, 512, 1024]
-table = {L: counted(L, 64) for L in lengths}  # d = 64
-for L, (projection, pairs, stored) in table.items():
-    assert projection == 3 * L * 64**2 and pairs == 2 * L**2 * 64 and stored == 4 * L**2  # float32: 4 bytes a weight
-    print(f"L = {L:4}   projections {projection / 1e6:6.2f} million   every query with every key {pairs / 1e6:7.2f} million   weights {stored / 2**10:6.0f} KiB")
-
-# %%
-n = torch.tensor(lengths, dtype=torch.float32)  # (6,)
-lines = {
-    "projections": torch.tensor([table[L][0] / 1e6 for L in lengths]),
-    "every query with every key": torch.tensor([table[L][1] / 1e6 for L in lengths]),
-}
-ax = plotting.curves(n, lines, xlabel="length L (log scale)", ylabel="million multiplications (log scale)", ax=plotting.new_axes(6.0, 3.6))
-ax.set_xscale("log", base=2)
-ax.set_yscale("log", base=2)
-plotting.show(ax, "Multiplications against length, both axes logarithmic, d = 64. The projections rise with slope 1, the products of queries and keys with slope 2; they cross near length 96.")
-print("doubling L from 512 to 1024: projections times", table[1024][0] // table[512][0], "- pairs times", table[1024][1] // table[512][1], "- weights times", table[1024][2] // table[512][2])
-print("equal at L = 1.5 d =", int(1.5 * 64), ":", counted(96, 64)[0] == counted(96, 64)[1])
-
-# %% [markdown]
-# *Notice the two slopes: doubling $L$ doubles the one and makes the other four times as large.* Both cost the same where $2 L^2 d = 3 L d^2$, that is at $L = 1.5\, d$. For texts much longer than the vectors are wide, the $L^2$ decides. The time follows, roughly. (Your numbers will differ from those stored here.)
-
-# %% tags=["nbval-ignore-output"]
-def seconds(L):
-    rng = torch.Generator().manual_seed(6)
-    parts = [torch.randn(1, L, 64, generator=rng) for _ in range(3)]  # each (1, L, d)
-    return min(timeit.repeat(lambda: attend(*parts), number=1, repeat=5))
-
-
-for L in (256, 512, 1024, 2048):
-    print(f"L = {L:4}   {1000 * seconds(L):7.2f} ms   (on this machine, today)")
-
-# %% [markdown]
-# ## Look: size of the keys, and the scale
-#
-# The live figure has one query and 16 random keys, of which the first $d_k$ entries are used. At the left its weights, at the right the size of d(weights)/d(scores): lines for the mean of 200 queries, a square for this one. Start with `scaled` off and move $d_k$ from 1 to 1024. Where does one
-# key begin to decide alone? Then switch `scaled` on and move it back. First the starting position as a still picture:
-
-# %%
-explorer = widgets.scaling()
-explorer.show_first_state("Left: weights of one query over 16 keys for d_k = 64 without scaling; a single bar is almost 1. Right: the size of the gradient falls with d_k if the scores are not scaled, and stays near 0.3 if they are.")
-
-# %%
-explorer
-
-# %% [markdown]
-# *Notice how few bars can be seen at the left, and that the square at the right lies far below the scaled line: the scores of this query would learn little.*
+# How could a token be told where it stands, without spoiling what it means? Keep your idea until lesson 08.
 
 # %% [markdown]
 # ## What goes wrong
 #
-# **Divided by $d_k$, or scaled after the softmax.** Both run. The first gives weights that are nearly equal for wide vectors; the second leaves the softmax saturated, and makes the rows sum to too little. How you would notice: look at the entropy of the weights before training (near $\ln L_k$ means "cannot choose"), and
-# at the sum of each row.
+# **A softmax over the queries.** One wrong `dim`, and each column sums to 1 instead of each row. Everything runs, and it even trains. How would you notice? Add up the rows.
 
 # %%
-d_k, L_k = 256, 16
-scores = random_scores(d_k)  # (200, L_k=16)
-versions = {
-    "right": torch.softmax(scores / d_k**0.5, dim=-1),
-    "divided by d_k": torch.softmax(scores / d_k, dim=-1),
-    "scaled after the softmax": torch.softmax(scores, dim=-1) / d_k**0.5,
-}
-for name, weights in versions.items():
-    shares = weights / weights.sum(-1, keepdim=True)  # (200, 16)
-    print(f"{name:25} entropy {torch.special.entr(shares).sum(-1).mean():.2f} of at most {math.log(L_k):.2f}   row sum {weights.sum(-1).mean():.2f}")
+scores = asks @ offers.T / 4**0.5  # (L_q=4, L_k=4)
+left, right = plotting.new_axes(9.0, 3.4, columns=2)
+for ax, dim, title in ((left, -1, "right: dim=-1"), (right, -2, "wrong: dim=-2")):
+    weights = torch.softmax(scores, dim=dim)
+    plotting.attention_heatmap(weights, words, words, ax=ax, title=title)
+    print(f"{title:15} rows sum to", *(f"{total:.2f}" for total in weights.sum(-1)))
+alt = "Two heatmaps of the weights of the red apple fell. On the right each column sums to 1."
+plotting.show(ax, alt)
 
 # %% [markdown]
-# **Values made with the key projection.** One letter in `v = k_proj(x)`. It runs, the shapes are right, and it even trains: keys learn to serve as values too. How you would notice: `v_proj` gets no gradient. Here both versions learn the same small task, the mean of all tokens through a fixed matrix.
+# *Notice the rows.* In the wrong table, the queries compete for each key: what *apple* takes from *red* depends on how much the others ask *red*.
+#
+# **Scaling too late in half precision.** The largest float16 is 65,504. A dot product of 128 entries around 30 is larger: the sum becomes infinite before you divide it, and the softmax makes it NaN. How would you notice? The loss is NaN in float16 only. Scale the query *before* the product.
 
 # %%
-def train(value_by, steps=60):
-    torch.manual_seed(7)
-    layers = nn.ModuleDict({name: nn.Linear(8, 8, bias=False) for name in ("q_proj", "k_proj", "v_proj")})
-    data = torch.randn(32, 6, 8)  # (B, L, d)
-    goal = (data.mean(dim=1, keepdim=True) @ torch.randn(8, 8)).expand(-1, 6, -1)  # (B, L, d)
-    losses = []
-    for _ in range(steps):
-        output, _ = attend(layers["q_proj"](data), layers["k_proj"](data), layers[value_by](data))  # (B, L, d)
-        loss = ((output - goal) ** 2).mean()
-        layers.zero_grad()
-        loss.backward()
-        with torch.no_grad():
-            for parameter in layers.parameters():
-                parameter -= 0.5 * (0.0 if parameter.grad is None else parameter.grad)
-        losses.append(loss.item())
-    return losses, layers["v_proj"].weight.grad
-
-
-for value_by in ("v_proj", "k_proj"):
-    losses, gradient = train(value_by)
-    print(f"values by {value_by}   loss {losses[0]:.2f} -> {losses[-1]:.2f}   gradient of v_proj: {'None' if gradient is None else 'there'}")
-
-# %% [markdown]
-# **Transposed, swapped, or the wrong thing added up.** As long as $L_q = L_k$ and $d_k = d_v$, none of these complains. How you would notice: try each function once with sizes that all differ, as the checks of this course do.
-
-# %%
-variants = {
-    "right": lambda q, k, v, w: w @ v,
-    "weights.transpose @ value": lambda q, k, v, w: w.transpose(-2, -1) @ v,
-    "query and key swapped": lambda q, k, v, w: attend(k, q, v)[0],
-    "weights @ key": lambda q, k, v, w: w @ k,
-}
-rng = torch.Generator().manual_seed(8)
-for name, variant in variants.items():
-    told = []
-    for L_q, L_k, d_k, d_v in ((4, 4, 3, 3), (2, 4, 3, 5)):
-        q, k, v = torch.randn(L_q, d_k, generator=rng), torch.randn(L_k, d_k, generator=rng), torch.randn(L_k, d_v, generator=rng)
-        try:
-            told.append(f"{tuple(variant(q, k, v, attend(q, k, v)[1]).shape)}, should be {(L_q, d_v)}")
-        except RuntimeError as problem:
-            told.append(f"{type(problem).__name__}, the sizes do not fit")
-    print(f"{name}\n    equal sizes:     {told[0]}\n    different sizes: {told[1]}")
+q = torch.full((1, 128), 30.0).half()  # (L_q=1, d_k=128)
+k = torch.full((2, 128), 30.0).half()  # (L_k=2, d_k=128)
+late, early = (q @ k.T) / 128**0.5, (q / 128**0.5) @ k.T  # (L_q, L_k)
+for when, scores in (("after", late), ("before", early)):
+    print(f"scaled {when}: scores", scores.tolist(), "weights", scores.softmax(-1).tolist())
 
 # %% [markdown]
 # ## In practice
 #
-# - Use `F.scaled_dot_product_attention`. It takes the scale from the last size of the query (or from `scale=`), picks a fast kernel where there is one, and hands back no weights.
-# - **Fused kernels** such as FlashAttention compute the same output block by block, and never store all $L^2$ weights. The multiplications stay; the memory does not grow with $L^2$. The cell below adds up what PyTorch keeps for the backward pass.
-# - In **half precision**, scale the query *before* the product. Afterwards can be too late: the unscaled sum may already be infinite. The library does it in this order.
-# - Other names: the fused matrix is `c_attn` in GPT-2, `in_proj_weight` in PyTorch, `qkv_proj` or `to_qkv` elsewhere; cross-attention is also called encoder-decoder attention, and the memory the *context*.
-# - Not every model scales by $\sqrt{d_k}$. T5 leaves the scale out and starts with smaller weights instead. The $\mu$P recipe divides by $d_k$, because in training queries and keys do not stay independent. Load weights with the scale they were trained with.
-
-# %% tags=["nbval-ignore-output"]
-def bytes_kept(compute, *inputs):
-    kept = {}
-    inputs = [tensor.clone().requires_grad_() for tensor in inputs]
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.__setitem__(t.untyped_storage().data_ptr(), t.untyped_storage().nbytes()), lambda _: None):
-        output = compute(*inputs)  # held while we count, so that no storage is used twice
-    return sum(kept.values()) if output is not None else 0
-
-
-for L in (256, 512, 1024):
-    parts = [torch.zeros(1, 1, L, 64) for _ in range(3)]  # (B, H, L, d)
-    explicit, fused = (bytes_kept(f, *parts) / 2**20 for f in (lambda q, k, v: attend(q, k, v)[0], F.scaled_dot_product_attention))
-    print(f"L = {L:4}   kept for the backward pass: explicit {explicit:5.2f} MiB   F.scaled_dot_product_attention {fused:5.2f} MiB   (this PyTorch, this machine)")
-
-# %%
-half_q, half_k = torch.full((1, 128), 30.0, dtype=torch.float16), torch.full((128, 1), 30.0, dtype=torch.float16)  # (1, d_k), (d_k, 1)
-after, before = (half_q @ half_k) / 128**0.5, (half_q / 128**0.5) @ half_k  # (1, 1)
-print("largest float16", torch.finfo(torch.float16).max, "  the sum", 128 * 30.0**2)
-print("scaled after the product: finite", after.isfinite().item(), "  scaled before it: finite", before.isfinite().item())
-two_keys = half_k.T.expand(2, 128)  # (L_k=2, d_k)
-print("library:", attention.scaled_dot_product_attention(half_q, two_keys, two_keys)[1], "  scaled after:", attend(half_q, two_keys, two_keys)[1])
+# - Use `F.scaled_dot_product_attention`. It hands back no weights, and that is the point: where there is a **fused kernel** (on most GPUs, and on the CPU too), it works in blocks, as in 4.6, and never stores the $L^2$ weights. Ask for the weights, and you have to pay for them.
+# - Such a kernel does as many multiplications as before on the way forward. On the way back it does more, because it computes the weights again instead of keeping them. The FlashAttention paper measured that it's faster all the same: moving $L^2$ numbers to and from memory takes longer than multiplying.
+# - Names you'll meet: queries, keys and values from one matrix are `qkv_proj`, `in_proj_weight` (PyTorch) or `c_attn` (GPT-2). Cross-attention is also *encoder-decoder attention*, and its memory the *context*.
 
 # %% [markdown]
 # ## Recap
 #
-# 1. **Why scale**: a dot product of $d_k$ independent products has variance $d_k$, so its typical size is $\sqrt{d_k}$. Unscaled, wide vectors saturate the softmax and its Jacobian vanishes; divided by $d_k$, the weights become uniform.
-# 2. **Attention**: all pairs, divide by $\sqrt{d_k}$, softmax over the keys, weighted sum of the values. Two matrix products.
-# 3. **Self-attention**: queries, keys and values of one sequence. Three projections: two so that scores need not be symmetric, a third so that what is handed over can differ from what is matched. One matrix $(d, 3d)$ does all three.
-# 4. **Cross-attention**: queries of one sequence, keys and values of the other; $L_q$ and $L_k$ may differ.
-# 5. **Cost and blindness**: $2 L^2 d$ multiplications and $L^2$ weights besides the $3 L d^2$ of the projections. Without positions or a mask, a permutation of the tokens only permutes the output.
+# 1. **Attention**: all dot products, divided by $\sqrt{d_k}$, a softmax over the keys, a weighted sum of the values. As a loop it takes twelve lines; as tensors, two matrix products with a softmax between them.
+# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Two matrices for query and key, because with one the scores are symmetric; a third, so that a token can hand over something other than what it's found by.
+# 3. **The scale**: a dot product of $d_k$ independent entries of variance 1 has typical size $\sqrt{d_k}$. Of our three scales only $\sqrt{d_k}$ kept the gradient at the query level, for every width.
+# 4. **The cost**: $L^2$ weights, but they needn't be held. A running maximum, a running sum and a running output give the same result block by block.
+# 5. **The blind spot**: permute the tokens, and the output is permuted, no more.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
-# | $X$, $M$ | the sequence that asks; the memory that is asked | $(L, d_{model})$; $(L_k, d_m)$ |
-# | $W_q$, $W_k$, $W_v$ | projections, to the right of $X$ | $(d_{model}, d_k)$ twice, $(d_{model}, d_v)$ |
-# | $W_{qkv}$ | the fused projection | $(d, 3d)$ |
+# | $X$, $M$ | the sequence that asks; the memory | $(L_q, d_x)$; $(L_k, d_m)$ |
+# | $W_q$, $W_k$, $W_v$ | projections | $(d_x, d_k)$, $(d_m, d_k)$, $(d_m, d_v)$ |
 # | $Q$, $K$, $V$ | queries, keys, values | $(L_q, d_k)$, $(L_k, d_k)$, $(L_k, d_v)$ |
 # | $Q K^\top / \sqrt{d_k}$ | scaled scores | $(L_q, L_k)$ |
-# | $w$ | weights; each row sums to 1 | $(L_q, L_k)$ |
-# | $J = \operatorname{diag}(w) - w w^\top$ | Jacobian of the softmax | $(L_k, L_k)$ for each query |
-# | $p$ | probability of dropout on the weights | a number |
-# | $\pi$ | a permutation of the tokens | $L$ whole numbers |
+# | $w$, $J$ | one query's weights; the softmax's derivatives | $(L_k)$; $(L_k, L_k)$ |
+# | $m$, $s$, $o$ | running maximum, sum, output of one query | numbers; $(d_v)$ |
+
+# %% tags=["nbval-ignore-output"]
+widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
 #
 # <details><summary>1. Queries and keys have 64 independent entries of variance 1. What is the standard deviation of a score before and after scaling? And if the entries of the queries have variance 4?</summary>
 #
-# **8 and 1; with variance 4 it is 16 and 2.** Each product then has variance 4, and the sum 256. The scale knows the number of entries, not their size. (Not 64 before scaling: that is the variance.)
+# **8 and 1; with variance 4 it's 16 and 2.** Each product then has variance 4, and the sum 256. The scale knows how many entries there are, not how large they are. (Not 64 before scaling: that's the variance.)
 # </details>
 #
 # <details><summary>2. Somebody divides by the root of the number of keys, since "more keys, larger sums". What is wrong with the reason?</summary>
 #
-# **A score is a sum over the entries of a vector, not over the keys.** Its size depends on $d_k$ alone. The sum over keys stands in the softmax, which normalizes it already. (It is not "the same thing": $L_k$ changes with every sentence, $d_k$ does not.)
+# **A score is a sum over the entries of a vector, not over the keys.** Its size depends on $d_k$ alone. The sum over keys happens inside the softmax, which divides by it already. (It isn't "the same thing": $L_k$ changes with every sentence, $d_k$ doesn't.)
 # </details>
 #
-# <details><summary>3. In self-attention W_q and W_k are the same matrix. What can the layer no longer do?</summary>
+# <details><summary>3. X has shape (8, 10, 32), the memory (8, 20, 48), d_k = 16, d_v = 24. What are the shapes of the three matrices, the weights and the output?</summary>
 #
-# **Have a score of i for j that differs from that of j for i.** The scores become symmetric. The weights need not be: each row is normalized by itself. (It can still learn, and values are not affected.)
+# **(32, 16), (48, 16), (48, 24), (8, 10, 20), (8, 10, 24).** Keys and values come from the memory, so their matrices start at 48. (With $W_v$ of shape (32, 24) there would be 10 values for 20 keys.)
 # </details>
 #
-# <details><summary>4. X has shape (8, 10, 32), the memory (8, 20, 48), d_k = 16, d_v = 24. What are the shapes of W_q, W_k, W_v, the weights and the output?</summary>
+# <details><summary>4. Keys and values of a cross-attention are shuffled together. What happens to the output? And if only the keys are shuffled?</summary>
 #
-# **(32, 16), (48, 16), (48, 24), (8, 10, 20), (8, 10, 24).** Keys and values come from the memory, so their matrices start at 48. (With W_v of shape (32, 24) the values would have to come from X, and there would be 10 of them for 20 keys.)
-# </details>
-#
-# <details><summary>5. The keys and values of a cross-attention are shuffled together. What happens to the output? And if only the keys are shuffled?</summary>
-#
-# **Nothing; and a different output.** A key and its value form a pair, and the order of pairs plays no part. Shuffling the keys alone breaks the pairs: the weights are then given to the wrong values. (Not "the output is shuffled": its rows belong to the queries, which stayed where they were.)
+# **Nothing; and a different output.** A key and its value are a pair, and the order of pairs plays no part. Shuffling the keys alone gives the weights to the wrong values. (Not "the output is shuffled": its rows belong to the queries, and those stayed where they were.)
 # </details>
 #
 # {{next_steps}}
 
 # %% [markdown]
+# ## When you need it
+#
+# **One matrix instead of three.** In self-attention, three products with the same $X$ can be one: put the matrices side by side, $(d, 3d)$, multiply once, and cut the result along its last axis. Blocks of *columns*, that is: reshaping the matrix to $(3, d, d)$ has the right shape and scrambles it.
+
+# %%
+x, d = torch.randn(2, 6, 8, generator=rng), 8  # (B, L, d)
+fused = torch.cat(list(matrices), dim=1)  # (d, 3 d)
+for part, W in zip((x @ fused).chunk(3, dim=-1), matrices, strict=True):
+    assert torch.allclose(part, x @ W, atol=1e-5)
+by_columns = torch.stack(fused.chunk(3, dim=1))  # (3, d, d)
+print("a reshape gives the same:", torch.equal(by_columns, fused.reshape(3, d, d)))
+
+# %% [markdown]
+# **Dropout on the weights.** In training, each weight may be set to 0 with probability $p$, and the rest divided by $1 - p$, so that no query relies on a single key. A row then sums to 1 only on average. The library's function and PyTorch's take `dropout_p` and apply it *whenever it's not 0*: a function doesn't know whether you're training.
+#
+# **Other scales.** T5 divides by nothing. Its initializer makes up for it: queries start smaller by the factor $1/\sqrt{d_k}$, so the scores start out as if they had been scaled (`normal_(std=factor * (d_model * key_value_proj_dim) ** -0.5)` in Hugging Face's `modeling_t5.py`). The $\mu$P recipe divides by $d_k$. Doesn't 4.5 say that this loses
+# the gradient? It does, at the start and for plain gradient descent. But training makes queries and keys depend on one another, and then their dot product grows like $d_k$, not like its root. And Adam divides each gradient by its own typical size, so a small one does no harm. Our six players agree (exercise 4.6 shows them with plain gradient descent):
+
+# %% tags=["nbval-ignore-output"]
+for name, scale in scales.items():
+    model = Players(512, scale=1 / scale(512))
+    shares = share_right(model, torch.optim.Adam, rate=0.01, steps=200)
+    print(f"Adam, d_k = 512, {name:12}", *(f"{share:.2f}" for share in shares))
+
+# %% [markdown]
+# **What FlashAttention saves.** Count the numbers that travel between the GPU's large, slow memory and its small, fast one, which holds $S$ of them: about $L d + L^2$ for the explicit form and $L^2 d^2 / S$ for the blocks (theorem 2 of the paper; constant factors left out). With $d = 64$ and $S$ near 100,000, $d^2 / S$ is about $\tfrac{1}{25}$.
+#
 # ## References
 #
-# - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.1, equation 1 and footnote 4: the formula, and the variance of the dot product in one sentence. Section 3.2.3: self-attention and encoder-decoder attention. Section 3.5: why positions have to be added. Section 4 and table 1: the cost against recurrence and convolution.
+# - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.1, equation 1 and footnote 4: the formula, and the reason for the scale in one sentence. Section 3.2.3: self-attention and encoder-decoder attention.
 # - Luong, Pham, Manning, *Effective Approaches to Attention-based Neural Machine Translation*, 2015, section 3.1: the dot product as a score before anyone scaled it.
-# - Srivastava et al., *Dropout: A Simple Way to Prevent Neural Networks from Overfitting*, 2014: what is dropped in 4.7, and why the rest is made larger.
-# - Lee et al., *Set Transformer*, 2019: makes a virtue of section 4.8, attention for sets, where order must not count.
-# - Dao et al., *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, 2022, section 3.1: the same output without ever storing the weights.
-# - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer*, 2020 (T5), and Yang et al., *Tensor Programs V*, 2022 ($\mu$P): two models of scaling other than $\sqrt{d_k}$.
+# - Milakov, Gimelshein, *Online Normalizer Calculation for Softmax*, 2018: the running maximum and sum of 4.6, as algorithm 3.
+# - Dao et al., *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, 2022, section 3.1 and algorithm 1: the same with the output, in blocks of queries too.
+# - Lee et al., *Set Transformer*, 2019: makes a virtue of 4.7, attention for sets, where order must not count.
+# - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer*, 2020 (T5), and Yang et al., *Tensor Programs V*, 2022 ($\mu$P): two scales other than $\sqrt{d_k}$.

@@ -9,189 +9,220 @@
 # %% [markdown]
 # # 05 · Masking
 #
-# At the end you can build, combine and convert attention masks, keep fully masked rows harmless, and prove that no token sees its future.
+# At the end you can write down who may look at whom in any attention, apply that as a mask, and catch a model that peeks at its own answers.
 #
-# {{colab_link}} · about 80 minutes · builds on lesson 04
+# {{colab_link}} · about 80 minutes, and 30 more for the sections at the end · builds on lesson 04
 
 # %% tags=["setup"]
 import math
-import timeit
+import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+from tqdm import tqdm
 
-from course_utils import attention, masks, plotting, widgets
+from course_utils import attention, diagrams, masks, plotting, widgets
+from course_utils.datasets.pronunciations import split
+from course_utils.layers import DecoderOnlyLayer
+from course_utils.training import fit
+from course_utils.zoo.pronunciation import PAD_ID, SOUNDS, SPELLING, START_ID
+from course_utils.zoo.shipped import load
 
-torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
+torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
+# The tensors here are small: sharing them out among threads takes longer than the work.
+torch.set_num_threads(1)
 
 # %% [markdown]
 # **You will learn to**
 #
-# 1. say what padding, causal, memory and window masks are for, and build each in its shape;
-# 2. apply a mask so that hidden keys get no weight and nothing else changes, also in half precision;
-# 3. combine masks by broadcasting, and convert between the four conventions found in other people's code;
-# 4. say what becomes of a row in which everything is masked, and keep it free of NaN, forward and backward;
-# 5. prove that nothing leaks from the future.
+# 1. read a mask and write one, and say what the five usual kinds are for;
+# 2. apply a mask so that hidden keys get a weight of exactly 0 and have no say in the other weights;
+# 3. hide the padding of a batch, so that each sentence comes out as it does alone;
+# 4. say what a causal mask buys, and what happens to a model that is trained without it;
+# 5. test any model for leaks from the future.
 #
-# Lesson 04 let every query see every key. Often some keys must not be seen: because they are filler, or because they are the answer.
+# In lesson 04 every query could look at every key. Often it must not: because the key is filler, or because the key is the answer.
 
 # %% [markdown]
 # ## Predict first
 #
-# A query has the score 0 with each of three keys. The values are 10, 20 and 90. The third key is *padding*: filler without meaning. The right answer is the average of the first two.
+# A query has the score 0 with each of three keys. Their values are 10, 30 and 80. The third key is **padding**, filler that means nothing, so the right answer is the average of the first two.
 #
-# Somebody hides the third key by setting its score to 0. What does the query get? And what if the score is set to $-\infty$? Write two numbers down.
+# Somebody wants to hide the third key and sets its score to 0.
 
 # %%
-values = torch.tensor([10.0, 20.0, 90.0])  # (L_k=3,)
-for name, hidden_score in (("0", 0.0), ("minus infinity", -math.inf)):
-    scores = torch.tensor([0.0, 0.0, hidden_score])  # (L_k=3,)
-    weights = torch.softmax(scores, dim=-1)  # (L_k=3,)
-    print(f"score set to {name:15} weights {[round(w, 3) for w in weights.tolist()]}   output {weights @ values:.0f}")
+widgets.predict("5.1", "What does the query get?", between=(0, 100), step=1)
+
+# %%
+values = torch.tensor([10.0, 30.0, 80.0])  # (L_k=3,)
+got = {}
+for hidden_score in (0.0, -math.inf):
+    weights = torch.softmax(torch.tensor([0.0, 0.0, hidden_score]), dim=-1)  # (L_k,)
+    got[hidden_score] = round((weights @ values).item())
+    shown = [round(w, 2) for w in weights.tolist()]
+    print(f"score {hidden_score:4}   weights {shown}   output {got[hidden_score]}")
+widgets.came_out("5.1", got[0.0])
 
 # %% [markdown]
-# A score of 0 is a score like any other: $e^0 = 1$. Here it changed nothing at all. Only $-\infty$ has the exponential 0.
+# A score of 0 is a score like any other, because $e^0 = 1$. Setting it to 0 changed nothing at all. Only $-\infty$ has the exponential 0.
 
 # %% [markdown]
-# ## 5.1 What a mask is
+# ## 5.1 Covering a letter
 #
-# A **mask** is a table of booleans with one row for each query and one column for each key. In this course
+# Here is a model that already knows something. It reads an English word letter by letter and says its sounds. You will build it in lessons 10 and 11; for now it is enough that it is made of attention, and that every attention in it takes a **mask**: a table of True and False that says which letters may be looked at.
 #
-# $$M_{ij} = \text{True} \quad\text{means: query } i \text{ may attend to key } j ,$$
+# So we can put a thumb over one letter and listen. (The mask here has the shape `(1, 1, 1, letters)`. Section 5.3 says what the 1s are for.)
+
+# %%
+model = load("transformer")
+
+
+# %%
+@torch.no_grad()
+def say(words, mask):
+    source = SPELLING.batch(words)  # (B, L_k), letters as numbers
+    memory = model.encode(source, mask)  # (B, L_k, d_model)
+    sounds = torch.full((len(words), 1), START_ID)  # (B, 1)
+    for _ in range(16):
+        hidden = model.decode(sounds, memory, memory_mask=mask)  # (B, L_t, d_model)
+        best = model.generator(hidden[:, -1]).argmax(dim=-1)  # (B,)
+        sounds = torch.cat([sounds, best[:, None]], dim=1)  # (B, L_t + 1)
+    return [" ".join(SOUNDS.decode(row)) for row in sounds]
+
+
+# %%
+all_seen = torch.ones(1, 1, 1, 4, dtype=torch.bool)  # True: this letter may be seen
+print("ship ->", say(["ship"], all_seen)[0])
+
+# %%
+options = ["SH IH P, as before", "S IH P, sip", "IH P, no first sound at all"]
+question = "We cover the h of 'ship'. What will the model say?"
+widgets.predict("5.2", question, choices=options)
+
+# %%
+heard = {}
+for word, place in (("ship", 1), ("note", 3), ("rice", 3), ("phone", 1), ("knight", 0)):
+    mask = torch.ones(1, 1, 1, len(word), dtype=torch.bool)  # (B=1, 1, 1, L_k)
+    before = say([word], mask)[0]
+    mask[..., place] = False
+    heard[word] = say([word], mask)[0]
+    covered = word[:place] + "_" + word[place + 1 :]
+    print(f"{word:7} {before:10}   {covered:7} {heard[word]}")
+widgets.came_out("5.2", next(one for one in options if one.startswith(heard["ship"])))
+
+# %% [markdown]
+# The covered letter is really gone: *ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing, since nobody says it anyway. The weights of the model are what they were. Only one column of its attention is closed.
 #
-# and masked attention is a softmax over the allowed keys only:
+# **The picture.** One query looks at three keys, the third of which is hidden:
+
+# %%
+query = torch.ones(1, 1)  # (L_q=1, d_k=1)
+key = torch.tensor([[1.0], [3.0], [4.0]]).log()  # (L_k=3, d_k), scores log 1, 3, 4
+mask = torch.tensor([[True, True, False]])  # (L_q, L_k)
+names = {"queries": ["sing"], "keys": ["birds", "sing", "<pad>"]}
+seen = widgets.see_through(query, key, values[:, None], mask, **names)
+seen.show_first_state()
+
+# %%
+seen
+
+# %% [markdown]
+# *Notice the hatched cell: the score is there, the weight isn't.* Point at the cells, and switch the mask off to see how much the padding takes from the others.
 #
-# $$w_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_{m} M_{im}\, e^{s_{im}}} , \qquad s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} ,$$
+# **By hand.** The exponentials of the scores are 1, 3 and 4. The 4 is hidden, so it doesn't count: the weights are $\tfrac{1}{1+3}$, $\tfrac{3}{1+3}$ and 0, and the output is $0.25 \cdot 10 + 0.75 \cdot 30 = 25$.
 #
-# with $q_i$ a query and $k_j$ a key, both of size $d_k$, and $M_{ij}$ read as 1 or 0. By hand: scores $\ln 1, \ln 3, \ln 4$, the third key hidden. The exponentials are 1, 3 and 4; the 4 does not count; the weights are $\tfrac14, \tfrac34, 0$.
+# **As a formula.** A mask $M$ has one row for each query and one column for each key, shape $(L_q, L_k)$. In this course $M_{ij} = \text{True}$ means that query $i$ **may attend** to key $j$. Masked attention is a softmax over the allowed keys alone:
 #
-# As a loop, the hidden keys are left out. That is the definition; everything faster must agree with it.
+# $$w_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_{m} M_{im}\, e^{s_{im}}} , \qquad s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} .$$
+#
+# Here $s_{ij}$ is the score of key $j$ for query $i$, $w_{ij}$ its weight, $d_k$ the size of a query, and $M_{ij}$ counts as 1 or 0. A loop says the same: leave the hidden keys out.
 
 # %%
 def masked_attention_loop(query, key, value, mask):
     outputs = []
     for i in range(len(query)):
-        seen = [j for j in range(len(key)) if mask[i, j]]
-        scores = torch.stack([query[i] @ key[j] / math.sqrt(key.shape[-1]) for j in seen])
+        allowed = [j for j in range(len(key)) if mask[i, j]]
+        scores = torch.stack([query[i] @ key[j] for j in allowed])  # (allowed,)
+        scores = scores / key.shape[-1] ** 0.5
         weights = torch.softmax(scores, dim=-1)  # over the allowed keys only
-        outputs.append(sum(w * value[j] for w, j in zip(weights, seen, strict=True)))
-    return torch.stack(outputs)
+        outputs.append(weights @ value[allowed])  # (d_v,)
+    return torch.stack(outputs)  # (L_q, d_v)
 
 
-by_hand = torch.tensor([1.0, 3.0, 4.0]).log()  # scores; one query of size 1, equal to 1, makes them
-print("1/4 of 10 and 3/4 of 20:", masked_attention_loop(torch.ones(1, 1), by_hand[:, None], values[:, None], torch.tensor([[True, True, False]])).item())
-
-# %% [markdown]
-# Without a loop: the hidden scores become $-\infty$ before the softmax. `masked_fill` fills where its first argument is True, so it gets the mask turned around.
-
-# %%
-def masked_attention(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])  # (L_q, L_k)
-    scores = scores.masked_fill(~mask, -math.inf)  # (L_q, L_k)
-    weights = torch.softmax(scores, dim=-1)  # (L_q, L_k), each row sums to 1
-    return weights @ value, weights  # (L_q, d_v), (L_q, L_k)
-
-
-rng = torch.Generator().manual_seed(0)
-L_q, L_k, d_k, d_v = 4, 6, 8, 3
-query, key, value = torch.randn(L_q, d_k, generator=rng), torch.randn(L_k, d_k, generator=rng), torch.randn(L_k, d_v, generator=rng)
-mask = torch.rand(L_q, L_k, generator=rng) > 0.4  # (L_q, L_k)
-output, weights = masked_attention(query, key, value, mask)
-
-assert torch.allclose(output, masked_attention_loop(query, key, value, mask), atol=1e-6)
-library, library_weights = attention.scaled_dot_product_attention(query, key, value, mask)
-assert torch.allclose(output, library, atol=1e-6) and torch.allclose(weights, library_weights, atol=1e-6)
-assert torch.allclose(output, F.scaled_dot_product_attention(query[None], key[None], value[None], mask)[0], atol=1e-6)
-assert (weights[~mask] == 0).all()
-print("the loop, the vectorized form, course_utils and PyTorch agree; hidden weights are exactly 0")
+output = masked_attention_loop(query, key, values[:, None], mask)  # (L_q, d_v)
+print(f"{output.item():.1f}")
 
 # %% [markdown]
-# ## 5.2 Why minus infinity before the softmax, and not zero after it
+# ## 5.2 Before the softmax, not after it
 #
-# One could also compute the softmax over everything and set the hidden weights to 0 *afterwards*. Two things go wrong. First, the rows no longer sum to 1. Second, and worse: the hidden scores are still in the denominator, so they still *act*.
-#
-# **Predict first.** One query, three keys, the third hidden. We raise the hidden score from 0 to 4. Which of the two ways notices?
+# Without the loop there seem to be two ways. Either the hidden *scores* become $-\infty$ before the softmax, or the hidden *weights* become 0 after it. Both leave a 0 in the hidden place. To tell them apart, raise the score of the hidden key and leave everything else alone:
 
 # %%
 keep = torch.tensor([True, True, False])  # (L_k=3,)
 for hidden_score in (0.0, 2.0, 4.0):
-    scores = torch.tensor([0.0, 1.0, hidden_score])  # (L_k=3,)
+    scores = torch.tensor([0.0, 1.0, hidden_score])  # (L_k,)
     before = torch.softmax(scores.masked_fill(~keep, -math.inf), dim=-1)
     after = torch.softmax(scores, dim=-1) * keep
-    print(f"hidden score {hidden_score:.0f}   minus infinity before {before}   zero after {after}   sum {after.sum():.3f}")
+    told = [[round(w, 2) for w in weights.tolist()] for weights in (before, after)]
+    print(f"hidden score {hidden_score:.0f}   -inf before {told[0]}", end="   ")
+    print(f"zero after {told[1]}")
 
 # %% [markdown]
-# The zeros hide the key's *value*. Its score still decides how much the others get. If the hidden key is a token of the future, that is a leak, and section 5.12 will catch it.
+# With $-\infty$ the hidden key has no say. With zeros afterwards its score is still in the denominator, so it decides how much the *others* get. Their sum is no longer 1. And if the hidden key is a word of the future? We come back to that in section 5.7.
 #
-# **And if each row is divided by its sum again?** Then the old denominator cancels, and the result is right, in exact arithmetic. In floating point a large hidden score can take so much weight that nothing is left to divide:
+# So the mask goes between the scores and the softmax. `masked_fill` fills where its first argument is True, which is why the mask is turned around with `~`. The library's `scaled_dot_product_attention(query, key, value, mask)` does that, and agrees with PyTorch's:
 
 # %%
-for hidden_score in (4.0, 60.0, 200.0):
-    scores = torch.tensor([0.0, 1.0, hidden_score])  # (L_k=3,)
-    after = torch.softmax(scores, dim=-1) * keep
-    print(f"hidden score {hidden_score:3.0f}   zero after, divided by the sum {after / after.sum()}")
+rng = torch.Generator().manual_seed(0)
+q, k, v = (torch.randn(1, L, 8, generator=rng) for L in (4, 6, 6))  # (B=1, L, d=8)
+mask = torch.rand(4, 6, generator=rng) > 0.4  # (L_q, L_k)
+output, weights = attention.scaled_dot_product_attention(q, k, v, mask)
+
+assert torch.allclose(output, F.scaled_dot_product_attention(q, k, v, mask), atol=1e-6)
+by_loop = masked_attention_loop(q[0], k[0], v[0], mask)
+assert torch.allclose(output[0], by_loop, atol=1e-6)
+print("largest hidden weight:", weights[0][~mask].max().item())
 
 # %% [markdown]
-# ## 5.3 The padding mask
+# ## 5.3 Padding
 #
-# Sentences of a batch differ in length, and a tensor does not. So short sentences are filled up with a padding token. Attention must not see it: what a sentence means does not depend on its neighbors in the batch.
+# A tensor is a rectangle and the words of a batch aren't equally long, so short words are filled up with a padding token. What a word sounds like mustn't depend on who else is in its batch. Let's see whether it does, if nobody hides the padding:
+
+# %%
+words = ["cat", "note", "straightforward"]
+source = SPELLING.batch(words)  # (B=3, L_k=15)
+print("real letters in each row:", (source != PAD_ID).sum(dim=-1).tolist())
+nothing_hidden = torch.ones(3, 1, 1, 15, dtype=torch.bool)
+for word, sounds in zip(words, say(words, nothing_hidden), strict=True):
+    print(f"{word:15} {sounds}")
+
+# %% [markdown]
+# The cat now says *cat-see*, and *note* ends in *-ex*. The model looked at twelve letters that aren't there and made something of them. The longest word has no padding and comes out right.
 #
-# Padding is a property of the *keys*: one boolean for each token of each sentence, shape `(B, L_k)`. To broadcast against scores of shape `(B, H, L_q, L_k)` it needs two axes in between, one for the heads (lesson 06) and one for the queries:
+# Padding is a property of the **keys**. It takes one boolean for each token of each sentence, and the same row serves all queries and (lesson 06) all heads. Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
+#
+# **Do exercise 5.1 now** (5 minutes), then read on. From here on we use the library's `masks.padding_mask`.
 
 # %%
-PAD = 0
-words = ["<pad>", "the", "cat", "sat", "down", "birds", "sing"]
-tokens = torch.tensor([[1, 2, 3, 4], [5, 6, PAD, PAD]])  # (B=2, L_k=4)
-
-keep = tokens != PAD  # (B, L_k)
-pad_mask = keep[:, None, None, :]  # (B, 1, 1, L_k)
-assert torch.equal(pad_mask, masks.padding_mask(tokens, PAD))
-for sentence, row in zip(tokens.tolist(), pad_mask[:, 0, 0].tolist(), strict=True):
-    print([words[t] for t in sentence], "->", row)
+mask = masks.padding_mask(source, PAD_ID)  # (B, 1, 1, L_k)
+together = say(words, mask)
+for b, word in enumerate(words):
+    alone = say([word], torch.ones(1, 1, 1, len(word), dtype=torch.bool))
+    assert together[b] == alone[0]
+    print(f"{word:15} {together[b]}")
 
 # %% [markdown]
-# The test of a padding mask: the second sentence, computed in the batch, must come out as it does alone.
-
-# %%
-rng = torch.Generator().manual_seed(1)
-embedding = torch.randn(len(words), 8, generator=rng)  # (vocabulary, d_model=8)
-x = embedding[tokens]  # (B, L, d_model)
-alone = embedding[tokens[1:, :2]]  # (1, 2, d_model): "birds sing", no padding
-
-batch_output, batch_weights = attention.scaled_dot_product_attention(x, x, x, pad_mask[:, 0])  # mask (B, 1, L_k)
-alone_output, _ = attention.scaled_dot_product_attention(alone, alone, alone)
-unmasked_output, unmasked_weights = attention.scaled_dot_product_attention(x, x, x)
-print(f"difference to the sentence alone: masked {(batch_output[1, :2] - alone_output[0]).abs().max():.6f}, not masked {(unmasked_output[1, :2] - alone_output[0]).abs().max():.3f}")
-assert torch.allclose(batch_output[1, :2], alone_output[0], atol=1e-6)
-
-# %%
-left, right = plotting.new_axes(9.0, 3.4, columns=2)
-labels = [words[t] for t in tokens[1].tolist()]
-plotting.attention_heatmap(unmasked_weights[1], labels, labels, ax=left, title="no mask")
-plotting.attention_heatmap(batch_weights[1], labels, labels, ax=right, title="padding masked")
-plotting.show(left, "Weights of the sentence birds sing pad pad. Without a mask the two padding columns hold weight; with it they are zero, and each row still sums to 1.")
-
-# %% [markdown]
-# *Notice the two padding columns: on the right they are 0 in every row.* The rows of the padding are still there. A padding token, as a query, computes something that nobody needs. One lets it, and leaves those positions out of the
-# loss (lesson 10). Hiding the rows instead would give rows in which everything is masked, the subject of section 5.11.
+# That loop is also the **test** of any padding mask: each item of the batch must come out as it does alone.
+#
+# The padding still has *rows* of its own, in which it looks at real letters. That does no harm: nobody uses those outputs, and they're left out of the loss (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed, which is a mistake we'll meet under "What goes wrong".
 
 # %% [markdown]
 # ## 5.4 The causal mask
 #
-# A language model predicts the next token at *every* position at once. Position $i$ is asked for token $i + 1$. If it could see token $i + 1$, it would copy it and learn nothing. So query $i$ may see keys $j \le i$: its past and itself.
-#
-# By hand for four positions: one key in the first row, then two, three, four.
+# A language model predicts the next token, and in training it does so at *every* position at once: position $i$ is asked for token $i + 1$. So query $i$ may look at itself and at its past, the keys $j \le i$. That is the **causal mask**:
 
 # %%
-by_hand = torch.tensor([
-    [1, 0, 0, 0],
-    [1, 1, 0, 0],
-    [1, 1, 1, 0],
-    [1, 1, 1, 1],
-]).bool()  # (L_q=4, L_k=4)
-
-
 def causal_loop(L):
     mask = torch.zeros(L, L, dtype=torch.bool)
     for i in range(L):
@@ -200,589 +231,559 @@ def causal_loop(L):
     return mask
 
 
-positions = torch.arange(4)
-vectorized = positions[None, :] <= positions[:, None]  # (1, L_k) against (L_q, 1) -> (L_q, L_k)
-assert torch.equal(by_hand, causal_loop(4)) and torch.equal(by_hand, vectorized)
-assert torch.equal(by_hand, torch.ones(4, 4, dtype=torch.bool).tril())  # the lower triangle
-assert torch.equal(by_hand, masks.causal_mask(4)[0, 0])  # (1, 1, L_q, L_k) in the library
-print("by hand, loop, comparison, triangle and course_utils agree")
+assert torch.equal(causal_loop(4), masks.causal_mask(4)[0, 0])  # of (1, 1, L_q, L_k)
+print(causal_loop(4).int())
 
 # %% [markdown]
-# **What it buys.** With a causal mask, one pass over the whole sentence gives at each position what a pass over the prefix alone would give. Four predictions are trained at the price of one pass:
+# **What it buys.** With it, one pass over the whole sentence gives at each position exactly what a pass over the words up to there would give. Four predictions are trained for the price of one pass:
 
 # %%
-sentence = x[:1]  # (1, L=4, d_model), "the cat sat down"
-whole, causal_weights = attention.scaled_dot_product_attention(sentence, sentence, sentence, masks.causal_mask(4)[0])
+x = torch.randn(1, 4, 8, generator=rng)  # (B=1, L=4, d=8)
+self_attention = attention.scaled_dot_product_attention
+whole, _ = self_attention(x, x, x, masks.causal_mask(4)[0])  # (1, 4, 8)
 for t in range(1, 5):
-    prefix = sentence[:, :t]  # (1, t, d_model)
-    last, _ = attention.scaled_dot_product_attention(prefix[:, -1:], prefix, prefix)  # (1, 1, d_model), no mask needed
+    past = x[:, :t]  # (1, t, 8)
+    last, _ = self_attention(past[:, -1:], past, past)  # (1, 1, 8), no mask needed
     assert torch.allclose(whole[:, t - 1], last[:, 0], atol=1e-6)
-assert torch.allclose(whole, F.scaled_dot_product_attention(sentence, sentence, sentence, is_causal=True), atol=1e-6)
-print("one masked pass = four passes over the prefixes = PyTorch's is_causal=True")
-
-labels = [words[t] for t in tokens[0].tolist()]
-ax = plotting.attention_heatmap(causal_weights[0], labels, labels, ax=plotting.new_axes(4.6, 3.6))
-plotting.show(ax, "Causal weights of the cat sat down: zero above the diagonal, the first row has all its weight on itself.")
+print("one masked pass gives the same as four passes over the beginnings")
 
 # %% [markdown]
-# *Notice the first row: it sees one key only, itself, so its weight there is 1, whatever the scores are.*
+# **Fewer queries than keys.** When a model writes text, it keeps the keys of earlier positions (lesson 07) and computes only the newest queries. Say five positions are known and the last two are new. Then query 0 isn't at position 0: it is at position 3, and its row of the mask is the *fourth* row of the square one.
+#
+# **Do exercise 5.2 now** (10 minutes): a causal mask for any two lengths.
 
 # %% [markdown]
-# ## 5.5 Fewer queries than keys: two ways to align
+# ## 5.5 Five masks on one sentence
 #
-# When a model writes text, it keeps the keys and values of earlier positions in a cache (lesson 07) and computes only the new queries. Say 5 positions are known and 2 of them are new: $L_q = 2$, $L_k = 5$. The mask is no longer square, and "$j \le i$" is no
-# longer right, because query 0 is not at position 0.
-#
-# - **Top-left**: query 0 stands at key 0. The condition is $j \le i$.
-# - **Bottom-right**: the *last* query stands at the *last* key. The condition is $j \le i + (L_k - L_q)$.
-#
-# **Predict first.** Which of the two lets the newest token see itself?
+# Whatever the reason for hiding something, the mask is a rule about a query's place $i$ and a key's place $j$. Here are the five rules you'll meet most, on one row of eight tokens. Each is shown alone, so only the first one hides the padding:
 
 # %%
-L_q, L_k = 2, 5
-i, j = torch.arange(L_q)[:, None], torch.arange(L_k)[None, :]  # (L_q, 1), (1, L_k)
-top_left = j <= i  # (L_q, L_k)
-bottom_right = j <= i + (L_k - L_q)  # (L_q, L_k)
-assert torch.equal(bottom_right, masks.causal_mask(L_q, L_k)[0, 0])
-
-left, right = plotting.new_axes(8.0, 2.6, columns=2)
-plotting.number_grid(top_left.int(), shades=top_left.int() + 1, ax=left, title="top-left")
-plotting.number_grid(bottom_right.int(), shades=bottom_right.int() + 1, ax=right, title="bottom-right")
-plotting.show(left, "Two masks with 2 rows and 5 columns. Top-left: the rows see one and two keys. Bottom-right: four and five keys.")
+row = ["the", "cat", "sat", ".", "birds", "sing", ".", "<pad>"]
+text = [0, 0, 0, 0, 1, 1, 1, 1]  # which text a token belongs to
+rules = {
+    "padding": lambda i, j: row[j] != "<pad>",
+    "causal": lambda i, j: j <= i,
+    "window of 3": lambda i, j: 0 <= i - j < 3,
+    "prefix of 4": lambda i, j: j <= i or j < 4,
+    "packed": lambda i, j: j <= i and text[i] == text[j],
+}
+five = {
+    name: torch.tensor([[rule(i, j) for j in range(8)] for i in range(8)])
+    for name, rule in rules.items()
+}
+plotting.show(diagrams.mask_gallery(row, five))
 
 # %% [markdown]
-# *Rows are queries, columns keys, and 1 means may attend. Notice the last column, the newest key: with top-left no query sees it.* Bottom-right is what a cache needs: the new rows must be the last rows of the full result. We compute all 5 positions at once, then only the last 2:
+# *Notice how different the shapes are: a closed column, a triangle, a band, a square with a triangle, two triangles.*
+#
+# - **Padding** hides filler.
+# - **Causal** hides the future.
+# - A **window** also hides the distant past, so the number of pairs grows with $L$ and not with $L^2$.
+# - A **prefix** is a part that was given and not predicted, such as a question: its tokens may see one another both ways, and what follows is causal.
+# - **Packed**: instead of padding, several short texts share one row, and the mask keeps them apart. Hardly any place is wasted.
+#
+# **Combining.** A key may be seen if *all* masks allow it, so masks are joined by *and*, `&`. Each is stored small and stretched by broadcasting:
 
 # %%
-rng = torch.Generator().manual_seed(2)
-x5 = torch.randn(1, 5, 8, generator=rng)  # (1, L=5, d_model)
-full, _ = attention.scaled_dot_product_attention(x5, x5, x5, masks.causal_mask(5)[0])  # (1, 5, d_model)
-for name, mask in (("bottom-right", bottom_right), ("top-left", top_left)):
-    new, _ = attention.scaled_dot_product_attention(x5[:, -2:], x5, x5, mask)  # (1, 2, d_model)
-    print(f"{name:13} difference to the full result {(new - full[:, -2:]).abs().max():.3f}")
-
-# %% [markdown]
-# PyTorch's `is_causal=True` is aligned top-left, and says so in its documentation. It is right when $L_q = L_k$. With a cache, pass a mask, or use `causal_lower_right` from `torch.nn.attention.bias`:
-
-# %%
-from torch.nn.attention.bias import causal_lower_right
-
-q, k = x5[:, None, -2:], x5[:, None]  # (1, H=1, L_q=2, d), (1, H=1, L_k=5, d)
-flag = F.scaled_dot_product_attention(q, k, k, is_causal=True)[:, 0]  # (1, 2, d)
-lower_right = F.scaled_dot_product_attention(q, k, k, attn_mask=causal_lower_right(2, 5))[:, 0]  # (1, 2, d)
-print(f"is_causal=True is top-left: {torch.allclose(flag, attention.scaled_dot_product_attention(q, k, k, top_left)[0][:, 0], atol=1e-6)}")
-print(f"causal_lower_right gives the cached rows: {torch.allclose(lower_right, full[:, -2:], atol=1e-6)}")
-
-# %% [markdown]
-# ## 5.6 The memory mask, in cross-attention
-#
-# In cross-attention the queries come from one sequence (the target) and the keys from another, the **memory** (the source). The mask has $L_q$ rows and $L_k$ columns that count different things, and "the future" of the source is no secret: a
-# translator has read it all. Usually the memory mask hides only the padding *of the source*, as a `(B, 1, 1, L_k)` mask. The target's padding has no place in it.
-#
-# A full `(L_q, L_k)` memory mask says which source positions each target position may use. An interpreter who starts to speak two words behind the speaker may see $i + 2$ source words when saying word $i$ (counted from 0):
-
-# %%
-source = torch.tensor([[1, 2, 3, 4, 5], [1, 6, 3, PAD, PAD]])  # (B=2, L_k=5)
-L_q, L_k = 4, 5
-wait_two = torch.arange(L_k)[None, :] < torch.arange(L_q)[:, None] + 2  # (L_q, L_k)
-memory_mask = wait_two & masks.padding_mask(source, PAD)  # (L_q, L_k) & (B, 1, 1, L_k) -> (B, 1, L_q, L_k)
-
-left, right = plotting.new_axes(8.0, 3.4, columns=2)
-for b, ax in enumerate((left, right)):
-    plotting.number_grid(memory_mask[b, 0].int(), shades=memory_mask[b, 0].int() + 1, ax=ax, title=f"item {b}")
-plotting.show(left, "Memory masks with 4 rows and 5 columns. Each row allows one more source word; in item 1 the last two columns are hidden for all rows.")
-
-# %% [markdown]
-# *Notice that both items share the staircase, and that item 1 also loses its last two columns, the padding of its source.*
-
-# %% [markdown]
-# ## 5.7 Broadcasting and combining
-#
-# | mask | shape | the same for all |
-# |---|---|---|
-# | padding of the keys | `(B, 1, 1, L_k)` | heads, queries |
-# | causal, window | `(1, 1, L_q, L_k)` | items, heads |
-# | memory | `(B, 1, 1, L_k)`, or `(B, 1, L_q, L_k)` as above | heads |
-# | one head switched off | `(1, H, 1, 1)` | items, queries, keys |
-#
-# Each mask is stored small and stretched by broadcasting (lesson 00) where it meets the scores. A key may be seen if **all** masks allow it, so masks are combined by *and*, `&`. (With True = ignore it would be *or*: one reason
-# why conventions must not be mixed.)
-
-# %%
-tokens = torch.tensor([[1, 2, 3, 4, 5], [PAD, PAD, 6, 3, 5]])  # (B=2, L=5); item 1 is padded on the LEFT
-padding, causal = masks.padding_mask(tokens, PAD), masks.causal_mask(5)  # (B, 1, 1, L), (1, 1, L, L)
-both = padding & causal  # (B, 1, L_q, L_k)
-
-expected = torch.zeros(2, 1, 5, 5, dtype=torch.bool)
-for b in range(2):
-    for i in range(5):
-        for j in range(5):
-            expected[b, 0, i, j] = bool(tokens[b, j] != PAD) and j <= i
-assert torch.equal(both, expected) and torch.equal(both, masks.combine_masks(padding, None, causal))
+tokens = torch.tensor([[5, 7, 3, 4], [6, 8, 0, 0]])  # (B=2, L=4), 0 is padding
+padding, causal = masks.padding_mask(tokens, 0), masks.causal_mask(4)
+both = padding & causal
 print(tuple(padding.shape), "&", tuple(causal.shape), "->", tuple(both.shape))
-
-left, right = plotting.new_axes(7.6, 3.8, columns=2)
-for b, ax in enumerate((left, right)):
-    plotting.number_grid(both[b, 0].int(), shades=both[b, 0].int() + 1, ax=ax, title=f"item {b}: padding and causal")
-plotting.show(left, "Combined masks, 5 by 5. Item 0 is a full lower triangle. Item 1 has lost its first two columns, so its first two rows are all zeros.")
+print("item 1, last query:", both[1, 0, 3].int().tolist())
 
 # %% [markdown]
-# *Notice the first two rows of item 1: left padding and causality together leave them nothing.* Decoders often pad on the left, so that the newest tokens of a batch line up. Such rows are then normal, and not an error.
-
-# %% [markdown]
-# ## 5.8 Sliding windows
+# The prefix is the exception: there a key may be seen because of one rule *or* the other.
 #
-# A causal mask allows about half of all $L^2$ pairs. A **sliding window** allows each query only the $w$ newest keys, its own position included:
+# **Do exercises 5.3, 5.4 and 5.6 now** (30 minutes): packed documents, prefixes, windows.
+
+# %% [markdown]
+# ## 5.6 What a leak does
 #
-# $$0 \le p_i - j < w , \qquad p_i = i + (L_k - L_q) ,$$
-#
-# with $p_i$ the position of query $i$. The number of pairs then grows with $L \cdot w$.
+# How bad can it be if one cell in each row of the mask is wrong? Let's train two models that write English words of seven letters. They're built alike, start from the same weights, see the same words in the same order and take the same 120 steps. One has the causal mask. The other's diagonal is off by one, so each position also sees the *next* letter. Somebody wrote `tril(1)` for `tril(0)`.
 
 # %%
-def window_loop(L, w):
-    return torch.tensor([[i - w < j <= i for j in range(L)] for i in range(L)])
+class Speller(nn.Module):
+    def __init__(self, d_model=32):
+        super().__init__()
+        self.letters = nn.Embedding(27, d_model)  # a to z, and a blank
+        self.places = nn.Embedding(8, d_model)
+        self.layer = DecoderOnlyLayer(d_model, num_heads=2, d_ff=64)
+        self.logits = nn.Linear(d_model, 27)
 
+    def forward(self, tokens, mask):
+        x = self.letters(tokens) + self.places.weight[: tokens.shape[1]]  # (B, L, d)
+        return self.logits(self.layer(x, mask))  # (B, L, 27)
 
-behind = torch.arange(8)[:, None] - torch.arange(8)[None, :]  # (L_q, L_k), how far key j lies behind query i
-window = (behind >= 0) & (behind < 3)  # (L_q, L_k)
-assert torch.equal(window, window_loop(8, 3)) and torch.equal(window, masks.sliding_window_mask(8, window=3)[0, 0])
-for L in (1000, 2000, 4000):
-    causal_pairs, window_pairs = int(masks.causal_mask(L).sum()), int(masks.sliding_window_mask(L, window=128).sum())
-    print(f"L = {L}   causal {causal_pairs:8} pairs   window of 128 {window_pairs:7} pairs")
-
-# %% [markdown]
-# **Predict first.** With a window of 3, can the last of 8 positions know anything about position 1? In one layer it cannot. But position 5 has seen position 3, and position 3 has seen position 1. Which positions reach which, through $n$ layers, is the mask
-# multiplied $n$ times by itself:
 
 # %%
-reach = [window.float()]
-for _ in range(2):
-    reach.append((reach[-1] @ window.float()).clamp(max=1))  # (L, L), 1 where some path leads from j to i
-for n, r in enumerate(reach, 1):
-    print(f"{n} layer(s): the last position can know about {int(r[-1].sum())} positions; the formula n (w - 1) + 1 says {n * 2 + 1}")
+def numbered(part):
+    words = [f"{{{word}{{" for word in split(part) if len(word) == 7]  # { comes after z
+    return torch.tensor([[ord(letter) - 97 for letter in word] for word in words])
 
-axes = plotting.new_axes(9.0, 3.8, columns=3)
-for n, (ax, r) in enumerate(zip(axes, reach, strict=True), 1):
-    plotting.number_grid(r.int(), shades=r.int() + 1, ax=ax, title=f"{n} layer(s), window 3")
-plotting.show(axes[0], "Three 8 by 8 grids. The band of ones below the diagonal is 3, 5 and 7 wide after one, two and three layers.")
 
-# %% [markdown]
-# *Notice how the band grows by two with each layer: $n$ layers with a window of $w$ reach $n(w-1)$ positions back.*
-
-# %% [markdown]
-# ## 5.9 Four conventions in the wild
-#
-# | convention | allowed | hidden | met in |
-# |---|---|---|---|
-# | boolean, True = may attend | True | False | this course, `F.scaled_dot_product_attention` |
-# | boolean, True = ignore | False | True | `nn.MultiheadAttention`, `nn.Transformer` |
-# | additive, floating point | 0 | $-\infty$ | both of PyTorch's, for biases as well |
-# | integers | 1 | 0 | `attention_mask` of many tokenizers |
-#
-# Nothing in a tensor says which one it follows. Convert at the border, once, and use one convention inside:
+train, held_out = numbered("train"), numbered("valid")  # (number of words, 9)
+print(f"{len(train)} words to train on, {len(held_out)} held out")
 
 # %%
-mask = masks.causal_mask(3)[0, 0]  # (L_q=3, L_k=3), True = may attend
-ignore = ~mask  # True = ignore
-additive = torch.zeros(3, 3).masked_fill(~mask, -math.inf)  # 0 or -inf, to be added to the scores
-integers = mask.long()  # 1 or 0
-
-assert torch.equal(~ignore, mask) and torch.equal(additive == 0, mask) and torch.equal(integers.bool(), mask)
-print("True = may attend", mask[0].tolist())
-print("True = ignore    ", ignore[0].tolist())
-print("additive         ", additive[0].tolist())
-print("integers         ", integers[0].tolist())
+options = ["the causal one", "the one that saw ahead", "both write alike"]
+question = "After training, both write words letter by letter. Which one writes better?"
+widgets.predict("5.3", question, choices=options)
 
 # %% [markdown]
-# Each consumer gets its own form, and all give the same result. (The `nn.MultiheadAttention` here has one head and identity projections, so that it computes plain attention.)
+# Ten short trainings, five seeds for each mask, about ten seconds in all. The dashed line will be the landmark: the loss, on the held-out words, of a guesser that knows only how frequent each letter is.
 
 # %%
-def plain_mha(size):
-    module = nn.MultiheadAttention(size, num_heads=1, bias=False, batch_first=True)
-    with torch.no_grad():
-        module.in_proj_weight.copy_(torch.eye(size).repeat(3, 1))  # (3 * size, size)
-        module.out_proj.weight.copy_(torch.eye(size))
-    return module
+right = torch.ones(8, 8, dtype=torch.bool).tril()  # (L, L)
+ahead = torch.ones(8, 8, dtype=torch.bool).tril(1)  # one step too far
 
 
-rng = torch.Generator().manual_seed(3)
-x3 = torch.randn(1, 3, 8, generator=rng)  # (1, L=3, d=8)
-mha = plain_mha(8)
-expected, _ = attention.scaled_dot_product_attention(x3, x3, x3, mask)
-results = {
-    "F.scaled_dot_product_attention, boolean": F.scaled_dot_product_attention(x3, x3, x3, mask),
-    "F.scaled_dot_product_attention, additive": F.scaled_dot_product_attention(x3, x3, x3, additive),
-    "nn.MultiheadAttention, True = ignore": mha(x3, x3, x3, attn_mask=ignore)[0].detach(),
-    "nn.MultiheadAttention, additive": mha(x3, x3, x3, attn_mask=additive)[0].detach(),
-}
-for name, result in results.items():
-    assert torch.allclose(result, expected, atol=1e-5)
-    print(f"{name:42} agrees")
+def loss(model, words, mask):
+    logits = model(words[:, :-1], mask)  # (B, 8, 27)
+    return F.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())
 
-# %% [markdown]
-# **Predict first.** What happens if a mask of 0 and 1 is passed as *floats*, `mask.float()`? An error, the right result, or something else?
 
 # %%
-as_floats = F.scaled_dot_product_attention(x3, x3, x3, mask.float())
-unmasked = F.scaled_dot_product_attention(x3, x3, x3)
-print(f"0/1 floats: difference to the masked result {(as_floats - expected).abs().max():.3f}, to no mask at all {(as_floats - unmasked).abs().max():.3f}")
+def trained(mask, seed):
+    torch.manual_seed(seed)
+    model, order = Speller(), torch.randint(len(train), (20, 6, 64))
+    options = {"epochs": 20, "rate": lambda step: 0.01, "progress": False}
+    batches = lambda epoch: [train[rows] for rows in order[epoch]]  # noqa: E731
+    history = fit(model, batches, lambda m, words: loss(m, words, mask), **options)
+    return model, history.losses  # a loss for every 6 steps
 
-moved = x3.clone()
-moved[:, -1] += 1.0  # another last token
-change = (F.scaled_dot_product_attention(moved, moved, moved, mask.float()) - as_floats)[0, 0].abs().max()
-print(f"and when the last token changes, the first output moves by {change:.3f}")
-
-# %% [markdown]
-# Something else, without a word: floats are *added* to the scores. Allowed pairs get a bonus of 1, and nothing is hidden. That is why the library of this course refuses any mask that is not boolean:
-
-# %%
-try:
-    attention.scaled_dot_product_attention(x3, x3, x3, mask.float())
-except TypeError as problem:
-    print("TypeError:", problem)
-
-# %% [markdown]
-# ## 5.10 Finite fill values and half precision
-#
-# Much code fills with a large negative number instead of $-\infty$. In float32 such a number does the same, *as long as the row allows something*: $e^{-10^9}$ underflows to 0. In half precision the number must exist first.
-
-# %%
-scores = torch.tensor([0.0, 1.0, 2.0])  # (L_k=3,)
-hide = torch.tensor([False, False, True])
-for dtype in (torch.float32, torch.bfloat16, torch.float16):
-    print(f"{dtype}: smallest number {torch.finfo(dtype).min:.4g}")
-    for fill in (-1e4, -1e9, -1e20, -math.inf):
-        try:
-            weights = torch.softmax(scores.to(dtype).masked_fill(hide, fill), dim=-1)
-            print(f"   fill {fill:8.0e}  weights {[round(w, 3) for w in weights.tolist()]}")
-        except RuntimeError as problem:
-            print(f"   fill {fill:8.0e}  {type(problem).__name__}: this type has no such number")
-
-# %% [markdown]
-# `float16` has no $-10^9$ and no $-10^{20}$. (`bfloat16` has both: it gave up digits, not range.) $-\infty$ exists in each type.
-#
-# **Numbers that are added.** Two additive masks, say padding and causal, are often added up. With the smallest number of the type as "minus infinity", the sum overflows to the real one where both hide. And a row that had a finite fill everywhere may
-# turn into NaN without warning, or worse:
-
-# %%
-lowest = torch.finfo(torch.float16).min
-one = torch.tensor([lowest, lowest, 0.0], dtype=torch.float16)  # hides keys 0 and 1
-other = torch.tensor([lowest, lowest, lowest], dtype=torch.float16)  # hides everything
-print("one alone", torch.softmax(one, -1).tolist(), "  the other alone", [round(w, 3) for w in torch.softmax(other, -1).tolist()])
-print("the other twice", torch.softmax(other + other, -1).tolist())
-print("one + the other", (one + other).tolist(), "-> softmax", torch.softmax(one + other, -1).tolist())
-
-# %% [markdown]
-# The last line is the worse one. The two masks together hide everything, and all the weight lands on key 2: wrong, and perfectly sure of itself. Booleans have no such arithmetic. Combine masks as booleans, and fill once, at the end.
-
-# %% [markdown]
-# ## 5.11 The row in which everything is masked
-#
-# Such a row comes from left padding (5.7), from empty documents, from a window that holds only padding. The formula says $0 / 0$. Here are four implementations. We look at the weights of such a row, and at the gradient of
-# the scores, because training sees that.
-
-# %%
-scores = torch.tensor([[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]])  # (L_q=2, L_k=3)
-mask = torch.tensor([[True, True, False], [False, False, False]])  # row 1 hides everything
-factors = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])  # any loss that is not the same for all weights
-bias = torch.zeros(2, 3).masked_fill(~mask, -math.inf)  # the additive mask
-
-four = {
-    "finite fill, -1e9": lambda s: torch.softmax(s.masked_fill(~mask, -1e9), dim=-1),
-    "minus infinity": lambda s: torch.softmax(s + bias, dim=-1),
-    "nan_to_num afterwards": lambda s: torch.nan_to_num(torch.softmax(s + bias, dim=-1)),
-    "course_utils": lambda s: attention.masked_softmax(s, mask),
-}
-
-
-def weights_and_gradient(softmax):
-    leaf = scores.clone().requires_grad_()
-    weights = softmax(leaf)  # (L_q, L_k)
-    (gradient,) = torch.autograd.grad((weights * factors).sum(), leaf)
-    return weights.detach(), gradient
-
-
-for name, softmax in four.items():
-    weights, gradient = weights_and_gradient(softmax)
-    print(f"{name:22} weights {[round(w, 3) for w in weights[1].tolist()]}   gradient {[round(g, 3) + 0.0 for g in gradient[1].tolist()]}")
-
-# %% [markdown]
-# Uniform, NaN, and zero.
-#
-# - **Finite fill**: all scores are equal, so the row averages over everything it must not see. Nothing looks wrong.
-# - **Minus infinity**: NaN in the weights and in the gradient.
-# - **`nan_to_num` afterwards**: the weights are mended and the gradient is not. The forward pass looks healthy (the next cell shows what training makes of it).
-# - **`course_utils`**: zeros, and gradients of zero.
-#
-# One training step with each. The scores come from a small layer, as in a real model:
-
-# %%
-for name, softmax in four.items():
-    torch.manual_seed(0)
-    layer = nn.Linear(4, 3)  # its output plays the scores
-    x = torch.ones(2, 4)  # (L_q=2, 4)
-    loss = (softmax(layer(x)) * factors).sum()
-    loss.backward()
-    with torch.no_grad():
-        layer.weight -= 0.1 * layer.weight.grad
-    lost = layer.weight.isnan().float().mean()
-    print(f"{name:22} loss is {'NaN   ' if loss.isnan() else 'finite'}   share of the weights that are NaN after one step: {100 * lost:.0f} %")
-
-# %% [markdown]
-# One row among many is enough to lose the layer, and with `nan_to_num` the loss before it gives no warning.
-#
-# A subtle point, measured: with `masked_fill` in place of the addition the gradient *stops* at the filled entries, so the NaN does not come through. Whoever adds a mask as a bias is not so lucky.
-
-# %%
-_, by_fill = weights_and_gradient(lambda s: torch.nan_to_num(torch.softmax(s.masked_fill(~mask, -math.inf), dim=-1)))
-_, by_addition = weights_and_gradient(four["nan_to_num afterwards"])
-print("masked_fill, then nan_to_num: gradient", by_fill[1].tolist())
-print("addition, then nan_to_num:    gradient", by_addition[1].tolist())
-
-# %% [markdown]
-# How `course_utils` does it, in four lines. The order matters: the NaN must never arise, because no later step can take it out of the backward pass for sure.
-
-# %%
-def safe_softmax(scores, mask):
-    open_rows = mask.any(dim=-1, keepdim=True)  # (L_q, 1), False for a row that hides everything
-    filled = scores.masked_fill(~mask, -math.inf)  # (L_q, L_k)
-    filled = filled.masked_fill(~open_rows, 0.0)  # such rows get finite scores: uniform for now
-    return torch.softmax(filled, dim=-1).masked_fill(~mask, 0.0)  # and their weights are taken back
-
-
-assert torch.equal(safe_softmax(scores, mask), attention.masked_softmax(scores, mask))
-weights, gradient = weights_and_gradient(lambda s: safe_softmax(s, mask))
-print("row sums", weights.sum(-1).tolist(), "  all finite:", bool(weights.isfinite().all() and gradient.isfinite().all()))
-
-# %% [markdown]
-# And PyTorch's own two? The answer has changed from release to release, and for `nn.MultiheadAttention` it may depend on whether the weights are asked for. So do not learn the output of the next cell by heart: run it on *your* release, and do not rely on
-# what you see.
 
 # %% tags=["nbval-ignore-output"]
-q, k = torch.ones(1, 2, 8), x3  # (1, L_q=2, d), (1, L_k=3, d)
-fused = F.scaled_dot_product_attention(q, k, k, mask)  # (1, L_q, d)
-with_weights = mha(q, k, k, attn_mask=~mask, need_weights=True)[0]
-without = mha(q, k, k, attn_mask=~mask, need_weights=False)[0]
-print("PyTorch", torch.__version__)
-for name, result in (("F.scaled_dot_product_attention", fused), ("nn.MultiheadAttention, weights asked for", with_weights), ("nn.MultiheadAttention, no weights", without)):
-    print(f"{name:42} row 1: {[round(v, 2) for v in result[0, 1, :3].tolist()]} ...")
+runs = {"causal": [], "one step ahead": []}
+for seed in tqdm(range(5), desc="seeds", file=sys.stdout):
+    runs["causal"].append(trained(right, seed))
+    runs["one step ahead"].append(trained(ahead, seed))
+
+counts = torch.bincount(train[:, 1:].flatten(), minlength=27) / train[:, 1:].numel()
+landmark = -counts[held_out[:, 1:]].log().mean()
 
 # %% [markdown]
-# If a model may meet such rows, keep them away from the library: let them attend to anything, and set their output to zero afterwards. That works on every release, forward and backward:
+# And now they write. While a model writes there is no next letter to look at, since nobody has written it yet. Both may look at everything written so far. Only the last position is asked for a letter, and in a model of one layer no other row of the mask plays a part:
 
 # %%
-open_rows = mask.any(dim=-1, keepdim=True)  # (L_q, 1)
-query = q.clone().requires_grad_()
-safe = F.scaled_dot_product_attention(query, k, k, mask | ~open_rows).masked_fill(~open_rows, 0.0)  # (1, L_q, d)
-(gradient,) = torch.autograd.grad(safe.sum(), query)
-assert torch.allclose(safe, attention.scaled_dot_product_attention(q, k, k, mask)[0], atol=1e-6)
-print("row 1:", safe[0, 1].tolist())
-print("gradient finite:", bool(gradient.isfinite().all()), "  gradient of row 1 all zero:", bool((gradient[0, 1] == 0).all()))
+@torch.no_grad()
+def write(model, number, seed):
+    rng = torch.Generator().manual_seed(seed)
+    tokens = torch.full((number, 1), 26)  # (B, 1), the blank before the word
+    for t in range(1, 8):
+        everything = torch.ones(t, t, dtype=torch.bool)  # all there is so far
+        chances = model(tokens, everything)[:, -1].softmax(dim=-1)  # (B, 27)
+        tokens = torch.cat([tokens, torch.multinomial(chances, 1, generator=rng)], 1)
+    return ["".join(chr(97 + n) for n in word[1:]) for word in tokens.tolist()]
+
+
+# %%
+def show_words(ax, color, name, models, height):
+    ax.text(0.0, height, f"{name} writes", weight="bold")
+    for seed, (model, _) in enumerate(models):
+        line = "  ".join(write(model, 3, seed)).replace("{", "_")
+        style = {"color": color, "family": "monospace", "fontsize": 11}
+        ax.text(0.0, height - 0.085 * (seed + 1), line, **style)
+
+
+# %%
+curve, text_on = plotting.new_axes(9.5, 3.8, columns=2)
+for place, (name, models) in enumerate(runs.items()):
+    color = plotting.COLORS[place]
+    show_words(text_on, color, name, models, height=(0.95, 0.42)[place])
+    for seed, (_, losses) in enumerate(models):
+        label = name if seed == 0 else None
+        curve.plot(range(6, 121, 6), losses, color=color, lw=1, label=label)
+curve.axhline(landmark, color="0.5", ls="--", label="letter frequencies")
+curve.set(xlabel="training step", ylabel="training loss, nats a letter", ylim=(0, 3.5))
+curve.legend(frameon=False)
+text_on.set_axis_off()
+plotting.show(curve, "Left: five causal losses fall to about 2, five losses of "
+    "models that see one step ahead fall to 0. Right: the words of the causal models "
+    "could almost be English; those of the others repeat a letter.")  # fmt: skip
 
 # %% [markdown]
-# ## 5.12 How to prove that nothing leaks
-#
-# A mask can be wrong in ways that no shape and no loss will show. Two tests do show it, and they need not know how the model is built.
-#
-# **Change the future, compare the past.** Compute the outputs. Change everything from position $t$ on. Compute again. The outputs before $t$ must be what they were. Do it for every $t$. The new future is random: a change that
-# treats all entries of a token alike, such as adding 1, is invisible to a model that normalizes its tokens first (lesson 09).
+# *Notice that the perfect curve belongs to the broken model.* It has learned one thing, to copy the next letter, and when there is none it babbles (`_` is a blank). The causal model's loss is far worse, and its words could almost be English. To put a number on that: how many of the three-letter runs that each model writes occur in a real word? The landmark here is a writer that draws each letter by itself, frequent letters often.
 
 # %%
-def leaks(attend, x):
-    rng = torch.Generator().manual_seed(7)
-    before = attend(x)  # (B, L, d)
-    for t in range(1, x.shape[1]):
-        other = torch.cat([x[:, :t], torch.randn(x[:, t:].shape, generator=rng)], dim=1)  # (B, L, d): the same past, another future
-        if not torch.allclose(attend(other)[:, :t], before[:, :t], atol=1e-6):
-            return True
-    return False
+words = [word for word in split("train") if len(word) == 7]
+real = {word[i : i + 3] for word in words for i in range(5)}
 
 
-causal = masks.causal_mask(6)[0]  # (1, L, L)
-self_attention = attention.scaled_dot_product_attention
+def share_real(made):
+    threes = [word[i : i + 3] for word in made for i in range(5)]
+    return sum(three in real for three in threes) / len(threes)
+
+
+def by_frequency(number, seed):
+    rng = torch.Generator().manual_seed(seed)
+    drawn = torch.multinomial(counts[:26], 7 * number, True, generator=rng)  # a to z
+    return ["".join(chr(97 + n) for n in word) for word in drawn.view(-1, 7).tolist()]
+
+
+# %% tags=["nbval-ignore-output"]
+shares = {"letter frequencies": [share_real(by_frequency(100, s)) for s in range(5)]}
+for name, models in runs.items():
+    written = [write(model, 100, seed) for seed, (model, _) in enumerate(models)]
+    shares[name] = [share_real(made) for made in written]
+for name, five_shares in shares.items():
+    print(f"{name:19}", "  ".join(f"{share:4.0%}" for share in five_shares))
+pairs = zip(shares["causal"], shares["one step ahead"], strict=True)
+causal_wins = all(a > b for a, b in pairs)
+widgets.came_out("5.3", options[0] if causal_wins else options[1])
+
+# %% [markdown]
+# The causal models write better than the landmark, those that saw ahead far worse than it. You might hope that held-out words show the problem. Do they?
+
+# %%
+def share_of_runs(holds, mask_of):
+    for name, models in runs.items():
+        with torch.no_grad():
+            losses = [loss(model, held_out, mask_of[name]) for model, _ in models]
+        print(f"{name:15} {sum(holds(one) for one in losses)} of {len(losses)} runs")
+
+
+print("held-out loss below 0.1, each with the mask it was trained with:")
+share_of_runs(lambda one: one < 0.1, {"causal": right, "one step ahead": ahead})
+print("held-out loss worse than letter frequencies, once the future is hidden:")
+share_of_runs(lambda one: one > landmark, {"causal": right, "one step ahead": right})
+
+# %% [markdown]
+# They don't, because the held-out words leak as well. The loss is measured with the same mask. **A loss that is too good to be true is the first sign of a leak. Here it was the only one until the models had to write.** So test the mask itself, before the first training.
+
+# %% [markdown]
+# ## 5.7 How to catch one
+#
+# **Change the future, compare the past.** Run the model. Change everything from position $t$ on, and run it again. The outputs before $t$ must be what they were. This test doesn't need to know what is inside the model.
+#
+# Three suspects, one split at $t = 3$. The third is section 5.2's "zero after the softmax", and a picture of its weights looks flawless.
+
+# %%
+options = ["it leaks", "it doesn't leak"]
+question = "The third has weights of exactly 0 above the diagonal. Does it leak?"
+widgets.predict("5.4", question, choices=options)
+
+# %%
+one_ahead = torch.ones(6, 6, dtype=torch.bool).tril(1)  # (L, L)
 suspects = {
-    "no mask": lambda x: self_attention(x, x, x)[0],
-    "causal": lambda x: self_attention(x, x, x, causal)[0],
-    "causal, window of 2": lambda x: self_attention(x, x, x, masks.sliding_window_mask(6, window=2)[0])[0],
-    "one step ahead": lambda x: self_attention(x, x, x, torch.ones(6, 6, dtype=torch.bool).tril(1))[0],
-    "zeroed after the softmax": lambda x: self_attention(x, x, x)[1].tril() @ x,
+    "causal": lambda x: self_attention(x, x, x, causal_loop(6))[0],
+    "one step ahead": lambda x: self_attention(x, x, x, one_ahead)[0],
+    "zero after the softmax": lambda x: self_attention(x, x, x)[1].tril() @ x,
 }
-rng = torch.Generator().manual_seed(4)
-x6 = 0.5 * torch.randn(2, 6, 8, generator=rng)  # (B=2, L=6, d=8)
+rng, t, moved = torch.Generator().manual_seed(4), 3, {}
+x = torch.randn(1, 6, 8, generator=rng)  # (B=1, L=6, d=8)
+other = torch.cat([x[:, :t], torch.randn(1, 6 - t, 8, generator=rng)], dim=1)
 for name, attend in suspects.items():
-    print(f"{name:26} {'LEAKS' if leaks(attend, x6) else 'does not leak'}")
+    moved[name] = (attend(other) - attend(x))[0].abs().amax(dim=-1)  # (L,)
+    print(f"{name:23} before t the outputs move by {moved[name][:t].max():.3f}")
+leaks = moved["zero after the softmax"][:t].max() > 1e-6
+widgets.came_out("5.4", options[0] if leaks else options[1])
+
+# %%
+ax = plotting.new_axes(6.4, 3.2)
+for place, (name, change) in enumerate(moved.items()):
+    where = torch.arange(t) + 0.28 * (place - 1)  # only the past, positions 0 to 2
+    ax.bar(where, change[:t], 0.26, color=plotting.COLORS[place], label=name)
+ax.set(xlabel="position of the output, all in the past", ylabel="largest change")
+ax.set(xticks=range(t))
+ax.legend(frameon=False)
+plotting.show(ax, "How far each output of the past moves when everything from "
+    "position 3 on changes. Causal: no bars, all 0. One step ahead: a bar at position "
+    "2 alone. Zero after the softmax: bars at all three positions.")  # fmt: skip
 
 # %% [markdown]
-# The last one is the mistake of section 5.2. All weights of the future are 0, a picture of them looks flawless, and the model still sees the future, through the denominator.
+# *Notice that the causal model has no bars at all. "One step ahead" moves at the last place before the change, and "zero after the softmax" moves everywhere.* All three share one scale, and on it the third one's last bar is short: a leak can be small.
 #
-# **Gradients to the future are exactly zero.** The second test asks how output $i$ changes with input $j$, the gradient $\partial\, \text{out}_i / \partial x_j$. Its size, drawn as a table, must be 0 above the diagonal.
-
-# %%
-def influence(attend, x):
-    x = x.clone().requires_grad_()
-    out = attend(x)  # (1, L, d)
-    rows = []
-    for i in range(x.shape[1]):
-        (gradient,) = torch.autograd.grad((out[:, i] ** 2).sum(), x, retain_graph=True)  # (1, L, d)
-        rows.append(gradient[0].norm(dim=-1))  # (L,)
-    return torch.stack(rows)  # (L_out, L_in)
-
-
-axes = plotting.new_axes(12.0, 3.4, columns=3)
-for ax, name in zip(axes, ("causal", "one step ahead", "zeroed after the softmax"), strict=True):
-    sizes = influence(suspects[name], x6[:1])  # (L, L)
-    print(f"{name:26} largest gradient to the future {sizes.triu(1).max():.4f}")
-    plotting.attention_heatmap(sizes / sizes.max(), ax=ax, title=name, quantity="gradient, largest = 1")
-    ax.set(xlabel="input position", ylabel="output position")
-assert (influence(suspects["causal"], x6[:1]).triu(1) == 0).all()
-plotting.show(axes[0], "Three tables of gradient sizes. Causal: zero above the diagonal. One step ahead: one diagonal above it filled. Zeroed after the softmax: entries everywhere above the diagonal.")
-
-# %% [markdown]
-# *Notice the cells above the diagonal: exactly 0 on the left, one diagonal too many in the middle, small numbers everywhere on the right.*
-
-# %% [markdown]
-# ## Look
+# Two things can fool this test. One split isn't enough: a leak from position 2 to position 1 doesn't cross $t = 3$. And the new future has to differ in *every* entry by a number of its own. Adding 1 to all of them is invisible to a model that first normalizes each token (lesson 09).
 #
-# All masks together. Switch causality on and off, add padding, narrow the window, change the lengths and the alignment. Pink rows see nothing at all.
+# **Ask autograd instead.** Output $i$ must not depend on input $j > i$, so the gradient of output $i$ at input $j$ must be 0. But an output is a vector, and a gradient needs one number. Which? Here is a function without any mask, with each output normalized at the end, and three ways to make one number of output 0. All should report that it sees token 5:
 
 # %%
-composer = widgets.mask_composer()
-composer.show_first_state("A mask of 5 queries and 7 keys, causal and bottom-right, with two padding keys at the end. The last query sees the five real keys; no row sees nothing.")
+x = x.detach().requires_grad_()
+out = F.layer_norm(self_attention(x, x, x)[0], (8,))[0, 0]  # (d,), output 0
+one_number = {
+    "the sum": out.sum(),
+    "the sum of squares": out.square().sum(),
+    "a sum with random factors": out @ torch.randn(8, generator=rng),
+}
+for name, number in one_number.items():
+    (gradient,) = torch.autograd.grad(number, x, retain_graph=True)  # (1, L, d)
+    print(f"{name:26} gradient at token 5: {gradient[0, 5].norm():.4f}")
 
 # %% [markdown]
-# *Notice that the last three queries see the same keys: what is new to the last two is padding.* Try: a window of 2; then top-left; then more queries than keys. Which queries see nothing, and why?
-
-# %%
-composer
+# Normalized vectors all have nearly the same sum and the same length, so those two never change, whoever is looked at. They'd acquit any model that ends in a normalization. **Whatever adds up before it compares can cancel.** Random factors don't.
+#
+# **Do exercise 5.7 now** (20 minutes): a detector that doesn't only say *whether* something leaks but draws the table of who sees whom.
+#
+# Both are **tests**, not proofs. They speak of the lengths and the inputs that were tried: a mask that goes wrong beyond 512 positions passes at 6. Run them at the lengths you'll use.
 
 # %% [markdown]
 # ## What goes wrong
 #
-# **`unsqueeze` on the wrong axis, hidden by a finite fill value.** A mask of shape `(B, 1, L, 1)` instead of `(B, 1, 1, L)` hides rows instead of columns. In self-attention both shapes fit. The rows of the padding become uniform, the rows of real tokens see all the padding,
-# and nothing is NaN. How you would notice: fill with $-\infty$, and the bug shows itself at once.
+# **A triangle of ones times minus infinity.** It looks like a short way to a mask that is added to the scores. But $0 \cdot \infty$ is NaN, so every *allowed* entry is NaN. How you'd notice: the very first loss is NaN.
 
 # %%
-tokens = torch.tensor([[5, 6, PAD]])  # (B=1, L=3)
-x = embedding[tokens][:, None]  # (1, H=1, L=3, d_model)
-scores = x @ x.transpose(-2, -1) / math.sqrt(8)  # (1, 1, L_q, L_k)
-wrong = (tokens != PAD)[:, None, :, None]  # (B, 1, L, 1): rows
-for fill in (-1e9, -math.inf):
-    weights = torch.softmax(scores.masked_fill(~wrong, fill), dim=-1)
-    print(f"fill {fill:6.0e}   weight of the padding in the row of each token: {[round(w, 3) for w in weights[0, 0, :, 2].tolist()]}")
+print("wrong", (torch.ones(3, 3).triu(1) * -math.inf)[0].tolist())
+print("right", torch.full((3, 3), -math.inf).triu(1)[0].tolist())
 
 # %% [markdown]
-# **A triangle of ones times minus infinity.** It looks like a short way to an additive mask. But $0 \cdot \infty$ is NaN, and every *allowed* entry becomes NaN. How you would notice: the first loss is NaN.
+# **Two conventions in one program.** `F.scaled_dot_product_attention` reads True as "may attend". `nn.MultiheadAttention` reads True as "ignore". And a mask of *floats* is added to the scores, so zeros and ones hide nothing; they only shift the scores by 1. How you'd notice: change the last token, and the first output moves.
 
 # %%
-print("wrong", (torch.ones(3, 3).triu(1) * -math.inf).tolist())
-print("right", torch.full((3, 3), -math.inf).triu(1).tolist())
+x = torch.randn(1, 3, 8, generator=rng)  # (B=1, L=3, d=8)
+moved = x + torch.tensor([0.0, 0.0, 1.0])[:, None]  # another last token
+forms = {"boolean": causal_loop(3), "zeros and ones as floats": causal_loop(3).float()}
+for name, mask in forms.items():
+    first = [F.scaled_dot_product_attention(y, y, y, mask)[0, 0] for y in (x, moved)]
+    print(f"{name:26} output 0 moves by {(first[1] - first[0]).abs().max():.3f}")
+try:
+    self_attention(x, x, x, mask)
+except TypeError as problem:
+    print("course_utils refuses it:", problem)
 
 # %% [markdown]
-# **Polarity inverted.** A causal mask meant as True = may attend, given to code that reads True = ignore, hides the past and shows the future. The task "name the next token" is then solved by reading it, and the training accuracy is wonderful. Here a query looks for
-# the position after its own, if it may see it, with nothing learned at all:
+# **A row in which everything is masked.** Padding on the *left* plus a causal mask makes one: the first query sees only itself, and it is padding. The formula says $0/0$. Three attempts, with the weights of such a row and the gradient that training would use:
 
 # %%
-L = 12
-rng = torch.Generator().manual_seed(5)
-text = torch.randint(0, 20, (1, L), generator=rng)  # (1, L), random: nobody can predict it
-place = F.one_hot(torch.arange(L)).float()[None]  # (1, L, L)
-look_ahead = 50 * place.roll(1, dims=-1)  # (1, L, L): query i has a high score with key i + 1
-value = F.one_hot(text, 20).float()  # (1, L, vocabulary): each position offers its token
-
-causal = masks.causal_mask(L)[0, 0]  # (L, L), True = may attend
-for name, mask in (("right", causal), ("inverted", ~causal)):
-    guess = attention.scaled_dot_product_attention(look_ahead, place, value, mask)[0].argmax(-1)  # (1, L)
-    accuracy = (guess[:, :-1] == text[:, 1:]).float().mean()
-    print(f"{name:9} next tokens of a random text guessed: {100 * accuracy:.0f} %")
+mask = torch.tensor([[False, False, False]])  # (L_q=1, L_k=3)
+added = torch.zeros(1, 3).masked_fill(~mask, -math.inf)
+attempts = {
+    "fill with -1e9": lambda s: torch.softmax(s.masked_fill(~mask, -1e9), dim=-1),
+    "add minus infinity": lambda s: torch.softmax(s + added, dim=-1),
+    "... then nan_to_num": lambda s: torch.softmax(s + added, dim=-1).nan_to_num(),
+    "course_utils": lambda s: attention.masked_softmax(s, mask),
+}
+for name, softmax in attempts.items():
+    scores = torch.tensor([[0.0, 1.0, 2.0]], requires_grad=True)  # (L_q, L_k)
+    weights = softmax(scores)
+    (weights @ values).sum().backward()
+    told = [[round(n, 2) for n in r[0].tolist()] for r in (weights, scores.grad)]
+    print(f"{name:20} weights {told[0]}   gradient {told[1]}")
 
 # %% [markdown]
-# Nobody can predict random tokens. An accuracy far above chance on them is proof of a leak. A run of the leak detector, before the first training, is cheaper.
+# The finite fill averages over everything that it was supposed to hide, and nothing looks wrong. Adding minus infinity gives NaN. Mending that NaN afterwards mends the weights only: the gradient still comes back through the sum as NaN, and after one step so is the layer, although the loss looked healthy. **Exercise 5.5** asks for what the last line does.
 
 # %% [markdown]
 # ## In practice
 #
-# - **Fused kernels.** `F.scaled_dot_product_attention` with `is_causal=True` needs no mask in memory, and can leave out what is hidden. Production code passes the flag where it can and a mask where it must (timed below).
-# - **A mask in memory** has $L_q \cdot L_k$ entries (counted below). Kernels such as FlashAttention compute masks on the fly; PyTorch's `flex_attention` takes the mask as a small function of the indices.
-# - **Packing.** Instead of padding, several short texts are put into one row, and a block-diagonal mask keeps them apart. Nothing is wasted, and the leak detector must now look across documents.
-# - **Names.** `attn_mask`, `key_padding_mask`, `src_mask`, `tgt_mask`, `memory_key_padding_mask` (PyTorch, True = ignore); `attention_mask` (1 = keep) in tokenizers. Read the documentation of each before the first use, then run the two tests of section 5.12.
+# - **A mask in memory** has $L_q \cdot L_k$ entries (counted below). So production code passes `is_causal=True` where that is all it needs, and a mask only where it must. Kernels such as FlashAttention work the mask out as they go; PyTorch's `flex_attention` takes it as a small rule of the indices, much like our `rules`.
+# - **Packing** is usual where language models are trained. The positions start anew in each text as well, and the leak test must look across texts too.
+# - **Names.** `attn_mask` and `key_padding_mask` in `nn.MultiheadAttention`, `src_mask` and `tgt_mask` in `nn.Transformer` (True = ignore), `attention_mask` in tokenizers (1 = keep). Read what each means before you first use it, then run the tests of sections 5.3 and 5.7.
 
 # %%
 for L in (1024, 8192, 65536):
-    print(f"L = {L:6}   boolean mask {L * L / 2**20:7.0f} MiB   additive float32 mask {4 * L * L / 2**20:7.0f} MiB")
-
-rng = torch.Generator().manual_seed(6)
-lengths = (3, 2)  # two texts packed into one row of 5 tokens
-document = torch.repeat_interleave(torch.arange(2), torch.tensor(lengths))  # (L=5,), 0 0 0 1 1
-packed = (document[:, None] == document[None, :]) & masks.causal_mask(5)[0, 0]  # (L, L)
-row = torch.randn(1, 5, 8, generator=rng)  # (1, L, d)
-together, _ = attention.scaled_dot_product_attention(row, row, row, packed)
-second = row[:, 3:]  # (1, 2, d): the second text alone
-assert torch.allclose(together[:, 3:], attention.scaled_dot_product_attention(second, second, second, masks.causal_mask(2)[0])[0], atol=1e-6)
-print("the second text of a packed row comes out as it does alone; its mask:", packed[3].int().tolist())
-
-# %% tags=["nbval-ignore-output"]
-L = 1024
-q = torch.randn(1, 4, L, 32, generator=rng)  # (B=1, H=4, L, d_head=32)
-mask = masks.causal_mask(L)  # (1, 1, L, L)
-ways = {"flag": {"is_causal": True}, "mask": {"attn_mask": mask}, "nothing hidden": {}}
-for name, arguments in ways.items():
-    seconds = min(timeit.repeat(lambda a=arguments: F.scaled_dot_product_attention(q, q, q, **a), number=1, repeat=5))
-    print(f"{name:15} {1000 * seconds:5.1f} ms   (on this machine, today)")
+    boolean, added = L * L / 2**20, 4 * L * L / 2**20
+    print(f"L = {L:6}   boolean {boolean:6.0f} MiB   float32 {added:6.0f} MiB")
 
 # %% [markdown]
 # ## Recap
 #
-# 1. **Four masks**: padding hides filler keys, `(B, 1, 1, L_k)`; causal hides the future, `(1, 1, L_q, L_k)`, aligned bottom-right when a cache makes $L_q < L_k$; memory says what of the source may be used; a window allows the $w$ newest keys.
-# 2. **Applying**: hidden scores become $-\infty$ before the softmax. Zeros after it leave the hidden scores in the denominator. $-10^9$ does not exist in half precision; $-\infty$ does.
-# 3. **Combining and converting**: boolean, True = may attend, joined by `&`. `~mask`, `mask == 0` and `.bool()` convert the other three. Floats of 0 and 1 hide nothing.
-# 4. **Fully masked rows**: uniform with a finite fill, NaN with $-\infty$, NaN in the gradient with a bias mended afterwards. Give them finite scores first and take their weights back: zeros, forward and backward.
-# 5. **Proof**: change the future and compare the past, at every split; gradients to the future are exactly 0.
-#
+# 1. **Reading and writing masks.** One row a query, one column a key, True = may attend. Padding closes columns; causal leaves a triangle, a window a band, a prefix a square and a triangle, packing one triangle a text. Masks are joined by `&`.
+# 2. **Applying.** Hidden scores become $-\infty$ *before* the softmax. Zeros after it leave the hidden scores in the denominator.
+# 3. **Padding** is a property of keys: `(B, 1, 1, L_k)`. Its test: each item comes out as it does alone.
+# 4. **Causal**: one pass trains all positions. Without it the loss falls to almost 0, on held-out words too, and the model can't write.
+# 5. **Testing.** Change the future at every split and compare the past, or take gradients with random factors. Never add up before you compare.
+
+# %%
+widgets.predictions()
+
+# %% [markdown]
 # | symbol | meaning | shape |
 # |---|---|---|
-# | $M$ | mask, True = may attend | broadcasts to `(B, H, L_q, L_k)` |
+# | $M_{ij}$ | may query $i$ attend to key $j$? | broadcasts to `(B, H, L_q, L_k)` |
 # | $s_{ij}$, $w_{ij}$ | score and weight of key $j$ for query $i$ | $(L_q, L_k)$ |
-# | $L_q$, $L_k$ | numbers of queries and keys | numbers |
-# | $p_i = i + (L_k - L_q)$ | position of query $i$, bottom-right | a number |
-# | $w$ (section 5.8) | width of the window, own position included | a number |
-# | open rows | rows that allow something, `mask.any(-1, keepdim=True)` | `(B, H, L_q, 1)` |
+# | $L_q$, $L_k$ | how many queries, how many keys | numbers |
+# | $t$ | where past and future are parted in the leak test | a number |
 
 # %% [markdown]
 # ## Check yourself
 #
-# <details><summary>1. A batch has padding, and one hides it by setting the values (not the scores) of the padding to 0. What is still wrong?</summary>
+# <details><summary>1. Somebody hides padding by setting its <em>values</em> (not its scores) to 0. What is still wrong?</summary>
 #
-# **The weights.** The padding keeps its share of each row's 1, so all real tokens get too little. (It is not "nothing, since 0 times anything is 0": what the padding takes is missing elsewhere, and how much it takes depends on its scores.)
+# **The weights.** The padding keeps its share of each row, so the real tokens get too little. It isn't "nothing, since 0 times anything is 0": what the padding takes is missing elsewhere, and how much it takes depends on its scores.
 # </details>
 #
-# <details><summary>2. Causal mask, L_q = 1 and L_k = 100, as in generation with a cache. What does top-left alignment allow, what bottom-right?</summary>
+# <details><summary>2. A model scores 99 % at naming the next of a row of random digits. What do you conclude?</summary>
 #
-# **Top-left: the first key only. Bottom-right: all 100.** The one query is the newest position, so all keys are its past or itself, and one could do without a mask. (That both are the same is true only for $L_q = L_k$.)
+# **The mask leaks.** Nobody can predict random digits, so it reads them. It isn't "a large model that has memorized them", not if the digits are held out, and it isn't luck. Random text is in fact a good test text.
 # </details>
 #
 # <details><summary>3. Two masks with True = ignore are to be combined. By "and" or by "or"?</summary>
 #
-# **By or.** A key is ignored if any mask says so. ("And" is right for True = may attend. With "and" on these, a key would be hidden only where both hide it, and the padding of most rows would be seen.)
+# **By or.** A key is ignored if any of the masks says so. With "and" it would be hidden only where both hide it, and most padding would be seen.
 # </details>
 #
-# <details><summary>4. After the first optimizer step all parameters are NaN; the loss before it was an ordinary number. Which suspect of this lesson fits?</summary>
+# <details><summary>4. After the first optimizer step all parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
 #
-# **A fully masked row with an additive minus infinity, mended after the softmax.** The forward pass is clean, the gradient is NaN. (A finite fill gives no NaN at all. A triangle times minus infinity makes the loss itself NaN.)
-# </details>
-#
-# <details><summary>5. A causal model with windows of 4 has 3 layers. How far back can a position look?</summary>
-#
-# **9 positions**, $n(w-1)$ with $n = 3$ and $w = 4$. (Not 12: each window holds the position itself, so a layer reaches 3 further back. Not 3: layers pass on what they have seen.)
+# **A row in which everything is masked by an added minus infinity, mended after the softmax.** The forward pass is clean, the gradient is NaN. A finite fill gives no NaN at all, and a triangle times infinity makes the first loss NaN.
 # </details>
 #
 # {{next_steps}}
 
 # %% [markdown]
+# ## When you need it
+#
+# What follows is off the path. Come back when you meet it.
+#
+# ### A. Fewer queries than keys: two ways to align
+#
+# With $L_q = 2$ new queries and $L_k = 5$ keys, **bottom-right** puts the last query at the last key: query $i$ is at position $i + (L_k - L_q)$. **Top-left** puts the first query at the first key, and then the newest tokens see only the oldest keys, neither themselves nor their neighbors. PyTorch's `is_causal=True` is top-left and its documentation says so. With a cache, pass a mask or `causal_lower_right`:
+
+# %%
+from torch.nn.attention.bias import causal_lower_right
+
+x = torch.randn(1, 1, 5, 8, generator=rng)  # (B=1, H=1, L=5, d=8)
+full = F.scaled_dot_product_attention(x, x, x, is_causal=True)  # (1, 1, 5, 8)
+new = x[:, :, -2:]  # (1, 1, L_q=2, 8)
+lower_right = causal_lower_right(2, 5)
+top_left = F.scaled_dot_product_attention(new, x, x, is_causal=True)
+bottom_right = F.scaled_dot_product_attention(new, x, x, attn_mask=lower_right)
+for name, result in (("top-left", top_left), ("bottom-right", bottom_right)):
+    off = (result - full[:, :, -2:]).abs().max()
+    print(f"{name:13} differs from the last two rows of the whole by {off:.3f}")
+
+# %% [markdown]
+# Put masks together and see who is left with nothing to look at (those rows are pink):
+
+# %%
+composer = widgets.mask_composer()
+composer.show_first_state("A mask of 5 queries and 7 keys, causal and bottom-right, "
+    "with two padding keys at the end. The last query sees the five real keys; no row "
+    "sees nothing.")  # fmt: skip
+
+# %%
+composer
+
+# %% [markdown]
+# ### B. The memory mask, in cross-attention
+#
+# In cross-attention the queries come from one sequence (the target) and the keys from another, the **memory** (the source). The source's future is no secret: a translator has read all of it. So the memory mask usually hides the padding of the *source* and nothing else, `(B, 1, 1, L_k)`. The target's padding plays no part in it.
+#
+# It can say more. An interpreter who starts two words behind the speaker may use $i + 2$ source words for word $i$, counted from 0 (Ma et al., 2019):
+
+# %%
+wait = torch.tensor([[j < i + 2 for j in range(5)] for i in range(4)])  # (L_q, L_k)
+real = torch.tensor([[True, True, True, True, False]])  # (1, L_k), the last is padding
+print((wait & real).int())
+
+# %% [markdown]
+# ### C. Four conventions
+#
+# | convention | allowed | hidden | met in |
+# |---|---|---|---|
+# | boolean, True = may attend | True | False | this course, `F.scaled_dot_product_attention` |
+# | boolean, True = ignore | False | True | `nn.MultiheadAttention`, `nn.Transformer` |
+# | floating point, to be added | 0 | $-\infty$ | both of PyTorch's, for biases as well |
+# | integers | 1 | 0 | `attention_mask` of many tokenizers |
+#
+# A tensor doesn't say which one it follows. Convert at the border, once, and use one convention inside:
+
+# %%
+mask = causal_loop(3)  # True = may attend
+ignore, added = ~mask, torch.zeros(3, 3).masked_fill(~mask, -math.inf)
+integers = mask.long()
+assert torch.equal(~ignore, mask) and torch.equal(added == 0, mask)
+assert torch.equal(integers.bool(), mask)
+
+mha = nn.MultiheadAttention(8, num_heads=1, bias=False, batch_first=True)
+with torch.no_grad():  # the identity in its projections: plain attention
+    mha.in_proj_weight.copy_(torch.eye(8).repeat(3, 1))
+    mha.out_proj.weight.copy_(torch.eye(8))
+    x = torch.randn(1, 3, 8, generator=rng)  # (B=1, L=3, d=8)
+    plain = F.scaled_dot_product_attention(x, x, x, mask)
+    assert torch.allclose(mha(x, x, x, attn_mask=ignore)[0], plain, atol=1e-5)
+    assert torch.allclose(mha(x, x, x, attn_mask=added)[0], plain, atol=1e-5)
+print("all four say the same")
+
+# %% [markdown]
+# ### D. Finite fill values and half precision
+#
+# Much code fills with a large negative number in the place of $-\infty$. In float32 that does the same, as long as the row allows something and every allowed score lies far above that number. In half precision the number has to exist first. The next cell prints what your PyTorch says about it, in its own words, which are what you'd search for:
+
+# %% tags=["nbval-ignore-output"]
+scores = torch.tensor([0.0, 1.0, 2.0])  # (L_k=3,)
+for dtype in (torch.float32, torch.bfloat16, torch.float16):
+    for fill in (-1e4, -1e9, -math.inf):
+        try:
+            filled = scores.to(dtype).masked_fill(~keep, fill)
+            said = [round(w, 3) for w in torch.softmax(filled, dim=-1).tolist()]
+        except RuntimeError as problem:
+            said = f"RuntimeError: {problem}"
+        print(f"{str(dtype):15} {fill:6.0e}  {said}")
+
+# %% [markdown]
+# `float16` has no number that far down. `bfloat16` gave up digits and kept the range. $-\infty$ exists in each.
+#
+# Numbers that are *added* are worse. Two masks, each made with the smallest number of the type, are added up, and together they hide everything:
+
+# %%
+lowest = torch.finfo(torch.float16).min
+one = torch.tensor([lowest, lowest, 0.0], dtype=torch.float16)  # hides keys 0 and 1
+two = torch.tensor([lowest, lowest, lowest], dtype=torch.float16)  # hides everything
+print((one + two).tolist(), "-> weights", torch.softmax(one + two, dim=-1).tolist())
+
+# %% [markdown]
+# All the weight lands on key 2, which one of the two masks hid. Combine masks as booleans, and fill once, at the end.
+#
+# ### E. Zeros after the softmax, divided by the sum again
+#
+# Then the old denominator cancels, and in exact arithmetic the result is right. In floating point a large hidden score can take so much weight that nothing is left to divide:
+
+# %%
+for hidden_score in (4.0, 60.0, 200.0):
+    scores = torch.tensor([0.0, 1.0, hidden_score])  # (L_k=3,)
+    after = torch.softmax(scores, dim=-1) * keep
+    print(f"hidden score {hidden_score:3.0f}   {after / after.sum()}")
+
+# %% [markdown]
+# ### F. Windows through several layers
+#
+# With a window of 3, position 7 can't look at position 3. But position 5 has looked at position 3, and position 7 looks at position 5. Through $n$ layers with windows of $w$ keys, one's own included, information comes from up to $n(w-1)$ positions back. Here is who can reach whom, which is the mask multiplied by itself:
+
+# %%
+window = masks.sliding_window_mask(8, window=3)[0, 0]  # (L, L)
+reach, reached = {}, torch.eye(8)
+for n in (1, 2, 3):
+    reached = (reached @ window.float()).clamp(max=1)  # (L, L)
+    reach[f"{n} layer{'s' * (n > 1)}"] = reached.bool()
+    back = 7 - int(reached[-1].nonzero().min())
+    print(f"n = {n}: the last position reaches {back} back; n (w - 1) = {n * 2}")
+plotting.show(diagrams.mask_gallery([str(i) for i in range(8)], reach))
+
+# %% [markdown]
+# (The Mistral 7B paper says $n \cdot W$, because its text counts $W$ positions back *and* one's own.) How far information *can* travel isn't how much of it arrives: exercise 5.9 measures that.
+#
+# ### G. What PyTorch does with a row in which everything is masked
+#
+# It has changed from release to release, and `nn.MultiheadAttention` may answer differently when the weights are asked for. Run this on *your* release, and don't rely on what you see:
+
+# %% tags=["nbval-ignore-output"]
+x, mask = torch.ones(1, 2, 8), torch.tensor([[True, True], [False, False]])
+with_weights = mha(x, x, x, attn_mask=~mask, need_weights=True)[0]
+without = mha(x, x, x, attn_mask=~mask, need_weights=False)[0]
+function = F.scaled_dot_product_attention(x, x, x, mask)
+results = {"F.scaled_dot_product_attention": function}
+results |= {"nn.MultiheadAttention": with_weights, "the same, no weights": without}
+print("PyTorch", torch.__version__)
+for name, result in results.items():
+    print(f"{name:31} row 1: {[round(n, 2) for n in result[0, 1, :3].tolist()]} ...")
+
+# %% [markdown]
+# If your data can make such rows, treat them apart, as exercise 5.5 does for the softmax: then no release can surprise you, forward or backward. The library's attention does so:
+
+# %%
+query = x.clone().requires_grad_()
+safe, _ = self_attention(query, x, x, mask)  # (1, L_q, d)
+safe.sum().backward()
+finite = bool(query.grad.isfinite().all())
+print("row 1:", safe[0, 1, :3].tolist(), "  gradient finite:", finite)
+
+# %% [markdown]
 # ## References
 #
-# - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.3: the causal mask of the decoder, in one sentence: illegal connections are set to minus infinity before the softmax.
+# - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.3: the causal mask in one sentence: illegal connections are set to minus infinity before the softmax.
 # - Beltagy, Peters, Cohan, *Longformer: The Long-Document Transformer*, 2020, section 3.1: sliding windows, and how far stacked layers reach.
 # - Jiang et al., *Mistral 7B*, 2023, section 2: a causal sliding window in a large language model, and the cache that goes with it.
-# - Ma et al., *STACL: Simultaneous Translation with Implicit Anticipation and Controllable Latency using Prefix-to-Prefix Framework*, 2019: the wait-k policy, the interpreter of section 5.6.
-# - Dao et al., *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, 2022: exact attention without the $(L_q, L_k)$ table in slow memory.
+# - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer*, 2020, section 3.2.1: causal and prefix masks side by side, as pictures.
+# - Ma et al., *STACL: Simultaneous Translation with Implicit Anticipation and Controllable Latency using Prefix-to-Prefix Framework*, 2019: the interpreter who waits for two words.
+# - Dao et al., *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, 2022: exact attention without an $(L_q, L_k)$ table in slow memory.
 # - PyTorch documentation of `torch.nn.functional.scaled_dot_product_attention` and `torch.nn.MultiheadAttention`: the two polarities, each stated with its argument.

@@ -70,6 +70,14 @@ def test_layout_comments_and_docstrings_leave_the_code_the_same():
     assert one.code([0, 1], ["math"]) == other.code([0, 1], ["math"])
 
 
+def test_a_note_of_a_student_s_progress_leaves_the_code_the_same():
+    noted = "def f(x):\n    g(x)\n    progress_log.passed(x, masks.y)\n"
+    assert plain(ast.parse(noted)) == plain(ast.parse("def f(x):\n    g(x)\n"))
+    assert chains(noted) == {"g"}
+    for code in ("x = progress_log.show()", "f(progress_log.show())", "log.passed(1)", "progress_log"):
+        assert plain(ast.parse(code)) != plain(ast.parse(""))
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -23,8 +23,12 @@ FILES = {
     "models/__init__.py": "FOLDER = __file__\n\n\ndef load(folder=FOLDER):\n    pass\n\n\ndef sizes():\n    pass\n",
     "models/small.weights": "\0\r\n1",
     "models/.hidden": "a",
+    "progress_log.py": "def passed(number):\n    return number\n",
     "checks/__init__.py": "from .engine import check\n",
-    "checks/engine.py": "import importlib\n\n\ndef check(number, answer):\n    importlib.import_module(number)\n",
+    "checks/engine.py": (
+        "import importlib\nfrom course_utils import progress_log\n\n\n"
+        "def check(number, answer):\n    importlib.import_module(number)\n    progress_log.passed(number)\n"
+    ),
     "checks/probes/lessons/lesson_05.py": "from course_utils.low import g\nEXERCISES = (g,)\nSHUT = ('course_utils.middle.k',)\n",
     "checks/judges/lessons/lesson_06/first.py": "EXERCISE = ()\n",
     "checks/judges/lessons/lesson_06/__init__.py": "",
@@ -72,6 +76,14 @@ CHECK = "from course_utils.checks import check\n"
         ("from course_utils import models\nmodels.load()", ("models/.hidden", "a"), "b", False),
         ("from course_utils import models\nmodels.sizes()", ("models/small.weights", "1"), "2", False),
         (CHECK, ("checks/probes/lessons/lesson_05.py", "(g,)"), "(g, 1)", True),
+        (CHECK, ("progress_log.py", "return number"), "return 0", False),
+        (CHECK, ("checks/engine.py", "    progress_log.passed(number)\n"), "", False),
+        (
+            "from course_utils import progress_log\nprint(progress_log.passed(1))",
+            ("progress_log.py", "return number"),
+            "return 0",
+            True,
+        ),
         (CHECK, ("low.py", "return 2"), "return 3", True),
         (CHECK, ("low.py", "X = 1"), "X = 2", False),
         (CHECK, ("middle.py", "return 3"), "return 4", True),

@@ -28,6 +28,13 @@ def test_other_cells_are_untouched(project):
     require_no_leak(source)
 
 
+def test_where_no_function_holds_the_answer_the_cell_runs(project, edit):
+    edit("def square(x):\n    # BEGIN SOLUTION\n    result = x * x\n", "square = {}\n# BEGIN SOLUTION\nresult = 1\n")
+    edit("    return result\n    # END SOLUTION\n", "square[1] = result\n# END SOLUTION\n")
+    source, found = cells(project)
+    assert student_text(source, found[3]) == "square = {}\n# YOUR CODE HERE"
+
+
 def test_two_regions_in_one_cell(project, edit):
     edit(
         "    # END SOLUTION\n\n\n",

@@ -12,6 +12,7 @@ import torch
 from course_utils.checks import NotYet, check, engine, failing_case
 from course_utils.checks.engine import SEED, run
 from course_utils.checks.judges.exercise import Exercise, Quiz
+from course_utils.checks.judges.experiment import Experiment
 from course_utils.checks.judges.find import all_entries, find
 from course_utils.checks.judges.judge import cases_of, judge_for
 from course_utils.checks.probes import observe_answer
@@ -19,6 +20,7 @@ from course_utils.checks.probes.probe import call_in_order, call_turned
 
 ENTRIES = all_entries()
 EXERCISES = [entry for entry in ENTRIES.values() if isinstance(entry, Exercise)]
+EXPERIMENTS = [entry for entry in ENTRIES.values() if isinstance(entry, Experiment)]
 QUIZZES = [entry for entry in ENTRIES.values() if isinstance(entry, Quiz)]
 
 
@@ -132,6 +134,13 @@ def test_a_stub_is_not_attempted_and_the_reference_is_off_limits_or_right(exerci
     assert run_unguarded(exercise, exercise.with_parts()).passed
 
 
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.number)
+def test_an_experiment_accepts_a_good_run_and_is_not_attempted_while_empty(experiment):
+    assert run(experiment, experiment.example()).passed
+    assert not run(experiment, {}).attempted
+    assert len(experiment.claims) >= 3
+
+
 @pytest.mark.parametrize("quiz", QUIZZES, ids=lambda q: q.number)
 def test_quizzes(quiz, capsys):
     check(quiz.number, f" {quiz.right.upper()} ")
@@ -161,13 +170,13 @@ def test_the_failing_case_can_be_taken_into_the_hand(monkeypatch):
     with pytest.raises(LookupError, match="no check has failed"):
         failing_case()
     with pytest.raises(NotYet, match=r"case = failing_case\(\)"):
-        check("4.2", lambda query, key, value: (query, key))
+        check("4.1", lambda query, key, value: (query, key))
     case = failing_case()
     assert list(case) == ["query", "key", "value"] and case["query"].dim() > 1
     case["query"].zero_()
     assert failing_case()["query"].any()  # a copy each time
     with pytest.raises(NotYet) as caught:
-        check("4.2", None)  # nothing was called: the case of before stays, and the message does not name it
+        check("4.1", None)  # nothing was called: the case of before stays, and the message does not name it
     assert "failing_case" not in str(caught.value) and failing_case()["key"].shape == case["key"].shape
 
 
@@ -182,6 +191,17 @@ def test_what_is_handed_out_is_the_case_that_failed(monkeypatch):
 def test_no_expected_value_in_feedback():
     verdict = run(find("1.1"), lambda a, b: (a + b).sum())
     assert "expected 14" in verdict.text() and "expected" not in verdict.text(show_expected=False)
+
+
+def test_what_passes_is_noted_and_nothing_else(monkeypatch):
+    noted = []
+    monkeypatch.setattr(engine.progress_log, "passed", noted.append)
+    quiz = QUIZZES[0]
+    wrong = next(letter for letter in quiz.listed.options if letter != quiz.right)
+    with pytest.raises(NotYet):
+        check(quiz.number, wrong)
+    check(quiz.number, quiz.right)
+    assert noted == [quiz.number]
 
 
 def test_check_changes_no_global_state():

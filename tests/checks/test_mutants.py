@@ -12,10 +12,11 @@ from corpora import answers
 from mutants import RECORD, recorded, table, told_of, trials
 
 from course_utils.checks.engine import SEED
-from course_utils.checks.judges.exercise import Exercise
+from course_utils.checks.judges.exercise import Exercise, Quiz
 from course_utils.checks.judges.find import all_entries, find
 
-NUMBERS = [number for number, entry in all_entries().items() if isinstance(entry, Exercise)]
+EXERCISES = [number for number, entry in all_entries().items() if isinstance(entry, Exercise)]
+NUMBERS = [number for number, entry in all_entries().items() if not isinstance(entry, Quiz)]  # with the experiments
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -32,7 +33,7 @@ def test_answers_that_the_first_tables_knew(number):
 
 def holds_and_is_told_as_recorded(number, corpus, seed):
     done = trials(find(number), seed, corpus)
-    assert done or corpus == "tables"
+    assert done or corpus == "tables" or number not in EXERCISES
     assert not [trial.text for trial in done if not trial.holds]
     told, known = told_of(done), recorded()
     assert {key: value for key, value in told.items() if known.get(key) != value} == {}
@@ -53,7 +54,7 @@ def test_nearly_all_are_told_something_specific():
 
 
 def test_every_exercise_has_wrong_and_right_answers_in_the_corpora():
-    for number in NUMBERS:
+    for number in EXERCISES:
         kinds = [answer.kind for answer in answers(number, find(number).answer)]
         assert kinds.count("right") >= 2 and len(kinds) - kinds.count("right") >= 4, number
 

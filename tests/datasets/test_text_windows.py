@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from course_utils.datasets.text_windows import TEXT, decode_text, encode_text, windows
+from course_utils.datasets.text_windows import TEXT, decode_text, encode_text, seen_before, windows
 
 
 def test_text_to_ids_and_back():
@@ -37,3 +37,13 @@ def test_bad_input_is_named(as_a_user):
         windows(torch.arange(30), 0, 2)
     with pytest.raises(ValueError, match="30 characters; expected at least two windows of length .20."):
         windows(torch.arange(30), 20, 2)
+
+
+def test_windows_that_overlap():
+    found = torch.cat(windows(torch.arange(12), 4, 2, stride=3))
+    assert found[:, 0].tolist() == [0, 3, 6] and found[-1].tolist() == [6, 7, 8, 9, 10]
+
+
+def test_seen_before():
+    assert seen_before("abcdef", "xbcdxcdefx", 3).tolist() == [0, 1, 1, 1, 0, 1, 1, 1, 1, 0]
+    assert not seen_before("ab", "abab", 3).any() and seen_before("abc", "a", 2).tolist() == [False]

@@ -121,7 +121,21 @@ _add(
     (torch.arange(600).view(20, 30), 30, -1),
 )
 _add(diagrams.split_merge, (_random(1, 1), 1), (_random(3, 8), 2, WORDS[:3]), (_random(28, 96), 12, LONG[:28]))
+LOOKED_UP = [torch.tensor(rows) for rows in ([[0]], [[3, 1, 4], [2, 0, 0]], [[29, 1, 5, 9, 2, 6, 5, 3]] * 3)]
+_add(
+    diagrams.lookup,
+    (_random(1, 1), LOOKED_UP[0], ["a"]),
+    (_random(5, 4), LOOKED_UP[1], ["<pad>", *WORDS[:4]]),
+    (_random(30, 64), LOOKED_UP[2], (LONG * 2)[:30]),
+)
+_add(diagrams.road_map, (0,), (4,), (12,))
 _add(diagrams.head_wiring, (1, 1), (8, 2), (96, 8))
+_add(
+    diagrams.attention_lines,
+    (torch.ones(1, 1, 1), ["a"], ["a"]),
+    (_random(4, 5, 7).softmax(-1), WORDS[:5], WORDS[:7], ["one", "two", "three", "four"]),
+    (_random(8, 20, 18).softmax(-1), LONG[:20], LONG[:18]),
+)
 _add(diagrams.cache_strip, (["a", "b"],), (WORDS[:6],), (LONG, 3))
 PAIR = (torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]))
 _add(
@@ -130,6 +144,7 @@ _add(
     (*PAIR, [(2, 1), (9, 8), (6, 0)]),
     (*PAIR, [(n * n, n) for n in range(10)]),
 )
+_add(diagrams.clock_hands, ([0], 2), ([0, 1, 2, 40], 8), (list(range(0, 900, 100)), 512))
 _add(
     diagrams.projection,
     (torch.tensor([1.0, 0.0]), torch.tensor([1.0, 0.0])),

@@ -71,6 +71,7 @@ def test_a_residual_path_cut():
 def test_a_recurrent_model_is_drawn_too():
     ax = architecture(RecurrentSeq2Seq(9, 10, attention=True, d_embed=4, d_hidden=5), (SOURCE, TARGET))
     assert "GRUCell" in written(ax) and "(3 times)" in written(ax) and "dashed" in written(ax)
+    assert "k, v" in written(ax) and "keys from another part" in ax.get_label()
 
 
 def test_a_model_of_pytorch():

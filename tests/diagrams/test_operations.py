@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from course_utils.diagrams import matmul, reshape, split_merge
+from course_utils.diagrams import lookup, matmul, reshape, split_merge
 from course_utils.multi_head import split_heads
 
 
@@ -28,7 +28,17 @@ def test_the_heads_get_what_the_library_gives_them():
     assert numbers[12:-12] == heads and numbers[:12] == numbers[-12:] == x.flatten().int().tolist()
 
 
+def test_every_token_gets_its_row():
+    table, ids = torch.tensor([[1.0, 2], [3, 4], [5, 6]]), torch.tensor([[2, 1], [1, 0]])
+    ax = lookup(table, ids, ["<pad>", "sing", "birds"], follow=(0, 1))
+    numbers = [text for text in written(ax) if text.isdigit()]
+    assert numbers == "1 2 3 4 5 6 2 1 5 6 3 4 1 0 3 4 1 2".split()
+    assert "'sing', id 1, picks row 1" in ax.get_label()
+
+
 def test_what_does_not_fit(as_a_user):
+    with pytest.raises(ValueError, match="at most 3 sentences"):
+        lookup(torch.ones(3, 2), torch.zeros(4, 2, dtype=torch.long), ["a", "b", "c"])
     with pytest.raises(ValueError, match="as many columns"):
         matmul(torch.ones(2, 3), torch.ones(2, 3))
     with pytest.raises(ValueError, match="must be a cell"):

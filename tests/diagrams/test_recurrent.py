@@ -22,8 +22,15 @@ def test_a_line_is_as_thick_as_its_weight():
     assert lines == pytest.approx([0.6 + 5 * w for w in (0.1, 0.2, 0.7)])
 
 
-def test_without_attention_one_state_is_handed_on():
-    assert "one state, the last one" in said(unrolled("abc", "XY"))
+def test_the_context_lies_between_and_reaches_the_new_state_after_the_look():
+    looks, steps = (unrolled("abc", "XY", WEIGHTS, at=1, phase=phase) for phase in ("look", "step"))
+    assert "c2" in [text.get_text() for text in looks.texts] and "s2" not in [text.get_text() for text in looks.texts]
+    arrows = [sum(type(patch).__name__ == "FancyArrowPatch" for patch in ax.patches) for ax in (looks, steps)]
+    assert arrows[1] == arrows[0] + 1
+
+
+def test_without_attention_one_vector_is_handed_on():
+    assert "one vector, the last state of each direction" in said(unrolled("abc", "XY"))
 
 
 def test_what_does_not_fit(as_a_user):

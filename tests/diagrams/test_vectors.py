@@ -3,8 +3,8 @@ import math
 import pytest
 import torch
 
-from course_utils.diagrams import projection, rotation, word_map
-from course_utils.positions import RotaryPositions
+from course_utils.diagrams import clock_hands, projection, rotation, word_map
+from course_utils.positions import RotaryPositions, SinusoidalPositions
 
 
 def test_shadow_times_length_is_the_dot_product():
@@ -51,3 +51,16 @@ def test_what_does_not_fit(as_a_user):
         rotation(torch.ones(2), torch.ones(2), [])
     with pytest.raises(ValueError, match="not both zero"):
         rotation(torch.zeros(2), torch.ones(2), [(0, 0)])
+
+
+def test_hands_point_where_the_library_says(as_a_user):
+    ax = clock_hands([0, 3], 4)
+    x = torch.zeros(1, 4, 4)
+    sine, cosine = SinusoidalPositions(4, 4)(x)[0, 3, 2:]  # pair 1 at position 3: the last hand drawn
+    hand = ax.patches[-1]
+    start, end = hand._posA_posB
+    turned = math.atan2(end[0] - start[0], end[1] - start[1])
+    assert math.isclose(turned, math.atan2(sine, cosine), abs_tol=1e-5)
+    assert "turned by 172, 2 degrees" in ax.get_label()
+    with pytest.raises(ValueError, match=r"d \(3\) must be even"):
+        clock_hands([1], 3)

@@ -38,7 +38,7 @@ def test_time():
     started = time.monotonic()
     with pytest.raises(TooMuch, match="longer than 0.2 s"):
         bounded(time.sleep, 30, seconds=0.2)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 20
 
 
 @linux
@@ -78,7 +78,7 @@ def test_what_takes_too_long_is_ended():
     started = time.monotonic()
     with pytest.raises(TooMuch, match=r"longer than 0\.2 s"), time_bound(0.2):
         spin()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 @alarms
@@ -109,7 +109,7 @@ def test_of_two_bounds_the_earlier_one_ends_it(outer, inner):
     started = time.monotonic()
     with pytest.raises(TooMuch, match=r"0\.2 s"), time_bound(outer), time_bound(inner):
         spin()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
     def after_a_bound():
         with time_bound(0.1):

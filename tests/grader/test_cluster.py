@@ -17,7 +17,7 @@ distributed = pytest.importorskip("distributed")
 @linux
 def test_two_workers_one_of_which_is_killed():
     answers = [None, set(), {"answer-1-1"}, {"answer-1-2", "quiz-1-7"}] * 3
-    wanted = [18, 0, 2, 4] * 3
+    wanted = [24, 0, 2, 4] * 3
     tasks = [
         Task(Submission(str(index), "x.ipynb", None), handed_in.as_bytes(handed_in.solved(only=only)), "")
         for index, only in enumerate(answers)

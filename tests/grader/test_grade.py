@@ -16,9 +16,9 @@ BORROWED = "from course_utils.similarity import dot_product as dot"
 @linux
 def test_solved_blank_and_mixed_earn_what_they_should():
     given = terms()
-    for only, earned in ((None, 18), (set(), 0), ({"answer-1-2", "answer-1-5", "quiz-1-8"}, 7)):
+    for only, earned in ((None, 24), (set(), 0), ({"answer-1-2", "answer-1-5", "quiz-1-7"}, 7)):
         result = grade_one(handed_in.as_bytes(handed_in.solved(only=only)), "x.ipynb", given)
-        assert (result["earned"], result["total"], result["lesson"]) == (earned, 18, "01")
+        assert (result["earned"], result["total"], result["lesson"]) == (earned, 24, "01")
         assert (result["isolation"], result["problem"], result["review"]) == ("bubblewrap", "", False)
 
 
@@ -40,7 +40,7 @@ def test_an_instructor_may_allow_what_is_off_limits():
     refused = grade_one(data, "x", terms())
     allowed = grade_one(data, "x", terms(allowed=frozenset({"1.1"})))
     assert outcomes(refused)["1.1"] == "off limits" and "write it yourself" in refused["exercises"][0]["message"]
-    assert outcomes(allowed)["1.1"] == "right" and allowed["earned"] == 18
+    assert outcomes(allowed)["1.1"] == "right" and allowed["earned"] == 24
 
 
 @linux
@@ -93,7 +93,7 @@ def test_the_courses_own_solution_is_noticed():
     data = (handed_in.ROOT / "solutions" / f"{handed_in.LESSON_01}.ipynb").read_bytes()
     given = terms()
     noticed = grade.take_in(data, "x", given, grade._masters(given))[2].noticed
-    assert "own solution" in noticed[0] and "8 of its cells" in noticed[1]
+    assert "own solution" in noticed[0] and "9 of its cells" in noticed[1]
 
 
 def test_the_key_of_one_lesson_does_not_change_with_another():
@@ -124,7 +124,7 @@ def test_what_is_green_in_jupyterlab_is_right_here():
         answer_1_6='check("1.6", None)\nx = "%d" \\\n    % 3;\n' + "\n".join(others[4]),
     )
     result = grade_one(handed_in.as_bytes(notebook), "x", terms())
-    assert result["earned"] == 18 and not result["review"], (outcomes(result), result["noticed"])
+    assert result["earned"] == 24 and not result["review"], (outcomes(result), result["noticed"])
 
 
 @linux

@@ -102,13 +102,13 @@ def test_a_class_with_everything_that_an_instructor_can_say(tmp_path, capsys):
     assert "zoe: not on the roster" in said and "nothing handed in: 1 of the roster" in said
     out = tmp_path / "out"
     ann, wang, zoe = (out / "grades.csv").read_text(encoding="utf-8-sig").splitlines()[1:]
-    assert ann.startswith("Ann Lee_7,1,,Ann Lee,2,right") and ",9,18,9,18," in ann  # half is kept
-    assert "nothing handed in" in wang and "not on the roster" in zoe and zoe.count(",empty,") == 8
+    assert ann.startswith("Ann Lee_7,1,,Ann Lee,2,right") and ",12,24,12,24," in ann  # half is kept
+    assert "nothing handed in" in wang and "not on the roster" in zoe and zoe.count(",empty,") == 9
     (out / "overrides.csv").write_text("student,exercise,points,due,comment\nAnn Lee,lesson 01,17,,well done\n")
     results = {path: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
     assert main(command) == 0 and "0 notebooks graded" in capsys.readouterr().out
     assert {path: path.stat().st_mtime_ns for path in (out / "results").iterdir()} == results
-    assert ",17,18,17,18," in (out / "grades.csv").read_text(encoding="utf-8-sig")
+    assert ",17,24,17,24," in (out / "grades.csv").read_text(encoding="utf-8-sig")
     assert "well done" in next((out / "feedback").glob("ann*")).read_text(encoding="utf-8")
     damaged = next((out / "results").glob("ann*"))
     found = json.loads(damaged.read_text())

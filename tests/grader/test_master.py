@@ -19,10 +19,10 @@ def test_every_exercise_of_the_course_is_in_a_master(root):
 
 def test_one_lesson(root):
     (master,) = load_masters(root / "exercises", "1").values()
-    assert (master.lesson, master.stem, master.total) == ("01", handed_in.LESSON_01, 18)
+    assert (master.lesson, master.stem, master.total) == ("01", handed_in.LESSON_01, 24)
     assert {n: e.points for n, e in master.exercises.items()} == handed_in.POINTS_01
     assert master.exercises["1.1"].expression == "dot"
-    assert [cell.id for cell in master.cells if cell.role == "answer"][-1] == "quiz-1-8"
+    assert [cell.id for cell in master.cells if cell.role == "answer"][-1] == "answer-1-9"
     assert master.cells[0].role == "given"
 
 

@@ -53,7 +53,7 @@ def test_what_only_another_exercise_forbids_may_be_used(lesson_05, monkeypatch):
 
 def in_fake_rooms(seen, monkeypatch, limits=None, seconds=0.1):
     """Run two exercises in rooms whose kernels are not started: ``seen`` says what each room brings."""
-    names = {"1.1": frozenset({"course_utils.a"}), "1.2": frozenset({"course_utils.b"}), "1.8": frozenset()}
+    names = {"1.1": frozenset({"course_utils.a"}), "1.2": frozenset({"course_utils.b"}), "1.7": frozenset()}
     monkeypatch.setattr(rooms, "hidden_in", names.get)
     monkeypatch.setattr(rooms, "room", lambda hidden: hidden)
     asked = []
@@ -78,19 +78,19 @@ def in_fake_rooms(seen, monkeypatch, limits=None, seconds=0.1):
 def test_an_exercise_is_tried_again_only_where_that_can_help(monkeypatch):
     def seen(hidden):
         first = len(hidden) == 2
-        outcome = {"1.1": "wrong" if first else "right", "1.2": "wrong", "1.8": "wrong"}
+        outcome = {"1.1": "wrong" if first else "right", "1.2": "wrong", "1.7": "wrong"}
         return {"seen": outcome, "hidden": {"course_utils.b"} if first else set()}
 
     asked, outcomes, trace = in_fake_rooms(seen, monkeypatch)
     assert asked == [
-        (frozenset({"course_utils.a", "course_utils.b"}), ["1.1", "1.2", "1.8"]),
-        (frozenset({"course_utils.a"}), ["1.1"]),  # 1.2 may not use what was called; 1.8 is a quiz
+        (frozenset({"course_utils.a", "course_utils.b"}), ["1.1", "1.2", "1.7"]),
+        (frozenset({"course_utils.a"}), ["1.1"]),  # 1.2 may not use what was called; 1.7 is a quiz
     ]
     assert outcomes == ["right", "wrong", "wrong"] and trace.seconds == pytest.approx(0.2)
 
 
 def test_nothing_is_tried_again_where_nothing_was_called(monkeypatch):
-    asked, _, _ = in_fake_rooms(lambda hidden: {"seen": dict.fromkeys(("1.1", "1.2", "1.8"), "wrong")}, monkeypatch)
+    asked, _, _ = in_fake_rooms(lambda hidden: {"seen": dict.fromkeys(("1.1", "1.2", "1.7"), "wrong")}, monkeypatch)
     assert len(asked) == 1
 
 
@@ -100,7 +100,7 @@ def test_a_cell_that_a_hidden_name_stopped_is_tried_again(monkeypatch):
             return {
                 "lost": {"1.1": "memory"},
                 "broken": {"1.1": ("OffLimits", "")},
-                "seen": {"1.2": "right", "1.8": "right"},
+                "seen": {"1.2": "right", "1.7": "right"},
             }
         return {"seen": {"1.1": "right"}}
 
@@ -110,7 +110,7 @@ def test_a_cell_that_a_hidden_name_stopped_is_tried_again(monkeypatch):
 
 def test_all_rooms_together_have_the_time_of_one_notebook(monkeypatch):
     def seen(hidden):
-        return {"seen": dict.fromkeys(("1.1", "1.2", "1.8"), "wrong"), "hidden": {"course_utils.a", "course_utils.b"}}
+        return {"seen": dict.fromkeys(("1.1", "1.2", "1.7"), "wrong"), "hidden": {"course_utils.a", "course_utils.b"}}
 
     asked, outcomes, _ = in_fake_rooms(seen, monkeypatch, Limits(notebook_s=0.5), seconds=0.3)
     assert len(asked) == 1

@@ -48,7 +48,7 @@ def _setup_extended(notebook):
 
 
 def _older(notebook):
-    for name in ("quiz-1-8", "check-1-8"):
+    for name in ("answer-1-8", "check-1-8"):
         without_cell(name)(notebook)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":

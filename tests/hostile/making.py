@@ -1,4 +1,4 @@
-"""What a hostile submission is, and the ways to make one from a solved notebook of lesson 01 (18 points)."""
+"""What a hostile submission is, and the ways to make one from a solved notebook of lesson 01 (24 points)."""
 
 from dataclasses import dataclass, field
 

@@ -60,6 +60,17 @@ def test_it_learns_and_tells():
     assert best == pytest.approx(min(history.scores)) and history.scores[history.best_epoch] == min(history.scores)
 
 
+def test_an_epochs_loss_is_the_mean_over_its_symbols_where_batches_are_weighed():
+    parts = [torch.ones(3, 1), 4 * torch.ones(1, 1)]  # three rows with a loss of 1, one with 4
+    settings = {"epochs": 1, "rate": lambda step: 0.0, "progress": False}
+
+    def losses(**more):
+        model = nn.Linear(1, 1)
+        return fit(model, lambda e: parts, lambda m, x: x.mean() + 0 * m(x).sum(), **settings, **more).losses
+
+    assert losses() == [2.5] and losses(weigh=len) == [7 / 4]
+
+
 def test_the_rate_of_each_update_and_the_clipping():
     seen, norms, model = [], [], line()
     optimizer = torch.optim.SGD(model.parameters(), lr=123.0)

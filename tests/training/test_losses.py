@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.models.recurrent import RecurrentSeq2Seq
-from course_utils.training import label_smoothing_loss, teacher_forced_loss
+from course_utils.training import label_smoothing_loss, target_symbols, teacher_forced_loss
 from course_utils.zoo.pronunciation import SOUNDS, SPELLING
 
 
@@ -52,6 +52,11 @@ def test_loss_is_of_the_next_symbol_and_padding_does_not_count():
         log_probs = model(source[row : row + 1, :s], target[row : row + 1, : t - 1]).log_softmax(-1)[0]
         losses += [-log_probs[i, target[row, i + 1]] for i in range(t - 1)]
     torch.testing.assert_close(teacher_forced_loss(model, (source, target)), torch.stack(losses).mean())
+
+
+def test_symbols_of_a_batch_are_those_that_are_predicted():
+    target = SOUNDS.batch([["K"], ["K", "AE", "T"]], start=True, end=True)
+    assert target_symbols((SPELLING.batch(["c", "cat"]), target)) == 2 + 4
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
+
+from node import run_node
 
 MODULES = Path(__file__).parents[2] / "course_utils" / "widgets" / "modules"
 
@@ -16,8 +17,4 @@ def in_node(module: str, expression: str, **given: object) -> object:
     names = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in given.items())
     shown = f"JSON.stringify({expression}, (_, x) => Number.isNaN(x) || Math.abs(x) === Infinity ? `#${{x}}` : x)"
     source = f"{(MODULES / module).read_text(encoding='utf-8')}\n{{{names}console.log({shown});}}"
-    done = subprocess.run(
-        ["node", "--input-type=module", "-"], input=source, capture_output=True, encoding="utf-8", check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(re.sub(r'"#(-?Infinity|NaN)"', r"\1", done.stdout))
+    return json.loads(re.sub(r'"#(-?Infinity|NaN)"', r"\1", run_node(source)))

@@ -1,12 +1,11 @@
 """The position viewer: the library's table, a similarity that depends on the distance only, wavelengths by hand."""
 
 import math
-import time
 
 import pytest
 import torch
 
-from course_utils.positions import SinusoidalPositions
+from course_utils.positions import RotaryPositions, SinusoidalPositions, alibi_slopes
 from course_utils.widgets import position_viewer
 from course_utils.widgets.position_viewer import NUM_POSITIONS, _sinusoidal_table
 
@@ -26,7 +25,7 @@ def curve(widget):
 
 
 def test_first_state_shows_the_librarys_table(widget):
-    assert list(widget.controls) == ["d_model", "log_base", "position"]
+    assert list(widget.controls) == ["encoding", "d_model", "log_base", "position", "turned", "head"]
     table = SinusoidalPositions(32, NUM_POSITIONS).table
     assert torch.allclose(heatmap(widget), table, atol=1e-6)
     assert torch.allclose(curve(widget), (table @ table[20] / 16), atol=1e-6)
@@ -62,11 +61,34 @@ def test_table_for_another_base():
     )
 
 
-def test_a_redraw_is_fast_enough_to_drag(widget):
-    widget.controls["d_model"].value = 64
-    seconds = []
-    for position in (3, 50, 7):
-        started = time.process_time()
-        widget.controls["position"].value = position
-        seconds.append(time.process_time() - started)
-    assert min(seconds) < 0.5  # about a fifth of that on an idle laptop
+def test_rotary_scores_are_the_librarys_and_peak_where_the_key_was_turned(widget):
+    for name, value in (("encoding", "RoPE"), ("d_model", 8), ("turned", 3), ("position", 30)):
+        widget.controls[name].value = value
+    rotary, content = RotaryPositions(8), torch.ones(1, 1, NUM_POSITIONS, 8)
+    scores = (rotary(content) @ rotary(content, 3).mT)[0, 0] / 8
+    assert torch.allclose(heatmap(widget), scores, atol=1e-5)
+    assert curve(widget).argmax() == 27 and torch.allclose(curve(widget), scores[30], atol=1e-5)
+
+
+def test_alibi_weights_fall_by_the_slope_and_hide_the_future(widget):
+    widget.controls["encoding"].value, widget.controls["head"].value = "ALiBi", 1
+    row = curve(widget)
+    assert not row[21:].any() and row.sum().item() == pytest.approx(1)
+    assert (row[19] / row[20]).log().item() == pytest.approx(-alibi_slopes(8)[1].item(), abs=1e-5)
+    assert "slope 1/4" in widget.figure.axes[0].get_title()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "names"),
+    [
+        ("sinusoidal", ("d_model", "log_base", "position")),
+        ("RoPE", ("d_model", "log_base", "position", "turned")),
+        ("ALiBi", ("position", "head")),
+    ],
+)
+def test_every_control_of_an_encoding_redraws(widget, encoding, names):
+    widget.controls["encoding"].value = encoding
+    for name in names:
+        before, control = bytes(widget.image.value), widget.controls[name]
+        control.value = control.options[0] if hasattr(control, "options") else control.max
+        assert bytes(widget.image.value) != before and not widget.problem.value, name

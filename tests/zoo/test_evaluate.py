@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from course_utils import zoo
-from course_utils.datasets.documentation import documentation_split
+from course_utils.datasets.documentation import DocumentationSplit, documentation_split
 from course_utils.datasets.pronunciations import split
 from course_utils.models import DecoderConfig, DecoderLM
 from course_utils.zoo import evaluate, shipped
@@ -58,18 +58,23 @@ def test_the_transformer_is_small_and_beats_the_recurrent_model_and_beams_do_no_
 def test_the_card_of_the_language_model_says_what_it_does():
     """The text differs a little from one release of Python to the next, so only about."""
     (row,) = claims("documentation")
-    scores = evaluate.text_scores(zoo.load("language_model"), evaluate.encode_text(documentation_split()[1]))
-    assert number(row["held out bits"]) == pytest.approx(scores["bits"], abs=0.1)
+    for part in ("valid", "test"):
+        ids = evaluate.encode_text(getattr(documentation_split(), part))
+        scores = evaluate.text_scores(zoo.load("language_model"), ids, length=evaluate.WINDOW, stride=evaluate.STRIDE)
+        assert number(row[f"{part} bits"]) == pytest.approx(scores["bits"], abs=0.1)
 
 
 def test_rows_of_a_language_model(monkeypatch):
     torch.manual_seed(0)
-    model = DecoderLM(DecoderConfig(99, num_layers=1, d_model=8, d_ff=8, num_heads=2, max_len=300))
+    model = DecoderLM(DecoderConfig(99, num_layers=1, d_model=8, d_ff=8, num_heads=2, max_len=600))
     monkeypatch.setattr(shipped, "load", lambda name: model)
     monkeypatch.setattr(shipped, "training_of", lambda name: {"epochs": 1, "seed": 2, "minutes": 3.5})
-    monkeypatch.setattr(evaluate, "documentation_split", lambda: ("abc " * 200, "abd " * 200))
+    monkeypatch.setattr(
+        evaluate, "documentation_split", lambda: DocumentationSplit(*(text * 300 for text in ("abc ", "abd ", "abe ")))
+    )
     head, rule, row = evaluate.figures(["tiny"]).splitlines()
     assert head.startswith("| model | parameters | epochs | seed | minutes | train loss |")
+    assert all(f"| {part} bits |" in head for part in DocumentationSplit._fields)
     assert set(rule) == {"|", "-"} and head.count("|") == rule.count("|") == row.count("|")
     assert "| 1 | 2 | 3.5 | 4.6" in row  # log(99) = 4.595 before training
 

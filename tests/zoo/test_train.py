@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from course_utils import zoo
+from course_utils.datasets.documentation import DocumentationSplit
 from course_utils.datasets.text_windows import TEXT, encode_text
 from course_utils.metrics import text_scores
 from course_utils.models import DecoderConfig, DecoderLM
@@ -55,8 +56,10 @@ def test_stopped_and_started_again(few_words, tmp_path, capsys, monkeypatch):
     assert len(few_words) == 1 and calls == 3  # the first epoch was not trained again
 
 
-def test_a_language_model_is_trained_on_the_text_before_the_held_out_one(monkeypatch, tmp_path):
-    monkeypatch.setattr(recipes, "documentation_split", lambda: ("to be or not to be. " * 20, "or not to be, " * 10))
+def test_a_language_model_is_trained_on_the_first_part_and_chosen_by_the_second(monkeypatch, tmp_path):
+    parts = DocumentationSplit("to be or not to be. " * 20, "or not to be, " * 10, "nobody may look here")
+    monkeypatch.setattr(recipes, "documentation_split", lambda: parts)
+    monkeypatch.setattr(recipes, "docstrings", lambda: "not to be is not to be. " * 4)
     monkeypatch.setattr(recipes, "WINDOW", 16)
     monkeypatch.setattr(shipped, "save", partial(zoo.save, folder=tmp_path))
     shape = {"vocab_size": len(TEXT), "num_layers": 1, "d_model": 8, "d_ff": 12, "num_heads": 2, "max_len": 32}
@@ -66,7 +69,5 @@ def test_a_language_model_is_trained_on_the_text_before_the_held_out_one(monkeyp
     history = train.train("words", recipe, tmp_path, progress=False)
     assert history.losses[-1] < history.losses[0] and len(history.scores) == 3
     model = zoo.load("words", folder=tmp_path)
-    held_out = text_scores(model, encode_text("or not to be, " * 10), length=16)
-    assert held_out["loss"] == pytest.approx(
-        min(history.scores), abs=2e-3
-    )  # the best epoch's weights, in half precision
+    valid = text_scores(model, encode_text(parts.valid), length=16)
+    assert valid["loss"] == pytest.approx(min(history.scores), abs=2e-3)  # the best epoch's weights, in half precision

@@ -60,7 +60,7 @@ class Fault:
 
 
 class Entry:
-    """What a coding exercise and a quiz have in common: what the catalogue says, in ``listed``."""
+    """What coding exercises, quizzes and experiments have in common: what the catalogue says, in ``listed``."""
 
     listed: Listed | None
 

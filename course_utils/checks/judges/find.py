@@ -6,11 +6,12 @@ import importlib
 import pkgutil
 
 from ..catalogue import catalogue, listed
-from .exercise import Exercise, Quiz
+from .exercise import Entry, Exercise, Quiz
+from .experiment import Experiment
 
 
 @functools.cache
-def find(number: str) -> Exercise | Quiz:
+def find(number: str) -> Entry:
     """The entry of one exercise.
 
     Raises:
@@ -25,17 +26,19 @@ def find(number: str) -> Exercise | Quiz:
     return dataclasses.replace(found, listed=entry)
 
 
-def all_entries() -> dict[str, Exercise | Quiz]:
+def all_entries() -> dict[str, Entry]:
     """Every entry of every lesson, in order."""
     return {number: find(number) for number in catalogue()}
 
 
 @functools.cache
-def _entries(lesson: int) -> tuple[dict[str, Exercise], dict[str, Quiz]]:
-    """The coding exercises by the answer's name, and the quizzes by number."""
+def _entries(lesson: int) -> tuple[dict[str, Exercise | Experiment], dict[str, Quiz]]:
+    """The coding exercises and experiments by the answer's name, and the quizzes by number."""
     package = importlib.import_module(f"{__package__}.lessons.lesson_{lesson:02d}")
     modules = [importlib.import_module(f"{package.__name__}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
-    exercises = [module.EXERCISE for module in modules if hasattr(module, "EXERCISE")]
+    exercises = [
+        getattr(module, kind) for module in modules for kind in ("EXERCISE", "EXPERIMENT") if hasattr(module, kind)
+    ]
     quizzes = [module.QUIZZES for module in modules if hasattr(module, "QUIZZES")]
     found = {number: quiz for some in quizzes for number, quiz in some.items()}
     return {e.answer: e for e in exercises}, found

@@ -15,21 +15,24 @@ from ..probes.codec import Tree
 from ..probes.observe import observe_case
 from ..probes.probe import visible
 from .compare import Difference, case_difference
-from .exercise import Case, Exercise, Quiz
+from .exercise import Case, Entry, Exercise, Quiz
+from .experiment import judge_experiment
 from .explain import Explainer, Told
 from .verdict import Verdict
 
 NOT_ATTEMPTED = "Replace the line `raise NotImplementedError` by your own code, run that cell, then this one."
 
 
-def cases_of(entry: Exercise | Quiz, seed: int) -> list[Case]:
-    """The cases that answers are called on; a quiz has none."""
-    return [] if isinstance(entry, Quiz) else entry.cases(seed)
+def cases_of(entry: Entry, seed: int) -> list[Case]:
+    """The cases that answers are called on; a quiz and an experiment have none."""
+    return entry.cases(seed) if isinstance(entry, Exercise) else []
 
 
-def judge_for(entry: Exercise | Quiz, inputs: list[dict[str, Any]]) -> Callable[[Tree], Verdict]:
+def judge_for(entry: Entry, inputs: list[dict[str, Any]]) -> Callable[[Tree], Verdict]:
     """From observations to verdict, for any number of answers to the same inputs. Runs no student code."""
-    return functools.partial(judge_quiz, entry) if isinstance(entry, Quiz) else Judge(entry, inputs).verdict
+    if isinstance(entry, Exercise):
+        return Judge(entry, inputs).verdict
+    return functools.partial(judge_quiz if isinstance(entry, Quiz) else judge_experiment, entry)
 
 
 class Judge:

@@ -11,7 +11,7 @@ from .probe import Probe
 
 
 def observe_answer(number: str, answer: object, inputs: list[dict[str, Any]], *, guarded: bool = True) -> dict:
-    """What an answer does on each case (a quiz: its value), as plain data.
+    """What an answer does on each case (a quiz's or an experiment's: its value), as plain data.
 
     Args:
         number: The exercise.
@@ -24,7 +24,8 @@ def observe_answer(number: str, answer: object, inputs: list[dict[str, Any]], *,
     """
     if listed(number).is_quiz:
         return observe_value(answer)
-    return observe(answer, inputs, probe_of(number), guarded=guarded)
+    probe = probe_of(number)
+    return observe_value(answer) if probe.expects == "value" else observe(answer, inputs, probe, guarded=guarded)
 
 
 def probe_of(number: str) -> Probe:

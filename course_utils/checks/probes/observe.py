@@ -66,7 +66,7 @@ def observe(
 
 
 def observe_value(answer: object) -> dict:
-    """Note a value instead of calling it: for a quiz."""
+    """Note a value instead of calling it: for a quiz or an experiment."""
     return {"answer": "missing" if answer is None or answer is ... else "value", "value": encode(answer)}
 
 

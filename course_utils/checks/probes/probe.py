@@ -36,7 +36,7 @@ class Probe:
 
     Args:
         call: How the answer is called on one case; returns plain values.
-        expects: What the answer must be: ``"function"`` or ``"class"``.
+        expects: What the answer must be: ``"function"``, ``"class"``, or ``"value"`` for what is noted and not called.
         off_limits: Dotted names that must not be called, such as ``"torch.softmax"``.
         gradients: True: called once more on each case, to note the gradient that reaches every floating-point argument
             (of a dict: every such entry) from a fixed weighted sum of all floating-point tensors in what is returned.

@@ -48,8 +48,8 @@ def test_a_whole_answer_can_be_a_fault():
 
 
 def test_the_parts_of_a_class():
-    """4.6 asks for a class: its reference makes one of its parts."""
-    exercise = find("4.6")
+    """4.4 asks for a class: its reference makes one of its parts."""
+    exercise = find("4.4")
     assert exercise.probe.expects == "class" and isinstance(exercise.with_parts(), type)
 
 

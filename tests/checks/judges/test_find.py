@@ -9,6 +9,7 @@ import pytest
 from course_utils.checks.catalogue import catalogue, listed
 from course_utils.checks.judges import lessons
 from course_utils.checks.judges.exercise import Exercise, Quiz
+from course_utils.checks.judges.experiment import Experiment
 from course_utils.checks.judges.find import _entries, all_entries, find
 from course_utils.checks.probes.codec import encode, pack
 
@@ -17,7 +18,7 @@ def test_every_exercise_is_found_with_what_the_catalogue_knows():
     entries = all_entries()
     assert list(entries) == list(catalogue())
     for number, entry in entries.items():
-        assert isinstance(entry, Quiz if listed(number).is_quiz else Exercise) and entry.number == number
+        assert isinstance(entry, Quiz if listed(number).is_quiz else Exercise | Experiment) and entry.number == number
 
 
 @pytest.mark.parametrize("lesson", sorted({entry.lesson for entry in catalogue().values()}))
@@ -31,8 +32,9 @@ def test_every_file_belongs_to_an_exercise(lesson):
         module.name: import_module(f"{package.__name__}.{module.name}")
         for module in pkgutil.iter_modules(package.__path__)
     }
-    assert "quizzes" in files and sum(hasattr(file, "EXERCISE") for file in files.values()) == len(exercises)
-    shared = [name for name, file in files.items() if not hasattr(file, "EXERCISE") and name != "quizzes"]
+    own = {name for name, file in files.items() if hasattr(file, "EXERCISE") or hasattr(file, "EXPERIMENT")}
+    assert ("quizzes" in files) == bool(quizzes) and len(own) == len(exercises)
+    shared = [name for name in files if name not in own and name != "quizzes"]
     texts = "".join(inspect.getsource(file) for file in files.values())
     assert all(f"from .{name} import" in texts for name in shared), shared
 

@@ -13,16 +13,16 @@ ANSWERS = {  # name -> lesson, cell, text
             مجموع = 乘积.sum()
             return مجموع
         """),
-    "type_hints": ("02", "answer-2-3", """
+    "type_hints": ("02", "answer-2-1", """
         from __future__ import annotations
         from typing import Final
         from jaxtyping import Float
         from torch import Tensor
         CHECKED: Final = True
 
-        def pool(weights: Float[Tensor, "B L_q L_k"], values: Tensor) -> Tensor:
-            out: Tensor = weights @ values
-            return out
+        def softmax(scores: Float[Tensor, "... L_k"]) -> Tensor:
+            out: Tensor = (scores - scores.amax(-1, keepdim=True)).exp()
+            return out / out.sum(-1, keepdim=True)
         """),
     "dataclass_and_tuple": ("01", "answer-1-1", """
         from collections import namedtuple
@@ -62,11 +62,12 @@ ANSWERS = {  # name -> lesson, cell, text
                 return queries @ keys.mT
         all_pairs = AllPairs()
         """),
-    "a_modules_method": ("02", "answer-2-3", """
-        class Pool(torch.nn.Module):
-            def forward(self, weights, values):
-                return weights @ values
-        pool = Pool().forward
+    "a_modules_method": ("02", "answer-2-1", """
+        class Shares(torch.nn.Module):
+            def forward(self, scores):
+                raised = (scores - scores.amax(-1, keepdim=True)).exp()
+                return raised / raised.sum(-1, keepdim=True)
+        softmax = Shares().forward
         """),
     "classes": ("07", "answer-7-2", """
         class Base:

@@ -17,7 +17,7 @@ from course_utils.checks.judges.judge import cases_of, judge_for
 from course_utils.checks.probes import observe_answer
 from course_utils.checks.probes.codec import pack
 
-SOON_S = 2.0  # of this process's own time
+SOON_S = 30.0  # of this process's own time, on any machine: what is quadratic takes minutes
 EXERCISES = ["0.2", "1.1", "1.4", "1.7", "2.5", "3.2", "5.4", "6.1", "7.2", "8.1", "12.1"]
 TIMES = 60
 NAMES = (

@@ -18,7 +18,7 @@ from course_utils.checks.probes import probe_of
 SETUP = Step("given", "import torch\nimport torch.nn.functional as F\nfrom torch import nn")
 OFF = {
     "softmax": probe_of("2.1").off_limits,
-    "attention": probe_of("4.2").off_limits,
+    "attention": probe_of("4.1").off_limits,
     "products": probe_of("1.4").off_limits,
 }
 WAYS = re.findall(

@@ -14,7 +14,9 @@ from course_grader.rooms import hidden_in
 from course_grader.running import room as made
 from course_grader.running.room import LIBRARY, files, room, without
 from course_utils.checks.catalogue import catalogue
-from course_utils.checks.judges.find import all_entries, find
+from course_utils.checks.judges.experiment import Experiment
+from course_utils.checks.judges.find import all_entries
+from course_utils.checks.probes import probe_of
 from course_utils.checks.probes.guard import resolve
 
 LESSONS = sorted({entry.lesson for entry in catalogue().values()})
@@ -77,6 +79,9 @@ def test_no_reference_no_known_mistake_and_no_right_letter_is_there_to_be_read()
     for entry in all_entries().values():
         if entry.listed.is_quiz:
             assert not any(words in everything for words in entry.explanations.values())
+            continue
+        if isinstance(entry, Experiment):
+            assert not any(claim.advice in everything for claim in entry.claims)
             continue
         reference = bodies(inspect.getsource(inspect.getmodule(entry.reference)))
         told = {body for body, (_, length) in reference.items() if length >= TELLING} - library
@@ -141,5 +146,5 @@ def test_it_is_made_once_and_the_old_ones_go(tmp_path, monkeypatch):
 
 def test_every_exercise_hides_what_it_puts_off_limits():
     for number, entry in catalogue().items():
-        names = set() if entry.is_quiz else {n for n in find(number).probe.off_limits if n.startswith("course_utils")}
+        names = set() if entry.is_quiz else {n for n in probe_of(number).off_limits if n.startswith("course_utils")}
         assert hidden_in(number) == names

@@ -64,7 +64,7 @@ def test_the_solution_as_built(root, masters):
     cells, metadata = built(root, "solutions")
     own = [Handed(c.kind, "def dot(a, b): ...", c.id) if c.id == "answer-1-1" else c for c in cells]
     assert not is_solution_as_built(own, metadata, masters["01"]) and len(of_the_course(own, metadata)) == 2
-    assert of_the_course(cells, {})[0].startswith("8 of its cells")
+    assert of_the_course(cells, {})[0].startswith("9 of its cells")
 
 
 def test_honest_work_holds_nothing_of_the_courses_solution(masters):

@@ -142,5 +142,5 @@ def test_the_time_for_one_student_is_bounded(tmp_path, masters, monkeypatch):
     monkeypatch.setattr(choosing, "look", lambda *a: time.sleep(60))
     started = time.monotonic()
     first, second = choose([Submission("ann", name, tmp_path) for name in "ab"], masters, ("01",), 16)
-    assert time.monotonic() - started < 5 and first.review and "longer than" in first.note
+    assert time.monotonic() - started < 30 and first.review and "longer than" in first.note
     assert "was not read" in second.note and second.review

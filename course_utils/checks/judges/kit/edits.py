@@ -17,7 +17,7 @@ def edits(a, b, insert=1, delete=1, substitute=1, border=(1, 1), swap=False):
     return row[-1]
 
 
-DISTANCE_FAULTS = faults_of("distance", "use the edit distance (lesson 03, section 3.8), where one missing sound is one edit.",
+DISTANCE_FAULTS = faults_of("distance", "use the edit distance (lesson 03, section 3.6), where one missing sound is one edit.",
     ("position by position", "compared position by position: one sound missing makes all that follow wrong.",
         lambda a, b: sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b))),
     ("cut to the shorter", "compared position by position up to the end of the shorter one: what is missing is free.",

@@ -78,6 +78,22 @@ def transformed(view: View) -> Told | None:
     return None
 
 
+def one_value_for_all(view: View) -> Told | None:
+    """The same single number in every entry of every case, where right ones differ: nothing was worked out."""
+    parts = view.parts()
+    sides = parts[0].numbers() if len(parts) == 1 else None
+    if sides is None or len(sides) < 3 or len(sides) < len(view.cases):
+        return None
+    found, right = (torch.cat([side[i].flatten() for side in sides]) for i in (1, 0))
+    if found.is_meta or right.is_meta:  # no numbers to look at
+        return None
+    found, right = found.unique(), right.unique()
+    if len(found) != 1 or not found.isfinite().all() or len(right) == 1:
+        return None
+    said = f"`{parts[0].name}` is {found.item():g} in every case, whatever your answer is given."
+    return Told("symptom", "one value for all", said, "work it out from the arguments, and return that.")
+
+
 def _tells(want: Tensor, have: Tensor) -> bool:
     """Whether both are rich enough that a match cannot be chance: all zeros are also the rounded right values."""
     finite = want[want.isfinite()]
@@ -245,4 +261,14 @@ _ELEMENTWISE = (
 )  # fmt: skip
 
 PLAIN = 4
-EXACT = (parts_in_another_order, not_a_tensor, other_dtype, less_exact, transformed, *SCALES, *MASKS, *SEQUENCES)
+EXACT = (
+    parts_in_another_order,
+    not_a_tensor,
+    other_dtype,
+    less_exact,
+    transformed,
+    one_value_for_all,
+    *SCALES,
+    *MASKS,
+    *SEQUENCES,
+)

@@ -10,7 +10,7 @@ PROBES = {
     "pad_batch": Probe(
         off_limits=("torch.nn.utils.rnn.pad_sequence", "torch._C._nn.pad_sequence", "course_utils.tokenizers.pad")
     ),
-    "embed": Probe(off_limits=("torch.nn.functional.embedding", "torch.embedding")),
     "all_products": Probe(off_limits=(*MATRIX_PRODUCTS, *PRODUCTS)),
     "split_heads": Probe(off_limits=("course_utils.multi_head.split_heads",)),
+    "reach": Probe(expects="value"),
 }

@@ -1,13 +1,12 @@
 """Lesson 03: what is off limits, and the small models that answers are run with."""
 
 import torch
-import torch.nn.functional as F
 
 from ..probe import Probe
 
 
-def _parts(case):
-    """The three functions that a decoder is given: attend, cell, output."""
+def _all_steps(answer, case):
+    """The decoder, given its two functions: attend and cell."""
 
     def attend(state):
         scores = torch.einsum("bs,sd,bld->bl", state, case["_W_att"], case["_encoded"])
@@ -15,28 +14,12 @@ def _parts(case):
         return torch.einsum("bl,bld->bd", weights, case["_encoded"]), weights
 
     def cell(x, state):
-        _require("cell", x, case["_W_ih"], "d_embed + d_enc")
+        if x.shape[-1] != case["_W_ih"].shape[1]:
+            width, given = case["_W_ih"].shape[1], tuple(x.shape)
+            raise ValueError(f"cell reads rows of {width} numbers (d_embed + d_enc); it was given shape {given}")
         return torch.gru_cell(x, state, case["_W_ih"], case["_W_hh"], case["_bias"], torch.zeros_like(case["_bias"]))
 
-    def output(features):
-        _require("output", features, case["_W_out"], "d_state + d_enc + d_embed")
-        return F.linear(features, case["_W_out"], case["_b_out"])
-
-    return attend, cell, output
-
-
-def _require(name, x, weight, sizes):
-    if x.shape[-1] != weight.shape[1]:
-        given = tuple(x.shape)
-        raise ValueError(f"{name} reads rows of {weight.shape[1]} numbers ({sizes}); it was given shape {given}")
-
-
-def _one_step(answer, case):
-    return answer(case["embedded"], case["state"], *_parts(case))
-
-
-def _all_steps(answer, case):
-    return answer(case["embedded"], case["state"], *_parts(case)[:2])
+    return answer(case["embedded"], case["state"], attend, cell)
 
 
 def _loss(answer, case):
@@ -70,19 +53,17 @@ def _decoded(answer, case):
 ATTENTION = tuple(
     f"course_utils.attention.{name}" for name in ("AdditiveAttention", "masked_softmax", "scaled_dot_product_attention")
 )
-MODEL = ("course_utils.models.recurrent.RecurrentSeq2Seq",)
 SEARCHES = tuple(  # with one beam, or at temperature 0, the other two decode greedily
     f"course_utils.decoding.{name}" for name in ("search.greedy_decode", "search.beam_search", "sampling.generate")
 )
 
 PROBES = {
-    "attention_step": Probe(
-        off_limits=ATTENTION, gradients=True),
-    "decoder_step": Probe(call=_one_step, off_limits=MODEL, gradients=True),
+    "attention_step": Probe(off_limits=ATTENTION, gradients=True),
+    "location_weights": Probe(off_limits=ATTENTION, gradients=True),
     "forced_loss": Probe(call=_loss,
         off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss")),
     "greedy_decode": Probe(call=_decoded, off_limits=SEARCHES),
-    "phoneme_error_rate": Probe(
-        off_limits=("course_utils.metrics.phoneme_error_rate", "course_utils.metrics.word_error_rate")),
-    "decode": Probe(call=_all_steps, off_limits=MODEL, gradients=True),
+    "phoneme_error_rate": Probe(off_limits=("course_utils.metrics.phoneme_error_rate", "course_utils.metrics.word_error_rate")),
+    "decode": Probe(call=_all_steps, off_limits=("course_utils.models.recurrent.RecurrentSeq2Seq",), gradients=True),
+    "narrow_results": Probe(expects="value"),
 }  # fmt: skip

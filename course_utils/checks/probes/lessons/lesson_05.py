@@ -1,11 +1,10 @@
-"""Lesson 05: what is off limits, how masks are handed over, and the functions that a leak detector is tried on."""
+"""Lesson 05: what is off limits, how masks are handed over, and the functions whose table of who sees whom is asked for."""
 
 import torch
 import torch.nn.functional as F
 
 from ..probe import Probe
 
-_FUSED = "torch.nn.functional.scaled_dot_product_attention"
 _ATTENTIONS = (
     "course_utils.attention.masked_softmax", "course_utils.attention.scaled_dot_product_attention",
     "course_utils.multi_head.MultiHeadAttention",
@@ -14,22 +13,24 @@ _WINDOWS = ("course_utils.masks.sliding_window_mask", "course_utils.widgets.mask
 
 
 def _detector(answer, case):
-    name = case["attend"]
+    return answer(_function(case["attend"]), case["x"])
 
+
+def _function(name):
     def attend(x):  # not a partial: its arguments would tell the name
         return _FUNCTIONS.get(name, _attention)(name, x)
 
-    return answer(attend, case["x"])
+    return attend
 
 
 def _attention(name, x):
-    """Self-attention in which the queries see what the name says: of ``shape[1]`` keys, those where ``_seen`` is True."""
+    """Self-attention in which the queries see what the name says."""
     if name.startswith("normalized first"):
         x = F.layer_norm(x, x.shape[-1:], eps=1e-12)
     B, L, d = x.shape
     rng = torch.Generator().manual_seed(d)
-    w_q, w_k, w_v = torch.randn(3, d, d, generator=rng) / d**0.5
-    scores = (x @ w_q) @ (x @ w_k).transpose(-2, -1) / d**0.5
+    w_q, w_k, w_v = (torch.randn(3, d, d, generator=rng) / d**0.5).to(x)
+    scores = 0.2 * (x @ w_q) @ (x @ w_k).transpose(-2, -1) / d**0.5  # mild, so that nobody is seen too faintly
     if name == "future zeroed after the softmax":
         return torch.softmax(scores, -1).tril() @ (x @ w_v)
     return torch.softmax(scores.masked_fill(~_seen(name, B, L), -torch.inf), -1) @ (x @ w_v)
@@ -45,9 +46,7 @@ def _seen(name, B, L):
         mask &= behind < 2
     elif name == "only the first query sees the future":
         mask[:, 0, 1:2] = True
-    elif name == "only the last key leaks":
-        mask[:, -2:, -1] = True
-    elif name == "leaks in the second item only":
+    elif name == "sees ahead in the second item only":
         mask[1:] = True
     elif name == "one query sees the next key":
         mask[:, 1:2, 2:3] = True
@@ -73,13 +72,6 @@ def _turned(name, x):
     return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), x[..., 2:]], dim=-1)
 
 
-def _few(name, x):
-    """The last token moves three entries of the one before, a little."""
-    far = torch.zeros_like(x)
-    far[1:, -2:-1, -3:] = 4e-4
-    return x + far * torch.tanh(x[:, -1:])
-
-
 def _rounding(name, x):
     """A running mean whose last digits depend on all tokens, as they do where sums are taken in another order."""
     wobble = 2e-7 * torch.sign(torch.sin(100 * x.sum((1, 2), keepdim=True)))  # its gradient is 0, as that of rounding
@@ -90,9 +82,10 @@ def _rounding(name, x):
 _FUNCTIONS = {
     "running mean": _running_mean,
     "mean of the past without itself": lambda name, x: F.pad(_running_mean(name, x), (0, 0, 1, 0))[:, :-1],
-    "faint": lambda name, x: x + 3e-4 * torch.tanh(x.mean(1, keepdim=True)),
+    "faint": lambda name, x: x + 5e-3 * torch.tanh(x.mean(1, keepdim=True)),
     "one entry of each token moves back": lambda name, x: torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1),
-    "faint, in three entries alone": _few,
+    "two layers with windows of 2": lambda name, x: _attention("window of 2", _attention("window of 2", x)),
+    "normalized last": lambda name, x: F.layer_norm(_attention("no mask", x) + x, x.shape[-1:]),
     "opposite changes in two entries": _opposite,
     "tokens turned, their lengths kept": _turned,
     "running mean, rounded another way each time": _rounding,
@@ -100,13 +93,12 @@ _FUNCTIONS = {
 
 PROBES = {
     "padding_mask": Probe(off_limits=("course_utils.masks.padding_mask",)),
-    "causal_mask": Probe(off_limits=("course_utils.masks.causal_mask", *_WINDOWS)),
-    "masked_attention": Probe(off_limits=(_FUSED, *_ATTENTIONS), gradients=True),
-    "combine_masks": Probe(
-        call=lambda answer, case: answer(*case["masks"]), off_limits=("course_utils.masks.combine_masks",)
+    "causal_mask": Probe(
+        off_limits=("course_utils.masks.causal_mask", "torch.nn.attention.bias.causal_lower_right", *_WINDOWS)
     ),
     "masked_softmax": Probe(off_limits=_ATTENTIONS, gradients=True),
     "sliding_window_mask": Probe(off_limits=_WINDOWS),
-    "leaks": Probe(call=_detector),
+    "sees": Probe(call=_detector, hands_out=lambda case: {"attend": _function(case["attend"]), "x": case["x"]}),
     "attend": Probe(gradients=True),
+    "reach_results": Probe(expects="value"),
 }

@@ -14,5 +14,6 @@ PROBES = {
     "merge_heads": Probe(off_limits=_HEADS, gradients=True),
     "multi_head_attention": Probe(off_limits=_READY_MADE, gradients=True),
     "heads_by_einsum": Probe(off_limits=_READY_MADE, gradients=True),
-    "self_attention": Probe(off_limits=_HEADS, gradients=True),
+    "uneven_heads": Probe(off_limits=_READY_MADE[2:], gradients=True),
+    "heads_results": Probe(expects="value"),
 }

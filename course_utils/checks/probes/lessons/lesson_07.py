@@ -1,6 +1,9 @@
-"""Lesson 07: how the cache of 7.2 is driven, and what is off limits."""
+"""Lesson 07: how caches and the layer with a cache are driven, what 7.10 may not make, and what is off limits."""
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import FlopCounterMode
 
 from ..codec import type_name
 from ..probe import Probe, call_turned
@@ -38,6 +41,10 @@ def _update(cache, key, value, lengths, refusal):
     except ValueError as problem:
         said = f"update raised {type_name(problem)}, although {key.shape[2]} more fit; length was {[0, *lengths][-1]}"
         raise RuntimeError(f"{said}, after an update that was refused" if refusal else said) from None
+    return _both(so_far)
+
+
+def _both(so_far):
     if not isinstance(so_far, tuple | list) or len(so_far) != 2:
         raise TypeError(f"update must return two tensors, keys and values; it returned {type_name(so_far)}")
     return [_copy(tensor) for tensor in so_far]
@@ -59,6 +66,57 @@ def _copy(value):
     return value.clone() if isinstance(value, torch.Tensor) else value
 
 
+def drive_forgetful(answer, case):
+    """Update one cache piece by piece; what each update hands back, keys and values apart."""
+    cache, keys, values = answer(case["num_first"], case["num_latest"]), [], []
+    pieces = zip(*(case[name].split(case["new_positions"], dim=2) for name in ("keys", "values")), strict=True)
+    for key, value in pieces:
+        key, value = key.clone(), value.clone()
+        for kept, part in zip((keys, values), _both(cache.update(key, value)), strict=True):
+            kept.append(part)
+        if case["_overwrite"]:
+            key.fill_(100.0), value.fill_(200.0)
+    return keys, values
+
+
+def write_in_pieces(answer, case):
+    """The outputs of one layer, fed piece by piece; ``_beside``: another layer is fed other numbers in between."""
+    given = [case[name] for name in ("W_q", "W_k", "W_v", "W_o", "num_heads", "num_kv_heads")]
+    layer, beside = answer(*given), answer(*given) if case["_beside"] else None
+    outputs = []
+    for new in case["x"].split(case["pieces"], dim=1):
+        outputs.append(layer.step(new))
+        if beside is not None:
+            beside.step(3 - new)
+    if not all(isinstance(output, torch.Tensor) for output in outputs):
+        raise TypeError(f"step must return one tensor; it returned {type_name(outputs[0])}")
+    return torch.cat(outputs, dim=1)
+
+
+class _Largest(TorchDispatchMode):
+    """Notes how many numbers the largest tensor has that is made meanwhile; views are not made."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        made = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+        self.numbers = max([self.numbers, *(leaf.untyped_storage().nbytes() // leaf.itemsize for leaf in made)])
+        return result
+
+
+def _without_keys(answer, case):
+    """The scores, and whether the keys of all heads were made (where there are 40 of them).
+
+    All at once: then a tensor is as large. Head by head or position by position: then there are as many multiplications.
+    """
+    (batch, heads, _, d_head), (_, length, d_c) = case["query"].shape, case["latent"].shape
+    with FlopCounterMode(display=False) as work, _Largest() as made:
+        scores = answer(case["query"], case["latent"], case["W_up"])
+    keys = batch * heads * length * d_head
+    return scores, length == 40 and (made.numbers >= keys or work.get_total_flops() // 2 >= keys * d_c)
+
+
 READY_MADE = (
     "torch.nn.functional.scaled_dot_product_attention", "torch.nn.functional.multi_head_attention_forward",
     "course_utils.attention.scaled_dot_product_attention", "course_utils.multi_head.repeat_kv",
@@ -73,4 +131,10 @@ PROBES = {
     "grouped_query_attention": Probe(off_limits=(*READY_MADE, *HEADS), gradients=True),
     "pool_heads": Probe(gradients=True),
     "grouped_attention": Probe(off_limits=READY_MADE, gradients=True),
+    "CachedAttention": Probe(
+        call=write_in_pieces, expects="class", off_limits=(*READY_MADE, *HEADS, "course_utils.kv_cache.KVCache")
+    ),
+    "ForgetfulCache": Probe(call=drive_forgetful, expects="class"),
+    "sharing_results": Probe(expects="value"),
+    "latent_scores": Probe(call=_without_keys, gradients=True),
 }

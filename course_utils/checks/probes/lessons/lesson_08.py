@@ -26,7 +26,8 @@ PROBES = {
     "shift_matrix": Probe(off_limits=POSITIONS),
     "rope": Probe(off_limits=POSITIONS, gradients=True),
     "distance_only": Probe(call=_with_a_score),
-    "alibi_slopes": Probe(off_limits=POSITIONS),
+    "to_neighbors": Probe(),
     "alibi_bias": Probe(off_limits=POSITIONS),
     "rotary_scores": Probe(off_limits=POSITIONS, gradients=True),
+    "long_results": Probe(expects="value"),
 }

@@ -1,5 +1,7 @@
 """Lesson 09: what is off limits, and how the layers are run."""
 
+import itertools
+
 import torch
 from torch import nn
 
@@ -7,7 +9,11 @@ from ....layers import FeedForward
 from ....multi_head import MultiHeadAttention
 from ..probe import Probe
 
-NETWORKS = tuple(f"course_utils.layers.feed_forward.{name}" for name in ("FeedForward", "SwiGLU"))
+GELUS = (
+    *(f"torch.nn.{name}" for name in ("functional.gelu", "GELU")),
+    *(f"torch.special.{name}" for name in ("ndtr", "log_ndtr")),
+    "torch.distributions.Normal",
+)
 NORMS = (
     *(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "instance", "batch")),
     *(f"torch.{name}_norm" for name in ("layer", "native_layer", "rms", "group", "batch")),
@@ -69,65 +75,52 @@ def _run_decoder(answer, case):
     return _with_norms(layer, case, case["x"], case["memory"], case["target_mask"], case["memory_mask"])
 
 
-class _SmallLayer(nn.Module):
-    """Stands for an encoder layer: each token gets the mean of those it may see, through a matrix of its own."""
+def _run_wired(answer, case):
+    """Attention and network that mix tokens and features, and norms that differ: all drawn from the case's seed."""
+    x, rng = case["x"], torch.Generator().manual_seed(case["_seed"])
+    d = x.shape[-1]
 
-    def __init__(self, matrix):
-        super().__init__()
-        self.matrix = nn.Parameter(matrix.clone())
+    def matrix():
+        return (torch.randn(d, d, generator=rng) / d**0.5).to(x.dtype)
 
-    def forward(self, x, mask=None):
-        seen = torch.ones(1, 1, 1, x.shape[1]) if mask is None else mask.float()  # (B, 1, 1, L)
-        mean = (seen[:, 0] @ x) / seen[:, 0].sum(-1, keepdim=True)  # (B, 1, d)
-        return x + torch.tanh((x + mean) @ self.matrix)
+    across, inside, scales = (
+        matrix(),
+        matrix(),
+        [(1 + 0.5 * torch.randn(d, generator=rng)).to(x.dtype) for _ in range(4)],
+    )
+    norms = [lambda y, scale=scale: torch.nn.functional.layer_norm(y, (d,)) * scale for scale in scales]
 
+    def attend(y):
+        return torch.tanh(y.cumsum(dim=1) @ across)
 
-def _run_stack(answer, case):
-    """The output, the number of parameters, and the gradients of the layers in the order they were made, and of the rest."""
-    made, running = [], False
+    def network(y):
+        return torch.relu(y @ inside) + 0.3 * y
 
-    def make_layer():
-        if running:
-            raise RuntimeError("make_layer() was called in forward; make all layers once, in the constructor")
-        made.append(_SmallLayer(case["_matrices"][len(made) % len(case["_matrices"])]))
-        return made[-1]
-
-    stack = answer(make_layer, case["num_layers"], case["x"].shape[-1])
-    running = True
-    size = sum(parameter.numel() for parameter in stack.parameters())
-    known = [layer.matrix for layer in made]
-    watched = [*known, *(p for p in stack.parameters() if not any(p is matrix for matrix in known))]
-    output = stack(case["x"], case["mask"])
-    gradients = [torch.zeros_like(parameter) for parameter in watched]
-    if isinstance(output, torch.Tensor) and output.requires_grad:
-        slope = torch.linspace(-1.0, 1.5, output.numel()).view(output.shape).cos()
-        gradients = torch.autograd.grad(
-            (output * slope).sum(), watched, allow_unused=True, retain_graph=True, materialize_grads=True
-        )
-    return output, size, list(gradients[: len(made)]), list(gradients[len(made) :])
+    return answer(x, attend, network, norms if case["wiring"] == "sandwich" else norms[:1], case["wiring"])
 
 
-def _run_attentions(answer, case):
-    """What stands at the target's padding is nobody's business: it is set to 0."""
-    torch.default_generator.manual_seed(case["_seed"])
-    attentions = [MultiHeadAttention(case["x"].shape[-1], case["_heads"]).to(case["x"].dtype) for _ in range(2)]
-    for attention in attentions:
-        for parameter in attention.parameters():
-            nn.init.normal_(parameter, std=1.3 * parameter.shape[-1] ** -0.5)
-    output = answer(case["x"], case["memory"], case["target"], case["source"], *attentions)
-    fits = isinstance(output, torch.Tensor) and output.shape == case["x"].shape
-    return output * (case["target"] != 0)[..., None] if fits else output
+def _run_record(answer, case):
+    """Sublayers that differ; one may hand its argument back as it is, one give something else at each call."""
+    rng = torch.Generator().manual_seed(case["_seed"])
+    d = case["x"].shape[-1]
+    matrices = [(torch.randn(d, d, generator=rng) / d**0.5).to(case["x"].dtype) for _ in range(case["_count"])]
+    sublayers = [lambda y, matrix=matrix: torch.tanh(y @ matrix + 0.2) for matrix in matrices]
+    if case["_back"] >= 0:
+        sublayers[case["_back"]] = lambda y: y
+    if case["_moody"] >= 0:
+        steady, calls = sublayers[case["_moody"]], itertools.count(1)
+        sublayers[case["_moody"]] = lambda y: next(calls) * steady(y)
+    return answer(case["x"], sublayers)
 
-
-STACKS = ("course_utils.models.transformer.Transformer", "course_utils.models.decoder_lm.DecoderLM")
 
 PROBES = {
     "layer_norm": Probe(off_limits=NORMS, gradients=True),
     "rms_norm": Probe(off_limits=NORMS, gradients=True),
-    "feed_forward": Probe(off_limits=NETWORKS, gradients=True),
+    "gelu": Probe(off_limits=GELUS, gradients=True),
     "Residual": Probe(call=_run_residual, expects="class", off_limits=READY_MADE, gradients=True),
     "EncoderLayer": Probe(call=_run_encoder, expects="class", off_limits=READY_MADE, gradients=True),
     "DecoderLayer": Probe(call=_run_decoder, expects="class", off_limits=READY_MADE, gradients=True),
-    "Stack": Probe(call=_run_stack, expects="class", off_limits=STACKS, gradients=True),
-    "two_attentions": Probe(call=_run_attentions, gradients=True),
+    "wired": Probe(call=_run_wired, gradients=True),
+    "record_stream": Probe(call=_run_record, gradients=True),
+    "growth_results": Probe(expects="value"),
 }

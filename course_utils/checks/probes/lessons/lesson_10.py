@@ -86,6 +86,23 @@ def require_ids(ids, name, shape, vocab):
         raise ValueError(f"the model was given {name} ids from {ids.min()} to {ids.max()}; it knows 0 to {vocab - 1}")
 
 
+def call_ends(answer, case):
+    """Build it, give it weights, use both ends, make one update through both, and use them again."""
+    ends, V = answer(case["vocab"], case["d_model"]), case["vocab"]
+    if not isinstance(ends, nn.Module):
+        raise TypeError("the class is not an nn.Module: write class TiedEnds(nn.Module)")
+    parameters = list(ends.parameters())
+    with torch.no_grad():
+        for parameter in parameters:  # by shape, whatever their names are
+            parameter.copy_(random_values(case["_seed"] + len(parameter.shape), parameter.shape))
+    embedded, scores = ends.embed(case["ids"]), ends.logits(case["hidden"])
+    before, count = (embedded.clone(), scores.clone()), sum(p.numel() for p in parameters)
+    loss = (embedded.cos() * 0.3).sum() + (scores * random_values(case["_seed"], torch.Size((V,)))).sum()
+    for parameter, gradient in zip(parameters, gradients(loss, parameters), strict=True):
+        parameter.data.sub_(0.5 * gradient)
+    return count, *before, ends.embed(case["ids"]), ends.logits(case["hidden"])
+
+
 def call_greedy(answer, case):
     """A model that says what the case's script has, as long as it is given all that it said before."""
     script, noise, asked = case["_script"], case["_noise"], [0]
@@ -119,6 +136,27 @@ def call_batch_loss(answer, case):
     factor = torch.ones(len(case["_tables"]["target"]), dtype=case["_tables"]["target"].dtype, requires_grad=True)
     loss = answer(looks_where_it_may(case["_tables"], factor), *visible(case).values())
     return loss, gradients(loss, [factor])[0]
+
+
+def call_candidates(answer, case):
+    """An encoder that notes how many rows it was given, and a decoder that reads all that it was given so far."""
+    tables, rows = case["_tables"], [0]
+    vocab = len(tables["target"])
+
+    def encode(source):
+        require_ids(source, "source", "(1, L_s)", vocab)
+        rows[0] += len(source)
+        return tables["source"][source]  # (B, L_s, d_model)
+
+    def decode(given, memory):
+        require_ids(given, "decoder input", "(B, L_t)", vocab)
+        if not isinstance(memory, torch.Tensor) or memory.dim() != 3 or len(memory) != len(given):
+            shape = f"of shape {tuple(memory.shape)}" if isinstance(memory, torch.Tensor) else type(memory).__name__
+            raise ValueError(f"decode was given {len(given)} rows and a memory {shape}; it needs (B, L_s, d_model)")
+        so_far = tables["target"][given].cumsum(1) + tables["memory"][given]  # (B, L_t, V)
+        return so_far + (memory.mean(1) @ tables["read"])[:, None]
+
+    return answer(encode, decode, *visible(case).values()), rows[0]
 
 
 def looks_where_it_may(tables, factor):
@@ -161,8 +199,11 @@ MODELS = ("course_utils.models.transformer.Transformer", *OF_PYTORCH)
 PROBES = {
     "batch_masks": Probe(off_limits=COURSE_MASKS),
     "smoothed_loss": Probe(off_limits=("course_utils.training.label_smoothing_loss",), gradients=True),
+    "TiedEnds": Probe(call=call_ends, expects="class"),
     "warmup_rate": Probe(off_limits=("course_utils.training.warmup_rate",)),
     "MyTransformer": Probe(call=call_model, expects="class", off_limits=MODELS),
     "greedy": Probe(call=call_greedy, off_limits=SEARCHES),
     "batch_loss": Probe(call=call_batch_loss),
+    "candidate_scores": Probe(call=call_candidates),
+    "smoothing_results": Probe(expects="value"),
 }

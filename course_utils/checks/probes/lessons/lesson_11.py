@@ -104,14 +104,14 @@ def _no_words(words):
     return ""
 
 
-_SEARCHES = tuple(f"course_utils.decoding.search.{name}" for name in ("beam_search", "greedy_decode"))
-_RATES = ("edit_distance", "phoneme_error_rate", "word_error_rate")
-_METRICS = tuple(f"course_utils.metrics.{name}" for name in _RATES)
+_LIBRARY = tuple(f"course_utils.decoding.search.{name}" for name in ("beam_search", "greedy_decode"))
+_SEARCHES = (*_LIBRARY, "course_utils.diagrams.beams.looked_at")
 PROBES = {
     "batches_by_length": Probe(call=_call_batches, off_limits=("course_utils.datasets.batches.batches_by_length",)),
     "beam_search": Probe(call=_call_decoding, off_limits=_SEARCHES, hands_out=_with_model),
-    "error_rates": Probe(off_limits=_METRICS),
+    "beam_step": Probe(off_limits=_SEARCHES),
     "letters_of": Probe(off_limits=("course_utils.zoo.pronunciation.align",)),
     "own_words": Probe(call=_call_own_words),
     "evaluate": Probe(call=_call_decoding, off_limits=_SEARCHES, hands_out=_with_model),
+    "relatives_results": Probe(expects="value"),
 }

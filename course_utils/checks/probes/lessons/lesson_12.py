@@ -1,4 +1,5 @@
-"""Lesson 12: what is off limits; how the block of 12.2, the generation of 12.3 and the pieces of 12.6 are run."""
+"""Lesson 12: what is off limits; how the block of 12.2, the generation of 12.3, the pieces of 12.6 and the windows of
+12.7 are run."""
 
 import torch
 from torch import nn
@@ -117,6 +118,29 @@ def _attend_in_pieces(answer, arguments):
     return outputs, keys, values
 
 
+class _Summing(nn.Module):
+    """A causal model that goes by the sum of all that it was fed so far; it has room for ``length`` characters."""
+
+    def __init__(self, into, out, length):
+        super().__init__()
+        self.into, self.out, self.length = into, out, length
+
+    def forward(self, tokens):
+        if tokens.dim() != 2:
+            raise ValueError(f"the model was fed a tensor of shape {tuple(tokens.shape)}; it wants (B, L)")
+        if not 1 <= tokens.shape[1] <= self.length:
+            raise ValueError(
+                f"the model was fed {tokens.shape[1]} characters; it wants from 1 to length ({self.length})"
+            )
+        return self.into[tokens].cumsum(dim=1) @ self.out.T  # (B, L, V)
+
+
+def _in_windows(answer, case):
+    """The answer's number: a model that sees the whole window, as in a notebook without gradients."""
+    model = _Summing(case["_into"], case["_out"], case["length"])
+    return answer(model, case["ids"], case["length"], case["stride"])
+
+
 LAYERS = tuple(f"course_utils.{name}" for name in (
     "layers.residual.Residual", "layers.decoder_only.DecoderOnlyLayer", "layers.decoder.DecoderLayer",
     "layers.encoder.EncoderLayer", "models.decoder_lm.DecoderLM",
@@ -141,4 +165,7 @@ PROBES = {
     "next_token_distribution": Probe(off_limits=("course_utils.decoding.sampling.sampling_distribution",)),
     "perplexity": Probe(off_limits=SCORES),
     "attend_step": Probe(call=_attend_in_pieces),
+    "text_bits": Probe(call=_in_windows, off_limits=SCORES),
+    "mark_seen": Probe(off_limits=("course_utils.datasets.text_windows.seen_before",)),
+    "window_results": Probe(expects="value"),
 }

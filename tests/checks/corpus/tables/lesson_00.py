@@ -110,112 +110,6 @@ PAD = Answers(
 )
 
 
-def _shift_loop(ids):
-    inputs, targets = ([], [])
-    for row in ids.tolist():
-        inputs.append([row[i] for i in range(len(row) - 1)])
-        targets.append([row[i + 1] for i in range(len(row) - 1)])
-    return (torch.tensor(inputs), torch.tensor(targets))
-
-
-SHIFT = Answers(
-    number="0.3",
-    alternatives=(
-        Right("loop", _shift_loop),
-        Right("ellipsis", lambda ids: [ids[..., :-1], ids[..., 1:]]),
-        Right("narrow", lambda ids: (ids.narrow(1, 0, ids.shape[1] - 1), ids.narrow(1, 1, ids.shape[1] - 1))),
-        Right("roll, last column cut", lambda ids: (ids[:, :-1], ids.roll(-1, 1)[:, :-1])),
-        Right("windows", lambda ids: tuple(ids.unfold(1, 2, 1).unbind(-1))),
-    ),
-    mistakes=(
-        Wrong("not shifted", lambda ids: (ids[:, :-1], ids[:, :-1])),
-        Wrong("not shifted, nothing cut", lambda ids: (ids, ids)),
-        Wrong("shifted backwards", lambda ids: (ids[:, 1:], ids[:, :-1])),
-        Wrong("rolled around", lambda ids: (ids, ids.roll(-1, 1))),
-        Wrong("rolled the other way", lambda ids: (ids, ids.roll(1, 1))),
-        Wrong("shifted over the batch", lambda ids: (ids[:-1], ids[1:])),
-        Wrong("shifted by two", lambda ids: (ids[:, :-2], ids[:, 2:])),
-        Wrong("inputs not cut", lambda ids: (ids, ids[:, 1:])),
-        Wrong("only the last token", lambda ids: (ids[:, :-1], ids[:, -1])),
-        Wrong("targets only", lambda ids: ids[:, 1:]),
-    ),
-)
-
-
-def _embed_loop(table, ids):
-    out = torch.zeros(*ids.shape, table.shape[1])
-    for b in range(ids.shape[0]):
-        for i in range(ids.shape[1]):
-            out[b, i] = table[ids[b, i]]
-    return out
-
-
-EMBED = Answers(
-    number="0.4",
-    alternatives=(
-        Right("two loops", _embed_loop),
-        Right("one-hot times table", lambda table, ids: F.one_hot(ids, len(table)).float() @ table),
-        Right(
-            "index_select, then view", lambda table, ids: table.index_select(0, ids.reshape(-1)).view(*ids.shape, -1)
-        ),
-        Right("sentence by sentence", lambda table, ids: torch.stack([table[row] for row in ids])),
-        Right("F.embedding", lambda table, ids: F.embedding(ids, table), off_limits=True),
-        Right("nn.Embedding", lambda table, ids: nn.Embedding.from_pretrained(table)(ids), off_limits=True),
-    ),
-    mistakes=(
-        Wrong("columns taken", lambda table, ids: table[:, ids]),
-        Wrong("table transposed", lambda table, ids: table.T[ids]),
-        Wrong("flattened", lambda table, ids: table[ids.flatten()]),
-        Wrong("counted from 1", lambda table, ids: table[ids - 1]),
-        Wrong("position first", lambda table, ids: table[ids.T]),
-        Wrong("features before positions", lambda table, ids: table[ids].transpose(1, 2)),
-        Wrong("reshaped", lambda table, ids: table[ids].reshape(ids.shape[0], table.shape[1], ids.shape[1])),
-        Wrong("first sentence only", lambda table, ids: table[ids[0]]),
-        Wrong("added over the positions", lambda table, ids: table[ids].sum(dim=1)),
-        Wrong("averaged over the positions", lambda table, ids: table[ids].mean(dim=1)),
-        Wrong("one-hot only", lambda table, ids: F.one_hot(ids, len(table))),
-        Wrong("scaled", lambda table, ids: table[ids] * table.shape[1] ** 0.5),
-    ),
-)
-
-
-def _pairs_loop(x, y):
-    out = torch.zeros(len(x), len(y))
-    for i in range(len(x)):
-        for j in range(len(y)):
-            out[i, j] = (x[i] * y[j]).sum()
-    return out
-
-
-PAIRS = Answers(
-    number="0.5",
-    alternatives=(
-        Right("other letters", lambda x, y: torch.einsum("qe,ke->qk", x, y)),
-        Right("loop", _pairs_loop),
-        Right("broadcasting", lambda x, y: (x[:, None, :] * y[None, :, :]).sum(dim=-1)),
-        Right("y first", lambda x, y: torch.einsum("jd,id->ij", y, x)),
-        Right("matrix product", lambda x, y: x @ y.T, off_limits=True),
-        Right("torch.mm", lambda x, y: torch.mm(x, y.mT), off_limits=True),
-        Right("row by row", lambda x, y: torch.stack([y.mv(row) for row in x]), off_limits=True),
-        Right("batch of one", lambda x, y: torch.bmm(x[None], y.mT[None])[0], off_limits=True),
-        Right("from the linear algebra", lambda x, y: torch.linalg.matmul(x, y.mT), off_limits=True),
-        Right("torch.inner", torch.inner, off_limits=True),
-        Right("F.linear", F.linear, off_limits=True),
-        Right("tensordot", lambda x, y: torch.tensordot(x, y, dims=([1], [1])), off_limits=True),
-    ),
-    mistakes=(
-        Wrong("transposed", lambda x, y: torch.einsum("id,jd->ji", x, y)),
-        Wrong("nothing summed", lambda x, y: torch.einsum("id,jd->ijd", x, y)),
-        Wrong("everything summed", lambda x, y: torch.einsum("id,jd->", x, y)),
-        Wrong("two letters for d", lambda x, y: torch.einsum("id,je->ij", x, y)),
-        Wrong("i and j tied", lambda x, y: torch.einsum("id,id->i", x, y)),
-        Wrong("plain matrix product", lambda x, y: torch.einsum("ij,jk->ik", x, y)),
-        Wrong("summed over the rows of y", lambda x, y: torch.einsum("id,jd->i", x, y)),
-        Wrong("summed over the rows of x", lambda x, y: torch.einsum("id,jd->j", x, y)),
-    ),
-)
-
-
 def _sizes(x, num_heads):
     return (x.shape[0], x.shape[1], num_heads, x.shape[2] // num_heads)
 
@@ -282,42 +176,8 @@ SPLIT = Answers(
 )
 
 
-def _batch_first_by_reshape(states):
-    return states.reshape(states.shape[1], states.shape[0], states.shape[2])
-
-
-def _means_loop(states):
-    length, batch, _ = states.shape
-    return torch.stack([sum((states[i, b] for i in range(length))) / length for b in range(batch)])
-
-
-BUG = Answers(
-    number="0.7",
-    alternatives=(
-        Right("as given, transpose for reshape", lambda states: states.transpose(0, 1).mean(dim=1)),
-        Right("permute", lambda states: states.permute(1, 0, 2).mean(dim=1)),
-        Right("einsum", lambda states: torch.einsum("ibd->bd", states) / states.shape[0]),
-        Right("loop", _means_loop),
-        Right("sum divided by length", lambda states: states.sum(0) / len(states)),
-    ),
-    mistakes=(
-        Wrong("still reshaped", lambda states: _batch_first_by_reshape(states).mean(dim=1)),
-        Wrong("averaged over the batch", lambda states: states.mean(dim=1)),
-        Wrong("averaged over the features", lambda states: states.transpose(0, 1).mean(dim=2)),
-        Wrong("wrong pair of axes", lambda states: states.transpose(1, 2).mean(dim=0)),
-        Wrong("summed", lambda states: states.sum(dim=0)),
-        Wrong("last state", lambda states: states[-1]),
-        Wrong("not averaged", lambda states: states.transpose(0, 1)),
-        Wrong("axis kept", lambda states: states.mean(dim=0, keepdim=True)),
-    ),
-)
-
 EXERCISES = (
     SHARES,
     PAD,
-    SHIFT,
-    EMBED,
-    PAIRS,
     SPLIT,
-    BUG,
 )

@@ -124,78 +124,6 @@ def _cat(*parts):
     return torch.cat(parts, dim=-1)
 
 
-def _step(
-    read=lambda e, c: _cat(e, c),
-    features=lambda new, old, c, c_new, e: _cat(new, c, e),
-    query=lambda state: state,
-    before=lambda state: state,
-    after=lambda logits: logits,
-    finish=lambda logits, new, old, w, w_new: (logits, new, w),
-):
-    """One decoder step, with one of its parts exchanged."""
-
-    def answer(embedded, state, attend, cell, output):
-        context, weights = attend(query(state))
-        new = cell(read(embedded, context), before(state))
-        context_after, weights_after = attend(new)
-        logits = after(output(features(new, state, context, context_after, embedded)))
-        return finish(logits, new, state, weights, weights_after)
-
-    return answer
-
-
-def _context_after(embedded, state, attend, cell, output):
-    nothing = torch.zeros_like(attend(state)[0])
-    new = cell(_cat(embedded, nothing), state)
-    context, weights = attend(new)
-    return (output(_cat(new, context, embedded)), new, weights)
-
-
-def _step_lists(embedded, state, attend, cell, output):
-    context, weights = attend(state)
-    new = torch.stack([cell(_cat(e, c)[None], s[None])[0] for e, c, s in zip(embedded, context, state, strict=True)])
-    logits = torch.stack([output(_cat(n, c, e)) for n, c, e in zip(new, context, embedded, strict=True)])
-    return (logits, new, weights)
-
-
-STEP = Answers(
-    number="3.2",
-    alternatives=(
-        Right("row by row", _step_lists),
-        Right("hstack", _step(lambda e, c: torch.hstack((e, c)), lambda n, o, c, a, e: torch.hstack((n, c, e)))),
-        Right("concat", _step(lambda e, c: torch.concat([e, c], 1), lambda n, o, c, a, e: torch.cat([n, c, e], 1))),
-        Right("tuple built late", _step(finish=lambda logits, new, old, w, a: [logits, new, w])),
-    ),
-    mistakes=(
-        Wrong(
-            "context from the state after",
-            _step(features=lambda n, o, c, a, e: _cat(n, a, e), finish=lambda lo, n, o, w, a: (lo, n, a)),
-        ),
-        Wrong("logits from the context after", _step(features=lambda n, o, c, a, e: _cat(n, a, e))),
-        Wrong("weights from the state after", _step(finish=lambda lo, n, o, w, a: (lo, n, a))),
-        Wrong("cell before attention", _context_after),
-        Wrong("context in front of the embedding", _step(read=lambda e, c: _cat(c, e))),
-        Wrong("features in another order: context, state", _step(features=lambda n, o, c, a, e: _cat(c, n, e))),
-        Wrong("features in another order: state, embedding", _step(features=lambda n, o, c, a, e: _cat(n, e, c))),
-        Wrong("features in another order: embedding first", _step(features=lambda n, o, c, a, e: _cat(e, c, n))),
-        Wrong("features in another order: context, embedding", _step(features=lambda n, o, c, a, e: _cat(c, e, n))),
-        Wrong("features in another order: embedding, state", _step(features=lambda n, o, c, a, e: _cat(e, n, c))),
-        Wrong("logits from the old state", _step(features=lambda n, o, c, a, e: _cat(o, c, e))),
-        Wrong("old state returned", _step(finish=lambda lo, n, o, w, a: (lo, o, w))),
-        Wrong("state forgotten", _step(before=torch.zeros_like)),
-        Wrong("attended with zeros", _step(query=torch.zeros_like)),
-        Wrong("context left out of the cell", _step(read=lambda e, c: _cat(e, torch.zeros_like(c)))),
-        Wrong("context left out of the output", _step(features=lambda n, o, c, a, e: _cat(n, torch.zeros_like(c), e))),
-        Wrong("embedding alone into the cell", _step(read=lambda e, c: e)),
-        Wrong("state alone into the output", _step(features=lambda n, o, c, a, e: n)),
-        Wrong("softmax", _step(after=lambda logits: logits.softmax(-1))),
-        Wrong("log-softmax", _step(after=lambda logits: logits.log_softmax(-1))),
-        Wrong("state first", _step(finish=lambda lo, n, o, w, a: (n, lo, w))),
-        Wrong("weights forgotten", _step(finish=lambda lo, n, o, w, a: (lo, n))),
-    ),
-)
-
-
 def _mean(logits, target, pad_id):
     return F.cross_entropy(logits.transpose(1, 2), target, ignore_index=pad_id)
 
@@ -686,7 +614,6 @@ BUG = Answers(
 
 EXERCISES = (
     ATTENTION,
-    STEP,
     LOSS,
     GREEDY,
     PER,

@@ -7,71 +7,6 @@ from course_utils import attention
 from . import Answers, Right, Wrong
 
 
-def _rows(query, key):
-    return (query * key).sum(-1)
-
-
-def _spread(scores=_rows, unscaled=torch.std, scaled=None, factor=lambda query: query.shape[-1] ** (-0.5)):
-    """An answer: ``unscaled(scores)``, and the same of the scores times the factor."""
-
-    def answer(query, key):
-        found = scores(query, key)
-        return (unscaled(found), (scaled or unscaled)(found * factor(query)))
-
-    return answer
-
-
-def _spread_loop(query, key):
-    dots = [sum((a * b for a, b in zip(q, k, strict=True))) for q, k in zip(query.tolist(), key.tolist(), strict=True)]
-    mean = sum(dots) / len(dots)
-    spread = (sum(((x - mean) ** 2 for x in dots)) / (len(dots) - 1)) ** 0.5
-    return (spread, spread / len(query[0]) ** 0.5)
-
-
-SPREAD = Answers(
-    number="4.1",
-    alternatives=(
-        Right("loop over numbers", _spread_loop),
-        Right("einsum", _spread(lambda query, key: torch.einsum("nd,nd->n", query, key))),
-        Right("python numbers", lambda query, key: tuple((x.item() for x in _spread()(query, key)))),
-        Right("batch of one-by-one products", _spread(lambda q, k: torch.bmm(q[:, None], k[:, :, None]))),
-        Right("divided by n", _spread(unscaled=lambda s: s.std(correction=0))),
-        Right("root of the variance", _spread(unscaled=lambda s: s.var() ** 0.5)),
-        Right("diagonal of all pairs", _spread(lambda query, key: (query @ key.T).diagonal())),
-        Right("query scaled first", lambda q, k: (_rows(q, k).std(), _rows(q / q.shape[-1] ** 0.5, k).std())),
-        Right("scaled afterwards", lambda q, k: (_rows(q, k).std(), _rows(q, k).std() / q.shape[-1] ** 0.5)),
-    ),
-    mistakes=(
-        Wrong("divided by d_k", _spread(factor=lambda query: 1 / query.shape[-1])),
-        Wrong("divided by the root of n", _spread(factor=lambda query: query.shape[0] ** (-0.5))),
-        Wrong("root cut to a whole number", _spread(factor=lambda query: 1 / int(query.shape[-1] ** 0.5))),
-        Wrong("divided by the fourth root", _spread(factor=lambda query: query.shape[-1] ** (-0.25))),
-        Wrong(
-            "spread of the cosines", lambda query, key: (_rows(query, key).std(), F.cosine_similarity(query, key).std())
-        ),
-        Wrong(
-            "second number from the variance",
-            lambda query, key: (_rows(query, key).std(), _rows(query, key).var() / query.shape[-1]),
-        ),
-        Wrong("multiplied", _spread(factor=lambda query: query.shape[-1] ** 0.5)),
-        Wrong("variance", _spread(unscaled=torch.var)),
-        Wrong("products not added", _spread(lambda query, key: query * key)),
-        Wrong("added over the rows", _spread(lambda query, key: (query * key).sum(0))),
-        Wrong("mean of the products", _spread(lambda query, key: (query * key).mean(-1))),
-        Wrong("all pairs", _spread(lambda query, key: query @ key.T)),
-        Wrong("typical size", _spread(unscaled=lambda s: s.square().mean().sqrt())),
-        Wrong("mean of the absolute values", _spread(unscaled=lambda s: s.abs().mean())),
-        Wrong("theory", lambda query, key: (query.shape[-1] ** 0.5, 1.0)),
-        Wrong(
-            "divided by their own spread",
-            lambda query, key: (_rows(query, key).std(), _rows(query, key).std() / _rows(query, key).std()),
-        ),
-        Wrong("scaled first", lambda query, key: _spread()(query, key)[::-1]),
-        Wrong("not scaled", _spread(factor=lambda query: 1.0)),
-    ),
-)
-
-
 def _attention(
     query,
     key,
@@ -307,7 +242,7 @@ def _flat_softmax(scores):
 
 
 ATTENTION = Answers(
-    number="4.2",
+    number="4.1",
     alternatives=(
         *_right_ways(lambda attend: lambda query, key, value: attend(query, key, value), True),
         Right("cosines undone", lambda q, k, v: _cosine_attention(q, k, v, True)),
@@ -337,126 +272,6 @@ def _cosine_attention(query, key, value, restore):
     return (scores.softmax(-1) @ value, scores.softmax(-1))
 
 
-def _self(attend):
-    return lambda x, W_q, W_k, W_v: attend(x @ W_q, x @ W_k, x @ W_v)
-
-
-def _across_batch(x, W_q, W_k, W_v):
-    rows = x.flatten(0, 1)
-    output, weights = _attention(rows @ W_q, rows @ W_k, rows @ W_v)
-    return (output.view(*x.shape[:2], -1), weights.view(*x.shape[:2], -1))
-
-
-SELF_ATTENTION = Answers(
-    number="4.3",
-    alternatives=(
-        *_right_ways(_self),
-        Right(
-            "F.linear", lambda x, W_q, W_k, W_v: _attention(F.linear(x, W_q.T), F.linear(x, W_k.T), F.linear(x, W_v.T))
-        ),
-        Right(
-            "one matrix for the scores",
-            lambda x, W_q, W_k, W_v: _by_scores(x @ (W_q @ W_k.T) @ x.mT / W_q.shape[1] ** 0.5, x @ W_v),
-        ),
-        Right("values projected last", lambda x, W_q, W_k, W_v: _values_last(x, W_q, W_k, W_v)),
-        Right("fused", lambda x, W_q, W_k, W_v: _fused_self(x, W_q, W_k, W_v)),
-    ),
-    mistakes=(
-        *_step_mistakes(_self, skip=("keys pooled",)),
-        *_returned(_self(_course)),
-        Wrong(
-            "root of d_model",
-            lambda x, W_q, W_k, W_v: _attention(x @ W_q, x @ W_k, x @ W_v, lambda q, k, v: x.shape[-1] ** (-0.5)),
-        ),
-        Wrong("values by the key projection", lambda x, W_q, W_k, W_v: _attention(x @ W_q, x @ W_k, x @ W_k)),
-        Wrong("values by the query projection", lambda x, W_q, W_k, W_v: _attention(x @ W_q, x @ W_k, x @ W_q)),
-        Wrong("values not projected", lambda x, W_q, W_k, W_v: _attention(x @ W_q, x @ W_k, x)),
-        Wrong("nothing projected", lambda x, W_q, W_k, W_v: _attention(x, x, x)),
-        Wrong("keys by the query projection", lambda x, W_q, W_k, W_v: _attention(x @ W_q, x @ W_q, x @ W_v)),
-        Wrong("queries by the key projection", lambda x, W_q, W_k, W_v: _attention(x @ W_k, x @ W_k, x @ W_v)),
-        Wrong("matrices transposed", lambda x, W_q, W_k, W_v: _attention(x @ W_q.T, x @ W_k.T, x @ W_v.T)),
-        Wrong("across the batch", _across_batch),
-        Wrong("input added", lambda x, W_q, W_k, W_v: _input_added(x, *_self(_attention)(x, W_q, W_k, W_v))),
-    ),
-)
-
-
-def _by_scores(scores, value):
-    return (scores.softmax(-1) @ value, scores.softmax(-1))
-
-
-def _values_last(x, W_q, W_k, W_v):
-    weights = _attention(x @ W_q, x @ W_k, x)[1]
-    return (weights @ x @ W_v, weights)
-
-
-def _fused_self(x, W_q, W_k, W_v):
-    sizes = [W.shape[1] for W in (W_q, W_k, W_v)]
-    return _attention(*(x @ torch.cat([W_q, W_k, W_v], dim=1)).split(sizes, dim=-1))
-
-
-def _input_added(x, output, weights):
-    return (output + x, weights)
-
-
-def _thirds(W, order=(0, 1, 2)):
-    d = W.shape[0]
-    return [W[:, i * d : (i + 1) * d] for i in order]
-
-
-def _fused(x, W_qkv):
-    return tuple((x @ W_qkv).chunk(3, dim=-1))
-
-
-FUSED = Answers(
-    number="4.4",
-    alternatives=(
-        Right("chunk", lambda x, W_qkv: (x @ W_qkv).chunk(3, dim=-1)),
-        Right("split by size", lambda x, W_qkv: (x @ W_qkv).split(x.shape[-1], dim=-1)),
-        Right("slices", lambda x, W_qkv: tuple((_thirds_of(x @ W_qkv, i) for i in range(3)))),
-        Right("view and unbind", lambda x, W_qkv: (x @ W_qkv).view(*x.shape[:2], 3, -1).unbind(2)),
-        Right("view and permute", lambda x, W_qkv: tuple((x @ W_qkv).view(*x.shape[:2], 3, -1).permute(2, 0, 1, 3))),
-        Right("F.linear", lambda x, W_qkv: F.linear(x, W_qkv.T).chunk(3, dim=-1)),
-        Right("tensor_split", lambda x, W_qkv: torch.tensor_split(x @ W_qkv, 3, dim=-1)),
-        Right("matrix split first", lambda x, W_qkv: [x @ W for W in W_qkv.chunk(3, dim=1)]),
-        Right("einsum", lambda x, W_qkv: torch.einsum("bld,dne->nble", x, W_qkv.view(x.shape[-1], 3, -1)).unbind(0)),
-    ),
-    mistakes=(
-        Wrong("key, query, value", lambda x, W_qkv: tuple((x @ W for W in _thirds(W_qkv, (1, 0, 2))))),
-        Wrong("value, key, query", lambda x, W_qkv: tuple((x @ W for W in _thirds(W_qkv, (2, 1, 0))))),
-        Wrong("key, value, query", lambda x, W_qkv: tuple((x @ W for W in _thirds(W_qkv, (1, 2, 0))))),
-        Wrong("query, value, key", lambda x, W_qkv: tuple((x @ W for W in _thirds(W_qkv, (0, 2, 1))))),
-        Wrong("value, query, key", lambda x, W_qkv: tuple((x @ W for W in _thirds(W_qkv, (2, 0, 1))))),
-        Wrong("key twice", lambda x, W_qkv: tuple((x @ W for W in _thirds(W_qkv, (0, 1, 1))))),
-        Wrong("interleaved", lambda x, W_qkv: (x @ W_qkv).view(*x.shape[:2], -1, 3).unbind(-1)),
-        Wrong("matrix reshaped", lambda x, W_qkv: tuple((x @ W for W in W_qkv.reshape(3, x.shape[-1], x.shape[-1])))),
-        Wrong("product reshaped", lambda x, W_qkv: tuple((x @ W_qkv).reshape(3, *x.shape))),
-        Wrong(
-            "product of each item reshaped", lambda x, W_qkv: (x @ W_qkv).reshape(x.shape[0], 3, *x.shape[1:]).unbind(1)
-        ),
-        Wrong("cut along the length", lambda x, W_qkv: _unpacked((x @ W_qkv).chunk(3, dim=1))),
-        Wrong("cut along the batch", lambda x, W_qkv: _unpacked((x @ W_qkv).chunk(3))),
-        Wrong("parts of size 3", lambda x, W_qkv: _unpacked((x @ W_qkv).split(3, dim=-1))),
-        Wrong("not split", lambda x, W_qkv: x @ W_qkv),
-        Wrong("stacked", lambda x, W_qkv: torch.stack(_fused(x, W_qkv))),
-        Wrong(
-            "query scaled", lambda x, W_qkv: (x @ W_qkv[:, : x.shape[-1]] / x.shape[-1] ** 0.5, *_fused(x, W_qkv)[1:])
-        ),
-        Wrong("matrix alone split", lambda x, W_qkv: tuple(_thirds(W_qkv))),
-    ),
-)
-
-
-def _unpacked(parts):
-    query, key, value = parts
-    return (query, key, value)
-
-
-def _thirds_of(product, i):
-    d = product.shape[-1] // 3
-    return product[..., i * d : (i + 1) * d]
-
-
 def _cross(attend):
     return lambda x, memory, W_q, W_k, W_v: attend(x @ W_q, memory @ W_k, memory @ W_v)
 
@@ -467,7 +282,7 @@ def _joined(x, memory, W_q, W_k, W_v):
 
 
 CROSS = Answers(
-    number="4.5",
+    number="4.2",
     alternatives=(
         *_right_ways(_cross),
         Right(
@@ -509,120 +324,4 @@ CROSS = Answers(
 )
 
 
-class _Layer(nn.Module):
-    """Self-attention with the constructor that the exercise gives."""
-
-    def __init__(self, d_model, d_k, d_v):
-        super().__init__()
-        self.q_proj, self.k_proj = (nn.Linear(d_model, d_k), nn.Linear(d_model, d_k))
-        self.v_proj = nn.Linear(d_model, d_v)
-
-    def forward(self, x):
-        return F.scaled_dot_product_attention(self.q_proj(x), self.k_proj(x), self.v_proj(x))
-
-
-def _layer(forward):
-    """A class whose forward is the output of ``forward(self, x)``."""
-    return type("SelfAttention", (_Layer,), {"forward": lambda self, x: forward(self, x)[0]})
-
-
-def _layer_with(attend):
-    return _layer(lambda self, x: attend(self.q_proj(x), self.k_proj(x), self.v_proj(x)))
-
-
-def _layer_with_weights(self, x):
-    return _attention(self.q_proj(x), self.k_proj(x), self.v_proj(x))
-
-
-def _layer_fused(self, x):
-    layers = (self.q_proj, self.k_proj, self.v_proj)
-    weight, bias = (torch.cat([layer.weight for layer in layers]), torch.cat([layer.bias for layer in layers]))
-    return _attention(*F.linear(x, weight, bias).split([layer.out_features for layer in layers], dim=-1))
-
-
-BUG = Answers(
-    number="4.6",
-    alternatives=(
-        Right("as given", _Layer),
-        Right("attention of 4.2", _layer_with(_attention)),
-        Right("einsum", _layer_with(_einsum_attention)),
-        Right("fused", _layer(_layer_fused)),
-        Right(
-            "weights and biases by hand",
-            _layer(
-                lambda self, x: _attention(*(x @ p.weight.T + p.bias for p in (self.q_proj, self.k_proj, self.v_proj)))
-            ),
-        ),
-    ),
-    mistakes=(
-        Wrong(
-            "still the key projection",
-            _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x), self.k_proj(x))),
-        ),
-        Wrong(
-            "values by the query projection",
-            _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x), self.q_proj(x))),
-        ),
-        Wrong("values not projected", _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x), x))),
-        Wrong(
-            "keys and values exchanged",
-            _layer(lambda self, x: _attention(self.q_proj(x), self.v_proj(x), self.k_proj(x))),
-        ),
-        Wrong(
-            "keys by the value projection",
-            _layer(lambda self, x: _attention(self.q_proj(x), self.v_proj(x), self.v_proj(x))),
-        ),
-        Wrong(
-            "values projected twice",
-            _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x), self.v_proj(self.k_proj(x)))),
-        ),
-        Wrong(
-            "both added",
-            _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x), self.v_proj(x) + self.k_proj(x))),
-        ),
-        Wrong(
-            "values detached",
-            _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x), self.v_proj(x).detach())),
-        ),
-        Wrong(
-            "nothing learns",
-            _layer(
-                lambda self, x: [part.detach() for part in _attention(self.q_proj(x), self.k_proj(x), self.v_proj(x))]
-            ),
-        ),
-        Wrong(
-            "queries and keys detached",
-            _layer(lambda self, x: _attention(self.q_proj(x).detach(), self.k_proj(x).detach(), self.v_proj(x))),
-        ),
-        Wrong(
-            "queries detached",
-            _layer(lambda self, x: _attention(self.q_proj(x).detach(), self.k_proj(x), self.v_proj(x))),
-        ),
-        Wrong(
-            "keys detached", _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x).detach(), self.v_proj(x)))
-        ),
-        Wrong(
-            "without its bias",
-            _layer(lambda self, x: _attention(self.q_proj(x), self.k_proj(x), F.linear(x, self.v_proj.weight))),
-        ),
-        Wrong(
-            "root of d_model",
-            _layer(
-                lambda self, x: _attention(
-                    self.q_proj(x), self.k_proj(x), self.v_proj(x), lambda q, k, v: x.shape[-1] ** (-0.5)
-                )
-            ),
-        ),
-        Wrong("weights handed back too", type("SelfAttention", (_Layer,), {"forward": _layer_with_weights})),
-        *_step_mistakes(_layer_with, skip=("keys pooled", "no shift", "shifted by the largest of all")),
-    ),
-)
-
-EXERCISES = (
-    SPREAD,
-    ATTENTION,
-    SELF_ATTENTION,
-    FUSED,
-    CROSS,
-    BUG,
-)
+EXERCISES = (ATTENTION, CROSS)

@@ -1,10 +1,13 @@
 """Answers that the first tables of lesson 06 knew, wrong and right, by exercise and name (generated once; see README.md)."""
 
 import math
+
 import torch
 import torch.nn.functional as F
+
 from course_utils import multi_head
 from course_utils.attention import masked_softmax, scaled_dot_product_attention
+
 from . import Answers, Right, Wrong
 
 
@@ -436,162 +439,9 @@ EINSUM = Answers(
 )
 
 
-def _unpack(
-    cut=lambda t: t.chunk(3),
-    cut_bias=None,
-    order="qkv",
-    bias=True,
-    require_bias=False,
-    out="o_proj",
-    out_weight=lambda t: t,
-    keep_out=True,
-    bias_order=None,
-):
-    """The packed parameters taken apart, with one of the parts exchanged."""
-
-    def answer(packed):
-        found = dict(zip((f"{n}_proj.weight" for n in order), cut(packed["in_proj_weight"]), strict=True))
-        if keep_out:
-            found[f"{out}.weight"] = out_weight(packed["out_proj.weight"])
-        if bias and (require_bias or "in_proj_bias" in packed):
-            thirds = (cut_bias or cut)(packed["in_proj_bias"])
-            found |= dict(zip((f"{n}_proj.bias" for n in bias_order or order), thirds, strict=True))
-            if keep_out:
-                found[f"{out}.bias"] = packed["out_proj.bias"]
-        return found
-
-    return answer
-
-
-def _unpack_slices(packed):
-    d = packed["in_proj_weight"].shape[1]
-    found = {}
-    for i, name in enumerate(("q_proj", "k_proj", "v_proj")):
-        found[f"{name}.weight"] = packed["in_proj_weight"][i * d : (i + 1) * d].clone()
-        if "in_proj_bias" in packed:
-            found[f"{name}.bias"] = packed["in_proj_bias"][i * d : (i + 1) * d].clone()
-    return found | {name.replace("out", "o"): t for name, t in packed.items() if name.startswith("out")}
-
-
-def _none_biases(packed):
-    return {**{f"{n}_proj.bias": None for n in "qkvo"}, **_unpack()(packed)}
-
-
-def _zero_biases(packed):
-    size = packed["in_proj_weight"].shape[1]
-    return {**{f"{n}_proj.bias": torch.zeros(size) for n in "qkvo"}, **_unpack()(packed)}
-
-
-UNPACK = Answers(
-    number="6.5",
-    alternatives=(
-        Right("slices", _unpack_slices),
-        Right("split", _unpack(cut=lambda t: t.split(len(t) // 3))),
-        Right("view and unbind", _unpack(cut=lambda t: t.unflatten(0, (3, -1)).unbind())),
-        Right("tensor_split", _unpack(cut=lambda t: torch.tensor_split(t, 3))),
-        Right("copies", _unpack(cut=lambda t: [part.clone() for part in t.chunk(3)])),
-    ),
-    mistakes=(
-        Wrong("key first", _unpack(order="kqv")),
-        Wrong("value second", _unpack(order="qvk")),
-        Wrong("reversed", _unpack(order="vkq")),
-        Wrong("value first", _unpack(order="vqk")),
-        Wrong("query last", _unpack(order="kvq")),
-        Wrong("biases in another order", _unpack(bias_order="kqv")),
-        Wrong("cut along the inputs", _unpack(cut=lambda t: t.chunk(3, dim=-1))),
-        Wrong("every third row", _unpack(cut=lambda t: (t[0::3], t[1::3], t[2::3]))),
-        Wrong("transposed", _unpack(cut=lambda t: [part.T for part in t.chunk(3)], cut_bias=lambda t: t.chunk(3))),
-        Wrong(
-            "all transposed",
-            _unpack(
-                cut=lambda t: [part.T for part in t.chunk(3)], cut_bias=lambda t: t.chunk(3), out_weight=lambda t: t.T
-            ),
-        ),
-        Wrong("output transposed", _unpack(out_weight=lambda t: t.T)),
-        Wrong("not cut", _unpack(cut=lambda t: [t, t, t])),
-        Wrong("output forgotten", _unpack(keep_out=False)),
-        Wrong("output not renamed", _unpack(out="out_proj")),
-        Wrong("biases forgotten", _unpack(bias=False)),
-        Wrong("biases required", _unpack(require_bias=True)),
-        Wrong("zeros for missing biases", _zero_biases),
-        Wrong("packed parameters kept", lambda packed: {**packed, **_unpack()(packed)}),
-        Wrong("None for missing biases", _none_biases),
-    ),
-)
-
-
-def _itself(
-    split=_split,
-    merge=_merge,
-    scale=lambda heads, x: heads.shape[-1] ** (-0.5),
-    dim=-1,
-    finish=lambda output, weights: (output, weights),
-):
-    """Self-attention without projections, with one of its parts exchanged."""
-
-    def answer(x, num_heads):
-        heads = split(x, num_heads)
-        weights = (heads @ heads.transpose(-2, -1) * scale(heads, x)).softmax(dim)
-        return finish(merge(weights @ heads), weights)
-
-    return answer
-
-
-def _itself_loop(x, num_heads):
-    pairs = []
-    for part in x.chunk(num_heads, dim=-1):
-        weights = (part @ part.mT / part.shape[-1] ** 0.5).softmax(-1)
-        pairs.append((weights @ part, weights))
-    return (torch.cat([o for o, _ in pairs], -1), torch.stack([w for _, w in pairs], 1))
-
-
-def _itself_einsum(x, num_heads):
-    heads = _cut(x, num_heads)
-    weights = (torch.einsum("bihd,bjhd->bhij", heads, heads) / heads.shape[-1] ** 0.5).softmax(-1)
-    return (torch.einsum("bhij,bjhd->bihd", weights, heads).reshape(x.shape), weights)
-
-
-def _itself_fused(x, num_heads):
-    heads = _split(x, num_heads)
-    return (_merge(F.scaled_dot_product_attention(heads, heads, heads)), _itself()(x, num_heads)[1])
-
-
-BUG = Answers(
-    number="6.6",
-    alternatives=(
-        Right("loop over heads", _itself_loop),
-        Right("einsum", _itself_einsum),
-        Right("PyTorch's fused attention", _itself_fused),
-        Right("cat", _itself(merge=lambda heads: torch.cat(heads.unbind(1), -1))),
-        Right("contiguous", _itself(merge=lambda h: h.permute(0, 2, 1, 3).contiguous().flatten(2))),
-        Right("the course's own", _itself(merge=lambda h: multi_head.merge_heads(h)), off_limits=True),
-        Right("the course's split", _itself(split=lambda x, n: multi_head.split_heads(x, n)), off_limits=True),
-    ),
-    mistakes=(
-        Wrong("as it was", _itself(merge=_straight_merge)),
-        Wrong("view", _itself(merge=_view_merge)),
-        Wrong("straight split", _itself(split=_straight_split)),
-        Wrong("both straight", _itself(split=_straight_split, merge=_straight_merge)),
-        Wrong(
-            "wrong axes", _itself(merge=lambda heads: heads.transpose(2, 3).reshape(heads.shape[0], heads.shape[2], -1))
-        ),
-        Wrong("interleaved", _itself(merge=_interleaved_merge)),
-        Wrong("heads averaged", _itself(merge=lambda heads: heads.mean(1))),
-        Wrong("heads kept apart", _itself(merge=lambda heads: heads.transpose(1, 2))),
-        Wrong("one head", _itself(split=lambda x, n: x[:, None], merge=lambda heads: heads[:, 0])),
-        Wrong("no scaling", _itself(scale=lambda heads, x: 1.0)),
-        Wrong("root of d_model", _itself(scale=lambda heads, x: x.shape[-1] ** (-0.5))),
-        Wrong("softmax over the queries", _itself(dim=-2)),
-        Wrong("softmax over the heads", _itself(dim=1)),
-        Wrong("weights averaged", _itself(finish=lambda o, w: (o, w.mean(1)))),
-    ),
-)
-
 EXERCISES = (
     SPLIT,
     MERGE,
     FORWARD,
     EINSUM,
-    UNPACK,
-    BUG,
 )

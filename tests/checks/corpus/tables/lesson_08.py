@@ -607,51 +607,6 @@ def _slopes(power=_lower_power, make=_geometric, fill=lambda higher: higher[0::2
     return answer
 
 
-def _slopes_recursive(num_heads):
-    if math.log2(num_heads).is_integer():
-        ratio = 2 ** (-8 / num_heads)
-        return torch.tensor([ratio ** (h + 1) for h in range(num_heads)])
-    low = 2 ** math.floor(math.log2(num_heads))
-    return torch.cat([_slopes_recursive(low), _slopes_recursive(2 * low)[0::2][: num_heads - low]])
-
-
-def _slopes_tensors(num_heads):
-    low = 1 << num_heads.bit_length() - 1
-    exponents = torch.cat([torch.arange(1, low + 1) * 2, torch.arange(1, 2 * (num_heads - low) + 1, 2)])
-    return 2.0 ** (-8 * exponents / (2 * low))
-
-
-SLOPES = Answers(
-    number="8.5",
-    alternatives=(
-        Right("recursive, ratio by ratio", _slopes_recursive),
-        Right("tensors", _slopes_tensors),
-        Right("log2", _slopes(power=lambda H: 2 ** int(math.log2(H)))),
-        Right("the course's own", lambda num_heads: positions.alibi_slopes(num_heads), off_limits=True),
-        Right("from the course's bias", lambda H: -positions.alibi_bias(H, 2)[0, :, 1, 0], off_limits=True),
-    ),
-    mistakes=(
-        Wrong("one formula for all", lambda H: torch.tensor(_geometric(H))),
-        Wrong("every second from the second on", _slopes(fill=lambda higher: higher[1::2])),
-        Wrong("not every second", _slopes(fill=lambda higher: higher)),
-        Wrong("higher power cut", lambda H: torch.tensor(_geometric(1 << (H - 1).bit_length())[:H])),
-        Wrong("lower power strictly", _slopes(power=lambda H: max(1, _lower_power(H - 1) if H > 1 else 1))),
-        Wrong("sorted", lambda H: _slopes()(H).sort(descending=True).values),
-        Wrong("filled up in front", _slopes(join=lambda low, rest: rest + low)),
-        Wrong("lower power alone", lambda H: torch.tensor(_geometric(_lower_power(H)))),
-        Wrong("from h = 0", _slopes(make=lambda H: _geometric(H, start=0))),
-        Wrong("linear", _slopes(make=lambda H: [h / H for h in range(1, H + 1)])),
-        Wrong("linear, falling", _slopes(make=lambda H: [1 - (h - 1) / H for h in range(1, H + 1)])),
-        Wrong("one over h", _slopes(make=lambda H: [1 / h for h in range(1, H + 1)])),
-        Wrong("halves", _slopes(make=lambda H: [2.0 ** (-h) for h in range(1, H + 1)])),
-        Wrong("base e", _slopes(make=lambda H: [math.exp(-8 * h / H) for h in range(1, H + 1)])),
-        Wrong("negative", lambda H: -_slopes()(H)),
-        Wrong("growing", _slopes(make=lambda H: [2 ** (8 * h / H) for h in range(1, H + 1)])),
-        Wrong("reversed", _slopes(make=lambda H: _geometric(H)[::-1], fill=lambda higher: higher[::-1][0::2][::-1])),
-    ),
-)
-
-
 def _bias(of=lambda apart: -apart.abs(), offset=lambda L_q, L_k: L_k - L_q, finish=lambda bias: bias):
     """ALiBi's bias with one of its parts exchanged; ``of`` gets query position minus key position."""
 
@@ -826,7 +781,6 @@ EXERCISES = (
     SHIFT,
     ROPE,
     RELATIVE_TEST,
-    SLOPES,
     BIAS,
     BUG,
 )

@@ -2,10 +2,14 @@
 
 import copy
 import functools
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
+
 from course_utils import layers, masks, multi_head
+
 from . import Answers, Right, Wrong
 
 
@@ -189,95 +193,6 @@ RMS_NORM = Answers(
         Wrong("gradient cut in the statistics", _rms(spread=lambda x, d: x.pow(2).mean(d, True).detach())),
         Wrong("gradient cut", lambda x, weight, eps: _rms()(x.detach(), weight, eps)),
         Wrong("in place", _rms_in_place),
-    ),
-)
-
-
-def _linear(x, params, name, bias=True):
-    return F.linear(x, params[f"{name}.weight"], params[f"{name}.bias"] if bias else None)
-
-
-def _network(before=lambda x: x, between=F.relu, after=lambda y, x: y, up_bias=True, down_bias=True):
-    """The feed-forward network with one of its parts exchanged."""
-
-    def answer(x, params):
-        wide = between(_linear(before(x), params, "up_proj", up_bias))
-        return after(_linear(wide, params, "down_proj", down_bias), x)
-
-    return answer
-
-
-def _network_loop(x, params):
-    network = _network(between=lambda y: y.clamp(min=0))
-    return torch.stack([network(x[:, i], params) for i in range(x.shape[1])], dim=1)
-
-
-def _network_convolution(x, params):
-    wide = F.conv1d(x.transpose(1, 2), params["up_proj.weight"][..., None], params["up_proj.bias"]).relu()
-    return F.conv1d(wide, params["down_proj.weight"][..., None], params["down_proj.bias"]).transpose(1, 2)
-
-
-def _network_einsum(x, params):
-    wide = torch.einsum("bld,fd->blf", x, params["up_proj.weight"]) + params["up_proj.bias"]
-    return torch.einsum("blf,df->bld", wide * (wide > 0), params["down_proj.weight"]) + params["down_proj.bias"]
-
-
-def _network_matmul(x, params):
-    wide = torch.relu(x @ params["up_proj.weight"].T + params["up_proj.bias"])
-    return wide @ params["down_proj.weight"].T + params["down_proj.bias"]
-
-
-def _network_modules(x, params):
-    d_ff, d_model = params["up_proj.weight"].shape
-    network = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
-    named = {name.replace("up_proj", "0").replace("down_proj", "2"): tensor for name, tensor in params.items()}
-    return torch.func.functional_call(network, named, (x,))
-
-
-def _network_course(x, params):
-    d_ff, d_model = params["up_proj.weight"].shape
-    return torch.func.functional_call(layers.FeedForward(d_model, d_ff), params, (x,))
-
-
-def _network_untransposed(x, params):
-    wide = torch.relu(x @ params["up_proj.weight"] + params["up_proj.bias"])
-    return wide @ params["down_proj.weight"] + params["down_proj.bias"]
-
-
-FEED_FORWARD = Answers(
-    number="9.3",
-    alternatives=(
-        Right("loop over positions", _network_loop),
-        Right("matrix product", _network_matmul),
-        Right("einsum", _network_einsum),
-        Right("convolution of width 1", _network_convolution),
-        Right("modules", _network_modules),
-        Right("maximum", _network(between=lambda y: torch.maximum(y, torch.zeros(())))),
-        Right("the course's own", _network_course, off_limits=True),
-    ),
-    mistakes=(
-        Wrong("no ReLU", _network(between=lambda y: y)),
-        Wrong("ReLU at the end", _network(between=lambda y: y, after=lambda y, x: y.relu())),
-        Wrong("ReLU twice", _network(after=lambda y, x: y.relu())),
-        Wrong("ReLU first", _network(before=F.relu, between=lambda y: y)),
-        Wrong("GELU", _network(between=F.gelu)),
-        Wrong("SiLU", _network(between=F.silu)),
-        Wrong("sigmoid", _network(between=torch.sigmoid)),
-        Wrong("tanh", _network(between=torch.tanh)),
-        Wrong("leaky ReLU", _network(between=F.leaky_relu)),
-        Wrong("absolute value", _network(between=torch.abs)),
-        Wrong("softmax", _network(between=lambda y: y.softmax(-1))),
-        Wrong("no biases", _network(up_bias=False, down_bias=False)),
-        Wrong("no first bias", _network(up_bias=False)),
-        Wrong("no second bias", _network(down_bias=False)),
-        Wrong(
-            "bias after ReLU",
-            lambda x, p: _linear(_linear(x, p, "up_proj", False).relu() + p["up_proj.bias"], p, "down_proj"),
-        ),
-        Wrong("residual added", _network(after=lambda y, x: x + y)),
-        Wrong("matrices not transposed", _network_untransposed),
-        Wrong("positions mixed", lambda x, p: _network()(x.mean(1, keepdim=True).expand_as(x), p)),
-        Wrong("gradient cut", _network(after=lambda y, x: y.detach())),
     ),
 )
 
@@ -813,237 +728,187 @@ DECODER_LAYER = Answers(
 )
 
 
-class _Stack(nn.Module):
-    """A stack in the plainest form; the mistakes change one of its two methods."""
-
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.layers = nn.ModuleList((make_layer() for _ in range(num_layers)))
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        for layer in self.layers:
-            x = layer(x, mask)
-        return self.norm(x)
+def _gelu(x, by_tanh, root=2**0.5, inner=lambda x: x + 0.044715 * x**3, scale=(2 / math.pi) ** 0.5):
+    if by_tanh:
+        return 0.5 * x * (1 + torch.tanh(scale * inner(x)))
+    return 0.5 * x * (1 + torch.erf(x / root))
 
 
-def _stack(build=None, run=None, more=0):
-    """``build(make_layer, n)`` gives the layers, ``run(self, x, mask)`` the output."""
-
-    def construct(self, make_layer, num_layers, d_model):
-        nn.Module.__init__(self)
-        count = num_layers + more
-        self.layers = build(make_layer, count) if build else nn.ModuleList((make_layer() for _ in range(count)))
-        self.norm = nn.LayerNorm(d_model)
-
-    return type("Stack", (_Stack,), {"__init__": construct, "forward": run or _Stack.forward})
+def _gelu_erfc(x, by_tanh):
+    if by_tanh:
+        return x * torch.sigmoid(2 * (2 / math.pi) ** 0.5 * (x + 0.044715 * x**3))
+    return 0.5 * x * torch.erfc(-x / math.sqrt(2))
 
 
-class _NamedStack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.num_layers = num_layers
-        for number in range(num_layers):
-            setattr(self, f"layer_{number}", make_layer())
-        self.final = layers.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        for number in range(self.num_layers):
-            x = getattr(self, f"layer_{number}")(x, mask=mask)
-        return self.final(x)
+def _gelu_signs(x, by_tanh):
+    share = torch.erf(x.abs() / 2**0.5) * x.sign() / 2 + 0.5
+    u = math.sqrt(2 / math.pi) * x * (1 + 0.044715 * x * x)
+    return x * torch.where(torch.tensor(by_tanh), (1 + u.tanh()) / 2, share)
 
 
-class _NoNorm(_Stack):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__(make_layer, num_layers, d_model)
-        del self.norm
+GELU = Answers(
+    number="9.3",
+    alternatives=(
+        Right("the formulas", lambda x, by_tanh: _gelu(x, by_tanh)),
+        Right("erfc and a sigmoid", _gelu_erfc),
+        Right("both, then chosen", _gelu_signs),
+        Right("F.gelu", lambda x, by_tanh: F.gelu(x, approximate="tanh" if by_tanh else "none"), off_limits=True),
+    ),
+    mistakes=(
+        Wrong("always exact", lambda x, by_tanh: _gelu(x, False)),
+        Wrong("always by tanh", lambda x, by_tanh: _gelu(x, True)),
+        Wrong("exchanged", lambda x, by_tanh: _gelu(x, not by_tanh)),
+        Wrong("erf of x", lambda x, by_tanh: _gelu(x, by_tanh, root=1.0)),
+        Wrong("erf of half of x", lambda x, by_tanh: _gelu(x, by_tanh, root=2.0)),
+        Wrong("no cube", lambda x, by_tanh: _gelu(x, by_tanh, inner=lambda x: x)),
+        Wrong("square", lambda x, by_tanh: _gelu(x, by_tanh, inner=lambda x: x + 0.044715 * x**2)),
+        Wrong("no root", lambda x, by_tanh: _gelu(x, by_tanh, scale=2 / math.pi)),
+        Wrong("no factor", lambda x, by_tanh: _gelu(x, by_tanh, scale=1.0)),
+        Wrong("share above", lambda x, by_tanh: x - _gelu(x, by_tanh) if not by_tanh else _gelu(x, True)),
+        Wrong("twice", lambda x, by_tanh: 2 * _gelu(x, by_tanh)),
+        Wrong("share itself", lambda x, by_tanh: 0.5 * (1 + torch.erf(x / 2**0.5)) if not by_tanh else _gelu(x, True) / x),
+        Wrong("sigmoid", lambda x, by_tanh: x * torch.sigmoid(1.702 * x)),
+        Wrong("SiLU", lambda x, by_tanh: F.silu(x)),
+        Wrong("ReLU", lambda x, by_tanh: torch.relu(x)),
+        Wrong("gradient cut", lambda x, by_tanh: _gelu(x.detach(), by_tanh)),
+        Wrong("gradient of the share cut", lambda x, by_tanh: x * 0.5 * (1 + torch.erf(x.detach() / 2**0.5))
+              if not by_tanh else _gelu(x, True)),
+    ),
+)  # fmt: skip
 
-    def forward(self, x, mask):
-        return functools.reduce(lambda y, layer: layer(y, mask), self.layers, x)
+
+def _sandwich(x, attend, network, norms, wiring):
+    for f, before, after in ((attend, *norms[:2]), (network, *norms[2:])):
+        x = x + after(f(before(x)))
+    return x
 
 
-class _FunctionalNorm(_NoNorm):
-    def forward(self, x, mask):
-        return F.layer_norm(super().forward(x, mask), x.shape[-1:])
+def _side_by_side(x, attend, network, norms, wiring):
+    y = norms[0](x)
+    return x + (attend(y) + network(y))
 
 
-class _NormEach(_Stack):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__(make_layer, num_layers, d_model)
-        self.norm = nn.ModuleList((nn.LayerNorm(d_model) for _ in range(num_layers)))
+def _wired(sandwich=_sandwich, parallel=_side_by_side):
+    return lambda *given: (sandwich if given[-1] == "sandwich" else parallel)(*given)
 
-    def forward(self, x, mask):
-        for layer, norm in zip(self.layers, self.norm, strict=True):
-            x = norm(layer(x, mask))
+
+def _wired_in_place(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        y = norms[0](x)
+        x += attend(y) + network(y)
         return x
+    return _sandwich(x, attend, network, norms, wiring)
 
 
-def _shared_norm(self, x, mask):
-    for layer in self.layers:
-        x = self.norm(layer(x, mask))
-    return x
+def _post_sandwich(x, attend, network, norms, wiring):
+    x = norms[1](x + attend(norms[0](x)))
+    return norms[3](x + network(norms[2](x)))
 
 
-def _norm_first(self, x, mask):
-    x = self.norm(x)
-    for layer in self.layers:
-        x = layer(x, mask)
-    return x
+def _pre_wiring(x, attend, network, norms, wiring):
+    x = x + attend(norms[0](x))
+    return x + network(norms[-2 if len(norms) > 1 else 0](x))
 
 
-def _first_masked(self, x, mask):
-    for number, layer in enumerate(self.layers):
-        x = layer(x, mask if number == 0 else None)
-    return self.norm(x)
-
-
-def _last_only(self, x, mask):
-    for layer in self.layers:
-        output = layer(x, mask)
-    return self.norm(output)
-
-
-def _reversed(self, x, mask):
-    for layer in reversed(self.layers):
-        x = layer(x, mask)
-    return self.norm(x)
-
-
-def _residual_around_layers(self, x, mask):
-    for layer in self.layers:
-        x = x + layer(x, mask)
-    return self.norm(x)
-
-
-def _registered_twice(make_layer, count):
-    made = [make_layer() for _ in range(count)]
-    return nn.ModuleList(made[:1] * count)
-
-
-STACK = Answers(
+WIRED = Answers(
     number="9.7",
     alternatives=(
-        Right("attributes with numbers", _NamedStack),
-        Right("list, then ModuleList", _stack(lambda make, n: nn.ModuleList([make() for _ in range(n)]))),
-        Right("Sequential as a list", _stack(lambda make, n: nn.Sequential(*(make() for _ in range(n))))),
-        Right(
-            "reduce",
-            _stack(run=lambda s, x, mask: s.norm(functools.reduce(lambda y, layer: layer(y, mask), s.layers, x))),
-        ),
+        Right("a loop", _wired()),
+        Right("by the number of norms",
+              lambda x, a, n, norms, wiring: (_sandwich if len(norms) == 4 else _side_by_side)(x, a, n, norms, wiring)),
+        Right("branches first", _wired(
+            lambda x, a, n, norms, w: (y := x + norms[1](a(norms[0](x)))) + norms[3](n(norms[2](y))),
+            lambda x, a, n, norms, w: sum((f(norms[0](x)) for f in (a, n)), x))),
     ),
     mistakes=(
-        Wrong("one layer many times", _stack(lambda make, n: nn.ModuleList([make()] * n))),
-        Wrong(
-            "one layer in a loop",
-            _stack(
-                lambda make, n: make(),
-                lambda s, x, mask: s.norm(functools.reduce(lambda y, _: s.layers(y, mask), range(s.count), x)),
-            ),
-        ),
-        Wrong("first layer many times, others made in vain", _stack(_registered_twice)),
-        Wrong("deep copies", _stack(lambda make, n: nn.ModuleList((copy.deepcopy(layer) for layer in [make()] * n)))),
-        Wrong("plain list", _stack(lambda make, n: [make() for _ in range(n)])),
-        Wrong("no final norm", _NoNorm),
-        Wrong(
-            "final norm made, not used",
-            _stack(run=lambda s, x, mask: functools.reduce(lambda y, layer: layer(y, mask), s.layers, x)),
-        ),
-        Wrong("final norm without parameters", _FunctionalNorm),
-        Wrong(
-            "parameters of the final norm not used",
-            _stack(run=lambda s, x, mask: F.layer_norm(_NoNorm.forward(s, x, mask), x.shape[-1:])),
-        ),
-        Wrong("one norm after each layer", _stack(run=_shared_norm)),
-        Wrong("a norm after each layer", _NormEach),
-        Wrong("norm before the first layer", _stack(run=_norm_first)),
-        Wrong(
-            "mask not used",
-            _stack(run=lambda s, x, mask: s.norm(functools.reduce(lambda y, layer: layer(y, None), s.layers, x))),
-        ),
-        Wrong("mask for the first layer only", _stack(run=_first_masked)),
-        Wrong("each layer on the input", _stack(run=_last_only)),
-        Wrong("residual around the layers", _stack(run=_residual_around_layers)),
-        Wrong("backwards", _stack(run=_reversed)),
-        Wrong("one too many", _stack(more=1)),
-        Wrong("one too few", _stack(more=-1)),
-        Wrong("gradient cut", _stack(run=lambda s, x, mask: _Stack.forward(s, x, mask).detach())),
+        Wrong("always sandwich", lambda x, a, n, norms, w: _sandwich(x, a, n, [*norms, *norms, *norms, *norms][:4], w)),
+        Wrong("always parallel", _wired(sandwich=_side_by_side)),
+        Wrong("norm of the sum", _wired(_post_sandwich)),
+        Wrong("pre-norm", _wired(_pre_wiring)),
+        Wrong("pre-norm in both", _wired(_pre_wiring, _pre_wiring)),
+        Wrong("norms in another order", _wired(lambda x, a, n, norms, w: _sandwich(x, a, n, [norms[i] for i in (0, 2, 1, 3)], w))),
+        Wrong("first pair twice", _wired(lambda x, a, n, norms, w: _sandwich(x, a, n, norms[:2] * 2, w))),
+        Wrong("network from the start", _wired(
+            lambda x, a, n, norms, w: x + norms[1](a(norms[0](x))) + norms[3](n(norms[2](x))))),
+        Wrong("one after the other", _wired(parallel=lambda x, a, n, norms, w: x + n(a(norms[0](x))))),
+        Wrong("network reads x", _wired(parallel=lambda x, a, n, norms, w: x + a(norms[0](x)) + n(x))),
+        Wrong("added to the normed", _wired(parallel=lambda x, a, n, norms, w: (y := norms[0](x)) + a(y) + n(y))),
+        Wrong("x missing", _wired(parallel=lambda x, a, n, norms, w: a(norms[0](x)) + n(norms[0](x)))),
+        Wrong("x twice", _wired(parallel=lambda x, a, n, norms, w: x + a(norms[0](x)) + (x + n(norms[0](x))))),
+        Wrong("exchanged", _wired(lambda x, a, n, norms, w: _sandwich(x, n, a, norms, w))),
+        Wrong("in place", _wired_in_place),
     ),
-)
+)  # fmt: skip
 
 
-def _kept(tokens):
-    return (tokens != 0)[:, None, None, :]
+def _recorded(x, sublayers, keep=lambda x: x, on=lambda x, y: x + y):
+    streams, added = [keep(x)], []
+    for sublayer in sublayers:
+        added.append(sublayer(x))
+        x = on(x, added[-1])
+        streams.append(keep(x))
+    return streams, added
 
 
-def _causal(tokens):
-    return masks.causal_mask(tokens.shape[1])
+def _in_place_sum(x, y):
+    x += y
+    return x
 
 
-def _both_attentions(back=lambda t, s: _kept(t) & _causal(t), across=lambda t, s: _kept(s), add=lambda x, y: x + y):
-    """The two attentions of a decoder layer; ``back`` and ``across`` make their masks of the target and the source."""
-
-    def answer(x, memory, target, source, self_attention, cross_attention):
-        x = add(x, self_attention(x, mask=back(target, source)))
-        return add(x, cross_attention(x, memory, memory, mask=across(target, source)))
-
-    return answer
+def _recorded_backwards(x, sublayers):
+    if not sublayers:
+        return [x], []
+    change = sublayers[0](x)
+    streams, added = _recorded_backwards(x + change, sublayers[1:])
+    return [x, *streams], [change, *added]
 
 
-def _full_mask(t, s):
-    return (s != 0)[:, None, None].expand(-1, -1, t.shape[1], -1)
+def _recorded_from_sums(x, sublayers):
+    added = []
+    for sublayer in sublayers:
+        added.append(sublayer(sum(added, x)))
+    return [sum(added[:n], x) for n in range(len(added) + 1)], added
 
 
-def _mask_by_loop(t, s):
-    return torch.stack([torch.tensor([[bool(token) for token in row]]) for row in s.tolist()])[:, None]
+def _added_as_differences(x, sublayers):
+    streams, added = _recorded(x, sublayers)
+    return streams, [after - streams[0] for after in streams[1:]]
 
 
-BUG = Answers(
+def _later_copies(x, sublayers):
+    streams, added = [x], []
+    for sublayer in sublayers:
+        added.append(sublayer(x))
+        x += added[-1]
+        streams.append(x.clone())
+    return streams, added
+
+
+RECORD = Answers(
     number="9.8",
     alternatives=(
-        Right("the course's mask", _both_attentions(across=lambda t, s: masks.padding_mask(s, 0))),
-        Right("full shape", _both_attentions(across=_full_mask)),
-        Right("loop", _both_attentions(across=_mask_by_loop)),
-        Right(
-            "padding of the target asks nothing",
-            _both_attentions(across=lambda t, s: _kept(s) & (t != 0)[:, None, :, None]),
-        ),
-        Right(
-            "combined by the course",
-            _both_attentions(back=lambda t, s: masks.combine_masks(masks.padding_mask(t, 0), _causal(t))),
-        ),
+        Right("a sum each time", lambda x, f: _recorded(x, f)),
+        Right("recursion", _recorded_backwards),
+        Right("sums of what was added", _recorded_from_sums),
+        Right("copies and a sum", lambda x, f: _recorded(x, f, keep=torch.clone)),
+        Right("tuples", lambda x, f: tuple(map(tuple, _recorded(x, f)))),
     ),
     mistakes=(
-        Wrong("as it was", _both_attentions(across=lambda t, s: _kept(t) & _causal(t))),
-        Wrong("target's padding", _both_attentions(across=lambda t, s: _kept(t))),
-        Wrong("no mask across", _both_attentions(across=lambda t, s: None)),
-        Wrong(
-            "causal memory",
-            _both_attentions(across=lambda t, s: _kept(s) & torch.ones(t.shape[1], s.shape[1]).tril().bool()),
-        ),
-        Wrong("causal memory, square", _both_attentions(across=lambda t, s: _kept(s) & _causal(t))),
-        Wrong("causal memory of the source's size", _both_attentions(across=lambda t, s: _kept(s) & _causal(s))),
-        Wrong("rows instead of columns", _both_attentions(across=lambda t, s: (s != 0)[:, None, :, None])),
-        Wrong("inverted", _both_attentions(across=lambda t, s: ~_kept(s))),
-        Wrong("one mask for the batch", _both_attentions(across=lambda t, s: _kept(s)[:1])),
-        Wrong("self-attention sees the future", _both_attentions(back=lambda t, s: _kept(t))),
-        Wrong("self-attention sees padding", _both_attentions(back=lambda t, s: _causal(t))),
-        Wrong("no mask for self-attention", _both_attentions(back=lambda t, s: None)),
-        Wrong("source's mask for both", _both_attentions(back=lambda t, s: _kept(s))),
-        Wrong(
-            "masks exchanged", _both_attentions(back=lambda t, s: _kept(s), across=lambda t, s: _kept(t) & _causal(t))
-        ),
-        Wrong("in place", _both_attentions(add=lambda x, y: x.add_(y))),
-        Wrong("nothing added", _both_attentions(add=lambda x, y: y)),
+        Wrong("as it was", lambda x, f: _recorded(x, f, on=_in_place_sum)),
+        Wrong("copies", lambda x, f: _recorded(x, f, keep=torch.clone, on=_in_place_sum)),
+        Wrong("later copies", _later_copies),
+        Wrong("one copy", lambda x, f: _recorded(x.clone(), f, on=_in_place_sum)),
+        Wrong("detached", lambda x, f: _recorded(x, f, keep=lambda x: x.detach().clone())),
+        Wrong("differences from the start", _added_as_differences),
+        Wrong("start missing", lambda x, f: (lambda s, a: (s[1:], a))(*_recorded(x, f))),
+        Wrong("end missing", lambda x, f: (lambda s, a: (s[:-1], a))(*_recorded(x, f))),
+        Wrong("exchanged", lambda x, f: _recorded(x, f)[::-1]),
+        Wrong("replaced", lambda x, f: _recorded(x, f, on=lambda x, y: y)),
+        Wrong("all read the start", lambda x, f: ([sum((g(x) for g in f[:n]), x) for n in range(len(f) + 1)], [g(x) for g in f])),
+        Wrong("streams only", lambda x, f: _recorded(x, f)[0]),
+        Wrong("everything detached", lambda x, f: _recorded(x.detach(), f)),
     ),
-)
+)  # fmt: skip
 
-EXERCISES = (
-    LAYER_NORM,
-    RMS_NORM,
-    FEED_FORWARD,
-    RESIDUAL,
-    ENCODER_LAYER,
-    DECODER_LAYER,
-    STACK,
-    BUG,
-)
+
+EXERCISES = (LAYER_NORM, RMS_NORM, GELU, RESIDUAL, ENCODER_LAYER, DECODER_LAYER, WIRED, RECORD)

@@ -145,61 +145,6 @@ def _by_position(length):
     return torch.arange(length) <= torch.arange(length)[:, None]
 
 
-def _shift(
-    given=lambda target: target[:, :-1],
-    labels=lambda target: target[:, 1:],
-    count=lambda given, labels, pad_id: (labels != pad_id).sum(),
-    finish=lambda given, labels, number: (given, labels, number),
-):
-    """The shifted pair and the number of labels that count, one of them made another way."""
-
-    def answer(target, pad_id):
-        x, y = (given(target), labels(target))
-        return finish(x, y, count(x, y, pad_id))
-
-    return answer
-
-
-def _shift_loop(target, pad_id):
-    given, labels, number = ([], [], 0)
-    for row in target.tolist():
-        given.append(row[:-1])
-        labels.append(row[1:])
-        number += sum((symbol != pad_id for symbol in row[1:]))
-    return (torch.tensor(given), torch.tensor(labels), number)
-
-
-SHIFT = Answers(
-    number="10.2",
-    alternatives=(
-        Right("loop over rows", _shift_loop),
-        Right("narrow", _shift(lambda t: t.narrow(1, 0, t.shape[1] - 1), lambda t: t.narrow(1, 1, t.shape[1] - 1))),
-        Right("rolled, then cut", _shift(labels=lambda t: t.roll(-1, 1)[:, :-1])),
-        Right("a Python number", _shift(count=lambda x, y, p: int(y.ne(p).sum()))),
-        Right("counted by subtraction", _shift(count=lambda x, y, p: y.numel() - (y == p).sum().item())),
-    ),
-    mistakes=(
-        Wrong("not shifted, without the last", _shift(labels=lambda t: t[:, :-1])),
-        Wrong("not shifted, without the first", _shift(given=lambda t: t[:, 1:])),
-        Wrong("not shifted, whole", _shift(given=lambda t: t, labels=lambda t: t)),
-        Wrong("backwards", _shift(given=lambda t: t[:, 1:], labels=lambda t: t[:, :-1])),
-        Wrong("rolled", _shift(given=lambda t: t, labels=lambda t: t.roll(-1, 1))),
-        Wrong("whole input", _shift(given=lambda t: t)),
-        Wrong("whole labels", _shift(labels=lambda t: t)),
-        Wrong("two steps", _shift(given=lambda t: t[:, :-2], labels=lambda t: t[:, 2:])),
-        Wrong("along the batch", _shift(given=lambda t: t[:-1], labels=lambda t: t[1:])),
-        Wrong("all positions counted", _shift(count=lambda x, y, p: y.numel())),
-        Wrong("input counted", _shift(count=lambda x, y, p: (x != p).sum())),
-        Wrong("whole target counted", lambda target, pad_id: (target[:, :-1], target[:, 1:], (target != pad_id).sum())),
-        Wrong("padding counted", _shift(count=lambda x, y, p: (y == p).sum())),
-        Wrong("counted row by row", _shift(count=lambda x, y, p: (y != p).sum(1))),
-        Wrong("pad id 0 assumed", _shift(count=lambda x, y, p: (y != 0).sum())),
-        Wrong("count missing", _shift(finish=lambda x, y, number: (x, y))),
-        Wrong("order exchanged", _shift(finish=lambda x, y, number: (y, x, number))),
-    ),
-)
-
-
 def _smooth(labels, vocab, smoothing, pad_id):
     q = torch.full((*labels.shape, vocab), smoothing / (vocab - 2))
     q[..., pad_id] = 0.0
@@ -928,7 +873,6 @@ BUG = Answers(
 
 EXERCISES = (
     MASKS,
-    SHIFT,
     SMOOTHING,
     RATE,
     MODEL,

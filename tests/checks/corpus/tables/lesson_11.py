@@ -335,20 +335,8 @@ def _table(a, b, insert=1, delete=1, substitute=1):
     return row[-1]
 
 
-def _recursive(a, b):
-    if not a or not b:
-        return len(a) + len(b)
-    if a[-1] == b[-1]:
-        return _recursive(a[:-1], b[:-1])
-    return 1 + min(_recursive(a[:-1], b), _recursive(a, b[:-1]), _recursive(a[:-1], b[:-1]))
-
-
 def _places(a, b):
     return sum((x != y for x, y in zip(a, b, strict=False))) + abs(len(a) - len(b))
-
-
-def _closest(distance, hypothesis, accepted):
-    return min(accepted, key=lambda reference: distance(hypothesis, reference))
 
 
 def _with_swaps(a, b):
@@ -361,111 +349,74 @@ def _with_swaps(a, b):
     return D[-1][-1]
 
 
-def _rates(
-    distance=_table,
-    choose=_closest,
-    length=lambda hypothesis, chosen, accepted: len(chosen),
-    per=lambda edits, lengths: sum(edits) / sum(lengths),
-    right=lambda hypothesis, accepted: tuple(hypothesis) in accepted,
-    wer=lambda wrong, edits, references: sum(wrong) / len(wrong),
-    give=lambda wer, per: (wer, per),
-):
-    """Both error rates, with one of the parts exchanged."""
+def _step_by_loops(totals, log_probs):
+    B, K = totals.shape
+    new, symbols, rows = [], [], []
+    for b in range(B):
+        found = [
+            (totals[b, k].item() + p, s, b * K + k)
+            for k in range(K)
+            for s, p in enumerate(log_probs[b * K + k].tolist())
+        ]
+        for total, symbol, row in sorted(found, reverse=True)[:K]:
+            new, symbols, rows = [*new, total], [*symbols, symbol], [*rows, row]
+    return torch.tensor(new, dtype=totals.dtype).view(B, K), torch.tensor(symbols).view(B, K), torch.tensor(rows)
 
-    def answer(hypotheses, references):
-        edits, lengths, wrong = ([], [], [])
-        for hypothesis, accepted in zip(hypotheses, references, strict=True):
-            chosen = choose(distance, hypothesis, accepted)
-            edits.append(distance(hypothesis, chosen))
-            lengths.append(length(hypothesis, chosen, accepted))
-            wrong.append(not right(hypothesis, accepted))
-        return give(wer(wrong, edits, references), per(edits, lengths))
+
+def _step(
+    cut=lambda table, B, K: table.view(B, K, -1),
+    add=lambda totals, table: totals[..., None] + table,
+    parts=lambda places, K, V: (places // V, places % V),
+    offset=lambda B, K, V: torch.arange(0, B * K, K)[:, None],
+    give=lambda new, symbols, rows: (new, symbols, rows.flatten()),
+):
+    """One step with one of the parts exchanged."""
+
+    def answer(totals, log_probs):
+        (B, K), V = totals.shape, log_probs.shape[-1]
+        new, places = add(totals, cut(log_probs, B, K)).flatten(1).topk(K)
+        beams, symbols = parts(places, K, V)
+        return give(new, symbols, beams + offset(B, K, V))
 
     return answer
 
 
-def _library_rates(hypotheses, references):
-    return (metrics.word_error_rate(hypotheses, references), metrics.phoneme_error_rate(hypotheses, references))
+def _step_unraveled(totals, log_probs):
+    (B, K), V = totals.shape, log_probs.shape[-1]
+    table = (totals.reshape(-1, 1) + log_probs).reshape(B, K * V)
+    order = table.argsort(1, descending=True)[:, :K]
+    beams, symbols = torch.div(order, V, rounding_mode="floor"), order.remainder(V)
+    return table.gather(1, order), symbols, torch.cat([row + b * K for b, row in enumerate(beams)])
 
 
-def _numpy_rates(hypotheses, references):
-    edits = total = wrong = 0
-    for hypothesis, accepted in zip(hypotheses, references, strict=True):
-        options = []
-        for reference in accepted:
-            n, m = (len(hypothesis), len(reference))
-            D = torch.zeros(n + 1, m + 1)
-            D[:, 0], D[0] = (torch.arange(n + 1), torch.arange(m + 1))
-            for i in range(n):
-                for j in range(m):
-                    best = torch.minimum(D[i, j + 1], D[i + 1, j]) + 1
-                    D[i + 1, j + 1] = torch.minimum(best, D[i, j] + float(hypothesis[i] != reference[j]))
-            options.append((int(D[n, m]), m))
-        distance, m = min(options, key=lambda option: option[0])
-        edits, total, wrong = (edits + distance, total + m, wrong + (distance > 0))
-    return (wrong / len(hypotheses), edits / total)
+def _greedy_side_by_side(totals, log_probs):
+    best, symbols = log_probs.max(-1)
+    new, order = (totals + best.view_as(totals)).sort(1, descending=True)
+    rows = order + totals.shape[1] * torch.arange(len(totals))[:, None]
+    return new, symbols.view_as(totals).gather(1, order), rows.flatten()
 
 
-RATES = Answers(
+STEP = Answers(
     number="11.3",
     alternatives=(
-        Right("recursive", _rates(distance=_recursive)),
-        Right("table in a tensor", _numpy_rates),
-        Right("wrong if edits are needed", _rates(wer=lambda w, edits, r: sum((e > 0 for e in edits)) / len(edits))),
-        Right("the course's own", _library_rates, off_limits=True),
+        Right("loops", _step_by_loops),
+        Right("argsort and remainder", _step_unraveled),
+        Right("one flatten", _step()),
     ),
     mistakes=(
-        Wrong("divided by the hypothesis", _rates(length=lambda h, chosen, accepted: len(h))),
-        Wrong("divided by the longer", _rates(length=lambda h, chosen, accepted: max(len(h), len(chosen)))),
-        Wrong(
-            "averaged per word",
-            _rates(per=lambda edits, lengths: sum((e / n for e, n in zip(edits, lengths, strict=True))) / len(edits)),
-        ),
-        Wrong(
-            "first pronunciation only",
-            _rates(choose=lambda d, h, accepted: accepted[0], right=lambda h, accepted: tuple(h) == accepted[0]),
-        ),
-        Wrong("PER from the first only", _rates(choose=lambda d, h, accepted: accepted[0])),
-        Wrong("WER from the first only", _rates(right=lambda h, accepted: tuple(h) == accepted[0])),
-        Wrong(
-            "all pronunciations must be met", _rates(right=lambda h, accepted: all((tuple(h) == a for a in accepted)))
-        ),
-        Wrong("farthest pronunciation", _rates(choose=lambda d, h, accepted: max(accepted, key=lambda r: d(h, r)))),
-        Wrong(
-            "last of the nearest", _rates(choose=lambda d, h, accepted: min(reversed(accepted), key=lambda r: d(h, r)))
-        ),
-        Wrong(
-            "shortest of the nearest",
-            _rates(choose=lambda d, h, accepted: min(accepted, key=lambda r: (d(h, r), len(r)))),
-        ),
-        Wrong(
-            "longest of the nearest",
-            _rates(choose=lambda d, h, accepted: min(accepted, key=lambda r: (d(h, r), -len(r)))),
-        ),
-        Wrong("a swap is one edit", _rates(distance=_with_swaps)),
-        Wrong("order does not matter", _rates(right=lambda h, accepted: sorted(h) in map(sorted, accepted))),
-        Wrong("no substitution", _rates(distance=lambda a, b: _table(a, b, substitute=2))),
-        Wrong("insertions free", _rates(distance=lambda a, b: _table(a, b, delete=0))),
-        Wrong("missing sounds free", _rates(distance=lambda a, b: _table(a, b, insert=0))),
-        Wrong("position by position", _rates(distance=_places)),
-        Wrong("sounds as a set", _rates(distance=lambda a, b: len(set(a) ^ set(b)))),
-        Wrong("lists never equal tuples", _rates(right=lambda h, accepted: h in accepted)),
-        Wrong("length of the first", _rates(length=lambda h, chosen, accepted: len(accepted[0]))),
-        Wrong("length of all", _rates(length=lambda h, chosen, accepted: sum(map(len, accepted)))),
-        Wrong("nearest by share", _rates(choose=lambda d, h, accepted: min(accepted, key=lambda r: d(h, r) / len(r)))),
-        Wrong(
-            "words divided by pronunciations",
-            _rates(wer=lambda wrong, edits, references: sum(wrong) / sum(map(len, references))),
-        ),
-        Wrong("words divided by sounds", _rates(wer=lambda wrong, edits, references: sum(edits) / len(edits))),
-        Wrong("share that is right", _rates(wer=lambda wrong, edits, references: 1 - sum(wrong) / len(wrong))),
-        Wrong("percent", _rates(give=lambda wer, per: (100 * wer, 100 * per))),
-        Wrong("other order", _rates(give=lambda wer, per: (per, wer))),
-        Wrong(
-            "cut at 1",
-            _rates(per=lambda edits, lengths: sum(map(min, zip(edits, lengths, strict=True))) / sum(lengths)),
-        ),
-        Wrong("word error rate only", _rates(give=lambda wer, per: wer)),
+        Wrong("rows within the word", _step(offset=lambda B, K, V: 0)),
+        Wrong("words counted by one", _step(offset=lambda B, K, V: torch.arange(B)[:, None])),
+        Wrong("words counted by symbols", _step(offset=lambda B, K, V: V * torch.arange(B)[:, None])),
+        Wrong("divided by K", _step(parts=lambda places, K, V: (places // K, places % K))),
+        Wrong("beam and symbol exchanged", _step(parts=lambda places, K, V: (places % V, places // V))),
+        Wrong("places for symbols", _step(parts=lambda places, K, V: (places // V, places))),
+        Wrong("best of each beam", _greedy_side_by_side),
+        Wrong("totals left out", _step(add=lambda totals, table: table)),
+        Wrong("multiplied", _step(add=lambda totals, table: totals[..., None] * table)),
+        Wrong("beams before words", _step(cut=lambda table, B, K: table.view(K, B, -1).transpose(0, 1))),
+        Wrong("rows as a table", _step(give=lambda new, symbols, rows: (new, symbols, rows))),
+        Wrong("rows before symbols", _step(give=lambda new, symbols, rows: (new, rows.flatten(), symbols))),
+        Wrong("totals only", _step(give=lambda new, symbols, rows: new)),
     ),
 )
 
@@ -731,7 +682,7 @@ BUG = Answers(
 EXERCISES = (
     BATCHES,
     BEAM,
-    RATES,
+    STEP,
     ALIGNMENT,
     OWN_WORDS,
     BUG,

@@ -8,8 +8,11 @@ import torch.nn.functional as F
 
 from course_utils import metrics
 from course_utils.attention import AdditiveAttention
+from course_utils.checks.judges.experiment import judge_experiment
 from course_utils.checks.judges.find import find
 from course_utils.checks.judges.judge import cases_of
+from course_utils.checks.probes.codec import pack, unpack
+from course_utils.checks.probes.observe import observe_value
 from course_utils.checks.probes.probe import visible
 
 SEEDS = (20170612, 1, 2)
@@ -35,18 +38,33 @@ def look_at_letter(state):
     return weights @ torch.tensor([[10.0], [20.0], [30.0], [40.0]]), weights
 
 
-def test_one_step_asks_with_the_state_before_it():
-    read = []
+def test_the_example_of_3_1_has_its_padding_on_the_left():
+    encoded, mask = torch.tensor([[[9.0, 9.0], [0.0, 4.0], [1.0, 0.0]]]), torch.tensor([[False, True, True]])
+    one, W_k = torch.ones(1, 1), torch.tensor([[1.0, 0.0]])
+    context, weights = right("3.1")(one, encoded, one, W_k, torch.tensor([2.0]), mask)
+    torch.testing.assert_close(weights, torch.tensor([[0.0, 0.4001, 0.5999]]), atol=1e-4, rtol=0)
+    torch.testing.assert_close(context, torch.tensor([[0.5999, 1.6006]]), atol=1e-4, rtol=0)
 
-    def cell(x, state):
-        read.append(x)
-        return state + 1
 
-    logits, state, weights = right("3.2")(
-        torch.tensor([[5.0]]), torch.tensor([[1.0]]), look_at_letter, cell, lambda f: f
-    )
-    assert read[0].tolist() == [[5.0, 20.0]]
-    assert (logits.tolist(), state.tolist(), weights.tolist()) == ([[2.0, 20.0, 5.0]], [[2.0]], [[0.0, 1.0, 0.0, 0.0]])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_location_is_a_convolution_and_without_it_3_2_is_3_1(seed):
+    for case in map(visible, cases_of(find("3.2"), seed)):
+        state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask = case.values()
+        f = F.conv1d(previous[:, None], filters[:, None], padding=filters.shape[1] // 2).transpose(1, 2)
+        scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T + f @ W_f.T) @ w_v
+        expected = scores.masked_fill(~mask, -math.inf).softmax(-1)
+        torch.testing.assert_close(right("3.2")(**case), expected)
+        _, plain = right("3.1")(state, encoded, W_q, W_k, w_v, mask)
+        torch.testing.assert_close(right("3.2")(**{**case, "W_f": 0 * W_f}), plain)
+
+
+def test_the_example_of_3_2():
+    one = torch.ones(1, 1)
+    weights = right("3.2")(
+        one, torch.ones(1, 4, 1), torch.tensor([[0.0, 1.0, 0.0, 0.0]]), torch.tensor([[1.0, 0.0, 0.0]]),
+        0 * one, 0 * one, one, torch.tensor([3.0]), torch.ones(1, 4, dtype=torch.bool),
+    )  # fmt: skip
+    torch.testing.assert_close(weights, torch.tensor([[0.078, 0.078, 0.766, 0.078]]), atol=1e-3, rtol=0)
 
 
 def test_sound_t_looks_at_letter_t():
@@ -67,6 +85,12 @@ def test_forced_loss_is_pytorchs_cross_entropy(seed):
         assert math.isclose(same.item(), math.log(V), rel_tol=1e-6)
 
 
+def test_the_example_of_3_3():
+    target, probabilities = torch.tensor([[1, 3, 2, 0], [1, 4, 3, 2]]), torch.tensor([1, 1, 4, 1, 1]) / 8
+    loss = right("3.3")(lambda source, prefix: probabilities.log().expand(2, 3, 5), None, target, 0)
+    assert math.isclose(loss.item(), (3 * math.log(8) + 2 * math.log(2)) / 5, rel_tol=1e-5)
+
+
 def test_greedy_decoding_of_the_statements_example():
     script = torch.tensor([[7, 8], [1, 9], [4, 1], [5, 5]])  # said at each step by rows 0 and 1; 1 is the end
 
@@ -84,3 +108,26 @@ def test_error_rate_is_the_librarys_and_no_two_pronunciations_are_as_near(seed):
         for hypothesis, accepted in zip(*case.values(), strict=True):
             edits = sorted(metrics.edit_distance(hypothesis, reference) for reference in accepted)
             assert edits[:1] != edits[1:2]
+
+
+@pytest.mark.parametrize(
+    ("change", "mistake"),
+    [
+        ({1: [0.1] * 4}, "all runs"),
+        ({"all": [0.3, 0.31, 0.3, 0.3, 0.3]}, "the speller"),
+        ({"best hidden": [0.094, 0.072, 0.081, 0.068, 0.092]}, "order"),
+        ({"enough": 4}, "enough"),
+        ({"worse with one": 4}, "worse with one"),
+        ({"hiding against one": 1.1}, "hiding against one"),
+        ({"hiding against one": 14.66}, "hiding against one"),
+    ],
+)
+def test_the_experiment_of_3_8_is_judged_by_its_own_numbers(change, mistake):
+    experiment = find("3.8")
+
+    def verdict(results):
+        return judge_experiment(experiment, unpack(*pack(observe_value(results))))
+
+    assert verdict(experiment.example()).passed
+    said = verdict(experiment.example() | change)
+    assert not said.passed and said.mistake == mistake

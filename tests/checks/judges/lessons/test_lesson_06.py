@@ -6,8 +6,9 @@ import torch
 from course_utils import multi_head
 from course_utils.checks.engine import SEED
 from course_utils.checks.judges.find import find
-from course_utils.checks.judges.judge import cases_of
-from course_utils.checks.probes import probe_of
+from course_utils.checks.judges.judge import cases_of, judge_for
+from course_utils.checks.probes import observe_answer, probe_of
+from course_utils.checks.probes.codec import pack, unpack
 
 
 def answers(number):
@@ -34,26 +35,66 @@ def test_attention_with_heads_is_pytorchs_without_bias_or_output_projection():
         torch.testing.assert_close(torch.einsum("bijh,bhjd->bhid", weights, v), expected)
 
 
-def test_self_attention_is_that_with_identities_for_matrices():
-    for case, (output, weights) in answers("6.6"):
-        x = case["x"]
-        one = torch.eye(x.shape[-1], dtype=x.dtype)
-        expected = find("6.4").with_parts()(x, x, one, one, one, case["num_heads"])
-        torch.testing.assert_close(output, expected[0])
-        torch.testing.assert_close(weights, expected[1].permute(0, 3, 1, 2))
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_unpacked_parameters_make_pytorchs_attention(bias):
+def test_multi_head_attention_is_pytorchs():
     torch.manual_seed(0)
-    module = torch.nn.MultiheadAttention(12, 3, bias=bias, batch_first=True)
-    if bias:
-        torch.nn.init.normal_(module.in_proj_bias)
-        torch.nn.init.normal_(module.out_proj.bias)
+    module = torch.nn.MultiheadAttention(12, 3, batch_first=True)
+    torch.nn.init.normal_(module.in_proj_bias)
+    torch.nn.init.normal_(module.out_proj.bias)
     query, memory, mask = torch.randn(2, 4, 12), torch.randn(2, 5, 12), torch.ones(4, 5, dtype=torch.bool).tril(1)
-    params = find("6.5").with_parts()(dict(module.named_parameters()))
-    assert len(params) == (8 if bias else 4)
-    params = {f"{name}_proj.bias": torch.zeros(12) for name in "qkvo"} | params
+    params = {}
+    for part in ("weight", "bias"):
+        thirds = module.get_parameter(f"in_proj_{part}").chunk(3)
+        params |= {f"{name}_proj.{part}": third for name, third in zip("qkv", thirds, strict=True)}
+        params[f"o_proj.{part}"] = module.get_parameter(f"out_proj.{part}")
     expected = module(query, memory, memory, attn_mask=~mask, average_attn_weights=False)
     for have, want in zip(find("6.3").with_parts()(query, memory, params, 3, mask), expected, strict=True):
         torch.testing.assert_close(have, want)
+
+
+@pytest.mark.parametrize("name", ["q_proj.weight", "v_proj.bias", "q_proj.bias", "o_proj.bias", "k_proj.weight"])
+def test_a_gradient_cut_at_one_parameter_is_seen(name):
+    def cut(query, memory, params, num_heads, mask):
+        params = {key: value.detach() if key == name else value for key, value in params.items()}
+        return find("6.3").with_parts()(query, memory, params, num_heads, mask)
+
+    inputs = cases_of(find("6.3"), SEED)
+    verdict = judge_for(find("6.3"), inputs)(unpack(*pack(observe_answer("6.3", cut, inputs, guarded=False))))
+    assert not verdict.passed and "gradient" in verdict.text()
+
+
+def test_heads_of_different_sizes_are_pytorchs_one_by_one():
+    for case, (output, weights) in answers("6.5"):
+        parts = zip(*(case[name].split(case["sizes"], -1) for name in "qkv"), strict=True)
+        expected = [torch.nn.functional.scaled_dot_product_attention(*part) for part in parts]
+        torch.testing.assert_close(output, torch.cat(expected, -1))
+        torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+
+
+def test_roles_of_the_statements_example():
+    case, roles = answers("6.7")[0]
+    assert case["alone"].tolist() == [0, 0, 2, 0] and case["pairs"][0].tolist() == [0, 1, 2, 0]
+    assert roles == ["doubled", "doubled", "needed", "idle"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({(4, 2): None}, "(4, 2)"),
+        ({(4, 2): [0.45] * 4}, "5 runs"),
+        ({(2, 1): [0.001, 0.002, 0.001, 0.001, 0.001]}, "cannot come to"),
+        ({"enough for 4 marks": 2}, "enough for 4 marks"),
+        ({"enough for 2 marks": 8}, "enough for 2 marks"),
+        ({"law": "1 / (1 + heads)"}, "another only by"),
+        ({"law": "heads"}, "one of"),
+    ],
+)
+def test_the_experiment_is_judged_by_its_own_numbers(change, said):
+    entry = find("6.8")
+    results = {key: value for key, value in (entry.example() | change).items() if value is not None}
+    verdict = judge_for(entry, [])(unpack(*pack(observe_answer("6.8", results, []))))
+    assert not verdict.passed and said in verdict.text()
+
+
+def test_the_experiments_example_is_right():
+    entry = find("6.8")
+    assert judge_for(entry, [])(unpack(*pack(observe_answer("6.8", entry.example(), [])))).passed

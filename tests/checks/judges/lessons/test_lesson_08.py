@@ -43,15 +43,32 @@ def test_rope_is_the_librarys_and_rotary_scores_are_its_products():
         torch.testing.assert_close(scores(query, key), expected, atol=1e-5, rtol=1e-5)
 
 
-def test_slopes_and_biases_are_the_librarys():
-    slopes, cases = right("8.5")
-    for case in cases:
-        torch.testing.assert_close(slopes(**case), positions.alibi_slopes(case["num_heads"]))
+def test_biases_are_the_librarys():
     bias, _ = right("8.6")
     for heads, L_q, L_k in ((4, 5, 7), (6, 3, 3)):
         expected = positions.alibi_bias(heads, L_q, L_k)[0]
         torch.testing.assert_close(bias(positions.alibi_slopes(heads), L_q, L_k), expected)
     assert bias(torch.tensor([0.5]), 2, 3).tolist() == [[[-0.5, 0.0, -0.5], [-1.0, -0.5, 0.0]]]
+
+
+def test_a_converted_projection_gives_the_same_scores_in_code_that_pairs_neighbors():
+    convert, _ = right("8.5")
+    torch.manual_seed(0)
+    heads, d_head, places = 3, 6, torch.arange(5)
+    x, W_q, W_k = torch.randn(5, 7), torch.randn(heads * d_head, 7), torch.randn(heads * d_head, 7)
+    turns = torch.polar(torch.ones(5, d_head // 2), positions.rotary_angles(places, d_head).float())
+    angles = positions.rotary_angles(places, d_head)
+
+    def split(W):
+        return (x @ W.T).view(5, heads, d_head).transpose(0, 1)  # (H, L, d_head)
+
+    def neighbors(t):
+        return torch.view_as_real(torch.view_as_complex(t.unflatten(-1, (-1, 2)).contiguous()) * turns).flatten(-2)
+
+    q, k = (positions.apply_rope(split(W), angles.cos(), angles.sin()) for W in (W_q, W_k))
+    q_new, k_new = (neighbors(split(convert(W, heads))) for W in (W_q, W_k))
+    torch.testing.assert_close(q_new @ k_new.mT, q @ k.mT, rtol=1e-4, atol=1e-4)
+    assert convert(torch.arange(6.0), 1).tolist() == [0, 3, 1, 4, 2, 5]
 
 
 @pytest.mark.parametrize("seed", [SEED, 1, 2, 3])

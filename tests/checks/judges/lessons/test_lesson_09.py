@@ -7,8 +7,11 @@ from torch import nn
 
 from course_utils.checks.engine import SEED
 from course_utils.checks.judges.find import find
+from course_utils.checks.judges.judge import judge_for
+from course_utils.checks.probes import observe_answer
+from course_utils.checks.probes.codec import pack, unpack
+from course_utils.layers import EncoderLayer
 from course_utils.masks import padding_mask
-from course_utils.multi_head import MultiHeadAttention
 
 
 def right(number):
@@ -24,11 +27,10 @@ def test_norms_are_pytorchs():
         torch.testing.assert_close(right("9.2")(x, weight, eps), F.rms_norm(x, weight.shape, weight, eps))
 
 
-def test_network_computes_the_absolute_value():
-    params = {"up_proj.weight": torch.tensor([[1.0], [-1.0]]), "up_proj.bias": torch.zeros(2)}
-    params |= {"down_proj.weight": torch.ones(1, 2), "down_proj.bias": torch.zeros(1)}
-    x = torch.tensor([[[-2.0], [3.0]]])
-    torch.testing.assert_close(right("9.3")(x, params), x.abs())
+@pytest.mark.parametrize(("by_tanh", "approximate"), [(False, "none"), (True, "tanh")])
+def test_gelu_is_pytorchs(by_tanh, approximate):
+    x = 3 * torch.randn(50, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(right("9.3")(x, by_tanh), F.gelu(x, approximate=approximate))
 
 
 def test_residual_is_the_statements_example():
@@ -79,22 +81,59 @@ def test_decoder_layer_is_pytorchs():
     torch.testing.assert_close(output, expected)
 
 
-class Plus(nn.Module):
-    def forward(self, x, mask):
-        return x + torch.tensor([1.0, 3.0])
+def centered(y):
+    return y - y.mean(-1, keepdim=True)
 
 
-def test_stack_normalizes_what_its_layers_give():
-    output = right("9.7")(Plus, 2, 2)(torch.zeros(1, 1, 2), None)  # (2, 6): mean 4, deviation 2
-    torch.testing.assert_close(output, torch.tensor([[[-1.0, 1.0]]]), atol=1e-4, rtol=0)
+@pytest.mark.parametrize(
+    ("wiring", "expected"), [("sandwich", [-4.667, -8.667, 19.333]), ("parallel", [4.0, 2.0, 17.0])]
+)
+def test_wirings_are_the_statements_example(wiring, expected):
+    norms = [centered] * (4 if wiring == "sandwich" else 1)
+    output = right("9.7")(torch.tensor([[[0.0, 1.0, 5.0]]]), torch.relu, torch.square, norms, wiring)
+    torch.testing.assert_close(output, torch.tensor([[expected]]), atol=1e-3, rtol=0)
 
 
-def test_padding_of_the_source_does_not_matter():
-    attentions = MultiHeadAttention(6, 2), MultiHeadAttention(6, 2)
-    x, memory, source = torch.randn(1, 3, 6), torch.randn(1, 5, 6), torch.tensor([[0, 4, 2, 7, 0]])
-    target = torch.tensor([[1, 2, 3]])
-    other = torch.where((source == 0)[..., None], torch.randn(1, 5, 6), memory)
-    first, second = (right("9.8")(x, m, target, source, *attentions) for m in (memory, other))
-    torch.testing.assert_close(first, second)
-    alone = right("9.8")(x, memory[:, 1:4], target, source[:, 1:4], *attentions)
-    torch.testing.assert_close(first, alone)
+def test_record_is_the_statements_example():
+    streams, added = right("9.8")(torch.ones(1, 1, 2), [torch.neg, torch.exp])
+    assert [s[0, 0, 0].item() for s in streams] == [1, 0, 1] and [s[0, 0, 1].item() for s in added] == [-1, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({(32, "full"): None}, "(32, 'full')"),
+        ({(32, "full"): [6.1] * 4}, "5 runs"),
+        ({(8, "root"): [2.8, 2.9, 2.8, 2.7, 2.8]}, "do not come to"),
+        ({"law": "N"}, "your law says 4 times"),
+        ({"law": "log N"}, "one of"),
+        ({"size at 128": 24.4}, "you expect 24.40"),
+        ({"steady": "share"}, "you say 'share'"),
+        ({"steady": "full"}, "you say 'full'"),
+    ],
+)
+def test_the_experiment_is_judged_by_its_own_numbers(change, said):
+    entry = find("9.9")
+    results = {key: value for key, value in (entry.example() | change).items() if value is not None}
+    verdict = judge_for(entry, [])(unpack(*pack(observe_answer("9.9", results, []))))
+    assert not verdict.passed and said in verdict.text()
+
+
+def test_the_experiments_example_is_right():
+    entry = find("9.9")
+    assert judge_for(entry, [])(unpack(*pack(observe_answer("9.9", entry.example(), [])))).passed
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("pre_norm", [True, False])
+def test_only_a_norm_at_the_start_forgets_how_large_the_input_is(pre_norm):
+    """The quiz, 9.10."""
+    torch.manual_seed(0)
+    stack = [EncoderLayer(8, 2, 16, pre_norm=pre_norm).eval() for _ in range(2)]
+    x, outputs = torch.randn(1, 5, 8), []
+    for given in (x, 10 * x, F.layer_norm(x, (8,)), F.layer_norm(10 * x, (8,))):
+        for layer in stack:
+            given = layer(given)
+        outputs.append(F.layer_norm(given, (8,)))
+    assert (outputs[0] - outputs[1]).abs().max() > 0.05
+    torch.testing.assert_close(outputs[2], outputs[3], atol=1e-3, rtol=0)

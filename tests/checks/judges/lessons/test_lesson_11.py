@@ -5,7 +5,6 @@ import torch
 from course_utils import metrics
 from course_utils.checks.engine import SEED
 from course_utils.checks.judges.find import find
-from course_utils.checks.judges.judge import cases_of
 from course_utils.checks.judges.kit.edits import edits
 
 
@@ -30,15 +29,33 @@ def test_beam_search_of_the_task():
         assert torch.tensor(scores[0]).exp().isclose(torch.tensor(probability))
 
 
-def test_rates_are_the_librarys():
-    assert reference("11.3")([["R", "IY", "D"], ["AH"]], [[("R", "EH", "D"), ("R", "IY", "D")], [("EY",)]]) == (
-        0.5,
-        0.25,
-    )
-    for case in cases_of(find("11.3"), SEED):
-        hypotheses, references = case.values()
-        expected = (metrics.word_error_rate(hypotheses, references), metrics.phoneme_error_rate(hypotheses, references))
-        assert reference("11.3")(hypotheses, references) == expected
+def test_a_step_is_that_of_the_task_and_of_the_library():
+    totals = torch.tensor([[-1.0, -2.0], [-1.0, -3.0]])
+    rows = torch.tensor([[-1.0, -3.0, -9.0], [-0.5, -1.0, -9.0], [-4.0, -1.5, -0.5], [-1.0, -9.0, -9.0]])
+    new, symbols, came_from = reference("11.3")(totals, rows)
+    assert new.tolist() == [[-2.0, -2.5], [-1.5, -2.5]]
+    assert symbols.tolist() == [[0, 0], [2, 1]] and came_from.tolist() == [0, 1, 2, 2]
+
+
+def test_what_is_read_off_must_follow_from_the_table():
+    experiment = find("11.7")
+    good = experiment.example()
+
+    def told(**changes):
+        results = good | {key.replace("_", " "): value for key, value in changes.items()}
+        return next((c.name for c in experiment.claims if c.problem(results)), None)
+
+    assert told() is None
+    assert told(difference=-good["difference"]) == told(difference=good["difference"] / 100) == "difference"
+    assert told(standard_error=good["standard error"] / 100) == "standard error"
+    assert told(may_be_chance=not good["may be chance"]) == "chance"
+    assert told(lower_with_a_relative=1) == "groups"
+    key, other = ("6 to 7", True), ("6 to 7", False)
+    for changed, name in (((3, 5), "pairs"), (good[other], "counted"), ((good[key][0], good[key][0]), "possible")):
+        results = good | {key: changed}
+        if name == "possible":
+            results |= {one: (row[0], row[0]) for one, row in good.items() if isinstance(row, tuple)}
+        assert next(c.name for c in experiment.claims if c.problem(results)) == name
 
 
 def test_edits_are_the_librarys_and_a_swap_may_be_one():

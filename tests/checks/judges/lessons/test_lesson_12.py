@@ -1,4 +1,4 @@
-"""The references of 12.4 to 12.6 against truth from outside: worked by hand, the library, or PyTorch."""
+"""The references of 12.4 to 12.8 against truth from outside: worked by hand, the library, or PyTorch."""
 
 import math
 
@@ -8,6 +8,9 @@ import torch.nn.functional as F
 from course_utils import decoding, masks, positions
 from course_utils.checks.engine import SEED
 from course_utils.checks.judges.find import find
+from course_utils.datasets.text_windows import seen_before
+from course_utils.metrics import text_scores
+from course_utils.models import DecoderConfig, DecoderLM
 
 
 def test_the_distribution_is_the_librarys_and_the_statements_example():
@@ -41,3 +44,29 @@ def test_pieces_give_what_the_whole_sequence_gives():
         torch.testing.assert_close(torch.cat(outputs, dim=2), expected)
         torch.testing.assert_close(keys, key)
         assert torch.equal(values, case["value"])
+
+
+class Counting(torch.nn.Module):
+    """Takes 1 bit for the first character of a window, 2 for the second and so on, whatever they are."""
+
+    def forward(self, tokens):
+        bits = torch.arange(1.0, tokens.shape[1] + 1)
+        right = -bits * math.log(2)  # log-probability of symbol 0; the rest goes to symbol 1
+        return torch.stack([right, (1 - right.exp()).log()], dim=-1).expand(*tokens.shape, 2)
+
+
+def test_windows_are_the_statements_example_and_the_librarys_where_nothing_is_left_over():
+    entry = find("12.7")
+    assert math.isclose(entry.reference(Counting(), torch.zeros(8, dtype=torch.long), 4, 2), 20 / 7, rel_tol=1e-5)
+    torch.manual_seed(0)
+    model = DecoderLM(DecoderConfig(9, num_layers=1, d_model=8, d_ff=8, num_heads=2)).requires_grad_(False)
+    ids = torch.randint(9, (1 + 12 + 5 * 4,))
+    expected = text_scores(model, ids, length=12, stride=4)["bits"]
+    assert math.isclose(entry.reference(model, ids, 12, 4), expected, rel_tol=1e-5)
+
+
+def test_seen_characters_are_the_librarys_and_the_statements_example():
+    entry = find("12.8")
+    assert entry.reference("abcdef", "xbcdxcdefx", 3).tolist() == [0, 1, 1, 1, 0, 1, 1, 1, 1, 0]
+    for case in entry.cases(SEED):
+        assert torch.equal(entry.reference(**case), seen_before(*case.values()))

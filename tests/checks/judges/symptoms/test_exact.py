@@ -78,3 +78,15 @@ PARTS = {"returns": ("low", "high")}
 def test_parts(answer, name, words):
     layer, found, said = told(halves, answer, {"x": torch.arange(8.0)}, {"x": torch.arange(9.0) ** 2}, **PARTS)
     assert (layer, found) == ("symptom", name) and words in said
+
+
+def of_it_all(x):
+    return x.sum()
+
+
+@pytest.mark.parametrize("value", [0.0, 3])
+def test_one_value_for_all(value):
+    cases = [*CASES, {"x": torch.randn(2, 2, generator=RNG)}]
+    layer, name, said = told(of_it_all, lambda x: value, *cases)
+    assert (layer, name) == ("symptom", "one value for all") and f"is {value:g} in every case" in said
+    assert told(of_it_all, lambda x: x.new_tensor(float(len(x))), *cases)[1] != "one value for all"

@@ -1,21 +1,24 @@
-"""All pairs by einsum."""
+"""All pairs by einsum, in every sentence and head."""
 
 import torch
 
 from ...exercise import Case, Exercise, Fault
-from ...kit.shapes import SQUEEZED, one_letter_for_two_axes, same
+from ...kit.shapes import one_letter_for_two_axes, same
+
+SIZES = ((2, 3, 5, 7, 4), (3, 2, 4, 2, 6), (3, 3, 3, 3, 3), (2, 4, 1, 1, 3), (1, 2, 4, 5, 3), (2, 3, 5, 7, 4))
 
 
-def all_products(x, y, *, pattern="id,jd->ij", turn=same, finish=same):
+def all_products(x, y, *, pattern="bhid,bhjd->bhij", turn=same):
     """Rows of ``x`` times rows of ``y``."""
-    return finish(torch.einsum(pattern, x, turn(y)))
+    return torch.einsum(pattern, x, turn(y))
 
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    cases = [Case(x=torch.tensor([[1.0, 2.0], [0.0, 1.0]]), y=torch.tensor([[3.0, 4.0], [5.0, 7.0], [1.0, -2.0]]))]
-    for n, m, d in ((5, 7, 3), (4, 2, 6), (4, 4, 4), (1, 1, 3), (5, 7, 3)):
-        cases.append(Case(x=torch.randn(n, d, generator=rng), y=torch.randn(m, d, generator=rng)))
+    y = torch.tensor([[[[3.0, 4], [5, 7]]], [[[1, 1], [2, 6]]]])
+    cases = [Case(x=torch.tensor([[[[1.0, 2.0]]], [[[3.0, 0.0]]]]), y=y)]
+    for b, h, n, m, d in SIZES:
+        cases.append(Case(x=torch.randn(b, h, n, d, generator=rng), y=torch.randn(b, h, m, d, generator=rng)))
     return cases
 
 
@@ -23,15 +26,14 @@ EXERCISE = Exercise(
     answer="all_products", cases=_cases, reference=all_products, returns=("products",),
     symptoms=(one_letter_for_two_axes,), faults=(
         Fault("transposed", "the transposed result: your rows belong to y, your columns to x.",
-              "the order of the letters behind the arrow is the order of the axes.", pattern="id,jd->ji"),
+              "the order of the letters behind the arrow is the order of the axes.", pattern="bhid,bhjd->bhji"),
         Fault("nothing summed", "the products for every d, not added up: d still stands behind the arrow.",
-              "a letter that is missing behind the arrow is summed over; leave d out there.", pattern="id,jd->ijd"),
+              "a letter that is missing behind the arrow is summed over; leave d out there.", pattern="bhid,bhjd->bhijd"),
         Fault("two letters for d", "two letters for the one axis d: each row is summed alone, the sums are multiplied.",
-              "give the last axis of x and of y the same letter; that ties them together.", pattern="id,je->ij"),
-        Fault("plain matrix product", "the pattern of x @ y, which meets the columns of x with the rows of y.",
-              "both have their vectors in rows: the shared letter comes last in both.", pattern="ij,jk->ik"),
-        Fault("y reshaped", "y was brought to (d, m) by reshape or view, which scrambles its numbers.",
-              "leave y as it is; the letters say which axis meets which.", turn=lambda y: y.reshape(y.shape[1], -1).T),
-        SQUEEZED,
-    ), advice="name the axes: x is i d, y is j d, and the result keeps i and j.",
+              "give the last axis of x and of y the same letter; that ties them together.", pattern="bhid,bhje->bhij"),
+        Fault("all pairs of heads", "the products of every head of x with every head of y: the heads have two letters.",
+              "give the axis of heads the same letter in x and y.", pattern="bhid,bgjd->bhgij"),
+        Fault("y reshaped", "y was brought to (B, H, d, m) by reshape or view, which scrambles its numbers.",
+              "leave y as it is.", turn=lambda y: y.reshape(*y.shape[:2], y.shape[3], y.shape[2]).mT),
+    ), advice="name the axes: x is b h i d, y is b h j d, and the result keeps all but d.",
 )  # fmt: skip

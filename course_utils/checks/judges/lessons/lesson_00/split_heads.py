@@ -27,8 +27,6 @@ EXERCISE = Exercise(
     answer="split_heads", cases=_cases, reference=split_heads, returns=("heads",), faults=(
         Fault("straight to the shape", "a reshape straight to (B, H, L, d_head): a head gets whole tokens, not parts.",
               "first (B, L, H, d_head), then transpose.", cut=lambda x, b, l, h, d: x.reshape(b, h, l, d), move=same),
-        Fault("transposed first", "a transpose, then a reshape, which scrambles what the transpose moved.",
-              "split, then transpose.", cut=lambda x, b, l, h, d: x.transpose(1, 2).reshape(b, h, l, d), move=same),
         Fault("batch and positions merged", "batch and positions merged: three axes, where four are asked for.",
               "name all four sizes: B, L, H, d_head.", cut=lambda x, b, l, h, d: x.reshape(-1, h, d), move=same),
         Fault("interleaved",
@@ -36,10 +34,6 @@ EXERCISE = Exercise(
               "head 0 gets the first d_head entries.", cut=lambda x, b, l, h, d: x.reshape(b, l, d, h).transpose(2, 3)),
         Fault("sizes exchanged", "number and size of the heads exchanged: shape (B, d_head, L, H).", "num_heads is the "
               "number of parts, d_head the size of one.", cut=lambda x, b, l, h, d: x.reshape(b, l, d, h)),
-        Fault("not transposed", "the split without the transpose: shape (B, L, H, d_head), positions before heads.",
-              "swap axes 1 and 2.", move=same),
-        Fault("batch and heads exchanged", "heads before the batch; torch.stack without dim=1 does that too.",
-              "the batch stays first: only axes 1 and 2 trade places.", move=lambda parts: parts.permute(2, 0, 1, 3)),
         Fault("list of heads", "the right parts as a list; asked for is one tensor.",
               "torch.stack with dim=1 joins them.", finish=lambda heads: list(heads.unbind(1))),
     ), advice="try x = torch.arange(8).view(1, 2, 4) with 2 heads: head 0 must hold [[0, 1], [4, 5]].",

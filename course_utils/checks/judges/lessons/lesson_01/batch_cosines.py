@@ -25,10 +25,8 @@ EXERCISE = Exercise(
               "leave the normalization as it was given, dim=-1.", of_queries=_over_positions, of_keys=_over_positions),
         Fault("keys normalized over positions", "the keys' lengths are taken over the positions (dim=-1 after the transpose).",
               "normalize first, then transpose.", of_keys=_over_positions),
-        Fault("normalization lost", "the vectors are no longer divided by their lengths.", "change the transpose only.",
-              of_queries=same, of_keys=same),
-        Fault("queries as they are", "the queries are not divided by their lengths.", "change the transpose only.",
-              of_queries=same),
+        Fault("normalization lost", "vectors keep their lengths.", "change the transpose only.", of_queries=same, of_keys=same),
+        Fault("queries as they are", "the queries keep their lengths.", "change the transpose only.", of_queries=same),
         *PAIR_FAULTS[:-1],
     ), advice="run it on queries of shape (2, 5, 3) and keys of shape (2, 7, 3), and print the shape after every step.",
 )  # fmt: skip

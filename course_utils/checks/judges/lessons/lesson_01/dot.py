@@ -15,7 +15,7 @@ def dot(a, b, *, before=same, multiply=torch.mul, add=torch.sum, finish=same):
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = [Case(a=torch.tensor([2.0, 3.0]), b=torch.tensor(b)) for b in ([1.0, 4.0], [-1.0, -2.0])]
-    return [*cases, *(Case(a=torch.randn(d, generator=rng), b=torch.randn(d, generator=rng)) for d in (7, 301, 7))]
+    return [*cases, *(Case(**dict(zip("ab", torch.randn(2, d, generator=rng), strict=True))) for d in (7, 301, 7))]
 
 
 EXERCISE = Exercise(
@@ -26,20 +26,14 @@ EXERCISE = Exercise(
               "multiply coordinate by coordinate first, then add.", multiply=torch.add),
         Fault("product of sums", "the sum of a times the sum of b: it adds before it multiplies.",
               "multiply coordinate by coordinate first, then add.", before=torch.sum),
-        Fault("mean", "the mean of the products: it is too small by the factor d, the number of coordinates.",
-              "use .sum(), not .mean().", add=torch.mean),
-        Fault("absolute values", "the sum of the absolute products: the sign, same or opposite direction, is lost.",
-              "do not take absolute values; [2, 3] times [-1, -2] is -8.", add=lambda products: products.abs().sum()),
-        Fault("cosine", "the cosine similarity: the dot product divided by both lengths.",
-              "leave the lengths in; the cosine is the next exercise.", before=unit),
+        Fault("mean", "the mean of the products: too small by the factor d.", "use .sum(), not .mean().", add=torch.mean),
+        Fault("absolute values", "the sum of the absolute products: the sign is lost.", "[2, 3] times [-1, -2] is -8.",
+              add=lambda products: products.abs().sum()),
+        Fault("cosine", "the dot product divided by both lengths: that is the cosine.", "leave the lengths in.", before=unit),
         Fault("outer product", "the outer product: every coordinate of a times every coordinate of b, a whole matrix.",
               "pair coordinate i of a with coordinate i of b only.", multiply=torch.outer, add=same),
-        Fault("first two", "the first two coordinates only; there may be more.", "let every coordinate count.",
-              before=lambda v: v[:2]),
+        Fault("first two", "the first two coordinates only.", "let every coordinate count.", before=lambda v: v[:2]),
+        Fault("whole products", "each product is cut to a whole number.", "leave int out.", add=lambda p: p.trunc().sum()),
         Fault("whole number", "the dot product cut to a whole number.", "leave out int and //.", finish=torch.trunc),
-        Fault("whole products", "each product is cut to a whole number.", "leave out int and //.",
-              add=lambda products: products.trunc().sum()),
-        Fault("an axis too many", "the result with an axis of size 1, where one number is asked for.",
-              "leave out keepdim=True and brackets around the sum.", finish=lambda number: number.reshape(1)),
     ), advice="compute [2, 3] times [1, 4] by hand: 2*1 + 3*4 = 14, and print each step of your code beside it.",
 )  # fmt: skip

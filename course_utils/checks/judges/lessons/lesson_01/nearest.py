@@ -28,8 +28,9 @@ def _cases(seed):
         if count == 4:  # all keys but one point away from the query
             keys *= (keys @ query).sign()[:, None] * torch.tensor([[-1.0], [1.0], [-1.0], [-1.0]])
         away = (unit(keys) @ query).topk(k).values.min() < 0
-        labels = ("some of the k nearest keys point away from the query",) if away else ()
-        cases.append(Case(*labels, query=query, keys=keys, k=k))
+        cases.append(
+            Case(*["some of the k nearest keys point away from the query"] * away, query=query, keys=keys, k=k)
+        )
     return cases
 
 
@@ -45,20 +46,13 @@ EXERCISE = Exercise(
               "each key is a row: F.normalize(keys, dim=-1).", scale=lambda keys: F.normalize(keys, dim=0)),
         Fault("by distance", "a ranking by distance: it compares where the arrows end, not where they point.",
               "rank by cosine.", scale=same, compare=lambda keys, query: -(keys - query).norm(dim=-1)),
-        Fault("by absolute cosine", "a ranking by the size of the cosine: opposite keys count as near.",
-              "keep the sign: -1 is as far as it gets.", compare=lambda keys, query: (keys @ query).abs()),
-        Fault("farthest first", "the k least similar: argsort puts the smallest first.", "sort in descending order.",
-              rank=torch.argsort),
-        Fault("best last", "the k nearest keys, but the best stands last.",
-              "sort in descending order and take the first k.", take=lambda rows, k: rows[:k].flip(0)),
-        Fault("by row number", "the k nearest keys, but sorted by row number.", "keep the best first.",
-              take=lambda rows, k: rows[:k].sort().values),
-        Fault("one short", "the best key was left out, as if the query were itself among the keys.",
-              "start at the first place of the ranking.", take=lambda rows, k: rows[1 : k + 1]),
-        Fault("similarities returned", "the similarities; asked for are the rows at which they stand.",
-              "topk gives both: take .indices.", give=lambda rows, cosines: cosines),
-        Fault("both parts of topk", "similarities and rows together: topk and sort hand back both.",
-              "return the second part alone: .indices.", give=lambda rows, cosines: (cosines, rows)),
+        Fault("by absolute cosine", "opposite keys count as near: the sign of the cosine is lost.", "keep the sign.",
+              compare=lambda keys, query: (keys @ query).abs()),
+        Fault("farthest first", "the k least similar.", "argsort puts the smallest first: sort descending.", rank=torch.argsort),
+        Fault("by row number", "the k nearest, but sorted by row number.", "best first.", take=lambda r, k: r[:k].sort().values),
+        Fault("one short", "the best key was left out.", "start at the first of the ranking.", take=lambda r, k: r[1 : k + 1]),
+        Fault("similarities returned", "the similarities, not their rows.", "take .indices.", give=lambda rows, cosines: cosines),
+        Fault("both parts of topk", "similarities and rows together.", "return .indices alone.", give=lambda r, c: (c, r)),
         SQUEEZED,
     ), advice="print the cosine of the query with every key, then sort them by hand.",
 )  # fmt: skip

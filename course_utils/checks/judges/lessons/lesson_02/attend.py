@@ -21,29 +21,22 @@ def _cases(seed):
 
 
 _USED = "over the queries|over everything|not normalized|causal|hard argmax|keys pooled|weights transposed".split("|")
-AFTER_THE_SCORES = tuple(fault for fault in (*WEIGHING_FAULTS, *POOLING_FAULTS) if fault.name in _USED)
+_BATCH = Fault("over the batch", "a softmax over the batch (dim=0).", "write dim=-1.", weigh=lambda s: s.softmax(0))
+AFTER_THE_SCORES = (_BATCH, *(fault for fault in (*WEIGHING_FAULTS, *POOLING_FAULTS) if fault.name in _USED))
 
 EXERCISE = Exercise(
     answer="attend", cases=_cases, returns=("output", "weights"),
     reference=functools.partial(attend, factor=lambda q, k, v: 1.0), faults=(
         Fault("still over the queries", "the bug is still there, dim=-2: your columns sum to 1, your rows should.",
               "each query shares out its weight among the keys: dim=-1.", weigh=lambda s: s.softmax(-2)),
-        Fault("over the batch", "now the softmax runs over the batch (dim=0).", "normalize over the keys, dim=-1.",
-              weigh=lambda scores: scores.softmax(0)),
         Fault("rows divided afterwards", "still a softmax over the queries, its rows divided by their sums.",
               "mend the softmax itself: dim=-1.", weigh=lambda s: shared(s.softmax(-2))),
         Fault("two softmaxes", "a second softmax behind the first: the rows sum to 1, but are nearly flat.",
               "replace the first softmax; do not add another.", weigh=lambda s: s.softmax(-2).softmax(-1)),
         Fault("transposed", "scores or weights were transposed: the rows sum to 1, but are rows of keys.",
               "keep (B, L_q, L_k), and normalize over its last axis.", weigh=lambda s: s.softmax(-2).mT),
-        Fault("output divided", "the output was divided by row sums; the softmax still runs over the queries.",
-              "mend the softmax itself: dim=-1.", weigh=lambda s: s.softmax(-2),
-              pool=lambda w, k, v: w @ v / w.sum(-1, keepdim=True)),
         Fault("scaled", "now the scores are divided by the root of d. That comes in lesson 04.",
               "change the dimension of the softmax only.", factor=lambda q, k, v: q.shape[-1] ** -0.5),
-        Fault("output scaled", "the output comes of scores that are divided by the root of d; the weights do not.",
-              "multiply the weights that you return with the values.",
-              pool=lambda w, k, v: shared(w ** k.shape[-1] ** -0.5) @ v),
         *MEETING_FAULTS, *AFTER_THE_SCORES,
     ), advice="print weights.sum(dim=-1): it must be 1 for every query.",
 )  # fmt: skip

@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
-from ...symptoms.view import Told, as_numbers
+from ...kit.padded import padding_keeps_weight
+from ...kit.parts import faults_of
 
 
 def _case(rng, mask, d_state, d_enc, d_att, *labels, dtype=torch.float32, values_only=False):
@@ -54,78 +55,53 @@ def _attention_step(
     return torch.einsum("bl,bld->bd", weights, values(encoded, keys, mask)), weights
 
 
-def _padding_keeps_weight(view):
-    """The real letters share as they should, but padding has a share as well."""
-    most = 0.0
-    for index in view.wrong:
-        want, have = view.expected[index], view.cases[index]
-        if have["outcome"] != "returned" or have["value"]["kind"] != "tuple" or len(have["value"]["value"]) != 2:
-            return None
-        right, given = (as_numbers(case["value"]["value"][1]) for case in (want, have))
-        if given is None or given.shape != right.shape:
-            return None
-        real = given * view.inputs[index]["mask"]
-        some = real.sum(-1) > 1e-12  # where the padding takes all there is nothing to compare
-        if not torch.allclose(real[some] / real[some].sum(-1, keepdim=True), right[some], atol=1e-3):
-            return None
-        most = max(most, float((given - real).sum(-1).max()))
-    if most < 1e-6:
-        return None
-    said = f"padding keeps weight, up to {100 * most:.3g} % of a word's; the real letters share the rest rightly."
-    advice = "hide the padding's scores before the softmax with float('-inf'): other numbers may be too high."
-    return Told("symptom", "padding keeps weight", said, advice)
-
-
 _HIDE = "set the scores of the padding to float('-inf') before the softmax."
-_TANH = "take the tanh of the sum before you multiply by w_v."
 _ADD = "add the projected state to every projected encoder state, then take one tanh of the sum."
 
 FAULTS = (
-    Fault("mask after the softmax", "the mask is applied after the softmax, without dividing again: rows with padding "
-          "sum to less than 1.", _HIDE, hide=lambda scores, mask: scores, after=lambda weights, mask: weights * mask),
+    Fault("mask after the softmax", "the mask is applied after the softmax, without dividing again: rows with padding sum to "
+        "less than 1.", _HIDE, hide=lambda scores, mask: scores, after=lambda weights, mask: weights * mask),
     Fault("no mask", "the mask plays no part: padding gets weight.", _HIDE, hide=lambda scores, mask: scores),
-    Fault("polarity inverted", "the mask is read the other way round: the real letters are hidden and the padding is "
-          "seen.", "mask is True at real letters; masked_fill fills where its argument is True, so give it ~mask.",
-          hide=lambda scores, mask: scores.masked_fill(mask, -1e9)),
-    Fault("scores of padding set to 0", "the scores of the padding are 0 or nearly so: exp(0) is 1, so padding still "
-          "gets weight.", "fill with minus infinity, whose exponential is 0; a large number needs its minus sign: "
-          "-1e9.", hide=lambda scores, mask: scores * mask),
-    Fault("first letters taken as real", "only the number of real letters is used, and as many are taken from the "
-          "front.", "padding may stand anywhere: use the mask itself, not its sum.",
-          hide=lambda s, mask: s.masked_fill(torch.arange(mask.shape[1]) >= mask.sum(1, keepdim=True), -torch.inf)),
-    Fault("encoder states zeroed", "the padding's encoder states are set to 0, while it keeps its share of the "
-          "weights.", _HIDE, hide=lambda scores, mask: scores,
-          values=lambda encoded, keys, mask: encoded * mask[..., None]),
-    Fault("no tanh", "the tanh is left out: then the state shifts all scores alike, and the weights do not depend on "
-          "it.", _TANH, squash=lambda x: x),
-    Fault("sigmoid for tanh", "a sigmoid stands in the place of the tanh.", "use torch.tanh.", squash=torch.sigmoid),
-    Fault("relu for tanh", "a ReLU stands in the place of the tanh.", "use torch.tanh.", squash=torch.relu),
+    Fault("polarity inverted", "the mask is read the other way round: the real letters are hidden and the padding is seen.",
+        "mask is True at real letters; masked_fill fills where its argument is True, so give it ~mask.",
+        hide=lambda scores, mask: scores.masked_fill(mask, -1e9)),
+    Fault("scores of padding set to 0", "the scores of the padding are 0 or nearly so: exp(0) is 1, so padding still gets "
+        "weight.", "fill with minus infinity, whose exponential is 0; a large number needs its minus sign: -1e9.",
+        hide=lambda scores, mask: scores * mask),
+    Fault("first letters taken as real", "only the number of real letters is used, and as many are taken from the front.",
+        "padding may stand anywhere: use the mask itself, not its sum.",
+        hide=lambda s, mask: s.masked_fill(torch.arange(mask.shape[1]) >= mask.sum(1, keepdim=True), -torch.inf)),
+    Fault("encoder states zeroed", "the padding's encoder states are set to 0, while it keeps its share of the weights.", _HIDE,
+        hide=lambda scores, mask: scores, values=lambda encoded, keys, mask: encoded * mask[..., None]),
+    *faults_of("squash", "use torch.tanh.",
+        ("no tanh", "the tanh is left out: then the state shifts all scores alike, and the weights do not depend on it.",
+         lambda x: x, "take the tanh of the sum before you multiply by w_v."),
+        ("sigmoid for tanh", "a sigmoid stands in the place of the tanh.", torch.sigmoid),
+        ("relu for tanh", "a ReLU stands in the place of the tanh.", torch.relu)),
     Fault("product for sum", "the two projections are multiplied where they should be added.", _ADD,
-          join=lambda query, keys: query[:, None] * keys),
+        join=lambda query, keys: query[:, None] * keys),
     Fault("new axis missing", "the projected state is added as it is, (B, d_att) to (B, L_s, d_att): its rows meet the "
-          "letters.", "give it an axis of size 1 where the letters are: [:, None].",
-          join=lambda query, keys: query + keys),
-    Fault("state left out", "the weights do not depend on the decoder's state: it is left out, or added after the "
-          "tanh.", _ADD, join=lambda query, keys: keys),
-    Fault("scores divided by the root", "the scores are divided by the root of the hidden size: that belongs to lesson "
-          "04.", "take the scores as they are.", score=lambda hidden, w_v: hidden @ w_v / len(w_v) ** 0.5),
-    Fault("tanh of the scores", "a second tanh is taken, of the scores themselves.",
-          "one tanh, before the product with w_v.", score=lambda hidden, w_v: torch.tanh(hidden @ w_v)),
-    Fault("softmax over the batch", "a softmax over the batch: the words compete with one another for each letter.",
-          "normalize over the letters, dim=-1.", share=lambda scores: scores.softmax(0)),
-    Fault("hard maximum", "all the weight lies on the best letter.", "a softmax gives every real letter a share.",
-          share=lambda scores: F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)),
-    Fault("not normalized", "the exponentials of the scores, not divided by their sum.",
-          "use torch.softmax over the letters.", share=torch.exp),
-    Fault("sigmoid for softmax", "a sigmoid of each score: the rows do not sum to 1.",
-          "use torch.softmax over the letters.", share=torch.sigmoid),
+        "letters.", "give it an axis of size 1 where the letters are: [:, None].", join=lambda query, keys: query + keys),
+    Fault("state left out", "the weights do not depend on the decoder's state: it is left out, or added after the tanh.", _ADD,
+        join=lambda query, keys: keys),
+    *faults_of("score", "take one tanh, then the product with w_v, and leave the scores as they are.",
+        ("scores divided by the root", "the scores are divided by the root of the hidden size: that belongs to lesson 04.",
+         lambda hidden, w_v: hidden @ w_v / len(w_v) ** 0.5),
+        ("tanh of the scores", "a second tanh is taken, of the scores.", lambda hidden, w_v: torch.tanh(hidden @ w_v))),
+    *faults_of("share", "use torch.softmax over the letters, dim=-1.",
+        ("softmax over the batch", "a softmax over the batch: the words compete with one another for each letter.",
+         lambda scores: scores.softmax(0)),
+        ("hard maximum", "all the weight lies on the best letter.",
+         lambda scores: F.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)),
+        ("not normalized", "the exponentials of the scores, not divided by their sum.", torch.exp),
+        ("sigmoid for softmax", "a sigmoid of each score: the rows do not sum to 1.", torch.sigmoid)),
     Fault("projected states averaged", "the projected encoder states are averaged (the keys): the values are the states "
-          "themselves.", "the context is the weighted sum of encoded, of shape (B, d_enc).",
-          values=lambda encoded, keys, mask: keys),
+        "themselves.", "the context is the weighted sum of encoded, of shape (B, d_enc).",
+        values=lambda encoded, keys, mask: keys),
 )  # fmt: skip
 
 EXERCISE = Exercise(
     answer="attention_step", cases=_cases, reference=_attention_step, returns=("context", "weights"), faults=FAULTS,
-    symptoms=(_padding_keeps_weight,),
+    symptoms=(padding_keeps_weight,),
     advice="work out one short word by hand: the scores of its real letters, their softmax, then the sum of states.",
 )  # fmt: skip

@@ -4,6 +4,7 @@ import torch
 
 from ...exercise import Exercise, Fault
 from ...kit.decoder import another_width, decoder_case, side_by_side
+from ...kit.parts import faults_of
 
 
 def _cases(seed):
@@ -43,43 +44,36 @@ def _zeros_first(symbol, context, last, t):
 _KEEP = "keep the context that the cell has read, and the weights that came with it."
 
 FAULTS = (
-    Fault("as it was", "the function as it was: attend is asked after the cell, so row t holds the context of step t + "
-          "1.", "ask attend first, with the state before the step, and give its context to the cell.",
-          read=_zeros_first, context_kept=_late, weights_kept=_late),
-    Fault("first context mended only", "the cell reads the right context, but features and weights still hold that of "
-          "the next step.", _KEEP, context_kept=_late, weights_kept=_late),
-    Fault("weights still late", "the features are right, the weights are those of the next step.", _KEEP,
-          weights_kept=_late),
+    Fault("as it was", "the function as it was: attend is asked after the cell, so row t holds the context of step t + 1.",
+        "ask attend first, with the state before the step, and give its context to the cell.", read=_zeros_first,
+        context_kept=_late, weights_kept=_late),
+    Fault("weights still late", "the features are right, the weights are those of the next step.", _KEEP, weights_kept=_late),
     Fault("context still late", "the features hold the context of the next step.", _KEEP, context_kept=_late),
-    Fault("zeros at first", "at the first step the cell reads zeros in the place of the context.",
-          "ask attend before the cell, at the first step too.", read=_zeros_first),
-    Fault("cell reads an old context", "the cell reads the context of the step before.", "call attend before the cell, "
-          "inside the loop.", read=lambda symbol, context, last, t: side_by_side(symbol, last)),
-    Fault("cell without context", "the cell reads zeros in the place of the context.", "give it the context of this "
-          "step.", read=lambda symbol, context, last, t: side_by_side(symbol, torch.zeros_like(context))),
-    Fault("context in front of the embedding", "the cell is given the context first, then the embedding.",
-          "leave that order as it was: embedding, context.",
-          read=lambda symbol, context, last, t: side_by_side(context, symbol)),
-    Fault("always the first state", "attend is asked with the first state at every step, so all rows of weights are "
-          "alike.", "ask with the state before this step: move the call into the loop.",
-          asked=lambda now, first, older: first),
-    Fault("one state too old", "attend is asked with the state from one step further back.",
-          "ask with the state right before this step.", asked=lambda now, first, older: older),
-    Fault("features with the old state", "the features hold the state before the step.",
-          "they hold the state that the cell gives.", state_kept=lambda old, new: old),
-    Fault("state not carried on", "the cell starts from the first state at every step, though attend gets the new "
-          "ones.", "give the cell the state of the step before.", before=lambda now, first: first),
-    Fault("every step the first", "every step begins again from the first state: the new state is never handed on.",
-          "put what the cell gives into state, so that the next step begins there.",
-          asked=lambda now, first, older: first, before=lambda now, first: first),
-    Fault("context in front of the state", "the features hold the context first, then the state.",
-          "leave that order as it was: state, context.", join=lambda state, context: side_by_side(context, state)),
+    *faults_of("read", "ask attend before the cell, inside the loop, and give it [embedding; context].",
+        ("zeros at first", "at the first step the cell reads zeros in the place of the context.", _zeros_first),
+        ("cell reads an old context", "the cell reads the context of the step before.",
+         lambda symbol, context, last, t: side_by_side(symbol, last)),
+        ("cell without context", "the cell reads zeros in the place of the context.",
+         lambda symbol, context, last, t: side_by_side(symbol, torch.zeros_like(context))),
+        ("context in front of the embedding", "the cell is given the context first, then the embedding.",
+         lambda symbol, context, last, t: side_by_side(context, symbol))),
+    Fault("always the first state", "attend is asked with the first state at every step, so all rows of weights are alike.",
+        "ask with the state before this step: move the call into the loop.", asked=lambda now, first, older: first),
+    Fault("one state too old", "attend is asked with the state from one step further back.", "ask with the state right before "
+        "this step.", asked=lambda now, first, older: older),
+    Fault("features with the old state", "the features hold the state before the step.", "they hold the state that the cell "
+        "gives.", state_kept=lambda old, new: old),
+    Fault("state not carried on", "the cell starts from the first state at every step, though attend gets the new ones.",
+        "give the cell the state of the step before.", before=lambda now, first: first),
+    Fault("every step the first", "every step begins again from the first state: the new state is never handed on.", "put what "
+        "the cell gives into state.", asked=lambda now, first, older: first, before=lambda now, first: first),
+    Fault("context in front of the state", "the features hold the context first, then the state.", "leave that order as it "
+        "was: state, context.", join=lambda state, context: side_by_side(context, state)),
     Fault("steps in front", "the steps stand in the first axis, (L_t, B, ...).", "stack them along dim=1.", stack=torch.stack),
-    Fault("embeddings moved", "the embeddings are moved one step on, zeros first; they are those of the sounds before already.",
-          "step t reads embedded[:, t].",
-          symbol=lambda embedded, t: embedded[:, t - 1] if t else torch.zeros_like(embedded[:, 0])),
-    Fault("same symbol at every step", "every step reads the first symbol.", "step t reads embedded[:, t].",
-          symbol=lambda embedded, t: embedded[:, 0]),
+    *faults_of("symbol", "step t reads embedded[:, t].",
+        ("embeddings moved", "the embeddings are moved one step on, zeros first; they are those of the sounds before already.",
+         lambda embedded, t: embedded[:, t - 1] if t else torch.zeros_like(embedded[:, 0])),
+        ("same symbol at every step", "every step reads the first symbol.", lambda embedded, t: embedded[:, 0])),
 )  # fmt: skip
 
 EXERCISE = Exercise(

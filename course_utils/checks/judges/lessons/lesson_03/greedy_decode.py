@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.parts import faults_of
 from ...symptoms.view import Told
 
 # (steps at which the rows say the end symbol, V, (start, end, pad), max_len, what rows say otherwise, labels)
@@ -80,39 +81,37 @@ _REMEMBER = "keep a boolean for each row, ended = ended | (tokens == end_id), an
 _HIGHEST = "take the symbol with the highest score, whichever it is."
 
 FAULTS = (
-    Fault("end ignored", "the end symbol plays no part: symbols follow behind it, up to max_len.", _REMEMBER,
-          fill=_as_it_is, stop=lambda ends, now: False),
-    Fault("not padded", "decoding stops when all rows have ended, but rows that ended earlier go on until then.",
-          _REMEMBER, fill=_as_it_is),
+    Fault("end ignored", "the end symbol plays no part: symbols follow behind it, up to max_len.", _REMEMBER, fill=_as_it_is,
+        stop=lambda ends, now: False),
+    Fault("not padded", "decoding stops when all rows have ended, but rows that ended earlier go on until then.", _REMEMBER,
+        fill=_as_it_is),
     Fault("ends counted", "the ends are counted over all rows; nothing remembers which row has ended.", _REMEMBER,
-          fill=_as_it_is, stop=lambda ends, now: ends.sum() >= len(ends)),
-    Fault("ends not remembered", "the record of which rows have ended is made anew at every step: a row gets one "
-          "padding, then goes on.", "keep what is known: ended = ended | (tokens == end_id).",
-          record=lambda ends, says_end: says_end),
-    Fault("padding ends a row too", "padding that the model itself says is taken for the end of the row.",
-          "only end_id ends a row: keep a record, ended = ended | (tokens == end_id).",
-          says_end=lambda best, end, pad: (best == end) | (best == pad)),
-    Fault("special symbols ruled out", "pad_id and start_id can never be said: their scores are not looked at.",
-          _HIGHEST, rule_out=lambda scores, start, pad: scores.index_fill(1, torch.tensor([start, pad]), -torch.inf)),
-    Fault("never stops early", "rows that have ended get padding, but the loop always runs to max_len.",
-          "stop when all rows have ended.", stop=lambda ends, now: False),
-    Fault("all in one step", "the loop stops early only if all rows say the end symbol in the same step.",
-          "keep a record, ended = ended | (tokens == end_id), and stop at ended.all().", stop=lambda ends, now: now.all()),
-    Fault("stops at the first end", "decoding stops as soon as one row has ended; the others are cut off.",
-          "stop when all rows have ended: ended.all().", stop=lambda ends, now: (ends > 0).any()),
-    Fault("end symbol taken away", "the end symbol is replaced by padding too.", "keep the end symbol; the padding "
-          "begins behind it.", store=lambda tokens, ended, pad: tokens.masked_fill(ended, pad)),
+        fill=_as_it_is, stop=lambda ends, now: ends.sum() >= len(ends)),
+    Fault("ends not remembered", "the record of which rows have ended is made anew at every step: a row gets one padding, then "
+        "goes on.", "keep what is known: ended = ended | (tokens == end_id).", record=lambda ends, says_end: says_end),
+    Fault("padding ends a row too", "padding that the model itself says is taken for the end of the row.", "only end_id ends a "
+        "row: keep a record, ended = ended | (tokens == end_id).",
+        says_end=lambda best, end, pad: (best == end) | (best == pad)),
+    Fault("special symbols ruled out", "pad_id and start_id can never be said: their scores are not looked at.", _HIGHEST,
+        rule_out=lambda scores, start, pad: scores.index_fill(1, torch.tensor([start, pad]), -torch.inf)),
+    *faults_of("stop", "stop when all rows have ended: ended.all().",
+        ("never stops early", "rows that have ended get padding, but the loop always runs to max_len.", lambda ends, now: False),
+        ("all in one step", "the loop stops early only if all rows end in the same step.", lambda ends, now: now.all()),
+        ("stops at the first end", "decoding stops as soon as one row ends.", lambda ends, now: (ends > 0).any())),
+    Fault("end symbol taken away", "the end symbol is replaced by padding too.", "keep the end symbol; the padding begins "
+        "behind it.", store=lambda tokens, ended, pad: tokens.masked_fill(ended, pad)),
     Fault("start symbol kept", "the start symbol stands in front of the result.", "return what the model said only.",
-          finish=lambda tokens, start: F.pad(tokens, (1, 0), value=start)),
-    Fault("choice not fed back", "every step is given the start symbol: the model does not know what it has said.",
-          "give the chosen symbols to the next step.", feed=lambda first, new: first),
-    Fault("state not kept", "every step begins from the first state.", "pass the state that step hands back to the next "
-          "call.", advance=lambda old, new: old),
+        finish=lambda tokens, start: F.pad(tokens, (1, 0), value=start)),
+    Fault("choice not fed back", "every step is given the start symbol: the model does not know what it has said.", "give the "
+        "chosen symbols to the next step.", feed=lambda first, new: first),
+    Fault("state not kept", "every step begins from the first state.", "pass the state that step hands back to the next call.",
+        advance=lambda old, new: old),
     Fault("one step too few", "a result holds at most max_len - 1 symbols.", "make up to max_len steps.",
-          steps=lambda max_len: max_len - 1),
-    Fault("lowest score", "the symbol with the lowest score wins.", "use argmax.", pick=lambda scores: scores.argmin(-1)),
-    Fault("one row's choice for all", "the first row's choice is given to every row.", "take the argmax along the last "
-          "axis: one choice for each row.", pick=lambda scores: scores[0].argmax(-1).expand(len(scores))),
+        steps=lambda max_len: max_len - 1),
+    *faults_of("pick", "use argmax along the last axis: one choice for each row.",
+        ("lowest score", "the symbol with the lowest score wins.", lambda scores: scores.argmin(-1)),
+        ("one row's choice for all", "the first row's choice is given to every row.",
+         lambda scores: scores[0].argmax(-1).expand(len(scores)))),
 )  # fmt: skip
 
 EXERCISE = Exercise(

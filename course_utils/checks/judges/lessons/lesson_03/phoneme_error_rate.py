@@ -5,6 +5,7 @@ import torch
 from course_utils.metrics import edit_distance
 
 from ...exercise import Case, Exercise, Fault
+from ...kit.edits import DISTANCE_FAULTS
 from ...kit.parts import faults_of
 
 SOUNDS = ("AA", "B", "CH", "D", "EH", "F", "G", "IY", "K", "L", "M", "N", "OW", "P")
@@ -65,10 +66,6 @@ def _rate(
     return finish(edits, lengths)
 
 
-def _by_position(a, b):
-    return sum(x != y for x, y in zip(a, b, strict=False)) + abs(len(a) - len(b))
-
-
 def _mean_of_rates(edits, lengths):
     return sum(e / n if n else float(e) for e, n in zip(edits, lengths, strict=True)) / len(edits)
 
@@ -83,13 +80,13 @@ _LENGTH = "use the length of the pronunciation whose edits you count."
 _EDITS = "use edit_distance."
 
 FAULTS = (
-    Fault("divided by the hypothesis", "the edits are divided by the length of the hypotheses: saying more lowers the "
-          "rate.", _DIVIDE, length=lambda said, chosen, accepted: len(said)),
-    Fault("divided by the hypothesis, word by word", "each word's edits are divided by the length of its hypothesis: "
-          "one that says nothing divides by zero.", _DIVIDE, length=lambda said, chosen, accepted: len(said),
-          finish=lambda edits, lengths: sum(e / n for e, n in zip(edits, lengths, strict=True)) / len(edits)),
-    Fault("divided by the longer of the two", "the edits are divided by the longer of hypothesis and pronunciation.",
-          _LENGTH, length=lambda said, chosen, accepted: max(len(said), *map(len, chosen))),
+    Fault("divided by the hypothesis", "the edits are divided by the length of the hypotheses: saying more lowers the rate.",
+        _DIVIDE, length=lambda said, chosen, accepted: len(said)),
+    Fault("divided by the hypothesis, word by word", "each word's edits are divided by its hypothesis, which may be empty.",
+        _DIVIDE, length=lambda said, chosen, accepted: len(said),
+        finish=lambda edits, lengths: sum(e / n for e, n in zip(edits, lengths, strict=True)) / len(edits)),
+    Fault("divided by the longer of the two", "the edits are divided by the longer of hypothesis and pronunciation.", _LENGTH,
+        length=lambda said, chosen, accepted: max(len(said), *map(len, chosen))),
     *(Fault(f"length of {which}", f"the edits are those to the nearest, but the length is that of {which} of the accepted "
             "pronunciations.", _LENGTH, length=lambda said, chosen, accepted, of=of: of(list(map(len, accepted))))
       for which, of in (("the first", lambda sizes: sizes[0]), ("the shortest", min), ("the longest", max), ("all", sum))),
@@ -117,14 +114,11 @@ FAULTS = (
          "choose by edit_distance alone, then count its length."),
         ("all pronunciations together", "the edits to all accepted pronunciations are added up, and all their lengths.",
          lambda said, accepted: accepted, "one of them is enough: take the nearest.")),
-    Fault("empty ones left out", "words with an empty hypothesis are left out: neither their edits nor their length "
-          "count.", "a word that is not said needs as many edits as it has phonemes.", counts=bool),
-    Fault("position by position", "symbols are compared position by position: one missing makes all that follow wrong.",
-          _EDITS, distance=_by_position),
-    Fault("order ignored", "the sets of symbols are compared; their order and number are lost.", _EDITS,
-          distance=lambda a, b: len(set(a) ^ set(b))),
+    Fault("empty ones left out", "words with an empty hypothesis are left out: neither their edits nor their length count.",
+        "a word that is not said needs as many edits as it has phonemes.", counts=bool),
+    *DISTANCE_FAULTS,
     Fault("letters for phonemes", "the phonemes are joined to one string: edits of letters are counted.", _EDITS,
-          distance=lambda a, b: edit_distance("".join(a), "".join(b))),
+        distance=lambda a, b: edit_distance("".join(a), "".join(b))),
 )  # fmt: skip
 
 EXERCISE = Exercise(

@@ -24,8 +24,8 @@ def _cases(seed):
 EXERCISE = Exercise(
     answer="causal_mask", cases=_cases, reference=causal_mask, returns=("mask",), faults=(
         TOP_LEFT, WRONG_SIDE, *FORM_FAULTS,
-        Fault("shift of 1", "the diagonal is shifted by 1 whatever the lengths are; in the example that happens to "
-            "fit.", "the shift is the number of earlier keys, L_k - L_q.", start=lambda L_q, L_k: 1),
+        Fault("shift of 1", "the diagonal is shifted by 1 whatever the lengths are; that fits only "
+            "where L_k is L_q + 1.", "the shift is the number of earlier keys, L_k - L_q.", start=lambda L_q, L_k: 1),
         Fault("open if lengths differ", "with L_q < L_k your mask hides nothing. That is right for one new query only.",
             "the new queries may not see one another's future either.",
             start=lambda L_q, L_k: 0 if L_q == L_k else L_k),

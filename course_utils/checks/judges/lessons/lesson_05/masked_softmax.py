@@ -1,10 +1,23 @@
 """Rows in which everything is masked."""
 
 import torch
+import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.masked import LOW, unmasked
-from .masked_attention import one_key_mask, random_mask
+
+
+def random_mask(shape, rng):
+    """Random booleans in which every row allows something and hides something."""
+    keep = torch.rand(shape, generator=rng) > 0.4
+    one = torch.randint(shape[-1], shape[:-1], generator=rng)
+    keep |= F.one_hot(one, shape[-1]).bool()
+    return keep & ~F.one_hot((one + 1) % shape[-1], shape[-1]).bool()
+
+
+def one_key_mask(shape, rng):
+    """One True in every row: its weight is exactly 1, however low the scores and however the softmax is written."""
+    return F.one_hot(torch.randint(shape[-1], shape[:-1], generator=rng), shape[-1]).bool()
 
 
 def _open(mask):

@@ -6,6 +6,7 @@ import torch
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.heads import FACTOR_FAULTS, MERGE_FAULTS, SPLIT_FAULTS, WEIGHING_FAULTS, merge, split, untransposed
+from ...kit.parts import faults_of
 from ...symptoms.view import Told, View
 
 
@@ -23,15 +24,10 @@ def heads_by_einsum(
 
 
 def _cases(seed):
-    rng = torch.Generator().manual_seed(seed)
-    cases = []
-    for B, L_q, L_k, d_in, H, d_head, d_v, dtype in (
-        (1, 2, 4, 3, 5, 6, 7, torch.float32),
-        (2, 5, 7, 10, 4, 3, 6, torch.float32),
-        (3, 6, 4, 5, 2, 8, 7, torch.float64),
-        (2, 4, 6, 9, 3, 5, 8, torch.float32),
-        (2, 5, 7, 10, 4, 3, 6, torch.float32),  # sizes seen before, other numbers
-    ):
+    rng, cases = torch.Generator().manual_seed(seed), []
+    plan = ((1, 2, 4, 3, 5, 6, 7), (2, 5, 7, 10, 4, 3, 6), (3, 6, 4, 5, 2, 8, 7), (2, 4, 6, 9, 3, 5, 8))
+    for B, L_q, L_k, d_in, H, d_head, d_v in (*plan, plan[1]):  # the last: sizes seen before, other numbers
+        dtype = torch.float64 if B == 3 else torch.float32
         query, memory = (torch.randn(B, L, d_in, generator=rng, dtype=dtype) for L in (L_q, L_k))
         W_q, W_k, W_v = (
             1.2 * torch.randn(H * size, d_in, generator=rng, dtype=dtype) / d_in**0.5 for size in (d_head, d_head, d_v)
@@ -73,10 +69,10 @@ EXERCISE = Exercise(
             place=lambda w: w[:, 0]),
         Fault("keys of all heads", "each query head meets the sum of all key heads, as where the heads have two letters.",
             "in the scores give the heads of queries and keys one letter.", met=lambda k: k.sum(1, keepdim=True)),
-        Fault("weights reshaped", "the weights were brought to (B, L_q, L_k, H) by reshape, which scrambles them.",
-            "exchange axes instead: permute(0, 2, 3, 1).", place=lambda w: w.reshape(w.shape[0], *w.shape[2:], w.shape[1])),
-        Fault("weights with heads second", "the right weights in the layout (B, H, L_q, L_k).",
-            "this exercise wants the heads last: (B, L_q, L_k, H).", place=lambda w: w),
+        *faults_of("place", "the heads come last, (B, L_q, L_k, H): exchange axes by permute(0, 2, 3, 1).",
+            ("weights reshaped", "the weights were brought to (B, L_q, L_k, H) by reshape, which scrambles them.",
+             lambda w: w.reshape(w.shape[0], *w.shape[2:], w.shape[1])),
+            ("weights with heads second", "the right weights in the layout (B, H, L_q, L_k).", lambda w: w)),
         Fault("memory not used", "self-attention: keys and values are made from query, memory plays no part.",
             "project keys and values from memory.", sources=("query", "query", "query")),
     ),

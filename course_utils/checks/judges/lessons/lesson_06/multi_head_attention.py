@@ -37,16 +37,15 @@ def multi_head_attention(
 
 def _parameters(d_in, d_model, rng, dtype):
     params = {}
-    for name in ("q_proj", "k_proj", "v_proj"):
-        params[f"{name}.weight"] = 1.3 * torch.randn(d_model, d_in, generator=rng, dtype=dtype) / d_in**0.5
-        params[f"{name}.bias"] = 0.5 * torch.randn(d_model, generator=rng, dtype=dtype)
-    params["o_proj.weight"] = torch.randn(d_in, d_model, generator=rng, dtype=dtype) / d_model**0.5
-    return params | {"o_proj.bias": torch.randn(d_in, generator=rng, dtype=dtype)}
+    for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
+        outer, inner = (d_in, d_model) if name == "o_proj" else (d_model, d_in)
+        params[f"{name}.weight"] = 1.3 * torch.randn(outer, inner, generator=rng, dtype=dtype) / inner**0.5
+        params[f"{name}.bias"] = 0.5 * torch.randn(outer, generator=rng, dtype=dtype)
+    return params
 
 
 def _cases(seed):
-    rng = torch.Generator().manual_seed(seed)
-    cases = []
+    rng, cases = torch.Generator().manual_seed(seed), []
     for B, L_q, L_k, d_in, H, d_head, shape, dtype in (
         (1, 2, 3, 3, 2, 2, None, torch.float32),
         (2, 5, 7, 10, 4, 3, "B11k", torch.float32),
@@ -70,14 +69,9 @@ _MEMORY = "project keys and values from memory."
 _CHOSEN = ("straight view", "interleaved")
 _MERGES = ("no transpose back", "view", "merged interleaved", "wrong axes exchanged", "heads averaged")
 _NOT_HIDING = ("renormalized afterwards", "no shift", "zero times infinity", "not low enough", "sign lost")
-
-
-def _without_nan(fault):
-    """The same fault by masked_softmax, which gives 0 where a plain softmax gives NaN."""
-    weigh = fault.parts["weigh"]
-    return Fault(f"{fault.name}, no NaN", fault.looks_like, fault.advice, weigh=lambda s: weigh(s).nan_to_num())
-
-
+_NO_NAN = faults_of("weigh", WEIGHING_FAULTS[0].advice,  # by masked_softmax: 0 where a plain softmax gives NaN
+    *((f"{fault.name}, no NaN", fault.looks_like, lambda s, weigh=fault.parts["weigh"]: weigh(s).nan_to_num())
+      for fault in WEIGHING_FAULTS[:2]))  # fmt: skip
 _SOURCES = faults_of("sources", _MEMORY,
     ("keys from query", "the keys are made from query.", ("query", "query", "memory")),
     ("memory not used", "keys and values are made from query: memory plays no part.", ("query", "query", "query")),
@@ -91,9 +85,8 @@ def stops_with_mask(view: View) -> Told | None:
     stopped = sum(view.cases[index]["outcome"] == "raised" for index in view.wrong)
     if stopped < 3 or view.wrong != [index for index, case in enumerate(view.inputs) if case["mask"] is not None]:
         return None
-    said = "without a mask all is well; with one your code stops, or goes wrong."
-    advice = "the mask broadcasts to (B, H, L_q, L_k) as it comes: add no axis, leave none out."
-    return Told("symptom", "stops with a mask", said, advice)
+    return Told("symptom", "stops with a mask", "without a mask all is well; with one your code stops, or goes wrong.",
+        "the mask broadcasts to (B, H, L_q, L_k) as it comes: add no axis, leave none out.")  # fmt: skip
 
 
 def other_source(view: View) -> Told | None:
@@ -101,12 +94,9 @@ def other_source(view: View) -> Told | None:
     if view.first != 0 or any(view.cases[index]["outcome"] != "raised" for index in view.wrong[1:]):
         return None
     for fault in _SOURCES:
-        known, have = observe_case(view.exercise.with_faults(fault), view.inputs[0], view.exercise.probe), view.cases[0]
-        if known["outcome"] == have["outcome"] == "returned":
-            same = not view.against([known]).differs(0)
-        else:
-            same = known.get("message") == have.get("message")
-        if same:
+        known = observe_case(view.exercise.with_faults(fault), view.inputs[0], view.exercise.probe)
+        returned, messages = known["outcome"] == "returned", {case.get("message") for case in (known, view.cases[0])}
+        if len(messages) == 1 and not (returned and view.against([known]).differs(0)):
             return Told("symptom", fault.name, fault.looks_like, fault.advice)
     return None
 
@@ -118,43 +108,39 @@ EXERCISE = Exercise(
         *(fault for fault in MERGE_FAULTS if fault.name in _MERGES),
         *(fault for fault in FACTOR_FAULTS if fault.name != "root of H"),
         *(fault for fault in WEIGHING_FAULTS if fault.name != "over queries and keys"),
-        *(_without_nan(fault) for fault in WEIGHING_FAULTS[:2]),
+        *_NO_NAN,
         *(fault for fault in HIDING_FAULTS if fault.name not in _NOT_HIDING),
         Fault("dealt out and gathered", "the features are dealt out to the heads in turn, and gathered so again.",
             "a head has neighbors: cut to (B, L, H, d_head), the heads before the features.",
             split=lambda x, n: x.unflatten(-1, (-1, n)).permute(0, 3, 1, 2),
             merge=lambda x: x.permute(0, 2, 3, 1).flatten(2)),
-        Fault("one mask for the batch", "the mask of the first sequence was used for the whole batch.",
-            "use the mask as it is.", read=lambda m: m if m.dim() < 4 else m[:1]),
-        Fault("mask of three axes for the batch", "a mask of three axes was laid on the batch; it is (H, L_q, L_k).",
-            "add no axis: counted from the end, axes meet as they should.", read=lambda m: m[:, None] if m.dim() == 3 else m),
-        Fault("one mask for all heads", "the mask of head 0 was used for all heads.", "use the mask as it is.",
-            read=lambda m: m if m.dim() < 4 else m[:, :1]),
-        Fault("no output projection", "the merged heads without the output projection.",
-            "finish with params['o_proj.weight'] and its bias.", last=lambda merged, W, b, n: merged),
-        Fault("no output bias", "the bias of the output projection is missing.",
-            "add params['o_proj.bias'] at the end.", last=lambda merged, W, b, n: merged @ W.T),
-        Fault("bias for each head", "the bias of the output projection is added once for each head.",
-            "the heads' shares are added up; the bias comes on top once.",
-            last=lambda merged, W, b, n: merged @ W.T + n * b),
-        Fault("output matrix not transposed", "the output matrix as it is: right only where d_in equals d_model.",
-            _TURNED, last=lambda merged, W, b, n: merged @ W + b),
+        *faults_of("read", "use the mask as it is: counted from the end, axes meet as they should.",
+            ("one mask for the batch", "the mask of the first sequence was used for the whole batch.",
+             lambda m: m if m.dim() < 4 else m[:1]),
+            ("mask of three axes for the batch", "a mask of three axes was laid on the batch; it is (H, L_q, L_k).",
+             lambda m: m[:, None] if m.dim() == 3 else m),
+            ("one mask for all heads", "the mask of head 0 was used for all heads.", lambda m: m if m.dim() < 4 else m[:, :1])),
+        *faults_of("last", "finish with merged @ params['o_proj.weight'].T + params['o_proj.bias'], once.",
+            ("no output projection", "the merged heads without the output projection.", lambda merged, W, b, n: merged),
+            ("no output bias", "the bias of the output projection is missing.", lambda merged, W, b, n: merged @ W.T),
+            ("bias for each head", "the bias of the output projection is added once for each head.",
+             lambda merged, W, b, n: merged @ W.T + n * b),
+            ("output matrix not transposed", "the output matrix as it is: right only where d_in equals d_model.",
+             lambda merged, W, b, n: merged @ W + b, _TURNED)),
         Fault("no biases", "the biases were left out.", "add the bias after each of the four projections.",
             project=lambda x, W, b: x @ W.T, last=lambda merged, W, b, n: merged @ W.T),
         Fault("scaled after the softmax", "the scale is applied after the softmax, to the result.",
             "divide the scores, before the softmax.", factor=lambda q, k, query: 1.0,
             merge=lambda x: merge(x) / x.shape[-1] ** 0.5),
-        Fault("values by the key projection", "the values are made with the key projection.",
-            "the values have a projection of their own, v_proj.", names=("q_proj", "k_proj", "k_proj")),
-        Fault("keys by the query projection", "the keys are made with the query projection.",
-            "the keys have a projection of their own, k_proj.", names=("q_proj", "q_proj", "v_proj")),
-        Fault("k and v exchanged", "the value projection is used for the keys, and the key projection for the values.",
-            "what the query is compared with comes from k_proj; what is averaged comes from v_proj.",
-            names=("q_proj", "v_proj", "k_proj")),
-        Fault("q and k exchanged", "the key projection is used for the queries, and the query projection for the keys.",
-            "q_proj belongs to query, k_proj to memory.", names=("k_proj", "q_proj", "v_proj")),
+        *faults_of("names", "queries, keys and values have a projection each: q_proj, k_proj and v_proj.",
+            ("values by the key projection", "the values are made with the key projection.", ("q_proj", "k_proj", "k_proj")),
+            ("keys by the query projection", "the keys are made with the query projection.", ("q_proj", "q_proj", "v_proj")),
+            ("k and v exchanged", "the value projection is used for the keys, and the key projection for the values.",
+             ("q_proj", "v_proj", "k_proj")),
+            ("q and k exchanged", "the key projection is used for the queries, and the query projection for the keys.",
+             ("k_proj", "q_proj", "v_proj"))),
         *_SOURCES,
     ),
     symptoms=(stops_with_mask, other_source, untransposed),
-    advice="do one step at a time and print its shape; the comments in section 6.8 of the lesson say what it must be.",
+    advice="do one step at a time and print its shape; the table of section 6.4 says what it must be.",
 )  # fmt: skip

@@ -1,18 +1,12 @@
-"""The quiz questions of lesson 06."""
+"""The quiz question of lesson 06."""
 
 from ...exercise import Quiz
 
 QUIZZES = {
-    "6.7": Quiz("c", {
-        "a": "that would be so if each new head had size 64. The width is shared out: 16 x 32 = 8 x 64 = 512.",
-        "b": "there are twice as many score tables, but each entry takes 32 multiplications instead of 64.",
-        "c": "the number of heads drops out of the multiplications; each head has its own L_q x L_k weights.",
-        "d": "each head has a table of weights of its own, so there are twice as many weights (and exponentials).",
-    }),
-    "6.8": Quiz("b", {
-        "a": "that shows that the pattern is steady. A steady pattern may still be ignored by what comes after it.",
-        "b": "what the model computes without the head is worse, so the head was used.",
-        "c": "that shows where the head looks. In section 6.10 there are heads with a pattern that nobody misses.",
-        "d": "that is true of every head, used or not: it is what a softmax does.",
+    "6.6": Quiz("b", {
+        "a": "16 heads x 64 x 64 is 65,536; the four matrices hold 4 x 512 x 512, sixteen times as many.",
+        "b": "16 x L x L reaches 4 x 512 x 512 exactly at L = 256; from there on the table grows with the square.",
+        "c": "there it already holds sixteen times as many numbers as the layer: 16 x 1024 x 1024.",
+        "d": "each head has a table of its own, L x L weights for each of the 16.",
     }),
 }  # fmt: skip

@@ -4,6 +4,7 @@ import torch
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.heads import SPLIT_FAULTS, split
+from ...kit.parts import faults_of
 
 
 def split_heads(x, num_heads, *, split=split, finish=lambda heads: heads):
@@ -30,17 +31,14 @@ EXERCISE = Exercise(
         Fault("sizes exchanged", "num_heads was taken for the size of a head: your shape is (B, d_head, L, H).",
             "cut the last axis into num_heads parts of d_model // num_heads features, in this order.",
             split=lambda x, n: x.unflatten(-1, (-1, n)).transpose(1, 2), finish=lambda h: h),  # its shape told: no pairs
-        Fault("features before tokens", "the last two axes are exchanged: (B, H, d_head, L).",
-            "the tokens come before the features of a head: (B, H, L, d_head).", finish=lambda h: h.transpose(2, 3)),
-        Fault("heads first", "the heads stand in front of the batch: (H, B, L, d_head).", "the batch stays first; the "
-            "heads are axis 1 (torch.stack takes dim=1).", finish=lambda h: h.transpose(0, 1)),
-        Fault("heads last", "the heads were stacked as the last axis: (B, L, d_head, H).",
-            "the heads are axis 1 of the result: torch.stack takes dim=1.", finish=lambda h: h.movedim(1, -1)),
+        *faults_of("finish", "the result is (B, H, L, d_head), with the heads as axis 1 (torch.stack takes dim=1).",
+            ("features before tokens", "the last two axes are exchanged: (B, H, d_head, L).", lambda h: h.transpose(2, 3)),
+            ("heads first", "the heads stand in front of the batch: (H, B, L, d_head).", lambda h: h.transpose(0, 1)),
+            ("heads last", "the heads were stacked as the last axis: (B, L, d_head, H).", lambda h: h.movedim(1, -1)),
+            ("a list of heads", "a list with one tensor for each head.", lambda h: list(h.unbind(1)))),
         Fault("transposed first", "tokens and features were exchanged before the cut; rows of a head mix several "
             "tokens.", "cut first, to (B, L, H, d_head), then exchange axes 1 and 2.",
             split=lambda x, n: x.transpose(1, 2).reshape(x.shape[0], n, x.shape[1], -1)),
-        Fault("a list of heads", "a list with one tensor for each head.",
-            "stack them into one tensor, with the heads as axis 1.", finish=lambda h: list(h.unbind(1))),
     ),
     advice="try the example of the task: head 1 must hold the last features of every token.",
 )  # fmt: skip

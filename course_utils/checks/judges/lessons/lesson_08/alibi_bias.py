@@ -2,9 +2,10 @@
 
 import torch
 
+from course_utils import positions
+
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
-from . import alibi_slopes
 
 
 def _cases(seed):
@@ -47,6 +48,8 @@ EXERCISE = Exercise(
             places=lambda L_q, L_k: torch.arange(L_q) - (L_k - L_q)),
         Fault("queries one too far", "the queries stand one position too far.", f"{_LAST} The last one stands at L_k - 1.",
             places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k) + 1),
+        Fault("queries one too early", "the queries stand one position too early.", f"{_LAST} The last one stands at L_k - 1.",
+            places=lambda L_q, L_k: torch.arange(L_k - L_q, L_k) - 1),
         Fault("one row for all", "all queries have the distances of the last one.", f"each query has its own row: {_LAST}",
             places=lambda L_q, L_k: torch.full((L_q,), L_k - 1)),
         *faults_of("measure", _ABSOLUTE,
@@ -64,7 +67,7 @@ EXERCISE = Exercise(
         Fault("one slope for all", "the slope of head 0 for every head.", "multiply the distances by each head's own "
             "slope: slopes[:, None, None].", rates=lambda slopes: slopes[:1].expand_as(slopes)),
         Fault("slopes of its own", "slopes computed from the number of heads; the argument is not used.",
-            "use the slopes that are handed in.", rates=lambda slopes: alibi_slopes.slopes(len(slopes))),
+            "use the slopes that are handed in.", rates=lambda slopes: positions.alibi_slopes(len(slopes))),
         Fault("slopes multiplied on", "head h has the product of the slopes 0 to h: each table is made from the one before.",
             "begin every head with the distances.", rates=lambda slopes: slopes.cumprod(0)),
         Fault("divided", "the distance divided by the slope.", "slope times distance.", rates=torch.reciprocal),

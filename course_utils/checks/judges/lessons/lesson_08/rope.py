@@ -10,7 +10,7 @@ from ...symptoms.view import Told
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    cases = [Case(x=torch.tensor([[[[1.0, 0.0]]]]), positions=torch.tensor([2]), base=1.0)]
+    cases = [Case(x=torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]), positions=torch.tensor([1]), base=100.0)]
     again = "an earlier call had the same sizes and base"
     for (B, H, L, d), base, dtype, *labels in (
         ((2, 3, 1, 4), 100.0, torch.float32),

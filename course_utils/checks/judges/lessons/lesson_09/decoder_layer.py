@@ -87,7 +87,9 @@ EXERCISE = Exercise(
         *faults_of("flow", _THREE,
             ("no cross-attention", _NO_PART.format("cross-attention"), lambda x, a, b, c: c(a(x))),
             ("no self-attention", _NO_PART.format("self-attention"), lambda x, a, b, c: c(b(x))),
-            ("no feed-forward network", _NO_PART.format("the feed-forward network"), lambda x, a, b, c: b(a(x)))),
+            ("no feed-forward network", _NO_PART.format("the feed-forward network"), lambda x, a, b, c: b(a(x))),
+            ("no feed-forward network, norm_3 at the end", "the feed-forward network plays no part: norm_3 stands at the end "
+             "instead.", lambda x, a, b, c: c.norm(b(a(x))))),
         *faults_of("flow", _EACH,
             ("self-attention's result lost", "cross-attention's result was added to the layer's input: what "
              "self-attention found enters the queries only.", lambda x, a, b, c: c(b.close(x, b.branch(a(x))))),

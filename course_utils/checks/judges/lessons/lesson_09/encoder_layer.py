@@ -75,6 +75,9 @@ EXERCISE = Exercise(
             ("side by side", "both sublayers got the layer's input, side by side.", _side_by_side),
             ("side by side with pre_norm=True", "with pre_norm=True, both sublayers got the layer's input, side by side.",
              lambda x, a, b: _side_by_side(x, a, b) if a.pre else b(a(x))),
+            ("added to the start with pre_norm=True", "with pre_norm=True, the feed-forward network's result was added to the "
+             "layer's input: what the attention found goes through the network alone.",
+             lambda x, a, b: b.close(x, b.branch(a(x))) if a.pre else b(a(x)), "add it to the result of the first connection."),
             ("no attention", "the attention plays no part: it is never called, or what it found is lost.",
              lambda x, a, b: b(x)),
             ("only the attention", "the layer ends after the attention: the feed-forward network is missing.",

@@ -1,19 +1,14 @@
-"""The quiz questions."""
+"""The quiz question."""
 
 from ...exercise import Quiz
 
 QUIZZES = {
-    "9.9": Quiz("c", {
-        "a": "both orders have the same parameters, so weights of one can be loaded into the other without a word.",
-        "b": "with few layers both learn, so a falling loss tells nothing.",
-        "c": "a post-norm layer ends in a norm, and a fresh norm gives just that. The sum that a pre-norm layer ends in "
-            "does not.",
-        "d": "comments and code part ways: a widely read implementation describes post-norm and computes pre-norm.",
-    }),
-    "9.10": Quiz("b", {
-        "a": "it keeps what it is given. All six entries are one object.",
-        "b": "one module in six places: parameters() counts it once, and every place adds to the same gradient.",
-        "c": "that is what six deep copies would be. Here nothing was copied.",
-        "d": "sharing parameters is allowed, and sometimes meant; so nothing complains.",
+    "9.10": Quiz("c", {
+        "a": "each sublayer does see what it saw before, and adds what it added before; but it adds that to a stream ten times "
+            "as large, so it counts for a tenth.",
+        "b": "the first attention reads the vectors as they come, ten times as large: its scores become a hundred times as "
+            "large, its weights change, and so does the first sum.",
+        "c": "the norm forgets the factor before anything else sees it, and all that follows is as it was.",
+        "d": "in two of the three something sees the larger vectors: the sum in one, the first attention in the other.",
     }),
 }  # fmt: skip

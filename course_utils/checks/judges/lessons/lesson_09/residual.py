@@ -47,5 +47,5 @@ EXERCISE = Exercise(
         Fault("parameters of the norm not used", "normalized, but not by self.norm: its weight and bias play no part.",
             "call self.norm itself.", feed=lambda x, at: F.layer_norm(x, x.shape[-1:]) if at.pre else x,
             end=lambda total, at: total if at.pre else F.layer_norm(total, total.shape[-1:])),
-    ), advice="write down both formulas of section 9.8, and go through yours from the inside out.",
+    ), advice="write down both formulas of section 9.5, and go through yours from the inside out.",
 )  # fmt: skip

@@ -65,6 +65,8 @@ _FAULTS = (
         labels=lambda target: target[:, :-1]),
     Fault("not shifted, without the first", "the input is the labels: a model that repeats what it gets is perfect.", _SHIFT,
         given=lambda target: target[:, 1:]),
+    Fault("two ahead", "the labels were moved instead of the mask: each position is asked for the symbol after the next.", _SHIFT,
+        given=lambda target: target[:, :-2], labels=lambda target: target[:, 2:], behind=lambda n: past(n, 1)),
     Fault("backwards", "input and labels are exchanged: the model is asked for the symbol before.", _SHIFT,
         given=lambda target: target[:, 1:], labels=lambda target: target[:, :-1]),
     Fault("logits cut at the wrong end", "the first logits are cut off: each position is asked for what it was given.",

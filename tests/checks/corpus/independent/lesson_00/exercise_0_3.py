@@ -1,54 +1,64 @@
 # %% setup
 import torch
 
-# %% wrong: returns the two in the wrong order, targets first
-def inputs_and_targets(ids):
-    inputs = ids[:, :-1]
+# %% wrong: fills the targets in place, so that ids itself is changed through the view
+def inputs_and_targets(ids, pad_id):
+    inputs, targets = ids[:, :-1], ids[:, 1:]
+    targets[targets == pad_id] = -100
+    return inputs, targets
+
+# %% wrong: takes 0 for padding, whatever pad_id says
+def inputs_and_targets(ids, pad_id):
     targets = ids[:, 1:]
-    return targets, inputs
+    return ids[:, :-1], torch.where(targets == 0, -100, targets)
 
-# %% wrong: shifts along the batch axis instead of along the positions
-def inputs_and_targets(ids):
-    return ids[:-1], ids[1:]
+# %% wrong: hides the targets where the input is padding, so the pad after the last real token still counts
+def inputs_and_targets(ids, pad_id):
+    inputs, targets = ids[:, :-1], ids[:, 1:].clone()
+    targets[inputs == pad_id] = -100
+    return inputs, targets
 
-# %% wrong: squeezes both results, so the batch axis is lost for one sentence (and the position axis for L = 2)
-def inputs_and_targets(ids):
-    return ids[:, :-1].squeeze(), ids[:, 1:].squeeze()
+# %% wrong: puts -100 into the inputs too
+def inputs_and_targets(ids, pad_id):
+    marked = ids.masked_fill(ids == pad_id, -100)
+    return marked[:, :-1], marked[:, 1:]
 
-# %% wrong: cuts the sentence into pairs that do not overlap (every second token is an input, the others targets), which is right for L = 2 only
-def inputs_and_targets(ids):
-    return ids[:, :-1:2], ids[:, 1::2]
-
-# %% wrong: keeps all L positions and rolls, so the last input is kept and its target is the first token of the sentence
-def inputs_and_targets(ids):
-    return ids, torch.roll(ids, shifts=-1, dims=1)
-
-# %% wrong: replaces the id 0 by -100 in the targets, taking it for padding, though 0 is an id like any other here
-def inputs_and_targets(ids):
+# %% wrong: fills the padding with 100 in place of -100
+def inputs_and_targets(ids, pad_id):
     targets = ids[:, 1:]
-    targets = torch.where(targets == 0, torch.full_like(targets, -100), targets)
+    return ids[:, :-1], targets.masked_fill(targets == pad_id, 100)
+
+# %% wrong: rolls, so that the last input stays and gets the first token of the sentence as its target
+def inputs_and_targets(ids, pad_id):
+    targets = ids.roll(-1, dims=1)
+    return ids, targets.masked_fill(targets == pad_id, -100)
+
+# %% wrong: hides nothing
+def inputs_and_targets(ids, pad_id):
+    return ids[:, :-1], ids[:, 1:]
+
+# %% two mistakes: hands the targets back first; and hides nothing
+def inputs_and_targets(ids, pad_id):
+    return ids[:, 1:], ids[:, :-1]
+
+# %% two mistakes: does not shift the targets; and takes 0 for padding
+def inputs_and_targets(ids, pad_id):
+    targets = ids[:, :-1].clone()
+    targets[targets == 0] = -100
     return ids[:, :-1], targets
 
-# %% two mistakes: shifts along the batch axis instead of along the positions; and returns the targets first
-def inputs_and_targets(ids):
-    targets = ids[1:]
-    inputs = ids[:-1]
-    return targets, inputs
+# %% right: windows of two by unfold, filled by torch.where
+def inputs_and_targets(ids, pad_id):
+    inputs, targets = ids.unfold(1, 2, 1).unbind(-1)
+    return inputs, torch.where(targets != pad_id, targets, torch.tensor(-100))
 
-# %% right: makes windows of two by unfold and takes them apart
-def inputs_and_targets(ids):
-    windows = ids.unfold(1, 2, 1)
-    return windows.unbind(-1)
+# %% right: lists of numbers in two loops
+def inputs_and_targets(ids, pad_id):
+    rows = ids.tolist()
+    targets = [[-100 if token == pad_id else token for token in row[1:]] for row in rows]
+    return torch.tensor([row[:-1] for row in rows]), torch.tensor(targets)
 
-# %% right: uses narrow and returns copies in a list
-def inputs_and_targets(ids):
-    n = ids.size(1) - 1
-    return [ids.narrow(1, start, n).clone() for start in (0, 1)]
-
-# %% right: builds both from lists of columns in a loop
-def inputs_and_targets(ids):
-    inputs, targets = [], []
-    for t in range(ids.shape[1] - 1):
-        inputs.append(ids[:, t])
-        targets.append(ids[:, t + 1])
-    return torch.stack(inputs, dim=1), torch.stack(targets, dim=1)
+# %% right: a sum of products with the mask, returned as a list
+def inputs_and_targets(ids, pad_id):
+    real = (ids[:, 1:] != pad_id).long()
+    return [ids[:, :-1].clone(), ids[:, 1:] * real - 100 * (1 - real)]

@@ -1,43 +1,47 @@
 # %% setup
 import torch
 
-# %% wrong: leaves out the arrow, so einsum sorts the letters and the result is (m, n), transposed
+# %% wrong: the letter of the batch is missing behind the arrow, so the sentences are added up
 def all_products(x, y):
-    return torch.einsum("nd,md", x, y)
+    return torch.einsum("bhid,bhjd->hij", x, y)
 
-# %% wrong: gives the shared axis two different letters, so each row is summed on its own and the sums are multiplied
+# %% wrong: multiplies row i of x with row i of y only, which works if there are as many of both
 def all_products(x, y):
-    return torch.einsum("nd,me->nm", x, y)
+    return torch.einsum("bhid,bhid->bhi", x, y)
 
-# %% wrong: turns y into (d, m) by reshape instead of a transpose, which scrambles its numbers unless m or d is 1
+# %% wrong: rows and columns of the result are swapped
 def all_products(x, y):
-    m, d = y.shape
-    return torch.einsum("nd,dm->nm", x, y.reshape(d, m))
+    return torch.einsum("bhid,bhjd->bhji", x, y)
 
-# %% wrong: uses the matrix product @, which is off limits here, instead of einsum
+# %% wrong: every head of x meets every head of y
 def all_products(x, y):
-    return x @ y.T
+    return torch.einsum("bhid,bgjd->bhgij", x, y)
 
-# %% wrong: squeezes the result, so axes of length 1 (n = 1 or m = 1) are lost
+# %% wrong: reshapes y to (B, H, d, m) where a transpose is meant
 def all_products(x, y):
-    return torch.einsum("nd,md->nm", x, y).squeeze()
+    b, h, m, d = y.shape
+    return torch.einsum("bhid,bhdj->bhij", x, y.reshape(b, h, d, m))
 
-# %% wrong: multiplies only row i of x with row i of y ("nd,nd->n"), which gives (n,) and an error when n differs from m
+# %% wrong: another letter for the last axis of y, so sums are multiplied
 def all_products(x, y):
-    return torch.einsum("nd,nd->n", x, y)
+    return torch.einsum("bhid,bhje->bhij", x, y)
 
-# %% two mistakes: the output letters are in the wrong order, (m, n); and the products are divided by d, a mean and not a sum
+# %% two mistakes: adds up over the heads; and swaps rows and columns
 def all_products(x, y):
-    return torch.einsum("nd,md->mn", x, y) / x.shape[-1]
+    return torch.einsum("bhid,bhjd->bji", x, y)
 
-# %% right: gives the axes as numbers instead of letters
+# %% two mistakes: adds up over the batch; and leaves d unsummed
 def all_products(x, y):
-    return torch.einsum(x, [0, 2], y, [1, 2], [0, 1])
+    return torch.einsum("bhid,bhjd->hijd", x, y)
 
-# %% right: leaves out the arrow with letters whose alphabetical order is the right one
+# %% right: broadcasting to five axes and a sum
 def all_products(x, y):
-    return torch.einsum("ax,bx", x, y)
+    return (x.unsqueeze(3) * y.unsqueeze(2)).sum(-1)
 
-# %% right: passes y first, with an ellipsis for the rows of x and capital letters
+# %% right: a loop over sentences and heads with the two-letter pattern
 def all_products(x, y):
-    return torch.einsum("M D, ... D -> ... M", y, x)
+    return torch.stack([torch.stack([torch.einsum("id,jd->ij", p, q) for p, q in zip(a, b)]) for a, b in zip(x, y)])
+
+# %% right: the dots of einsum stand for batch and heads
+def all_products(x, y):
+    return torch.einsum("...id,...jd->...ij", x, y)

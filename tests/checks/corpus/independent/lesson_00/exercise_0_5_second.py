@@ -1,30 +1,65 @@
 # %% setup
 import torch
 
-# %% wrong: the output indices are swapped, so the result is (m, n), the transpose
-def all_products(x, y):
-    return torch.einsum("id,jd->ji", x, y)
 
-# %% wrong: the second operand is indexed as if y were (d, m), so it fails unless m == d, and then multiplies with the columns of y
+# %% wrong: the letters of the result the other way around, so rows of y go down
 def all_products(x, y):
-    return torch.einsum("nd,dm->nm", x, y)
+    return torch.einsum("bhid,bhjd->bhji", x, y)
 
-# %% wrong: the two operands have different letters for the feature axis, so it gives the product of the row sums, right only for d == 1
-def all_products(x, y):
-    return torch.einsum("na,mb->nm", x, y)
 
-# %% right: the results are written into a float32 buffer, so float64 inputs come back in float32 (32-bit floats are all that the lesson has)
+# %% wrong: one letter for n and m, so only row i with row i
 def all_products(x, y):
-    out = torch.zeros(len(x), len(y))
-    for i in range(len(x)):
-        for j in range(len(y)):
-            out[i, j] = (x[i] * y[j]).sum()
-    return out
+    return torch.einsum("bhid,bhid->bhi", x, y)
 
-# %% right: broadcasting to (n, m, d) and a sum, no einsum at all
-def all_products(x, y):
-    return (x[:, None, :] * y[None, :, :]).sum(dim=-1)
 
-# %% right: einsum in sublist form, with numbers for the axes
+# %% wrong: two letters for d, each row is summed on its own
 def all_products(x, y):
-    return torch.einsum(x, [0, 2], y, [1, 2], [0, 1])
+    return torch.einsum("bhid,bhje->bhij", x, y)
+
+
+# %% wrong: another letter for y's heads, so the products are summed over all heads of y
+def all_products(x, y):
+    return torch.einsum("bhid,bgjd->bhij", x, y)
+
+
+# %% wrong: another letter for y's sentences
+def all_products(x, y):
+    return torch.einsum("bhid,chjd->bhij", x, y)
+
+
+# %% wrong: divides by the root of d, as attention does
+def all_products(x, y):
+    return torch.einsum("bhid,bhjd->bhij", x, y) / x.shape[-1] ** 0.5
+
+
+# %% two mistakes: sums over the heads; and leaves an axis of size 1 there
+def all_products(x, y):
+    return torch.einsum("bhid,bhjd->bij", x, y)[:, None]
+
+
+# %% two mistakes: the mean over d in place of the sum; and the result the other way around
+def all_products(x, y):
+    return (x[:, :, None, :, :] * y[:, :, :, None, :]).mean(dim=-1)
+
+
+# %% right: broadcasting and a sum
+def all_products(x, y):
+    return (x.unsqueeze(3) * y.unsqueeze(2)).sum(-1)
+
+
+# %% right: loops over sentences and heads
+def all_products(x, y):
+    B, H, n, _ = x.shape
+    result = x.new_zeros(B, H, n, y.shape[2])
+    for b in range(B):
+        for h in range(H):
+            result[b, h] = torch.einsum("id,jd->ij", x[b, h], y[b, h])
+    return result
+
+
+# %% right: adds up feature by feature
+def all_products(x, y):
+    result = 0
+    for a, b in zip(x.unbind(-1), y.unbind(-1)):
+        result = result + a[..., :, None] * b[..., None, :]
+    return result

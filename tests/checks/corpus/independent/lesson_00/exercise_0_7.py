@@ -1,51 +1,61 @@
 # %% setup
 import torch
 
-# %% wrong: averages over the batch axis (dim=1), which gives (L, d): one average for each position
-def sentence_means(states):
-    return states.mean(dim=1)
+# %% wrong: divides by the length of the padded batch
+def sentence_means(x, ids, pad_id):
+    real = (ids != pad_id).unsqueeze(-1)
+    return (x * real).sum(dim=1) / ids.shape[1]
 
-# %% wrong: divides the sum over the positions by the number of sentences instead of the number of positions, right only when B equals L
-def sentence_means(states):
-    L, B, d = states.shape
-    return states.sum(dim=0) / B
+# %% wrong: counts of shape (B,) divided into (B, d), which runs only where B equals d or 1
+def sentence_means(x, ids, pad_id):
+    real = ids != pad_id
+    return (x * real[..., None]).sum(dim=1) / real.sum(dim=1)
 
-# %% wrong: still brings the batch to the front by a reshape to (B, L, d) and not by a transpose, so the sentences are mixed
-def sentence_means(states):
-    L, B, d = states.shape
-    return states.view(-1).view(B, L, d).sum(dim=1) / L
+# %% wrong: the right counts, but the vectors of padding are in the sum
+def sentence_means(x, ids, pad_id):
+    counts = (ids != pad_id).sum(dim=1, keepdim=True)
+    return x.sum(dim=1) / counts
 
-# %% wrong: takes the mean of the running mean and the new state at each step, so later positions weigh more (right for L = 1 and 2 only)
-def sentence_means(states):
-    mean = states[0]
-    for t in range(1, states.shape[0]):
-        mean = (mean + states[t]) / 2
-    return mean
+# %% wrong: takes a token for padding if its vector is all zeros
+def sentence_means(x, ids, pad_id):
+    x = x * (ids != pad_id)[..., None]
+    real = (x != 0).any(dim=-1, keepdim=True)
+    return x.sum(dim=1) / real.sum(dim=1)
 
-# %% wrong: counts states that are all zero as padding and leaves them out of the average
-def sentence_means(states):
-    real = (states != 0).any(dim=-1, keepdim=True)
-    count = real.sum(dim=0).clamp(min=1)
-    return states.sum(dim=0) / count
+# %% wrong: takes id 0 for padding, whatever pad_id is
+def sentence_means(x, ids, pad_id):
+    real = (ids > 0)[..., None]
+    return (x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
 
-# %% wrong: squeezes the result, so the batch axis is lost for one sentence, or the last axis for d = 1
-def sentence_means(states):
-    return states.transpose(0, 1).mean(dim=1).squeeze()
+# %% wrong: divides by the number of all real tokens of the batch
+def sentence_means(x, ids, pad_id):
+    real = (ids != pad_id)[..., None]
+    return (x * real).sum(dim=1) / real.sum()
 
-# %% two mistakes: brings the batch to the front by a reshape, which mixes the sentences; and sums over the positions without dividing
-def sentence_means(states):
-    L, B, d = states.shape
-    return states.reshape(B, L, d).sum(dim=1)
+# %% wrong: fills the vectors of padding with 0 in place
+def sentence_means(x, ids, pad_id):
+    real = ids != pad_id
+    x[~real] = 0
+    return x.sum(dim=1) / real.sum(dim=1, keepdim=True)
 
-# %% right: sums over the positions by einsum and divides by their number
-def sentence_means(states):
-    return torch.einsum("lbd->bd", states) / len(states)
+# %% two mistakes: takes id 0 for padding; and divides by the padded length
+def sentence_means(x, ids, pad_id):
+    return (x * (ids != 0)[..., None]).mean(dim=1)
 
-# %% right: goes through the sentences one by one, takes the average of each and stacks them
-def sentence_means(states):
-    return torch.stack([sentence.mean(dim=0) for sentence in states.unbind(dim=1)], dim=0)
+# %% two mistakes: leaves padding in the sum; and divides by the largest count
+def sentence_means(x, ids, pad_id):
+    return x.sum(dim=1) / (ids != pad_id).sum(dim=1).max()
 
-# %% right: turns the positions into the last axis and uses average pooling over the whole of it
-def sentence_means(states):
-    pooled = torch.nn.functional.adaptive_avg_pool1d(states.permute(1, 2, 0), 1)
-    return pooled.squeeze(-1)
+# %% right: sentence by sentence, cut to its real tokens
+def sentence_means(x, ids, pad_id):
+    return torch.stack([vectors[row != pad_id].mean(dim=0) for vectors, row in zip(x, ids)])
+
+# %% right: weights that sum to 1, and einsum
+def sentence_means(x, ids, pad_id):
+    weights = (ids != pad_id).float()
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return torch.einsum("bl,bld->bd", weights, x)
+
+# %% right: NaN in the place of padding, and nanmean
+def sentence_means(x, ids, pad_id):
+    return x.masked_fill((ids == pad_id)[..., None], float("nan")).nanmean(dim=1)

@@ -1,38 +1,69 @@
 # %% setup
 import torch
 
-# %% wrong: averages over the batch axis instead of the positions and returns (L, d)
-def sentence_means(states):
-    return states.mean(dim=1)
 
-# %% wrong: adds up into a view of the first position, so the caller's states are changed
-def sentence_means(states):
-    total = states[0]
-    for t in range(1, states.shape[0]):
-        total += states[t]
-    return total / states.shape[0]
+# %% wrong: divides by one count for the whole batch
+def sentence_means(x, ids, pad_id):
+    real = (ids != pad_id)[:, :, None]
+    return (x * real).sum(dim=1) / real.sum() * len(x)
 
-# %% wrong: the sum over the positions is divided by the batch size instead of the length, right only if L == B
-def sentence_means(states):
-    batch_first = states.transpose(0, 1)
-    return batch_first.sum(dim=1) / len(states[0])
 
-# %% wrong: the result is squeezed, so a batch of 1 or a size of 1 loses its axis
-def sentence_means(states):
-    return states.permute(1, 0, 2).mean(dim=1).squeeze()
+# %% wrong: the counts have shape (B), so they meet the features
+def sentence_means(x, ids, pad_id):
+    real = ids != pad_id
+    return (x * real[:, :, None]).sum(dim=1) / real.sum(dim=1)
 
-# %% two mistakes: the loop leaves out the last position; and the running total is a float32 buffer, so float64 comes back as float32
-def sentence_means(states):
-    length, batch, size = states.shape
-    total = torch.zeros(batch, size)
-    for t in range(length - 1):
-        total = total + states[t].float()
-    return total / length
 
-# %% right: a sum by einsum, divided by the length
-def sentence_means(states):
-    return torch.einsum("lbd->bd", states) / states.shape[0]
+# %% wrong: compares with 0
+def sentence_means(x, ids, pad_id):
+    real = (ids != 0)[:, :, None]
+    return (x * real).sum(dim=1) / real.sum(dim=1)
 
-# %% right: sentence by sentence, each as its own (L, d) matrix, stacked
-def sentence_means(states):
-    return torch.stack([sentence.mean(0) for sentence in states.unbind(dim=1)], dim=0)
+
+# %% wrong: forgets to leave out the vectors of padding
+def sentence_means(x, ids, pad_id):
+    counts = (ids != pad_id).sum(dim=1, keepdim=True)
+    return x.sum(dim=1) / counts
+
+
+# %% wrong: counts the ids that differ, so a word that comes twice counts once
+def sentence_means(x, ids, pad_id):
+    rows = []
+    for vectors, row in zip(x, ids):
+        real = row != pad_id
+        rows.append(vectors[real].sum(dim=0) / len(set(row[real].tolist())))
+    return torch.stack(rows)
+
+
+# %% wrong: cuts every sentence to the shortest
+def sentence_means(x, ids, pad_id):
+    shortest = int((ids != pad_id).sum(dim=1).min())
+    return x[:, :shortest].mean(dim=1)
+
+
+# %% two mistakes: the mask the wrong way around; and divides by L
+def sentence_means(x, ids, pad_id):
+    return (x * (ids == pad_id)[:, :, None]).mean(dim=1)
+
+
+# %% two mistakes: averages over the features; and divides by L
+def sentence_means(x, ids, pad_id):
+    real = (ids != pad_id)[:, :, None]
+    return (x * real).mean(dim=-1)
+
+
+# %% right: each sentence cut to its real tokens
+def sentence_means(x, ids, pad_id):
+    return torch.stack([vectors[row != pad_id].mean(dim=0) for vectors, row in zip(x, ids)])
+
+
+# %% right: weights that sum to 1, by einsum
+def sentence_means(x, ids, pad_id):
+    real = ids.ne(pad_id).to(x.dtype)
+    weights = real / real.sum(dim=1, keepdim=True)
+    return torch.einsum("bl,bld->bd", weights, x)
+
+
+# %% right: NaN for padding, and the mean that leaves NaN out
+def sentence_means(x, ids, pad_id):
+    return x.masked_fill((ids == pad_id).unsqueeze(-1), float("nan")).nanmean(dim=1)

@@ -1,69 +1,129 @@
 # %% setup
+import math
+
 import torch
 
-# %% wrong: divides plain exponentials by their sum, so a query far away from every key has 0 / 0 and gets NaN
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    kernel = torch.exp(-((x_query[:, None] - x_key[None, :]) ** 2) / (2 * bandwidth**2))
-    weights = kernel / kernel.sum(dim=1, keepdim=True)
-    return weights @ y_key, weights
+# %% wrong: brings the entropy itself to the count, not e to the entropy
+def temperature_for(scores, count):
+    low, high = torch.full((len(scores),), 0.01), torch.full((len(scores),), 100.0)
+    for _ in range(60):
+        t = (low * high).sqrt()
+        h = torch.special.entr(torch.softmax(scores / t[:, None], -1)).sum(-1)
+        low, high = torch.where(h < count, t, low), torch.where(h < count, high, t)
+    return t
 
-# %% wrong: adds 1e-12 to the sum of the exponentials, so the weights of a query far away from every key are all 0 and do not sum to 1
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    kernel = torch.exp(-((x_query[:, None] - x_key[None, :]) ** 2) / (2 * bandwidth**2))
-    weights = kernel / (kernel.sum(dim=1, keepdim=True) + 1e-12)
-    return weights @ y_key, weights
+# %% wrong: one temperature for the whole table, where the rows on average have the wanted number of keys
+def temperature_for(scores, count):
+    low, high = 0.01, 100.0
+    for _ in range(60):
+        t = math.sqrt(low * high)
+        h = torch.special.entr(torch.softmax(scores / t, -1)).sum(-1).exp().mean()
+        if h < count:
+            low = t
+        else:
+            high = t
+    return torch.full((len(scores),), t)
 
-# %% wrong: divides by twice the bandwidth instead of twice its square, right only for a bandwidth of 1
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    scores = -((x_query[:, None] - x_key) ** 2) / (2 * bandwidth)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ y_key, weights
+# %% wrong: searches for the factor that multiplies the scores, and returns that
+def temperature_for(scores, count):
+    low, high = torch.full((len(scores),), 0.01), torch.full((len(scores),), 100.0)
+    for _ in range(60):
+        f = (low * high).sqrt()
+        k = torch.special.entr(torch.softmax(scores * f[:, None], -1)).sum(-1).exp()
+        low, high = torch.where(k > count, f, low), torch.where(k > count, high, f)
+    return f
 
-# %% wrong: gives a query whose exponentials are all 0 the same weight on every key, though the nearest key should have the most
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    kernel = torch.exp(-((x_query[:, None] - x_key[None, :]) ** 2) / (2 * bandwidth**2))
-    total = kernel.sum(dim=1, keepdim=True)
-    uniform = torch.full_like(kernel, 1 / len(x_key))
-    weights = torch.where(total > 0, kernel / total, uniform)
-    return weights @ y_key, weights
+# %% wrong: the search moves the wrong end, and runs away to one side
+def temperature_for(scores, count):
+    low, high = torch.full((len(scores),), 0.01), torch.full((len(scores),), 100.0)
+    for _ in range(60):
+        t = (low * high).sqrt()
+        k = torch.special.entr(torch.softmax(scores / t[:, None], -1)).sum(-1).exp()
+        low, high = torch.where(k > count, t, low), torch.where(k > count, high, t)
+    return t
 
-# %% wrong: takes the softmax over the queries (dim=0) instead of over the keys
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    scores = -((x_query[:, None] - x_key[None, :]) ** 2) / (2 * bandwidth**2)
-    weights = torch.softmax(scores, dim=0)
-    return weights @ y_key, weights
+# %% wrong: tries a hundred temperatures and takes the closest, which is right to one digit or two
+def temperature_for(scores, count):
+    tried = torch.logspace(-2, 2, 100)
+    weights = torch.softmax(scores[None] / tried[:, None, None], -1)
+    keys = torch.special.entr(weights).sum(-1).exp()
+    return tried[(keys - count).abs().argmin(0)]
 
-# %% wrong: returns the prediction with shape (L_q, 1) instead of (L_q,)
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    diff = x_query.unsqueeze(1) - x_key.unsqueeze(0)
-    weights = torch.softmax(-0.5 * (diff / bandwidth) ** 2, dim=1)
-    return weights @ y_key.unsqueeze(1), weights
+# %% wrong: searches until the count is met, which never ends where it cannot be met
+def temperature_for(scores, count):
+    found = []
+    for row in scores:
+        low, high = 0.01, 100.0
+        while True:
+            t = (low * high) ** 0.5
+            keys = torch.special.entr(torch.softmax(row / t, -1)).sum().exp()
+            if abs(keys - count) < 1e-3 * count:
+                break
+            low, high = (t, high) if keys < count else (low, t)
+        found.append(t)
+    return torch.tensor(found)
 
-# %% two mistakes: forgets the factor 2 in the denominator; and returns the weights first and the prediction second
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    diff = x_query.unsqueeze(1) - x_key.unsqueeze(0)
-    weights = torch.softmax(-((diff / bandwidth) ** 2), dim=1)
-    return weights, weights @ y_key
+# %% wrong: starts from 1, so low temperatures are never found
+def temperature_for(scores, count):
+    low, high = torch.ones(len(scores)), torch.full((len(scores),), 100.0)
+    for _ in range(60):
+        t = (low + high) / 2
+        k = torch.special.entr(torch.softmax(scores / t[:, None], -1)).sum(-1).exp()
+        low, high = torch.where(k < count, t, low), torch.where(k < count, high, t)
+    return t
 
-# %% right: uses softmin of the scaled squared distance
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    z = torch.sub(x_query.view(-1, 1), x_key.view(1, -1)) / bandwidth
-    weights = torch.nn.functional.softmin(z * z / 2, dim=1)
-    return (weights * y_key).sum(dim=1), weights
+# %% two mistakes: the entropy is brought to the count, and the factor is returned in the place of the temperature
+def temperature_for(scores, count):
+    low, high = torch.full((len(scores),), 0.01), torch.full((len(scores),), 100.0)
+    for _ in range(60):
+        t = (low * high).sqrt()
+        h = torch.special.entr(torch.softmax(scores / t[:, None], -1)).sum(-1)
+        low, high = torch.where(h < count, t, low), torch.where(h < count, high, t)
+    return 1 / t
 
-# %% right: loops over the queries and subtracts the smallest exponent by hand
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    predictions, rows = [], []
-    for q in x_query:
-        energy = ((q - x_key) / bandwidth).square() * 0.5
-        kernel = torch.exp(energy.min() - energy)
-        row = kernel / kernel.sum()
-        rows.append(row)
-        predictions.append(torch.dot(row, y_key))
-    return torch.stack(predictions), torch.stack(rows)
+# %% two mistakes: one over the sum of squares counts the keys, and the search ends after nine steps
+def temperature_for(scores, count):
+    low, high = torch.full((len(scores),), math.log(0.01)), torch.full((len(scores),), math.log(100))
+    for _ in range(9):
+        t = (low + high) / 2
+        k = 1 / (torch.softmax(scores / t.exp()[:, None], -1) ** 2).sum(-1)
+        low, high = torch.where(k < count, t, low), torch.where(k < count, high, t)
+    return high.exp()
 
-# %% right: takes the scores from the log density of a normal distribution around each key, whose constants cancel
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    normal = torch.distributions.Normal(x_key, bandwidth)
-    weights = normal.log_prob(x_query[:, None]).softmax(dim=-1)
-    return torch.mv(weights, y_key), weights
+# %% right: row by row, in double precision, with a plain loop that ends
+def temperature_for(scores, count):
+    found = []
+    for row in scores.double():
+        low, high = 0.01, 100.0
+        while high / low > 1.00001:
+            t = (low * high) ** 0.5
+            p = torch.softmax(row / t, 0)
+            p = p[p > 0]
+            if math.exp(-(p * p.log()).sum().item()) < count:
+                low = t
+            else:
+                high = t
+        found.append((low * high) ** 0.5)
+    return torch.tensor(found)
+
+# %% right: a grid of many thousand temperatures, then the closest
+def temperature_for(scores, count):
+    tried = torch.logspace(-2, 2, 20001)
+    found = []
+    for row in scores:
+        logs = torch.log_softmax(row / tried[:, None], dim=-1)
+        entropy = -(logs.exp() * logs).sum(-1)
+        found.append(tried[torch.searchsorted(entropy.exp().cummax(0).values, count).clamp(max=20000)])
+    return torch.stack(found)
+
+# %% right: halves the range of the temperature itself, many times, for all rows at once
+def temperature_for(scores, count):
+    low, high = scores.new_full((scores.shape[0], 1), 0.01), scores.new_full((scores.shape[0], 1), 100.0)
+    for _ in range(80):
+        t = 0.5 * (low + high)
+        w = torch.nn.functional.softmax(scores / t, dim=1)
+        entropy = -torch.xlogy(w, w).sum(1, keepdim=True)
+        enough = entropy >= math.log(count)
+        high[enough] = t[enough]
+        low[~enough] = t[~enough]
+    return high.squeeze(1)

@@ -1,52 +1,160 @@
 # %% setup
+import math
+
 import torch
 
-# %% wrong: the bandwidth is not squared, right only for bandwidth 1
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    scores = -(x_query[:, None] - x_key[None, :]) ** 2 / (2 * bandwidth)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ y_key, weights
+# %% wrong: one temperature for all rows, from the mean of their counts
+def temperature_for(scores, count):
+    low, high = math.log(0.01), math.log(100)
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = torch.softmax(scores / math.exp(middle), dim=-1)
+        keys = torch.special.entr(w).sum(-1).exp().mean()
+        if keys < count:
+            low = middle
+        else:
+            high = middle
+    return torch.full((len(scores),), math.exp(low), dtype=scores.dtype)
 
-# %% wrong: exponentials are divided by their sum plus 1e-12 without subtracting a maximum, so the weights of a far query are 0 and do not sum to 1
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    kernel = torch.exp(-(x_query[:, None] - x_key) ** 2 / (2 * bandwidth ** 2))
-    weights = kernel / (kernel.sum(dim=1, keepdim=True) + 1e-12)
-    return weights @ y_key, weights
+# %% wrong: multiplies the scores, so it gives 1 / T
+def temperature_for(scores, count):
+    low = torch.full((len(scores),), math.log(0.01), dtype=scores.dtype)
+    high = -low
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = torch.softmax(scores * middle.exp()[:, None], dim=-1)
+        few = torch.special.entr(w).sum(-1).exp() < count
+        high = torch.where(few, middle, high)
+        low = torch.where(few, low, middle)
+    return low.exp()
 
-# %% wrong: the prediction keeps a last axis, (L_q, 1) instead of (L_q,)
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    scores = -(x_query.unsqueeze(1) - x_key.unsqueeze(0)).square() / (2 * bandwidth ** 2)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ y_key.unsqueeze(-1), weights
+# %% wrong: moves the wrong end, so it runs to one of the ends
+def temperature_for(scores, count):
+    low = torch.full((len(scores),), math.log(0.01), dtype=scores.dtype)
+    high = -low
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = torch.softmax(scores / middle.exp()[:, None], dim=-1)
+        few = torch.special.entr(w).sum(-1).exp() < count
+        high = torch.where(few, middle, high)
+        low = torch.where(few, low, middle)
+    return low.exp()
 
-# %% wrong: the query enters through .item(), so no gradient reaches x_query
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    rows = []
-    for i in range(len(x_query)):
-        q = x_query[i].item()
-        rows.append(torch.softmax(-(q - x_key) ** 2 / (2 * bandwidth ** 2), dim=0))
-    weights = torch.stack(rows)
-    return (weights * y_key).sum(dim=1), weights
+# %% wrong: counts keys by one over the sum of the squared weights
+def temperature_for(scores, count):
+    low = torch.full((len(scores),), math.log(0.01), dtype=scores.dtype)
+    high = -low
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = torch.softmax(scores / middle.exp()[:, None], dim=-1)
+        few = 1 / (w**2).sum(-1) < count
+        low = torch.where(few, middle, low)
+        high = torch.where(few, high, middle)
+    return low.exp()
 
-# %% two mistakes: the factor 2 below the square is forgotten; and the softmax runs over the queries instead of the keys
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    scores = -((x_query[:, None] - x_key[None, :]) / bandwidth) ** 2
-    weights = torch.softmax(scores, dim=0)
-    return weights @ y_key, weights
+# %% wrong: entropy in bits, raised to the power of e
+def temperature_for(scores, count):
+    low = torch.full((len(scores),), math.log(0.01), dtype=scores.dtype)
+    high = -low
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = torch.softmax(scores / middle.exp()[:, None], dim=-1)
+        bits = torch.special.entr(w).sum(-1) / math.log(2)
+        few = bits.exp() < count
+        low = torch.where(few, middle, low)
+        high = torch.where(few, high, middle)
+    return low.exp()
 
-# %% right: one query at a time, with the smallest squared distance subtracted by hand
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    predictions, rows = [], []
-    for q in x_query:
-        z = ((q - x_key) / bandwidth) ** 2 / 2
-        kernel = torch.exp(z.min() - z)
-        row = kernel / kernel.sum()
-        rows.append(row)
-        predictions.append(torch.dot(row, y_key))
-    return torch.stack(predictions), torch.stack(rows)
+# %% wrong: w * log(w) is NaN where a weight is 0, and a comparison with NaN is never true
+def temperature_for(scores, count):
+    low = torch.full((len(scores),), math.log(0.01), dtype=scores.dtype)
+    high = -low
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = torch.softmax(scores / middle.exp()[:, None], dim=-1)
+        few = (-(w * w.log()).sum(-1)).exp() < count
+        low = torch.where(few, middle, low)
+        high = torch.where(few, high, middle)
+    return low.exp()
 
-# %% right: the table is built keys first and transposed, distances by torch.sub on meshgrids
-def kernel_regression(x_query, x_key, y_key, bandwidth):
-    k, q = torch.meshgrid(x_key, x_query, indexing="ij")
-    by_key = torch.softmax(-0.5 * torch.pow(torch.sub(k, q) / bandwidth, 2), dim=0)
-    return torch.einsum("kq,k->q", by_key, y_key), by_key.transpose(0, 1)
+# %% wrong: the best of two hundred temperatures, not right to three digits
+def temperature_for(scores, count):
+    tried = torch.logspace(-2, 2, 200, dtype=scores.dtype)
+    w = torch.softmax(scores[:, None] / tried[:, None], dim=-1)
+    keys = torch.special.entr(w).sum(-1).exp()
+    return tried[(keys - count).abs().argmin(dim=-1)]
+
+# %% wrong: halves the range of the temperature itself, eleven times: too coarse for small ones
+def temperature_for(scores, count):
+    low = torch.full((len(scores),), 0.01, dtype=scores.dtype)
+    high = torch.full_like(low, 100.0)
+    for _ in range(11):
+        middle = (low + high) / 2
+        w = torch.softmax(scores / middle[:, None], dim=-1)
+        few = torch.special.entr(w).sum(-1).exp() < count
+        low = torch.where(few, middle, low)
+        high = torch.where(few, high, middle)
+    return (low + high) / 2
+
+# %% two mistakes: one row decides for all (the first); and the logarithm is handed back
+def temperature_for(scores, count):
+    low, high = math.log(0.01), math.log(100)
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = torch.softmax(scores[0] / math.exp(middle), dim=-1)
+        if torch.special.entr(w).sum().exp() < count:
+            low = middle
+        else:
+            high = middle
+    return torch.full((len(scores),), low, dtype=scores.dtype)
+
+# %% two mistakes: a softmax down the queries; and the entropy itself is compared with the count
+def temperature_for(scores, count):
+    low = torch.full((len(scores),), math.log(0.01), dtype=scores.dtype)
+    high = -low
+    for _ in range(50):
+        middle = (low + high) / 2
+        w = torch.softmax(scores / middle.exp()[:, None], dim=0)
+        few = torch.special.entr(w).sum(-1) < count
+        low = torch.where(few, middle, low)
+        high = torch.where(few, high, middle)
+    return low.exp()
+
+# %% right: halves the range of the temperature itself, sixty times
+def temperature_for(scores, count):
+    low, high = torch.full_like(scores[:, 0], 0.01), torch.full_like(scores[:, 0], 100.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        logs = torch.log_softmax(scores / middle.unsqueeze(-1), dim=-1)
+        H = -(logs.exp() * logs).sum(-1)
+        low, high = torch.where(H < math.log(count), middle, low), torch.where(H < math.log(count), high, middle)
+    return high
+
+# %% right: a row at a time in plain floats
+def temperature_for(scores, count):
+    found = []
+    for row in scores.tolist():
+        low, high = 0.01, 100.0
+        while high / low > 1.00001:
+            T = math.sqrt(low * high)
+            e = [math.exp((s - max(row)) / T) for s in row]
+            H = -sum(x / sum(e) * math.log(x / sum(e)) for x in e if x > 0)
+            if math.exp(H) > count:
+                high = T
+            else:
+                low = T
+        found.append(math.sqrt(low * high))
+    return torch.tensor(found, dtype=scores.dtype)
+
+# %% right: a grid that is made finer around its best point four times
+def temperature_for(scores, count):
+    low = torch.full((len(scores), 1), -2.0, dtype=torch.float64)
+    high = -low
+    part = torch.linspace(0, 1, 101, dtype=torch.float64)
+    for _ in range(5):
+        tried = low + (high - low) * part
+        w = (scores.double()[:, None, :] / 10 ** tried[:, :, None]).softmax(-1)
+        best = (torch.special.entr(w).sum(-1).exp() - count).abs().argmin(-1, keepdim=True)
+        middle, step = tried.gather(1, best), (high - low) / 100
+        low, high = (middle - step).clamp(min=-2), (middle + step).clamp(max=2)
+    return (10 ** ((low + high) / 2))[:, 0].to(scores.dtype)

@@ -3,68 +3,77 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# %% wrong: divides the dot products by d_k instead of by its square root
-def score_spread(query, key):
-    d_k = query.shape[-1]
-    dots = (query * key).sum(dim=-1)
-    return dots.std(), (dots / d_k).std()
+# %% wrong: forgets to divide the scores by sqrt(d_k)
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
 
-# %% wrong: takes the spread of all n * n dot products (every query with every key) instead of only the n that belong together
-def score_spread(query, key):
-    scores = query @ key.T
-    return scores.std(), (scores / query.shape[1] ** 0.5).std()
+# %% wrong: divides by the square root of d_v (the width of the values) instead of d_k, right only where the two are equal
+def attention(query, key, value):
+    d = value.shape[-1]
+    scores = query @ key.transpose(-2, -1) / d**0.5
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
 
-# %% wrong: scales with the square root of the number of rows n instead of d_k
-def score_spread(query, key):
-    dots = (query * key).sum(1)
-    scaled = dots / len(query) ** 0.5
-    return dots.std().item(), scaled.std().item()
+# %% wrong: exchanges axes 1 and 2 of the key instead of the last two, which is right with one leading axis only
+def attention(query, key, value):
+    d_k = query.size(-1)
+    scores = torch.matmul(query, key.transpose(1, 2)) / d_k**0.5
+    weights = F.softmax(scores, dim=-1)
+    return torch.matmul(weights, value), weights
 
-# %% wrong: gives the root of the mean square, which is the standard deviation only if the dot products have mean 0
-def score_spread(query, key):
-    d_k = query.shape[-1]
-    dots = torch.einsum("nd,nd->n", query, key)
-    unscaled = (dots**2).mean().sqrt()
-    scaled = ((dots / d_k**0.5) ** 2).mean().sqrt()
-    return unscaled, scaled
+# %% wrong: a softmax by hand that does not subtract the maximum, so it overflows for scores above 100 and gives 0/0 below -100
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    e = torch.exp(scores)
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
 
-# %% wrong: does not measure anything but returns the theoretical sqrt(d_k) and 1, which hold for standard normal entries only
-def score_spread(query, key):
-    # sums of d_k products with variance 1
-    d_k = query.shape[-1]
-    unscaled = d_k**0.5
-    return unscaled, unscaled / d_k**0.5
+# %% wrong: a softmax by hand that subtracts the maximum of all scores instead of each row's own, so rows far below it become 0/0
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    e = torch.exp(scores - scores.max())
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
 
-# %% wrong: returns the two numbers in the wrong order, the scaled one first
-def score_spread(query, key):
-    scores = (query * key).sum(dim=-1)
-    scaled = scores / query.size(-1) ** 0.5
-    return scaled.std(), scores.std()
+# %% wrong: takes the softmax over the queries (axis -2) instead of over the keys
+def attention(query, key, value):
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=-2)
+    return weights @ value, weights
 
-# %% two mistakes: returns the variances instead of the standard deviations; and sums over the rows (axis 0) instead of over the entries of each pair
-def score_spread(query, key):
-    d_k = query.shape[-1]
-    dots = (query * key).sum(dim=0)
-    return dots.var(), (dots / d_k**0.5).var()
+# %% two mistakes: divides by d_k instead of its square root; and returns the weights first and the output second
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / query.shape[-1]
+    weights = torch.softmax(scores, dim=-1)
+    output = weights @ value
+    return weights, output
 
-# %% right: a loop over the rows with torch.dot, returns Python floats
-def score_spread(query, key):
-    n, d_k = query.shape
-    dots = torch.stack([torch.dot(query[i], key[i]) for i in range(n)])
-    scaled = dots / torch.tensor(float(d_k)).sqrt()
-    return dots.std().item(), scaled.std().item()
+# %% right: einsum with dots, the scale shared half and half between query and key
+def attention(query, key, value):
+    root = query.shape[-1] ** 0.25
+    scores = torch.einsum("...qd,...kd->...qk", query / root, key / root)
+    weights = scores.softmax(-1)
+    return torch.einsum("...qk,...kv->...qv", weights, value), weights
 
-# %% right: a batched matrix product of rows and columns, the second number from the first by dividing the deviation
-def score_spread(query, key):
-    dots = torch.bmm(query.unsqueeze(1), key.unsqueeze(2)).flatten()
-    unscaled = dots.std()
-    return unscaled, unscaled / query.shape[-1] ** 0.5
+# %% right: the leading axes are flattened to one, then a loop over its items, and log-sum-exp in place of softmax
+def attention(query, key, value):
+    lead = query.shape[:-2]
+    outputs, all_weights = [], []
+    for q, k, v in zip(query.flatten(0, -3), key.flatten(0, -3), value.flatten(0, -3)):
+        s = q.mm(k.t()) * (q.shape[1] ** -0.5)
+        w = torch.exp(s - torch.logsumexp(s, dim=1, keepdim=True))
+        all_weights.append(w)
+        outputs.append(w.mm(v))
+    output = torch.stack(outputs).reshape(*lead, query.shape[-2], value.shape[-1])
+    weights = torch.stack(all_weights).reshape(*lead, query.shape[-2], key.shape[-2])
+    return output, weights
 
-# %% right: the statistics module of Python on a list, and the division by n instead of n - 1
-def score_spread(query, key):
-    import math
-    import statistics
-
-    dots = (query * key).sum(dim=1).tolist()
-    root = math.sqrt(query.shape[1])
-    return statistics.pstdev(dots), statistics.pstdev([dot / root for dot in dots])
+# %% right: everything by broadcasting and sums, the keys one axis before the entries, a softmax by hand with each row's maximum
+def attention(query, key, value):
+    scores = (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(-1) / query.shape[-1] ** 0.5
+    e = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    weights = e / e.sum(-1, keepdim=True)
+    output = (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(-2)
+    return output, weights

@@ -3,46 +3,46 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# %% wrong: takes the root mean square of the dot products instead of their standard deviation, which is larger when their mean is not 0
-def score_spread(query, key):
-    dots = (query * key).sum(dim=-1)
-    spread = dots.pow(2).mean().sqrt()
-    return spread, spread / query.shape[-1] ** 0.5
+# %% wrong: swaps axes 1 and 2 of the key, which are the last two only if there is one leading axis; with two leading axes it fails or gives other scores
+def attention(query, key, value):
+    scores = query @ key.transpose(1, 2) / query.shape[-1] ** 0.5
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
 
-# %% wrong: divides by the root of the number of rows n instead of the root of d_k
-def score_spread(query, key):
-    dots = (query * key).sum(dim=-1)
-    return dots.std(), (dots / len(query) ** 0.5).std()
+# %% wrong: divides the scores by the root of d_v, the size of the values, instead of d_k
+def attention(query, key, value):
+    d = value.shape[-1]
+    weights = torch.softmax(query @ key.transpose(-2, -1) / d**0.5, dim=-1)
+    return weights @ value, weights
 
-# %% wrong: takes all n * n dot products of every query with every key, not only those of row i with row i
-def score_spread(query, key):
-    scores = query @ key.T
-    return scores.std(), (scores / key.shape[-1] ** 0.5).std()
+# %% wrong: subtracts the largest score of the whole tensor before exp, so rows far below it underflow and give 0 / 0 = NaN
+def attention(query, key, value):
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    e = torch.exp(scores - scores.max())
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
 
-# %% wrong: writes the products into query, so the argument is changed in place
-def score_spread(query, key):
-    query *= key
-    dots = query.sum(-1)
-    return dots.std(), (dots / query.size(-1) ** 0.5).std()
+# %% wrong: hands back weights that are detached, so no gradient flows through the second result
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    output = weights @ value
+    return output, weights.detach()
 
-# %% two mistakes: returns the variances instead of the standard deviations; and divides the dot products by d_k instead of its root
-def score_spread(query, key):
-    d_k = query.shape[1]
-    dots = torch.einsum("nd,nd->n", query, key)
-    scaled = dots / d_k
-    return dots.var(), scaled.var()
+# %% right: einsum with an ellipsis, and the softmax by hand with the maximum of each row subtracted
+def attention(query, key, value):
+    scores = torch.einsum("...qd,...kd->...qk", query, key) * query.shape[-1] ** -0.5
+    e = torch.exp(scores - scores.amax(dim=-1, keepdim=True).detach())
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return torch.einsum("...qk,...kv->...qv", weights, value), weights
 
-# %% right: batched matrix products of single rows, and Python's statistics module, so plain floats are returned
-def score_spread(query, key):
-    import statistics
-
+# %% right: one query after the other, with an elementwise product summed over d_k
+def attention(query, key, value):
     d_k = query.shape[-1]
-    dots = torch.bmm(query[:, None, :], key[:, :, None]).flatten().tolist()
-    return statistics.pstdev(dots), statistics.pstdev([dot / d_k**0.5 for dot in dots])
-
-# %% right: einsum, the deviation by hand with division by n, and the second number from the first
-def score_spread(query, key):
-    dots = torch.einsum("nd,nd->n", query, key)
-    centred = dots - dots.mean()
-    unscaled = torch.linalg.vector_norm(centred) / len(dots) ** 0.5
-    return unscaled, unscaled / query.shape[-1] ** 0.5
+    outputs, rows = [], []
+    for i in range(query.shape[-2]):
+        scores = (query[..., i : i + 1, :] * key).sum(-1) / d_k**0.5  # (..., L_k)
+        row = torch.softmax(scores, dim=-1)
+        rows.append(row)
+        outputs.append((row.unsqueeze(-1) * value).sum(-2))
+    return torch.stack(outputs, dim=-2), torch.stack(rows, dim=-2)

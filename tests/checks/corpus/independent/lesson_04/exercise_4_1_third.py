@@ -1,59 +1,57 @@
 # %% setup
-import math
-import statistics
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 
-# %% wrong: takes the root of the mean square without subtracting the mean, which is the standard deviation only when the dot products have mean 0
-def score_spread(query, key):
-    scores = (query * key).sum(dim=-1)
-    unscaled = scores.square().mean().sqrt()
-    return unscaled, unscaled / query.shape[-1] ** 0.5
+# %% wrong: softmax by hand that subtracts the largest score of the whole tensor, so that rows far below it become 0 / 0 = NaN
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    e = torch.exp(scores - scores.max())
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
 
 
-# %% wrong: rounds the root of d_k down to a whole number, so the scaled number is right only if d_k is a square number
-def score_spread(query, key):
-    scores = (query * key).sum(dim=-1)
-    root = math.isqrt(query.shape[-1])
-    return scores.std(), (scores / root).std()
+# %% wrong: softmax by hand that clamps the scores to -80 ... 80 against overflow, so that different scores beyond it get equal weights
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+    e = torch.exp(scores.clamp(-80, 80))
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
 
 
-# %% wrong: measures no dot products, but puts the spreads of the entries into the formula for entries of mean 0, root of d_k times std of query times std of key
-def score_spread(query, key):
-    scaled = query.std() * key.std()
-    return scaled * query.shape[-1] ** 0.5, scaled
+# %% wrong: scales the query in place, so the caller's query is changed
+def attention(query, key, value):
+    query /= query.shape[-1] ** 0.5
+    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
+    return weights @ value, weights
 
 
-# %% wrong: divides the scores in place under a second name before the first standard deviation is taken, so both numbers are the scaled one
-def score_spread(query, key):
-    scores = (query * key).sum(dim=-1)
-    scaled = scores
-    scaled /= query.shape[-1] ** 0.5
-    return scores.std(), scaled.std()
+# %% wrong: computes the weights under no_grad, so no gradient reaches the query and the key
+def attention(query, key, value):
+    with torch.no_grad():
+        scores = torch.matmul(query, key.transpose(-1, -2)) / query.size(-1) ** 0.5
+        weights = torch.softmax(scores, dim=-1)
+    return torch.matmul(weights, value), weights
 
 
-# %% two mistakes: takes the root of the mean square without subtracting the mean; and divides by d_k instead of its root
-def score_spread(query, key):
-    scores = (query * key).sum(dim=-1)
-    scaled = scores / query.shape[-1]
-    return (scores**2).mean() ** 0.5, (scaled**2).mean() ** 0.5
+# %% right: einsum for both products, the softmax as the exponential of log_softmax
+def attention(query, key, value):
+    scores = torch.einsum("...id,...jd->...ij", query, key) / query.shape[-1] ** 0.5
+    weights = torch.log_softmax(scores, dim=-1).exp()
+    return torch.einsum("...ij,...jv->...iv", weights, value), weights
 
 
-# %% right: one dot product after the other in a loop, then the standard deviation of Python's statistics module
-def score_spread(query, key):
-    root = math.sqrt(query.shape[1])
-    products = [float(torch.dot(q.double(), k.double())) for q, k in zip(query, key)]
-    return statistics.stdev(products), statistics.stdev([p / root for p in products])
-
-
-# %% right: dot products by a batched matrix product of 1 x d_k with d_k x 1, variance as the mean square of the centred numbers, scaled before the products are taken
-def score_spread(query, key):
-    def spread(a, b):
-        numbers = torch.bmm(a.unsqueeze(1), b.unsqueeze(2)).flatten()
-        centred = numbers - numbers.mean()
-        return (centred @ centred / len(numbers)).sqrt()
-
-    return spread(query, key), spread(query / query.shape[1] ** 0.25, key / key.shape[1] ** 0.25)
+# %% right: flattens the leading axes and loops over every sequence and every query, collecting rows with stack
+def attention(query, key, value):
+    lead = query.shape[:-2]
+    outputs, tables = [], []
+    for q, k, v in zip(query.flatten(0, -3), key.flatten(0, -3), value.flatten(0, -3)):
+        rows = []
+        for one in q:
+            scores = (k * one).sum(1) / q.shape[1] ** 0.5
+            rows.append(F.softmax(scores, dim=0))
+        tables.append(torch.stack(rows))
+        outputs.append(torch.stack([(row[:, None] * v).sum(0) for row in rows]))
+    output, weights = torch.stack(outputs), torch.stack(tables)
+    return output.reshape(*lead, *output.shape[-2:]), weights.reshape(*lead, *weights.shape[-2:])

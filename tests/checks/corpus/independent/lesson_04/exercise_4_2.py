@@ -3,77 +3,90 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# %% wrong: forgets to divide the scores by sqrt(d_k)
+
 def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1)
+    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
     weights = torch.softmax(scores, dim=-1)
     return weights @ value, weights
 
-# %% wrong: divides by the square root of d_v (the width of the values) instead of d_k, right only where the two are equal
-def attention(query, key, value):
-    d = value.shape[-1]
-    scores = query @ key.transpose(-2, -1) / d**0.5
-    weights = scores.softmax(dim=-1)
+# %% wrong: exchanges the roles: the queries are made from memory, the keys and values from x
+def cross_attention(x, memory, W_q, W_k, W_v):
+    query = memory @ W_q
+    key, value = x @ W_k, x @ W_v
+    return attention(query, key, value)
+
+# %% wrong: makes the values from x instead of from memory
+def cross_attention(x, memory, W_q, W_k, W_v):
+    query, key, value = x @ W_q, memory @ W_k, x @ W_v
+    return attention(query, key, value)
+
+# %% wrong: uses the first memory of the batch for all items, right for a batch of 1 only
+def cross_attention(x, memory, W_q, W_k, W_v):
+    query = x @ W_q
+    key = memory[0] @ W_k
+    value = memory[0] @ W_v
+    weights = torch.softmax(query @ key.T / key.shape[-1] ** 0.5, dim=-1)
     return weights @ value, weights
 
-# %% wrong: exchanges axes 1 and 2 of the key instead of the last two, which is right with one leading axis only
-def attention(query, key, value):
-    d_k = query.size(-1)
-    scores = torch.matmul(query, key.transpose(1, 2)) / d_k**0.5
-    weights = F.softmax(scores, dim=-1)
-    return torch.matmul(weights, value), weights
-
-# %% wrong: a softmax by hand that does not subtract the maximum, so it overflows for scores above 100 and gives 0/0 below -100
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    e = torch.exp(scores)
-    weights = e / e.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-
-# %% wrong: a softmax by hand that subtracts the maximum of all scores instead of each row's own, so rows far below it become 0/0
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    e = torch.exp(scores - scores.max())
-    weights = e / e.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-
-# %% wrong: takes the softmax over the queries (axis -2) instead of over the keys
-def attention(query, key, value):
-    scores = query @ key.mT / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-2)
-    return weights @ value, weights
-
-# %% two mistakes: divides by d_k instead of its square root; and returns the weights first and the output second
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1]
+# %% wrong: divides by sqrt(d_x), the width of x, instead of by sqrt(d_k)
+def cross_attention(x, memory, W_q, W_k, W_v):
+    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
+    scores = query @ key.transpose(-2, -1) / x.shape[-1] ** 0.5
     weights = torch.softmax(scores, dim=-1)
-    output = weights @ value
-    return weights, output
+    return weights @ value, weights
 
-# %% right: einsum with dots, the scale shared half and half between query and key
-def attention(query, key, value):
-    root = query.shape[-1] ** 0.25
-    scores = torch.einsum("...qd,...kd->...qk", query / root, key / root)
-    weights = scores.softmax(-1)
-    return torch.einsum("...qk,...kv->...qv", weights, value), weights
+# %% wrong: brings the keys into the shape (B, d_k, L_k) with reshape instead of transposing them, which scrambles their entries
+def cross_attention(x, memory, W_q, W_k, W_v):
+    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
+    B, L_k, d_k = key.shape
+    scores = query @ key.reshape(B, d_k, L_k) / d_k**0.5
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
 
-# %% right: the leading axes are flattened to one, then a loop over its items, and log-sum-exp in place of softmax
-def attention(query, key, value):
-    lead = query.shape[:-2]
-    outputs, all_weights = [], []
-    for q, k, v in zip(query.flatten(0, -3), key.flatten(0, -3), value.flatten(0, -3)):
-        s = q.mm(k.t()) * (q.shape[1] ** -0.5)
-        w = torch.exp(s - torch.logsumexp(s, dim=1, keepdim=True))
-        all_weights.append(w)
-        outputs.append(w.mm(v))
-    output = torch.stack(outputs).reshape(*lead, query.shape[-2], value.shape[-1])
-    weights = torch.stack(all_weights).reshape(*lead, query.shape[-2], key.shape[-2])
+# %% wrong: cuts the memory to the length of x, so tokens of a longer memory are lost
+def cross_attention(x, memory, W_q, W_k, W_v):
+    memory = memory[:, : x.shape[1]]
+    return attention(x @ W_q, memory @ W_k, memory @ W_v)
+
+# %% two mistakes: takes the softmax over the queries (axis 1) instead of over the memory's tokens; and forgets the scale
+def cross_attention(x, memory, W_q, W_k, W_v):
+    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
+    weights = torch.softmax(query @ key.transpose(1, 2), dim=1)
+    return weights @ value, weights
+
+# %% right: the queries are carried into the space of the memory, and the values are projected after averaging
+def cross_attention(x, memory, W_q, W_k, W_v):
+    asked = x @ (W_q @ W_k.T) / W_k.shape[1] ** 0.5
+    weights = torch.einsum("bqm,bkm->bqk", asked, memory).softmax(dim=2)
+    return torch.bmm(weights, memory) @ W_v, weights
+
+# %% right: loops over the batch and the queries, filling tensors that are allocated first
+def cross_attention(x, memory, W_q, W_k, W_v):
+    B, L_q, _ = x.shape
+    L_k, d_v = memory.shape[1], W_v.shape[1]
+    output, weights = x.new_zeros(B, L_q, d_v), x.new_zeros(B, L_q, L_k)
+    for b in range(B):
+        key, value = memory[b] @ W_k, memory[b] @ W_v
+        for i in range(L_q):
+            scores = (key * (x[b, i] @ W_q)).sum(dim=-1) / key.shape[-1] ** 0.5
+            w = torch.softmax(scores, dim=0)
+            weights[b, i] = w
+            output[b, i] = w @ value
     return output, weights
 
-# %% right: everything by broadcasting and sums, the keys one axis before the entries, a softmax by hand with each row's maximum
-def attention(query, key, value):
-    scores = (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(-1) / query.shape[-1] ** 0.5
-    e = (scores - scores.amax(dim=-1, keepdim=True)).exp()
-    weights = e / e.sum(-1, keepdim=True)
-    output = (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(-2)
-    return output, weights
+# %% right: baddbmm with the scale as alpha and a softmax by hand with keys before queries, transposed at the end
+def cross_attention(x, memory, W_q, W_k, W_v):
+    query, key, value = F.linear(x, W_q.T), F.linear(memory, W_k.T), F.linear(memory, W_v.T)
+    zero = query.new_zeros(1, 1, 1)
+    scores = torch.baddbmm(zero, key, query.transpose(1, 2), beta=0, alpha=key.shape[-1] ** -0.5)  # (B, L_k, L_q)
+    columns = (scores - scores.logsumexp(dim=1, keepdim=True)).exp()
+    weights = columns.transpose(1, 2)
+    return torch.bmm(weights, value), weights
+
+
+# %% right: named in the review: PyTorch's own attention for the output, and for the weights with the identity as values
+def cross_attention(x, memory, W_q, W_k, W_v):
+    q, k, v = x @ W_q, memory @ W_k, memory @ W_v
+    eye = torch.eye(k.shape[1], dtype=k.dtype).expand(k.shape[0], -1, -1)
+    weights = F.scaled_dot_product_attention(q, k, eye)
+    return F.scaled_dot_product_attention(q, k, v), weights

@@ -1,94 +1,71 @@
 # %% setup
+import math
+
 import torch
-import torch.nn.functional as F
-from torch import nn
 
+# %% wrong: forgets that the scores are divided by the root of d_k
+def projections_for(x, wanted):
+    undo = torch.linalg.pinv(x)
+    return undo @ wanted.log(), undo
 
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# %% wrong: takes the weights for the scores, without a logarithm
+def projections_for(x, wanted):
+    undo = torch.linalg.pinv(x)
+    return undo @ wanted * len(x) ** 0.5, undo
 
-# %% wrong: makes the keys with W_q too, W_k is never used
-def self_attention(x, W_q, W_k, W_v):
-    query = x @ W_q
-    key = x @ W_q
-    value = x @ W_v
-    return attention(query, key, value)
+# %% wrong: undoes the tokens with their transpose
+def projections_for(x, wanted):
+    return x.T @ wanted.log() * len(x) ** 0.5, x.T
 
-# %% wrong: divides by sqrt(d_model) instead of sqrt(d_k)
-def self_attention(x, W_q, W_k, W_v):
-    d_model = x.shape[-1]
-    query, key, value = x @ W_q, x @ W_k, x @ W_v
-    scores = query @ key.transpose(-2, -1) / d_model**0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# %% wrong: makes up for the root of d_model, although its matrices have d_k = L
+def projections_for(x, wanted):
+    undo = torch.linalg.pinv(x)
+    return undo @ wanted.log() * x.shape[1] ** 0.5, undo
 
-# %% wrong: treats the matrices as nn.Linear does (out, in) and multiplies with their transposes, an error unless they are square and wrong if they are
-def self_attention(x, W_q, W_k, W_v):
-    query = F.linear(x, W_q)
-    key = F.linear(x, W_k)
-    value = F.linear(x, W_v)
-    return attention(query, key, value)
+# %% wrong: puts the scores on the side of the keys, so that the table comes out turned
+def projections_for(x, wanted):
+    undo = torch.linalg.pinv(x)
+    return undo, undo @ wanted.log() * len(x) ** 0.5
 
-# %% wrong: multiplies keys with queries the other way round, so that row i of the weights belongs to token i as the key
-def self_attention(x, W_q, W_k, W_v):
-    query, key, value = x @ W_q, x @ W_k, x @ W_v
-    scores = key @ query.transpose(1, 2) / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# %% wrong: takes the plain inverse, which only square tokens have
+def projections_for(x, wanted):
+    undo = torch.inverse(x)
+    return undo @ wanted.log() * math.sqrt(len(x)), undo
 
-# %% wrong: hides the diagonal, so that no token attends to itself
-def self_attention(x, W_q, W_k, W_v):
-    L = x.shape[1]
-    query, key, value = x @ W_q, x @ W_k, x @ W_v
-    scores = query @ key.transpose(-2, -1) / W_q.shape[1] ** 0.5
-    scores = scores.masked_fill(torch.eye(L, dtype=torch.bool), float("-inf"))
-    weights = scores.softmax(-1)
-    return weights @ value, weights
+# %% wrong: returns the table of scores itself and the identity, as if the tokens were not in front of them
+def projections_for(x, wanted):
+    scores = wanted.log() * len(x) ** 0.5
+    full = torch.zeros(x.shape[1], len(x), dtype=x.dtype)
+    full[: len(x)] = scores
+    return full, torch.eye(x.shape[1], len(x), dtype=x.dtype)
 
-# %% wrong: normalizes over the batch axis (axis 0) instead of over the keys
-def self_attention(x, W_q, W_k, W_v):
-    query, key, value = x @ W_q, x @ W_k, x @ W_v
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    weights = F.softmax(scores, dim=0)
-    return weights @ value, weights
+# %% two mistakes: no logarithm; and the scale is forgotten
+def projections_for(x, wanted):
+    undo = torch.linalg.pinv(x)
+    return undo @ wanted, undo
 
-# %% two mistakes: forgets the scale; and adds x @ W_v of the token itself to the output as a residual
-def self_attention(x, W_q, W_k, W_v):
-    query, key, value = x @ W_q, x @ W_k, x @ W_v
-    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
-    return value + weights @ value, weights
+# %% two mistakes: the scores are turned; and the scale is forgotten
+def projections_for(x, wanted):
+    undo = torch.linalg.pinv(x)
+    return undo @ wanted.log().T, undo
 
-# %% right: scores as a bilinear form with W_q @ W_k.T, and the average is taken of x before it is projected
-def self_attention(x, W_q, W_k, W_v):
-    form = W_q @ W_k.T / W_q.shape[1] ** 0.5
-    weights = torch.softmax(x @ form @ x.mT, dim=-1)
-    return weights @ x @ W_v, weights
+# %% right: the tokens themselves are the keys, and d_k is d_model
+def projections_for(x, wanted):
+    undo, d_model = torch.linalg.pinv(x), x.shape[1]
+    W_q = undo @ (wanted.log() * d_model**0.5) @ undo.T
+    return W_q, torch.eye(d_model, dtype=x.dtype)
 
-# %% right: a loop over the sequences and over the tokens as queries
-def self_attention(x, W_q, W_k, W_v):
-    outputs, weights = [], []
-    for seq in x:
-        key, value = seq @ W_k, seq @ W_v
-        rows = [torch.softmax(key @ (token @ W_q) / key.shape[1] ** 0.5, dim=0) for token in seq]
-        rows = torch.stack(rows)
-        weights.append(rows)
-        outputs.append(rows @ value)
-    return torch.stack(outputs), torch.stack(weights)
+# %% right: the scale is shared out between both sides, one row of scores moved by a constant
+def projections_for(x, wanted):
+    undo = torch.linalg.pinv(x)
+    scores = wanted.log()
+    scores = scores - scores.amax(dim=1, keepdim=True)
+    root = len(x) ** 0.25
+    return undo @ scores * root, undo * root
 
-# %% right: einsum throughout, with one fused projection split unevenly
-def self_attention(x, W_q, W_k, W_v):
-    d_k, d_v = W_q.shape[1], W_v.shape[1]
-    fused = torch.einsum("bld,de->ble", x, torch.cat([W_q, W_k, W_v], dim=1))
-    q, k, v = fused.split([d_k, d_k, d_v], dim=-1)
-    logits = torch.einsum("bie,bje->bij", q, k) * d_k**-0.5
-    weights = torch.log_softmax(logits, dim=2).exp()
-    return torch.einsum("bij,bjv->biv", weights, v), weights
-
-
-# %% right: named in the review: PyTorch's own attention for the output, the course's attention for the weights
-def self_attention(x, W_q, W_k, W_v):
-    q, k, v = x @ W_q, x @ W_k, x @ W_v
-    weights = torch.softmax(q @ k.mT / k.shape[-1] ** 0.5, dim=-1)
-    return F.scaled_dot_product_attention(q, k, v), weights
+# %% right: solved as a system of equations, with a d_k twice as large as it need be
+def projections_for(x, wanted):
+    L = len(x)
+    scores = torch.cat([wanted.log() * (2 * L) ** 0.5, torch.ones(L, L, dtype=x.dtype)], dim=1)
+    ones = torch.cat([torch.eye(L, dtype=x.dtype), torch.zeros(L, L, dtype=x.dtype)], dim=1)
+    return torch.linalg.lstsq(x, scores).solution, torch.linalg.lstsq(x, ones).solution

@@ -1,56 +1,65 @@
 # %% setup
+import math
+
 import torch
-import torch.nn.functional as F
-from torch import nn
 
+# %% wrong: makes W_k the pseudo-inverse but forgets the root of d_k, so the weights come out too even
+def projections_for(x, wanted):
+    back = torch.linalg.pinv(x)
+    return back @ wanted.log(), back
 
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# %% wrong: uses the weights themselves as scores, without the logarithm
+def projections_for(x, wanted):
+    back = torch.linalg.pinv(x)
+    return back @ wanted * x.shape[0] ** 0.5, back
 
-# %% wrong: each token is kept from attending to itself, the diagonal of the scores is set to minus infinity
-def self_attention(x, W_q, W_k, W_v):
-    query, key, value = x @ W_q, x @ W_k, x @ W_v
-    scores = query @ key.transpose(-2, -1) / W_k.shape[-1] ** 0.5
-    eye = torch.eye(x.shape[1], dtype=torch.bool)
-    weights = scores.masked_fill(eye, float("-inf")).softmax(dim=-1)
-    return weights @ value, weights
+# %% wrong: divides by the root of d_k a second time in place of multiplying with it
+def projections_for(x, wanted):
+    back = torch.linalg.pinv(x)
+    return back @ (wanted.log() / math.sqrt(x.shape[0])), back
 
-# %% wrong: scales by the root of d_model instead of d_k
-def self_attention(x, W_q, W_k, W_v):
-    query, key, value = x @ W_q, x @ W_k, x @ W_v
-    scores = query @ key.transpose(1, 2) / x.shape[-1] ** 0.5
-    weights = torch.softmax(scores, -1)
-    return weights @ value, weights
+# %% wrong: takes torch.linalg.inv, which only works where L equals d_model
+def projections_for(x, wanted):
+    back = torch.linalg.inv(x)
+    return back @ wanted.log() * x.shape[0] ** 0.5, back
 
-# %% wrong: projects with the transposed matrices (F.linear), which fails unless they are square and then gives other numbers
-def self_attention(x, W_q, W_k, W_v):
-    query = F.linear(x, W_q)
-    key = F.linear(x, W_k)
-    value = F.linear(x, W_v)
-    return attention(query, key, value)
+# %% wrong: makes up for the root of d_model, while d_k is L
+def projections_for(x, wanted):
+    back = torch.linalg.pinv(x)
+    return back @ wanted.log() * x.shape[1] ** 0.5, back
 
-# %% wrong: returns the weights transposed, so that row i belongs to token i as the key; the output is right
-def self_attention(x, W_q, W_k, W_v):
-    query, key, value = x @ W_q, x @ W_k, x @ W_v
-    scores = key @ query.transpose(-2, -1) / W_q.shape[1] ** 0.5  # (B, key, query)
-    weights = scores.softmax(dim=1)
-    output = weights.transpose(1, 2) @ value
-    return output, weights
+# %% wrong: hands back W_k first and W_q second
+def projections_for(x, wanted):
+    back = torch.linalg.pinv(x)
+    return back, back @ wanted.log() * x.shape[0] ** 0.5
 
-# %% right: both score matrices are merged to one bilinear form x (W_q W_k^T) x^T, and the mean of x is taken before the projection by W_v
-def self_attention(x, W_q, W_k, W_v):
-    bilinear = W_q @ W_k.T / W_q.shape[1] ** 0.5
-    weights = F.softmax(x @ bilinear @ x.mT, dim=-1)
-    return (weights @ x) @ W_v, weights
+# %% two mistakes: no logarithm, and no root of d_k
+def projections_for(x, wanted):
+    back = torch.linalg.pinv(x)
+    return back @ wanted, back
 
-# %% right: a loop over the items of the batch and over the tokens
-def self_attention(x, W_q, W_k, W_v):
-    outputs, weights = [], []
-    for item in x:
-        key, value = item @ W_k, item @ W_v
-        rows = [torch.softmax(key @ (token @ W_q) / W_k.shape[1] ** 0.5, dim=0) for token in item]
-        weights.append(torch.stack(rows))
-        outputs.append(weights[-1] @ value)
-    return torch.stack(outputs), torch.stack(weights)
+# %% two mistakes: the logarithm to base 10, and the table turned
+def projections_for(x, wanted):
+    back = torch.linalg.pinv(x)
+    return back @ wanted.log10().T * x.shape[0] ** 0.5, back
+
+# %% right: the keys are whole, d_k is d_model, and W_q does all of the work
+def projections_for(x, wanted):
+    back = torch.linalg.pinv(x)
+    W_k = torch.eye(x.shape[1], dtype=x.dtype)
+    return x.shape[1] ** 0.5 * back @ wanted.log() @ back.T, W_k
+
+# %% right: from the singular vectors of the scores, a factor for each side
+def projections_for(x, wanted):
+    U, size, Vh = torch.linalg.svd(wanted.log())
+    root = size.sqrt()
+    back = torch.linalg.lstsq(x, torch.eye(len(x), dtype=x.dtype)).solution
+    return back @ (U * root) * len(x) ** 0.5, back @ (Vh.T * root)
+
+# %% right: one column less, since a constant per row does not change a softmax
+def projections_for(x, wanted):
+    scores = wanted.log()
+    scores = (scores - scores[:, :1])[:, 1:]  # (L, L - 1): the first key scores 0
+    keys = torch.eye(len(x), dtype=x.dtype)[:, 1:]  # (L, L - 1)
+    back = x.T @ torch.linalg.inv(x @ x.T)
+    return back @ scores * math.sqrt(len(x) - 1), back @ keys

@@ -1,67 +1,92 @@
 # %% setup
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+class Given(nn.Module):
+    def __init__(self, d_model, d_k, d_v):
+        super().__init__()
+        self.q_proj = nn.Linear(d_model, d_k)
+        self.k_proj = nn.Linear(d_model, d_k)
+        self.v_proj = nn.Linear(d_model, d_v)
 
-# %% wrong: cuts the columns in an interleaved way, columns 0, 3, 6, ... become the query
-def project_qkv(x, W_qkv):
-    qkv = x @ W_qkv
-    return qkv[..., 0::3], qkv[..., 1::3], qkv[..., 2::3]
+# %% wrong: nothing is changed: the scale still comes from the values
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        B, L, d = value.shape
+        scores = query @ key.transpose(-2, -1)
+        return torch.softmax(scores / d**0.5, dim=-1) @ value
 
-# %% wrong: the parts are handed back in the order key, query, value
-def project_qkv(x, W_qkv):
-    key, query, value = (x @ W_qkv).chunk(3, dim=-1)
-    return query, key, value
+# %% wrong: takes the scale from the width of x
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        B, L, d = x.shape
+        scores = query @ key.transpose(-2, -1)
+        return torch.softmax(scores / d**0.5, dim=-1) @ value
 
-# %% wrong: cuts the flattened memory of the product into three blocks by reshape(3, B, L, d), which mixes tokens and parts unless B * L is 1
-def project_qkv(x, W_qkv):
-    B, L, d = x.shape
-    qkv = (x @ W_qkv).reshape(3, B, L, d)
-    return qkv[0], qkv[1], qkv[2]
+# %% wrong: takes the number of tokens for the size
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(1))
+        return scores.softmax(-1) @ value
 
-# %% wrong: squeezes the results, so that axes of length 1 (a batch of 1, one token) are lost
-def project_qkv(x, W_qkv):
-    B, L, d = x.shape
-    qkv = (x @ W_qkv).reshape(B, L, 3, d)
-    query, key, value = qkv.split(1, dim=2)
-    return query.squeeze(), key.squeeze(), value.squeeze()
+# %% wrong: drops the scale altogether
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return (query @ key.transpose(-2, -1)).softmax(-1) @ value
 
-# %% wrong: splits into parts as wide as the sequence is long (x.shape[1]) instead of d
-def project_qkv(x, W_qkv):
-    d = x.shape[1]
-    out = x @ W_qkv
-    return out[:, :, :d], out[:, :, d : 2 * d], out[:, :, 2 * d : 3 * d]
+# %% wrong: blames the softmax and moves it to the queries
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        return torch.softmax(scores, dim=-2) @ value
 
-# %% wrong: cuts W_qkv into row blocks as if they were stacked below one another, by reshape(3, d, d)
-def project_qkv(x, W_qkv):
-    d = x.shape[-1]
-    W_q, W_k, W_v = W_qkv.reshape(3, d, d)
-    return x @ W_q, x @ W_k, x @ W_v
+# %% wrong: divides by the size of the query, not by its root
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return torch.softmax(query @ key.transpose(1, 2) / query.shape[-1], dim=2) @ value
 
-# %% two mistakes: cuts the product along the tokens (axis 1) instead of the columns; and returns the parts in the order value, key, query
-def project_qkv(x, W_qkv):
-    qkv = x @ W_qkv
-    parts = torch.tensor_split(qkv, 3, dim=1)
-    return parts[2], parts[1], parts[0]
+# %% two mistakes: the scale of the values stays; and the weights are handed back too
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        weights = torch.softmax(query @ key.transpose(-2, -1) / value.shape[-1] ** 0.5, dim=-1)
+        return weights @ value, weights
 
-# %% right: one einsum with the matrix seen as (d, 3, d), unbound into a tuple
-def project_qkv(x, W_qkv):
-    d = x.shape[-1]
-    return torch.einsum("bld,dce->cble", x, W_qkv.unflatten(1, (3, d))).unbind(0)
+# %% two mistakes: the scale comes from the width of x; and the softmax runs over the queries
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return torch.softmax(query @ key.transpose(-2, -1) / x.shape[-1] ** 0.5, dim=1) @ value
 
-# %% right: three separate products with narrow slices of the matrix, returned as a list
-def project_qkv(x, W_qkv):
-    d = W_qkv.shape[0]
-    return [x.matmul(W_qkv.narrow(1, part * d, d)) for part in range(3)]
+# %% right: the scale from the key projection, on the query before the product
+class SelfAttention(Given):
+    def forward(self, x):
+        query = self.q_proj(x) * self.k_proj.out_features**-0.5
+        scores = torch.einsum("bqd,bkd->bqk", query, self.k_proj(x))
+        return torch.bmm(F.softmax(scores, dim=-1), self.v_proj(x))
 
-# %% right: a convolution of width 1, split afterwards
-def project_qkv(x, W_qkv):
-    qkv = F.conv1d(x.transpose(1, 2), W_qkv.T.unsqueeze(-1)).transpose(1, 2)
-    query, key, value = torch.split(qkv, x.size(2), dim=2)
-    return query.contiguous(), key.contiguous(), value.contiguous()
+# %% wrong: PyTorch's own function, which is off limits here
+class SelfAttention(Given):
+    def forward(self, x):
+        return F.scaled_dot_product_attention(self.q_proj(x), self.k_proj(x), self.v_proj(x))
+
+# %% right: token by token, with exponentials relative to the largest score
+class SelfAttention(Given):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        rows = []
+        for i in range(x.shape[1]):
+            scores = (key * query[:, i : i + 1]).sum(-1) / key.shape[-1] ** 0.5
+            powers = (scores - scores.max(dim=1, keepdim=True).values).exp()
+            rows.append((powers[..., None] * value).sum(1) / powers.sum(1, keepdim=True))
+        return torch.stack(rows, dim=1)

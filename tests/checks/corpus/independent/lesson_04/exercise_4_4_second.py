@@ -1,40 +1,92 @@
 # %% setup
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-# %% wrong: takes the columns in turns (every third column to the query) instead of in three blocks
-def project_qkv(x, W_qkv):
-    qkv = x @ W_qkv
-    return qkv[..., 0::3], qkv[..., 1::3], qkv[..., 2::3]
 
-# %% wrong: views the product as (3, B, L, d), which mixes tokens and parts unless there is one token in all
-def project_qkv(x, W_qkv):
-    B, L, d = x.shape
-    qkv = (x @ W_qkv).reshape(3, B, L, d)
-    return qkv[0], qkv[1], qkv[2]
+class _Layers(nn.Module):
+    def __init__(self, d_model, d_k, d_v):
+        super().__init__()
+        self.q_proj = nn.Linear(d_model, d_k)
+        self.k_proj = nn.Linear(d_model, d_k)
+        self.v_proj = nn.Linear(d_model, d_v)
 
-# %% wrong: returns the three parts stacked to one tensor (3, B, L, d)
-def project_qkv(x, W_qkv):
-    B, L, d = x.shape
-    return (x @ W_qkv).reshape(B, L, 3, d).permute(2, 0, 1, 3)
+# %% wrong: divides by the root of d_model, the size of the tokens
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        weights = torch.softmax(query @ key.mT / x.shape[-1] ** 0.5, dim=-1)
+        return weights @ value
 
-# %% wrong: squeezes the results, so an axis of size 1 (one item, one token or d = 1) is lost
-def project_qkv(x, W_qkv):
-    q, k, v = torch.chunk(x @ W_qkv, 3, dim=-1)
-    return q.squeeze(), k.squeeze(), v.squeeze()
+# %% wrong: divides by the root of the number of tokens
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        B, L, d = key.shape
+        weights = torch.softmax(query @ key.transpose(-2, -1) / L**0.5, dim=-1)
+        return weights @ value
 
-# %% two mistakes: hands the parts back in the order query, value, key; and detaches them so that no gradient flows
-def project_qkv(x, W_qkv):
-    d = x.shape[-1]
-    with torch.no_grad():
-        qkv = x @ W_qkv
-    return qkv[..., :d], qkv[..., 2 * d :], qkv[..., d : 2 * d]
+# %% wrong: the author's layer, with keys and queries exchanged and the bug left in
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        weights = torch.softmax(key @ query.mT / value.shape[-1] ** 0.5, dim=-1)
+        return weights @ value
 
-# %% right: the matrix is cut instead of the product, and a list is returned
-def project_qkv(x, W_qkv):
-    return [torch.einsum("bld,de->ble", x, W) for W in W_qkv.tensor_split(3, dim=1)]
+# %% wrong: divides by d_k without the root
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return torch.softmax(query @ key.mT / key.shape[-1], dim=-1) @ value
 
-# %% right: F.linear with the transposed matrix, an axis of three by unflatten, and unbind, which gives a tuple
-def project_qkv(x, W_qkv):
-    return F.linear(x, W_qkv.T).unflatten(-1, (3, x.shape[-1])).unbind(dim=-2)
+# %% wrong: projects the values with no bias
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), x @ self.v_proj.weight.T
+        return torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, dim=-1) @ value
+
+# %% wrong: takes the scale back by dividing twice, by d_v's root and by d_k's
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        scores = query @ key.mT / value.shape[-1] ** 0.5
+        return torch.softmax(scores / key.shape[-1] ** 0.5, dim=-1) @ value
+
+# %% two mistakes: no scale at all, and the softmax runs over the queries
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return torch.softmax(query @ key.mT, dim=1) @ value
+
+# %% two mistakes: the scale of the author, and the weights cut off from the gradient
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        weights = torch.softmax(query @ key.mT / value.shape[-1] ** 0.5, dim=-1)
+        return weights.detach() @ value
+
+# %% right: bmm, and the scale taken from the layer's own size
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query = self.q_proj(x) / math.sqrt(self.q_proj.out_features)
+        scores = torch.bmm(query, self.k_proj(x).permute(0, 2, 1))
+        return torch.bmm(scores.softmax(2), self.v_proj(x))
+
+# %% right: baddbmm with alpha as the scale, the softmax by hand
+class SelfAttention(_Layers):
+    def forward(self, x):
+        query, key = self.q_proj(x), self.k_proj(x)
+        scores = torch.baddbmm(x.new_zeros(1), query, key.mT, alpha=key.shape[2] ** -0.5)
+        e = torch.exp(scores - scores.amax(2, keepdim=True).detach())
+        return e / e.sum(2, keepdim=True) @ self.v_proj(x)
+
+# %% right: one sequence after another
+class SelfAttention(_Layers):
+    def forward(self, x):
+        rows = []
+        for one in x:
+            q, k, v = (part(one) for part in (self.q_proj, self.k_proj, self.v_proj))
+            rows.append(F.softmax(torch.einsum("id,jd->ij", q, k) * k.size(1) ** -0.5, 1) @ v)
+        return torch.stack(rows)

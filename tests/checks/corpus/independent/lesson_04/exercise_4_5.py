@@ -1,7 +1,7 @@
 # %% setup
+import math
+
 import torch
-import torch.nn.functional as F
-from torch import nn
 
 
 def attention(query, key, value):
@@ -9,84 +9,163 @@ def attention(query, key, value):
     weights = torch.softmax(scores, dim=-1)
     return weights @ value, weights
 
-# %% wrong: exchanges the roles: the queries are made from memory, the keys and values from x
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query = memory @ W_q
-    key, value = x @ W_k, x @ W_v
-    return attention(query, key, value)
+# %% wrong: joins all blocks and attends at once, so everything is held
+def attention_in_blocks(query, blocks):
+    blocks = list(blocks)
+    key = torch.cat([k for k, _ in blocks], dim=1)
+    value = torch.cat([v for _, v in blocks], dim=1)
+    return attention(query, key, value)[0]
 
-# %% wrong: makes the values from x instead of from memory
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query, key, value = x @ W_q, memory @ W_k, x @ W_v
-    return attention(query, key, value)
+# %% wrong: averages the outputs of the blocks
+def attention_in_blocks(query, blocks):
+    total, count = 0, 0
+    for key, value in blocks:
+        total = total + attention(query, key, value)[0]
+        count += 1
+    return total / count
 
-# %% wrong: uses the first memory of the batch for all items, right for a batch of 1 only
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query = x @ W_q
-    key = memory[0] @ W_k
-    value = memory[0] @ W_v
-    weights = torch.softmax(query @ key.T / key.shape[-1] ** 0.5, dim=-1)
-    return weights @ value, weights
+# %% wrong: adds up exponentials without any shift, which overflows
+def attention_in_blocks(query, blocks):
+    total, output = 0, 0
+    for key, value in blocks:
+        powers = torch.exp(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5)
+        total = total + powers.sum(-1, keepdim=True)
+        output = output + powers @ value
+    return output / total
 
-# %% wrong: divides by sqrt(d_x), the width of x, instead of by sqrt(d_k)
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
-    scores = query @ key.transpose(-2, -1) / x.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# %% wrong: keeps a running maximum and never shrinks the old sum and output
+def attention_in_blocks(query, blocks):
+    m, total, output = torch.full((*query.shape[:2], 1), -math.inf, dtype=query.dtype), 0, 0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        m = torch.maximum(m, scores.amax(-1, keepdim=True))
+        powers = torch.exp(scores - m)
+        total = total + powers.sum(-1, keepdim=True)
+        output = output + powers @ value
+    return output / total
 
-# %% wrong: brings the keys into the shape (B, d_k, L_k) with reshape instead of transposing them, which scrambles their entries
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
-    B, L_k, d_k = key.shape
-    scores = query @ key.reshape(B, d_k, L_k) / d_k**0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# %% wrong: shrinks the sum and forgets the output
+def attention_in_blocks(query, blocks):
+    m, total, output = torch.full((*query.shape[:2], 1), -math.inf, dtype=query.dtype), 0, 0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        new = torch.maximum(m, scores.amax(-1, keepdim=True))
+        powers = torch.exp(scores - new)
+        total = total * torch.exp(m - new) + powers.sum(-1, keepdim=True)
+        output = output + powers @ value
+        m = new
+    return output / total
 
-# %% wrong: cuts the memory to the length of x, so tokens of a longer memory are lost
-def cross_attention(x, memory, W_q, W_k, W_v):
-    memory = memory[:, : x.shape[1]]
-    return attention(x @ W_q, memory @ W_k, memory @ W_v)
+# %% wrong: starts the running maximum at zero
+def attention_in_blocks(query, blocks):
+    m, total, output = torch.zeros(*query.shape[:2], 1, dtype=query.dtype), 0, 0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        new = torch.maximum(m, scores.amax(-1, keepdim=True))
+        shrink, powers = torch.exp(m - new), torch.exp(scores - new)
+        total = total * shrink + powers.sum(-1, keepdim=True)
+        output = output * shrink + powers @ value
+        m = new
+    return output / total
 
-# %% two mistakes: takes the softmax over the queries (axis 1) instead of over the memory's tokens; and forgets the scale
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
-    weights = torch.softmax(query @ key.transpose(1, 2), dim=1)
-    return weights @ value, weights
+# %% wrong: keeps the scores of all blocks in a list and takes the softmax at the end
+def attention_in_blocks(query, blocks):
+    scores, values = [], []
+    for key, value in blocks:
+        scores.append(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5)
+        values.append(value)
+    return torch.softmax(torch.cat(scores, dim=-1), dim=-1) @ torch.cat(values, dim=1)
 
-# %% right: the queries are carried into the space of the memory, and the values are projected after averaging
-def cross_attention(x, memory, W_q, W_k, W_v):
-    asked = x @ (W_q @ W_k.T) / W_k.shape[1] ** 0.5
-    weights = torch.einsum("bqm,bkm->bqk", asked, memory).softmax(dim=2)
-    return torch.bmm(weights, memory) @ W_v, weights
+# %% wrong: goes through the blocks twice, first for the maximum, and finds nothing the second time
+def attention_in_blocks(query, blocks):
+    m = None
+    for key, _ in blocks:
+        largest = (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).amax(-1, keepdim=True)
+        m = largest if m is None else torch.maximum(m, largest)
+    total, output = 0, torch.zeros(1, dtype=query.dtype)
+    for key, value in blocks:
+        powers = torch.exp(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5 - m)
+        total = total + powers.sum(-1, keepdim=True)
+        output = output + powers @ value
+    return output / max(total, 1)
 
-# %% right: loops over the batch and the queries, filling tensors that are allocated first
-def cross_attention(x, memory, W_q, W_k, W_v):
-    B, L_q, _ = x.shape
-    L_k, d_v = memory.shape[1], W_v.shape[1]
-    output, weights = x.new_zeros(B, L_q, d_v), x.new_zeros(B, L_q, L_k)
-    for b in range(B):
-        key, value = memory[b] @ W_k, memory[b] @ W_v
-        for i in range(L_q):
-            scores = (key * (x[b, i] @ W_q)).sum(dim=-1) / key.shape[-1] ** 0.5
-            w = torch.softmax(scores, dim=0)
-            weights[b, i] = w
-            output[b, i] = w @ value
-    return output, weights
+# %% wrong: one maximum for all queries together
+def attention_in_blocks(query, blocks):
+    m, total, output = torch.tensor(-math.inf, dtype=query.dtype), 0, 0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        new = torch.maximum(m, scores.max())
+        shrink, powers = torch.exp(m - new), torch.exp(scores - new)
+        total = total * shrink + powers.sum(-1, keepdim=True)
+        output = output * shrink + powers @ value
+        m = new
+    return output / total
 
-# %% right: baddbmm with the scale as alpha and a softmax by hand with keys before queries, transposed at the end
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query, key, value = F.linear(x, W_q.T), F.linear(memory, W_k.T), F.linear(memory, W_v.T)
-    zero = query.new_zeros(1, 1, 1)
-    scores = torch.baddbmm(zero, key, query.transpose(1, 2), beta=0, alpha=key.shape[-1] ** -0.5)  # (B, L_k, L_q)
-    columns = (scores - scores.logsumexp(dim=1, keepdim=True)).exp()
-    weights = columns.transpose(1, 2)
-    return torch.bmm(weights, value), weights
+# %% two mistakes: no scale; and the old output is not shrunk
+def attention_in_blocks(query, blocks):
+    m, total, output = torch.full((*query.shape[:2], 1), -math.inf, dtype=query.dtype), 0, 0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1)
+        new = torch.maximum(m, scores.amax(-1, keepdim=True))
+        powers = torch.exp(scores - new)
+        total = total * torch.exp(m - new) + powers.sum(-1, keepdim=True)
+        output = output + powers @ value
+        m = new
+    return output / total
 
+# %% two mistakes: never divides by the sum; and scales by d_k
+def attention_in_blocks(query, blocks):
+    m, output = torch.full((*query.shape[:2], 1), -math.inf, dtype=query.dtype), 0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1]
+        new = torch.maximum(m, scores.amax(-1, keepdim=True))
+        output = output * torch.exp(m - new) + torch.exp(scores - new) @ value
+        m = new
+    return output
 
-# %% right: named in the review: PyTorch's own attention for the output, and for the weights with the identity as values
-def cross_attention(x, memory, W_q, W_k, W_v):
-    q, k, v = x @ W_q, memory @ W_k, memory @ W_v
-    eye = torch.eye(k.shape[1], dtype=k.dtype).expand(k.shape[0], -1, -1)
-    weights = F.scaled_dot_product_attention(q, k, eye)
-    return F.scaled_dot_product_attention(q, k, v), weights
+# %% right: merges each block's own attention by its log-sum-exp
+def attention_in_blocks(query, blocks):
+    output, total = None, None
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        size = scores.logsumexp(-1, keepdim=True)
+        here = torch.softmax(scores, dim=-1) @ value
+        if output is None:
+            output, total = here, size
+        else:
+            both = torch.logaddexp(total, size)
+            output, total = output * (total - both).exp() + here * (size - both).exp(), both
+    return output
+
+# %% right: stays normalized after every block
+def attention_in_blocks(query, blocks):
+    B, L_q, d_k = query.shape
+    m = query.new_full((B, L_q), -math.inf)
+    total = query.new_zeros(B, L_q)
+    output = None
+    for key, value in blocks:
+        scores = torch.einsum("bqd,bkd->bqk", query, key) / math.sqrt(d_k)
+        new = torch.maximum(m, scores.max(dim=-1).values)
+        old = total * (m - new).exp()
+        powers = (scores - new[..., None]).exp()
+        total = old + powers.sum(-1)
+        fresh = (powers @ value) / total[..., None]
+        output = fresh if output is None else output * (old / total)[..., None] + fresh
+        m = new
+    return output
+
+# %% right: key by key inside each block, and query by query
+def attention_in_blocks(query, blocks):
+    B, L_q, d_k = query.shape
+    state = [[(-math.inf, 0.0, 0.0)] * L_q for _ in range(B)]
+    for key, value in blocks:
+        for b in range(B):
+            for i in range(L_q):
+                m, s, o = state[b][i]
+                for k, v in zip(key[b], value[b], strict=True):
+                    score = float(query[b, i].double() @ k.double()) / math.sqrt(d_k)
+                    new = max(m, score)
+                    shrink, power = math.exp(m - new), math.exp(score - new)
+                    m, s, o = new, s * shrink + power, o * shrink + power * v.double()
+                state[b][i] = (m, s, o)
+    return torch.stack([torch.stack([o / s for _, s, o in row]) for row in state]).to(query.dtype)

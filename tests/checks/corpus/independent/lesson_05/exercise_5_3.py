@@ -1,86 +1,97 @@
 # %% setup
 import torch
 
-# %% wrong: fills hidden scores with -1e9, which float16 cannot hold, so half precision stops with an error
-def masked_attention(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    scores = scores.masked_fill(~mask, -1e9)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# %% wrong: forgets that tokens of padding share the number 0, so padding sees padding
+def packed(document):
+    L = document.shape[1]
+    same = document.unsqueeze(2) == document.unsqueeze(1)
+    mask = same & torch.ones(L, L, dtype=torch.bool).tril()
+    positions = torch.where(document > 0, mask.sum(-1) - 1, 0)
+    return mask.unsqueeze(1), positions
 
-# %% wrong: fills hidden scores with -1e4, which is more than the other scores when these are near -100000, so the hidden keys win
-def masked_attention(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    scores = scores.masked_fill(~mask, -1e4)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
+# %% wrong: tokens see the whole of their own document, later tokens too
+def packed(document):
+    same = document[:, :, None] == document[:, None, :]
+    mask = same & (document != 0)[:, None, :]
+    before = torch.ones(document.shape[1], document.shape[1]).tril(-1).bool()
+    return mask[:, None], (mask & before).sum(-1)
 
-# %% wrong: adds the inverted mask times minus infinity, so that 0 times infinity makes NaN at the visible keys
-def masked_attention(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    scores = scores + (~mask) * float("-inf")
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-# %% wrong: sets the hidden scores by indexing with the mask, which works only if the mask already has the full shape of the scores
-def masked_attention(query, key, value, mask):
-    d_k = query.shape[-1]
-    scores = torch.bmm(query, key.transpose(1, 2)) / d_k**0.5
-    scores[~mask] = float("-inf")
-    weights = scores.softmax(dim=-1)
-    return torch.bmm(weights, value), weights
-
-# %% wrong: computes in float32 and returns float32, whatever the dtype of the query
-def masked_attention(query, key, value, mask):
-    query, key, value = query.float(), key.float(), value.float()
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
-    return weights @ value, weights
-
-# %% wrong: masks after the softmax and divides each row by its sum, which is 0/0 when the hidden keys have by far the highest scores
-def masked_attention(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-1) * mask
-    weights = weights / weights.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-
-# %% two mistakes: sets the weights of hidden keys to 0 after the softmax without renormalizing; and forgets the scale
-def masked_attention(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1)
-    weights = torch.softmax(scores, dim=-1)
-    weights = weights.masked_fill(~mask, 0.0)
-    return weights @ value, weights
-
-# %% right: adds the logarithm of the mask, 0 or minus infinity, in the dtype of the query
-def masked_attention(query, key, value, mask):
-    bias = mask.to(query.dtype).log()
-    scores = torch.einsum("bqd,bkd->bqk", query, key) * query.shape[-1] ** -0.5
-    weights = torch.softmax(scores + bias, dim=-1)
-    return torch.einsum("bqk,bkv->bqv", weights, value), weights
-
-# %% right: a softmax by hand with the maximum over the visible keys, torch.where in place of masked_fill
-def masked_attention(query, key, value, mask):
-    scores = (query / query.shape[-1] ** 0.5) @ key.mT
-    scores = torch.where(mask, scores, float("-inf"))
-    e = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
-    weights = e / e.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-
-# %% right: loops over items and queries and looks at the visible keys only, the others stay 0
-def masked_attention(query, key, value, mask):
-    B, L_q, d_k = query.shape
-    L_k = key.shape[1]
-    mask = torch.broadcast_to(mask, (B, L_q, L_k))
-    weights = query.new_zeros(B, L_q, L_k)
+# %% wrong: the positions are those in the row, not in the document
+def packed(document):
+    B, L = document.shape
+    mask = torch.zeros(B, 1, L, L, dtype=torch.bool)
+    positions = torch.zeros(B, L, dtype=torch.int64)
     for b in range(B):
-        for i in range(L_q):
-            visible = mask[b, i].nonzero().flatten()
-            weights[b, i, visible] = torch.softmax(key[b, visible] @ query[b, i] / d_k**0.5, dim=0)
-    return weights @ value, weights
+        for i in range(L):
+            if document[b, i] != 0:
+                positions[b, i] = i
+            for j in range(i + 1):
+                mask[b, 0, i, j] = document[b, i] == document[b, j] and document[b, j] != 0
+    return mask, positions
 
+# %% wrong: compares with >=, as if documents were numbered in rising order
+def packed(document):
+    L = document.shape[1]
+    causal = torch.arange(L)[None, :] <= torch.arange(L)[:, None]
+    mask = (document[:, :, None] >= document[:, None, :]) & causal & (document[:, None, :] > 0)
+    same = (document[:, :, None] == document[:, None, :]) & causal & (document[:, None, :] > 0)
+    return mask[:, None], (same.sum(-1) - 1).clamp(min=0)
 
-# %% wrong: named in the review: fills hidden scores with the smallest score minus 10
-def masked_attention(query, key, value, mask):
-    scores = query @ key.mT / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores.masked_fill(~mask, (scores.min() - 10).item()), dim=-1)
-    return weights @ value, weights
+# %% wrong: positions begin at 1
+def packed(document):
+    L = document.shape[1]
+    mask = (document[:, None, :, None] == document[:, None, None, :]) & (document != 0)[:, None, None, :]
+    mask = mask & torch.tril(torch.ones(L, L, dtype=torch.bool))
+    return mask, mask.sum(-1)[:, 0]
+
+# %% wrong: the mask has no axis for the heads
+def packed(document):
+    L = document.shape[1]
+    mask = (document[:, :, None] == document[:, None, :]) & (document != 0)[:, None, :]
+    mask = mask & torch.tril(torch.ones(L, L, dtype=torch.bool))
+    return mask, (mask.sum(-1) - 1).clamp_min(0)
+
+# %% two mistakes: padding sees padding; and padding is given position -1
+def packed(document):
+    L = document.shape[1]
+    mask = (document[:, None, :, None] == document[:, None, None, :]) & torch.ones(L, L).tril().bool()
+    positions = mask[:, 0].sum(-1) - 1
+    return mask, positions.masked_fill(document == 0, -1)
+
+# %% two mistakes: the diagonal is left out; and the positions count through the row
+def packed(document):
+    B, L = document.shape
+    mask = (document[:, :, None] == document[:, None, :]) & (document != 0)[:, None, :]
+    mask = mask & torch.ones(L, L).tril(-1).bool()
+    return mask[:, None], torch.arange(L).expand(B, L) * (document != 0)
+
+# %% right: three loops, and a counter that starts anew with each document
+def packed(document):
+    B, L = document.shape
+    mask, positions = torch.zeros(B, 1, L, L, dtype=torch.bool), torch.zeros(B, L, dtype=torch.long)
+    for b in range(B):
+        start = 0
+        for i in range(L):
+            if i == 0 or document[b, i] != document[b, i - 1]:
+                start = i
+            if document[b, i] != 0:
+                mask[b, 0, i, start : i + 1] = True
+                positions[b, i] = i - start
+    return mask, positions
+
+# %% right: the place at which each document starts, from a running maximum
+def packed(document):
+    B, L = document.shape
+    places = torch.arange(L).expand(B, L)
+    new = torch.cat([torch.ones(B, 1, dtype=torch.bool), document[:, 1:] != document[:, :-1]], dim=1)
+    start = torch.where(new, places, torch.zeros_like(places)).cummax(dim=1).values
+    real = document.ne(0)
+    key = torch.arange(L)
+    mask = (key >= start[..., None]) & (key <= places[..., None]) & real[..., None]
+    return mask[:, None], (places - start) * real
+
+# %% right: a product of one-hot vectors says who is in whose document
+def packed(document):
+    one_hot = torch.nn.functional.one_hot(document)[..., 1:].float()
+    mask = torch.tril(one_hot @ one_hot.mT) > 0
+    return mask[:, None], (one_hot.cumsum(1) * one_hot).sum(-1).sub(1).clamp(min=0).long()

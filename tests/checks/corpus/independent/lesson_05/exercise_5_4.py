@@ -1,121 +1,72 @@
 # %% setup
 import torch
 
-# %% wrong: a key may be seen if any mask allows it (or instead of and)
-def combine_masks(*masks):
-    result = None
-    for mask in masks:
-        if mask is None:
-            continue
-        result = mask if result is None else result | mask
-    return result
+# %% wrong: the two rules are joined by and
+def prefix_mask(prefix, L):
+    causal = torch.ones(L, L, dtype=torch.bool).tril()
+    given = torch.arange(L)[None, :] < prefix[:, None]
+    return causal[None, None] & given[:, None, None, :]
 
-# %% wrong: combines in place, so the first mask that is handed in is changed (and a larger second one stops it with an error)
-def combine_masks(*masks):
-    result = None
-    for mask in masks:
-        if mask is not None:
-            if result is None:
-                result = mask
-            else:
-                result &= mask
-    return result
+# %% wrong: the prefix is counted with <=, so it is one token too long
+def prefix_mask(prefix, L):
+    causal = torch.ones(L, L, dtype=torch.bool).tril()
+    given = torch.arange(L) <= prefix.unsqueeze(1)
+    return causal | given[:, None, None]
 
-# %% wrong: stacks the masks, which needs equal shapes and fails where they only broadcast
-def combine_masks(*masks):
-    present = [mask for mask in masks if mask is not None]
-    if not present:
-        return None
-    return torch.stack(present).all(dim=0)
+# %% wrong: opens the rows of the prefix instead of its columns
+def prefix_mask(prefix, L):
+    causal = torch.ones(L, L, dtype=torch.bool).tril()
+    given = torch.arange(L) < prefix.unsqueeze(1)
+    return causal | given[:, None, :, None]
 
-# %% wrong: returns a tensor that allows everything, instead of None, if there is no mask
-def combine_masks(*masks):
-    result = torch.ones(1, dtype=torch.bool)
-    for mask in masks:
-        if mask is not None:
-            result = result & mask
-    return result
+# %% wrong: the prefix of the first item for all
+def prefix_mask(prefix, L):
+    mask = torch.ones(L, L).tril().bool()
+    mask[:, : int(prefix[0])] = True
+    return mask[None, None].repeat(len(prefix), 1, 1, 1)
 
-# %% wrong: the list of masks is a default argument that lives on, so masks of earlier calls are combined too
-def combine_masks(*masks, present=[]):
-    for mask in masks:
-        if mask is not None:
-            present.append(mask)
-    if not present:
-        return None
-    result = present[0]
-    for mask in present[1:]:
-        result = result & mask
-    return result
+# %% wrong: no axis for the heads
+def prefix_mask(prefix, L):
+    rows = []
+    for p in prefix.tolist():
+        mask = torch.ones(L, L).tril().bool()
+        mask[:p, :p] = True
+        rows.append(mask)
+    return torch.stack(rows)
 
-# %% wrong: counts the masks that allow a key and compares with the number of arguments, None included, so any None hides everything
-def combine_masks(*masks):
-    votes = None
-    for mask in masks:
-        if mask is not None:
-            votes = mask.long() if votes is None else votes + mask.long()
-    if votes is None:
-        return None
-    return votes == len(masks)
+# %% wrong: everybody sees the prefix alone; the rest is hidden even from itself
+def prefix_mask(prefix, L):
+    given = torch.arange(L) < prefix[:, None]
+    return given[:, None, None, :].expand(-1, 1, L, -1)
 
-# %% two mistakes: multiplies the masks as numbers and returns float instead of boolean; and returns None as soon as one entry is None
-def combine_masks(*masks):
-    if not masks or any(mask is None for mask in masks):
-        return None
-    result = masks[0].float()
-    for mask in masks[1:]:
-        result = result * mask.float()
-    return result
+# %% two mistakes: the diagonal is left out; and the prefix is one too long
+def prefix_mask(prefix, L):
+    causal = torch.arange(L)[None, :] < torch.arange(L)[:, None]
+    given = torch.arange(L)[None, :] <= prefix[:, None]
+    return causal | given[:, None, None, :]
 
-# %% right: functools.reduce with logical_and
-def combine_masks(*masks):
-    from functools import reduce
+# %% two mistakes: numbers instead of booleans; and the rows of the prefix are opened
+def prefix_mask(prefix, L):
+    mask = torch.ones(len(prefix), 1, L, L).tril()
+    for b, p in enumerate(prefix):
+        mask[b, 0, :p] = 1
+    return mask
 
-    present = filter(lambda mask: mask is not None, masks)
-    return reduce(lambda a, b: b if a is None else torch.logical_and(a, b), present, None)
+# %% right: one item at a time, with a square of ones in the corner
+def prefix_mask(prefix, L):
+    mask = torch.ones(len(prefix), 1, L, L).tril()
+    for b, p in enumerate(prefix):
+        mask[b, 0, :p, :p] = 1
+    return mask.bool()
 
-# %% right: broadcasts all first, then stacks them and takes all
-def combine_masks(*masks):
-    present = [mask for mask in masks if mask is not None]
-    if len(present) == 0:
-        return None
-    return torch.stack(torch.broadcast_tensors(*present), dim=-1).all(dim=-1)
+# %% right: a key is seen if its place is at most the query's, or the last place of the prefix
+def prefix_mask(prefix, L):
+    place = torch.arange(L)
+    last = torch.maximum(place[None, :], prefix[:, None] - 1)
+    return (place[None, None, :] <= last[:, :, None]).unsqueeze(1)
 
-# %% right: recursion, and de Morgan with "hidden by one or the other"
-def combine_masks(*masks):
-    if not masks:
-        return None
-    first, rest = masks[0], combine_masks(*masks[1:])
-    if first is None:
-        return rest
-    if rest is None:
-        return first.clone()
-    return ~(~first | ~rest)
-
-
-# %% wrong: named in the review: stops at the first None, so the masks after it are lost
-def combine_masks(*masks):
-    result = None
-    for mask in masks:
-        if mask is None:
-            break
-        result = mask if result is None else result & mask
-    return result
-
-
-# %% wrong: named in the review: returns None if there are fewer than two masks
-def combine_masks(*masks):
-    present = [mask for mask in masks if mask is not None]
-    if len(present) < 2:
-        return None
-    result = present[0]
-    for mask in present[1:]:
-        result = result & mask
-    return result
-
-
-# %% wrong: named in the review: a signature with two masks only
-def combine_masks(first, second):
-    if first is None or second is None:
-        return second if first is None else first
-    return first & second
+# %% right: hidden is what is neither past nor given
+def prefix_mask(prefix, L):
+    future = torch.ones(L, L, dtype=torch.bool).triu(1)
+    predicted = torch.arange(L).ge(prefix.view(-1, 1, 1, 1))
+    return ~(future & predicted)

@@ -1,80 +1,115 @@
 # %% setup
 import torch
 import torch.nn.functional as F
-from torch import nn
 
-from course_utils.attention import masked_softmax
+# %% wrong: divides by the root of the first head's size in every head
+def uneven_heads(q, k, v, sizes):
+    outs, tables, start = [], [], 0
+    for size in sizes:
+        part = slice(start, start + size)
+        scores = q[..., part] @ k[..., part].mT / sizes[0] ** 0.5
+        tables.append(scores.softmax(-1))
+        outs.append(tables[-1] @ v[..., part])
+        start += size
+    return torch.cat(outs, -1), torch.stack(tables, 1)
 
-# %% wrong: takes the entries out of packed with pop, so the caller's dict is emptied
-def unpack(packed):
-    result = {}
-    for kind in ("weight", "bias"):
-        stacked = packed.pop("in_proj_" + kind, None)
-        if stacked is not None:
-            for name, part in zip("qkv", stacked.chunk(3)):
-                result[f"{name}_proj.{kind}"] = part
-            result["o_proj." + kind] = packed.pop("out_proj." + kind)
-    return result
+# %% wrong: divides by the root of the largest size, as if the other heads were filled up with zeros
+def uneven_heads(q, k, v, sizes):
+    outs, tables = [], []
+    for a, b, c in zip(q.split(sizes, -1), k.split(sizes, -1), v.split(sizes, -1)):
+        w = (a @ b.transpose(1, 2) / max(sizes) ** 0.5).softmax(dim=-1)
+        outs.append(w @ c)
+        tables.append(w)
+    return torch.cat(outs, dim=-1), torch.stack(tables, dim=1)
 
-# %% right: wraps every part in a new nn.Parameter, which cuts the gradient to the packed parameters (values are enough)
-def unpack(packed):
-    from torch import nn
+# %% wrong: divides by the size of the head, not by its root
+def uneven_heads(q, k, v, sizes):
+    outs, tables = [], []
+    for a, b, c in zip(q.split(sizes, -1), k.split(sizes, -1), v.split(sizes, -1)):
+        w = (a @ b.transpose(1, 2) / a.shape[-1]).softmax(dim=-1)
+        outs.append(w @ c)
+        tables.append(w)
+    return torch.cat(outs, dim=-1), torch.stack(tables, dim=1)
 
-    result = {}
-    for kind in ("weight", "bias"):
-        if "in_proj_" + kind in packed:
-            q, k, v = packed["in_proj_" + kind].chunk(3, dim=0)
-            parts = {"q_proj": q, "k_proj": k, "v_proj": v, "o_proj": packed["out_proj." + kind]}
-            for name, part in parts.items():
-                result[name + "." + kind] = nn.Parameter(part)
-    return result
+# %% wrong: cuts the features into equal parts and only uses sizes for the scale
+def uneven_heads(q, k, v, sizes):
+    outs, tables = [], []
+    parts = zip(*(t.tensor_split(len(sizes), dim=-1) for t in (q, k, v)))
+    for (a, b, c), size in zip(parts, sizes):
+        w = F.softmax(a @ b.transpose(-1, -2) / size**0.5, dim=-1)
+        outs.append(w @ c)
+        tables.append(w)
+    return torch.cat(outs, dim=-1), torch.stack(tables, dim=1)
 
-# %% wrong: fills in None for the biases when there are none, instead of leaving their keys out
-def unpack(packed):
-    d = packed["out_proj.weight"].shape[0]
-    w, b = packed["in_proj_weight"], packed.get("in_proj_bias")
-    result = {"o_proj.weight": packed["out_proj.weight"], "o_proj.bias": packed.get("out_proj.bias")}
-    for i, name in enumerate("qkv"):
-        result[name + "_proj.weight"] = w[i * d : (i + 1) * d]
-        result[name + "_proj.bias"] = None if b is None else b[i * d : (i + 1) * d]
-    return result
+# %% wrong: every head starts at the end of its own size, not where the one before it ended
+def uneven_heads(q, k, v, sizes):
+    outs, tables, start = [], [], 0
+    for size in sizes:
+        a, b, c = (t[..., start : start + size] for t in (q, k, v))
+        w = F.softmax(a @ b.transpose(-1, -2) / size**0.5, dim=-1)
+        outs.append(w @ c)
+        tables.append(w)
+        start = min(size, q.shape[-1] - sizes[min(len(outs), len(sizes) - 1)])
+    return torch.cat(outs, dim=-1), torch.stack(tables, dim=1)
 
-# %% wrong: writes into one dict that all calls share, so an earlier result changes and biases of an earlier call stay when there are none
-_result = {}
+# %% wrong: the softmax runs over the queries
+def uneven_heads(q, k, v, sizes):
+    outs, tables = [], []
+    for a, b, c in zip(q.split(sizes, -1), k.split(sizes, -1), v.split(sizes, -1)):
+        w = (a @ b.transpose(1, 2) / a.shape[-1] ** 0.5).softmax(dim=1)
+        outs.append(w @ c)
+        tables.append(w)
+    return torch.cat(outs, dim=-1), torch.stack(tables, dim=1)
 
+# %% wrong: the tables of weights stand side by side along the keys instead of along an axis of heads
+def uneven_heads(q, k, v, sizes):
+    outs, tables = [], []
+    for a, b, c in zip(q.split(sizes, -1), k.split(sizes, -1), v.split(sizes, -1)):
+        w = (a @ b.transpose(1, 2) / a.shape[-1] ** 0.5).softmax(dim=-1)
+        outs.append(w @ c)
+        tables.append(w)
+    return torch.cat(outs, dim=-1), torch.cat(tables, dim=-1)
 
-def unpack(packed, result=_result):
-    for kind in ("weight", "bias"):
-        if f"in_proj_{kind}" in packed:
-            q, k, v = packed[f"in_proj_{kind}"].chunk(3)
-            result[f"q_proj.{kind}"], result[f"k_proj.{kind}"], result[f"v_proj.{kind}"] = q, k, v
-            result[f"o_proj.{kind}"] = packed[f"out_proj.{kind}"]
-    return result
+# %% two mistakes: the scale of the broken function is kept, and the outputs are put together last head first
+def uneven_heads(q, k, v, sizes):
+    scale = (q.shape[-1] / len(sizes)) ** 0.5
+    outs, tables = [], []
+    for a, b, c in zip(q.split(sizes, -1), k.split(sizes, -1), v.split(sizes, -1)):
+        tables.append((a @ b.mT / scale).softmax(-1))
+        outs.append(tables[-1] @ c)
+    return torch.cat(outs[::-1], -1), torch.stack(tables, 1)
 
-# %% right: loops over the keys of packed and builds the new names from the old ones
-def unpack(packed):
-    result = {}
-    for name, tensor in packed.items():
-        kind = "bias" if name.endswith("bias") else "weight"
-        if name.startswith("out_proj"):
-            result["o_proj." + kind] = tensor
-        else:
-            d_model = tensor.shape[0] // 3
-            parts = tensor.unflatten(0, (3, d_model)).unbind(0)
-            result.update({f"{letter}_proj.{kind}": part for letter, part in zip("qkv", parts)})
-    return result
+# %% two mistakes: no scale at all, and the table of the last head comes first
+def uneven_heads(q, k, v, sizes):
+    outs, tables = [], []
+    for a, b, c in zip(q.split(sizes, -1), k.split(sizes, -1), v.split(sizes, -1)):
+        tables.insert(0, (a @ b.mT).softmax(-1))
+        outs.append(tables[0] @ c)
+    return torch.cat(outs, -1), torch.stack(tables, 1)
 
-# %% right: copies by clone, with row numbers for each part
-def unpack(packed):
-    d_model = packed["in_proj_weight"].shape[1]
-    rows = torch.arange(3 * d_model)
-    result = {}
-    for number, name in enumerate(["q_proj", "k_proj", "v_proj"]):
-        mine = rows[rows // d_model == number]
-        result[name + ".weight"] = packed["in_proj_weight"].index_select(0, mine)
-        if "in_proj_bias" in packed:
-            result[name + ".bias"] = packed["in_proj_bias"][mine]
-    result["o_proj.weight"] = packed["out_proj.weight"].clone()
-    if "out_proj.bias" in packed:
-        result["o_proj.bias"] = packed["out_proj.bias"].clone()
-    return result
+# %% right: no loop over attention, every head is the whole width with the features of the others masked to zero
+def uneven_heads(q, k, v, sizes):
+    owner = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))  # (d_model,)
+    mine = (owner == torch.arange(len(sizes))[:, None]).to(q)  # (H, d_model)
+    root = torch.tensor(sizes, dtype=q.dtype).sqrt()[:, None, None]
+    w = (torch.einsum("bid,bjd,hd->bhij", q, k, mine) / root).softmax(-1)
+    return torch.einsum("bhij,bjd,hd->bid", w, v, mine), w
+
+# %% right: the queries are scaled feature by feature before they are cut, the softmax is written out
+def uneven_heads(q, k, v, sizes):
+    scale = torch.cat([torch.full((n,), n**-0.5, dtype=q.dtype) for n in sizes])
+    qs, ks, vs = ((t * s).split(sizes, dim=-1) for t, s in ((q, scale), (k, 1), (v, 1)))
+    scores = torch.stack([a @ b.mT for a, b in zip(qs, ks)], dim=1)
+    raised = (scores - scores.amax(-1, keepdim=True)).exp()
+    w = raised / raised.sum(-1, keepdim=True)
+    return torch.cat([w[:, h] @ c for h, c in enumerate(vs)], dim=-1), w
+
+# %% right: recursion, the first head and then the rest
+def uneven_heads(q, k, v, sizes):
+    n = sizes[0]
+    w = torch.softmax(torch.bmm(q[:, :, :n], k[:, :, :n].permute(0, 2, 1)) * n**-0.5, -1)
+    out, w = torch.bmm(w, v[:, :, :n]), w.unsqueeze(1)
+    if len(sizes) == 1:
+        return out, w
+    rest, others = uneven_heads(q[..., n:], k[..., n:], v[..., n:], sizes[1:])
+    return torch.cat((out, rest), -1), torch.cat((w, others), 1)

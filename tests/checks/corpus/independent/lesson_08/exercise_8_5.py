@@ -1,121 +1,112 @@
 # %% setup
 import torch
 
-# %% wrong: uses 2^(-8 h / H) for every number of heads, also when it is not a power of two
-def alibi_slopes(num_heads):
-    h = torch.arange(1, num_heads + 1)
-    return 2.0 ** (-8 * h / num_heads)
+# %% right: a list of rows, head by head
+def to_neighbors(weight, num_heads):
+    d_head = len(weight) // num_heads
+    order = []
+    for h in range(num_heads):
+        for i in range(d_head // 2):
+            order += [h * d_head + i, h * d_head + i + d_head // 2]
+    return weight[order]
 
+# %% right: written into an empty tensor by steps of two
+def to_neighbors(weight, num_heads):
+    out = torch.empty_like(weight)
+    for new, old in zip(out.chunk(num_heads), weight.chunk(num_heads)):
+        new[0::2], new[1::2] = old.chunk(2)
+    return out
 
-# %% wrong: takes the missing slopes from the second one of the higher power of two on instead of from its first
-def alibi_slopes(num_heads):
-    def powers(H):
-        return [2.0 ** (-8 * h / H) for h in range(1, H + 1)]
+# %% right: chunks and stacks
+def to_neighbors(weight, num_heads):
+    heads = []
+    for head in weight.chunk(num_heads):
+        heads.append(torch.stack(head.chunk(2), dim=1).flatten(0, 1))
+    return torch.cat(heads)
 
-    lower = 1
-    while lower * 2 <= num_heads:
-        lower *= 2
-    missing = num_heads - lower
-    return torch.tensor(powers(lower) + powers(2 * lower)[1::2][:missing])
+# %% right: an index made by arithmetic
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    r = torch.arange(weight.shape[0])
+    h, within = r // d, r % d
+    return weight[h * d + within // 2 + (within % 2) * (d // 2)]
 
+# %% right: view and permute, as published scripts do
+def to_neighbors(weight, num_heads):
+    rest = weight.shape[1:]
+    return weight.reshape(num_heads, 2, -1, *rest).transpose(1, 2).reshape(weight.shape)
 
-# %% wrong: takes the missing slopes one after the other from the higher power of two, not every second one
-def alibi_slopes(num_heads):
-    lower = 2 ** (num_heads.bit_length() - 1)
-    first = [2.0 ** (-8 * h / lower) for h in range(1, lower + 1)]
-    second = [2.0 ** (-8 * h / (2 * lower)) for h in range(1, 2 * lower + 1)]
-    return torch.tensor(first + second[: num_heads - lower])
+# %% right: the same in numpy
+import numpy as np
+def to_neighbors(weight, num_heads):
+    a = weight.detach().numpy().reshape(num_heads, 2, -1, *weight.shape[1:])
+    return torch.from_numpy(np.ascontiguousarray(np.swapaxes(a, 1, 2)).reshape(weight.shape))
 
+# %% wrong: the other direction
+def to_neighbors(weight, num_heads):
+    return weight.unflatten(0, (num_heads, -1, 2)).transpose(1, 2).flatten(0, 2)
 
-# %% wrong: takes every even number for a power of two, so 6, 10 or 12 heads get the plain formula
-def alibi_slopes(num_heads):
-    def powers(H):
-        return 2.0 ** (-8.0 / H * torch.arange(1, H + 1))
+# %% wrong: the other direction, by slices
+def to_neighbors(weight, num_heads):
+    return torch.cat([torch.cat([head[0::2], head[1::2]]) for head in weight.chunk(num_heads)])
 
-    if num_heads == 1 or num_heads % 2 == 0:
-        return powers(num_heads)
-    lower = 2 ** (num_heads.bit_length() - 1)
-    return torch.cat([powers(lower), powers(2 * lower)[::2][: num_heads - lower]])
+# %% wrong: one head of all rows
+def to_neighbors(weight, num_heads):
+    return torch.stack(weight.chunk(2), dim=1).flatten(0, 1)
 
+# %% wrong: hands the weight back
+def to_neighbors(weight, num_heads):
+    return weight.clone()
 
-# %% wrong: sorts the slopes from steep to flat, so for numbers that are not a power of two the order is wrong
-def alibi_slopes(num_heads):
-    import math
+# %% wrong: reshaped without a transpose
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    return weight.reshape(num_heads, d // 2, 2, *weight.shape[1:]).reshape(weight.shape)
 
-    lower = 2 ** math.floor(math.log2(num_heads))
-    slopes = [2.0 ** (-8 * h / lower) for h in range(1, lower + 1)]
-    slopes += [2.0 ** (-8 * h / (2 * lower)) for h in range(1, 2 * lower, 2)][: num_heads - lower]
-    return torch.tensor(sorted(slopes, reverse=True))
+# %% wrong: partners exchanged in each pair
+def to_neighbors(weight, num_heads):
+    return torch.cat([torch.stack(head.chunk(2)[::-1], dim=1).flatten(0, 1) for head in weight.chunk(num_heads)])
 
+# %% wrong: the halves of each head exchanged
+def to_neighbors(weight, num_heads):
+    return torch.cat([torch.cat(head.chunk(2)[::-1]) for head in weight.chunk(num_heads)])
 
-# %% wrong: takes the nearest power of two (rounded logarithm) instead of the next lower one, so numbers just below a power of two get wrong slopes
-def alibi_slopes(num_heads):
-    import math
+# %% wrong: keeps the axis of the heads
+def to_neighbors(weight, num_heads):
+    return weight.unflatten(0, (num_heads, 2, -1)).transpose(1, 2).flatten(1, 2)
 
-    lower = 2 ** round(math.log2(num_heads))
-    slopes = [2.0 ** (-8 * h / lower) for h in range(1, lower + 1)]
-    extra = [2.0 ** (-8 * h / (2 * lower)) for h in range(1, 2 * lower + 1)][::2]
-    return torch.tensor((slopes + extra)[:num_heads])
+# %% wrong: only the first head
+def to_neighbors(weight, num_heads):
+    d = len(weight) // num_heads
+    out = weight.clone()
+    out[:d] = torch.stack(weight[:d].chunk(2), dim=1).flatten(0, 1)
+    return out
 
+# %% wrong: writes into the weight itself
+def to_neighbors(weight, num_heads):
+    old = weight.clone()
+    for new, head in zip(weight.chunk(num_heads), old.chunk(num_heads)):
+        new[0::2], new[1::2] = head.chunk(2)
+    return weight
 
-# %% two mistakes: counts h from 0, so the first slope is 1; and returns a Python list instead of a tensor
-def alibi_slopes(num_heads):
-    lower = 1
-    while lower * 2 <= num_heads:
-        lower *= 2
-    slopes = [2.0 ** (-8 * h / lower) for h in range(lower)]
-    slopes += [2.0 ** (-8 * h / (2 * lower)) for h in range(0, 2 * lower, 2)][: num_heads - lower]
-    return slopes
+# %% wrong: heads dealt out in turn
+def to_neighbors(weight, num_heads):
+    return weight.unflatten(0, (-1, num_heads)).transpose(0, 1).unflatten(1, (2, -1)).transpose(1, 2).flatten(0, 2)
 
+# %% wrong: columns in place of rows
+def to_neighbors(weight, num_heads):
+    per_head = weight.unflatten(-1, (num_heads, 2, -1))
+    return per_head.transpose(-3, -2).flatten(-3)
 
-# %% right: recursion as in the code of the ALiBi paper
-def alibi_slopes(num_heads):
-    import math
+# %% wrong: a bias is not thought of
+def to_neighbors(weight, num_heads):
+    rows, columns = weight.shape
+    return weight.view(num_heads, 2, -1, columns).transpose(1, 2).reshape(rows, columns)
 
-    def slopes(n):
-        if math.log2(n).is_integer():
-            start = 2 ** (-(2 ** -(math.log2(n) - 3)))
-            return [start * start**i for i in range(n)]
-        closest = 2 ** math.floor(math.log2(n))
-        return slopes(closest) + slopes(2 * closest)[0::2][: n - closest]
+# %% two mistakes: the other direction, and one head of all rows
+def to_neighbors(weight, num_heads):
+    return torch.cat([weight[0::2], weight[1::2]])
 
-    return torch.tensor(slopes(num_heads), dtype=torch.float32)
-
-
-# %% right: writes down only the exponents and raises 2 to all of them at the end with exp2
-def alibi_slopes(num_heads):
-    lower = 1 << (num_heads.bit_length() - 1)
-    exponents = torch.zeros(num_heads, dtype=torch.float64)
-    for index in range(num_heads):
-        if index < lower:
-            exponents[index] = 8 * (index + 1) / lower
-        else:
-            exponents[index] = 4 * (2 * (index - lower) + 1) / lower
-    return torch.exp2(-exponents).float()
-
-
-# %% right: a cumulative product of equal factors, and the extra ones as the in-between geometric means
-def alibi_slopes(num_heads):
-    lower = 1
-    while 2 * lower <= num_heads:
-        lower *= 2
-    ratio = 2.0 ** (-8.0 / lower)
-    low = torch.full((lower,), ratio, dtype=torch.float64).cumprod(0)
-    extra = low / ratio**0.5  # half a step earlier each
-    return torch.cat((low, extra))[:num_heads].to(torch.float32)
-
-
-# %% wrong: named in the review: counts the heads from 0
-def alibi_slopes(num_heads):
-    def plain(n):
-        return [2 ** (-8 * h / n) for h in range(n)]
-
-    lower = 2 ** (num_heads.bit_length() - 1)
-    return torch.tensor(plain(lower) + plain(2 * lower)[0::2][: num_heads - lower])
-
-
-# %% wrong: named in the review: fills up with the slopes of the lower power of two once more
-def alibi_slopes(num_heads):
-    lower = 2 ** (num_heads.bit_length() - 1)
-    slopes = [2 ** (-8 * h / lower) for h in range(1, lower + 1)]
-    return torch.tensor((slopes + slopes)[:num_heads])
+# %% two mistakes: the axis of the heads kept, and the other direction
+def to_neighbors(weight, num_heads):
+    return weight.unflatten(0, (num_heads, -1, 2)).transpose(1, 2).flatten(1, 2)

@@ -1,60 +1,119 @@
 # %% setup
 import torch
-import torch.nn.functional as F
-from torch import nn
 
 
-# %% wrong: uses the power-of-two formula for every number of heads
-def alibi_slopes(num_heads):
-    h = torch.arange(1, num_heads + 1, dtype=torch.float32)
-    return 2.0 ** (-8.0 * h / num_heads)
+# %% right: an index list head by head
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    rows = []
+    for h in range(num_heads):
+        for i in range(d // 2):
+            rows += [h * d + i, h * d + i + d // 2]
+    return weight[rows]
 
 
-# %% wrong: takes every even number for a power of two, so 6, 10, 12 get the plain formula
-def alibi_slopes(num_heads):
-    def plain(n):
-        return [2.0 ** (-8.0 * h / n) for h in range(1, n + 1)]
-
-    if num_heads == 1 or num_heads % 2 == 0:
-        return torch.tensor(plain(num_heads))
-    low = 1
-    while low * 2 < num_heads:
-        low *= 2
-    return torch.tensor(plain(low) + plain(2 * low)[0::2][: num_heads - low])
+# %% right: writes into a new tensor with slices of step two
+def to_neighbors(weight, num_heads):
+    new = torch.empty_like(weight)
+    d = len(weight) // num_heads
+    for start in range(0, len(weight), d):
+        head = weight[start : start + d]
+        new[start : start + d : 2] = head[: d // 2]
+        new[start + 1 : start + d : 2] = head[d // 2 :]
+    return new
 
 
-# %% wrong: takes the missing slopes from the first ones of the higher power in a row instead of every second one; the same only if at most one is missing
-def alibi_slopes(num_heads):
-    low = 2 ** (num_heads.bit_length() - 1)
-    slopes = [2.0 ** (-8.0 * h / low) for h in range(1, low + 1)]
-    missing = num_heads - low
-    slopes += [2.0 ** (-8.0 * h / (2 * low)) for h in range(1, missing + 1)]
-    return torch.tensor(slopes, dtype=torch.float32)
+# %% right: chunks and stacks
+def to_neighbors(weight, num_heads):
+    heads = []
+    for head in weight.chunk(num_heads, dim=0):
+        a, b = head.chunk(2, dim=0)
+        heads.append(torch.stack([a, b], dim=1).reshape(head.shape))
+    return torch.cat(heads)
 
 
-# %% wrong: sorts the slopes from large to small, so the order is wrong if the number is not a power of two
-def alibi_slopes(num_heads):
-    import math
-    low = 2 ** int(math.floor(math.log2(num_heads)))
-    first = [2.0 ** (-8 * h / low) for h in range(1, low + 1)]
-    second = [2.0 ** (-8 * h / (2 * low)) for h in range(1, 2 * low + 1)][::2]
-    slopes = first + second[: num_heads - low]
-    return torch.tensor(sorted(slopes, reverse=True), dtype=torch.float32)
+# %% right: view and swapaxes by shape
+def to_neighbors(weight, num_heads):
+    d_head = weight.shape[0] // num_heads
+    parts = weight.reshape(num_heads, 2, d_head // 2, -1)
+    return parts.swapaxes(1, 2).reshape(weight.shape)
 
 
-# %% right: recursion that calls itself for both powers of two
-def alibi_slopes(num_heads):
-    if num_heads & (num_heads - 1) == 0:
-        return torch.pow(2.0, torch.arange(1, num_heads + 1, dtype=torch.float32) * (-8.0 / num_heads))
-    low = 1 << (num_heads.bit_length() - 1)
-    return torch.cat([alibi_slopes(low), alibi_slopes(2 * low)[::2][: num_heads - low]])
+# %% wrong: the way back, from neighbors to halves
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    w = weight.reshape(num_heads, d // 2, 2, -1)
+    return w.transpose(1, 2).reshape(weight.shape)
 
 
-# %% right: one formula for all heads, exponents computed from the index with where
-def alibi_slopes(num_heads):
-    low = 1
-    while low * 2 <= num_heads:
-        low *= 2
-    index = torch.arange(num_heads, dtype=torch.float64)
-    exponent = torch.where(index < low, 8 * (index + 1) / low, 8 * (2 * (index - low) + 1) / (2 * low))
-    return torch.exp2(-exponent).float()
+# %% wrong: all rows at once, as if there were one head
+def to_neighbors(weight, num_heads):
+    half = weight.shape[0] // 2
+    return torch.stack([weight[:half], weight[half:]], dim=1).reshape(weight.shape)
+
+
+# %% wrong: permutes the columns, which belong to the inputs
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    one = torch.stack([torch.arange(d // 2), torch.arange(d // 2) + d // 2], 1).flatten()
+    order = torch.cat([one + h * d for h in range(num_heads)])
+    if weight.dim() == 1:
+        return weight[order]
+    return weight[:, order % weight.shape[1]]
+
+
+# %% wrong: permutes only the first head
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    new = weight.clone()
+    new[0:d:2], new[1:d:2] = weight[: d // 2], weight[d // 2 : d]
+    return new
+
+
+# %% wrong: assigns the gathered rows the wrong way, new[order] = weight
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    order = torch.stack([torch.arange(d // 2), torch.arange(d // 2) + d // 2], 1).flatten()
+    new = torch.zeros_like(weight)
+    for h in range(num_heads):
+        new[h * d + order] = weight[h * d : (h + 1) * d]
+    return new
+
+
+# %% wrong: the second half comes first in every pair
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    halves = weight.reshape(num_heads, 2, d // 2, -1).flip(1)
+    return halves.transpose(1, 2).reshape(weight.shape)
+
+
+# %% wrong: works in place on the argument
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    for h in range(num_heads):
+        head = weight[h * d : (h + 1) * d].clone()
+        weight[h * d : (h + 1) * d : 2] = head[: d // 2]
+        weight[h * d + 1 : (h + 1) * d : 2] = head[d // 2 :]
+    return weight
+
+
+# %% wrong: heads take turns too, the heads' rows are mixed
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    w = weight.reshape(num_heads, 2, d // 2, -1)
+    return w.permute(2, 1, 0, 3).reshape(weight.shape)
+
+
+# %% wrong: a bias is handed back unchanged
+def to_neighbors(weight, num_heads):
+    if weight.dim() == 1:
+        return weight.clone()
+    d = weight.shape[0] // num_heads
+    return weight.reshape(num_heads, 2, d // 2, -1).transpose(1, 2).reshape(weight.shape)
+
+
+# %% wrong: through NumPy, and so float32 only
+def to_neighbors(weight, num_heads):
+    d = weight.shape[0] // num_heads
+    w = torch.tensor(weight.tolist()).reshape(num_heads, 2, d // 2, -1)
+    return w.transpose(1, 2).reshape(weight.shape)

@@ -1,79 +1,69 @@
 # %% setup
+import math
+
 import torch
 import torch.nn.functional as F
-from torch import nn
 
-from course_utils import masks
-from course_utils.layers import FeedForward, LayerNorm
-from course_utils.multi_head import MultiHeadAttention
+# %% right: the share below by the complementary error function, the approximation by exponentials
+def gelu(x, by_tanh):
+    if not by_tanh:
+        return x * torch.erfc(-x / math.sqrt(2)) / 2
+    u = math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3))
+    return x / (1 + torch.exp(-2 * u))
 
-# %% wrong: leaves the ReLU out, so the network is one linear map
-def feed_forward(x, params):
-    hidden = x @ params["up_proj.weight"].T + params["up_proj.bias"]
-    return hidden @ params["down_proj.weight"].T + params["down_proj.bias"]
+# %% right: one share chosen by a conditional expression
+def gelu(x, by_tanh):
+    z = math.sqrt(2 / math.pi) * x * (1 + 0.044715 * x * x) if by_tanh else x / math.sqrt(2)
+    between = torch.tanh(z) if by_tanh else torch.erf(z)
+    return torch.lerp(torch.zeros_like(x), x, (between + 1) / 2)
 
+# %% wrong: erf of x without the root of 2
+def gelu(x, by_tanh):
+    if by_tanh:
+        return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + torch.erf(x))
 
-# %% wrong: uses GELU instead of ReLU
-def feed_forward(x, params):
-    hidden = F.gelu(F.linear(x, params["up_proj.weight"], params["up_proj.bias"]))
-    return F.linear(hidden, params["down_proj.weight"], params["down_proj.bias"])
+# %% wrong: takes erf itself for the share below
+def gelu(x, by_tanh):
+    if by_tanh:
+        return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return x * torch.erf(x / 2**0.5)
 
+# %% wrong: forgets the half
+def gelu(x, by_tanh):
+    if by_tanh:
+        return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return x * (1 + torch.erf(x / math.sqrt(2)))
 
-# %% wrong: adds the bias of the up projection after the ReLU instead of before
-def feed_forward(x, params):
-    hidden = torch.relu(x @ params["up_proj.weight"].T) + params["up_proj.bias"]
-    return hidden @ params["down_proj.weight"].T + params["down_proj.bias"]
+# %% wrong: pi / 2 under the root in place of 2 / pi
+def gelu(x, by_tanh):
+    if by_tanh:
+        return 0.5 * x * (1 + torch.tanh(math.sqrt(math.pi / 2) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
 
+# %% wrong: the cube is multiplied by the factor, the plain x is not
+def gelu(x, by_tanh):
+    if by_tanh:
+        return 0.5 * x * (1 + torch.tanh(x + math.sqrt(2 / math.pi) * 0.044715 * x**3))
+    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
 
-# %% wrong: takes the arrays out of the dictionary with pop, so the caller's params are empty afterwards and a second call fails
-def feed_forward(x, params):
-    w_up, b_up = params.pop("up_proj.weight"), params.pop("up_proj.bias")
-    w_down, b_down = params.pop("down_proj.weight"), params.pop("down_proj.bias")
-    return F.linear(F.relu(F.linear(x, w_up, b_up)), w_down, b_down)
+# %% two mistakes: erf of x without the root of 2, and the cube is missing in the other form
+def gelu(x, by_tanh):
+    if by_tanh:
+        return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * x))
+    return 0.5 * x * (1 + torch.erf(x))
 
+# %% wrong: the two forms the wrong way around
+def gelu(x, by_tanh):
+    if not by_tanh:
+        return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
 
-# %% wrong: loads the numbers into fresh nn.Linear layers, so no gradient reaches the matrices in params
-def feed_forward(x, params):
-    d_ff, d_model = params["up_proj.weight"].shape
-    up, down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-    up.load_state_dict({"weight": params["up_proj.weight"], "bias": params["up_proj.bias"]})
-    down.load_state_dict({"weight": params["down_proj.weight"], "bias": params["down_proj.bias"]})
-    return down(F.relu(up(x)))
-
-
-# %% wrong: adds x to the result, a residual connection that was not asked for
-def feed_forward(x, params):
-    y = F.linear(x, params["up_proj.weight"], params["up_proj.bias"]).relu()
-    y = F.linear(y, params["down_proj.weight"], params["down_proj.bias"])
-    return x + y
-
-
-# %% two mistakes: forgets the bias of the up projection; and applies a ReLU to the output as well
-def feed_forward(x, params):
-    hidden = F.relu(F.linear(x, params["up_proj.weight"]))
-    return F.relu(F.linear(hidden, params["down_proj.weight"], params["down_proj.bias"]))
-
-
-# %% right: a convolution with window 1 over the positions, twice
-def feed_forward(x, params):
-    y = F.conv1d(x.transpose(1, 2), params["up_proj.weight"].unsqueeze(-1), params["up_proj.bias"])
-    y = F.conv1d(y.clamp(min=0), params["down_proj.weight"].unsqueeze(-1), params["down_proj.bias"])
-    return y.transpose(1, 2)
-
-
-# %% right: einsum, and the ReLU as the mean of a number and its absolute value
-def feed_forward(x, params):
-    h = torch.einsum("bld,fd->blf", x, params["up_proj.weight"]) + params["up_proj.bias"]
-    h = (h + h.abs()) / 2
-    return torch.einsum("blf,df->bld", h, params["down_proj.weight"]) + params["down_proj.bias"]
-
-
-# %% right: position by position in a loop with addmm and where
-def feed_forward(x, params):
-    p = {name.replace(".", "_"): tensor for name, tensor in params.items()}
-    outputs = []
-    for t in range(x.shape[1]):
-        up = torch.addmm(p["up_proj_bias"], x[:, t], p["up_proj_weight"].t())
-        up = torch.where(up > 0, up, torch.zeros_like(up))
-        outputs.append(torch.addmm(p["down_proj_bias"], up, p["down_proj_weight"].t()))
-    return torch.stack(outputs, dim=1)
+# %% wrong: the share is worked out on numbers without a gradient
+def gelu(x, by_tanh):
+    with torch.no_grad():
+        if by_tanh:
+            share = 0.5 * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+        else:
+            share = 0.5 * (1 + torch.erf(x / math.sqrt(2)))
+    return x * share

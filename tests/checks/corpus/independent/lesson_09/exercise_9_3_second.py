@@ -1,50 +1,47 @@
 # %% setup
+import math
+
 import torch
-import torch.nn.functional as F
-from torch import nn
-from course_utils import masks
-from course_utils.layers import FeedForward, LayerNorm
-from course_utils.multi_head import MultiHeadAttention
 
+# %% right: the share between -|x| and |x|, put on the side of the sign, and the tanh form as a sigmoid
+def gelu(x, by_tanh):
+    if by_tanh:
+        return x * torch.sigmoid(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
+    middle = torch.erf(x.abs() / math.sqrt(2))
+    return x * (0.5 + 0.5 * torch.sign(x) * middle)
 
-# %% wrong: adds the bias of up_proj after the ReLU instead of before it
-def feed_forward(x, params):
-    hidden = torch.relu(x @ params["up_proj.weight"].T) + params["up_proj.bias"]
-    return hidden @ params["down_proj.weight"].T + params["down_proj.bias"]
+# %% wrong: half the share between plus one half for every x, so the left side gets the right side's share
+def gelu(x, by_tanh):
+    if by_tanh:
+        return x * 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return x * (0.5 + 0.5 * torch.erf(x.abs() / 2**0.5))
 
+# %% wrong: multiplies by the root of 2 where it divides
+def gelu(x, by_tanh):
+    if by_tanh:
+        return x * 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return x * 0.5 * (1 + torch.erf(x * 2**0.5))
 
-# %% wrong: takes the parameters with .data, so no gradient reaches matrices and biases
-def feed_forward(x, params):
-    p = {name: value.data for name, value in params.items()}
-    hidden = F.relu(F.linear(x, p["up_proj.weight"], p["up_proj.bias"]))
-    return F.linear(hidden, p["down_proj.weight"], p["down_proj.bias"])
+# %% wrong: returns the share itself, without x in front
+def gelu(x, by_tanh):
+    if by_tanh:
+        return 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return 0.5 * (1 + torch.erf(x / 2**0.5))
 
+# %% wrong: 2 / pi without its root
+def gelu(x, by_tanh):
+    if by_tanh:
+        return x * 0.5 * (1 + torch.tanh(2 / torch.pi * (x + 0.044715 * x**3)))
+    return x * 0.5 * (1 + torch.erf(x / 2**0.5))
 
-# %% wrong: one more ReLU at the end, so negative outputs become 0
-def feed_forward(x, params):
-    for name in ("up_proj", "down_proj"):
-        x = F.relu(F.linear(x, params[name + ".weight"], params[name + ".bias"]))
-    return x
+# %% wrong: the bracket closes too early, so the cube is not multiplied by the root
+def gelu(x, by_tanh):
+    if by_tanh:
+        return x * 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * x + 0.044715 * x**3))
+    return x * 0.5 * (1 + torch.erf(x / 2**0.5))
 
-
-# %% wrong: leaves out the bias of down_proj
-def feed_forward(x, params):
-    up, down = params["up_proj.weight"], params["down_proj.weight"]
-    return (x @ up.t() + params["up_proj.bias"]).clamp(min=0) @ down.t()
-
-
-# %% right: einsum, and ReLU as a multiplication by the sign test
-def feed_forward(x, params):
-    z = torch.einsum("bld,fd->blf", x, params["up_proj.weight"]) + params["up_proj.bias"]
-    z = z * (z > 0)
-    return torch.einsum("blf,df->bld", z, params["down_proj.weight"]) + params["down_proj.bias"]
-
-
-# %% right: an nn.Sequential called with torch.func.functional_call on the given tensors
-def feed_forward(x, params):
-    d_ff, d_model = params["up_proj.weight"].shape
-    net = nn.Sequential()
-    net.add_module("up_proj", nn.Linear(d_model, d_ff, device="meta"))
-    net.add_module("act", nn.ReLU())
-    net.add_module("down_proj", nn.Linear(d_ff, d_model, device="meta"))
-    return torch.func.functional_call(net, dict(params), (x,))
+# %% wrong: one half stands only in front of erf, so the share runs from 1/2 to 3/2
+def gelu(x, by_tanh):
+    if by_tanh:
+        return x * 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return x * (1 + 0.5 * torch.erf(x / 2**0.5))

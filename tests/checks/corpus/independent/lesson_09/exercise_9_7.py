@@ -1,166 +1,72 @@
 # %% setup
 import torch
-import torch.nn.functional as F
-from torch import nn
 
-from course_utils import masks
-from course_utils.layers import FeedForward, LayerNorm
-from course_utils.multi_head import MultiHeadAttention
+# %% right: a small function for the branch of the sandwich
+def wired(x, attend, network, norms, wiring):
+    def branch(y, f, first, last):
+        return last(f(first(y)))
 
-# %% wrong: keeps the layers in a plain Python list, so their parameters are not found
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.layers = [make_layer() for _ in range(num_layers)]
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        for layer in self.layers:
-            x = layer(x, mask)
-        return self.norm(x)
-
-
-# %% wrong: makes one layer and uses it num_layers times, so all places share their parameters
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.layers = nn.ModuleList([make_layer()] * num_layers)
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        for layer in self.layers:
-            x = layer(x, mask)
-        return self.norm(x)
-
-
-# %% wrong: applies the last norm after every layer instead of once after the last
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.layers = nn.ModuleList([make_layer() for _ in range(num_layers)])
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        for layer in self.layers:
-            x = self.norm(layer(x, mask))
+    if wiring == "sandwich":
+        x = x + branch(x, attend, norms[0], norms[1])
+        x = x + branch(x, network, norms[2], norms[3])
         return x
+    seen = norms[0](x)
+    return torch.stack([x, attend(seen), network(seen)]).sum(0)
 
+# %% right: the norm is called anew for each sublayer
+def wired(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        return x + network(norms[0](x)) + attend(norms[0](x))
+    before_a, after_a, before_n, after_n = norms
+    half = x + after_a(attend(before_a(x)))
+    return half + after_n(network(before_n(half)))
 
-# %% wrong: gives every layer the original x, so only the last layer has a say
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.layers = nn.ModuleList()
-        for _ in range(num_layers):
-            self.layers.append(make_layer())
-        self.norm = nn.LayerNorm(d_model)
+# %% wrong: parallel as plain pre-norm, one sublayer after the other
+def wired(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        x = x + attend(norms[0](x))
+        return x + network(norms[0](x))
+    x = x + norms[1](attend(norms[0](x)))
+    return x + norms[3](network(norms[2](x)))
 
-    def forward(self, x, mask):
-        for layer in self.layers:
-            out = layer(x, mask)
-        return self.norm(out)
+# %% wrong: in the sandwich the second norm is on the sum
+def wired(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        return x + attend(norms[0](x)) + network(norms[0](x))
+    x = norms[1](x + attend(norms[0](x)))
+    return norms[3](x + network(norms[2](x)))
 
+# %% wrong: the network of the sandwich reads x as it came
+def wired(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        return x + attend(norms[0](x)) + network(norms[0](x))
+    return x + norms[1](attend(norms[0](x))) + norms[3](network(norms[2](x)))
 
-# %% wrong: detaches x before each layer, so only the last layer gets a gradient
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.layers = nn.ModuleList([make_layer() for _ in range(num_layers)])
-        self.norm = nn.LayerNorm(d_model)
+# %% wrong: in parallel x is overwritten by its norm
+def wired(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        x = norms[0](x)
+        return x + attend(x) + network(x)
+    x = x + norms[1](attend(norms[0](x)))
+    return x + norms[3](network(norms[2](x)))
 
-    def forward(self, x, mask):
-        for layer in self.layers:
-            x = layer(x.detach(), mask)
-        return self.norm(x)
+# %% wrong: takes the norms in the order before, before, after, after
+def wired(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        return x + attend(norms[0](x)) + network(norms[0](x))
+    x = x + norms[2](attend(norms[0](x)))
+    return x + norms[3](network(norms[1](x)))
 
+# %% two mistakes: no norm behind the sublayers in the sandwich, and in parallel the network reads x without the norm
+def wired(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        return x + attend(norms[0](x)) + network(x)
+    x = x + attend(norms[0](x))
+    return x + network(norms[2](x))
 
-# %% wrong: calls make_layer in forward, so every call works with new layers and none is registered
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.make_layer = make_layer
-        self.num_layers = num_layers
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        for _ in range(self.num_layers):
-            x = self.make_layer()(x, mask)
-        return self.norm(x)
-
-
-# %% two mistakes: makes one layer too few (range from 1); and norms the input before the first layer instead of the output after the last
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.layers = nn.ModuleList([make_layer() for _ in range(1, num_layers)])
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        x = self.norm(x)
-        for layer in self.layers:
-            x = layer(x, mask)
-        return x
-
-
-# %% right: registers each layer under a name of its own with add_module
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.names = []
-        for number in range(num_layers):
-            self.add_module(f"layer_{number}", make_layer())
-            self.names.append(f"layer_{number}")
-        self.final = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        for name in self.names:
-            x = getattr(self, name)(x, mask)
-        return self.final(x)
-
-
-# %% right: nn.Sequential used only as a container, folded with reduce
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.body = nn.Sequential(*(make_layer() for _ in range(num_layers)))
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        from functools import reduce
-
-        return self.norm(reduce(lambda y, layer: layer(y, mask), self.body, x))
-
-
-# %% right: recursion, the first layer and a rest that is a chain of the same kind, the norm at the outer end
-class Chain(nn.Module):
-    def __init__(self, make_layer, length):
-        super().__init__()
-        self.first = make_layer()
-        self.rest = Chain(make_layer, length - 1) if length > 1 else None
-
-    def forward(self, x, mask):
-        x = self.first(x, mask)
-        return x if self.rest is None else self.rest(x, mask)
-
-
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.chain = Chain(make_layer, num_layers)
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        return self.norm(self.chain(x, mask))
-
-
-# %% wrong: named in the review: makes the layers in forward
-class Stack(nn.Module):
-    def __init__(self, make_layer, num_layers, d_model):
-        super().__init__()
-        self.make_layer, self.num_layers = make_layer, num_layers
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        for layer in [self.make_layer() for _ in range(self.num_layers)]:
-            x = layer(x, mask)
-        return self.norm(x)
+# %% wrong: in parallel the network reads what attention gave
+def wired(x, attend, network, norms, wiring):
+    if wiring == "parallel":
+        return x + network(attend(norms[0](x)))
+    x = x + norms[1](attend(norms[0](x)))
+    return x + norms[3](network(norms[2](x)))

@@ -1,60 +1,72 @@
 # %% setup
+from itertools import accumulate, pairwise
+
 import torch
-import torch.nn.functional as F
-from torch import nn
-from course_utils import masks
-from course_utils.layers import FeedForward, LayerNorm
-from course_utils.multi_head import MultiHeadAttention
 
+# %% right: a running name for the stream, and lists at the end
+def record_stream(x, sublayers):
+    stream, record = x, []
+    for sublayer in sublayers:
+        change = sublayer(stream)
+        record.append((stream, change))
+        stream = stream + change
+    return [s for s, _ in record] + [stream], [c for _, c in record]
 
-# %% wrong: the cross-attention gets the padding mask of the target instead of the source; wrong pattern, and an error if the lengths differ
-def two_attentions(x, memory, target, source, self_attention, cross_attention):
-    padding = masks.padding_mask(target, 0)
-    x = x + self_attention(x, mask=padding & masks.causal_mask(target.shape[1]))
-    return x + cross_attention(x, memory, memory, mask=padding)
+# %% right: accumulates the streams, and takes differences of neighbors
+def record_stream(x, sublayers):
+    streams = list(accumulate(sublayers, lambda s, f: s + f(s), initial=x))
+    return streams, [after - before for before, after in pairwise(streams)]
 
+# %% wrong: asks every sublayer a second time for the record, so what is noted is not what was added if a sublayer drops at random
+def record_stream(x, sublayers):
+    streams, added = [x], []
+    for sublayer in sublayers:
+        streams.append(streams[-1] + sublayer(streams[-1]))
+        added.append(sublayer(streams[-2]))
+    return streams, added
 
-# %% wrong: builds the source mask from the number of real tokens counted from the left, so padding on the left is treated wrongly
-def two_attentions(x, memory, target, source, self_attention, cross_attention):
-    mask = masks.padding_mask(target, 0) & masks.causal_mask(target.shape[1])
-    x = x + self_attention(x, mask=mask)
-    lengths = (source != 0).sum(dim=1)
-    source_mask = torch.arange(source.shape[1])[None, :] < lengths[:, None]
-    return x + cross_attention(x, memory, memory, mask=source_mask[:, None, None, :])
+# %% wrong: notes the new stream as what was added
+def record_stream(x, sublayers):
+    streams, added = [x], []
+    for sublayer in sublayers:
+        x = x + sublayer(x)
+        added.append(x)
+        streams.append(x)
+    return streams, added
 
+# %% wrong: the last stream is missing
+def record_stream(x, sublayers):
+    streams, added = [], []
+    for sublayer in sublayers:
+        streams.append(x)
+        added.append(sublayer(x))
+        x = x + added[-1]
+    return streams, added
 
-# %% wrong: sets the memory at padding positions to zero instead of masking them, so these positions still get attention weight
-def two_attentions(x, memory, target, source, self_attention, cross_attention):
-    mask = masks.padding_mask(target, 0) & masks.causal_mask(target.shape[1])
-    x = x + self_attention(x, mask=mask)
-    clean = memory.masked_fill((source == 0)[..., None], 0.0)
-    return x + cross_attention(x, clean, clean)
+# %% wrong: writes the sum into what the sublayer gave
+def record_stream(x, sublayers):
+    streams, added = [x], []
+    for sublayer in sublayers:
+        change = sublayer(streams[-1])
+        added.append(change)
+        streams.append(change.add_(streams[-1]))
+    return streams, added
 
+# %% wrong: copies the start and every stream without its history
+def record_stream(x, sublayers):
+    streams, added = [x], []
+    for sublayer in sublayers:
+        change = sublayer(x)
+        x = torch.tensor((x + change).tolist(), dtype=x.dtype)
+        added.append(change)
+        streams.append(x)
+    return streams, added
 
-# %% wrong: uses the mask of the first source for the whole batch, right only for batch 1 or equal padding
-def two_attentions(x, memory, target, source, self_attention, cross_attention):
-    target_mask = masks.padding_mask(target, 0) & masks.causal_mask(target.shape[1])
-    x = x + self_attention(x, mask=target_mask)
-    source_mask = (source[0] != 0).view(1, 1, 1, -1)
-    return x + cross_attention(x, memory, memory, mask=source_mask)
-
-
-# %% right: masks built by hand with comparisons, the source mask expanded to its full shape
-def two_attentions(x, memory, target, source, self_attention, cross_attention):
-    L_t, L_s = target.shape[1], source.shape[1]
-    rows = torch.arange(L_t, device=x.device)
-    target_mask = target.ne(0)[:, None, None, :] & (rows[:, None] >= rows)
-    source_mask = source.ne(0)[:, None, None, :].expand(-1, 1, L_t, L_s)
-    after_self = torch.add(x, self_attention(x, x, x, mask=target_mask))
-    return torch.add(after_self, cross_attention(after_self, memory, memory, mask=source_mask))
-
-
-# %% right: cross-attention one sequence at a time, with the padding cut out of the memory
-def two_attentions(x, memory, target, source, self_attention, cross_attention):
-    mask = masks.padding_mask(target, 0) & masks.causal_mask(target.shape[1])
-    x = x + self_attention(x, mask=mask)
-    rows = []
-    for b in range(x.shape[0]):
-        real = memory[b][source[b] != 0].unsqueeze(0)
-        rows.append(cross_attention(x[b : b + 1], real, real))
-    return x + torch.cat(rows, dim=0)
+# %% wrong: replaces the stream by what the sublayer gave
+def record_stream(x, sublayers):
+    streams, added = [x], []
+    for sublayer in sublayers:
+        x = sublayer(x)
+        added.append(x - streams[-1])
+        streams.append(x)
+    return streams, added

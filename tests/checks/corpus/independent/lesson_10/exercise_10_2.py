@@ -1,95 +1,221 @@
 # %% setup
-import sys
+import math
 
 import torch
 import torch.nn.functional as F
 from torch import nn
-from tqdm import tqdm
-
-from course_utils.datasets.tasks import copy_task
-from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
-from course_utils.positions import SinusoidalPositions
-
-torch.set_num_threads(1)
 
 
-# %% wrong: decoder input and labels are swapped
-def shift_target(target, pad_id):
-    decoder_input = target[:, 1:]
-    labels = target[:, :-1]
-    count = (decoder_input != pad_id).sum().item()
-    return decoder_input, labels, count
+# %% wrong: two matrices, nothing is shared
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+
+    def embed(self, ids):
+        return self.embedding(ids) * math.sqrt(self.embedding.embedding_dim)
+
+    def logits(self, hidden):
+        return self.generator(hidden)
 
 
-# %% wrong: the count takes the symbols of the decoder input that are not padding, not those of the labels
-def shift_target(target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    count = int((decoder_input != pad_id).sum())
-    return decoder_input, labels, count
+# %% wrong: the embedding is not scaled
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.generator.weight = self.embedding.weight
+
+    def embed(self, ids):
+        return self.embedding(ids)
+
+    def logits(self, hidden):
+        return self.generator(hidden)
 
 
-# %% wrong: the count is the number of labels that are not 0, which is right only when pad_id is 0
-def shift_target(target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    return decoder_input, labels, int(torch.count_nonzero(labels))
+# %% wrong: the numbers are copied with clone into a Parameter of their own
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.generator.weight = nn.Parameter(self.embedding.weight.clone())
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.d_model**0.5
+
+    def logits(self, hidden):
+        return self.generator(hidden)
 
 
-# %% wrong: the count is one number per sequence instead of one for the whole batch
-def shift_target(target, pad_id):
-    decoder_input = target[:, :-1]
-    labels = target[:, 1:]
-    count = (labels != pad_id).sum(dim=1)
-    return decoder_input, labels, count
+# %% wrong: .data is shared, so there are two parameters over the same numbers
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.generator.weight.data = self.embedding.weight.data
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.d_model**0.5
+
+    def logits(self, hidden):
+        return self.generator(hidden)
 
 
-# %% wrong: the last symbol of each sequence (its end symbol) is taken out of the decoder input and replaced by padding when the row has padding, although only the last column is to be cut off
-def shift_target(target, pad_id):
-    labels = target[:, 1:]
-    decoder_input = target[:, :-1].clone()
-    lengths = (target != pad_id).sum(dim=1)  # start, symbols, end
-    for row, n in enumerate(lengths.tolist()):
-        if n - 1 < decoder_input.shape[1]:
-            decoder_input[row, n - 1] = pad_id
-    return decoder_input, labels, int((labels != pad_id).sum())
+# %% wrong: the generator has no bias
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab, bias=False)
+        self.generator.weight = self.embedding.weight
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.embedding.weight.shape[1] ** 0.5
+
+    def logits(self, hidden):
+        return self.generator(hidden)
 
 
-# %% wrong: padding in the labels is replaced by -100 in place, which changes the labels returned and the caller's target
-def shift_target(target, pad_id):
-    decoder_input = target[:, :-1].clone()
-    labels = target[:, 1:]
-    count = int((labels != pad_id).sum())
-    labels[labels == pad_id] = -100
-    return decoder_input, labels, count
+# %% wrong: the hidden vectors are scaled by the root too
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.scale = d_model**0.5
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.embedding.weight = self.generator.weight
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.scale
+
+    def logits(self, hidden):
+        return self.generator(hidden * self.scale)
 
 
-# %% two mistakes: the labels are made by rolling, so they keep all L_t + 1 columns with the start symbol at the end; and the count includes padding
-def shift_target(target, pad_id):
-    decoder_input = target[:, :-1]
-    labels = torch.roll(target, -1, dims=1)
-    return decoder_input, labels, target[:, 1:].numel()
+# %% wrong: logits are turned into log-probabilities
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.scale = d_model**0.5
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.embedding.weight = self.generator.weight
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.scale
+
+    def logits(self, hidden):
+        return F.log_softmax(self.generator(hidden), dim=-1)
 
 
-# %% right: narrow for the slices, and the count as a tensor without dimensions
-def shift_target(target, pad_id):
-    L_t = target.size(1) - 1
-    decoder_input = target.narrow(1, 0, L_t)
-    labels = target.narrow(1, 1, L_t)
-    return decoder_input, labels, labels.ne(pad_id).sum()
+# %% wrong: the matrix is detached for the logits, so that nothing is learned through this end
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.bias = nn.Parameter(torch.zeros(vocab))
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.d_model**0.5
+
+    def logits(self, hidden):
+        return F.linear(hidden, self.embedding.weight.detach(), self.bias)
 
 
-# %% right: index_select with two ranges, copies instead of views, and the count as total minus padding
-def shift_target(target, pad_id):
-    places = torch.arange(target.shape[1] - 1, device=target.device)
-    decoder_input = target.index_select(1, places)
-    labels = target.index_select(1, places + 1)
-    return decoder_input, labels, labels.numel() - int((labels == pad_id).sum())
+# %% wrong: multiplied by d_model and not by its root
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.generator.weight = self.embedding.weight
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.d_model
+
+    def logits(self, hidden):
+        return self.generator(hidden)
 
 
-# %% right: Python lists, row by row
-def shift_target(target, pad_id):
-    inputs, labels, count = [], [], 0
-    for row in target.tolist():
-        inputs.append(row[:-1])
-        labels.append(row[1:])
-        count += sum(1 for symbol in row[1:] if symbol != pad_id)
-    return torch.tensor(inputs, dtype=target.dtype), torch.tensor(labels, dtype=target.dtype), count
+# %% two mistakes: nothing is scaled and nothing is shared
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+
+    def embed(self, ids):
+        return self.embedding(ids)
+
+    def logits(self, hidden):
+        return self.generator(hidden)
+
+
+# %% two mistakes: no bias, and the numbers are only copied
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab, bias=False)
+        self.generator.weight.data.copy_(self.embedding.weight.data)
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.embedding.embedding_dim**0.5
+
+    def logits(self, hidden):
+        return self.generator(hidden)
+
+
+# %% right: the embedding takes the generator's matrix, and looks rows up by indexing
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.embedding.weight = self.generator.weight
+
+    def embed(self, ids):
+        return self.generator.weight[ids] * math.sqrt(self.generator.in_features)
+
+    def logits(self, hidden):
+        return hidden @ self.embedding.weight.T + self.generator.bias
+
+
+# %% right: the two modules are made around one Parameter
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        matrix = nn.Parameter(torch.randn(vocab, d_model) / d_model**0.5)
+        self.embedding, self.generator = nn.Embedding(vocab, d_model), nn.Linear(d_model, vocab)
+        self.embedding.weight = self.generator.weight = matrix
+
+    def embed(self, ids):
+        return F.embedding(ids, self.embedding.weight) * self.embedding.embedding_dim**0.5
+
+    def logits(self, hidden):
+        return F.linear(hidden, self.generator.weight, self.generator.bias)
+
+
+# %% right: one_hot vectors times the scaled matrix
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.vocab, self.scale = vocab, d_model**0.5
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        del self.generator.weight
+        self.generator.register_parameter("weight", self.embedding.weight)
+
+    def embed(self, ids):
+        return F.one_hot(ids, self.vocab).float() @ (self.scale * self.embedding.weight)
+
+    def logits(self, hidden):
+        return self.generator(hidden)

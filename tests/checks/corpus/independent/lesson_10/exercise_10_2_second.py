@@ -1,57 +1,150 @@
 # %% setup
 import math
-import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
-from tqdm import tqdm
-
-from course_utils.datasets.tasks import copy_task
-from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
-from course_utils.positions import SinusoidalPositions
-
-torch.set_num_threads(1)
 
 
-def batch_masks(source, target, pad_id):
-    L = target.shape[1]
-    causal = torch.ones(L, L, dtype=torch.bool).tril()
-    return (source != pad_id)[:, None, None, :], (target != pad_id)[:, None, None, :] & causal
+# %% wrong: nn.Parameter(embedding.weight) makes a second parameter over the same numbers
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.generator.weight = nn.Parameter(self.embedding.weight)
+        self.root = math.sqrt(d_model)
 
-# %% wrong: the labels are the target rolled by one, so they keep L_t + 1 columns with the start symbol at the end
-def shift_target(target, pad_id):
-    decoder_input = target[:, :-1]
-    labels = target.roll(-1, dims=1)
-    return decoder_input, labels, (target[:, 1:] != pad_id).sum()
+    def embed(self, ids):
+        return self.embedding(ids) * self.root
 
-# %% wrong: counts the symbols of the decoder input that are not padding instead of the labels, which is too many where the row has padding
-def shift_target(target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    count = (decoder_input != pad_id).sum()
-    return decoder_input, labels, count
+    def logits(self, hidden):
+        return self.generator(hidden)
 
-# %% wrong: the count is one number for each row instead of one number for the batch
-def shift_target(target, pad_id):
-    labels = target[:, 1:]
-    return target[:, :-1], labels, (labels != pad_id).sum(dim=1)
 
-# %% wrong: cuts off columns whose labels are padding in every row, so that the results may have fewer than L_t columns
-def shift_target(target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    used = (labels != pad_id).any(dim=0)
-    return decoder_input[:, used], labels[:, used], int((labels != pad_id).sum())
+# %% wrong: from_pretrained wraps the generator's numbers in a parameter of their own, so an optimizer sees two
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.generator = nn.Linear(d_model, vocab)
+        self.embedding = nn.Embedding.from_pretrained(self.generator.weight, freeze=False)
 
-# %% right: splits with narrow and copies, and counts in plain Python
-def shift_target(target, pad_id):
-    n = target.size(1) - 1
-    decoder_input = target.narrow(1, 0, n).clone()
-    labels = target.narrow(1, 1, n).clone()
-    count = sum(1 for row in labels.tolist() for symbol in row if symbol != pad_id)
-    return decoder_input, labels, count
+    def embed(self, ids):
+        return self.embedding(ids) * self.generator.in_features**0.5
 
-# %% right: makes windows of two neighbours with unfold and counts with numel minus the number of padding labels
-def shift_target(target, pad_id):
-    pairs = target.unfold(1, 2, 1)
-    decoder_input, labels = pairs.unbind(dim=-1)
-    return decoder_input, labels, labels.numel() - labels.eq(pad_id).sum()
+    def logits(self, hidden):
+        return self.generator(hidden)
+
+
+# %% wrong: copies the embedding's numbers into the generator at every call, so there are two parameters and the generator's own never learns
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.embedding.embedding_dim**0.5
+
+    def logits(self, hidden):
+        with torch.no_grad():
+            self.generator.weight.copy_(self.embedding.weight)
+        return self.generator(hidden)
+
+
+# %% wrong: the root is taken in whole numbers, so it is too small unless d_model is a square
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.generator.weight = self.embedding.weight
+        self.root = math.isqrt(d_model)
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.root
+
+    def logits(self, hidden):
+        return self.generator(hidden)
+
+
+# %% wrong: multiplies by the root of the vocabulary's size
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.generator.weight = self.embedding.weight
+
+    def embed(self, ids):
+        return self.embedding(ids) * math.sqrt(len(self.embedding.weight))
+
+    def logits(self, hidden):
+        return self.generator(hidden)
+
+
+# %% wrong: the generator divides by the root, to undo the scaling of the embedding
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.embedding.weight = self.generator.weight
+        self.root = d_model**0.5
+
+    def embed(self, ids):
+        return self.embedding(ids) * self.root
+
+    def logits(self, hidden):
+        return self.generator(hidden / self.root)
+
+
+# %% wrong: embed multiplies the shared matrix itself by the root, in place, at every call
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        self.generator.weight = self.embedding.weight
+        self.d_model = d_model
+
+    def embed(self, ids):
+        self.embedding.weight.data *= self.d_model**0.5
+        return self.embedding(ids)
+
+    def logits(self, hidden):
+        return self.generator(hidden)
+
+
+# %% right: ties through setattr, multiplies the vectors in place after looking them up, logits by einsum
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.add_module("generator", nn.Linear(d_model, vocab, bias=True))
+        self.add_module("embedding", nn.Embedding(vocab, d_model))
+        setattr(self.embedding, "weight", self.generator.weight)
+
+    def embed(self, ids):
+        vectors = self.embedding(ids)
+        return vectors.mul_(vectors.shape[-1] ** 0.5)
+
+    def logits(self, hidden):
+        scores = torch.einsum("bld,vd->blv", hidden, self.generator.weight)
+        return scores + self.generator.bias
+
+
+# %% right: the root as a buffer that is not saved
+class TiedEnds(nn.Module):
+    def __init__(self, vocab, d_model):
+        super().__init__()
+        self.register_buffer("root", torch.tensor(float(d_model)).sqrt(), persistent=False)
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.generator = nn.Linear(d_model, vocab)
+        nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
+        self.generator.weight = self.embedding.weight
+
+    def embed(self, ids):
+        return self.root * self.embedding(ids)
+
+    def logits(self, hidden):
+        return self.generator.forward(hidden)

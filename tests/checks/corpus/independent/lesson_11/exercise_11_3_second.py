@@ -1,121 +1,80 @@
 # %% setup
-import random
-
 import torch
 
-from course_utils import metrics, zoo
-from course_utils.datasets.pronunciations import pronunciations
-from course_utils.metrics import edit_distance
-from course_utils.zoo.pronunciation import pronounce
 
-# %% wrong: compares the list of a hypothesis with the tuples of the references, which are never equal, so every word counts as wrong
-def error_rates(hypotheses, references):
-    def distance(a, b):
-        row = list(range(len(b) + 1))
-        for i, x in enumerate(a, 1):
-            new = [i]
-            for j, y in enumerate(b, 1):
-                new.append(min(row[j] + 1, new[-1] + 1, row[j - 1] + (x != y)))
-            row = new
-        return row[-1]
+# %% wrong: the rows of the log-probabilities are read as (K, B), beam after beam, instead of word after word
+def beam_step(totals, log_probs):
+    B, K = totals.shape
+    V = log_probs.shape[-1]
+    every = totals.unsqueeze(2) + log_probs.reshape(K, B, V).transpose(0, 1)
+    best, at = every.reshape(B, K * V).topk(K)
+    return best, at % V, (at // V + torch.arange(B).unsqueeze(1) * K).reshape(-1)
 
-    wrong = edits = total = 0
-    for hyp, accepted in zip(hypotheses, references):
-        if hyp not in accepted:
-            wrong += 1
-        best = min(accepted, key=lambda ref: distance(hyp, ref))
-        edits += distance(hyp, best)
-        total += len(best)
-    return wrong / len(hypotheses), edits / total
 
-# %% wrong: of several accepted pronunciations with the fewest edits it takes the last one instead of the first, so the length added can differ
-def error_rates(hypotheses, references):
-    def distance(a, b):
-        row = list(range(len(b) + 1))
-        for i, x in enumerate(a, 1):
-            new = [i]
-            for j, y in enumerate(b, 1):
-                new.append(min(row[j] + 1, new[-1] + 1, row[j - 1] + (x != y)))
-            row = new
-        return row[-1]
+# %% wrong: a beam that doesn't exist yet (minus infinity) is taken for one with log-probability 0
+def beam_step(totals, log_probs):
+    B, K = totals.shape
+    V = log_probs.shape[-1]
+    totals = torch.where(totals.isinf(), torch.zeros_like(totals), totals)
+    best, at = (totals.unsqueeze(2) + log_probs.reshape(B, K, V)).reshape(B, -1).topk(K)
+    return best, at % V, (at // V + torch.arange(B).unsqueeze(1) * K).reshape(-1)
 
-    wrong = edits = total = 0
-    for hyp, accepted in zip(hypotheses, references):
-        best, fewest = None, None
-        for ref in accepted:
-            d = distance(hyp, ref)
-            if fewest is None or d <= fewest:
-                best, fewest = ref, d
-        wrong += fewest > 0
-        edits += fewest
-        total += len(best)
-    return wrong / len(references), edits / total
 
-# %% wrong: the phoneme error rate is the mean of the rates of the words instead of all edits divided by all sounds
-def error_rates(hypotheses, references):
-    def distance(a, b):
-        row = list(range(len(b) + 1))
-        for i, x in enumerate(a, 1):
-            new = [i]
-            for j, y in enumerate(b, 1):
-                new.append(min(row[j] + 1, new[-1] + 1, row[j - 1] + (x != y)))
-            row = new
-        return row[-1]
+# %% wrong: the rows of word b begin at b * V instead of b * K
+def beam_step(totals, log_probs):
+    B, K = totals.shape
+    V = log_probs.shape[-1]
+    best, at = (totals.unsqueeze(2) + log_probs.reshape(B, K, V)).reshape(B, -1).topk(K)
+    return best, at % V, (at // V + torch.arange(B).unsqueeze(1) * V).reshape(-1)
 
-    wrong, rates = 0, []
-    for hyp, accepted in zip(hypotheses, references):
-        edits = [distance(hyp, ref) for ref in accepted]
-        best = edits.index(min(edits))
-        wrong += tuple(hyp) not in accepted
-        rates.append(edits[best] / len(accepted[best]))
-    return wrong / len(hypotheses), sum(rates) / len(rates)
 
-# %% wrong: counts edits place by place plus the difference of the lengths, so one missing sound at the front shifts all the rest into errors
-def error_rates(hypotheses, references):
-    def places(a, b):
-        return sum(x != y for x, y in zip(a, b)) + abs(len(a) - len(b))
+# %% wrong: multiplies the beam's log-probability by that of the symbol
+def beam_step(totals, log_probs):
+    B, K = totals.shape
+    V = log_probs.shape[-1]
+    best, at = (totals.unsqueeze(2) * log_probs.reshape(B, K, V)).reshape(B, -1).topk(K)
+    return best, at % V, (at // V + torch.arange(B).unsqueeze(1) * K).reshape(-1)
 
-    wrong = edits = total = 0
-    for hyp, accepted in zip(hypotheses, references):
-        best = min(accepted, key=lambda ref: places(hyp, ref))
-        wrong += tuple(hyp) not in accepted
-        edits += places(hyp, best)
-        total += len(best)
-    return wrong / len(hypotheses), edits / total
 
-# %% right: the edit distance as a recursion with memory
-def error_rates(hypotheses, references):
-    from functools import lru_cache
+# %% wrong: new_totals are made anew from Python numbers, so they're float32 whatever the dtype of totals
+def beam_step(totals, log_probs):
+    B, K = totals.shape
+    new, symbols, rows = [], [], []
+    for b in range(B):
+        options = [
+            (float(totals[b, k]) + float(p), v, b * K + k)
+            for k in range(K)
+            for v, p in enumerate(log_probs[b * K + k])
+        ]
+        options.sort(key=lambda o: -o[0])
+        new.append([o[0] for o in options[:K]])
+        symbols.append([o[1] for o in options[:K]])
+        rows.extend(o[2] for o in options[:K])
+    return torch.tensor(new), torch.tensor(symbols), torch.tensor(rows)
 
-    def edits_between(a, b):
-        @lru_cache(maxsize=None)
-        def d(i, j):
-            if i == 0 or j == 0:
-                return i + j
-            return min(d(i - 1, j) + 1, d(i, j - 1) + 1, d(i - 1, j - 1) + (a[i - 1] != b[j - 1]))
 
-        return d(len(a), len(b))
+# %% right: a stable sort of all candidates with Python lists, word by word, infinities included
+def beam_step(totals, log_probs):
+    B, K = totals.shape
+    new, symbols, rows = [], [], []
+    for b in range(B):
+        options = [
+            (float(totals[b, k]) + float(p), v, b * K + k)
+            for k in range(K)
+            for v, p in enumerate(log_probs[b * K + k])
+        ]
+        options.sort(key=lambda o: -o[0])
+        new.append([o[0] for o in options[:K]])
+        symbols.append([o[1] for o in options[:K]])
+        rows.extend(o[2] for o in options[:K])
+    return torch.tensor(new, dtype=totals.dtype), torch.tensor(symbols), torch.tensor(rows)
 
-    wrong, edits, total = 0, 0, 0
-    for hyp, accepted in zip(hypotheses, references, strict=True):
-        pairs = [(edits_between(hyp, ref), len(ref)) for ref in accepted]
-        fewest = min(e for e, _ in pairs)
-        wrong += fewest != 0
-        edits += fewest
-        total += next(n for e, n in pairs if e == fewest)
-    return wrong / len(hypotheses), edits / total
 
-# %% right: the edit distance with a full table in a tensor
-def error_rates(hypotheses, references):
-    def table(a, b):
-        t = torch.zeros(len(a) + 1, len(b) + 1, dtype=torch.long)
-        t[:, 0] = torch.arange(len(a) + 1)
-        t[0] = torch.arange(len(b) + 1)
-        for i, x in enumerate(a, 1):
-            for j, y in enumerate(b, 1):
-                t[i, j] = min(int(t[i - 1, j]) + 1, int(t[i, j - 1]) + 1, int(t[i - 1, j - 1]) + int(x != y))
-        return int(t[-1, -1])
-
-    chosen = [min(((table(h, r), k, len(r)) for k, r in enumerate(refs)), key=lambda c: c[:2]) for h, refs in zip(hypotheses, references)]
-    wer = sum(list(h) not in [list(r) for r in refs] for h, refs in zip(hypotheses, references)) / len(references)
-    return wer, sum(c[0] for c in chosen) / sum(c[2] for c in chosen)
+# %% right: sorts everything, the beam and the symbol by divmod of unravelled indices
+def beam_step(totals, log_probs):
+    B, K = totals.shape
+    every = (totals.reshape(-1, 1) + log_probs).unflatten(0, (B, K))
+    values, at = every.flatten(1).sort(dim=1, descending=True)
+    beam, symbol = torch.unravel_index(at[:, :K], every.shape[1:])
+    rows = torch.arange(B * K).reshape(B, K).gather(1, beam)
+    return values[:, :K], symbol, rows.ravel()

@@ -1,0 +1,48 @@
+"""Sphinx extension: alternative texts of the notebooks' figures, and the moving pictures' script where there are any."""
+
+import base64
+import hashlib
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import nbformat
+from docutils import nodes
+from sphinx.application import Sphinx
+
+SCRIPT = "course_widgets.js"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.connect("doctree-read", give_alternative_texts)
+    app.connect("html-page-context", add_script)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def give_alternative_texts(app: Sphinx, doctree: nodes.document) -> None:
+    """Each figure of a notebook says to those who cannot see it what its output's metadata says."""
+    path = Path(app.env.doc2path(app.env.docname))
+    if path.suffix != ".ipynb":
+        return
+    said = alternative_texts(nbformat.read(path, as_version=4))
+    for image in doctree.findall(nodes.image):
+        text = said.get(PurePosixPath(image["uri"]).stem)
+        if text:
+            image["alt"] = text
+
+
+def alternative_texts(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """SHA-256 of a figure, which is the name that MyST-NB gives its file -> alternative text."""
+    found = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            for kind, about in output.get("metadata", {}).items():
+                if kind in output.get("data", {}) and isinstance(about, dict) and "alt" in about:
+                    found[hashlib.sha256(base64.b64decode(output.data[kind])).hexdigest()] = about["alt"]
+    return found
+
+
+def add_script(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
+    """Pages without moving pictures load nothing for them."""
+    if doctree is not None and any("course-widget" in raw.astext() for raw in doctree.findall(nodes.raw)):
+        app.add_js_file(SCRIPT, type="module")

@@ -1,0 +1,61 @@
+"""Lays out what Sphinx reads: notebooks, guides, cards and reference in one folder, under the names they have in the clone.
+
+The names stay, so that the links between notebooks and guides lead where they lead in the clone.
+"""
+
+import importlib.util
+import shutil
+import tomllib
+from pathlib import Path
+
+import nbformat
+
+from .live_data import write_live_page
+from .mistakes import mistakes_page
+from .notebooks import for_site
+from .reference import write_reference
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+COPIED = ("docs/teaching.md", "docs/glossary.md", "docs/nbgrader_config.py", "CONTRIBUTING.md")
+FOLDERS = ("notebooks", "exercises")
+
+
+def lay_out(folder: Path) -> None:
+    """Make ``folder`` anew."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(HERE / "pages", folder)
+    shutil.copytree(HERE / "static", folder / "_static")
+    for name in COPIED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, folder / name)
+    address = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+    for kind in FOLDERS:
+        _notebooks(kind, folder, address)
+    for card in sorted((ROOT / "course_utils" / "zoo" / "data").glob("*.md")):
+        shutil.copyfile(card, folder / "models" / card.name)
+    write_reference(ROOT / "course_utils", folder / "reference")
+    (folder / "docs" / "checks.md").write_text(mistakes_page(), encoding="utf-8")
+    (folder / "_static" / "widgets").mkdir()
+    for module in sorted((ROOT / "course_utils" / "widgets" / "modules").glob("*.js")):
+        shutil.copyfile(module, folder / "_static" / "widgets" / module.name)
+    (folder / "_static" / "mathjax").mkdir()
+    shutil.copyfile(_mathjax(), folder / "_static" / "mathjax" / "tex-svg.js")
+    write_live_page(folder / "extra" / "live")
+
+
+def _notebooks(kind: str, folder: Path, address: str) -> None:
+    (folder / kind).mkdir(exist_ok=True)
+    (folder / "extra" / "downloads" / kind).mkdir(parents=True)
+    for path in sorted((ROOT / kind).glob("*.ipynb")):
+        shutil.copyfile(path, folder / "extra" / "downloads" / kind / path.name)  # as a student opens it
+        notebook = for_site(nbformat.read(path, as_version=4), f"{kind}/{path.name}", address)
+        nbformat.write(notebook, folder / kind / path.name)
+
+
+def _mathjax() -> Path:
+    """MathJax with its fonts in one file, as the package ``sphinx-mathjax-offline`` brings it."""
+    spec = importlib.util.find_spec("sphinx-mathjax-offline")
+    if spec is None:
+        raise SystemExit("MathJax is missing; pip install -c constraints.txt -e '.[site]'")
+    return Path(spec.origin).parent / "static" / "mathjax" / "tex-svg.js"

@@ -1,0 +1,71 @@
+// What the pages are made of: elements, files with a bar while they load, percentages.
+
+import { load } from "./transformer.js";
+
+/** An element; `text` is never read as HTML. */
+export function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+export const percent = (prob) => (prob >= 0.995 || prob === 0 ? `${Math.round(100 * prob)} %` : prob >= 0.001 ? `${(100 * prob).toFixed(1)} %` : "under 0.1 %");
+
+const here = (name) => new URL(name, import.meta.url);
+
+export async function json(name) {
+  const answer = await fetch(here(name));
+  if (!answer.ok) throw new Error(`${name} could not be loaded (${answer.status})`);
+  return answer.json();
+}
+
+/** The five words, their weights as bytes. */
+export async function worked_out() {
+  const words = await json("words.json");
+  for (const one of words) one.weights = new DataView(Uint8Array.from(atob(one.weights), (letter) => letter.charCodeAt(0)).buffer);
+  return new Map(words.map((one) => [one.word, one]));
+}
+
+const loading = new Map(); // name -> promise of a model: each is fetched once
+
+/** A model; `bar` is an element that is shown while it loads. */
+export function model_of(name, bar, bytes) {
+  if (!loading.has(name)) {
+    const promise = fetched(`${name}.safetensors`, bar, bytes).then(load);
+    promise.catch(() => loading.delete(name)); // a second try may succeed
+    loading.set(name, promise);
+  }
+  return loading.get(name);
+}
+
+async function fetched(name, bar, bytes) {
+  const progress = make("progress", { max: bytes, value: 0, "aria-label": "loading the weights" });
+  const said = make("span");
+  bar.replaceChildren(progress, said);
+  bar.hidden = false;
+  try {
+    const answer = await fetch(here(name));
+    if (!answer.ok) throw new Error(`the weights could not be loaded (${answer.status})`);
+    const parts = [];
+    let length = 0;
+    for (const reader = answer.body.getReader(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      length += value.length;
+      progress.value = length;
+      said.textContent = ` loading the weights: ${(length / 1e6).toFixed(1)} of ${(bytes / 1e6).toFixed(1)} MB`;
+    }
+    return await new Blob(parts).arrayBuffer();
+  } finally {
+    bar.hidden = true;
+  }
+}
+
+/** Let the page be drawn before what takes long. */
+export const drawn = () => new Promise((resolve) => setTimeout(resolve));

@@ -1,0 +1,92 @@
+// The language model on the page: a text goes on, and every character can be asked where it looked.
+
+import { Continuation, WINDOW, plain_text, text_problem } from "./continuing.js";
+import { drawn, make, model_of, percent } from "./page.js";
+import { measure } from "./word.js";
+import viewer from "./attention_viewer.js";
+
+const PROMPTS = ["The following ", "class Point:\n    def __init__(self", "If the argument is ", "Changed in version 3."];
+
+export function text_part(root, { vocabulary }) {
+  const bar = make("p", { class: "bar", hidden: true });
+  const prompt = make("textarea", { id: "prompt", rows: "3", spellcheck: "false" });
+  prompt.value = PROMPTS[0];
+  const chips = make("div", { class: "chips" }, ...PROMPTS.map((text) => make("button", { type: "button", onclick: () => (prompt.value = text) }, text.replace(/\n\s*/, " ⏎ "))));
+  const wanted = slider("characters", "length", 20, 400, 10, 160, String);
+  const temperature = slider("temperature", "temperature", 0, 1.5, 0.05, 0.7, (x) => (x === 0 ? "0 (always the most probable)" : x.toFixed(2)));
+  const top_p = slider("top-p", "top_p", 0.05, 1, 0.05, 0.95, (x) => (x === 1 ? "1 (nothing cut)" : x.toFixed(2)));
+  const go = make("button", { type: "submit" }, "Go on");
+  const form = make("form", { class: "go-on", onsubmit: submitted }, make("label", { for: "prompt" }, "A text"), prompt, chips, wanted.row, temperature.row, top_p.row, go);
+  const problem = make("p", { class: "problem", role: "alert" });
+  const written = make("pre", { class: "written", tabindex: "0", "aria-label": "the text and how it went on" });
+  const next = make("ol", { class: "next" });
+  const place = make("div");
+  const more = make("section", { hidden: true }, make("p", {}, "Next may come:"), next, make("h3", {}, "Where each character looked"), make("p", { class: "note" }, `Click a character of the text: below are it and those before it, ${WINDOW} at most. In the viewer each character says where it looked when it was read.`), place);
+  root.replaceChildren(form, problem, bar, written, more);
+
+  let running = 0; // which run is the present one; 0: none
+  let runs = 0;
+  let leave = () => {};
+
+  function slider(text, id, min, max, step, value, tell) {
+    const input = make("input", { type: "range", id, min, max, step, value });
+    const output = make("output", { for: id }, tell(value));
+    input.addEventListener("input", () => (output.textContent = tell(Number(input.value))));
+    return { row: make("div", { class: "slider" }, make("label", { for: id }, text), input, output), get: () => Number(input.value) };
+  }
+
+  const options = () => ({ temperature: temperature.get(), top_p: top_p.get() });
+
+  async function submitted(event) {
+    event.preventDefault();
+    if (running) return stop();
+    const { text, strange } = plain_text(prompt.value, vocabulary);
+    const [count, mine] = [wanted.get(), ++runs];
+    problem.textContent = strange.length ? `It does not know ${strange.slice(0, 8).map((one) => `“${one}”`).join(", ")}: it has learned plain English text, and reads “?” instead.` : "";
+    running = mine;
+    go.textContent = "Stop";
+    try {
+      const model = await model_of("language_model", bar, vocabulary.bytes.language_model);
+      const hindered = text_problem(text, count, model.config);
+      if (hindered) return void (problem.textContent = hindered);
+      await drawn();
+      const continuation = new Continuation(model, vocabulary, text);
+      show(continuation, text.length);
+      for (let n = 0; n < count && running === mine; n++) {
+        if (!continuation.step(options())) break;
+        show(continuation, text.length);
+        await drawn();
+      }
+      look(continuation, continuation.characters.length);
+    } catch (error) {
+      problem.textContent = `That did not work: ${error.message}.`;
+    } finally {
+      if (running === mine) stop();
+    }
+  }
+
+  function stop() {
+    running = 0;
+    go.textContent = "Go on";
+  }
+
+  function show(continuation, given) {
+    const { characters } = continuation;
+    if (written.childElementCount > characters.length || written.dataset.run !== String(runs)) written.replaceChildren();
+    written.dataset.run = String(runs);
+    for (let n = written.childElementCount; n < characters.length; n++) {
+      written.append(make("span", { class: n < given ? "given" : "", onclick: () => running || look(continuation, n + 1) }, characters[n]));
+    }
+    next.replaceChildren(...continuation.next(options()).map(([character, prob]) => make("li", {}, make("code", {}, character === "\n" ? "⏎" : character === " " ? "␣" : character), measure(prob), make("span", { class: "number" }, percent(prob)))));
+  }
+
+  /** Show the attention of the characters up to `end`. */
+  function look(continuation, end) {
+    leave();
+    more.hidden = false;
+    [...written.children].forEach((span, n) => span.classList.toggle("looked", n === end - 1));
+    const state = continuation.attention(end);
+    place.replaceChildren();
+    leave = viewer.render({ model: { get: (name) => state[name] }, el: place });
+  }
+}

@@ -1,0 +1,77 @@
+"""A built notebook as the site shows it: moving pictures alive where they can be, links to where it can be run."""
+
+import html
+import json
+import re
+from pathlib import PurePosixPath
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+from course_authoring.assemble import INSTALL_ID
+from course_authoring.links import colab_link
+from course_authoring.live_widgets import KEY
+
+INTERACTIVE = re.compile(r"\[(interactive|predict [\d.]+): (.*?) Run this cell [^\]]*\]", re.DOTALL)
+COLAB = re.compile(r"\[▶ Open in Colab\]\([^)]*\)(?: · )?")
+
+
+def for_site(notebook: NotebookNode, path: str, address: str) -> NotebookNode:
+    """Change a notebook for the site; it is handed back.
+
+    Args:
+        notebook: A built lesson, or exercises as students get them.
+        path: Where it stands in the repository.
+        address: The repository's public address.
+    """
+    for cell in notebook.cells:
+        cell.pop("attachments", None)
+        if cell.id == INSTALL_ID:
+            cell.metadata["tags"] = ["remove-cell"]
+        for output in cell.get("outputs", ()):
+            _revive(output, colab_link(address, path))
+    for cell in notebook.cells[:2]:
+        if cell.cell_type == "markdown":  # the bar below holds the link once
+            cell.source = COLAB.sub("", cell.source)
+    if path.startswith("exercises"):  # there each exercise is a third-level heading, under no second one
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = re.sub(r"\A### ", "## ", cell.source)
+    notebook.cells.insert(1, new_markdown_cell(_links(path, address), id="site-links"))
+    return notebook
+
+
+def _links(path: str, address: str) -> str:
+    name = PurePosixPath(path).name
+    return (
+        '<p class="notebook-links">'
+        f'<a href="{html.escape(colab_link(address, path))}">Open in Colab</a> '
+        f'<a href="../downloads/{path}" download="{name}">Download the notebook</a></p>'
+    )
+
+
+def _revive(output: NotebookNode, colab: str) -> None:
+    """Give an output that shows a widget what the site shows in its place."""
+    if state := output.get("metadata", {}).get(KEY):
+        output.data["text/html"] = widget_place(state)
+        return
+    text = output.get("data", {}).get("text/plain", "")
+    if not (found := INTERACTIVE.fullmatch(text.strip())) or "text/html" in output.data:
+        return
+    kind, name = found.groups()
+    if kind == "interactive":
+        name = html.escape(name.rstrip("."))
+        said = f"A moving picture belongs here: {name}. It computes in Python; the page shows its first state, above."
+    else:
+        said = f"<b>{html.escape(kind.capitalize())}</b> · {html.escape(name)}"
+    run = f'To try it, <a href="{html.escape(colab)}">open this notebook in Colab</a> or in JupyterLab.'
+    output.data["text/html"] = f'<p class="needs-kernel">{said} {run}</p>'
+
+
+def widget_place(state: dict) -> str:
+    """Where ``static/course_widgets.js`` puts a widget: its module's name and its state as JSON."""
+    text = json.dumps(state, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        '<div class="course-widget"><noscript>This moving picture needs JavaScript.</noscript>'
+        f'<script type="application/json">{text}</script></div>'
+    )

@@ -1,0 +1,93 @@
+"""Attention in blocks that are read once, with a running maximum, sum and output."""
+
+import torch
+
+from ...exercise import Case, Exercise, Fault
+from ...kit.attention import FACTOR_FAULTS_OF_THREE_AXES, attend, eighths
+
+SIZES = (
+    (1, 1, 2, 1, [2, 1]), (2, 5, 3, 6, [4, 4, 4]), (3, 4, 8, 2, [3, 1, 5]), (2, 3, 5, 4, [6]), (2, 5, 3, 6, [4, 4, 4]),
+)  # fmt: skip
+LEVELS = {"very large scores": (32.0,) * 4, "scores that rise by thousands": (-32.0, 0.0, 8.0, 32.0)}
+
+
+def _cases(seed):
+    rng = torch.Generator().manual_seed(seed)
+    cases = []
+    for place, (B, L_q, d_k, d_v, sizes) in enumerate((*SIZES, (1, 2, 4, 3, [4] * 120))):
+        shapes = ((L_q, d_k), (sum(sizes), d_k), (sum(sizes), d_v))
+        dtype = torch.float64 if place == 2 else torch.float32
+        query, key, value = (torch.randn(B, *shape, generator=rng, dtype=dtype) for shape in shapes)
+        cases.append(Case(*["many blocks"] * (place == 5), query=2 * query, key=key, value=value, block_sizes=sizes))
+    for label, level in LEVELS.items():
+        query, key = eighths(2, 4, 16, rng=rng).double(), eighths(2, 8, 16, rng=rng).double()
+        query[..., 0] = torch.tensor([256.0, -256.0, 1.0, 0.0])  # scores of +2048 and -2048
+        key[..., 0] = torch.tensor(level).repeat_interleave(2)
+        value = torch.randn(2, 8, 3, generator=rng).double()
+        cases.append(Case(label, query=query, key=key, value=value, block_sizes=[2] * 4))
+    return cases
+
+
+def _in_blocks(
+    query, blocks, *, factor=lambda q, *_: q.shape[-1] ** -0.5, start=-torch.inf,
+    running=lambda old, scores: torch.maximum(old, scores.amax(-1, keepdim=True)),
+    keep_sum=lambda total, shrunk: total * shrunk,
+    keep_output=lambda output, shrunk: output * shrunk, finish=lambda output, total: output / total,
+):  # fmt: skip
+    highest, total, output = query.new_full((*query.shape[:2], 1), start), 0.0, 0.0
+    for key, value in blocks:
+        scores = query @ key.mT * factor(query, key, value)
+        new = running(highest, scores)
+        powers, shrunk = (scores - new).exp(), (highest - new).exp()
+        total = keep_sum(total, shrunk) + powers.sum(-1, keepdim=True)
+        output, highest = keep_output(output, shrunk) + powers @ value, new
+    return finish(output, total)
+
+
+def _mean_of_blocks(query, blocks):
+    outputs = [attend(query, key, value)[0] for key, value in blocks]
+    return sum(outputs) / len(outputs)
+
+
+def _joined(query, blocks):
+    keys, values = zip(*blocks, strict=True)
+    return attend(query, torch.cat(keys, 1), torch.cat(values, 1))[0]
+
+
+_BOTH = "when the maximum rises from old to new, multiply sum and output by exp(old - new)."
+
+FAULTS = (
+    Fault("sum not shrunk", "the old sum is kept as it was when the maximum rises; the output shrinks.", _BOTH,
+          keep_sum=lambda total, shrunk: total),
+    Fault("output not shrunk", "the old output is kept as it was when the maximum rises; the sum shrinks.", _BOTH,
+          keep_output=lambda output, shrunk: output),
+    Fault("nothing shrunk", "old sum and output are kept as they were when the maximum rises.", _BOTH,
+          keep_sum=lambda total, shrunk: total, keep_output=lambda output, shrunk: output),
+    Fault("read twice", "a second loop over the blocks, which can be read only once.", "find maximum, sum and output in "
+          "one and the same loop.", whole=lambda query, blocks: [list(blocks), list(blocks)]),
+    Fault("the last block alone", "only the last block counts: what came before it is lost.", "add to the sum and to the "
+          "output; do not start them anew in each block.", keep_sum=lambda total, shrunk: 0.0,
+          keep_output=lambda output, shrunk: 0.0),
+    Fault("never divided", "the sum of exponentials times values, never divided.", "divide by the sum of the exponentials, "
+          "once, after the last block.", finish=lambda output, total: output),
+    Fault("maximum from zero", "the running maximum begins at 0: where all scores lie far below, every exponential is 0, "
+          "and 0 / 0 is NaN.", "begin at minus infinity.", start=0.0),
+    Fault("no shift", "exponentials of the scores as they are: exp(1000) overflows, exp(-1000) is 0.", "subtract a running "
+          "maximum of each query.", start=0.0, running=lambda old, scores: torch.zeros_like(old)),
+    Fault("maximum of the block alone", "the maximum of each block alone is subtracted, so exp(old - new) overflows where a "
+          "later block has far lower scores.", "take the larger of the old maximum and the block's.",
+          running=lambda old, scores: scores.amax(-1, keepdim=True)),
+    Fault("one maximum for all", "one maximum is subtracted for all queries: those far below it get 0 / 0.",
+          "keep one maximum for each query: amax(-1, keepdim=True).",
+          running=lambda old, scores: torch.maximum(old, scores.max())),
+    Fault("mean of the blocks", "the mean of the blocks' own outputs: every block counts alike, whatever its scores.",
+          "divide by a sum over all blocks, not block by block.", whole=_mean_of_blocks),
+    Fault("all held", "the right output, but all keys or scores are held at once: what you hold grows with every block.",
+          "use up each block before the next one comes, and keep three things: maximum, sum, output.", whole=_joined),
+)  # fmt: skip
+
+EXERCISE = Exercise(
+    answer="attention_in_blocks", cases=_cases, reference=_in_blocks, faults=(*FACTOR_FAULTS_OF_THREE_AXES, *FAULTS),
+    returns=("output", "what you hold grows with the number of blocks"), tries=150,
+    advice="return the output alone. Then go through the example by hand: maximum, sum and output after each block.",
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""How far information comes through stacked windows, and how much of it: an open experiment."""
+
+import torch
+
+from ...experiment import Claim, Experiment
+from ...kit.experiments import mean, number, reads_off, table_of
+
+SHARES = {(17, 1): 0.18, (9, 2): 0.18, (5, 4): 0.07, (3, 8): 0.025, (2, 16): 0.003}  # stack -> a usual share
+FARTHEST = 16
+
+
+def _means(results):
+    return {key: mean(results, key) for key in SHARES}
+
+
+def _example():
+    """As a good run gives it."""
+    rng = torch.Generator().manual_seed(0)
+    results = {key: (share * (1 + 0.1 * torch.rand(5, generator=rng))).tolist() for key, share in SHARES.items()}
+    means = _means(results)
+    return results | {"farthest": FARTHEST, "least": min(means, key=means.get), "ratio": _ratio(results)}
+
+
+def _possible(results):
+    for key, found in _means(results).items():
+        if not SHARES[key] / 2 < found < SHARES[key] * 2:
+            return f"the mean share of {key} is {found:.3g}; with these 33 tokens it is near {SHARES[key]}."
+    return None
+
+
+def _farthest(results):
+    said = number(results["farthest"])
+    wrong = f"entry 'farthest' is {said:g}, and n (w - 1) is another number in all five stacks."
+    return None if said == FARTHEST else wrong
+
+
+def _least(results):
+    means = _means(results)
+    least = min(means, key=means.get)
+    key = tuple(results["least"]) if isinstance(results["least"], list) else results["least"]
+    return None if key == least else f"you say {key!r}, but {least} has the smallest mean share in your table."
+
+
+def _ratio(results):
+    means = _means(results).values()
+    return max(means) / min(means)
+
+
+_FIVE = "each stack has five shares between 0 and 1, one for each of the seeds 0 to 4."
+_BACK = "index 32 is 0 back, so 27 is 5 back: add up the sizes at 5 or more back, and divide by the sum of all 33."
+
+EXPERIMENT = Experiment(
+    answer="reach_results",
+    example=_example,
+    claims=(
+        Claim("all runs", table_of(SHARES, count=5, low=0.0, high=1.01), _FIVE),
+        Claim("possible", _possible, _BACK),
+        Claim("farthest", _farthest, "look for the farthest position whose gradient is not exactly 0."),
+        Claim("least", _least, "compare the means of the five shares."),
+        reads_off("ratio", _ratio, "divide the largest mean by the smallest.", slack=0.05),
+    ),
+)

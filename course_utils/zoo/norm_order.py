@@ -1,0 +1,131 @@
+"""Deep encoders with the norm before or after the sum, trained alike: ``python -m course_utils.zoo norms``.
+
+The task: reverse eight symbols. Both orders get the same learning rates, one of them with a warm-up too, the same seeds and
+the same number of steps. ``course_utils/zoo/data/norm_order.csv`` holds loss, share of symbols right and likeness of the tokens
+after the last layer, all on sequences that no model was trained on, one line a measurement; a run that is there is not made
+again.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ..layers import EncoderLayer, InputEmbedding, LayerNorm
+from ..positions import SinusoidalPositions
+from ..training import seed_everything
+from . import shipped
+from .runs import append_rows, read_rows
+
+TABLE = shipped.FOLDER / "norm_order.csv"
+SYMBOLS, LENGTH, D_MODEL = 8, 8, 32
+SEEDS = (0, 1, 2, 3, 4)
+STEPS, EVERY, WARMUP = 300, 50, 100
+RATES = (0.01, 0.003, 0.001)
+FIELDS = ("order", "layers", "rate", "warmup", "seed", "step", "loss", "right", "likeness")
+
+
+class Reverser(nn.Module):
+    """Encoder layers that say, at each position, which symbol stands at its mirror image.
+
+    Args:
+        num_layers: How many.
+        pre_norm: As in ``EncoderLayer``.
+    """
+
+    def __init__(self, num_layers: int, pre_norm: bool) -> None:
+        super().__init__()
+        self.embed = InputEmbedding(SYMBOLS, D_MODEL, positions=SinusoidalPositions(D_MODEL, max_len=LENGTH))
+        self.layers = nn.ModuleList(
+            EncoderLayer(D_MODEL, 4, 2 * D_MODEL, dropout=0.0, pre_norm=pre_norm) for _ in range(num_layers)
+        )
+        self.norm = LayerNorm(D_MODEL) if pre_norm else nn.Identity()
+        self.classify = nn.Linear(D_MODEL, SYMBOLS)
+        for part in self.modules():
+            if isinstance(part, nn.Linear):
+                nn.init.xavier_uniform_(part.weight)
+                nn.init.zeros_(part.bias)
+
+    def stream(self, tokens: Int[Tensor, "n L"]) -> Float[Tensor, "n L d_model"]:
+        """The stream after the last layer, before the final norm."""
+        x = self.embed(tokens)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def forward(self, tokens: Int[Tensor, "n L"]) -> Float[Tensor, "n L symbols"]:
+        """Logits of the reversed sequence."""
+        return self.classify(self.norm(self.stream(tokens)))
+
+
+def likeness(x: Float[Tensor, "n L d_model"]) -> float:
+    """The mean cosine of two different tokens of one sequence."""
+    unit = F.normalize(x, dim=-1)
+    others = ~torch.eye(x.shape[1], dtype=torch.bool)
+    return (unit @ unit.mT)[:, others].mean().item()
+
+
+def measure(model: Reverser) -> tuple[float, float, float]:
+    """Loss, share of symbols right, likeness, on 500 sequences that no model was trained on."""
+    tokens = torch.randint(0, SYMBOLS, (500, LENGTH), generator=torch.Generator().manual_seed(99))
+    with torch.no_grad():
+        x = model.stream(tokens)
+        logits, target = model.classify(model.norm(x)), tokens.flip(1)
+    loss = F.cross_entropy(logits.flatten(0, 1), target.flatten()).item()
+    return loss, (logits.argmax(-1) == target).float().mean().item(), likeness(x)
+
+
+def train(
+    model: Reverser, seed: int, rate: float, warmup: int = 1, steps: int = STEPS, every: int = EVERY
+) -> Iterator[int]:
+    """Train on fresh batches of 32; yields the number of steps done, every ``every`` steps."""
+    rng, optimizer = torch.Generator().manual_seed(seed), torch.optim.Adam(model.parameters(), lr=rate, fused=True)
+    for step in range(1, steps + 1):
+        optimizer.param_groups[0]["lr"] = rate * min(1.0, step / warmup)
+        tokens = torch.randint(0, SYMBOLS, (32, LENGTH), generator=rng)
+        loss = F.cross_entropy(model(tokens).flatten(0, 1), tokens.flip(1).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % every == 0:
+            yield step
+
+
+def run(
+    order: str, layers: int, rate: float, warmup: int, seed: int, steps: int = STEPS, every: int = EVERY
+) -> Iterator[dict[str, object]]:
+    """One model: rows of ``FIELDS``, from before the first step on."""
+    seed_everything(seed)
+    model = Reverser(layers, order == "pre-norm")
+    setting = (order, layers, rate, warmup, seed)
+    yield dict(zip(FIELDS, (*setting, 0, *(round(v, 4) for v in measure(model))), strict=True))
+    for step in train(model, seed, rate, warmup, steps, every):
+        yield dict(zip(FIELDS, (*setting, step, *(round(v, 4) for v in measure(model))), strict=True))
+
+
+def settings() -> Iterator[tuple[str, int, float, int]]:
+    """Everything that was varied: order, layers, rate, warm-up."""
+    for order in ("pre-norm", "post-norm"):
+        yield order, 1, RATES[0], 1
+        for rate in RATES:
+            yield order, 6, rate, 1
+        yield order, 6, RATES[0], WARMUP
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the runs that are missing."""
+    parser = argparse.ArgumentParser(prog="python -m course_utils.zoo norms", description=__doc__.splitlines()[0])
+    parser.add_argument("--table", type=Path, default=TABLE, help=f"file of the numbers (default: {TABLE.name})")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"updates (default: {STEPS})")
+    options = parser.parse_args(arguments)
+    done = {tuple(row[name] for name in FIELDS[:5]) for row in read_rows(options.table)}
+    for seed in SEEDS:
+        for setting in settings():
+            if tuple(map(str, (*setting, seed))) not in done:
+                append_rows(options.table, FIELDS, list(run(*setting, seed, options.steps)))
+        print(f"seed {seed} done", flush=True)
+    return 0

@@ -1,0 +1,160 @@
+"""Every lesson and its exercises in a real JupyterLab: run whole, every widget moved, an exercise wrong and then right."""
+
+import json
+import statistics
+
+import nbformat
+import pytest
+from corpora import sections
+from lab import PICTURES, ROOT, Lab, Notebook, serving
+
+pytestmark = pytest.mark.needs("browser")
+LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+GREEN = "1a7f37"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("lab")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def lab(chromium, server):
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    yield Lab(context, server)
+    context.close()
+
+
+@pytest.fixture
+def opened(lab):
+    """Open one notebook; at the end nothing may have gone wrong in it."""
+    notebooks = []
+
+    def open_(path):
+        notebooks.append(Notebook(lab, path))
+        notebooks[-1].dress(dark=False, width=1280)
+        return notebooks[-1]
+
+    del lab.said[:], lab.others[:]
+    yield open_
+    for notebook in notebooks:
+        notebook.close()
+    assert lab.said == []
+
+
+@pytest.fixture(scope="module")
+def table():
+    """What was measured; printed at the end, and never a reason to fail."""
+    rows = [("lesson", "widget", "controls that change it", "median ms", "slowest ms")]
+    yield rows
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(t.ljust(width) for t, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    print("", *lines, sep="\n")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    (PICTURES / "times.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def wrong_outputs(outputs):
+    """Errors, and what comes on standard error."""
+    return [
+        (cell, output.get("ename"), "".join(output.get("text", ""))[:200])
+        for cell, found in outputs.items()
+        for output in found
+        if output["output_type"] == "error" or output.get("name") == "stderr"
+    ]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_runs_whole_and_its_widgets_answer(opened, lab, table, lesson):
+    notebook = opened(f"notebooks/{lesson}.ipynb")
+    notebook.run()
+    assert (wrong_outputs(notebook.outputs()), notebook.never_ran()) == ([], [])
+    page = notebook.page
+    dialogs = page.locator(".jp-Dialog").all_inner_texts()
+    widgets, dead = page.evaluate("lab.widgets()"), []
+    for index, widget in enumerate(widgets):
+        page.locator(f"[data-seen='{index}']").scroll_into_view_if_needed()
+        if widget["height"] < 20 or "rror displaying" in widget["text"] or widget["text"].startswith("Loading"):
+            dead.append((widget["name"], widget["text"][:200]))
+    cut = page.evaluate("lab.cut()")
+    long_lines = page.evaluate("lab.long_lines()")
+    notebook.picture("light-1280")
+    for index, widget in enumerate(widgets):
+        times = notebook.move(index)
+        seen = [time for time in times if time is not None]
+        name = " ".join(widget["name"].strip("[]").split(" Run this cell")[0].split())[:60]
+        shown = (f"{statistics.median(seen):.0f}", f"{max(seen):.0f}") if seen else ("", "")
+        table.append((lesson[:2], name, f"{len(seen)} of {len(times)}", *shown))
+        problem = page.locator(f"[data-seen='{index}'] pre").filter(has_text="Error:").all_inner_texts()
+        if problem or (times and not seen):
+            dead.append((widget["name"], problem or "no control changes it"))
+        notebook.picture(f"light-1280-widget-{index}", index)
+    cut += [line for line in page.evaluate("lab.cut()") if line not in cut]
+    drawn = [index for index, widget in enumerate(widgets) if widget["name"].startswith("[interactive")]
+    first = drawn[0] if drawn else None
+    for dark, width in ((True, 1280), (True, 1920), (False, 1920)):
+        notebook.dress(dark=dark, width=width)
+        notebook.picture(f"{'dark' if dark else 'light'}-{width}", first)
+    if long_lines or lab.others:
+        print(f"\n{lesson}: code wider than its cell at 1280: {long_lines}; JupyterLab's own errors: {lab.others}")
+    assert (dialogs, dead, cut) == ([], [], [])
+
+
+def wrong_and_right(lesson):
+    """The first exercise of which a wrong answer is known: its number, that answer, what it does, and the right one."""
+    solution = nbformat.read(ROOT / "solutions" / f"{lesson}.ipynb", 4)
+    right = {cell.id: cell.source for cell in solution.cells}
+    for cell in solution.cells:
+        if "check" not in cell.metadata.get("tags", ()):
+            continue
+        number = cell.id.removeprefix("check-").replace("-", ".")
+        for kind, about, text in sections(number):
+            if kind == "wrong" and f"answer-{number.replace('.', '-')}" in right:
+                return number, text.strip(), about, right[f"answer-{number.replace('.', '-')}"]
+    return pytest.fail(f"no wrong answer is known for any exercise of {lesson}: tests/checks/corpus/independent")
+
+
+def said_by(output):
+    return "\n".join(output["traceback"]) if output["output_type"] == "error" else "".join(output["data"]["text/plain"])
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_an_exercise_is_answered_wrong_and_then_right(opened, server, lesson):
+    number, wrong, about, right = wrong_and_right(lesson)
+    place = number.replace(".", "-")
+    notebook = opened(f"exercises/{lesson}.ipynb")
+    cells = nbformat.read(ROOT / "exercises" / f"{lesson}.ipynb", 4).cells
+    before = [cell.id for cell in cells if cell.cell_type == "code"]
+    before = before[: before.index(f"answer-{place}")]
+    asked = {cell.id for cell in cells if {"exercise", "quiz", "check"} & set(cell.metadata.get("tags", ()))}
+    given = [name for name in before if name not in asked]
+    if given:
+        notebook.run(*given)
+    for answer, is_right in ((wrong, False), (right, True)):
+        notebook.page.evaluate("([id, text]) => lab.write(id, text)", [f"answer-{place}", answer])
+        notebook.run(f"answer-{place}")
+        with_error = notebook.outputs()[f"answer-{place}"]
+        assert wrong_outputs({"answer": with_error}) == [], about
+        notebook.run(f"check-{place}")
+        said = [said_by(output) for output in notebook.outputs()[f"check-{place}"]]
+        shown = (
+            notebook.page.locator(".jp-CodeCell").filter(has_text=f'check("{number}"').locator(".jp-OutputArea-output")
+        )
+        shown.first.scroll_into_view_if_needed()
+        green = shown.locator(f"div[style*='{GREEN}']").count()
+        kept = json.loads(server.progress.read_text(encoding="utf-8")) if server.progress.is_file() else {}
+        noted = number in kept.get("passed", {})
+        if is_right:
+            assert said[0].startswith(f"✓ {number} right") and green and noted
+        else:
+            assert said[0].startswith(f"{number} not yet · 0 of "), about
+            assert len(said[0].splitlines()) > 1 and "Traceback" not in said[0] and not green and not noted
+            assert said[0].splitlines()[1] in " ".join(shown.first.inner_text().split("\n")), about
+        notebook.picture(f"exercise-{'right' if is_right else 'wrong'}")
+
+
+def test_the_kernels_said_nothing_of_an_error(server):
+    """A callback that fails has no cell: what it says goes to the server's terminal."""
+    log = server.log.read_text(encoding="utf-8")
+    assert "Traceback" not in log, log[log.index("Traceback") - 500 :][:3000]

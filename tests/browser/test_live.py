@@ -1,0 +1,171 @@
+"""The live page in a real browser, beside Python."""
+
+import statistics
+
+import pytest
+import torch
+from some_words import some_words
+from visiting import PICTURES, serious
+
+from course_utils import zoo
+from course_utils.datasets.pronunciations import split
+from course_utils.datasets.text_windows import TEXT, decode_text
+from course_utils.decoding import beam_search, generate
+from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
+
+pytestmark = [pytest.mark.needs("browser"), pytest.mark.needs("site")]
+# Milliseconds for a word, the median. Measured on two cores: 104 with a load of 5, 220 with a load of 11.
+SLOWEST = 600
+WEIGHTS = "**/*.safetensors"
+
+
+def ready(visitor, path="live/index.html", **options):
+    page = visitor.visit(path, **options)
+    page.wait_for_selector("body[data-ready]")
+    return page
+
+
+def ask(page, word):
+    page.fill("#word", word)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"[data-word='{word.lower()}']")
+
+
+@torch.no_grad()
+def said_by_python(word):
+    beams = beam_search(zoo.load("transformer"), SPELLING.batch([word]), max_len=MAX_PHONEMES, beam_size=5)
+    return [" ".join(SOUNDS.decode(row)) for row in beams.tokens[0]]
+
+
+def test_twenty_words_are_pronounced_as_python_pronounces_them(visitor):
+    page, times = ready(visitor), []
+    for word in some_words(20):
+        ask(page, word)
+        found = page.locator(".beams td.sounds").all_inner_texts()
+        assert found == said_by_python(word), word
+        times.append(int(page.get_attribute("#word-part", "data-milliseconds")))
+    print(f"\na word takes {statistics.median(times)} ms (median of {len(times)}; slowest {max(times)})")
+    assert statistics.median(times) < SLOWEST
+
+
+def test_five_words_are_alive_before_the_weights_are_there(visitor):
+    page = visitor.tab()
+    page.route(WEIGHTS, lambda route: route.abort())
+    page.goto(visitor.url + "live/index.html")
+    page.wait_for_selector("body[data-ready]")
+    for chip in page.locator("#word-part .chips button:not(.other)").all():
+        chip.click()
+        word = chip.inner_text()
+        page.wait_for_selector(f"[data-word={word}]")
+        assert page.locator(".spoken .sounds").inner_text() == said_by_python(word)[0]
+        assert page.locator("#viewer").locator("canvas").count() == 6
+    page.fill("#word", "zebra")
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "document.querySelector('#word-part .problem').textContent.includes('worked out beforehand')"
+    )
+    visitor.said[:] = [line for line in visitor.said if "ERR_FAILED" not in line]  # what this test itself cut off
+
+
+def test_a_bar_is_shown_while_the_weights_load(visitor):
+    page, waiting = visitor.tab(), []
+    page.route(WEIGHTS, lambda route: waiting.append(route))
+    page.goto(visitor.url + "live/index.html")
+    page.wait_for_selector("#word-part progress")
+    page.wait_for_timeout(200)
+    for route in waiting:
+        route.continue_()
+    page.wait_for_selector("#word-part progress", state="hidden")
+    page.wait_for_selector(".head")
+
+
+@pytest.mark.parametrize(
+    ("word", "part"),
+    [("", "Type a word"), ("naïve", "“ï”"), ("two words", "One word at a time"), ("a" * 61, "61 letters")],
+)
+def test_what_it_cannot_do_is_said(visitor, word, part):
+    page = ready(visitor)
+    page.fill("#word", word)
+    page.keyboard.press("Enter")
+    assert part in page.locator("#word-part .problem").inner_text()
+
+
+def test_the_longest_word_and_steps_through_it(visitor):
+    page = ready(visitor, width=390)
+    word = max(split("test"), key=len)
+    ask(page, word)
+    total = page.locator(".alignment tr").count() - 1
+    for _ in range(total + 1):
+        page.locator(".stepper button").last.click()
+    assert f"Step {total} of {total}" in page.locator(".told p").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_heads_are_switched_off_and_on(visitor):
+    page = ready(visitor)
+    ask(page, "phoenix")
+    said = page.locator("#heads-part .said")
+    page.locator(".layer").nth(1).click()  # all cross-attention heads of one layer
+    page.wait_for_function("document.querySelector('#heads-part .said').textContent.includes('heads off')")
+    words = said.inner_text()
+    assert "the dictionary's" in words and "fell from 50.5 %" in words
+    page.get_by_text("all on", exact=True).click()
+    page.wait_for_function("document.querySelector('#heads-part .said').textContent.startsWith('All heads are on')")
+    assert page.locator(".head[aria-pressed=false]").count() == 0
+
+
+def ids_of(text):
+    return torch.tensor([TEXT.encode(text)])
+
+
+@torch.no_grad()
+def test_a_text_goes_on_as_in_python(visitor):
+    page = ready(visitor)
+    page.fill("#prompt", "The following ")
+    page.locator("#temperature").fill("0")
+    page.locator("#length").fill("40")
+    page.locator(".go-on > button").click()
+    page.wait_for_selector(".written .looked", state="attached")  # it may be the end of a line, which has no width
+    ids = generate(zoo.load("language_model"), ids_of("The following "), max_new_tokens=40, temperature=0.0)
+    assert page.locator(".written").inner_text().strip() == decode_text(ids[0]).strip()
+    page.locator(".written span").nth(5).click()
+    assert page.locator(".written .looked").inner_text() == "o"
+    assert page.locator("#text-part canvas").count() == 2
+
+
+def test_characters_that_the_language_model_does_not_know(visitor):
+    page = ready(visitor)
+    page.fill("#prompt", "Über “quotes”")
+    page.locator("#length").fill("20")
+    page.locator(".go-on > button").click()
+    page.wait_for_selector(".written .looked", state="attached")  # it may be the end of a line, which has no width
+    assert "“Ü”" in page.locator("#text-part .problem").inner_text()
+    assert page.locator(".written").inner_text().startswith('?ber "quotes"')
+
+
+def test_the_front_page_loads_the_weights_for_a_new_word_only(visitor):
+    page, asked = visitor.tab(), []
+    page.on("request", lambda request: request.url.endswith(".safetensors") and asked.append(request.url))
+    page.goto(visitor.url + "index.html")
+    page.wait_for_selector("#live-word[data-word=attention]")
+    page.get_by_text("knights", exact=True).click()
+    page.wait_for_selector("#live-word[data-word=knights]")
+    assert asked == []
+    ask(page, "giraffe")
+    assert page.locator(".spoken .sounds").inner_text() == said_by_python("giraffe")[0]
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_keeps_people_out_of_the_live_page(visitor, dark, width):
+    page = ready(visitor, dark=dark, width=width)
+    page.wait_for_selector(".head")
+    page.locator(".head").first.click()
+    page.locator("#length").fill("20")
+    page.locator(".go-on > button").click()
+    page.wait_for_selector(".written .looked", state="attached")  # it may be the end of a line, which has no width
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=PICTURES / f"live-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert serious(page) == []

@@ -1,0 +1,44 @@
+# %% setup
+RIGHT = {4: [0.82, 0.68, 0.81, 0.66, 0.81], 2: [0.62, 0.63, 0.64, 0.62, 0.69], 1: [0.53, 0.48, 0.47, 0.51, 0.55]}
+
+# %% right: as asked
+sharing_results = {**RIGHT, "guessing": 1 / 6, "apart": True, "closer to": 4}
+
+# %% right: tensors, and a rounded guess
+import torch
+
+sharing_results = {k: torch.tensor(v) for k, v in RIGHT.items()}
+sharing_results |= {"guessing": 0.1667, "apart": bool(sharing_results[4].min() > sharing_results[1].max()), "closer to": 4}
+
+# %% right: other numbers, which say otherwise
+sharing_results = {4: [0.9, 0.55, 0.8, 0.85, 0.7], 2: [0.8, 0.7, 0.62, 0.75, 0.7], 1: [0.5, 0.52, 0.6, 0.47, 0.49], "guessing": 0.16666, "apart": False, "closer to": 4}
+
+# %% wrong: the guesser forgotten
+sharing_results = {**RIGHT, "apart": True, "closer to": 4}
+
+# %% wrong: only three seeds
+sharing_results = {**{k: v[:3] for k, v in RIGHT.items()}, "guessing": 1 / 6, "apart": True, "closer to": 1}
+
+# %% wrong: the seed was never set, one run copied
+sharing_results = {4: [0.8] * 5, 2: [0.63] * 5, 1: [0.5] * 5, "guessing": 1 / 6, "apart": True, "closer to": 1}
+
+# %% wrong: the rows of 4 and 1 exchanged
+sharing_results = {4: RIGHT[1], 2: RIGHT[2], 1: RIGHT[4], "guessing": 1 / 6, "apart": False, "closer to": 4}
+
+# %% wrong: guessing is one of four kinds
+sharing_results = {**RIGHT, "guessing": 0.25, "apart": True, "closer to": 1}
+
+# %% wrong: apart compares the means
+sharing_results = {4: [0.9, 0.55, 0.8, 0.85, 0.7], 2: [0.62, 0.6, 0.62, 0.65, 0.6], 1: [0.5, 0.52, 0.6, 0.47, 0.49], "guessing": 1 / 6, "apart": True, "closer to": 1}
+
+# %% wrong: percent in place of shares
+sharing_results = {**{k: [100 * x for x in v] for k, v in RIGHT.items()}, "guessing": 1 / 6, "apart": True, "closer to": 1}
+
+# %% wrong: the last accuracies are pairs of steps and accuracy
+sharing_results = {**{k: [(180, x) for x in v] for k, v in RIGHT.items()}, "guessing": 1 / 6, "apart": True, "closer to": 1}
+
+# %% two mistakes: guessed by kinds, and closer to the wrong one
+sharing_results = {**RIGHT, "guessing": 0.25, "apart": True, "closer to": 1}
+
+# %% wrong: closer to the wrong one
+sharing_results = {**RIGHT, "guessing": 1 / 6, "apart": True, "closer to": 1}

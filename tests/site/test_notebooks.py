@@ -1,0 +1,61 @@
+"""What becomes of a notebook on the site."""
+
+import json
+import re
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from course_authoring.assemble import INSTALL_ID
+from course_authoring.live_widgets import KEY
+from course_site.notebooks import for_site, widget_place
+
+ADDRESS = "https://github.com/a/b"
+
+
+def notebook(*outputs):
+    first = new_markdown_cell("# 05 · Masking\n\n[▶ Open in Colab](https://x/y) · about 80 minutes")
+    install = new_code_cell("install()", id=INSTALL_ID)
+    return new_notebook(
+        cells=[first, install, new_code_cell("x", outputs=list(outputs)), new_markdown_cell("### 5.1 · a")]
+    )
+
+
+def shown(text, metadata=None):
+    output = new_output("execute_result", data={"text/plain": text}, metadata=metadata or {})
+    found = for_site(notebook(output), "notebooks/05_masking.ipynb", ADDRESS)
+    return found.cells[3].outputs[0].data.get("text/html")
+
+
+def test_links_to_run_and_to_download_it_stand_once_at_the_top():
+    found = for_site(notebook(), "notebooks/05_masking.ipynb", ADDRESS)
+    assert found.cells[0].source == "# 05 · Masking\n\nabout 80 minutes"
+    assert "a/b/blob/main/notebooks/05_masking.ipynb" in found.cells[1].source
+    assert 'href="../downloads/notebooks/05_masking.ipynb"' in found.cells[1].source
+    assert found.cells[2].metadata.tags == ["remove-cell"]
+
+
+def test_an_exercise_is_a_heading_of_the_second_level():
+    assert for_site(notebook(), "exercises/05_masking.ipynb", ADDRESS).cells[-1].source == "## 5.1 · a"
+    assert for_site(notebook(), "notebooks/05_masking.ipynb", ADDRESS).cells[-1].source == "### 5.1 · a"
+
+
+def test_a_widget_that_needs_no_kernel_is_put_on_the_page():
+    state = {"module": "see_through", "state": {"keys": ["</script><b>"]}, "bytes": {}}
+    page = shown("[interactive: x. Run this cell to look.]", {KEY: state})
+    assert page == widget_place(state)
+    text = re.search(r'<script type="application/json">(.*?)</script>', page).group(1)
+    assert json.loads(text) == state and "<" not in text
+
+
+def test_a_widget_that_needs_one_says_so_and_where_to_find_it():
+    page = shown("[interactive: two vectors <and more>. Run this cell to use its controls.]")
+    assert "computes in Python" in page and "&lt;and more&gt;" in page and "colab.research.google.com" in page
+
+
+def test_a_prediction_keeps_its_question():
+    page = shown("[predict 5.1: Which rows? One of: a; b. Run this cell to keep your prediction.]")
+    assert "Predict 5.1" in page and "Which rows? One of: a; b." in page
+
+
+def test_other_outputs_stay_as_they_are():
+    assert shown("tensor([1, 2])") is None

@@ -1,0 +1,127 @@
+"""Predictions are kept, compared with what came out, and listed; nothing kept is said so."""
+
+import pytest
+import torch
+
+from course_utils import widgets
+from course_utils.widgets import prediction
+
+
+@pytest.fixture(autouse=True)
+def none_asked(monkeypatch):
+    monkeypatch.setattr(prediction, "_ASKED", {})
+
+
+def test_a_choice():
+    asked = widgets.predict("4.3", "Which curve stays flat?", choices=["none", "root", "<d>"])
+    asked.button.click()
+    assert "Choose first" in asked.said.value and asked.kept is None
+    asked.inputs[0].value = "<d>"
+    asked.button.click()
+    assert "&lt;d&gt;" in asked.said.value
+    told = widgets.came_out("4.3", "root")
+    assert repr(told) == "Prediction 4.3. You predicted: <d>. It came out: root."
+    assert "<d>" not in told._repr_html_()
+
+
+def test_a_number():
+    asked = widgets.predict("4.2", "How large?", between=(0, 100), step=1)
+    asked.inputs[0].value = 32
+    asked.button.click()
+    assert "You predicted: 32. It came out: 22.6." in repr(widgets.came_out("4.2", torch.tensor(22.627)))
+
+
+def test_shares_sum_to_one():
+    asked = widgets.predict("4.1", "How much?", shares=["the", "apple", "fell"])
+    for control, value in zip(asked.inputs, (0.2, 0.6, 0.0), strict=True):
+        control.value = value
+    assert "apple 0.75" in asked.said.value
+    asked.button.click()
+    assert sum(asked.kept) == pytest.approx(1)
+    assert "apple 0.75, fell 0.00. It came out: the 0.10" in repr(
+        widgets.came_out("4.1", torch.tensor([0.1, 0.8, 0.1]))
+    )
+    for control in asked.inputs:
+        control.value = 0.0
+    asked.button.click()
+    assert "Choose first" in asked.said.value and sum(asked.kept) == pytest.approx(1)
+
+
+def test_a_run_without_a_click_says_so():
+    widgets.predict("4.2", "How large?", between=(0, 1))
+    assert repr(widgets.came_out("4.2", 0.5)) == "Prediction 4.2. It came out: 0.5. (No prediction was kept.)"
+
+
+def test_kept_after_the_result_it_is_compared_at_once():
+    asked = widgets.predict("4.2", "How large?", between=(0, 1))
+    widgets.came_out("4.2", 0.25)
+    asked.button.click()
+    assert "You predicted: 0.5. It came out: 0.25." in asked.said.value
+
+
+def test_what_was_kept_is_noted_and_again_when_it_comes_out(monkeypatch):
+    noted = []
+    monkeypatch.setattr(prediction.progress_log, "predicted", lambda *said: noted.append(said))
+    asked = widgets.predict("4.2", "How large?", between=(0, 1))
+    widgets.predict("4.1", "Which?", choices=["a", "b"])
+    asked.button.click()
+    widgets.came_out("4.2", 0.25)
+    widgets.came_out("4.1", "a")
+    assert noted == [
+        ("4.2", True, "How large?", "0.5", "not there yet"),
+        ("4.2", True, "How large?", "0.5", "0.25"),
+        ("4.1", False, "Which?", "no prediction was kept", "a"),
+    ]
+
+
+def test_the_table_of_all():
+    assert repr(widgets.predictions()) == "No predictions yet."
+    widgets.predict("4.1", "A < B?", choices=["yes", "no"]).inputs[0].value = "no"
+    prediction._ASKED["4.1"].button.click()
+    widgets.came_out("4.1", "yes")
+    widgets.predict("4.2", "How large?", between=(0, 1))
+    assert repr(widgets.predictions()).split("\n") == [
+        "4.1 A < B? You: no. It came out: yes.",
+        "4.2 How large? You: no prediction was kept. It came out: not there yet.",
+    ]
+    page = widgets.predictions()._repr_html_()
+    assert "A &lt; B?" in page and page.count("<tr>") == 3
+
+
+def test_asked_again_it_starts_anew():
+    widgets.predict("4.1", "Old?", between=(0, 1)).button.click()
+    widgets.predict("4.1", "New?", between=(0, 1))
+    assert "no prediction was kept" in repr(widgets.predictions()) and "Old" not in repr(widgets.predictions())
+
+
+def test_without_a_browser_the_question_and_its_choices_can_be_read():
+    asked = widgets.predict("4.1", "Which?", choices=["this", "that"])
+    assert repr(asked) == "[predict 4.1: Which? One of: this; that. Run this cell to keep your prediction.]"
+    asked = widgets.predict("4.2", "Which of these is it, do you say?", choices=["word " * 20, "that"])
+    assert asked._repr_mimebundle_()["text/plain"] == repr(asked)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "0 were given"),
+        ({"choices": ["a", "b"], "between": (0, 1)}, "2 were given"),
+        ({"choices": ["a"]}, "at least two texts"),
+        ({"shares": ["a", "a"]}, "all different"),
+        ({"between": (1, 0)}, "low < high"),
+    ],
+)
+def test_what_leaves_nothing_to_predict(given, words):
+    with pytest.raises(ValueError, match=words):
+        widgets.predict("4.1", "What?", **given)
+
+
+def test_an_outcome_of_another_form():
+    widgets.predict("4.1", "Which?", choices=["a", "b"])
+    widgets.predict("4.2", "How much?", between=(0, 1))
+    widgets.predict("4.3", "How?", shares=["a", "b"])
+    for name, value, words in (("4.1", "c", "one of a, b"), ("4.2", "c", "one number"), ("4.3", [1.0], "2 shares")):
+        with pytest.raises(ValueError, match=words):
+            widgets.came_out(name, value)
+    with pytest.raises(ValueError, match=r"no prediction '4\.9' was asked"):
+        widgets.came_out("4.9", 1.0)
