@@ -12,7 +12,7 @@ FORMS: dict[str, "Form"] = {}
 
 @dataclass(frozen=True)
 class Form:
-    """A notebook that earns full marks when all its cells are run in JupyterLab.
+    """A notebook that earns full marks, but for what it lacks, when all its cells are run in JupyterLab.
 
     Attributes:
         name: What is odd about it.
@@ -21,7 +21,7 @@ class Form:
         label: The file's name.
         quick: Whether it is in the sample that every run of the tests takes.
         restored: Whether something else than answers differs from what was handed out, so that the result may say so.
-        lacks: Exercises that are not in it.
+        lacks: Exercises that are not in it, or fail in JupyterLab too.
     """
 
     name: str
