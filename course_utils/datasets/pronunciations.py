@@ -6,7 +6,7 @@ Words of the letters a to z only; stress marks removed (``AH0`` becomes ``AH``);
 import functools
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -39,25 +39,52 @@ def parse_dictionary(path: Path) -> dict[str, tuple[Pronunciation, ...]]:
     Raises:
         RuntimeError: A line cannot be read or holds an unknown phoneme, or the file holds fewer than 100,000 words.
     """
-    known = set(PHONEMES)
     found: dict[str, list[Pronunciation]] = {}
+    for word, sounds, _ in _entries(path):
+        accepted = found.setdefault(word, [])
+        if sounds not in accepted:
+            accepted.append(sounds)
+    if len(found) < 100_000:
+        raise RuntimeError(f"{path.name} holds {len(found)} words, expected more than 100,000; {INSTALL}")
+    return {word: tuple(accepted) for word, accepted in found.items()}
+
+
+@functools.cache
+def stress() -> Mapping[tuple[str, Pronunciation], tuple[str, ...]]:
+    """The stress marks that ``pronunciations`` leaves out: one a sound, by word and pronunciation.
+
+    ``"1"`` marks the main stress, ``"2"`` a lesser one, ``"0"`` a vowel without; a consonant has ``""``. Where entries differ in
+    stress alone, the first counts.
+
+    Raises:
+        RuntimeError: As for ``pronunciations``.
+
+    Example:
+        >>> stress()["nation", ("N", "EY", "SH", "AH", "N")]
+        ('', '1', '', '0', '')
+    """
+    found: dict[tuple[str, Pronunciation], tuple[str, ...]] = {}
+    for word, sounds, marks in _entries(_dictionary_file()):
+        found.setdefault((word, sounds), marks)
+    return found
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Pronunciation, tuple[str, ...]]]:
+    """Each line's word, its phonemes, and their stress marks; words with other characters than a to z are left out."""
+    known = set(PHONEMES)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise RuntimeError(f"{path.name} cannot be read ({error}); {INSTALL}") from None
     for number, line in enumerate(lines, start=1):
         entry = ENTRY.fullmatch(line)
-        sounds = tuple(sound.rstrip("012") for sound in entry["sounds"].split()) if entry else ()
+        marked = entry["sounds"].split() if entry else []
+        sounds = tuple(sound.rstrip("012") for sound in marked)
         if not entry or not known.issuperset(sounds):
             raise RuntimeError(f"{path.name}, line {number}: {line[:60]!r} is not a word and its phonemes; {INSTALL}")
-        word = entry["word"]
-        if re.fullmatch("[a-z]+", word):
-            accepted = found.setdefault(word, [])
-            if sounds not in accepted:
-                accepted.append(sounds)
-    if len(found) < 100_000:
-        raise RuntimeError(f"{path.name} holds {len(found)} words, expected more than 100,000; {INSTALL}")
-    return {word: tuple(accepted) for word, accepted in found.items()}
+        if re.fullmatch("[a-z]+", entry["word"]):
+            marks = tuple(full[len(sound) :] for full, sound in zip(marked, sounds, strict=True))
+            yield entry["word"], sounds, marks
 
 
 def split_of(word: str) -> str:

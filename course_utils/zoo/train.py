@@ -32,15 +32,16 @@ def fit_by(
     """
     seed_everything(recipe.seed)
     model = recipe.build(**recipe.config)
+    learner = recipe.in_training(model)
     batches, loss, score = recipe.prepare()
     num_steps = len(batches(0)) * recipe.epochs
     history = fit(
-        model,
+        learner,
         batches,
         (lambda model, batch: loss(in_bfloat16(model), batch)) if recipe.bfloat16 else loss,
         epochs=recipe.epochs,
         rate=lambda step: one_cycle_rate(step, num_steps, recipe.peak_rate, rise=recipe.rise),
-        optimizer=MuonWithAdam(model, weight_decay=recipe.weight_decay) if recipe.muon else None,
+        optimizer=MuonWithAdam(learner, weight_decay=recipe.weight_decay) if recipe.muon else None,
         validate=score if judged else None,
         checkpoint=checkpoint,
         progress=progress,

@@ -6,7 +6,7 @@ from importlib import metadata
 import pytest
 
 from course_utils.datasets import pronunciations as module
-from course_utils.datasets.pronunciations import SPLITS, parse_dictionary, pronunciations, split, split_of
+from course_utils.datasets.pronunciations import SPLITS, parse_dictionary, pronunciations, split, split_of, stress
 from course_utils.tokenizers import LETTERS, PHONEMES
 
 
@@ -24,6 +24,17 @@ def test_only_letters_and_only_the_39_phonemes():
     assert {letter for word in words for letter in word} == set(LETTERS)
     assert {sound for accepted in words.values() for sounds in accepted for sound in sounds} == set(PHONEMES)
     assert all(len(set(accepted)) == len(accepted) for accepted in words.values())
+
+
+def test_stress_tells_every_sound_of_every_pronunciation():
+    marks, words = stress(), pronunciations()
+    assert marks["nation", ("N", "EY", "SH", "AH", "N")] == ("", "1", "", "0", "")
+    assert marks["abalone", ("AE", "B", "AH", "L", "OW", "N", "IY")] == ("2", "", "0", "", "1", "", "0")
+    assert set(marks) == {(word, sounds) for word, accepted in words.items() for sounds in accepted}
+    assert all(len(found) == len(sounds) for (_, sounds), found in marks.items())
+    told = {(sound, mark) for (_, sounds), found in marks.items() for sound, mark in zip(sounds, found, strict=True)}
+    vowels = {sound for sound, mark in told if mark}
+    assert len(vowels) == 15 and vowels.isdisjoint(sound for sound, mark in told if not mark)
 
 
 def test_the_three_parts_are_the_whole_and_share_nothing():
