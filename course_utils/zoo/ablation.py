@@ -23,7 +23,7 @@ from ..training.losses import teacher_forced_loss
 from . import shipped
 from .pronunciation import SOUNDS, SPELLING, error_rates
 from .recipes import PronunciationRecipe
-from .runs import append_rows, read_rows
+from .runs import make_missing
 from .train import fit_by
 
 TABLE = shipped.FOLDER / "ablation.csv"
@@ -111,11 +111,6 @@ def run(variant: str, seed: int, *, epochs: int = EPOCHS, progress: bool = True)
     return dict(zip(FIELDS, values, strict=True))
 
 
-def read_table(path: Path = TABLE) -> list[dict[str, str]]:
-    """The runs made so far; empty where there are none."""
-    return read_rows(path)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the runs that are missing."""
     parser = argparse.ArgumentParser(prog="python -m course_utils.zoo ablate", description=__doc__.splitlines()[0])
@@ -129,9 +124,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     for seed in SEEDS:
         for variant in VARIANTS:
-            done = {(row["variant"], int(row["seed"]), int(row["epochs"])) for row in read_table(options.table)}
-            if (variant, seed, options.epochs) not in done:
-                row = run(variant, seed, epochs=options.epochs)
-                append_rows(options.table, FIELDS, [row])
-                print(row, flush=True)
+            wanted = {"variant": variant, "seed": seed, "epochs": options.epochs}
+            make_missing(options.table, FIELDS, wanted, lambda wanted=wanted: [run(**wanted)])
     return 0

@@ -7,8 +7,8 @@ which it has as many parameters as its partner with attention. The counts are ap
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -21,7 +21,7 @@ from ..models.recurrent import RecurrentSeq2Seq
 from ..training import fit, one_cycle_rate, seed_everything, teacher_forced_loss
 from . import shipped
 from .pronunciation import SOUNDS, SPELLING, pronounce
-from .runs import append_rows, read_rows
+from .runs import make_missing, read_rows
 
 TABLE = shipped.FOLDER / "bottleneck.csv"
 WIDTHS = {16: 17, 32: 34, 64: 69, 128: 138}  # d_hidden with attention: d_hidden without, of nearly as many parameters
@@ -96,13 +96,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for seed in SEEDS:
         for attended, plain in WIDTHS.items():
             for attention, d_hidden in ((1, attended), (0, plain)):
-                _append(options.table, {"attention": attention, "d_hidden": d_hidden, "seed": seed})
+                wanted = {"attention": attention, "d_hidden": d_hidden, "seed": seed}
+                make_missing(options.table, FIELDS, wanted, partial(run, bool(attention), d_hidden, seed))
     return 0
-
-
-def _append(table: Path, wanted: dict[str, Any]) -> None:
-    if any(all(row[name] == value for name, value in wanted.items()) for row in read_table(table)):
-        return
-    rows = run(bool(wanted["attention"]), wanted["d_hidden"], wanted["seed"])
-    append_rows(table, FIELDS, rows)
-    print(wanted, {"PER": round(sum(row["edits"] for row in rows) / sum(row["sounds"] for row in rows), 4)}, flush=True)

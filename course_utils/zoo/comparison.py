@@ -50,7 +50,7 @@ from ..training.losses import target_symbols
 from ..training.optimizers import MuonWithAdam
 from . import shipped
 from .pronunciation import SOUNDS, SPELLING, pronounce
-from .runs import append_rows, read_rows
+from .runs import make_missing, read_rows
 
 TABLE = shipped.FOLDER / "comparison.csv"
 SEEDS = (0, 1, 2)
@@ -234,16 +234,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     for variant in VARIANTS:
         for rate in RATES:
-            _append(options.table, "sweep", variant, rate, 0)
+            _make(options.table, "sweep", variant, rate, 0)
     for seed in SEEDS:
         for variant in VARIANTS:
-            _append(options.table, "run", variant, best_rate(variant, read_rows(options.table)), seed)
+            _make(options.table, "run", variant, best_rate(variant, read_rows(options.table)), seed)
     return 0
 
 
-def _append(table: Path, *wanted: Any) -> None:
-    if any(tuple(row[name] for name in RUN) == tuple(map(str, wanted)) for row in read_rows(table)):
-        return
-    rows = run(*wanted)
-    append_rows(table, FIELDS, rows)
-    print({name: rows[-1][name] for name in FIELDS[:-1]}, flush=True)
+def _make(table: Path, *wanted: Any) -> None:
+    make_missing(table, FIELDS, dict(zip(RUN, wanted, strict=True)), partial(run, *wanted))

@@ -8,6 +8,7 @@ run that is there is not made again.
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 from ..multi_head import MultiHeadAttention
 from ..training import seed_everything
 from . import shipped
-from .runs import append_rows, read_rows
+from .runs import make_missing
 
 TABLE = shipped.FOLDER / "lookups.csv"
 KINDS, ITEMS, NUM_HEADS, D_HEAD = 4, 6, 4, 8
@@ -138,9 +139,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--table", type=Path, default=TABLE, help=f"file of the numbers (default: {TABLE.name})")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"updates before a conversion (default: {STEPS})")
     options = parser.parse_args(arguments)
-    done = {int(row["seed"]) for row in read_rows(options.table)}
     for seed in SEEDS:
-        if seed not in done:
-            append_rows(options.table, FIELDS, list(run(seed, options.steps)))
-            print(f"seed {seed} done", flush=True)
+        make_missing(options.table, FIELDS, {"seed": seed}, partial(run, seed, options.steps))
     return 0

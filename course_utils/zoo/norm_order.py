@@ -8,6 +8,7 @@ again.
 
 import argparse
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -19,14 +20,15 @@ from ..layers import EncoderLayer, InputEmbedding, LayerNorm
 from ..positions import SinusoidalPositions
 from ..training import seed_everything
 from . import shipped
-from .runs import append_rows, read_rows
+from .runs import make_missing
 
 TABLE = shipped.FOLDER / "norm_order.csv"
 SYMBOLS, LENGTH, D_MODEL = 8, 8, 32
 SEEDS = (0, 1, 2, 3, 4)
 STEPS, EVERY, WARMUP = 300, 50, 100
 RATES = (0.01, 0.003, 0.001)
-FIELDS = ("order", "layers", "rate", "warmup", "seed", "step", "loss", "right", "likeness")
+RUN = ("order", "layers", "rate", "warmup", "seed")
+FIELDS = (*RUN, "step", "loss", "right", "likeness")
 
 
 class Reverser(nn.Module):
@@ -122,10 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--table", type=Path, default=TABLE, help=f"file of the numbers (default: {TABLE.name})")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"updates (default: {STEPS})")
     options = parser.parse_args(arguments)
-    done = {tuple(row[name] for name in FIELDS[:5]) for row in read_rows(options.table)}
     for seed in SEEDS:
         for setting in settings():
-            if tuple(map(str, (*setting, seed))) not in done:
-                append_rows(options.table, FIELDS, list(run(*setting, seed, options.steps)))
-        print(f"seed {seed} done", flush=True)
+            wanted = dict(zip(RUN, (*setting, seed), strict=True))
+            make_missing(options.table, FIELDS, wanted, partial(run, *setting, seed, options.steps))
     return 0

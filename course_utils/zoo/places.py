@@ -8,6 +8,7 @@ is there is not made again.
 
 import argparse
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -20,7 +21,7 @@ from ..multi_head import MultiHeadAttention
 from ..positions import LearnedPositions, RotaryPositions, SinusoidalPositions, alibi_bias
 from ..training import one_cycle_rate, seed_everything
 from . import shipped
-from .runs import append_rows, read_rows
+from .runs import make_missing
 
 TABLE = shipped.FOLDER / "places.csv"
 ENCODINGS = ("none", "sinusoidal", "learned", "RoPE", "ALiBi")
@@ -142,10 +143,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--table", type=Path, default=TABLE, help=f"file of the numbers (default: {TABLE.name})")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"updates of each model (default: {STEPS})")
     options = parser.parse_args(arguments)
-    done = {(int(row["layers"]), row["encoding"], int(row["seed"])) for row in read_rows(options.table)}
     for layers, encoding in RUNS:
         for seed in SEEDS:
-            if (layers, encoding, seed) not in done:
-                append_rows(options.table, FIELDS, run(encoding, seed, layers, options.steps))
-        print(f"{encoding}, {layers} layer{'s' * (layers > 1)}: done", flush=True)
+            wanted = {"layers": layers, "encoding": encoding, "seed": seed}
+            make_missing(options.table, FIELDS, wanted, partial(run, encoding, seed, layers, options.steps))
     return 0

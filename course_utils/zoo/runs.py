@@ -1,7 +1,7 @@
 """Tables of runs, one line a result, kept beside the models: what was run once is read again, not run again."""
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,3 +21,14 @@ def append_rows(path: Path, fields: Sequence[str], rows: Iterable[Mapping[str, A
         if not file.tell():
             writer.writeheader()
         writer.writerows(rows)
+
+
+def make_missing(
+    path: Path, fields: Sequence[str], wanted: Mapping[str, Any], run: Callable[[], Iterable[Mapping[str, Any]]]
+) -> None:
+    """Make one run and write its rows, unless a row of the table holds all that is ``wanted``; say which run was made."""
+    told = {name: str(value) for name, value in wanted.items()}
+    if any(told.items() <= row.items() for row in read_rows(path)):
+        return
+    append_rows(path, fields, list(run()))
+    print(", ".join(f"{name} {value}" for name, value in told.items()), "done", flush=True)

@@ -7,6 +7,7 @@ run the share of 1,000 unseen sequences that are copied without a mistake; a run
 
 import argparse
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -17,7 +18,7 @@ from ..decoding import greedy_decode
 from ..models import Transformer, TransformerConfig
 from ..training import label_smoothing_loss, one_cycle_rate, seed_everything
 from . import shipped
-from .runs import append_rows, read_rows
+from .runs import make_missing
 
 TABLE = shipped.FOLDER / "warmups.csv"
 LENGTH, VOCAB = 10, 11
@@ -82,11 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--table", type=Path, default=TABLE, help=f"file of the numbers (default: {TABLE.name})")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"updates of a run (default: {STEPS})")
     options = parser.parse_args(arguments)
-    done = {(row["norm"], row["warmup"], int(row["seed"])) for row in read_rows(options.table)}
     for seed in SEEDS:
         for norm in ("before", "after"):
             for warmup in RISE:
-                if (norm, warmup, seed) not in done:
-                    append_rows(options.table, FIELDS, list(run(norm, warmup, seed, options.steps)))
-                    print(f"norm {norm}, warm-up {warmup}, seed {seed} done", flush=True)
+                wanted = {"norm": norm, "warmup": warmup, "seed": seed}
+                make_missing(options.table, FIELDS, wanted, partial(run, norm, warmup, seed, options.steps))
     return 0

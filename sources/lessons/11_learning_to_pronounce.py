@@ -697,7 +697,7 @@ widgets.predict(
 )
 
 # %%
-runs = ablation.read_table()
+runs = read_rows(ablation.TABLE)
 
 
 def column(name, field):

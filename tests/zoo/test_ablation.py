@@ -7,6 +7,7 @@ from course_utils.models import Transformer, TransformerConfig
 from course_utils.tokenizers import PAD_ID
 from course_utils.zoo import ablation
 from course_utils.zoo.pronunciation import SOUNDS, SPELLING
+from course_utils.zoo.runs import read_rows
 
 WORDS = {"cat": (("K", "AE", "T"),), "act": (("AE", "K", "T"),), "tactics": (("T", "AE", "K", "T", "IH", "K", "S"),)}
 
@@ -83,16 +84,16 @@ def test_runs_are_written_once_and_taken_up(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("course_utils.zoo.recipes.split", lambda name: WORDS)
     monkeypatch.setattr(ablation, "SEEDS", (0,))
     table = tmp_path / "ablation.csv"
-    assert ablation.read_table(table) == []
+    assert read_rows(table) == []
     arguments = ["--table", str(table), "--epochs", "2", "--threads", "1"]
     assert ablation.main(arguments) == 0
-    rows = ablation.read_table(table)
+    rows = read_rows(table)
     assert [row["variant"] for row in rows] == list(ablation.VARIANTS)
     assert set(rows[0]) == set(ablation.FIELDS) and all(0 < float(row["valid_loss"]) < 9 for row in rows)
     text = table.read_text()
     table.write_text("\n".join(text.splitlines()[:-1]) + "\n")  # the last run was killed
     assert ablation.main(arguments) == 0
-    again = ablation.read_table(table)
+    again = read_rows(table)
     assert [row | {"minutes": ""} for row in again] == [row | {"minutes": ""} for row in rows]  # the same seed
     capsys.readouterr()
     assert ablation.main(arguments) == 0 and capsys.readouterr().out == ""
