@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ except ImportError:  # Windows
 VARIABLE = "ATTENTION_COURSE_PROGRESS"
 OFF = ("off", "no", "0", "false")
 VERSION = 1
+LESSON_CELL = re.compile(r"\d{1,2}-\d{1,2}-")  # "0-2-": a cell in section 0.2 of a lesson; no check, no cell of one's own
 PATIENCE_S = 2.0  # for another notebook that is writing
 # Kind -> what each of its entries says, all texts, a moment first.
 FIELDS = {"passed": ("first", "last"), "predictions": ("when", "question", "guess", "came_out")}
@@ -38,7 +40,12 @@ class Unkept(Exception):
 
 
 def passed(number: str) -> None:
-    """Note that an exercise was passed just now; whatever hinders that never hinders the exercise."""
+    """Note that an exercise was passed just now, but not where a lesson shows what that looks like.
+
+    Whatever hinders that never hinders the exercise.
+    """
+    if LESSON_CELL.match(_message().get("metadata", {}).get("cellId") or ""):
+        return
     now = _now()
     _note("passed", number, {"first": now, "last": now})
 
@@ -77,11 +84,16 @@ def _is_off() -> bool:
 
 def _a_person_runs_this() -> bool:
     """Whether what runs now was asked for by a page: it names its cell, or it is a click on a widget."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if hasattr(ipython, "get_ipython") else None
-    message = (shell.get_parent() if hasattr(shell, "get_parent") else None) or {}
+    message = _message()
     clicked = message.get("header", {}).get("msg_type") == "comm_msg"
     return clicked or bool(message.get("metadata", {}).get("cellId"))
+
+
+def _message() -> dict[str, dict[str, str]]:
+    """What the page sent that runs now; empty where there is no page."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if hasattr(ipython, "get_ipython") else None
+    return (shell.get_parent() if hasattr(shell, "get_parent") else None) or {}
 
 
 def _now() -> str:

@@ -382,10 +382,11 @@ check("4.6", scale_results)
 worst = {}
 for scale in divisors:
     worst[scale] = torch.tensor([min(scale_results[d_k, scale]) for d_k in widths])
-x, names = torch.tensor(widths), {"xlabel": "d_k (log scale)", "ylabel": "worst of five seeds"}
-ax = plotting.curves(x, worst, **names, ax=plotting.new_axes(5.6, 3.4))
+names = {"xlabel": "d_k (log scale)", "ylabel": "worst of five seeds"}
+ax = plotting.new_axes(5.6, 3.4)
+plotting.curves(torch.tensor(widths), worst, **names, ax=ax)
 ax.set_xscale("log", base=2)
-plotting.show(ax, "The worst of five seeds against d_k: only with the root does it stay at 1.")
+plotting.show(ax, "The worst of five seeds by d_k: it stays at 1 only with the root.")
 
 # %% [markdown]
 # ### 4.7 · One matrix for two roles

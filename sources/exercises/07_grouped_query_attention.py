@@ -599,8 +599,8 @@ else:
     ax.legend(frameon=False)
     plotting.show(
         ax,
-        "Bits a character against the positions that your cache keeps: one curve for the "
-        "latest only, one for the first three and the latest, and a line for everything.",
+        "Bits a character against the positions that your cache keeps: one curve "
+        "for the latest only, one for the first three and the latest, a line for all.",
     )
     for name, bits in {**forgetful, "everything": [everything]}.items():
         print(f"{name:27}" + "  ".join(f"{b:.2f}" for b in bits))

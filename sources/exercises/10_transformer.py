@@ -543,7 +543,7 @@ means = {
     for what in ("right", "sure")
 }
 ax = plotting.curves(torch.tensor(tried), means, xlabel="smoothing", ylabel="share")
-plotting.show(ax, "Right symbols: nearly level. How sure the generator is: falls steeply.")
+plotting.show(ax, "Right symbols: nearly level. How sure the model is: falls steeply.")
 closest = (means["sure"] - means["right"]).abs().argmin().item()
 smoothing_results["closest"] = tried[closest]
 smoothing_results["fall"] = (means["sure"][0] - means["sure"][-1]).item()
@@ -586,7 +586,7 @@ def words_to_sort(number, rng, longest=6):
     length = torch.randint(3, longest + 1, (number, 1), generator=rng)  # (B, 1)
     real = torch.arange(longest) < length  # (B, L_s)
     letters = torch.randint(3, 29, (number, longest), generator=rng)  # 3 is a, 28 is z
-    other = torch.randint(longest, letters.shape, generator=rng)  # for letters that recur
+    other = torch.randint(longest, letters.shape, generator=rng)  # letters that recur
     again = torch.rand(letters.shape, generator=rng) < 0.3
     letters = torch.where(again, letters.gather(1, other), letters)  # (B, L_s)
     ordered = letters.masked_fill(~real, 99).sort(dim=1).values  # padding goes last
@@ -635,7 +635,7 @@ try:
     for word, ordered in zip(tried, sort_letters(sorter, tried), strict=True):
         right = "right" if ordered == "".join(sorted(word)) else "not quite"
         print(f"{word:9} {ordered:9} {right}")
-    print(f"of 500 new random words, sorted without a mistake: {share_sorted(sorter):.0%}")
+    print(f"of 500 new random words, all in order: {share_sorted(sorter):.0%}")
 except (NotImplementedError, TypeError):
     print("This cell needs your answers to 10.1 and 10.3 to 10.6: solve them first.")
 

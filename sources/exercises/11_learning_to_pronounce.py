@@ -56,7 +56,7 @@ def batches_by_length(lengths, limit, seed):
     rng = random.Random(seed)
     places = list(range(len(lengths)))
     rng.shuffle(places)
-    places.sort(key=lambda place: lengths[place])  # keeps the shuffled order among equal lengths
+    places.sort(key=lambda place: lengths[place])  # equal ones stay in shuffled order
     batches = [[]]
     for place in places:
         group = [lengths[i] for i in [*batches[-1], place]]
@@ -127,11 +127,12 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
         for total, sequence in candidates[:num_beams]:
             if sequence[-1] == end_id or length == max_len:
                 finished.append((total / length**alpha, sequence))
-        beams = [candidate for candidate in candidates if candidate[1][-1] != end_id][:num_beams]
+        open_ones = [one for one in candidates if one[1][-1] != end_id]
+        beams = open_ones[:num_beams]
         if len(finished) >= num_beams or not beams:
             break
-    finished.sort(reverse=True)
-    return [sequence for _, sequence in finished[:num_beams]], [score for score, _ in finished[:num_beams]]
+    best = sorted(finished, reverse=True)[:num_beams]
+    return [sequence for _, sequence in best], [score for score, _ in best]
     # END SOLUTION
 
 
@@ -259,15 +260,18 @@ check("11.4", letters_of)
 
 # %%
 for word in ("knight", "window", "knightly", "windowly"):
-    print(f"{word:9} in the dictionary: {word in pronunciations()!s:6}", *map(" ".join, pronunciations().get(word, ())))
+    listed = pronunciations().get(word, ())
+    print(f"{word:9} in the dictionary: {bool(listed)!s:6}", *map(" ".join, listed))
 
 # %% tags=["exercise"]
 def own_words():
     # BEGIN SOLUTION
     words = {
-        "knight": "N AY T", "phoenix": "F IY N IH K S", "through": "TH R UW", "attention": "AH T EH N SH AH N",
-        "gruntle": "G R AH N T AH L", "snozzle": "S N AA Z AH L", "wikify": "W IH K AH F AY",
-        "voxling": "V AA K S L IH NG", "blorptastic": "B L AO R P T AE S T IH K", "ranjitha": "R AA N JH IY T AH",
+        "knight": "N AY T", "phoenix": "F IY N IH K S", "through": "TH R UW",
+        "attention": "AH T EH N SH AH N", "gruntle": "G R AH N T AH L",
+        "snozzle": "S N AA Z AH L", "wikify": "W IH K AH F AY",
+        "voxling": "V AA K S L IH NG", "blorptastic": "B L AO R P T AE S T IH K",
+        "ranjitha": "R AA N JH IY T AH",
     }  # fmt: skip
     return {word: tuple(sounds.split()) for word, sounds in words.items()}
     # END SOLUTION
@@ -293,8 +297,10 @@ check("11.5", own_words)
 def compare(words):
     said = pronounce(zoo.load("transformer"), list(words))
     for (word, yours), model in zip(words.items(), said, strict=True):
-        print(f"{word:14} you: {' '.join(yours):28} model: {' '.join(model):28} {edit_distance(yours, model)} edits")
-    print(f"phoneme error rate, your list being the truth: {metrics.phoneme_error_rate(said, [[list(s)] for s in words.values()]):.2f}")
+        both = f"you: {' '.join(yours):28} model: {' '.join(model):28}"
+        print(f"{word:14} {both} {edit_distance(yours, model)} edits")
+    per = metrics.phoneme_error_rate(said, [[list(s)] for s in words.values()])
+    print(f"phoneme error rate, your list being the truth: {per:.2f}")
 
 
 try:
@@ -351,7 +357,7 @@ def evaluate(step, references, start_id, end_id, max_len):
     for word, reference in enumerate(references):
         said = []
         while len(said) < max_len:
-            symbol = int(step(word, [start_id, *said]).argmax())  # it reads its own symbols
+            symbol = int(step(word, [start_id, *said]).argmax())  # it reads its own
             if symbol == end_id:
                 break
             said.append(symbol)
@@ -520,7 +526,8 @@ try:
     model = zoo.load("transformer").eval()
     for word in list(own_words())[:6]:
         sounds, letters, _ = speak(model, word)
-        said = "  ".join(f"{s}({word[i]})" for s, i in zip(sounds, letters, strict=True))
+        pairs = zip(sounds, letters, strict=True)
+        said = "  ".join(f"{s}({word[i]})" for s, i in pairs)
         print(f"{word:12} {said}")
 except NotImplementedError:
     print("Solve 11.2, 11.4 and 11.5 first.")

@@ -152,7 +152,11 @@ def looks(model, words):
     source = SPELLING.batch(words)  # (B, L_s)
     target = SOUNDS.batch([pronunciations()[w][0] for w in words], start=True, end=True)
     seen = []  # query and weights, one call for each sound
-    keep = model.attention.register_forward_hook(lambda _, i, o: seen.append((i[0], o[1])))
+
+    def note(_module, given, out):
+        seen.append((given[0], out[1]))
+
+    keep = model.attention.register_forward_hook(note)
     model(source, target[:, :-1])
     keep.remove()
     asked, weights = (torch.cat(part, dim=1) for part in zip(*seen, strict=True))
@@ -239,7 +243,7 @@ for ax, name, model in (
 ):
     sounds, rows = speak(model, "knights")
     plotting.attention_heatmap(rows, sounds, list("knights"), ax=ax, title=name)
-alt = "Alignments of knights, sounds against letters, by both scores: the same staircase."
+alt = "Alignments of knights, sounds by letters, by both scores: the same staircase."
 plotting.show(ax, alt)
 
 # %% [markdown]
@@ -435,9 +439,9 @@ xlabel, ylabel = "d_k (log scale)", "size of d(weights)/d(query), log scale"
 plotting.curves(torch.tensor(widths), middle, xlabel=xlabel, ylabel=ylabel, ax=ax)
 ax.set_xscale("log", base=2)
 ax.set_yscale("log")
-alt = """Median size of the derivative of the weights by the query, against d_k, five seeds.
-Without a scale it rises, then falls far below the others. Divided by d_k it falls steadily.
-Divided by the root of d_k it stays level."""
+alt = """Median size of the derivative of the weights by the query, by d_k, five seeds.
+Without a scale it rises, then falls far below the others. Divided by d_k it falls
+steadily. Divided by the root of d_k it stays level."""
 plotting.show(ax, alt.replace("\n", " "))
 
 # %%
@@ -533,7 +537,7 @@ for ax, dim, title in ((left, -1, "right: dim=-1"), (right, -2, "wrong: dim=-2")
     weights = torch.softmax(scores, dim=dim)
     plotting.attention_heatmap(weights, words, words, ax=ax, title=title)
     print(f"{title:15} rows sum to", *(f"{total:.2f}" for total in weights.sum(-1)))
-alt = "Two heatmaps of the weights of the red apple fell. On the right each column sums to 1."
+alt = "Two heatmaps of the weights of the red apple fell; in one the columns sum to 1."
 plotting.show(ax, alt)
 
 # %% [markdown]
@@ -546,7 +550,8 @@ q = torch.full((1, 128), 30.0).half()  # (L_q=1, d_k=128)
 k = torch.full((2, 128), 30.0).half()  # (L_k=2, d_k=128)
 late, early = (q @ k.T) / 128**0.5, (q / 128**0.5) @ k.T  # (L_q, L_k)
 for when, scores in (("after", late), ("before", early)):
-    print(f"scaled {when}: scores", scores.tolist(), "weights", scores.softmax(-1).tolist())
+    weights = scores.softmax(-1)
+    print(f"scaled {when}: scores", scores.tolist(), "weights", weights.tolist())
 
 # %% [markdown]
 # ## In practice

@@ -333,7 +333,8 @@ torch.manual_seed(0)
 loop = HeadsInALoop(12, 12, 4, 12)
 library = multi_head.MultiHeadAttention(12, 4, bias=False)
 for name in ("q", "k", "v"):
-    parts = [head.get_parameter(f"{name}.weight") for head in loop.heads]  # (3, 12) each
+    # one of (d_head=3, d_model=12) for each head
+    parts = [head.get_parameter(f"{name}.weight") for head in loop.heads]
     library.get_parameter(f"{name}_proj.weight").data.copy_(torch.cat(parts))
 library.o_proj.weight.data.copy_(loop.o_proj.weight)
 
@@ -516,7 +517,8 @@ for num_heads in tqdm(HEADS, unit="setting", file=sys.stdout):
         by_job = torch.stack(found)  # (5, 2)
 
 # %% tags=["nbval-ignore-output"]
-print("one head, previous token:", by_job[:, 0], "\none head, same letter:  ", by_job[:, 1])
+print("one head, previous token:", by_job[:, 0])
+print("one head, same letter:  ", by_job[:, 1])
 guess = (TEST[2] ** 2)[:, 1:].mean().item()
 for num_heads, found in sweep.items():
     size = f"{num_heads:2} heads of {16 // num_heads:2}"

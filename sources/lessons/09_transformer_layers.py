@@ -377,13 +377,15 @@ for row, (ax, title) in enumerate(zip(axes, NAMES, strict=True)):
 plotting.show(
     axes[0],
     "Three numbers by layer, 12 fresh layers. Gradient of down_proj: for post-norm "
-    "it dips a little and rises again, for pre-norm it falls gently. Gradient of q_proj: falls steeply for "
-    "post-norm. Likeness: rises to nearly 1 for post-norm, stays lower for pre-norm.",
+    "it dips a little and rises again, for pre-norm it falls gently. Gradient of "
+    "q_proj: falls steeply for post-norm. Likeness: rises to nearly 1 for post-norm, "
+    "stays lower for pre-norm.",
 )
 
 # %%
 ratio = fresh["post-norm"][:, -1] / fresh["post-norm"][:, 0]
-print(f"post-norm, last by first layer: down_proj {ratio[0]:.2f}, q_proj {ratio[1]:.0e}")
+print("post-norm, last by first layer:", end=" ")
+print(f"down_proj {ratio[0]:.2f}, q_proj {ratio[1]:.0e}")
 alike = {name: round(found[2, -1].item(), 2) for name, found in fresh.items()}
 print("likeness after layer 12:", alike)
 assert ratio[0] > 0.5 and ratio[1] < 0.05 and alike["post-norm"] > 0.9
@@ -438,8 +440,8 @@ for name, pre in orders.items():
 depths = widgets.gradient_by_depth()
 depths.show_first_state(
     "12 layers, gradient of down_proj: for post-norm it dips a little and rises "
-    "again, for pre-norm it falls gently. Beside it the mean cosine of two tokens by layer: post-norm rises to nearly 1, "
-    "pre-norm stays clearly below."
+    "again, for pre-norm it falls gently. Beside it the mean cosine of two tokens by "
+    "layer: post-norm rises to nearly 1, pre-norm stays clearly below."
 )
 depths
 

@@ -258,8 +258,8 @@ for two in (("before", "after a quarter"), ("at the end", "shipped model")):
         ax.set(xlabel="letter (key)", ylabel="sound (query)")
     plotting.show(
         axes[0],
-        f"Mean cross-attention for {watched}: {two[0]}, {two[1]}. Even before training, "
-        "a first trace of the diagonal after a quarter, plain at the end.",
+        f"Mean cross-attention for {watched}: {two[0]}, {two[1]}. Even before "
+        "training, a first trace of the diagonal after a quarter, plain at the end.",
     )
 assert step_losses[0] > 3 and history.losses[1] < 0.6 * history.losses[0]
 
@@ -416,8 +416,8 @@ ax.axhline(landmark, color="0.6", ls="--", lw=1)
 ax.set(ylim=(0, None), xticks=number)
 plotting.show(
     ax,
-    "Phoneme error rate by epoch for each variant, mean over the seeds: at the end the "
-    "GRU is lowest, the Transformer trained by Adam highest. A dashed line for a guess.",
+    "Phoneme error rate by epoch for each variant, mean over the seeds: at the end "
+    "the GRU is lowest, the Transformer trained by Adam highest. Dashed: a guess.",
 )
 
 # %% [markdown]

@@ -431,7 +431,8 @@ for layer, _ in best:  # from the bottom, one of the same layer that isn't out y
 saving = {}
 for name, out in (("no heads", []), ("these three", best), ("three others", others)):
     stripped, kind = without(out), "test text"
-    texts = [[two_halves(s, kind, copy) for s in range(5, 10)] for copy in (False, True)]
+    seeds = range(5, 10)
+    texts = [[two_halves(s, kind, copy) for s in seeds] for copy in (False, True)]
     both = torch.tensor([[second_half(stripped, ids) for ids in row] for row in texts])
     saving[name] = saved = both[0] - both[1]  # (5,)
     print(f"{name} out {out}: {both[0].mean():.2f} bits, behind a copy", end=" ")

@@ -15,6 +15,7 @@ import course_utils
 from course_utils import progress_log
 from course_utils.progress_log import store
 
+SHOWN = "0-2-run-predict-check-ask-6"  # where lesson 00 shows what a right answer looks like
 ASKED = ("How large?", "32", "22.6")
 
 
@@ -177,6 +178,11 @@ def home(tmp_path, monkeypatch):
     return tmp_path / "home"
 
 
+def test_the_lesson_s_own_check_is_where_the_test_says(root):
+    shown = [c for c in nbformat.read(root / "notebooks" / "00_start_here.ipynb", 4).cells if 'check("0.1"' in c.source]
+    assert SHOWN in [cell.id for cell in shown] and all(store.LESSON_CELL.match(cell.id) for cell in shown)
+
+
 def test_only_a_page_that_names_its_cell_or_passes_a_click_on_is_noted(home):
     from jupyter_client.manager import start_new_kernel
 
@@ -184,7 +190,8 @@ def test_only_a_page_that_names_its_cell_or_passes_a_click_on_is_noted(home):
     try:
         content = {"code": NOTE, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
         found = []
-        for metadata in ({}, {"cellId": "check-1-1", "trusted": True}):  # as nbclient asks, and as JupyterLab does
+        # as nbclient asks; as JupyterLab does in a lesson that shows a check, and in the exercises
+        for metadata in ({}, *({"cellId": cell, "trusted": True} for cell in (SHOWN, "check-1-1"))):
             message = client.session.msg("execute_request", content, metadata=metadata)
             client.shell_channel.send(message)
             while True:
@@ -199,7 +206,7 @@ def test_only_a_page_that_names_its_cell_or_passes_a_click_on_is_noted(home):
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
-    assert found == [False, True]
+    assert found == [False, False, True]
 
 
 def test_nbval_notes_nothing(home, tmp_path, root):

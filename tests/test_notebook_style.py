@@ -1,0 +1,15 @@
+"""The pages that students read, as far as a machine can judge them."""
+
+import nbformat
+import pytest
+from handed_in import ROOT
+
+COLUMNS = 88  # a laptop's JupyterLab shows no more without scrolling
+PAGES = sorted(path for folder in ("notebooks", "exercises", "solutions") for path in (ROOT / folder).glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}-{path.stem[:2]}")
+def test_no_line_of_code_is_cut_on_a_laptop(path):
+    cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code" and cell.id != "colab-install"]
+    lines = [(cell.id, line) for cell in cells for line in cell.source.split("\n")]
+    assert lines and [line for line in lines if len(line[1]) > COLUMNS] == []
