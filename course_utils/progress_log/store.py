@@ -20,7 +20,8 @@ except ImportError:  # Windows
 VARIABLE = "ATTENTION_COURSE_PROGRESS"
 OFF = ("off", "no", "0", "false")
 VERSION = 1
-LESSON_CELL = re.compile(r"\d{1,2}-\d{1,2}-")  # "0-2-": a cell in section 0.2 of a lesson; no check, no cell of one's own
+# The id of a cell in section 0.2 of a lesson begins with "0-2-"; no check's does, and no student's own.
+LESSON_CELL = re.compile(r"\d{1,2}-\d{1,2}-")
 PATIENCE_S = 2.0  # for another notebook that is writing
 # Kind -> what each of its entries says, all texts, a moment first.
 FIELDS = {"passed": ("first", "last"), "predictions": ("when", "question", "guess", "came_out")}
