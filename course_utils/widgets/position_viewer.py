@@ -19,6 +19,8 @@ NUM_POSITIONS = 64
 SIZES = (4, 8, 16, 32, 64)
 HEADS = 8  # of ALiBi
 ENCODINGS = ("sinusoidal", "RoPE", "ALiBi")
+# Controls that not every encoding has a use for
+USED_BY = {"d_model": ENCODINGS[:2], "log_base": ENCODINGS[:2], "turned": ("RoPE",), "head": ("ALiBi",)}
 
 
 def position_viewer() -> LiveFigure:
@@ -51,6 +53,13 @@ def position_viewer() -> LiveFigure:
         "turned": ipywidgets.IntSlider(0, min=0, max=20, description="RoPE: key turned by", **WIDE),
         "head": ipywidgets.IntSlider(0, min=0, max=HEADS - 1, description="ALiBi: head of 8", **WIDE),
     }
+
+    def grey_out(change: object = None) -> None:
+        for name, encodings in USED_BY.items():
+            controls[name].disabled = controls["encoding"].value not in encodings
+
+    controls["encoding"].observe(grey_out, "value")
+    grey_out()
     return LiveFigure("positions, and what one of them is to all others", draw, controls, (9.4, 3.7))
 
 

@@ -32,6 +32,17 @@ def test_first_state_shows_the_librarys_table(widget):
     assert widget.figure.axes[0].lines[-1].get_ydata()[0] == 20
 
 
+def test_just_the_controls_that_change_nothing_are_grey(widget):
+    other = {"d_model": 8, "log_base": 2.0, "turned": 3, "head": 5}
+    for encoding in widget.controls["encoding"].options:
+        widget.controls["encoding"].value = encoding
+        for name, value in other.items():
+            before, kept = widget.image.value, widget.controls[name].value
+            widget.controls[name].value = value
+            assert widget.controls[name].disabled == (widget.image.value == before), (encoding, name)
+            widget.controls[name].value = kept
+
+
 def test_the_curve_moves_with_the_position_and_keeps_its_shape(widget):
     before = curve(widget)
     widget.controls["position"].value = 27
