@@ -1,5 +1,6 @@
 """The live page in a real browser, beside Python."""
 
+import re
 import statistics
 
 import pytest
@@ -8,14 +9,12 @@ from some_words import some_words
 from visiting import PICTURES, serious
 
 from course_utils import zoo
-from course_utils.datasets.pronunciations import split
+from course_utils.datasets.pronunciations import pronunciations, split
 from course_utils.datasets.text_windows import TEXT, decode_text
 from course_utils.decoding import beam_search, generate
 from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.needs("site")]
-# Milliseconds for a word, the median. Measured on two cores: 104 with a load of 5, 220 with a load of 11.
-SLOWEST = 600
 WEIGHTS = "**/*.safetensors"
 
 
@@ -32,6 +31,13 @@ def ask(page, word):
 
 
 @torch.no_grad()
+def probability_by_python(word, sounds):
+    target = SOUNDS.batch([sounds], start=True, end=True)  # (1, L_t + 1)
+    log_probs = zoo.load("transformer")(SPELLING.batch([word]), target[:, :-1]).log_softmax(-1)  # (1, L_t, V)
+    return log_probs.gather(-1, target[:, 1:, None]).sum().exp().item()
+
+
+@torch.no_grad()
 def said_by_python(word):
     beams = beam_search(zoo.load("transformer"), SPELLING.batch([word]), max_len=MAX_PHONEMES, beam_size=5)
     return [" ".join(SOUNDS.decode(row)) for row in beams.tokens[0]]
@@ -45,7 +51,6 @@ def test_twenty_words_are_pronounced_as_python_pronounces_them(visitor):
         assert found == said_by_python(word), word
         times.append(int(page.get_attribute("#word-part", "data-milliseconds")))
     print(f"\na word takes {statistics.median(times)} ms (median of {len(times)}; slowest {max(times)})")
-    assert statistics.median(times) < SLOWEST
 
 
 def test_five_words_are_alive_before_the_weights_are_there(visitor):
@@ -108,7 +113,9 @@ def test_heads_are_switched_off_and_on(visitor):
     page.locator(".layer").nth(1).click()  # all cross-attention heads of one layer
     page.wait_for_function("document.querySelector('#heads-part .said').textContent.includes('heads off')")
     words = said.inner_text()
-    assert "the dictionary's" in words and "fell from 50.5 %" in words
+    before = max(probability_by_python("phoenix", sounds) for sounds in pronunciations()["phoenix"])
+    found = re.search(r"the dictionary's\) fell from ([0-9.]+) %", words)
+    assert found and float(found[1]) == pytest.approx(100 * before, abs=0.5 if before >= 0.995 else 0.06), words
     page.get_by_text("all on", exact=True).click()
     page.wait_for_function("document.querySelector('#heads-part .said').textContent.startsWith('All heads are on')")
     assert page.locator(".head[aria-pressed=false]").count() == 0
