@@ -59,7 +59,7 @@ widgets.predict("4.1", "How much does apple take from each word?", shares=words)
 # ask for a thing, and *apple* is one. The two entries of a value say *how red?* and *how much in motion?*, from 0 to 8, where 4 means "I can't tell".
 
 # %%
-# (L=4, d_k=4): the asks for nothing, red for a thing, apple for a color, fell for a thing
+# (L=4, d_k=4): the asks for nothing, red and fell for a thing, apple for a color
 asks = torch.tensor([[0.0, 0, 0, 0], [0, 2, 0, 0], [2, 0, 0, 0], [0, 2, 0, 0]])
 # (L=4, d_k=4): article, color, thing, action
 offers = math.log(9) * torch.eye(4)[[3, 0, 1, 2]]
@@ -296,12 +296,17 @@ for label, row in (("names", names), ("cards", cards), ("wanted", wanted)):
 # The model is one attention layer. A token is the sum of a fixed random vector for its name and one for its card; the four matrices are learned. The five models have different starting points (seeds), so that we see the spread.
 
 # %%
+def starting_points(d_k, d):
+    """For five models: vectors of the names and of the cards, W_q, W_k, W_v and W_o."""
+    rng = torch.Generator().manual_seed(0)
+    shapes = (NAMES, d), (CARDS, d), (d, d_k), (d, d_k), (d, d), (d, CARDS)
+    return [torch.randn(SEEDS, 1, *shape, generator=rng) for shape in shapes]
+
+# %%
 class Players(nn.Module):
     def __init__(self, d_k, scale, shared=False, d=16):
         super().__init__()
-        rng, self.scale = torch.Generator().manual_seed(0), scale
-        shapes = (NAMES, d), (CARDS, d), (d, d_k), (d, d_k), (d, d), (d, CARDS)
-        parts = [torch.randn(SEEDS, 1, *shape, generator=rng) for shape in shapes]
+        self.scale, parts = scale, starting_points(d_k, d)
         self.name, self.card = (part / 2**0.5 for part in parts[:2])  # not learned
         W_q, W_k, W_v, W_o = (nn.Parameter(part / d**0.5) for part in parts[2:])
         self.W = nn.ParameterList([W_q, W_q if shared else W_k, W_v, W_o])

@@ -338,6 +338,7 @@ for name in ("q", "k", "v"):
     library.get_parameter(f"{name}_proj.weight").data.copy_(torch.cat(parts))
 library.o_proj.weight.data.copy_(loop.o_proj.weight)
 
+# %%
 # (B, L_q, d_model), (B, L_k, d_model)
 x, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)
 with torch.no_grad():

@@ -72,7 +72,7 @@ widgets.came_out("7.1", sum(range(1, 7)))
 # %% [markdown]
 # *Notice the triangle: every row computes again what the row above it had already.* Now a real model. The course comes with a small language model that has read Python's documentation (lesson 12 trains it). Let it continue a sentence, and count the keys that its first layer makes.
 
-# %% tags=["nbval-ignore-output"]
+# %%
 writer = zoo.load("language_model").requires_grad_(False)
 prompt = encode_text("A function is ")[None]  # (B=1, L=14): one token a character
 
@@ -87,7 +87,7 @@ def keys_made(use_cache, new_tokens=60):
     count.remove()
     return text, sum(made)
 
-
+# %% tags=["nbval-ignore-output"]
 again, made_again = keys_made(use_cache=False)
 print(repr(decode_text(again[0])))
 print(f"{again.shape[1]} characters, {made_again:,} keys computed in one layer")
@@ -118,7 +118,7 @@ def run(x, causal):
         x = x + layer(x, mask=mask)  # (B, L, d_model)
     return x
 
-
+# %%
 for causal in (True, False):
     before, after = run(tokens[:, :5], causal), run(tokens, causal)[:, :5]
     moved = (after - before).abs().amax(dim=(0, 2)) > 1e-4  # (5,)
@@ -156,7 +156,7 @@ class JoinedCache:
         self.keys, self.values = key, value
         return key, value
 
-
+# %%
 cache = JoinedCache()
 for new in ([2.0, 5.0], [7.0]):
     one = torch.tensor(new).view(1, 1, -1, 1)  # (B=1, H_kv=1, L_new, d_head=1)
@@ -207,7 +207,7 @@ def run_in_pieces(x, pieces):
         outputs.append(new)
     return torch.cat(outputs, dim=1)  # (B, L, d_model)
 
-
+# %%
 x = torch.randn(1, 16, 16, generator=rng)  # (B, L, d_model)
 whole = run(x, causal=True)
 for pieces in ([16], [1] * 16, [6] + [1] * 10, [5, 4, 7]):
@@ -251,7 +251,7 @@ def weight_bytes(num_kv_heads):
     one_layer = attends + 3 * d_model * d_ff
     return 2 * (2 * vocab_size * d_model + llama.num_layers * one_layer)
 
-
+# %%
 for heads in (32, 8, 1):
     one = llama.cache_bytes(1, 8192, 2, heads)
     weights, fit = weight_bytes(heads), (80 * 10**9 - weight_bytes(heads)) // one
@@ -270,15 +270,17 @@ labels = {
     "as published": lambda m: m.num_kv_heads,
     "one key/value head": lambda m: 1,
 }
+caches = {
+    label: [m.cache_bytes(1, length, 2, heads(m)) / GIB for m in MODELS]
+    for label, heads in labels.items()
+}
 
 # %%
 ax = plotting.new_axes(8.6, 4.0)
-marks = zip(labels.items(), plotting.COLORS, "^oD", (12, 6, 12), strict=False)
-for (label, heads), color, mark, size in marks:
-    sizes = [m.cache_bytes(1, length, 2, heads(m)) / GIB for m in MODELS]
-    style = {"color": color, "ms": size, "mew": 1.6, "label": label}
-    style["fillstyle"] = "full" if mark == "o" else "none"
-    ax.plot(range(len(MODELS)), sizes, mark, **style)
+marks = zip(caches.items(), plotting.COLORS, "^oD", (12, 6, 12), strict=False)
+for (label, sizes), color, mark, size in marks:
+    fill = "full" if mark == "o" else "none"
+    ax.plot(sizes, mark, color=color, ms=size, mew=1.6, label=label, fillstyle=fill)
 ax.set(ylabel="GiB for 4,096 tokens (log scale)", yscale="log", ylim=(0.01, 300))
 ax.set_xticks(range(len(MODELS)), ["\n".join(m.name.rsplit(" ", 1)) for m in MODELS])
 ax.legend(frameon=False, ncols=3, fontsize=9, loc="upper left")
@@ -430,15 +432,20 @@ same = stored[0, steps.index(step)]
 print(f"after {step} updates: live {right:.2f}, stored {same:.2f}")
 
 # %%
+def draw_levels(ax):
+    """A dotted line for each number of lookups that can be done, the rest guessed."""
+    for solved in range(5):
+        level = (solved + (4 - solved) / 6) / 4
+        ax.axhline(level, color="0.6", lw=0.8, ls=":")
+        ax.text(1250, level, f"{solved} solved", va="center", fontsize=9)
+
+# %%
 ax = plotting.new_axes(8.6, 4.2)
 for heads, color in zip((4, 2, 1), plotting.COLORS, strict=False):
     right, steps = measured("from random weights", heads)  # (seeds, measurements)
     ax.fill_between(steps, right.amin(0), right.amax(0), color=color, alpha=0.18, lw=0)
     ax.plot(steps, right.median(0).values, color=color, label=f"H_kv = {heads}")
-for solved in range(5):
-    level = (solved + (4 - solved) / 6) / 4
-    ax.axhline(level, color="0.6", lw=0.8, ls=":")
-    ax.text(1250, level, f"{solved} solved", va="center", fontsize=9)
+draw_levels(ax)
 ax.set(xlabel="updates", ylabel="share of right contents")
 ax.set(ylim=(0, 1.05), xlim=(0, 1240), xticks=range(0, 1081, 180))
 ax.legend(frameon=False, loc="lower center", ncols=3)

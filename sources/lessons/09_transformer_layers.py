@@ -181,7 +181,7 @@ def feed_forward_loop(x, W_1, b_1, W_2, b_2):
         rows.append(W_2 @ inside + b_2)  # (d_model,)
     return torch.stack(rows)
 
-
+# %%
 torch.manual_seed(0)
 network = layers.FeedForward(d_model=6, d_ff=24)
 x = torch.randn(2, 5, 6)  # (B, L, d_model)
@@ -241,6 +241,8 @@ flat = torch.tensor([[1.0, -1, 0], [1, 1, -2]])  # two directions within the pla
 flat = flat / flat.norm(dim=1, keepdim=True)  # (2, d)
 centered = cloud - cloud.mean(-1, keepdim=True)
 steps = {"centered": centered, "normed": F.layer_norm(cloud, (3,))}
+
+# %%
 ax = plotting.new_axes(4.2, 3.8)
 for color, (name, points) in zip(plotting.COLORS, steps.items(), strict=False):
     ax.plot(*(points @ flat.T).T.tolist(), "o", ms=4, color=color, label=name)
@@ -586,18 +588,16 @@ def translated(theirs, names):
             found[f"{names[part]}.{kind}"] = value
     return found
 
-
+# %%
 NAMES = {"self_attn": "self_attention", "self_attn.out_proj": "self_attention.o_proj"}
 NAMES |= {"linear1": "feed_forward.up_proj", "linear2": "feed_forward.down_proj"}
 ENCODER = NAMES | {"norm1": "attention_norm", "norm2": "feed_forward_norm"}
-
-# %%
 DECODER = NAMES | {"multihead_attn": "cross_attention"}
 DECODER |= {"multihead_attn.out_proj": "cross_attention.o_proj"}
 DECODER |= {"norm1": "attention_norm", "norm2": "cross_attention_norm"}
 DECODER |= {"norm3": "feed_forward_norm"}
 
-
+# %%
 @torch.no_grad()
 def unsettle(module):
     """Every parameter a little random: fresh biases of 0 would hide a forgotten one."""

@@ -112,7 +112,7 @@ plotting.show(diagrams.architecture(pronouncer, (letters, given)))
 #
 # One side is used more often than the other. While it says *knight*, let's count how often a layer of each side runs:
 
-# %% tags=["nbval-ignore-output"]
+# %%
 calls = {"encoder": 0, "decoder": 0}
 
 
@@ -122,7 +122,7 @@ def count(side):
 
     return hook
 
-
+# %% tags=["nbval-ignore-output"]
 for side in calls:
     layer = getattr(pronouncer, f"{side}_layers")[0]
     layer.register_forward_hook(count(side))
@@ -317,15 +317,18 @@ for s, by_hand in ((1, 1 / 16), (4, 1 / 4), (16, 1 / 8)):
     assert abs(warmup_rate(s, 4, 4) - by_hand) < 1e-12
 
 # %%
+shown = range(1, 20001, 50)
+paper_rates = {w: [warmup_rate(s, 512, w) for s in shown] for w in (4000, 8000)}
+our_rates = [one_cycle_rate(s, 240, 4e-3) for s in range(1, 241)]
+
+# %%
 left, right = plotting.new_axes(9.0, 2.8, columns=2)
-for warmup, style in ((4000, "-"), (8000, "--")):
-    rates = [warmup_rate(s, 512, warmup) for s in range(1, 20001, 50)]
+for (warmup, rates), style in zip(paper_rates.items(), ("-", "--"), strict=True):
     color = plotting.COLORS[warmup > 4000]
-    left.plot(range(1, 20001, 50), rates, style, color=color, label=f"warm-up {warmup}")
+    left.plot(shown, rates, style, color=color, label=f"warm-up {warmup}")
 left.set(title="the paper's, d_model 512", ylabel="learning rate")
 left.legend(frameon=False)
-rates = [one_cycle_rate(s, 240, 4e-3) for s in range(1, 241)]
-right.plot(range(1, 241), rates, color=plotting.COLORS[2])
+right.plot(range(1, 241), our_rates, color=plotting.COLORS[2])
 right.set(title="ours, 240 steps")
 for ax in (left, right):
     ax.set(xlabel="step", ylim=0)
@@ -361,6 +364,15 @@ def small_model():
 # A training step puts everything together: shift, masks (the model makes them), loss, rate. Every batch is new, so there is nothing to overfit. Gradients longer than 1 are shortened to 1, so that one odd batch can't throw the model off.
 
 # %%
+def update(model, optimizer, loss, rate):
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+
+# %%
 def train(model, shift=True, stop=STEPS):
     rng, losses = torch.Generator().manual_seed(0), []
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
@@ -369,12 +381,7 @@ def train(model, shift=True, stop=STEPS):
         given = target[:, :-1]  # (B, L_t)
         labels = target[:, 1:] if shift else given  # (B, L_t)
         loss = label_smoothing_loss(model(source, given), labels, smoothing=0.1)
-        for group in optimizer.param_groups:
-            group["lr"] = one_cycle_rate(step, STEPS, peak=4e-3)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        update(model, optimizer, loss, one_cycle_rate(step, STEPS, peak=4e-3))
         losses.append(loss.item())
     return torch.tensor(losses)
 
@@ -728,7 +735,7 @@ def copy_attention(ours, theirs):
         theirs.get_parameter(f"in_proj_{part}").copy_(torch.cat(parts))
     theirs.out_proj.load_state_dict(ours.o_proj.state_dict())
 
-
+# %%
 def copy_layer(ours, theirs):
     copy_attention(ours.self_attention, theirs.self_attn)
     norms = [ours.attention_norm, ours.feed_forward_norm]

@@ -714,11 +714,11 @@ lowest = min(ablation.VARIANTS, key=lambda name: sum(column(name, "train_loss"))
 widgets.came_out("11.3", lowest)
 
 # %%
+wers = {name: column(name, "valid_WER") for name in ablation.VARIANTS}
 ax = plotting.new_axes(7.2, 2.8)
-for row, name in enumerate(ablation.VARIANTS):
-    wer = column(name, "valid_WER")
+for row, wer in enumerate(wers.values()):
     ax.plot(wer, [row] * len(wer), "o", color=plotting.COLORS[0])
-ax.set_yticks(range(len(ablation.VARIANTS)), list(ablation.VARIANTS))
+ax.set_yticks(range(len(wers)), list(wers))
 ax.invert_yaxis()
 ax.set(xlabel="word error rate on valid (%)", xlim=(38, 102))
 plotting.show(
@@ -726,9 +726,8 @@ plotting.show(
     "Word error rate of each variant, one dot a seed: no causal mask and no positions "
     "lie far to the right, the others close to the full model and yet apart from it.",
 )
-full = column("full", "valid_WER")
-others = [name for name in ablation.VARIANTS if name != "full"]
-assert all(min(column(name, "valid_WER")) > max(full) for name in others)
+full = wers.pop("full")
+assert all(min(wer) > max(full) for wer in wers.values())
 assert lowest == "no causal mask"
 
 # %% [markdown]

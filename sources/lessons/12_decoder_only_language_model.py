@@ -421,13 +421,15 @@ def without(heads):
     return stripped
 
 
-# %% tags=["nbval-ignore-output"]
+# %%
 added = (scores[True] - scores[False]).mean(dim=0)  # (layers, H)
 falling = [(i // 4, i % 4) for i in added.flatten().argsort(descending=True).tolist()]
 best, others = falling[:3], []
 for layer, _ in best:  # from the bottom, one of the same layer that isn't out yet
     left = [one for one in reversed(falling) if one[0] == layer and one not in others]
     others.append(left[0])
+
+# %% tags=["nbval-ignore-output"]
 saving = {}
 for name, out in (("no heads", []), ("these three", best), ("three others", others)):
     stripped, kind = without(out), "test text"
@@ -510,13 +512,13 @@ playground
 # %% [markdown]
 # **Why not always greedy?** Every single choice is the best one, and the text is not: after a while it tends to run in circles. One prompt proves nothing, so take six, and measure which share of the stretches of 20 characters stood in the same text before:
 
-# %% tags=["nbval-ignore-output"]
+# %%
 def repeated(ids, size=20):
     text = decode_text(ids)
     stretches = [text[i : i + size] for i in range(len(text) - size + 1)]
     return 1 - len(set(stretches)) / len(stretches)
 
-
+# %% tags=["nbval-ignore-output"]
 starts = (
     "A function is ", "If the list is", "For example, a",
     "This is called", "When the value", "The class body",
@@ -585,7 +587,7 @@ widgets.came_out("12.6", ratios[256])
 # %% [markdown]
 # About $L$ times less for a step at length $L$. The clock says less, because much of a small model's step is spent on things that don't shrink, such as calling Python. One thread, the faster of two runs:
 
-# %% tags=["nbval-ignore-output"]
+# %%
 def write_cached(model, prompt, new):
     return generate(model, prompt, max_new_tokens=new, temperature=0.0)
 
@@ -595,7 +597,7 @@ def timed(way, new):
     written = way(model, encode_text("A function is ")[None], new)
     return time.perf_counter() - began, written
 
-
+# %% tags=["nbval-ignore-output"]
 lengths = (16, 96, 256)
 seconds = {"without cache": [], "with cache": []}
 for new in lengths:
@@ -661,7 +663,7 @@ with torch.no_grad():
 # %% [markdown]
 # **Asked for more than it was trained on.** A model has room for a number of positions; that doesn't mean it has learned to use them. The shipped one was trained in windows of 512 characters and has room for 1,024. How well does it do, the further into the window it gets?
 
-# %% tags=["nbval-ignore-output"]
+# %%
 long = windows(test_ids[: 12 * 1024 + 1], 1024, 4)  # 12 windows
 with torch.no_grad():
     nats = [
@@ -670,6 +672,8 @@ with torch.no_grad():
     ]
 by_place = torch.cat(nats).view(12, 16, 64).mean(dim=(0, 2)) / math.log(2)  # (16,)
 middle = 64 * torch.arange(16) + 32
+
+# %% tags=["nbval-ignore-output"]
 ax = plotting.new_axes(5.6, 3.0)
 ax.plot(middle.tolist(), by_place.tolist(), "o-", color=plotting.COLORS[0])
 ax.set(xlabel="characters before", ylabel="bits per character", ylim=(0, None))
@@ -761,7 +765,7 @@ def most_frequent_pair(words):
             pairs[pair] = pairs.get(pair, 0) + count
     return max(pairs, key=pairs.get) if pairs else None  # of several the first
 
-
+# %%
 def join(word, pair):
     joined = []
     for symbol in word:
