@@ -5,6 +5,7 @@ import pytest
 from handed_in import ROOT
 
 COLUMNS = 88  # a laptop's JupyterLab shows no more without scrolling
+LINES = 15  # of a cell in a lesson; its imports aside
 PAGES = sorted(path for folder in ("notebooks", "exercises", "solutions") for path in (ROOT / folder).glob("*.ipynb"))
 
 
@@ -13,3 +14,12 @@ def test_no_line_of_code_is_cut_on_a_laptop(path):
     cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code" and cell.id != "colab-install"]
     lines = [(cell.id, line) for cell in cells for line in cell.source.split("\n")]
     assert lines and [line for line in lines if len(line[1]) > COLUMNS] == []
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if path.parent.name == "notebooks"], ids=lambda path: path.stem[:2]
+)
+def test_a_cell_of_a_lesson_is_read_at_a_glance(path):
+    cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    counts = {cell.id: cell.source.count("\n") + 1 for cell in cells if "setup" not in cell.metadata.get("tags", ())}
+    assert counts and {name: count for name, count in counts.items() if count > LINES} == {}
