@@ -332,11 +332,11 @@ plotting.show(diagrams.head_wiring(8))
 torch.manual_seed(0)
 loop = HeadsInALoop(12, 12, 4, 12)
 library = multi_head.MultiHeadAttention(12, 4, bias=False)
+library.o_proj.weight.data.copy_(loop.o_proj.weight)
 for name in ("q", "k", "v"):
     # one of (d_head=3, d_model=12) for each head
     parts = [head.get_parameter(f"{name}.weight") for head in loop.heads]
     library.get_parameter(f"{name}_proj.weight").data.copy_(torch.cat(parts))
-library.o_proj.weight.data.copy_(loop.o_proj.weight)
 
 # %%
 # (B, L_q, d_model), (B, L_k, d_model)
