@@ -44,7 +44,9 @@ def test_every_page_is_whole(site, visitor, width):
               headings: document.querySelectorAll("h1").length,
               broken: [...document.images].filter((i) => i.loading !== "lazy" && i.complete && !i.naturalWidth).length,
               silent: [...document.querySelectorAll(".cell_output img:not([alt])")].length,
-              cut: [...document.querySelectorAll(".cell_input pre")].filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.innerText.slice(0, 40)),
+              cut: [...document.querySelectorAll(".cell_input pre")]
+                .filter((pre) => pre.scrollWidth > pre.clientWidth + 1)
+                .map((pre) => pre.innerText.slice(0, 40)),
             })"""
         )
         if width < 1280:
