@@ -571,7 +571,7 @@ print(f"by hand {math.tanh(1):.4f} and 0   loop", [f"{x:.4f}" for x in scores.to
 print("weights", torch.softmax(scores, dim=-1))
 
 # %% [markdown]
-# **Do exercise 2.5 now (15 minutes)**: this for a whole batch, without a loop. From here on we use the library's layer, held equal to the loop.
+# **Do exercise 2.5 now (15 minutes)**: this for a whole batch, without a loop. From here on we use the library's layer; the next cell checks it against the loop.
 
 # %%
 layer = attention.AdditiveAttention(2, 3, 2)  # d_query, d_key, d_hidden
@@ -678,7 +678,7 @@ print(f"exp overflows in float16 above {math.log(torch.finfo(torch.float16).max)
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $q$, $k_j$, $v_j$ | one query, key, value | $(d_q)$, $(d_k)$, $(d_v)$ |
-# | $Q$, $K$, $V$ | all of them, one a row (in lesson 00, $V$ was the size of the vocabulary) | $(L_q, d_q)$, $(L_k, d_k)$, $(L_k, d_v)$ |
+# | $Q$, $K$, $V$ | all of them, one in each row (in lesson 00, $V$ was the size of the vocabulary) | $(L_q, d_q)$, $(L_k, d_k)$, $(L_k, d_v)$ |
 # | $a(q, k)$, $s$ | score; the scores of all keys | a number; $(L_k)$ |
 # | $w = \operatorname{softmax}(s)$ | weights over the keys | as $s$; they sum to 1 |
 # | $G(u)$, $h$, $T = h^2$ | kernel, bandwidth, temperature | numbers |

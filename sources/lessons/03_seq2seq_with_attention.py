@@ -523,7 +523,8 @@ for ax, rates, unit in zip(axes, (per, wer), ("sounds", "words"), strict=True):
     plotting.curves(centers, lines, **names, ax=ax)
     ax.set_ylim(bottom=0)
 alt = "Wrong sounds and wrong words by word length. With attention wrong sounds fall,"
-plotting.show(axes[0], f"{alt} without it they rise; wrong words rise for both.")
+alt += " without it they are highest for the longest words; so are wrong words for both."
+plotting.show(axes[0], alt)
 
 # %% [markdown]
 # *Notice the right ends.* For short words the two are nearly equal; for long words the model without attention falls behind.

@@ -439,7 +439,7 @@ for name, sizes in found.items():
 middle = {name: sizes.median(0).values for name, sizes in found.items()}
 ax = plotting.new_axes(6.4, 3.8)
 for sizes in found.values():
-    ax.plot(widths, sizes.T, "o", color="0.6", ms=4)  # one dot a seed
+    ax.plot(widths, sizes.T, "o", color="0.6", ms=4)  # one dot for each seed
 xlabel, ylabel = "d_k (log scale)", "size of d(weights)/d(query), log scale"
 plotting.curves(torch.tensor(widths), middle, xlabel=xlabel, ylabel=ylabel, ax=ax)
 ax.set_xscale("log", base=2)

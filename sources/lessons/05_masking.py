@@ -198,7 +198,7 @@ for word, sounds in zip(words, say(words, nothing_hidden), strict=True):
     print(f"{word:15} {sounds}")
 
 # %% [markdown]
-# The cat now says *cat-see*, and *note* ends in *-ex*. The model looked at twelve letters that aren't there and made something of them. The longest word has no padding and comes out right.
+# Both short words go on after their last sound. For *cat* the model looked at twelve letters that aren't there, and made something of them. The longest word has no padding and comes out right.
 #
 # Padding is a property of the **keys**. It takes one boolean for each token of each sentence, and the same row serves all queries and (lesson 06) all heads. Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
 #
@@ -577,7 +577,7 @@ for L in (1024, 8192, 65536):
 # %% [markdown]
 # ## Recap
 #
-# 1. **Reading and writing masks.** One row a query, one column a key, True = may attend. Padding closes columns; causal leaves a triangle, a window a band, a prefix a square and a triangle, packing one triangle a text. Masks are joined by `&`.
+# 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns; causal leaves a triangle, a window a band, a prefix a square and a triangle, packing a triangle for each text. Masks are joined by `&`.
 # 2. **Applying.** Hidden scores become $-\infty$ *before* the softmax. Zeros after it leave the hidden scores in the denominator.
 # 3. **Padding** is a property of keys: `(B, 1, 1, L_k)`. Its test: each item comes out as it does alone.
 # 4. **Causal**: one pass trains all positions. Without it the loss falls to almost 0, on held-out words too, and the model can't write.

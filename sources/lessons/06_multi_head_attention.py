@@ -91,7 +91,7 @@ queries = [sound.strip("<>") for sound in sounds]
 plotting.show(diagrams.attention_lines(weights, queries, list(word)))
 
 # %% [markdown]
-# *The second layer of the decoder. Follow the sound AY, the vowel of "night". The same query looks mostly at the i with heads 0 and 3, and at the g with heads 1 and 2.* A single head would have to blur i and g into one average. And N looks at the silent k with two heads, at the n with the others.
+# *The second layer of the decoder. Follow the sound AY, the vowel of "night". The same query looks at the i with heads 0 and 3, at the g with head 2, and still further on, most of all at the h, with head 1.* A single head would have to blur them into one average. And N looks at the silent k with head 0, at the n with heads 1 and 3.
 #
 # All layers of this model, to play with. Choose a head in the grid and point at a sound:
 
@@ -505,7 +505,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# Five seeds each; this takes about ten seconds.
+# Five seeds each; this takes ten to twenty seconds.
 
 # %% tags=["nbval-ignore-output"]
 HEADS = (1, 2, 4, 8, 16)
@@ -541,9 +541,9 @@ middle = [found.median().item() for found in sweep.values()]
 left.plot(list(sweep), middle, color=plotting.COLORS[0])
 left.axhline(guess, color="0.6", ls="--", lw=1)
 left.set(ylabel="mean squared error", yscale="log", title="our two jobs, d_model 16")
-right.plot(list(BLEU), list(BLEU.values()), "o-", color=plotting.COLORS[1])
 
 # %% tags=["nbval-ignore-output"]
+right.plot(list(BLEU), list(BLEU.values()), "o-", color=plotting.COLORS[1])
 right.set(ylabel="BLEU", title="the paper's translator, d_model 512")
 for ax, ticks in ((left, HEADS), (right, BLEU)):
     ax.set(xlabel="heads", xscale="log")

@@ -532,7 +532,7 @@ for cache in (KVCache(1, 1, 8, 4), TailCache()):
     print(f"weight on unwritten keys {lost:.2f}")
 
 # %% [markdown]
-# **`repeat` for `repeat_interleave`.** It gives 0 1 0 1 0 1 where 0 0 0 1 1 1 is meant: the right shape, other partners. A model that's *trained* with it gets used to it. Weights that were trained elsewhere don't. How you'd notice: a fixed set of weights gives another output than a reference does.
+# **`repeat` for `repeat_interleave`.** It gives 0 1 0 1 0 1 where 0 0 0 1 1 1 is meant: the right shape, other partners. For a model that's *trained* with it, it's only another numbering of the query heads. Weights that were trained elsewhere don't. How you'd notice: a fixed set of weights gives another output than a reference does.
 
 # %%
 met = torch.arange(2.0).view(1, 2, 1, 1)  # (B, H_kv=2, L=1, d_head=1): head j holds j

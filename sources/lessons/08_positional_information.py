@@ -393,7 +393,7 @@ viewer = widgets.position_viewer()
 viewer.show_first_state(
     "Left: the sinusoidal table of 64 positions and 32 features as a heatmap, position "
     "20 marked. Right: how alike position 20 is to all others, 1 at 20 itself and "
-    "falling to both sides."
+    "falling in waves to both sides."
 )
 
 # %% [markdown]

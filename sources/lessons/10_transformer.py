@@ -230,7 +230,7 @@ print(f"65.0 million would need a vocabulary of {(65_000_000 - layers) // (d + 1
 widgets.came_out("10.2", 100 * V * d / shared)
 
 # %% [markdown]
-# Close to the published number, but not equal: the vocabulary would have to be a tenth larger than "about 37,000". The paper doesn't say what makes the difference, and we don't know. Counting is a good test all the same: it finds a part that is missing, or shared by mistake (`[layer] * 6`, lesson 09).
+# Close to the published number, but not equal: the vocabulary would have to be a tenth larger than "about 37,000". The paper doesn't say what makes the difference, and we don't know. Counting is a good test all the same: it finds a part that is missing, or shared by mistake (`[layer] * 6` is one layer six times).
 #
 # **Now do exercises 10.2 and 10.5 (40 minutes): share a matrix, and assemble the model yourself.** You have the picture and all parts. From here on we use the library's `Transformer`.
 
@@ -503,7 +503,7 @@ widgets.came_out("10.3", worst)
 # %% [markdown]
 # *The lower gray line is a perfect loss, the dotted one is not looking at the source.* With the norm before each part, the warm-up hardly matters: the two curves end in the same place. With the norm after each sum it does. Without a warm-up that model learns later, and the training ends before it gets all the way down. So at this peak rate our copier didn't need its warm-up, and a model with the paper's order of norms did.
 #
-# Be careful with what this shows. It is one small model, one task, one peak rate, one number of steps; only the five seeds are varied. It doesn't say why: for an explanation see Xiong et al. below, who show that with the norm after, gradients near the output are large at initialization (lesson 09 measures them by depth).
+# Be careful with what this shows. It is one small model, one task, one peak rate, one number of steps; only the five seeds are varied. It doesn't say why. Xiong et al. below point to gradients near the output that are large at initialization; lesson 09 measures them, and says why that can't be the whole story.
 
 # %% [markdown]
 # ## 10.8 One step at a time, and where each layer looks

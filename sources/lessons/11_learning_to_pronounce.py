@@ -112,7 +112,7 @@ print(f"{100 * several / len(words):.0f} % have several pronunciations, as 'eith
 print(*map(" ".join, words["either"]), sep="   or   ")
 
 # %% [markdown]
-# Choices are made on *valid*. *Test* is for the one number at the end. There is one thing that the split can't promise: *attend* may be in train and *attended* in test, so part of what looks like reading may be remembering. (How much harder are words without such a relative? That's the open experiment, exercise 11.7.)
+# Choices are made on *valid*. *Test* is for the figures at the end, and nothing is chosen by them. There is one thing that the split can't promise: *attend* may be in train and *attended* in test, so part of what looks like reading may be remembering. (How much harder are words without such a relative? That's the open experiment, exercise 11.7.)
 #
 # Here is the Transformer that comes with the course, on words it was not trained on. For each sound it says, we draw the cross-attention: which letters did it look at? We take the mean over all layers and heads; single heads come in 11.6.
 
@@ -825,7 +825,7 @@ for rule, accepted in (("any listed", references), ("the first", first_only)):
 # %% [markdown]
 # <details><summary>How the shipped model was trained</summary>
 #
-# `python -m course_utils.zoo train pronounce`; the recipe stands in `course_utils/zoo/recipes.py`. Muon trains the matrices inside the layers; embeddings, biases, norms and the generator stay Adam's (`course_utils/training/optimizers.py`). The score on every sixth word of valid after each epoch chose the weights; the file's header has the log of every epoch (`zoo.training_of("transformer")`), and the card says what was tried.
+# `python -m course_utils.zoo train pronounce`; the recipe stands in `course_utils/zoo/recipes.py`. Muon trains the matrices inside the layers; embeddings, biases, norms and the generator stay Adam's (`course_utils/training/optimizers.py`). Most products are done in 16 bits. And in training the model has a second task: one more layer says the stress of each sound, which the dictionary marks. A vowel's sound depends on the stress (11.7), so what helps with one may help with the other. We haven't measured how much it does. Afterwards that layer is thrown away (`course_utils/zoo/stress.py`). The score on every sixth word of valid after each epoch chose the weights; the file's header has the log of every epoch (`zoo.training_of("transformer")`), and the card says what was tried.
 # </details>
 
 # %% [markdown]

@@ -1,10 +1,13 @@
 """More endings, floods and strange objects. Each is a solved notebook of lesson 01 with another answer to 1.1."""
 
+import handed_in
 from making import ENDED, RIGHT_DOT, WRONG, Case, front, instead
 
 EITHER = {"1.1": ("right", "wrong", *ENDED)}  # what happens to 1.1 is its own affair; the others are right
 GONE = {"1.1": ENDED}
-ANY = {f"1.{i}": ("right", "wrong", *ENDED) for i in range(1, 9)}  # it disturbs what comes later in its own notebook
+# Where its processes have not ended yet, they count as the notebook's memory.
+CROWDED = dict.fromkeys(handed_in.POINTS_01, ("right", "memory")) | EITHER
+ANY = dict.fromkeys(handed_in.POINTS_01, ("right", "wrong", *ENDED))  # it disturbs what comes later in its own notebook
 
 
 def _in_dot(body: str) -> bytes:
@@ -43,7 +46,7 @@ NUISANCES = [
     Case("fills the kernel's folder", _then_right("try:\n    open('/run/kernel/big', 'wb').write(b'x' * 10**6)\nexcept OSError:\n    pass")),
     Case("another socket in the kernel's place", _then_right("import os, socket\nos.rename('/run/kernel/k-1', '/run/kernel/old')\ns = socket.socket(socket.AF_UNIX)\ns.bind('/run/kernel/k-1')\ns.listen()")),
     Case("links in the kernel's place", _then_right("import os\nos.unlink('/run/kernel/k-2')\nos.symlink('/etc/passwd', '/run/kernel/k-2')")),
-    Case("forks at the answer", _in_dot("os.fork()\nreturn (a * b).sum()"), EITHER),
+    Case("forks at the answer", _in_dot("os.fork()\nreturn (a * b).sum()"), CROWDED),
     Case("forks, and the parent ends", _in_dot("if os.fork():\n    os._exit(0)\nreturn (a * b).sum()"), EITHER),
     Case("200 children that sleep", _then_right("import os, time\nfor _ in range(200):\n    try:\n        if os.fork() == 0:\n            time.sleep(1000)\n            os._exit(0)\n    except OSError:\n        break"), EITHER),
     Case("a hundred thousand files", _then_right("import os\nos.mkdir('/tmp/many')\ntry:\n    for i in range(100_000):\n        open(f'/tmp/many/{i}', 'w').close()\nexcept OSError:\n    pass"), EITHER),
@@ -92,6 +95,6 @@ NUISANCES = [
     Case("an import that never ends", front("import builtins, time\ntrue = builtins.__import__\nwaited = []\ndef slow(name, *a, **k):\n    if 'course_utils' in name and not waited:\n        waited.append(1)\n        time.sleep(10**6)\n    return true(name, *a, **k)\nbuiltins.__import__ = slow"), ANY),
     Case("a clock that stands still", front("import time\ntime.sleep = time.monotonic = time.time = lambda *a: 0"), ANY),
     Case("json that lies", front("import json\njson.dumps = lambda *a, **k: '{}'"), ANY),
-    Case("safetensors that lie", front("import safetensors.torch as s\ns.save = lambda *a, **k: b'\\xff' * 8"), {f"1.{i}": ("wrong", *ENDED) for i in range(1, 9)}),
-    Case("base64 that lies", front("import base64\nbase64.b64encode = lambda *a: b'!!'"), {f"1.{i}": ("wrong", *ENDED) for i in range(1, 9)}),
+    Case("safetensors that lie", front("import safetensors.torch as s\ns.save = lambda *a, **k: b'\\xff' * 8"), dict.fromkeys(handed_in.POINTS_01, ("wrong", *ENDED))),
+    Case("base64 that lies", front("import base64\nbase64.b64encode = lambda *a: b'!!'"), dict.fromkeys(handed_in.POINTS_01, ("wrong", *ENDED))),
 ]  # fmt: skip
