@@ -523,7 +523,7 @@ for ax, rates, unit in zip(axes, (per, wer), ("sounds", "words"), strict=True):
     plotting.curves(centers, lines, **names, ax=ax)
     ax.set_ylim(bottom=0)
 alt = "Wrong sounds and wrong words by word length. With attention wrong sounds fall,"
-alt += " without it they are highest for the longest words; so are wrong words for both."
+alt += " without it they are highest for the longest words; wrong words are, for both."
 plotting.show(axes[0], alt)
 
 # %% [markdown]

@@ -5,6 +5,7 @@ import statistics
 
 import pytest
 import torch
+from by_python import probability
 from some_words import some_words
 from visiting import PICTURES, serious
 
@@ -28,13 +29,6 @@ def ask(page, word):
     page.fill("#word", word)
     page.keyboard.press("Enter")
     page.wait_for_selector(f"[data-word='{word.lower()}']")
-
-
-@torch.no_grad()
-def probability_by_python(word, sounds):
-    target = SOUNDS.batch([sounds], start=True, end=True)  # (1, L_t + 1)
-    log_probs = zoo.load("transformer")(SPELLING.batch([word]), target[:, :-1]).log_softmax(-1)  # (1, L_t, V)
-    return log_probs.gather(-1, target[:, 1:, None]).sum().exp().item()
 
 
 @torch.no_grad()
@@ -113,7 +107,7 @@ def test_heads_are_switched_off_and_on(visitor):
     page.locator(".layer").nth(1).click()  # all cross-attention heads of one layer
     page.wait_for_function("document.querySelector('#heads-part .said').textContent.includes('heads off')")
     words = said.inner_text()
-    before = max(probability_by_python("phoenix", sounds) for sounds in pronunciations()["phoenix"])
+    before = max(probability("phoenix", sounds) for sounds in pronunciations()["phoenix"])
     found = re.search(r"the dictionary's\) fell from ([0-9.]+) %", words)
     assert found and float(found[1]) == pytest.approx(100 * before, abs=0.5 if before >= 0.995 else 0.06), words
     page.get_by_text("all on", exact=True).click()
