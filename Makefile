@@ -89,8 +89,9 @@ site: $(SITE_READY)
 	$(call step,the web site: build/site/index.html,$(PY) -m course_site)
 
 test-browser: site
-	$(call step,every page and the live models in a real browser,$(PY) -m pytest -q -s tests/browser --ignore tests/browser/test_lab.py)
+	$(call step,every page and the live models in a real browser; then every lesson and its widgets in JupyterLab; about 15 minutes,$(PY) -m pytest -q -s tests/browser)
 
+# the second half of that
 test-lab: $(SITE_READY)
 	$(call step,every lesson and its widgets in JupyterLab and a real browser; about 10 minutes,$(PY) -m pytest -q -s tests/browser/test_lab.py)
 

@@ -166,7 +166,7 @@ check("11.2", beam_search)
 # | argument | shape |
 # |---|---|
 # | `totals` | `(B, K)`: the log-probability of each beam so far; minus infinity for a beam that doesn't exist yet |
-# | `log_probs` | `(B * K, V)`: the log-probability of each next symbol, one row a beam |
+# | `log_probs` | `(B * K, V)`: the log-probability of each next symbol, one row per beam |
 # | returns `new_totals` | `(B, K)`, with the dtype of `totals`: the log-probabilities of the new beams, the highest first |
 # | `symbols` | `(B, K)`: which symbol each new beam ends with |
 # | `rows` | `(B * K,)`: which of the `B * K` rows each new beam goes on from. The model's cache is put in this order. |

@@ -394,24 +394,24 @@ def rebuilt(r):
 
 # %% tags=["nbval-ignore-output"]
 axes = plotting.new_axes(11, 4.0, columns=2)
-panels = {"PPMI": table, "rebuilt from 2 numbers a word": rebuilt(2)}
+panels = {"PPMI": table, "rebuilt from 2 numbers per word": rebuilt(2)}
 for ax, (name, cells) in zip(axes, panels.items(), strict=True):
     cells = cells * (cells.abs() >= 0.1)  # leave out what is almost nothing
     plotting.similarity_heatmap(cells, few, contexts, ax=ax, quantity=name)
 plotting.show(
     ax,
     "A table of eight words by nine contexts with three blocks: numbers, sides, try"
-    " statements. Rebuilt from two numbers a word, the block of the try statements is"
+    " statements. Rebuilt from two numbers per word, the block of the try statements is"
     " gone.",
 )
 for r in (2, 3):
     lost = (table - rebuilt(r)).square().sum() / table.square().sum()
-    print(f"{r} numbers a word lose {lost:.0%} of the squared table")
+    print(f"{r} numbers per word lose {lost:.0%} of the squared table")
 
 # %% [markdown]
 # *Notice what two numbers keep: two blocks of words that share their company. The block of the `try` statement needs a third. And notice a cell that was 0: `float` never met `imaginary` within two places, yet it gets a value, because its likes did.*
 #
-# That last point is the hope behind fewer numbers: what many words share is kept, and accidents are lost first. For the whole table we keep 100 numbers a word, and then we have the vectors of the library. (Here the sizes enter by their root. Why? See behind the recap.)
+# That last point is the hope behind fewer numbers: what many words share is kept, and accidents are lost first. For the whole table we keep 100 numbers for each word, and then we have the vectors of the library. (Here the sizes enter by their root. Why? See behind the recap.)
 
 # %% tags=["nbval-ignore-output"]
 U, sizes, _ = torch.linalg.svd(ppmi)  # (V, V), (V,), _
@@ -516,7 +516,7 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 # 2. **Dot product or cosine**: the dot product is shadow times length; the cosine is direction alone. Take the cosine where length is an accident, and the dot product where it means something.
 # 3. **All with all, in a batch**: $S = QK^\top$ within each item, a row for each query and a column for each key.
 # 4. **Ranking and weights**: sort the row, or put it through a softmax, which looks at differences only.
-# 5. **Word vectors**: count company, compare with chance (PPMI), keep a hundred numbers a word (SVD). Near means *used alike*, and only within one set of vectors.
+# 5. **Word vectors**: count company, compare with chance (PPMI), keep a hundred numbers for each word (SVD). Near means *used alike*, and only within one set of vectors.
 #
 # | symbol | meaning | shape |
 # |---|---|---|

@@ -424,22 +424,26 @@ def gradient_sizes(d_k, scale, seed, queries=100):
     k = torch.randn(queries, 16, d_k, generator=rng)  # (n, L_k, d_k)
     w = torch.softmax(torch.einsum("nd,njd->nj", q, k) / scale, dim=-1)  # (n, L_k)
     J = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]  # (n, L_k, L_k)
-    return (J @ k / scale).norm(dim=(1, 2)).median()  # of n tables (L_k, d_k)
+    return (J @ k / scale).norm(dim=(1, 2))  # (n): the size of each (L_k, d_k)
 
 # %%
 widths = [4, 16, 64, 256, 1024]
 found = {}
 for name, scale in scales.items():
-    rows = [[gradient_sizes(d, scale(d), seed) for d in widths] for seed in range(5)]
-    found[name] = torch.tensor(rows)  # (5 seeds, 5 widths)
-for name, sizes in found.items():
-    print(f"{name:12}", *(f"{size:7.4f}" for size in sizes.median(0).values))
+    sizes = [gradient_sizes(d, scale(d), seed) for d in widths for seed in range(5)]
+    found[name] = torch.stack(sizes).view(5, 5, 100)  # (widths, seeds, queries)
+medians = {name: sizes.median(2).values for name, sizes in found.items()}
+for name, sizes in medians.items():
+    print(f"{name:12}", *(f"{size:7.4f}" for size in sizes.median(1).values))
+unscaled = found["no scale"][-1]  # (5 seeds, 100 queries), at d_k = 1,024
+more = (unscaled > 1).double().mean()
+print(f"no scale, d_k = 1,024: mean {unscaled.mean():.2f}, above 1 in {more:.0%}")
 
 # %%
-middle = {name: sizes.median(0).values for name, sizes in found.items()}
+middle = {name: sizes.median(1).values for name, sizes in medians.items()}
 ax = plotting.new_axes(6.4, 3.8)
-for sizes in found.values():
-    ax.plot(widths, sizes.T, "o", color="0.6", ms=4)  # one dot for each seed
+for sizes in medians.values():
+    ax.plot(widths, sizes, "o", color="0.6", ms=4)  # one dot for each seed
 xlabel, ylabel = "d_k (log scale)", "size of d(weights)/d(query), log scale"
 plotting.curves(torch.tensor(widths), middle, xlabel=xlabel, ylabel=ylabel, ax=ax)
 ax.set_xscale("log", base=2)
@@ -454,7 +458,7 @@ flat = min(middle, key=lambda name: (middle[name].max() / middle[name].min()).it
 widgets.came_out("4.4", flat)
 
 # %% [markdown]
-# *Notice that one line is level.* A gray dot is the median of 100 queries from one seed, and each line runs through the middle one of five seeds. Without a scale, the typical query of a wide layer gets next to no gradient. Dividing by $d_k$ loses it too, for the other reason: $J$ is fine, but we divide by too much. Of the three only $\sqrt{d_k}$ keeps it.
+# *Notice that one line is level.* A gray dot is the median of 100 queries from one seed, and each line runs through the middle one of five seeds. Without a scale, the typical query of a wide layer gets next to no gradient. (The *mean* wouldn't show it. About one query in five stands between two keys, where a small step tips the choice, and its derivative is larger than any that a scaled layer has. So most queries learn next to nothing, and a few get jolts.) Dividing by $d_k$ loses it too, for the other reason: $J$ is fine, but we divide by too much. Of the three only $\sqrt{d_k}$ keeps it.
 #
 # **Exercise 4.4** asks you to find a bug in a layer that passes every test its author wrote (10 minutes).
 

@@ -828,7 +828,7 @@ widgets.predictions()
 # **Hardly.** In 6.2 the head of 64 is no better than the head of 16. A wider head compares more finely and carries more, but it still has one row of weights for each query. ("Yes, it has more parameters" mistakes size for a second weighting.)
 # </details>
 #
-# <details><summary>2. x has shape (2, 10, 12). What is the difference between x.view(2, 3, 10, 4) and x.view(2, 10, 3, 4).transpose(1, 2)?</summary>
+# <details><summary>2. x has shape (2, 10, 12), and three heads shall get (2, 3, 10, 4). One program asks <code>view</code> for that shape at once. Another first cuts only the 12 features into 3 times 4, and then swaps two axes. What is the difference?</summary>
 #
 # **Same shape, other content.** The second gives each head four features of every token. The first cuts the row of numbers in memory into three equal runs, so head 0 holds the first third of the sequence. (They aren't equal up to the order of the heads either: rows of the first are pieces of tokens.)
 # </details>

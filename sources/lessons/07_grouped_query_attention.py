@@ -74,7 +74,7 @@ widgets.came_out("7.1", sum(range(1, 7)))
 
 # %%
 writer = zoo.load("language_model").requires_grad_(False)
-prompt = encode_text("A function is ")[None]  # (B=1, L=14): one token a character
+prompt = encode_text("A function is ")[None]  # (B=1, L=14): one token per character
 
 
 def keys_made(use_cache, new_tokens=60):
@@ -224,8 +224,9 @@ print("all at once, one by one, prompt and steps, three pieces: the same outputs
 # with $N$ layers, $B$ sequences side by side, $L$ positions, heads of size $d_{head}$, and $s$ bytes a number (4 for float32, 2 for float16 and bfloat16). By hand, for 2 layers, 1 sequence, 3 key/value heads, 5 positions, heads of size 4 and float32: one tensor has $3 \cdot 5 \cdot 4 = 60$ numbers, so 240 bytes. There are two of them in each of two layers.
 
 # %%
-tensors = [torch.zeros(1, 3, 5, 4) for layer in range(2) for kind in ("keys", "values")]
-measured = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+caches = [KVCache(1, 3, max_len=5, d_head=4) for layer in range(2)]
+held = [x for cache in caches for x in cache.update(*torch.zeros(2, 1, 3, 5, 4))]
+measured = sum(tensor.untyped_storage().nbytes() for tensor in held)
 print("by hand", 2 * 2 * 240, "  measured", measured)
 
 # %% [markdown]
@@ -311,7 +312,7 @@ plotting.show(diagrams.head_wiring(6, 2))
 # $Q_h$ has shape $(L_q, d_{head})$, $K_j$ and $V_j$ have shape $(L_k, d_{head})$. As a loop:
 
 # %%
-def grouped_loop(q, k, v, mask):
+def grouped_loop(q, k, v, mask):  # mask: one for all heads, (B or 1, 1, L_q, L_k)
     group, heads = q.shape[1] // k.shape[1], []
     for h in range(q.shape[1]):
         key, value = k[:, h // group], v[:, h // group]  # (B, L_k, d_head)

@@ -397,7 +397,7 @@ viewer.show_first_state(
 )
 
 # %% [markdown]
-# *The first state of the widget below, for readers without a kernel. Move the position: the curve on the right keeps its shape. Switch to RoPE and turn the key by 3: the stripe moves off the diagonal. Switch to ALiBi and go through the heads.*
+# *The first state of the widget below, for readers without a kernel. Move the position: the curve on the right keeps its shape. Switch to RoPE and turn the key by 3: the stripe moves off the diagonal. Switch to ALiBi and go through the heads. (The right half of the heatmap hardly changes from row to row: its pairs turn so slowly that 64 positions are too few to see it. 8.2 gives their wavelengths.)*
 
 # %% tags=["nbval-ignore-output"]
 viewer

@@ -134,8 +134,8 @@ for ax, word in zip(axes, held_out, strict=True):
     print(f"{word}: the dictionary has {' or '.join(map(' '.join, words[word]))}")
 plotting.show(
     axes[0],
-    f"Cross-attention for {held_out[0]} and {held_out[1]}: one row a sound, one "
-    "column a letter; the dark cells run down from left to right.",
+    f"Cross-attention for {held_out[0]} and {held_out[1]}: one row per sound, one "
+    "column per letter; the dark cells run down from left to right.",
 )
 
 # %% [markdown]
@@ -547,7 +547,7 @@ for first in range(0, c.num_layers, 2):
     plotting.show(diagrams.attention_lines(heads, sounds, list(watched), titles))
 
 # %% [markdown]
-# *A panel a head: sounds at the left, letters at the right, and the thicker the line, the more weight. Which heads run in step with the word? Which look behind or ahead?* One picture proves nothing, so we measure, on other held-out words: how many letters count in a row (the exponential of the entropy, lesson 02), and how often the mean place moves to the right from one sound to the next.
+# *One panel per head: sounds at the left, letters at the right, and the thicker the line, the more weight. Which heads run in step with the word? Which look behind or ahead?* One picture proves nothing, so we measure, on other held-out words: how many letters count in a row (the exponential of the entropy, lesson 02), and how often the mean place moves to the right from one sound to the next.
 
 # %% tags=["nbval-ignore-output"]
 counted, moved, together = [], [], []
@@ -723,8 +723,9 @@ ax.invert_yaxis()
 ax.set(xlabel="word error rate on valid (%)", xlim=(38, 102))
 plotting.show(
     ax,
-    "Word error rate of each variant, one dot a seed: no causal mask and no positions "
-    "lie far to the right, the others close to the full model and yet apart from it.",
+    "Word error rate of each variant, one dot per seed: no causal mask and no "
+    "positions lie far to the right, the others close to the full model and yet "
+    "apart from it.",
 )
 full = wers.pop("full")
 assert all(min(wer) > max(full) for wer in wers.values())
@@ -803,7 +804,7 @@ assert pronounce_command(["attention", "--beams", "3"]) == 0  # the exit status
 # %% tags=["nbval-ignore-output"]
 viewer = widgets.pronouncer(model, watched)
 viewer.show_first_state(
-    f"Alignment of {watched} as a heatmap, one row a sound, one column a letter; "
+    f"Alignment of {watched} as a heatmap, one row per sound, one column per letter; "
     "beside it five sequences with their probabilities, and what the dictionary says."
 )
 
@@ -847,7 +848,7 @@ widgets.predictions()
 # | $y$, $\lvert y \rvert$ | a sequence and its length, end symbol included | ids `(L_out,)`, a number |
 # | $K$, $\alpha$ | beams, exponent of the length | numbers |
 # | tokens of the beams | sequences of each word, best first | `(B, K, L_out)` |
-# | cross-attention | one row a sound, one column a letter | `(layers, H, L_t, L_s)` |
+# | cross-attention | one row per sound, one column per letter | `(layers, H, L_t, L_s)` |
 
 # %% [markdown]
 # ## Check yourself

@@ -553,7 +553,7 @@ def write_plainly(model, prompt, new):
 plotting.show(diagrams.cache_strip(list("The cat sat"), prompt=4))
 
 # %% [markdown]
-# *A row is a step, a column a position: computed once, then only looked at.*
+# *Each row is a step, each column a position: computed once, then only looked at.*
 #
 # **Do exercise 12.3 now (15 minutes), then read on. Exercise 12.6 is a bug that lives in this loop.**
 #
@@ -706,7 +706,7 @@ assert by_place[8:].mean() > by_place[:8].mean() + 1
 # 2. **How good**: loss in nats, perplexity $e^{\text{loss}}$, bits = loss / ln 2. Beside a figure belong the counted models on the same text, the split (choose on *valid*, judge on *test*), the windows, and what share of the test text had been seen.
 # 3. **What it looks at**: an induction head looks behind the earlier same letter. Compare a copy with other text as long; whether the head is needed for copying, you find out by taking it out, and by looking at the saving.
 # 4. **The next token**: temperature on the logits, then top-k, then top-p with the crossing token kept. Greedy tends to repeat itself.
-# 5. **Cache**: prefill once, then one token a step. The same text, and a step costs hundreds of times fewer multiplications after a few hundred tokens.
+# 5. **Cache**: prefill once, then one token per step. The same text, and a step costs hundreds of times fewer multiplications after a few hundred tokens.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
