@@ -52,7 +52,11 @@ def pair(root, request):
     return tuple(nbformat.read(root / folder / f"{request.param}.ipynb", 4) for folder in ("exercises", "solutions"))
 
 
-@pytest.mark.parametrize("pair", EXERCISES, indirect=True)
+# `make test` runs the same cells, with answers, in solutions/; hence two lessons here, and all in `make test-all`.
+SAMPLE = [name if name[:2] in ("01", "06") else pytest.param(name, marks=pytest.mark.slow) for name in EXERCISES]
+
+
+@pytest.mark.parametrize("pair", SAMPLE, indirect=True)
 def test_unsolved_fails_exactly_at_its_checks(pair, tmp_path):
     notebook, _ = pair
     found = nbval(notebook, tmp_path)
@@ -62,12 +66,7 @@ def test_unsolved_fails_exactly_at_its_checks(pair, tmp_path):
             assert "not attempted yet" in found[ordinal] and "course_utils" not in found[ordinal]
 
 
-# `make test` runs the same answers and checks in solutions/; hence one lesson of each kind there, and all in `make test-all`.
-@pytest.mark.parametrize(
-    "pair",
-    [name if name[:2] in ("01", "06") else pytest.param(name, marks=pytest.mark.slow) for name in EXERCISES],
-    indirect=True,
-)
+@pytest.mark.parametrize("pair", SAMPLE, indirect=True)
 def test_solved_passes_whole(pair, tmp_path):
     notebook, solution = pair
     answers = {cell.id: cell.source for cell in solution.cells}

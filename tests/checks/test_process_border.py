@@ -4,8 +4,6 @@ Answers are probed in a separate process, on inputs that are carried into it; wh
 verdict reached from it here must be the one that is reached without a border.
 """
 
-import re
-
 import pytest
 from corpora import answers
 from jupyter_client.manager import start_new_kernel
@@ -50,9 +48,8 @@ def run(client, code):
     assert reply["content"]["status"] == "ok", reply["content"]
 
 
-FIRST_OF_A_LESSON = re.compile(r"[369]\.1")
 NUMBERS = [
-    number if FIRST_OF_A_LESSON.fullmatch(number) else pytest.param(number, marks=pytest.mark.slow)
+    number if number == "6.1" else pytest.param(number, marks=pytest.mark.slow)
     for number, entry in all_entries().items()
     if not isinstance(entry, Quiz)
 ]

@@ -15,6 +15,7 @@ distributed = pytest.importorskip("distributed")
 
 
 @linux
+@pytest.mark.slow
 def test_two_workers_one_of_which_is_killed():
     answers = [None, set(), {"answer-1-1"}, {"answer-1-2", "quiz-1-7"}] * 3
     wanted = [24, 0, 2, 4] * 3

@@ -53,6 +53,7 @@ def test_no_expected_value_is_in_a_result():
 
 
 @linux
+@pytest.mark.slow
 def test_a_new_exercise_needs_no_change_of_the_grader():
     """Every lesson in ``exercises/`` is graded by what its notebook and its check file say."""
     masters = load_masters(EXERCISES)

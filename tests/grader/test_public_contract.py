@@ -41,7 +41,13 @@ def by_nbval(notebook, folder):
 
 @linux
 @pytest.mark.parametrize(
-    "made", [lambda: handed_in.solved(), lambda: handed_in.blank(), lambda: handed_in.solved(**MIXED)]
+    "made",
+    [
+        pytest.param(handed_in.solved, marks=pytest.mark.slow),
+        pytest.param(handed_in.blank, marks=pytest.mark.slow),
+        lambda: handed_in.solved(**MIXED),
+    ],
+    ids=["solved", "blank", "mixed"],
 )
 def test_both_say_the_same(made, tmp_path):
     notebook = made()

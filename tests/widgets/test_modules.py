@@ -128,10 +128,16 @@ VIEW = {
 
 
 PHONE = ["usual", "64 tokens", "long and HTML", "48 heads"]
+LARGE = {"64 tokens", "64 features", "long and HTML", "48 heads"}  # these take seconds each: in `make test-all`
+SIZES = [
+    pytest.param(case, width, marks=pytest.mark.slow) if case in LARGE else (case, width)
+    for width, cases in ((900, SEE), (390, PHONE))
+    for case in cases
+]
 
 
 @needs_browser
-@pytest.mark.parametrize(("case", "width"), [(case, 900) for case in SEE] + [(case, 390) for case in PHONE])
+@pytest.mark.parametrize(("case", "width"), SIZES)
 def test_every_attention_can_be_seen_through(show, case, width):
     """Every control is used, every card is walked over; what goes wrong on the page is seen by ``show``."""
     page = show(SEE[case](), width=width)
