@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 from course_utils import attention, plotting, recording, zoo
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.zoo.pronunciation import SOUNDS, SPELLING, pronounce
 
 # %% [markdown]

@@ -24,7 +24,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils import plotting, widgets
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.datasets import documentation, word_vectors
 
 # %% [markdown]
@@ -72,7 +72,7 @@ check("1.1", dot)
 # | `a`, `b` | `(n, d)` |
 # | returns | `(n,)`, values from -1 to 1, never NaN |
 #
-# Example: `cosine(torch.tensor([[2., 3.], [0., 0.]]), torch.tensor([[1., 4.], [1., 2.]]))` is `[0.9417, 0.0000]`. PyTorch's `cosine_similarity` is off limits here.
+# Example: `cosine(torch.tensor([[2., 3.], [0., 0.]]), torch.tensor([[1., 4.], [1., 2.]]))` is `[0.9417, 0.0000]`. PyTorch's `cosine_similarity` and `normalize` are off limits here.
 
 # %% tags=["exercise"]
 def cosine(a, b):
@@ -148,7 +148,7 @@ check("1.3", all_pairs)
 # ### 1.4 · The same by einsum
 # 2 points · difficulty 2 of 5 · 5 minutes
 #
-# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3, best with one call of `torch.einsum`. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
+# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3, by one call of `torch.einsum` and without a loop: one case of the check has 2,400 pairs, and allows 100 operations. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
 #
 # Example: one item, one query `[[[1., 2.]]]`, three keys `[[[3., 1.], [0., 1.], [2., 2.]]]` give `[[[5., 2., 6.]]]`, of shape `(1, 1, 3)`.
 
@@ -185,7 +185,7 @@ check("1.4", all_pairs_einsum)
 # | `k` | a whole number from 1 to `L_k` |
 # | returns | `(k,)`, whole numbers (int64) |
 #
-# Example: among the keys `[1, 4]`, `[-1, -2]`, `[40, 0]`, `[0.4, 0.6]`, the two nearest to `[2, 3]` are rows 3 and 0. Row 2 has by far the largest dot product. In the check no two keys tie.
+# Example: among the keys `[1, 4]`, `[-1, -2]`, `[40, 0]`, `[0.4, 0.6]`, the two nearest to `[2, 3]` are rows 3 and 0. Row 2 has by far the largest dot product. In the check no two keys tie. PyTorch's `cosine_similarity` is off limits here, too.
 
 # %% tags=["exercise"]
 def nearest(query, keys, k):
@@ -214,7 +214,7 @@ check("1.5", nearest)
 # 3 points · difficulty 3 of 5 · 10 minutes
 #
 # The function below computes the cosine of every query with every key. It is right for two matrices, and on a batch of three items with three queries, three keys and
-# three entries each it runs without complaint. Its numbers are wrong all the same. Run the cell, see how far off one of them is, find out why, and write a mended version below.
+# three entries each it runs without complaint. Its numbers are wrong all the same. Run the cell, see how far off one of them is, find out why, and write a version below that is right.
 
 # %%
 def batch_cosines_broken(queries, keys):
@@ -230,7 +230,7 @@ print(f"item 1, query 2, key 0: computed {batch_cosines_broken(q, k)[1, 2, 0]:.3
 print(f"by PyTorch's function   {expected:.3f}")
 
 # %% [markdown]
-# Write `batch_cosines(queries, keys)` so that it is right for every batch: `(B, L_q, d)` and `(B, L_k, d)` give `(B, L_q, L_k)` of the same dtype. No vector is zero.
+# Write `batch_cosines(queries, keys)` so that it is right for every batch: `(B, L_q, d)` and `(B, L_k, d)` give `(B, L_q, L_k)` of the same dtype. No vector is zero. Mend the one line, and don't loop: the check allows 100 operations, and PyTorch's `cosine_similarity` is off limits.
 
 # %% tags=["exercise"]
 def batch_cosines(queries, keys):
@@ -337,7 +337,7 @@ check("1.7", quiz_1_7)
 #
 # Use the vectors as they are, and don't divide by lengths.
 #
-# Example: one question, `[[[1., 0.], [0., 1.]]]`, and two pages, `[[[3., 2.], [0., 1.]], [[4., 0.], [1., -1.]]]`. On page 0 the first word of the question has the products 3 and 0 and takes 3; the second has 2 and 1 and takes 2. The answer is `[[5., 4.]]`. (If you look for the best *question word* of each page word instead, you get `[[4., 5.]]`, and the other page wins.)
+# Example: one question, `[[[1., 0.], [0., 1.]]]`, and two pages, `[[[3., 2.], [0., 1.]], [[4., -3.], [1., 0.]]]`. On page 0 the first word of the question has the products 3 and 0 and takes 3; the second has 2 and 1 and takes 2. The answer is `[[5., 4.]]`. (If you look for the best *question word* of each page word instead, you get `[[4., 5.]]`, and the other page wins. If you add before you take the best, you get `[[5., 1.]]`.)
 
 # %% tags=["exercise"]
 def best_matches(queries, keys):

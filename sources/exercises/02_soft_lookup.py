@@ -23,7 +23,7 @@ import math
 import torch
 
 from course_utils import attention, plotting
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.datasets.letter_sounds import SOUNDS, letters_around, sounds_of_c
 
 # %% [markdown]
@@ -127,7 +127,7 @@ check("2.2", edge_regression)
 #
 # Write `leave_one_out(x, y, bandwidths)`: for every bandwidth, predict each reading from all *other* readings by Nadaraya-Watson (the Gaussian kernel of the lesson), and give the mean squared error of these predictions; then say which bandwidth is best.
 #
-# You may loop over the bandwidths, but not over the points: the number of operations must not grow with them. Two readings may have the same `x`, and then each still sees the other. And a point may lie far away from all others: its prediction is then the value of its nearest neighbor, never NaN. Gradients must reach `bandwidths` too, so that a bandwidth could be learned.
+# You may loop over the bandwidths, but not over the points: the number of operations must not grow with them. Two readings may have the same `x`, and then each still sees the other. And a point may lie far away from all others: its prediction is then the value of its nearest neighbor, never NaN. Gradients must reach `bandwidths` from both results, so that a bandwidth could be learned.
 #
 # | argument | shape |
 # |---|---|
@@ -135,7 +135,7 @@ check("2.2", edge_regression)
 # | `bandwidths` | `(m,)` |
 # | returns `errors`, `best` | `(m,)`; the bandwidth with the smallest error, a tensor of shape `()` |
 #
-# Example: `x = [0., 1., 3.]`, `y = [0., 2., 2.]` and the bandwidths `[0.5, 2.]` give the errors `[2.6633, 2.1194]` and the best `2.`.
+# Example: `x = [0., 1., 3.]`, `y = [0., 2., 2.]` and the bandwidths `[0.5, 2.]` give the errors `[2.6601, 1.9637]` and the best `2.`.
 
 # %% tags=["exercise"]
 def leave_one_out(x, y, bandwidths):
@@ -173,9 +173,9 @@ check("2.3", leave_one_out)
 # ### 2.4 · Let ten keys count
 # 4 points · difficulty 4 of 5 · 20 minutes
 #
-# The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`, right to three digits. A higher temperature always lets more keys count, so you can close in on it from both sides.
+# The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`. Each $T$ must be right to a thousandth of itself. A higher temperature always lets more keys count, so you can close in on it from both sides.
 #
-# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. So your search has to end by itself.
+# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. So your search has to end by itself, after at most 50,000 operations.
 #
 # | argument | shape |
 # |---|---|
@@ -235,7 +235,7 @@ check("2.4", temperature_for)
 # | `W_q`, `W_k`, `w_v` | `(d_hidden, d_q)`, `(d_hidden, d_k)`, `(d_hidden,)` |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
 #
-# In the check all sizes differ. Example, each with a batch axis of 1 in front of query, key and value: the query `[[1., -1.]]`, the keys `[[1., 0., 2.], [0., 1., 0.]]`, the values `[[10.], [20.]]`, `W_q = [[1., 1.], [0., 1.]]`, `W_k = [[1., 0., 0.], [-2., 1., 1.]]` and `w_v = [2., 1.]` give the weights `[[[0.6817, 0.3183]]]` and the output `[[[13.1829]]]`. The library's `AdditiveAttention` is off limits.
+# In the check all sizes differ. Example, each with a batch axis of 1 in front of query, key and value: the query `[[1., -1.]]`, the keys `[[1., 0., 2.], [0., 1., 0.]]`, the values `[[10.], [20.]]`, `W_q = [[1., 1.], [0., 1.]]`, `W_k = [[1., 0., 0.], [-2., 1., 1.]]` and `w_v = [2., 1.]` give the weights `[[[0.6817, 0.3183]]]` and the output `[[[13.1830]]]`. The library's `AdditiveAttention` is off limits.
 
 # %% tags=["exercise"]
 def additive_attention(query, key, value, W_q, W_k, w_v):

@@ -246,8 +246,9 @@ rng = torch.Generator().manual_seed(0)
 queries = torch.randn(2, 5, 3, generator=rng)  # (B=2, L_q=5, d=3)
 keys = torch.randn(2, 7, 3, generator=rng)  # (B=2, L_k=7, d=3)
 scores = similarity.similarity_matrix(queries, keys)  # (B, L_q, L_k)
-for b in range(2):
-    assert torch.allclose(scores[b], F.linear(queries[b], keys[b]), atol=1e-6)
+layer = torch.nn.Linear(3, 7, bias=False)
+layer.weight = torch.nn.Parameter(keys[1])  # (L_k, d)
+assert torch.allclose(layer(queries[1]), scores[1], atol=1e-6)
 print(tuple(scores.shape))
 
 # %% [markdown]
@@ -442,7 +443,7 @@ plotting.show(ax)
 # %% [markdown]
 # ## 1.7 What nearness tells you
 #
-# A cosine of 0.66, for `true` with `false`: is that much? A number needs a landmark.
+# A cosine of 0.66, for `true` with `false`: is that much? A number needs something to compare it with.
 
 # %%
 widgets.predict(

@@ -1,8 +1,7 @@
 """Lesson 02: what is off limits, how many operations an answer may take; gradients are compared but in 2.4."""
 
-from torch.utils._python_dispatch import TorchDispatchMode
-
-from ..probe import Probe, call_in_order
+from ..counted import call_counted
+from ..probe import Probe
 
 _NAMES = {
     "torch": "softmax _softmax log_softmax logsumexp",
@@ -14,29 +13,15 @@ _NAMES = {
 SOFTMAX = tuple(f"{owner}.{name}" for owner, names in _NAMES.items() for name in names.split())
 
 
-class _Counted(TorchDispatchMode):
-    def __init__(self, most, said):
-        super().__init__()
-        self.left, self.said = most, said
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.left -= 1
-        if self.left < 0:
-            raise RuntimeError(self.said)
-        return func(*args, **(kwargs or {}))
-
-
-def _counted(answer, case):
-    said = case.get("_said", "your search never ends: more than 50,000 operations")
-    with _Counted(case.get("_most", 50_000), said):
-        return call_in_order(answer, case)
-
+_SEARCH = call_counted(
+    50_000, "it takes more than 50,000 operations: halve what is left at each step, and stop after a fixed number"
+)
 
 PROBES = {
     "softmax": Probe(off_limits=SOFTMAX, gradients=True),
     "edge_regression": Probe(gradients=True),
-    "leave_one_out": Probe(call=_counted, gradients=True),
-    "temperature_for": Probe(call=_counted),
+    "leave_one_out": Probe(call=_SEARCH, gradients=True),
+    "temperature_for": Probe(call=_SEARCH),
     "additive_attention": Probe(off_limits=("course_utils.attention.AdditiveAttention",), gradients=True),
     "attend": Probe(off_limits=("course_utils.attention.scaled_dot_product_attention",), gradients=True),
     "curve_results": Probe(expects="value"),

@@ -73,8 +73,8 @@ COSINE = Answers(
     alternatives=(
         Right("formula with torch.where", _cosine_formula),
         Right("loop", _cosine_loop),
-        Right("directions from F.normalize", lambda a, b: (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)),
-        Right("lengths clamped", lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=1e-12)),
+        Right("directions from F.normalize", lambda a, b: (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1), off_limits=True),
+        Right("lengths clamped", lambda a, b: (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)).clamp(min=1e-20)),
         Right("nan_to_num", lambda a, b: torch.nan_to_num(_cosine_formula(a, b, guard=False))),
         Right("PyTorch's own", lambda a, b: F.cosine_similarity(a, b, dim=-1), off_limits=True),
     ),
@@ -176,7 +176,8 @@ NEAREST = Answers(
         Right("negative argsort", lambda query, keys, k: (-_cosines(query, keys)).argsort()[:k]),
         Right("query's length left in", lambda query, keys, k: (similarity.normalize(keys) @ query).topk(k).indices),
         Right(
-            "PyTorch's cosine", lambda query, keys, k: F.cosine_similarity(query[None], keys, dim=-1).topk(k).indices
+            "PyTorch's cosine", lambda query, keys, k: F.cosine_similarity(query[None], keys, dim=-1).topk(k).indices,
+            off_limits=True,
         ),
     ),
     mistakes=(
@@ -207,7 +208,8 @@ BUG = Answers(
             ),
         ),
         Right(
-            "PyTorch's cosine", lambda queries, keys: F.cosine_similarity(queries[:, :, None], keys[:, None], dim=-1)
+            "PyTorch's cosine", lambda queries, keys: F.cosine_similarity(queries[:, :, None], keys[:, None], dim=-1),
+            off_limits=True,
         ),
     ),
     mistakes=(

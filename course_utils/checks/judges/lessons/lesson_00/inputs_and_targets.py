@@ -31,6 +31,8 @@ EXERCISE = Exercise(
         Fault("looks back", "inputs and targets the wrong way around: each target is the token before its input.",
               "the inputs leave the last token out, the targets the first; return the inputs first.",
               inputs=lambda ids: ids[:, 1:], targets=lambda ids: ids[:, :-1]),
+        Fault("sentences shifted", "whole sentences were left out, not the last and the first token of each.",
+              "keep all rows: ids[:, :-1] and ids[:, 1:].", inputs=lambda ids: ids[:-1], targets=lambda ids: ids[1:]),
         Fault("rolled around", "a shift with wrap-around: the last target is the first token of the same sequence.",
               "leave the last token out of the inputs.", inputs=same, targets=lambda ids: ids.roll(-1, 1)),
         Fault("padding left", "padding is still among the targets.", "put -100 wherever a target is pad_id.",

@@ -19,7 +19,7 @@ def best_matches(
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    pages = torch.tensor([[[3.0, 2.0], [0.0, 1.0]], [[4.0, 0.0], [1.0, -1.0]]])
+    pages = torch.tensor([[[3.0, 2.0], [0.0, 1.0]], [[4.0, -3.0], [1.0, 0.0]]])
     cases = [Case(queries=torch.eye(2)[None], keys=pages)]
     for B_q, L_q, B_k, L_k, d in SIZES:
         queries, keys = (torch.randn(size, generator=rng) for size in ((B_q, L_q, d), (B_k, L_k, d)))
@@ -32,6 +32,9 @@ EXERCISE = Exercise(
     answer="best_matches", cases=_cases, reference=best_matches, returns=("scores",), faults=(
         Fault("best question word", "for each word of the page the best word of the question, added up over the page.",
               "the maximum goes over the page's words, the sum over the question's.", best=lambda s: s.amax(-2)),
+        Fault("summed before the maximum", "the products are added over the question first, then the best page word is taken.",
+              "first the best page word for each word of the question, then the sum.",
+              best=lambda s: s.sum(-2), add=lambda s: s.amax(-1)),
         Fault("all products added", "the sum of all products: every word of the page counts, not only the best.",
               "take the maximum over the words of the page first.", best=lambda s: s.sum(-1)),
         Fault("mean over the page", "the mean over the page's words, not the best.", "use amax.", best=lambda s: s.mean(-1)),

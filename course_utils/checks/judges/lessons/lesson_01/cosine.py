@@ -33,6 +33,8 @@ def _cases(seed):
         Case("a vector is very short, but not zero",
              a=torch.tensor([[-2.0, 1.5], [0.0012, 0.0016], [1.2e-7, 1.6e-7], [3e-6, 4e-6]]),
              b=torch.tensor([[1.2e-7, -1.6e-7], [2.0, 1.5], [2.0, 1.5], [4e-6, 3e-6]])),
+        Case("both vectors are very short, but not zero",
+             a=torch.tensor([[6e-8, 8e-8], [8e-8, -6e-8]]), b=torch.tensor([[8e-8, 6e-8], [1.2e-7, 1.6e-7]])),
         Case("a coordinate is 0", a=has_zero, b=other), Case("the coordinates of a vector add up to 0", a=other, b=even),
         Case(a=torch.tensor([[0.0, 0.0]]), b=torch.tensor([[1.0, 2.0]])), Case(a=a_zeros, b=b_zeros),
     ]  # fmt: skip
@@ -49,8 +51,8 @@ def _left_open(kinds):
 
 GUARDS = {
     "{:g} added to the product of the lengths": lambda eps: lambda dot, a, b: dot / (a * b + eps),
-    "a product of lengths below {:g} taken for that": lambda eps: lambda dot, a, b: dot / (a * b).clamp(min=eps),
-    "lengths below {:g} taken for that": lambda eps: lambda dot, a, b: dot / (a.clamp(min=eps) * b.clamp(min=eps)),
+    "a product of lengths below {:g} raised to that": lambda eps: lambda dot, a, b: dot / (a * b).clamp(min=eps),
+    "lengths below {:g} raised to that": lambda eps: lambda dot, a, b: dot / (a.clamp(min=eps) * b.clamp(min=eps)),
 }
 
 EXERCISE = Exercise(
@@ -70,7 +72,9 @@ EXERCISE = Exercise(
               divide=lambda dot, a, b: _divide(dot, a, b).masked_fill(a * b == 0, 1.0)),
         *(Fault(name.format(eps), f"a guard that changes the cosine of short vectors: {name.format(eps)}.",
                 "change the length only where it is exactly 0.", divide=guard(eps))
-          for name, guard in GUARDS.items() for eps in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)),
+          for name, guard in GUARDS.items() for eps in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12, 1e-15)),
+        Fault("length of the matrix", "a.norm() without dim is one length for the whole matrix, not one for each row.",
+              "the length of every row: a.norm(dim=-1).", length=lambda v: v.norm().expand(len(v))),
         Fault("whole matrix", "every row of a against every row of b; asked for is row i with row i.",
               "multiply element by element and sum over the last dimension.", whole=lambda a, b: unit(a) @ unit(b).T),
     ), advice="print a.norm(dim=-1): it must be one length for each row, shape (n,).",

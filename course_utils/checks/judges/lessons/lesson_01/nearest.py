@@ -48,7 +48,7 @@ EXERCISE = Exercise(
               "rank by cosine.", scale=same, compare=lambda keys, query: -(keys - query).norm(dim=-1)),
         Fault("by absolute cosine", "opposite keys count as near: the sign of the cosine is lost.", "keep the sign.",
               compare=lambda keys, query: (keys @ query).abs()),
-        Fault("farthest first", "the k least similar.", "argsort puts the smallest first: sort descending.", rank=torch.argsort),
+        Fault("farthest first", "the k least similar.", "the largest cosine comes first: sort descending.", rank=torch.argsort),
         Fault("by row number", "the k nearest, but sorted by row number.", "best first.", take=lambda r, k: r[:k].sort().values),
         Fault("one short", "the best key was left out.", "start at the first of the ranking.", take=lambda r, k: r[1 : k + 1]),
         Fault("similarities returned", "the similarities, not their rows.", "take .indices.", give=lambda rows, cosines: cosines),

@@ -36,7 +36,7 @@ def _possible(results):
 
 
 _READINGS = ("best at 10", "best at 640", "gain at 0.1", "gain at 1.6", "enough points at 0.2")
-_MEANS = "take the mean of the five errors of an entry first, then compare or divide."
+_MEANS = "take the mean of the five errors of an entry first; a gain is the error at 10 points divided by that at 640."
 
 EXPERIMENT = Experiment(
     answer="curve_results", example=_example, claims=(

@@ -56,7 +56,7 @@ EXERCISE = Exercise(
             ("NaN", "rows without any key in reach are 0 divided by 0.", lambda k, far: k),
             ("all alike", "a query that reaches no key weighs all keys alike.", lambda k, far: torch.ones_like(k)),
             ("first of the nearest", "of several equally near keys only one gets weight.",
-             lambda k, far: F.one_hot(far.argmin(-1), k.shape[-1]).to(k.dtype), "compare with the smallest; no argmin.")),
+             lambda k, far: F.one_hot(far.argmin(-1), k.shape[-1]).to(k.dtype), "compare all with the smallest.")),
         Fault("no weight", "rows without any key in reach get no weight at all.", "give it to the nearest key.",
               outside=lambda kernel, far: kernel, weigh=lambda k: torch.nan_to_num(shared(k))),
         *faults_of("weigh", "divide each row by its own sum: .sum(dim=-1, keepdim=True).",

@@ -14,13 +14,13 @@ def _entropy(weights):
 
 def temperature_for(
     scores, count, *, weigh=lambda s: s.softmax(-1), measure=lambda w: _entropy(w).exp(),
-    fewer=lambda keys, count: keys < count, ends=(0.01, 100.0), steps=40, finish=torch.exp,
+    scale=lambda s, t: s / t, fewer=lambda keys, count: keys < count, ends=(0.01, 100.0), steps=40, finish=torch.exp,
 ):  # fmt: skip
     """Bisection on the logarithm, for every row."""
     low, high = (torch.full((len(scores),), math.log(end)) for end in ends)
     for _ in range(steps):
         middle = (low + high) / 2
-        below = fewer(measure(weigh(scores / middle.exp()[:, None])), count)
+        below = fewer(measure(weigh(scale(scores, middle.exp()[:, None]))), count)
         low, high = torch.where(below, middle, low), torch.where(below, high, middle)
     return finish(high)
 
@@ -53,6 +53,10 @@ EXERCISE = Exercise(
         *faults_of("finish", "return the temperature itself, by which the scores are divided.",
             ("inverse", "one over the temperature: the factor that multiplies the scores.", lambda t: (-t).exp()),
             ("root", "the root of the temperature: that would be a bandwidth.", lambda t: (t / 2).exp())),
+        *faults_of("steps", "halve what is left at least 25 times, on the logarithm of the temperature.",
+            *((f"{n} steps", "the search stops too early for T to be right to a thousandth of itself.", n) for n in (8, 10, 12))),
+        *faults_of("scale", "divide the scores by T: a higher temperature lets more keys count.",
+            ("multiplied", "the scores are multiplied by T, so a larger T lets fewer keys count.", lambda s, t: s * t)),
         *faults_of("ends", "search between 0.01 and 100; where `count` is out of reach, return the end.",
             *((f"{low:g} to {high:g}", f"a search from {low:g} to {high:g}.", (low, high))
               for low, high in ((0.01, 10.0), (0.1, 100.0), (1.0, 100.0), (1e-6, 100.0), (0.01, 1e6), (1e-6, 1e6)))),

@@ -62,3 +62,8 @@ def inputs_and_targets(ids, pad_id):
 def inputs_and_targets(ids, pad_id):
     real = (ids[:, 1:] != pad_id).long()
     return [ids[:, :-1].clone(), ids[:, 1:] * real - 100 * (1 - real)]
+
+# %% wrong: leaves out whole sentences, the last and the first
+def inputs_and_targets(ids, pad_id):
+    targets = ids[1:]
+    return ids[:-1], targets.masked_fill(targets == pad_id, -100)

@@ -45,3 +45,17 @@ def all_products(x, y):
 # %% right: the dots of einsum stand for batch and heads
 def all_products(x, y):
     return torch.einsum("...id,...jd->...ij", x, y)
+
+# %% wrong: gives the heads of y a letter of their own, which is summed over
+def all_products(x, y):
+    return torch.einsum("bhid,bkjd->bhij", x, y)
+
+
+# %% wrong: gives the first axis of y a letter of its own, so all sentences of y are added up
+def all_products(x, y):
+    return torch.einsum("bhid,chjd->bhij", x, y)
+
+
+# %% wrong: sums over sentences and heads as well
+def all_products(x, y):
+    return torch.einsum("bhid,bhjd->ij", x, y)

@@ -44,7 +44,17 @@ def cosine(a, b):
     return torch.stack(result)
 
 
-# %% right: makes unit vectors with F.normalize, whose guard of 1e-12 is far below 1e-7, and multiplies them by einsum
+# %% right: makes unit vectors by lengths that are at least 1e-12, far below 1e-7, and multiplies them by einsum
 def cosine(a, b):
-    products = torch.einsum("nd,nd->n", F.normalize(a, dim=1), F.normalize(b, dim=1))
+    products = torch.einsum("nd,nd->n", *(v / v.norm(dim=1, keepdim=True).clamp(min=1e-12) for v in (a, b)))
     return products.clamp(-1.0, 1.0)
+
+# %% wrong: adds 1e-15 to the product of the lengths, which changes the cosine of two vectors of length 1e-7
+def cosine(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1) + 1e-15)
+
+
+# %% wrong: divides by the length of the whole matrices
+def cosine(a, b):
+    lengths = a.norm() * b.norm()
+    return (a * b).sum(-1) / torch.where(lengths == 0, 1.0, lengths)

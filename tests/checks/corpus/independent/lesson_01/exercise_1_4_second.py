@@ -28,6 +28,6 @@ def all_pairs_einsum(queries, keys):
 def all_pairs_einsum(queries, keys):
     return torch.einsum("bqd,bkd->bqkd", queries, keys).sum(-1)
 
-# %% right: one einsum for each item, in a loop, with an ellipsis
+# %% wrong: loops: one einsum for each item, with an ellipsis
 def all_pairs_einsum(queries, keys):
     return torch.stack([torch.einsum("i...,j...->ij...", q, k).sum(-1) for q, k in zip(queries, keys)])

@@ -36,7 +36,7 @@ def all_pairs_einsum(queries, keys):
     return sum(c.unsqueeze(2) * r.unsqueeze(1) for c, r in zip(columns, rows))
 
 
-# %% right: one einsum for each item of the batch, its letters given as numbers
+# %% wrong: loops: one einsum for each item of the batch, its letters given as numbers
 def all_pairs_einsum(queries, keys):
     items = [torch.einsum(q, [0, 2], k, [1, 2], [0, 1]) for q, k in zip(queries, keys)]
     return torch.stack(items, dim=0)

@@ -39,11 +39,12 @@ def batch_cosines(queries, keys):
     keys = F.normalize(keys, dim=-1)
     return torch.einsum("bqd,bkd->bkq", queries, keys)
 
-# %% right: uses PyTorch's cosine_similarity on broadcast queries and keys
+# %% right: multiplies broadcast queries and keys entry by entry, then divides by both lengths
 def batch_cosines(queries, keys):
-    return F.cosine_similarity(queries.unsqueeze(2), keys.unsqueeze(1), dim=-1)
+    q, k = queries.unsqueeze(2), keys.unsqueeze(1)
+    return (q * k).sum(dim=-1) / (q.norm(dim=-1) * k.norm(dim=-1))
 
-# %% right: treats each item of the batch as two matrices and stacks the results
+# %% wrong: loops: treats each item of the batch as two matrices and stacks the results
 def batch_cosines(queries, keys):
     items = []
     for q, k in zip(queries, keys):

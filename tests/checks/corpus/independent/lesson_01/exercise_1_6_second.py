@@ -32,7 +32,7 @@ def batch_cosines(queries, keys):
     lengths = torch.einsum("bq,bk->bqk", queries.norm(dim=-1), keys.norm(dim=-1))
     return products / lengths
 
-# %% right: a loop over the batch, each item by two matrices and .T
+# %% wrong: loops: a loop over the batch, each item by two matrices and .T
 def batch_cosines(queries, keys):
     items = []
     for q, k in zip(queries, keys):

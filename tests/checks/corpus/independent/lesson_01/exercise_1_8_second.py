@@ -71,3 +71,7 @@ def best_matches(queries, keys):
     for j in range(keys.shape[1]):
         best = torch.maximum(best, torch.einsum("bid,cd->bci", queries, keys[:, j]))
     return best.sum(2)
+
+# %% wrong: adds the products over the words of the question, then takes the best word of the page
+def best_matches(queries, keys):
+    return torch.einsum("qid,pjd->qpij", queries, keys).sum(-2).amax(-1)

@@ -103,3 +103,10 @@ def leave_one_out(x, y, bandwidths):
     residual = torch.einsum("mij,j->mi", weights, y) - y
     errors = residual.pow(2).mean(1)
     return errors, bandwidths[errors.argsort()[0]]
+
+# %% wrong: hides the diagonal by a large number, which a very lonely point undercuts
+def leave_one_out(x, y, bandwidths):
+    scores = -((x[:, None] - x[None, :]) ** 2) / (2 * bandwidths[:, None, None] ** 2)
+    weights = torch.softmax(scores.masked_fill(torch.eye(len(x)).bool(), -1e5), dim=-1)
+    errors = ((weights @ y - y) ** 2).mean(dim=-1)
+    return errors, bandwidths[errors.argmin()]
