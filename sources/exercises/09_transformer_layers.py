@@ -26,7 +26,7 @@ from torch import nn
 from tqdm import tqdm
 
 from course_utils import layers, masks, plotting, widgets, zoo
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.tokenizers import END_ID, START_ID
@@ -160,17 +160,17 @@ check("9.3", gelu)
 # ### 9.4 · A residual connection, both ways
 # 2 points · difficulty 2 of 5 · 10 minutes
 #
-# Write the `forward` of `Residual`. `sublayer` is a function that keeps the shape `(B, L, d_model)`. With `pre_norm=True` the norm comes before the sublayer, with `pre_norm=False` it comes after the sum. In both, what the *sublayer* gives passes through `self.dropout` before it is added.
+# Write the `forward` of `Residual`. `sublayer` is a function that keeps the shape `(B, L, d_model)`. With `pre_norm=True` the norm comes before the sublayer, with `pre_norm=False` it comes after the sum. In both, what the *sublayer* returns passes through `self.dropout` before it is added.
 #
 # | argument | meaning |
 # |---|---|
 # | `x` | `(B, L, d_model)` |
-# | `sublayer` | called with one tensor, gives one of the same shape |
+# | `sublayer` | called with one tensor, returns one of the same shape |
 # | returns | `(B, L, d_model)` |
 #
 # Leave the constructor and its names as they are: the check puts its own numbers into `norm`. It looks at both orders, at the gradients that reach `x` and the norm's parameters, and at training, where dropout acts. The course's `Residual` is off limits.
 #
-# Example: for `x = [[[1., 3.]]]`, a fresh norm, no dropout, and a sublayer that gives its input plus 1, pre-norm gives `[[[1., 5.]]]` (the norm of `x` is -1 and 1) and post-norm gives `[[[-1., 1.]]]`.
+# Example: for `x = [[[1., 3.]]]`, a fresh norm, no dropout, and a sublayer that returns its input plus 1, pre-norm gives `[[[1., 5.]]]` (the norm of `x` is -1 and 1) and post-norm gives `[[[-1., 1.]]]`.
 
 # %% tags=["exercise"]
 class Residual(nn.Module):
@@ -205,7 +205,7 @@ check("9.4", Residual)
 # ### 9.5 · An encoder layer
 # 4 points · difficulty 3 of 5 · 20 minutes
 #
-# Write the `forward` of `EncoderLayer`: self-attention with a residual connection around it, then the feed-forward network with another. `norm_1` and the attention belong together, and so do `norm_2` and the network. `pre_norm` says which order to use, and `self.dropout` acts on what each sublayer gives.
+# Write the `forward` of `EncoderLayer`: self-attention with a residual connection around it, then the feed-forward network with another. `norm_1` and the attention belong together, and so do `norm_2` and the network. `pre_norm` says which order to use, and `self.dropout` acts on what each sublayer returns.
 #
 # | argument | shape |
 # |---|---|
@@ -269,7 +269,7 @@ check("9.5", EncoderLayer)
 # | `memory_mask` | boolean, `(B, 1, 1, L_s)`: without the source's padding |
 # | returns | `(B, L_t, d_model)` |
 #
-# `attention(query, key, value, mask=mask)` is cross-attention. The memory is used as it is: the encoder has normalized it. `self.dropout` acts on what each sublayer gives. The check looks at training too, and at the gradients that reach `x`, `memory` and the norms' parameters. The course's layers and PyTorch's are off limits. Example: if all parameters of the three sublayers are 0, the layer gives `x` back unchanged. And what stands at a padding position of the source must not matter to any output, even where source and target have the same length.
+# `attention(query, key, value, mask=mask)` is cross-attention. The memory is used as it is: the encoder has normalized it. `self.dropout` acts on what each sublayer returns. The check looks at training too, and at the gradients that reach `x`, `memory` and the norms' parameters. The course's layers and PyTorch's are off limits. Example: if all parameters of the three sublayers are 0, the layer gives `x` back unchanged. And what stands at a padding position of the source must not matter to any output, even where source and target have the same length.
 
 # %% tags=["exercise"]
 class DecoderLayer(nn.Module):
@@ -310,7 +310,7 @@ check("9.6", DecoderLayer)
 #
 # Pre-norm isn't the last word. Write `wired(x, attend, network, norms, wiring)` for two layers that published models use:
 #
-# - `"sandwich"`: a norm before each sublayer, *and another one on what the sublayer gives, before it is added*. `norms` holds four, in the order in which a token meets them. (Gemma 2 and 3 are built like this.)
+# - `"sandwich"`: a norm before each sublayer, *and another one on what the sublayer returns, before it is added*. `norms` holds four, in the order in which a token meets them. (Gemma 2 and 3 are built like this.)
 # - `"parallel"`: attention and network stand **side by side**. Both read the same normalized stream, and both results are added to it. `norms` holds one. (GPT-J and PaLM are built like this.)
 #
 # In both, nothing at all stands on the direct path.
@@ -353,7 +353,7 @@ check("9.7", wired)
 # ### 9.8 · Find the bug: a record of the stream
 # 3 points · difficulty 3 of 5 · 10 minutes
 #
-# Somebody wants to look at the residual stream. The function below runs `x` through the sublayers (each a function that gives what is to be **added**; its norm is inside) and keeps a record: the stream before the first sublayer and after each one, and what each sublayer added. Its last entry is right, so the model that uses it works. A property that must hold: **each entry of the stream, plus what was added there, is the next entry.** Run both cells.
+# Somebody wants to look at the residual stream. The function below runs `x` through the sublayers (each a function that returns what is to be **added**; its norm is inside) and keeps a record: the stream before the first sublayer and after each one, and what each sublayer added. Its last entry is right, so the model that uses it works. A property that must hold: **each entry of the stream, plus what was added there, is the next entry.** Run both cells.
 
 # %%
 def record_stream_broken(x, sublayers):
@@ -373,7 +373,7 @@ for n, change in enumerate(added):
     print(f"entry {n + 1}:", streams[n + 1].tolist())
 
 # %% [markdown]
-# Write `record_stream(x, sublayers)` so that the property holds for any sublayers, and so that gradients reach `x` through every entry. The caller's `x` must stay as it was. Call each sublayer once: while a model trains, dropout makes a second call give something else.
+# Write `record_stream(x, sublayers)` so that the property holds for any sublayers, and so that gradients reach `x` through every entry. The caller's `x` must stay as it was. Call each sublayer exactly once, as the check does not allow a second call: while a model trains, dropout makes it return something else.
 #
 # | argument | what it is |
 # |---|---|
@@ -507,7 +507,7 @@ check("9.9", growth_results)
 # </details>
 
 # %% [markdown]
-# Numbers that have nothing to do with each other partly cancel when they are added: $n$ of them, each of size 1, have a sum of size about $\sqrt n$. That is the law, and it is why the factor has a root in it: the GPT-2 paper wants to make up for what piles up along the stream.
+# Numbers that have nothing to do with each other partly cancel when they are added: $n$ of them, each of size 1, have a sum of size about $\sqrt n$. That is the law, and it is why the factor has a root in it: the GPT-2 paper chose it to offset this growth along the stream.
 
 # %% tags=["nbval-ignore-output"]
 found = growth_results if isinstance(growth_results, dict) else {}

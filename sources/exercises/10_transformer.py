@@ -27,7 +27,7 @@ from torch import nn
 from tqdm import tqdm
 
 from course_utils import plotting, widgets, zoo
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.datasets.pronunciations import split
 from course_utils.datasets.tasks import copy_task
 from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
@@ -297,7 +297,7 @@ check("10.5", MyTransformer)
 #
 # | argument | shape |
 # |---|---|
-# | `model` | a function, ids `(B, L_s)` and `(B, L_t)` to logits `(B, L_t, V)`, also for some of the rows |
+# | `model` | a function, ids `(B, L_s)` and `(B, L_t)` to logits `(B, L_t, V)`; you may also call it with fewer rows, such as those that have not ended |
 # | `source` | `(B, L_s)`, ids |
 # | `max_len` | most symbols to say, the end symbol included |
 # | returns | `(B, L_out)`, ids: what was said, without the start symbol, with the end symbol |
@@ -412,7 +412,7 @@ check("10.7", batch_loss)
 # | `pad_id` | a whole number, not always 0 |
 # | returns | `(K,)`, log-probabilities |
 #
-# Example: with a `decode` whose logits are 0 for all 4 symbols, the candidates `[[1, 3, 2, 0], [1, 3, 3, 2]]` and `pad_id = 0` have the scores `[-2.7726, -4.1589]`: two and three times $-\ln 4$.
+# Example: with a `decode` whose logits are 0 for all 4 symbols, the candidates `[[1, 3, 2, 0], [1, 3, 3, 2]]` and `pad_id = 0` have the scores `[-2.7726, -4.1589]`: two and three times $-\ln 4$. Some logits of the check are as large as 500, and some candidates have hundreds of symbols: no score may become minus infinity or NaN there.
 
 # %% tags=["exercise"]
 def candidate_scores(encode, decode, source, candidates, pad_id):
@@ -525,7 +525,7 @@ def five_generators(smoothing, steps=150):
 # | `("sure", smoothing)`, for the same | how sure the five are |
 # | `"closest"` | the smoothing with which the mean of "sure" comes closest to the mean of "right" |
 # | `"fall"` | the mean of "sure" at 0, less its mean at 0.4 |
-# | `"gain"` | by how much smoothing 0.4 is right more often than 0: the mean of the five paired differences, right at 0.4 less right at 0 |
+# | `"gain"` | how much larger the share of right symbols is with smoothing 0.4 than with 0: the mean of the five paired differences, right at 0.4 less right at 0 |
 # | `"what changes more"` | `"how often it is right"` or `"how sure it is"`: compare the sizes of the last two |
 #
 # Plot both against the smoothing before you read off anything.

@@ -22,7 +22,7 @@ import random
 import torch
 
 from course_utils import metrics, plotting, widgets, zoo
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.datasets.pronunciations import pronunciations, split
 from course_utils.metrics import edit_distance
 from course_utils.recording import record_attention
@@ -254,6 +254,7 @@ check("11.4", letters_of)
 # - at least 5 of them not in the dictionary (`"knight" in pronunciations()` asks it): names, towns, products, words you made up;
 # - the sounds as a tuple (or list) of the 39 symbols in capitals, without stress marks, for example `("N", "AY", "T")`;
 # - every word has a vowel sound, at least a quarter as many sounds as letters, and at most twice as many;
+# - the list as a whole has at least four different vowel sounds;
 # - most consonant sounds of your list have a letter in their word that can stand for them, as `F` has in *phoenix*.
 #
 # The vowels are `AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW`, as in *odd, at, hut, ought, cow, hide, Ed, hurt, ate, it, eat, oat, toy, hood, two*. The others are `B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH`, as you would guess; `DH` as in *thee*, `TH` as in *theta*, `JH` as in *gee*, `ZH` as in *seizure*.

@@ -27,8 +27,8 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
-from course_utils import plotting, zoo
-from course_utils.checks import check
+from course_utils import plotting, widgets, zoo
+from course_utils.checks import check, failing_case
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.pronunciations import split
 from course_utils.datasets.text_windows import encode_text
@@ -91,7 +91,7 @@ check("12.1", swiglu)
 # | `cache` | `None`, or a `KVCache` that holds `cache.length` earlier positions |
 # | returns | `(B, L, d_model)` |
 #
-# The parts are those of the course: `self.self_attention(y, mask=..., cache=...)` attends, turns queries and keys to their positions, and appends to the cache. `causal_mask(L_q, L_k)` is yours from lesson 05: the queries are the last `L_q` of `L_k` positions. Leave the constructor as it is. The course's ready-made layers (`DecoderOnlyLayer` and the like) and `Residual` are off limits; the parts above are not.
+# The parts are those of the course: `self.self_attention(y, mask=..., cache=...)` attends, turns queries and keys to their positions, and appends to the cache. `causal_mask(L_q, L_k)` is the course's, and does what you wrote in lesson 05: the queries are the last `L_q` of `L_k` positions. Leave the constructor as it is. The course's ready-made layers (`DecoderOnlyLayer` and the like) and `Residual` are off limits; the parts above are not.
 #
 # The check feeds whole sequences, and sequences in pieces with a cache, which may hold positions already; it compares gradients too. Example: if all parameters of attention and network are 0, the block gives `x` back unchanged. And `x` itself must stay as it is; keep nothing in the block from one call to the next.
 
@@ -207,7 +207,7 @@ check("12.3", generate_greedy)
 # | `top_p` | `None`, or a number from 0 to 1 |
 # | returns | probabilities `(B, V)`, in the dtype of `logits` and the order of the ids, each row summing to 1 |
 #
-# Two examples. The probabilities 0.5, 0.3, 0.15, 0.05 with `top_p=0.6` give 0.625, 0.375, 0, 0. And a tie: the probabilities 0.1, 0.4, 0.1, 0.4 with `top_k=3` give 0.1111, 0.4444, 0, 0.4444; who compares with the third largest would keep all four. The course's own function is off limits. It runs at every step of every sequence, so write it for the whole batch, without a loop over rows or tokens.
+# Two examples. The probabilities 0.5, 0.3, 0.15, 0.05 with `top_p=0.6` give 0.625, 0.375, 0, 0. And a tie: the probabilities 0.1, 0.4, 0.1, 0.4 with `top_k=3` give 0.1111, 0.4444, 0, 0.4444; who compares with the third largest would keep all four. The course's own function is off limits. It runs at every step of every sequence, so try to write it for the whole batch at once: the check accepts a loop over rows too, but generation would be slow with it.
 
 # %% tags=["exercise"]
 def next_token_distribution(logits, temperature, top_k, top_p):
@@ -237,7 +237,7 @@ check("12.4", next_token_distribution)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Work in sorted order, most probable first: `sort` with `descending=True, stable=True` gives values and ids. Then top-k is a slice, and top-p a running sum.
+# Work in sorted order, most probable first: `sort(dim=-1, descending=True, stable=True)` gives values and ids (with `stable=True` the axis needs its name, `dim`). Then top-k is a slice, and top-p a running sum.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -432,7 +432,7 @@ check("12.7", text_bits)
 #
 # A stretch may begin anywhere, in both. Where two of them overlap, the characters of both are marked. Capital and small letters differ.
 #
-# Example: `mark_seen("abcdef", "xbcdxcdefx", 3)` marks `bcd` and `cdef`, and gives 0 1 1 1 0 1 1 1 1 0. The course's `seen_before` is off limits. For half a million characters it should take seconds, not minutes: look stretches up in a set.
+# Example: `mark_seen("abcdef", "xbcdxcdefx", 3)` marks `bcd` and `cdef`, and gives 0 1 1 1 0 1 1 1 1 0. The course's `seen_before` is off limits. The texts of the check are short, so it does not measure time. But look the stretches up in a set: for half a million characters that takes seconds, and `in` on the whole string takes minutes.
 
 # %% tags=["exercise"]
 def mark_seen(train, text, size):
@@ -463,8 +463,16 @@ check("12.8", mark_seen)
 # ### 12.9 · Experiment: what does the beginning of a window cost?
 # 3 points · difficulty 3 of 5 · 20 minutes
 #
-# Your `text_bits` now measures what overlap buys. The model is the one that comes with the course, the windows have **128** characters, and only the stride changes: 128 (side by side), 64 and 16. Before you run anything: will stride 64 bring less than half, half or more than half of what stride 16 brings?
-#
+# Your `text_bits` now measures what overlap buys. The model is the one that comes with the course, the windows have **128** characters, and only the stride changes: 128 (side by side), 64 and 16. First your prediction:
+
+# %%
+widgets.predict(
+    "12.9",
+    "How much of what stride 16 saves over stride 128 does stride 64 save already?",
+    choices=["less than half", "about half (45 % to 55 %)", "more than half"],
+)
+
+# %% [markdown]
 # Measure on five stretches of the test text: stretch `n`, for `n` from 0 to 4, is the 641 characters from character `8000 * n` on, `ids[8000 * n : 8000 * n + 641]`. It takes about 5 seconds. Put into `window_results`:
 #
 # | entry | what |
@@ -473,7 +481,7 @@ check("12.8", mark_seen)
 # | `"saved"` | by how many bits the mean for stride 16 is below the mean for stride 128 |
 # | `"first half"` | what share of these bits stride 64 saves already |
 # | `"every"` | `True` if in every one of the five stretches stride 16 is below stride 128, else `False` |
-# | `"cost"` | how many times as many characters a model is fed with stride 16 as with stride 128, in a long text |
+# | `"cost"` | for a long text: the number of characters that the model is fed with stride 16, divided by the number with stride 128 |
 
 # %%
 model = zoo.load("language_model").requires_grad_(False)
@@ -508,6 +516,16 @@ check("12.9", window_results)
 # For the cost count windows: how many begin in 1,280 characters with each stride? Each feeds 128.
 # </details>
 
+# %% tags=["nbval-ignore-output"]
+def how_much(share):
+    if 0.45 <= share <= 0.55:
+        return "about half (45 % to 55 %)"
+    return "less than half" if share < 0.5 else "more than half"
+
+
+found = isinstance(window_results, dict) and window_results.get("first half")
+widgets.came_out("12.9", how_much(found)) if found else print("Solve 12.9 first.")
+
 # %% [markdown]
 # Your numbers, a line for each stretch:
 
@@ -523,11 +541,11 @@ if all(stride in window_results for stride in (128, 64, 16)):
 # ### 12.10 · What is left to draw from
 # 1 point · difficulty 2 of 5 · 3 minutes
 #
-# Four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05. With temperature 1, `top_k=3` and `top_p=0.83`, in the order of exercise 12.4: how many tokens can be drawn?
+# Four tokens have the probabilities 0.4, 0.3, 0.2 and 0.1. With temperature 1, `top_k=3` and `top_p=0.75`, in the order of exercise 12.4: how many tokens can be drawn?
 #
-# - **a.** One: the first has 0.5, and the second would cross 0.83.
-# - **b.** Two: among the three that top-k leaves, the first two have 0.84 together.
-# - **c.** Three: 0.5 and 0.3 are only 0.8 together, so the third is needed.
+# - **a.** One: the first has 0.4, and the second would cross 0.75.
+# - **b.** Two: among the three that top-k leaves, the first two have 0.78 together.
+# - **c.** Three: 0.4 and 0.3 are only 0.7 together, so the third is needed.
 # - **d.** Four: temperature 1 keeps them all.
 
 # %% tags=["quiz"]

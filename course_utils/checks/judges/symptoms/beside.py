@@ -60,9 +60,11 @@ def cuts_gradients(view: View) -> Told | None:
     return None
 
 
-_CUT = "leave out detach, torch.no_grad, .item(), .tolist(), .data and torch.tensor(...) around computed values."
+_CUT = "leave out detach, torch.no_grad, .item(), .tolist(), .data, math.sqrt and torch.tensor(...) around computed values."
 _NO_NUMPY = "use torch operations from first to last, none of them in place, without .numpy()."
-_ON_THE_WAY = "look for detach, .data, no_grad, .item(), nn.Parameter or torch.tensor(...) on the way to the result."
+_ON_THE_WAY = (
+    "look for detach, .data, no_grad, .item(), math.sqrt, nn.Parameter or torch.tensor(...) on the way to the result."
+)
 _ANOTHER = (
     f"{_ON_THE_WAY.removesuffix('.')}, and for a value put in the place of a computed one (torch.where, masked_fill)."
 )

@@ -147,7 +147,7 @@ def _transforms(part: Part, dim: int, given: int) -> Iterator[Transform]:
             yield Transform(
                 "softmax once more",
                 lambda t, axis=axis: t.softmax(axis),
-                f"{{}} is the right result with a softmax over axis {axis} taken of it once more.",
+                f"{{}} is the right result put through a softmax over axis {axis} once more.",
                 "take the softmax once.",
             )
             yield Transform(
@@ -189,8 +189,8 @@ def _other_number_of_axes(dim: int) -> Iterator[Transform]:
     yield Transform(
         "squeezed",
         torch.squeeze,
-        "{} has lost every axis of size 1, as squeeze() without an axis takes them: in some cases that is one too many.",
-        "leave squeeze out, or name the one axis that it may take.",
+        "the numbers of {} are right, but axes of size 1 are missing: never made, or taken by squeeze() or an index.",
+        "make all axes that the task names, with x[:, None] or keepdim=True; tell squeeze which axis it may take.",
     )
     for axis in range(-dim - 1, dim + 1):
         yield Transform(

@@ -51,9 +51,15 @@ def rows_do_not_sum_to_one(view: View) -> Told | None:
         if torch.allclose(sums, torch.ones_like(sums), atol=1e-3):
             said = f"`{part.name}` has negative entries; its rows sum to 1, but shares lie between 0 and 1."
             return Told("symptom", "negative shares", said, "an exponential is positive, whatever the score.")
-        low, high = sums.min(), sums.max()
-        said = f"the rows of `{part.name}` sum to {low:.3g} to {high:.3g}; each should sum to 1."
-        advice = "divide by the sum of the row, after whatever changes single entries."
+        low, high = f"{sums.min():.3g}", f"{sums.max():.3g}"
+        found = low if low == high else f"numbers from {low} to {high}"
+        said = f"the rows of `{part.name}` sum to {found}; each should sum to 1."
+        advice = "divide each row by its own sum, as the last thing that changes its entries."
+        if any((have < 0).any() for _, have in broken):
+            said = (
+                f"`{part.name}` has negative entries, and its rows don't sum to 1: these look like scores, not weights."
+            )
+            advice = "a softmax over the last axis makes weights of scores: positive, and a sum of 1 in each row."
         return Told("symptom", "rows do not sum to one", said, advice)
     return None
 
@@ -71,10 +77,11 @@ def zeros_are_missing(view: View) -> Told | None:
             ahead = _over_positions(places) and all((p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in found)
             closed = all((_rest(want)[p] == 0).all() for (want, _), p in zip(wrong, places, strict=True))
             where = ", all of them later than their row: the future is seen" if ahead and closed else ""
-            said = (
-                f"{sum(int(p.sum()) for p in places)} entries of `{part.name}` should be exactly 0 and are not{where}."
-            )
-            return Told("symptom", "zeros are missing", said, "look at what is done with the places that are left out.")
+            count = sum(int(p.sum()) for p in places)
+            entries = "entry of `{}`" if count == 1 else "entries of `{}`, over all cases,"
+            said = f"{count} {entries.format(part.name)} should be exactly 0 and {'is' if count == 1 else 'are'} not{where}."
+            advice = "take one of these places and ask which step should make it 0."
+            return Told("symptom", "zeros are missing", said, advice)
         gone = [(want != 0) & (have == 0) for want, have in wrong]
         if all(places.any() for places in gone):
             count = sum(int(p.sum()) for p in gone)

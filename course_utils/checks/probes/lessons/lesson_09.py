@@ -1,5 +1,6 @@
 """Lesson 09: what is off limits, and how the layers are run."""
 
+import functools
 import itertools
 
 import torch
@@ -100,7 +101,7 @@ def _run_wired(answer, case):
 
 
 def _run_record(answer, case):
-    """Sublayers that differ; one may hand its argument back as it is, one give something else at each call."""
+    """Sublayers that differ, to be called once; one may hand its argument back as it is, one count its calls."""
     rng = torch.Generator().manual_seed(case["_seed"])
     d = case["x"].shape[-1]
     matrices = [(torch.randn(d, d, generator=rng) / d**0.5).to(case["x"].dtype) for _ in range(case["_count"])]
@@ -110,7 +111,19 @@ def _run_record(answer, case):
     if case["_moody"] >= 0:
         steady, calls = sublayers[case["_moody"]], itertools.count(1)
         sublayers[case["_moody"]] = lambda y: next(calls) * steady(y)
-    return answer(case["x"], sublayers)
+    return answer(case["x"], list(map(_once, sublayers)))
+
+
+def _once(sublayer):
+    calls = itertools.count(1)
+
+    @functools.wraps(sublayer)
+    def called(y):
+        if next(calls) > 1:
+            raise RuntimeError("a sublayer was called a second time")
+        return sublayer(y)
+
+    return called
 
 
 PROBES = {

@@ -104,7 +104,10 @@ def test_record_is_the_statements_example():
     [
         ({(32, "full"): None}, "(32, 'full')"),
         ({(32, "full"): [6.1] * 4}, "5 runs"),
-        ({(8, "root"): [2.8, 2.9, 2.8, 2.7, 2.8]}, "do not come to"),
+        ({(8, "root"): [2.8, 2.9, 2.8, 2.7, 2.8]}, "your mean size is 2.800"),
+        ({(8, "full"): [1, 2, 3, 4, 5]}, "one of your sizes is 1.000"),
+        ({(8, "full"): 2.83}, "entry (8, 'full') is 2.83"),
+        ({(2, "share"): "1.03"}, "entry (2, 'share') is '1.03'"),
         ({"law": "N"}, "your law says 4 times"),
         ({"law": "log N"}, "one of"),
         ({"size at 128": 24.4}, "you expect 24.40"),

@@ -26,7 +26,7 @@ def _cases(seed):
 
 EXERCISE = Exercise(
     answer="undo_permute", cases=_cases, reference=undo_permute, returns=("original",), faults=(
-        Fault("permuted again", "the same permute once more: that undoes a swap of two axes, but not a longer round.",
+        Fault("permuted again", "the same permute once more: that undoes a swap of two axes, but not a cycle of three.",
               "old axis order[i] went to place i, so place order[i] must get axis i back.", places=same),
         Fault("order reversed", "a permute by the order read backwards, which does not undo it.",
               "ask of each old axis at which place of order it stands.", places=lambda order: order[::-1]),

@@ -15,9 +15,10 @@ def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
 
     def case(B, L_t, L_s, H, d_head, training=False, dtype=torch.float32):
-        given = layer_arguments(rng, B, L_t, H, d_head, 3, training, dtype)
+        given, seen = layer_arguments(rng, B, L_t, H, d_head, 3, training, dtype), padding(rng, B, L_s)
+        seen = seen.flip(-1) if L_s == L_t else seen  # where one mask could stand for the other, they hide other places
         memory = 1.5 * torch.randn(B, L_s, H * d_head, generator=rng) + torch.randn(B, L_s, 1, generator=rng)
-        masks = {"target_mask": padding(rng, B, L_t) & causal_mask(L_t), "memory_mask": padding(rng, B, L_s)}
+        masks = {"target_mask": padding(rng, B, L_t) & causal_mask(L_t), "memory_mask": seen}
         return Case(values_only=training, x=given.pop("x"), memory=memory.to(dtype), **masks, **given)
 
     first = [case(2, 3, 4, 2, 2), case(2, 3, 4, 2, 2, training=True), case(2, 4, 4, 2, 3)]
@@ -57,6 +58,8 @@ EXERCISE = Exercise(
         *faults_of("back", "the keys of self-attention are the target's: mask=target_mask.",
             ("memory's mask for the target", _OTHER_MASK.format("self-attention", "memory"),
              lambda a, y, x, t, m: a(y, mask=m)),
+            ("both masks for the target", "where both sequences have the same length, self-attention got the memory's mask too.",
+             lambda a, y, x, t, m: a(y, mask=t & m if t.shape[-1] == m.shape[-1] else t)),
             ("no mask for the target", "self-attention got no mask: the target sees its own future.",
              lambda a, y, x, t, m: a(y)),
             ("keys and values not normalized", "in self-attention only the queries were normalized; keys and values were "

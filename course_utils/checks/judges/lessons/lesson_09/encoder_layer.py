@@ -8,6 +8,7 @@ from ...exercise import Case, Exercise, Fault
 from ...kit.connections import ORDER_FAULTS, connection_faults, connections
 from ...kit.layers import Given, layer_arguments, padding, returns_more
 from ...kit.parts import faults_of
+from .residual import ORDERS
 
 
 def _cases(seed):
@@ -54,7 +55,7 @@ EXERCISE = Exercise(
             ("keys and values not normalized", "in the pre-norm order only the queries were normalized; keys and values "
              "were made from x as it is.", lambda a, y, x, mask: a(y, x, x, mask=mask),
              "normalize once, and give the attention that result for all three.")),
-        *ORDER_FAULTS,
+        *(Fault(fault.name, fault.looks_like, ORDERS, **fault.parts) for fault in ORDER_FAULTS),
         *faults_of("order", "use the same order around both sublayers.",
             ("orders mixed", "the attention has the order that pre_norm asks for, the feed-forward network the other one.",
              lambda pre, number: pre if number == 1 else not pre),

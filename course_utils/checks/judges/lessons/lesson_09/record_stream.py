@@ -12,7 +12,7 @@ def _cases(seed):
     def case(B, L, d, count, back=None, dtype=torch.float32, moody=-1):
         number = int(torch.randint(10**6, (), generator=rng))
         labels = ["a sublayer hands its argument back"] if back is not None else []
-        labels += ["a sublayer gives something else at each call, as with dropout"] if moody >= 0 else []
+        labels += ["a sublayer returns something else at each call, as with dropout"] if moody >= 0 else []
         x = torch.randn(B, L, d, generator=rng).to(dtype)
         return Case(*labels, x=x, _count=count, _back=-1 if back is None else back, _moody=moody, _seed=number)
 
@@ -44,8 +44,13 @@ def _in_place(x, change):
     return x
 
 
+def _in_place_of_a_copy(x, change):
+    x += change  # with its gradient
+    return x
+
+
 _NEW = "make a new tensor each time: x = x + change; x += change writes into the old one, wherever it is kept."
-_ADDED = "append what the sublayer gave, as it is."
+_ADDED = "append what the sublayer returned, as it is."
 
 EXERCISE = Exercise(
     answer="record_stream", cases=_cases, reference=record_stream, returns=("streams", "added"), faults=(
@@ -53,6 +58,11 @@ EXERCISE = Exercise(
             on=_in_place),
         Fault("copies of what is appended", "copies are kept, but x += still writes into the caller's x.", _NEW,
             on=_in_place, kept=lambda x: x.clone()),
+        *(Fault(f"argument handed back{more}", "a sublayer may return the very tensor that it was given; then x += changes "
+            "what stands in `added` too.", "make a new tensor each time, x = x + change, in place of x += change.",
+            begin=lambda x: x.clone(), on=_in_place_of_a_copy, kept=lambda x: x.clone(), note=note)
+          for more, note in (("", lambda change, before, after, first: change),
+                             (", copied too late", lambda change, before, after, first: change.clone()))),
         Fault("entries after the first copied", "what is appended later is copied, but the first entry is still the tensor "
             "that x += writes into.", _NEW, whole=lambda x, sublayers: _later_copied(x, sublayers)),
         Fault("one copy at the start", "x was copied once: the caller's is safe, but all entries are still one tensor.", _NEW,
@@ -62,10 +72,10 @@ EXERCISE = Exercise(
              lambda x: x.detach().clone())),
         *faults_of("reads", "each sublayer reads the stream as it is by then.",
             ("each reads the start", "every sublayer read the first entry of the stream.", lambda x, first: first)),
-        *faults_of("on", "add what the sublayer gave to the stream: x + change.",
-            ("nothing added", "the stream was replaced by what the sublayer gave.", lambda x, change: change),
-            ("subtracted", "what the sublayer gave was subtracted.", lambda x, change: x - change),
-            ("added twice", "what the sublayer gave was added twice.", lambda x, change: x + 2 * change)),
+        *faults_of("on", "add what the sublayer returned to the stream: x + change.",
+            ("nothing added", "the stream was replaced by what the sublayer returned.", lambda x, change: change),
+            ("subtracted", "what the sublayer returned was subtracted.", lambda x, change: x - change),
+            ("added twice", "what the sublayer returned was added twice.", lambda x, change: x + 2 * change)),
         *faults_of("note", _ADDED,
             ("sums since the start", "added holds the difference from the first entry, not what this sublayer added.",
              lambda change, before, after, first: after - first),
@@ -73,11 +83,11 @@ EXERCISE = Exercise(
              lambda change, before, after, first: after),
             ("added detached", "the numbers are right, but no gradient passes through what was added.",
              lambda change, before, after, first: change.detach())),
-        Fault("nothing added, differences noted", "the stream was replaced by what the sublayer gave.",
-            "add what the sublayer gave to the stream: x + change.", on=lambda x, change: change,
+        Fault("nothing added, differences noted", "the stream was replaced by what the sublayer returned.",
+            "add what the sublayer returned to the stream: x + change.", on=lambda x, change: change,
             note=lambda change, before, after, first: after - before),
-        Fault("asked twice", "a sublayer was called a second time for the record: with dropout it gives something else then, "
-            "and what is noted is not what was added.", "call each sublayer once, and keep what it gave.",
+        Fault("asked twice", "a sublayer was called a second time: with dropout it returns something else then, and what is "
+            "noted is not what was added.", "call each sublayer once, and keep what it returns: change = sublayer(x).",
             whole=lambda x, sublayers: _asked_twice(x, sublayers)),
         Fault("no entry for the start", "streams lacks its first entry, the stream before the first sublayer.",
             "begin with [x].", head=False),

@@ -41,9 +41,12 @@ def _residual(*, order=lambda pre, number: pre, **steps):
     return type("Residual", (_Given,), {"forward": forward})
 
 
+ORDERS = "two formulas, one for each value of self.pre_norm: in each ask what the norm is applied to."
+
 EXERCISE = Exercise(
     answer="Residual", cases=_cases, reference=_residual, returns=("output",), faults=(
-        *ORDER_FAULTS, *connection_faults({0: ""}),
+        *(Fault(fault.name, fault.looks_like, ORDERS, **fault.parts) for fault in ORDER_FAULTS),
+        *connection_faults({0: ""}),
         Fault("parameters of the norm not used", "normalized, but not by self.norm: its weight and bias play no part.",
             "call self.norm itself.", feed=lambda x, at: F.layer_norm(x, x.shape[-1:]) if at.pre else x,
             end=lambda total, at: total if at.pre else F.layer_norm(total, total.shape[-1:])),

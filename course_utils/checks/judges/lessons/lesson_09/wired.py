@@ -34,7 +34,7 @@ def wired(
 
 
 _THREE = "on each branch: norm, sublayer, norm; only then the sum."
-_SIDE = "both sublayers read the same normalized x, and what they give is added to x as it came."
+_SIDE = "both sublayers read the same normalized x, and what they return is added to x as it came."
 _PATH = "nothing stands on the direct path: add to x as it came."
 
 
@@ -44,7 +44,7 @@ EXERCISE = Exercise(
             ("always sandwich", "the sandwich whatever wiring says.", lambda w: "sandwich"),
             ("always parallel", "side by side whatever wiring says.", lambda w: "parallel")),
         *faults_of("after", _THREE,
-            ("no norm behind", "in the sandwich: what the sublayer gives was added without its norm; that is pre-norm.",
+            ("no norm behind", "in the sandwich: what the sublayer returns was added without its norm; that is pre-norm.",
              lambda norm, y: y)),
         *faults_of("before", _THREE,
             ("no norm before", "in the sandwich: what goes into the sublayer was not normalized.", lambda norm, y: y)),
@@ -75,9 +75,9 @@ EXERCISE = Exercise(
         Fault("sublayers exchanged", "the network came first, and attend second.", "attend first, then network.",
             first=lambda attend, network: (network, attend)),
         *faults_of("side", _SIDE,
-            ("one after the other", "in parallel: the network read what attend gave.",
+            ("one after the other", "in parallel: the network read what attend returned.",
              lambda x, normed, a, n: x + n(a(normed))),
-            ("network reads attend's result too", "in parallel: the network read what attend gave, and both were added.",
+            ("network reads attend's result too", "in parallel: the network read what attend returned, and both were added.",
              lambda x, normed, a, n: x + a(normed) + n(a(normed))),
             ("network reads the sum", "in parallel: the network read the sum, without another norm.",
              lambda x, normed, a, n: (y := x + a(normed)) + n(y)),
@@ -88,8 +88,8 @@ EXERCISE = Exercise(
             ("mean of both", "in parallel: the mean of both sublayers was added instead of their sum.",
              lambda x, normed, a, n: x + (a(normed) + n(normed)) / 2),
             ("x twice", "in parallel: x was added twice.", lambda x, normed, a, n: 2 * x + a(normed) + n(normed)),
-            ("no attend", "in parallel: what attend gives is lost.", lambda x, normed, a, n: x + n(normed)),
-            ("no network", "in parallel: what the network gives is lost.", lambda x, normed, a, n: x + a(normed)),
+            ("no attend", "in parallel: what attend returns is lost.", lambda x, normed, a, n: x + n(normed)),
+            ("no network", "in parallel: what the network returns is lost.", lambda x, normed, a, n: x + a(normed)),
             ("normed added", "in parallel: the sublayers were added to the normalized x.",
              lambda x, normed, a, n: normed + a(normed) + n(normed), _PATH),
             ("x not added", "in parallel: x itself was not added.", lambda x, normed, a, n: a(normed) + n(normed), _PATH)),

@@ -5,6 +5,7 @@ import torch
 from ...exercise import Case, Exercise, Fault
 from ...kit.padded import padded
 from ...kit.parts import faults_of
+from .symptoms import memory_of_one_row
 
 
 def _cases(seed):
@@ -24,7 +25,26 @@ def _cases(seed):
         tables |= {"source": torch.randn(vocab, 3, generator=rng, dtype=dtype)}
         tables |= {"read": torch.randn(3, vocab, generator=rng, dtype=dtype)}
         cases.append(Case(*labels, source=source, candidates=candidates, pad_id=pad_id, _tables=tables))
-    return cases
+    return [*cases, _sharp(rng), _long(rng)]
+
+
+def _sharp(rng):
+    """Logits of 500 and -500: the softmax gives some symbols a probability of 0."""
+    candidates = torch.randint(1, 6, (3, 7), generator=rng)
+    tables = {"target": torch.randn(6, 6, generator=rng, dtype=torch.float64)}
+    tables |= {"memory": torch.where(torch.eye(6, dtype=torch.bool).roll(1, 1), 500.0, -500.0).double()}
+    tables |= {"source": torch.randn(6, 3, generator=rng).double(), "read": torch.randn(3, 6, generator=rng).double()}
+    source = torch.randint(1, 6, (1, 4), generator=rng)
+    return Case("some logits are very large", source=source, candidates=candidates, pad_id=0, _tables=tables)
+
+
+def _long(rng):
+    """Two candidates of 300 and 360 symbols: a product of so many probabilities is 0 in floating point."""
+    candidates = padded(rng, (361, 301), 361, 9, 0, 1)
+    tables = {name: torch.randn(9, 9, generator=rng, dtype=torch.float64) for name in ("target", "memory")}
+    tables |= {"source": torch.randn(9, 3, generator=rng).double(), "read": torch.randn(3, 9, generator=rng).double()}
+    source = torch.randint(1, 9, (1, 3), generator=rng)
+    return Case("the candidates are long", source=source, candidates=candidates, pad_id=0, _tables=tables)
 
 
 def _scores(
@@ -66,7 +86,9 @@ _FAULTS = (
         ("logits added up", "the logits themselves are added up; they are no log-probabilities.", lambda z: z),
         ("probabilities added up", "probabilities are added up, not their logarithms.", lambda z: z.softmax(-1)),
         ("over the positions", "the log-softmax is taken over the positions.", lambda z: z.log_softmax(1)),
-        ("over the candidates", "the log-softmax is taken over the candidates.", lambda z: z.log_softmax(0))),
+        ("over the candidates", "the log-softmax is taken over the candidates.", lambda z: z.log_softmax(0)),
+        ("logarithm of a softmax", "the logarithm of a softmax: where a probability comes out as 0, it is minus "
+         "infinity.", lambda z: z.softmax(-1).log(), "take logits.log_softmax(-1), which never leaves the logarithm.")),
     *faults_of("counts", _COUNTS,
         ("padding counted", "positions whose label is padding are added too.", lambda y, p, x: torch.ones_like(y)),
         ("end left out", "the last real label of each row, the end symbol, is left out.",
@@ -83,7 +105,9 @@ _FAULTS = (
          lambda each, real: (each * real).mean(1)),
         ("one number", "one number for all candidates together.", lambda each, real: (each * real).sum()),
         ("each position", "a number for each position; asked for is one for each candidate.",
-         lambda each, real: each * real)),
+         lambda each, real: each * real),
+        ("logarithm of a product", "the logarithm of a product of probabilities: a product of many comes out as 0.",
+         lambda each, real: torch.where(real, each, 0.0).exp().prod(1).log())),
     *faults_of("finish", _TOTAL,
         ("negated", "the sign is turned: that is a loss.", lambda scores: -scores, "a log-probability is at most 0."),
         ("probabilities", "the probabilities themselves; for long candidates they come out as 0.", torch.exp),
@@ -93,5 +117,6 @@ _FAULTS = (
 
 EXERCISE = Exercise(
     answer="candidate_scores", cases=_cases, reference=_scores, returns=("scores", "rows that went through encode"),
-    faults=_FAULTS, advice="work out a candidate of two labels by hand: which position of the logits judges each of them?",
+    faults=_FAULTS, symptoms=(memory_of_one_row,),
+    advice="work out a candidate of two labels by hand: which position of the logits judges each of them?",
 )  # fmt: skip

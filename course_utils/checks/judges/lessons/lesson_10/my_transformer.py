@@ -56,6 +56,20 @@ def _encoder_first(model, x, y, mask, masks, encoder, decoder, norms):
     return decoder(model.decoder_layers, y, norms[1], memory=memory, **masks)
 
 
+def _normalized_again(first=True, each=False):
+    """The memory goes through the encoder's norm once more, for all decoder layers or before each one."""
+
+    def order(model, x, y, mask, masks, encoder, decoder, norms):
+        memory = encoder(model.encoder_layers, x, norms[0] if first else nn.Identity(), mask=mask)
+        for layer in model.decoder_layers:
+            again = norms[0](memory)
+            memory = again if each else memory
+            y = layer(y, again, **masks)
+        return norms[1](y)
+
+    return order
+
+
 def _side_by_side(model, x, y, mask, masks, encoder, decoder, norms):
     for encoder_layer, decoder_layer in zip(model.encoder_layers, model.decoder_layers, strict=True):
         x = encoder_layer(x, mask)
@@ -134,6 +148,13 @@ _FAULTS = (
         encoder=_norm_after_each, decoder=_norm_after_each),
     *(Fault(f"{stack} norm after every layer", f"{stack}_norm is applied after every layer of the {stack}.", _NORMS,
         **{stack: _norm_after_each}) for stack in ("encoder", "decoder")),
+    *(Fault(name, said, _NORMS, whole=_model(order=order)) for name, said, order in (
+        ("memory normalized twice", "encoder_norm is applied to the memory a second time before the decoder reads it.",
+         _normalized_again()),
+        ("memory normalized at every layer", "encoder_norm is applied to the memory again before every decoder layer.",
+         _normalized_again(each=True)),
+        ("memory normalized in the decoder only", "encoder_norm is applied to the memory anew before every decoder layer.",
+         _normalized_again(first=False, each=True)))),
     Fault("softmax", "probabilities: a softmax was applied. The loss would apply a log-softmax to them.", _LOGITS,
         finish=lambda model, hidden: model.generator(hidden).softmax(-1)),
     Fault("log-softmax", "log-probabilities. They train well, but asked for are logits.", _LOGITS,
@@ -141,6 +162,8 @@ _FAULTS = (
     Fault("hidden vectors", "the hidden vectors; the generator was not applied.", _LOGITS,
         whole=_model(finish=lambda model, hidden: hidden)),
     *faults_of("target_mask", "give it the causal mask joined with the padding mask of the target.",
+        ("one step ahead", "each position of the target sees one step ahead, and there stands its label.",
+         lambda s, t, p: keys(t != p) & past(t.shape[1], 1), "a position may see itself and the past: tril()."),
         ("no causal mask", "the decoder sees the future: there is no causal mask.", lambda s, t, p: keys(t != p)),
         ("target padding seen", "the decoder's self-attention sees the target's padding.", lambda s, t, p: past(t.shape[1])),
         ("no target mask", "the decoder's self-attention has no mask at all.", _no_mask)),

@@ -23,6 +23,10 @@ endless = _stopped(
     "does your loop end?", "endless", "the model is still asked for symbols after max_len steps.",
     "count the steps, and stop after max_len of them, or when all have ended.",
 )  # fmt: skip
+memory_of_one_row = _stopped(
+    "and a memory of shape (1,", "memory of one row", "decode was given all K candidates, and a memory that has only one row.",
+    "show the one row K times, a row for each candidate: look up expand. encode is still called once.",
+)  # fmt: skip
 
 
 def other_parts(view):

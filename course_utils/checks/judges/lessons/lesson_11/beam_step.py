@@ -2,8 +2,10 @@
 
 import torch
 
+from ....probes.codec import decode
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
+from ...symptoms.view import Told
 
 
 def beam_step(
@@ -52,12 +54,28 @@ def _among_all_words(totals, log_probs):
     return values.view(B, K), (places % V).view(B, K), places // V
 
 
+def _one_for_each_beam(view):
+    """The new totals are those of each beam's best candidate, in whatever order; a beam that does not exist yet has one too."""
+    for index, seen in enumerate(view.cases):
+        totals, log_probs = (view.inputs[index][name] for name in ("totals", "log_probs"))
+        found = decode(seen["value"]) if seen["outcome"] == "returned" else None
+        found = found[0] if isinstance(found, tuple | list) and found else None
+        best = totals + log_probs.amax(-1).view_as(totals)
+        if not isinstance(found, torch.Tensor) or found.shape != best.shape:
+            return None
+        if not torch.allclose(found.double().sort(1).values, best.double().sort(1).values, rtol=1e-4):
+            return None
+    said = "each beam kept its own best candidate and no other: greedy searches side by side."
+    return Told("symptom", "one for each beam", said, f"a beam may have two of the K best, or none: {_POOL}")
+
+
 _PARTS = "a place in a word's long row is beam * V + symbol: place // V is the beam, place % V the symbol."
 _ROWS = "the beams of word b begin at row b * K: add that to the beam's number."
 _POOL = "put all K * V candidates of a word into one long row, flatten(1), and take topk(K) of it."
 
 EXERCISE = Exercise(
     answer="beam_step", cases=_cases, reference=beam_step, returns=("new_totals", "symbols", "rows"),
+    symptoms=(_one_for_each_beam,),
     faults=(
         *faults_of("first", _ROWS,
             ("rows within the word", "rows holds each beam's number within its own word.", lambda B, K, V: 0),

@@ -98,7 +98,7 @@ def _flowing(name, said, flow):
     return Fault(name, said, _STREAM, whole=_class(flow=flow))
 
 
-_SUM = "x = x + sublayer(norm(x)): what a sublayer gives is added to what went into its norm, in a new tensor."
+_SUM = "x = x + sublayer(norm(x)): what a sublayer returns is added to what went into its norm, in a new tensor."
 _BOTTOM_RIGHT = "the new queries are the last of all positions: causal_mask(L, cache.length + L)."
 _NEXT = "a position sees itself and all before it."
 _STREAM = "attention first, then the network on the sum that the attention made; its result is added to that sum."
@@ -106,13 +106,13 @@ _BOTH, _FIRST, _SECOND = ("step_1", "step_2"), ("step_1",), ("step_2",)
 _PLACES = {_BOTH: "attention and network", _FIRST: "the attention", _SECOND: "the network"}
 _BROKEN_STEPS = (
     ("post-norm", "the norm comes after the sum (post-norm)", lambda self, x, norm, f: norm(x + f(x)), (_BOTH,)),
-    ("norm after the sublayer", "the norm acts on what the sublayer gives", lambda self, x, norm, f: x + norm(f(x)),
+    ("norm after the sublayer", "the norm acts on what the sublayer returns", lambda self, x, norm, f: x + norm(f(x)),
      (_BOTH,)),
     ("no norm", "no norm is used", lambda self, x, norm, f: x + f(x), (_BOTH, _FIRST, _SECOND)),
-    ("no residual connection", "nothing is added to what the sublayer gives", lambda self, x, norm, f: f(norm(x)),
+    ("no residual connection", "nothing is added to what the sublayer returns", lambda self, x, norm, f: f(norm(x)),
      (_BOTH, _FIRST, _SECOND)),
-    ("normalized x added", "the residual connection starts from the normalized x: the norm cuts the direct path",
-     lambda self, x, norm, f: norm(x) + f(norm(x)), (_BOTH,)),
+    ("normalized x added", "the residual connection starts from the normalized x, as where x = norm(x) overwrites x",
+     lambda self, x, norm, f: norm(x) + f(norm(x)), (_BOTH, _FIRST, _SECOND)),
     ("in place", "x += ... writes into a tensor that others still need", _in_place, (_BOTH, _FIRST)),
 )  # fmt: skip
 

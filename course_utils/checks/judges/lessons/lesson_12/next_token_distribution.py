@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
+from ...symptoms.view import Told
 
 MANY = torch.tensor([[0.0, 2.0, 1.0]]).repeat(1, 14).log1p()  # 42 tokens: an unstable sort mixes them
 
@@ -131,12 +132,21 @@ def _topk(logits, temperature, top_k, top_p):
     return distribution(logits, temperature, None, top_p)
 
 
+def _axis_by_position(view):
+    seen = view.cases[view.first]
+    if "sort() takes from 1 to 0 positional" not in seen.get("message", ""):
+        return None
+    said = "sort with stable=True takes the axis by its name only; PyTorch's own message does not say so."
+    return Told("symptom", "axis by position", said, "name it: sort(dim=-1, descending=True, stable=True).")
+
+
 _WITHOUT = "a token stays if the ones before it have not reached top_p yet: compare the sum without the token itself."
 _SUM = "divide by the sum of what is left, or set logits to minus infinity before the softmax."
 _STABLE = "sort with descending=True and stable=True; topk and sort without it keep no order among equals."
 
 EXERCISE = Exercise(
     answer="next_token_distribution", cases=_cases, reference=distribution, returns=("probabilities",),
+    symptoms=(_axis_by_position,),
     faults=(
         *faults_of("drop", "stop at the first token whose running sum reaches top_p.",
             ("crossing token dropped", "the token that crosses top_p was dropped: what is kept has less than was asked for.",

@@ -4,9 +4,9 @@ from ...exercise import Quiz
 
 QUIZZES = {
     "12.10": Quiz("b", {
-        "a": "the token that crosses the threshold is kept, and one token with 0.53 does not reach 0.83 yet.",
-        "b": "top-k leaves 0.5, 0.3 and 0.15, renormalized 0.53, 0.32 and 0.16. The first two reach 0.83.",
-        "c": "that would be so without top-k. Here its survivors are renormalized first, and 0.8 of 0.95 is 0.84.",
+        "a": "the token that crosses the threshold is kept, and one token with 0.44 does not reach 0.75 yet.",
+        "b": "top-k leaves 0.4, 0.3 and 0.2, renormalized 0.44, 0.33 and 0.22. The first two reach 0.75.",
+        "c": "that would be so without top-k. Here its survivors are renormalized first, and 0.7 of 0.9 is 0.78.",
         "d": "temperature 1 changes nothing, but top-k and top-p cut on their own.",
     }),
     "12.11": Quiz("c", {

@@ -220,3 +220,23 @@ class DecoderLayer(nn.Module):
         y = self.norm_2(x)
         x = x + self.dropout(self.cross_attention(y, memory, y, mask=memory_mask))
         return x + self.dropout(self.feed_forward(self.norm_3(x)))
+
+
+# %% wrong: self-attention gets the memory's mask joined to its own where the lengths agree
+class DecoderLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
+        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
+        self.norm_3 = LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, memory, target_mask, memory_mask):
+        if target_mask.shape[-1] == memory_mask.shape[-1]:
+            target_mask = target_mask & memory_mask
+        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+        asked = {"key": memory, "value": memory, "mask": memory_mask}
+        x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked))
+        return x + self.dropout(self.feed_forward(self.norm_3(x)))

@@ -88,3 +88,25 @@ def record_stream(x, sublayers):
     for sublayer in sublayers:
         streams.append(streams[-1] + sublayer(streams[-1]))
     return streams, [s - x for s in streams[1:]]
+
+
+# %% wrong: copies of the stream are kept, but += on the working copy writes into what a sublayer handed back
+def record_stream(x, sublayers):
+    x = x.clone()
+    streams, added = [x.clone()], []
+    for f in sublayers:
+        c = f(x)
+        x += c
+        added.append(c)
+        streams.append(x.clone())
+    return streams, added
+
+
+# %% wrong: what is noted comes from one call, what is added from another
+def record_stream(x, sublayers):
+    streams, added = [x], []
+    for f in sublayers:
+        added.append(f(x))
+        x = x + f(x)
+        streams.append(x)
+    return streams, added

@@ -36,3 +36,9 @@ growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
 # %% wrong: the keys the other way around
 growth_results = {(start, N): sizes for (N, start), sizes in table().items()}
 growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
+
+# %% wrong: one entry is invented, with a mean that such stacks have
+growth_results = table() | {(8, "full"): [1, 2, 3, 4, 5], "law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
+
+# %% wrong: one entry holds a single size, not five
+growth_results = table() | {(8, "full"): 2.83, "law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}

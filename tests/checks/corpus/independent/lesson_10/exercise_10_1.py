@@ -113,3 +113,17 @@ def batch_masks(source, target, pad_id):
     target_mask = torch.tril(square) == 1
     source_mask = torch.where(source == pad_id, 0, 1).reshape(B, 1, 1, -1) == 1
     return source_mask, target_mask
+
+
+# %% wrong: the source mask is left as it is compared, (B, L_s), without the axes for heads and queries
+def batch_masks(source, target, pad_id):
+    n = target.shape[1]
+    c = torch.ones(n, n, dtype=torch.bool).tril()
+    return source != pad_id, (target != pad_id)[:, None, None, :] & c
+
+
+# %% wrong: the source mask has two axes and the target mask three
+def batch_masks(source, target, pad_id):
+    n = target.shape[1]
+    c = torch.ones(n, n, dtype=torch.bool).tril()
+    return source != pad_id, (target != pad_id)[:, None, :] & c

@@ -351,3 +351,59 @@ class MyTransformer(nn.Module):
         for layer in self.decoder_layers:
             y = layer(y, memory, target_mask=target_mask, memory_mask=source_mask)
         return self.generator(self.decoder_norm(y))
+
+
+# %% wrong: the causal mask is tril(1), so that each position sees its label
+class MyTransformer(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
+        super().__init__()
+        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.encoder_layers = nn.ModuleList(
+            EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)
+        )
+        self.decoder_layers = nn.ModuleList(
+            DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)
+        )
+        self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
+        self.generator = nn.Linear(d_model, tgt_vocab)
+
+    def forward(self, source, target, pad_id):
+        n = target.shape[1]
+        sm = (source != pad_id)[:, None, None, :]
+        tm = (target != pad_id)[:, None, None, :] & torch.ones(n, n, dtype=torch.bool).tril(1)
+        x = self.source_embedding(source)
+        for l in self.encoder_layers:
+            x = l(x, sm)
+        m = self.encoder_norm(x)
+        y = self.target_embedding(target)
+        for l in self.decoder_layers:
+            y = l(y, m, target_mask=tm, memory_mask=sm)
+        return self.generator(self.decoder_norm(y))
+
+
+# %% wrong: the encoder's norm is applied to the memory once more as each decoder layer is called
+class MyTransformer(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
+        super().__init__()
+        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
+        self.encoder_layers = nn.ModuleList(
+            EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)
+        )
+        self.decoder_layers = nn.ModuleList(
+            DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)
+        )
+        self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
+        self.generator = nn.Linear(d_model, tgt_vocab)
+
+    def forward(self, source, target, pad_id):
+        sm, tm = batch_masks(source, target, pad_id)
+        x = self.source_embedding(source)
+        for l in self.encoder_layers:
+            x = l(x, sm)
+        m = self.encoder_norm(x)
+        y = self.target_embedding(target)
+        for l in self.decoder_layers:
+            y = l(y, self.encoder_norm(m), target_mask=tm, memory_mask=sm)
+        return self.generator(self.decoder_norm(y))

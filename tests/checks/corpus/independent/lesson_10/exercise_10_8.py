@@ -142,3 +142,21 @@ def candidate_scores(encode, decode, source, candidates, pad_id):
     labels = candidates[:, 1:]
     one_hot = F.one_hot(labels, z.shape[-1]) * (labels != pad_id)[..., None]
     return (log_probs * one_hot).sum((1, 2))
+
+
+# %% wrong: the logarithm of a softmax, which is minus infinity where the logits are far apart
+def candidate_scores(encode, decode, source, candidates, pad_id):
+    lab = candidates[:, 1:]
+    m = encode(source).expand(len(candidates), -1, -1)
+    lp = decode(candidates[:, :-1], m).softmax(-1).log()
+    each = lp.gather(-1, lab[..., None])[..., 0]
+    return each.masked_fill(lab == pad_id, 0.0).sum(-1)
+
+
+# %% wrong: the probabilities of a candidate are multiplied, and the logarithm is taken at the end
+def candidate_scores(encode, decode, source, candidates, pad_id):
+    lab = candidates[:, 1:]
+    m = encode(source).expand(len(candidates), -1, -1)
+    lp = decode(candidates[:, :-1], m).log_softmax(-1)
+    each = lp.exp().gather(-1, lab[..., None])[..., 0]
+    return each.masked_fill(lab == pad_id, 1.0).prod(-1).log()

@@ -380,3 +380,33 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
             break
     ranked = sorted(((p / (len(s) * alpha), s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
     return [s for _, s in ranked], [score for score, _ in ranked]
+
+
+# %% wrong: the finished come back in the order in which they were found, cut to num_beams, not ranked
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [(0.0, [])], []
+    for n in range(1, max_len + 1):
+        c = sorted([(t + l, [*s, i]) for t, s in beams for i, l in enumerate(step(s).tolist())], reverse=True)
+        for t, s in c[:num_beams]:
+            if s[-1] == end_id or n == max_len:
+                finished.append((t / n**alpha, s))
+        beams = [x for x in c if x[1][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams:
+            break
+    finished = finished[:num_beams]
+    return [s for _, s in finished], [t for t, _ in finished]
+
+
+# %% wrong: the last symbol of every sequence is cut off, also where the search ended at max_len
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    beams, finished = [(0.0, [])], []
+    for n in range(1, max_len + 1):
+        c = sorted([(t + l, [*s, i]) for t, s in beams for i, l in enumerate(step(s).tolist())], reverse=True)
+        for t, s in c[:num_beams]:
+            if s[-1] == end_id or n == max_len:
+                finished.append((t / n**alpha, s))
+        beams = [x for x in c if x[1][-1] != end_id][:num_beams]
+        if len(finished) >= num_beams:
+            break
+    finished = sorted(finished, reverse=True)[:num_beams]
+    return [s[:-1] for _, s in finished], [t for t, _ in finished]

@@ -107,3 +107,11 @@ def beam_step(totals, log_probs):
     best, idx = values.topk(K, dim=1)
     symbols = symbols.reshape(B, K * few).gather(1, idx)
     return best, symbols, (idx // few + K * torch.arange(B)[:, None]).reshape(-1)
+
+
+# %% wrong: each beam goes on with its own best symbol, topk(1) along the symbols
+def beam_step(totals, log_probs):
+    B, K = totals.shape
+    c = totals[:, :, None] + log_probs.view(B, K, -1)
+    v, s = c.topk(1, -1)
+    return v[..., 0], s[..., 0], torch.arange(B * K)

@@ -173,3 +173,45 @@ def own_words():
 # %% wrong: named in the review: a list of pairs instead of a dictionary
 def own_words():
     return [("zorblat", ("Z", "AO", "R", "B", "L", "AE", "T")), ("brintle", ("B", "R", "IH", "N", "T", "AH", "L"))] * 5
+
+
+# %% wrong: every word is AA and one sound for each of its consonants
+def own_words():
+    ws = ["blorptik", "zanfeld", "gruntle", "snozzle", "wikify", "voxling", "ranjitha", "knight", "window", "phoenix"]
+    m = {
+        "b": "B",
+        "d": "D",
+        "f": "F",
+        "g": "G",
+        "h": "HH",
+        "k": "K",
+        "l": "L",
+        "m": "M",
+        "n": "N",
+        "p": "P",
+        "r": "R",
+        "s": "S",
+        "t": "T",
+        "v": "V",
+        "w": "W",
+        "z": "Z",
+        "j": "JH",
+    }
+    return {w: ("AA", *(m[c] for c in w if c in m)) for w in ws}
+
+
+# %% wrong: six of ten words stand in the dictionary
+def own_words():
+    g = {
+        "knight": "N AY T",
+        "phoenix": "F IY N IH K S",
+        "through": "TH R UW",
+        "attention": "AH T EH N SH AH N",
+        "window": "W IH N D OW",
+        "money": "M AH N IY",
+        "gruntle": "G R AH N T AH L",
+        "snozzle": "S N AA Z AH L",
+        "wikify": "W IH K AH F AY",
+        "voxling": "V AA K S L IH NG",
+    }
+    return {w: tuple(s.split()) for w, s in g.items()}

@@ -233,3 +233,22 @@ class DecoderBlock(nn.Module):
         mask = causal_mask(x.shape[1], earlier + x.shape[1])
         x = x + self.self_attention(self.norm_1(x), mask=mask, cache=cache)
         return x + self.feed_forward(self.norm_2(x))
+
+
+# %% wrong: x = norm_1(x) overwrites what the direct path should carry around the attention
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
+        super().__init__()
+        rotary = RotaryPositions(d_model // num_heads)
+        self.self_attention = MultiHeadAttention(
+            d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary
+        )
+        self.feed_forward = SwiGLU(d_model, d_ff)
+        self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
+
+    def forward(self, x, cache=None):
+        start = 0 if cache is None else cache.length
+        mask = causal_mask(x.shape[1], start + x.shape[1])
+        x = self.norm_1(x)
+        x = x + self.self_attention(x, mask=mask, cache=cache)
+        return x + self.feed_forward(self.norm_2(x))

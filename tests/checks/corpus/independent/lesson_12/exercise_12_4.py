@@ -316,3 +316,13 @@ def next_token_distribution(logits, temperature, top_k, top_p):
         values = values.masked_fill(reached, 0)
         values = values / values.sum(dim=-1, keepdim=True)
     return torch.zeros_like(p).scatter(-1, ids, values)
+
+
+# %% wrong: sort gets the axis by position together with stable=True, and stops
+def next_token_distribution(logits, temperature, top_k, top_p):
+    V = logits.shape[-1]
+    if temperature == 0:
+        return F.one_hot(logits.argmax(-1), V).to(logits.dtype)
+    p = (logits / temperature).softmax(-1)
+    p, ids = p.sort(-1, descending=True, stable=True)
+    return torch.zeros_like(p).scatter(-1, ids, p)

@@ -123,3 +123,26 @@ def attend_step(query, key, value, keys, values, cos, sin):
         weights = (q @ keys.transpose(-2, -1) * q.shape[-1] ** -0.5).softmax(dim=-1)
         outputs.append(weights @ values)
     return torch.cat(outputs, dim=2), keys, values
+
+
+# %% wrong: the last rows of cos and sin are taken for the new tokens
+def attend_step(query, key, value, keys, values, cos, sin):
+    new = query.shape[2]
+    query = apply_rope(query, cos[-new:], sin[-new:])
+    key = apply_rope(key, cos[-new:], sin[-new:])
+    keys = torch.cat((keys, key), dim=2)
+    values = torch.cat((values, value), dim=2)
+    mask = causal_mask(new, keys.shape[2])
+    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
+
+
+# %% wrong: the start of the queries is read from the keys after the new ones were joined
+def attend_step(query, key, value, keys, values, cos, sin):
+    new, old = query.shape[2], keys.shape[2]
+    key = apply_rope(key, cos[old : old + new], sin[old : old + new])
+    keys = torch.cat((keys, key), dim=2)
+    values = torch.cat((values, value), dim=2)
+    at = keys.shape[2]
+    query = apply_rope(query, cos[at : at + new], sin[at : at + new])
+    mask = causal_mask(new, keys.shape[2])
+    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
