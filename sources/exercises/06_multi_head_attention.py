@@ -28,7 +28,7 @@ from tqdm import tqdm
 
 from course_utils import plotting, widgets, zoo
 from course_utils.attention import masked_softmax
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.zoo.pronunciation import pronounce
 
 torch.set_num_threads(1)
@@ -367,7 +367,7 @@ check("6.7", head_roles)
 #
 # In the lesson two tokens were marked, and two heads were needed. Now let **2 or 4** of the 8 tokens be marked; each token carries 8 random numbers, and one query must report the numbers of all marked tokens. Change one thing at a time: the number of marks, and the number of heads, **1, 2, 4 and 8**, with $d_{model} = 32$ throughout.
 #
-# First your prediction: four tokens are marked, and the model has two heads. Who always guesses 0 has the error 1.
+# First your prediction: four tokens are marked, and the model has two heads. Someone who always guesses 0 has the error 1.
 
 # %%
 widgets.predict(
@@ -429,8 +429,8 @@ print("1 mark, 1 head:", [round(error, 3) for error in five_errors(1, 1)])
 #
 # | key | what belongs there |
 # |---|---|
-# | `(marks, heads)`, for marks 2 and 4 and heads 1, 2, 4 and 8 | the five errors of `five_errors(marks, heads)`: eight entries |
-# | `"enough for 2 marks"`, `"enough for 4 marks"` | the smallest of your numbers of heads whose mean error is below 0.1 |
+# | `(marks, heads)`, for marks 2 and 4 and heads 1, 2, 4 and 8 | the five errors of `five_errors(marks, heads)` as it stands, with its 200 updates: eight entries, each with five numbers of its own |
+# | `"enough for 2 marks"`, `"enough for 4 marks"` | a number: the smallest of your numbers of heads whose mean error is below 0.1 |
 # | `"law"` | where there are fewer heads than marks, which of these texts comes closest to your mean errors: `"1 - heads / marks"`, `"1 / (1 + heads)"` or `"marks / (marks + heads)"` |
 #
 # Plot the errors before you read them off, for example with `plotting.curves`.

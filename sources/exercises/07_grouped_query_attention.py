@@ -22,7 +22,7 @@ import math
 import torch
 
 from course_utils import plotting, zoo
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import encode_text
 from course_utils.masks import causal_mask
@@ -44,7 +44,7 @@ torch.set_num_threads(1)  # the tensors of 7.9 are small: more threads would wai
 # | `d_head` | size of a head |
 # | `length` | positions kept |
 # | `bytes_per_number` | 4 for float32, 2 for float16 |
-# | returns | bytes, one whole number |
+# | returns | the number of bytes |
 #
 # Example: 1 layer, 1 sequence, 6 heads of which 3 for keys and values, heads of size 4, 5 positions and 4 bytes per number give 480. Not every argument is needed.
 
@@ -332,7 +332,7 @@ check("7.6", grouped_attention)
 # | `.step(x_new)` | `x_new`: `(B, L_new, d_model)`, the positions that come next; `L_new` is 1 or more, `B` the same in all steps |
 # | returns | `(B, L_new, d_model)`, the outputs of the new positions |
 #
-# Each new position sees all the positions of earlier steps, itself, and in its own piece those before it. Two layers of the same class must not share anything. Any form of cache will do: your own `Cache` from 7.2 with enough room (the check feeds at most 16 positions), or joined tensors. You may call your own functions from above and `causal_mask(L_q, L_k)`; ready-made attention is off limits, and so are the course's `KVCache`, `split_heads`, `merge_heads` and `repeat_kv`. All numbers are float32, and no gradients are asked for.
+# Each new position sees all the positions of earlier steps, itself, and in its own piece those before it. Two layers of the same class must not share anything. Any form of cache will do: your own `Cache` from 7.2 with enough room (the check feeds at most 16 positions), or joined tensors. But keys and values must be kept: every position is projected once, in the step that brings it. The check counts the multiplications over 16 steps of one position each, and projecting the earlier positions again in every step takes too many. You may call your own functions from above and `causal_mask(L_q, L_k)`; ready-made attention is off limits, and so are the course's `KVCache`, `split_heads`, `merge_heads` and `repeat_kv`. All numbers are float32, and no gradients are asked for.
 #
 # Example: with all four weights the number 1 (`d_model = 1`, one head), the steps `[[[1.]]]` and `[[[2.], [0.]]]` give `[[[1.]]]` and `[[[1.8808], [1.]]]`: the 2 weighs the keys 1 and 2 by 0.1192 and 0.8808, and the 0 finds all three keys alike.
 
@@ -397,7 +397,7 @@ check("7.7", CachedAttention)
 # | `.update(key, value)` | `key`, `value`: `(B, H_kv, L_new, d_head)`, with any `L_new` from 1, also more than fit |
 # | returns `keys`, `values` | what is kept after this update, each `(B, H_kv, kept, d_head)`, oldest first |
 #
-# Kept are the first `num_first` positions of the whole text and the latest `num_latest`, each position once. As long as there are no more than `num_first + num_latest`, all are kept. What is kept is the cache's own: whatever happens to `key` and `value` after the call does not change it.
+# It keeps the first `num_first` positions of the whole text and the latest `num_latest`, each position once. As long as there are no more than `num_first + num_latest`, it keeps all of them. What is kept is the cache's own: whatever happens to `key` and `value` after the call does not change it.
 #
 # Example: with `num_first=1` and `num_latest=2`, the keys come as `[1, 2]`, `[3]`, `[4, 5, 6]`. The updates return `[1, 2]`, `[1, 2, 3]`, `[1, 5, 6]`.
 
@@ -447,14 +447,14 @@ check("7.8", ForgetfulCache)
 #
 # The lesson's task of four lookups, trained by you. `lookups.Lookups(H_kv)` makes a layer with four query heads; `lookups.train(model, steps, seed)` yields the number of updates and the accuracy every 45 updates, as in the cell below. Before you run anything: with 180 updates, will two heads be closer to four or to one?
 #
-# Train with `H_kv` 4, 2 and 1 and the seeds 0 to 4, for **180 updates** each; set `torch.manual_seed(seed)` before you make the model. It takes about half a minute. Put into `sharing_results`:
+# Train with `H_kv` 4, 2 and 1 and the seeds 0 to 4, for **180 updates** each; set `torch.manual_seed(seed)` before you make the model. It takes about ten seconds. Put into `sharing_results`:
 #
 # | entry | what |
 # |---|---|
-# | `4`, `2`, `1` | a list of five accuracies each, in the order of the seeds |
+# | `4`, `2`, `1` | a list of five accuracies each, in the order of the seeds: each the last one that `train` yields |
 # | `"guessing"` | the accuracy of somebody who guesses |
 # | `"apart"` | `True` if even the worst of the five with four heads is better than the best of the five with one, else `False` |
-# | `"closer to"` | `4` or `1`: which of the two means the mean for two heads is closer to |
+# | `"closer to"` | the number `4` or `1`: which of the two means the mean for two heads is closer to |
 
 # %%
 torch.manual_seed(0)
@@ -493,7 +493,7 @@ check("7.9", sharing_results)
 # ### 7.10 · Scores without keys
 # 3 points · difficulty 4 of 5 · 15 minutes
 #
-# In multi-head latent attention the cache holds one vector $c_j$ of size `d_c` a position, and head $h$ would make its key from it: $k_j = W_h c_j$. The keys of all heads together are much larger than the cache. Write `latent_scores(query, latent, W_up)`: the scores $q \cdot k_j / \sqrt{d_{head}}$ of every head, **without ever making the keys**, not even head by head or position by position.
+# In multi-head latent attention the cache holds one vector $c_j$ of size `d_c` per position, and head $h$ would make its key from it: $k_j = W_h c_j$. The keys of all heads together are much larger than the cache. Write `latent_scores(query, latent, W_up)`: the scores $q \cdot k_j / \sqrt{d_{head}}$ of every head, **without ever making the keys**, not even head by head or position by position.
 #
 # | argument | shape |
 # |---|---|

@@ -26,7 +26,7 @@ import torch
 from tqdm import tqdm
 
 from course_utils import plotting, positions, widgets, zoo
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import decode_text, encode_text
 from course_utils.zoo import places
@@ -139,7 +139,7 @@ check("8.2", shift_matrix)
 # | `base` | a number, such as 10000.0 |
 # | returns | shape and dtype of `x` |
 #
-# Example: with `base = 100` and `d_head = 4`, pair 0 turns by 1 and pair 1 by 0.1 radians a position. So `x = [[[[1., 0., 0., 1.]]]]` at position 1 becomes `[[[[0.5403, -0.0998, 0.8415, 0.9950]]]]`. In the check one case is in `float64`; compute the angles in `float64` too, then the result is as precise as that. Queries and keys are learned, so a gradient must reach `x` through your result: work with tensor operations.
+# Example: with `base = 100` and `d_head = 4`, pair 0 turns by 1 and pair 1 by 0.1 radians per position. So `x = [[[[1., 0., 0., 1.]]]]` at position 1 becomes `[[[[0.5403, -0.0998, 0.8415, 0.9950]]]]`. In the check one case is in `float64`; compute the angles in `float64` too, then the result is as precise as that. Queries and keys are learned, so a gradient must reach `x` through your result: work with tensor operations.
 
 # %% tags=["exercise"]
 def rope(x, positions, base):
@@ -186,7 +186,14 @@ check("8.3", rope)
 # | `length` | number of positions, at least 3 |
 # | returns | `True` or `False` |
 #
-# Examples: `lambda m, n: -abs(m - n)` is relative. `lambda m, n: m * n` is not. Scores are rounded as in `float32`: two scores that ought to be equal may differ by about a millionth, whether they are large or near 0; scores that ought to differ do so by a thousandth or more, and no score is above 50 in size. In the check some scores break the rule at a single pair of positions. After a failed check `failing_case()["scores"]` is the table that was tried: `score(m, n)` is its entry `[m, n]`.
+# Examples: `lambda m, n: -abs(m - n)` is relative. `lambda m, n: m * n` is not. Scores are rounded as in `float32`, and none is above 50 in size:
+#
+# | two scores that ought to be | differ by |
+# |---|---|
+# | equal | about a millionth at most, whether they are large or near 0 |
+# | different | a thousandth or more |
+#
+# In the check some scores break the rule at a single pair of positions. After a failed check `failing_case()["scores"]` is the table that was tried: `score(m, n)` is its entry `[m, n]`.
 
 # %% tags=["exercise"]
 def distance_only(score, length):
@@ -436,7 +443,7 @@ for length in (12, 48, 96):
 # | key | what belongs there |
 # |---|---|
 # | `(way, length)`, for the three ways and the lengths 12, 48 and 96 | the three numbers of `question_1`: nine entries |
-# | `("turn", way)`, for the three ways | two numbers, in radians: by how much pair 0 and pair 3 (the last; $d_{head} = 8$) turn from one token to the next |
+# | `("turn", way)`, for the three ways | two numbers, in radians, to three digits or more: by how much pair 0 and pair 3 (the last; $d_{head} = 8$) turn from one token to the next |
 # | `"best at 96"` | the way with the smallest mean error at 96 tokens |
 # | `"worst at 12"` | the way with the largest mean error at 12 tokens |
 #

@@ -135,7 +135,7 @@ for w in (0.5, 0.75, 1.0):
 widgets.came_out("6.1", round(sum(left) / 2, 2))
 
 # %% [markdown]
-# One half, *whatever the weights are*: the two parts above add up to 1, so what you gain for red you lose for blue. That is the mark to beat. (Who always guesses 0 leaves all of the variance, 1.)
+# One half, *whatever the weights are*: the two parts above add up to 1, so what you gain for red you lose for blue. That is the mark to beat. (Someone who always guesses 0 leaves all of the variance, 1.)
 #
 # Now heads that learn their weights. In its plainest form multi-head attention is a loop: each head is an attention of its own as in lesson 04, the outputs stand side by side, and a linear layer `o_proj` reads them all.
 
@@ -560,7 +560,7 @@ few = sweep[2].median()
 assert sweep[1].min() > 10 * few and sweep[16].median() > 3 * few
 
 # %% [markdown]
-# *In both pictures one head is worst, and very many are worse than a few.* (On the right, higher is better; at the left the dashed line is who always guesses 0.) Look at the two errors of each single head, printed above: it does one job and leaves the other (or, once, most of one and some of the other). A head of size 1, at the other end, compares one number with one number, and 120 steps don't get it as far. Would more steps close the gap? Change the number and see. The paper gives one model for each row and no spread, so read 25.5 against 25.8 with care. Its text says that one head is 0.9 BLEU worse than the best, and that "quality also drops off with too many heads". In the open experiment, exercise 6.8, you'll find out what the right number depends on.
+# *In both pictures one head is worst, and very many are worse than a few.* (On the right, higher is better; on the left the dashed line is someone who always guesses 0.) Look at the two errors of each single head, printed above: it does one job and leaves the other (or, once, most of one and some of the other). A head of size 1, at the other end, compares one number with one number, and 120 steps don't get it as far. Would more steps close the gap? Change the number and see. The paper gives one model for each row and no spread, so read 25.5 against 25.8 with care. Its text says that one head is 0.9 BLEU worse than the best, and that "quality also drops off with too many heads". In the open experiment, exercise 6.8, you'll find out what the right number depends on.
 
 # %% [markdown]
 # ## 6.8 What is a head for?
@@ -747,7 +747,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *At the left the sequence falls into halves that never meet. At the right the first outputs see the future, in spite of the mask.* A leak test (lesson 05) finds the second, but not the first. Does the loss find it? Two tasks, each trained with the right and the wrong split: copy your own number, and report the first token's.
+# *On the left the sequence falls into halves that never meet. On the right the first outputs see the future, in spite of the mask.* A leak test (lesson 05) finds the second, but not the first. Does the loss find it? Two tasks, each trained with the right and the wrong split: copy your own number, and report the first token's.
 
 # %% tags=["nbval-ignore-output"]
 def train_simple(task, steps=150):

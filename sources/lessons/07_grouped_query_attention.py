@@ -221,7 +221,7 @@ print("all at once, one by one, prompt and steps, three pieces: the same outputs
 #
 # $$\text{bytes} = 2 \cdot N \cdot B \cdot H_{kv} \cdot L \cdot d_{head} \cdot s ,$$
 #
-# with $N$ layers, $B$ sequences side by side, $L$ positions, heads of size $d_{head}$, and $s$ bytes a number (4 for float32, 2 for float16 and bfloat16). By hand, for 2 layers, 1 sequence, 3 key/value heads, 5 positions, heads of size 4 and float32: one tensor has $3 \cdot 5 \cdot 4 = 60$ numbers, so 240 bytes. There are two of them in each of two layers.
+# with $N$ layers, $B$ sequences side by side, $L$ positions, heads of size $d_{head}$, and $s$ bytes per number (4 for float32, 2 for float16 and bfloat16). By hand, for 2 layers, 1 sequence, 3 key/value heads, 5 positions, heads of size 4 and float32: one tensor has $3 \cdot 5 \cdot 4 = 60$ numbers, so 240 bytes. There are two of them in each of two layers.
 
 # %%
 caches = [KVCache(1, 3, max_len=5, d_head=4) for layer in range(2)]
@@ -230,7 +230,7 @@ measured = sum(tensor.untyped_storage().nbytes() for tensor in held)
 print("by hand", 2 * 2 * 240, "  measured", measured)
 
 # %% [markdown]
-# **Do 7.1 of the {{exercises_link}} now (5 minutes).** Then a model that people use. Llama 3 8B has 32 layers, 32 heads of size 128, and a feed-forward network of width 14,336 (three matrices) in each layer. Two bytes a number.
+# **Do 7.1 of the {{exercises_link}} now (5 minutes).** Then a model that people use. Llama 3 8B has 32 layers, 32 heads of size 128, and a feed-forward network of width 14,336 (three matrices) in each layer. Two bytes per number.
 
 # %%
 widgets.predict(
@@ -564,7 +564,7 @@ print("repeat_interleave ", met.repeat_interleave(3, dim=1).flatten().int().toli
 # | $q$ | queries of the new positions | $(B, H, L_q, d_{head})$ |
 # | $k$, $v$ | keys, values of all positions so far | $(B, H_{kv}, L_k, d_{head})$ |
 # | weights of `k_proj`, `v_proj` | as `nn.Linear` stores them | $(H_{kv} \cdot d_{head}, d_{model})$ |
-# | $N$, $s$ | layers, bytes a number | whole numbers |
+# | $N$, $s$ | layers, bytes per number | whole numbers |
 
 # %%
 widgets.predictions()
@@ -620,7 +620,7 @@ heads = (latent + rotary) / (2 * head)
 print("latent            ", latent + rotary, f" as much as {heads} key/value heads")
 
 # %% [markdown]
-# **The cache of your model.** Choose a published shape, how many sequences it writes side by side, how long they are, and how many bytes a number takes. The ratio of the bars depends on the model alone; batch, length and bytes scale all three alike.
+# **The cache of your model.** Choose a published shape, how many sequences it writes side by side, how long they are, and how many bytes each number takes. The ratio of the bars depends on the model alone; batch, length and bytes scale all three alike.
 
 # %%
 calculator = widgets.cache_calculator()

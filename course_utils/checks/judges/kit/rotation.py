@@ -15,6 +15,8 @@ def right_exponents(i, d):
 
 def angles(places, i, d, *, base=10000.0, exponents=right_exponents):
     """One angle for each place and pair: ``(L, pairs)``, ``float64``."""
+    if places.is_complex():  # the root of a negative position, which is tried on wrong answers
+        raise TypeError("a position is a real number")
     return places.double()[:, None] * base ** -exponents(i.double(), d)
 
 

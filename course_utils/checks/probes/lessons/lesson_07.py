@@ -1,5 +1,7 @@
 """Lesson 07: how caches and the layer with a cache are driven, what 7.10 may not make, and what is off limits."""
 
+import contextlib
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -80,17 +82,22 @@ def drive_forgetful(answer, case):
 
 
 def write_in_pieces(answer, case):
-    """The outputs of one layer, fed piece by piece; ``_beside``: another layer is fed other numbers in between."""
+    """The outputs of one layer, fed piece by piece, and whether earlier positions were projected again (``_counted``).
+
+    ``_beside``: another layer is fed other numbers in between.
+    """
     given = [case[name] for name in ("W_q", "W_k", "W_v", "W_o", "num_heads", "num_kv_heads")]
     layer, beside = answer(*given), answer(*given) if case["_beside"] else None
-    outputs = []
-    for new in case["x"].split(case["pieces"], dim=1):
-        outputs.append(layer.step(new))
-        if beside is not None:
-            beside.step(3 - new)
+    outputs, work = [], FlopCounterMode(display=False) if case["_counted"] else None
+    with work or contextlib.nullcontext():
+        for new in case["x"].split(case["pieces"], dim=1):
+            outputs.append(layer.step(new))
+            if beside is not None:
+                beside.step(3 - new)
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise TypeError(f"step must return one tensor; it returned {type_name(outputs[0])}")
-    return torch.cat(outputs, dim=1)
+    once = case["x"][..., 0].numel() * sum(case[name].numel() for name in ("W_q", "W_k", "W_v", "W_o"))
+    return torch.cat(outputs, dim=1), work is not None and work.get_total_flops() // 2 > 4 * once
 
 
 class _Largest(TorchDispatchMode):

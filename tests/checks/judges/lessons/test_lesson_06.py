@@ -81,7 +81,17 @@ def test_roles_of_the_statements_example():
     [
         ({(4, 2): None}, "(4, 2)"),
         ({(4, 2): [0.45] * 4}, "5 runs"),
-        ({(2, 1): [0.001, 0.002, 0.001, 0.001, 0.001]}, "cannot come to"),
+        ({(2, 1): [0.001, 0.002, 0.001, 0.001, 0.001]}, "do not come to"),
+        ({(4, 1): [0.697, 0.739, 0.709, 0.703, 0.702]}, "do not come to"),  # these are of 100 updates
+        (
+            {(4, 2): [0.461, 0.462, 0.463, 0.464, 0.465], (2, 1): [0.44, 0.45, 0.43, 0.47, 0.43]},
+            "with 2 marks and 1 head",
+        ),
+        (
+            {(2, 8): [0.0006, 0.0016, 0.0026, 0.0036, 0.0046], (2, 4): [0.0006, 0.0016, 0.0026, 0.0036, 0.0046]},
+            "the same five",
+        ),
+        ({"enough for 2 marks": "2"}, "without quotes"),
         ({"enough for 4 marks": 2}, "enough for 4 marks"),
         ({"enough for 2 marks": 8}, "enough for 2 marks"),
         ({"law": "1 / (1 + heads)"}, "another only by"),

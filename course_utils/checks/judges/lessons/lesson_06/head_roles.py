@@ -49,6 +49,11 @@ EXERCISE = Exercise(
              "a needed one passes for doubled.", lambda pairs, alone, whole: (pairs - whole).fill_diagonal_(-torch.inf)),
             ("against its own error", "the error without two is compared with the error without this head itself.",
              lambda pairs, alone, whole: pairs - alone[None, :]),
+            ("more than the larger", "the larger of the two errors without one is taken off, whichever head comes first.",
+             lambda pairs, alone, whole: pairs - torch.maximum(alone[:, None], alone[None, :])),
+            ("more than the smaller", "the smaller of the two errors without one is taken off: beside a needed head an idle "
+             "one passes for doubled.", lambda pairs, alone, whole: (pairs - torch.minimum(
+                 alone[:, None], alone[None, :])).fill_diagonal_(-torch.inf)),
             ("more than the sum", "both single rises are taken off the error without two.",
              lambda pairs, alone, whole: pairs - alone[:, None] - alone[None, :] + whole)),
         *faults_of("alone_rise", "take the error of the whole model off first: a rise is meant.",
@@ -67,5 +72,5 @@ EXERCISE = Exercise(
             ("needed ones left out", "only heads that aren't needed themselves are tried as the other head.",
              lambda over, needed: (over & ~needed[:, None]).any(0))),
     ),
-    advice="work out the example: for head 3 and g = 2 it is 2 less 2, for head 0 and g = 1 it is 1 less 0.",
+    advice="print pairs[g, h] - alone[g] for all g and h of failing_case(): what taking out h adds once g is gone.",
 )  # fmt: skip

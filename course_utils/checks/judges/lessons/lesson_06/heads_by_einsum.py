@@ -52,13 +52,15 @@ def one_letter(view: View) -> Told | None:
 
 
 _LETTER = re.compile(r"subscript (\w) has size (\d+) for operand .* not broadcast with previously seen size (\d+)")
-_MERGES = ("no transpose back", "merged interleaved", "heads averaged", "heads added", "not joined", "first head only")
+_MERGES = ("no transpose back", "merged interleaved", "heads averaged", "heads added", "first head only")
 
 EXERCISE = Exercise(
     answer="heads_by_einsum", cases=_cases, reference=heads_by_einsum, returns=("output", "weights"),
     faults=(
         *(fault for fault in SPLIT_FAULTS if fault.name in ("straight view", "interleaved")),
         *(fault for fault in MERGE_FAULTS if fault.name in _MERGES),
+        Fault("not joined", "the heads were not joined: they still have an axis of their own, in the right place.",
+            "join the last two axes, (H, d_v), to one: .flatten(2).", merge=lambda x: x.transpose(1, 2)),
         *FACTOR_FAULTS,
         *WEIGHING_FAULTS,
         Fault("root of d_v", "the scores are divided by the root of d_v, the size of a value.",

@@ -22,7 +22,9 @@ def _cases(seed):
 EXERCISE = Exercise(
     answer="merge_heads", cases=_cases, reference=merge_heads, returns=("merged",),
     faults=(
-        *MERGE_FAULTS,
+        *(fault for fault in MERGE_FAULTS if fault.name != "not joined"),
+        Fault("not joined", "the heads were not joined: they still have an axis of their own, in the right place.",
+            "join the last two axes, (H, d_head), to one: .flatten(2).", merge=lambda x: x.transpose(1, 2)),
         Fault("stacked on a new axis", "the heads stand on a new last axis: (B, L, d_head, H).", "join them along the "
             "features that are there: torch.cat, not torch.stack.", merge=lambda x: x.permute(0, 2, 3, 1)),
         Fault("items joined", "list(x) has the items of the batch: these were joined, not the heads.",

@@ -16,7 +16,7 @@ def _hidden(scores, mask):
 
 def multi_head_attention(
     query, memory, params, num_heads, mask, *, project=lambda x, weight, bias: x @ weight.T + bias,
-    sources=("query", "memory", "memory"), names=("q_proj", "k_proj", "v_proj"), split=split,
+    sources=("query", "memory", "memory"), names=("q_proj", "k_proj", "v_proj"), biases=None, split=split,
     factor=lambda q, k, query: q.shape[-1] ** -0.5, read=lambda mask: mask, hide=_hidden,
     weigh=lambda scores: scores.softmax(-1), after=lambda weights, mask: weights, merge=merge,
     last=lambda merged, weight, bias, num_heads: merged @ weight.T + bias,
@@ -24,8 +24,8 @@ def multi_head_attention(
     """Multi-head attention (Vaswani et al. 2017, section 3.2.2); each keyword is one step. Returns output and weights."""
     given = {"query": query, "memory": memory}
     q, k, v = (
-        split(project(given[source], params[f"{name}.weight"], params[f"{name}.bias"]), num_heads)
-        for source, name in zip(sources, names, strict=True)
+        split(project(given[source], params[f"{name}.weight"], params[f"{bias}.bias"]), num_heads)
+        for source, name, bias in zip(sources, names, biases or names, strict=True)
     )
     scores = q @ k.transpose(-2, -1) * factor(q, k, query)
     mask = None if mask is None else read(mask)
@@ -74,6 +74,7 @@ _NO_NAN = faults_of("weigh", WEIGHING_FAULTS[0].advice,  # by masked_softmax: 0 
       for fault in WEIGHING_FAULTS[:2]))  # fmt: skip
 _SOURCES = faults_of("sources", _MEMORY,
     ("keys from query", "the keys are made from query.", ("query", "query", "memory")),
+    ("values from query", "the values are made from query.", ("query", "memory", "query")),
     ("memory not used", "keys and values are made from query: memory plays no part.", ("query", "query", "query")),
     ("query and memory exchanged", "queries are made from memory, keys and values from query.", ("memory", "query", "query"),
      "queries come from query, keys and values from memory."),
@@ -106,7 +107,7 @@ EXERCISE = Exercise(
     faults=(
         *(fault for fault in SPLIT_FAULTS if fault.name in _CHOSEN),
         *(fault for fault in MERGE_FAULTS if fault.name in _MERGES),
-        *(fault for fault in FACTOR_FAULTS if fault.name != "root of H"),
+        *FACTOR_FAULTS,
         *(fault for fault in WEIGHING_FAULTS if fault.name != "over queries and keys"),
         *_NO_NAN,
         *(fault for fault in HIDING_FAULTS if fault.name not in _NOT_HIDING),
@@ -129,6 +130,12 @@ EXERCISE = Exercise(
              lambda merged, W, b, n: merged @ W + b, _TURNED)),
         Fault("no biases", "the biases were left out.", "add the bias after each of the four projections.",
             project=lambda x, W, b: x @ W.T, last=lambda merged, W, b, n: merged @ W.T),
+        Fault("no biases before the heads", "the biases of q_proj, k_proj and v_proj were left out; that of o_proj is there.",
+            "add the bias after each of the four projections.", project=lambda x, W, b: x @ W.T),
+        *(Fault(f"{what} of k and v exchanged", f"the {what} of k_proj and v_proj are exchanged, their {other} are not.",
+            "each projection has a weight and a bias of the same name: k_proj for the keys, v_proj for the values.",
+            names=("q_proj", *names), biases=("q_proj", *reversed(names)))
+          for what, other, names in (("weights", "biases", ("v_proj", "k_proj")), ("biases", "weights", ("k_proj", "v_proj")))),
         Fault("scaled after the softmax", "the scale is applied after the softmax, to the result.",
             "divide the scores, before the softmax.", factor=lambda q, k, query: 1.0,
             merge=lambda x: merge(x) / x.shape[-1] ** 0.5),

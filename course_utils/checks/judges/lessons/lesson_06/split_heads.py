@@ -22,6 +22,8 @@ def _cases(seed):
     return [Case(x=places[None], num_heads=2), *cases, Case(x=double, num_heads=3), turned]
 
 
+_SQUARE = "the last axis is cut into num_heads times num_heads: that fits only where d_head is num_heads too."
+
 EXERCISE = Exercise(
     answer="split_heads", cases=_cases, reference=split_heads, returns=("heads",),
     faults=(
@@ -36,6 +38,9 @@ EXERCISE = Exercise(
             ("heads first", "the heads stand in front of the batch: (H, B, L, d_head).", lambda h: h.transpose(0, 1)),
             ("heads last", "the heads were stacked as the last axis: (B, L, d_head, H).", lambda h: h.movedim(1, -1)),
             ("a list of heads", "a list with one tensor for each head.", lambda h: list(h.unbind(1)))),
+        *faults_of("split", "the last axis has num_heads * d_head features: cut it into num_heads times d_model // num_heads.",
+            ("cut square", _SQUARE, lambda x, n: x.reshape(*x.shape[:2], n, n).transpose(1, 2)),
+            ("unflattened square", _SQUARE, lambda x, n: x.unflatten(-1, (n, n)).transpose(1, 2))),
         Fault("transposed first", "tokens and features were exchanged before the cut; rows of a head mix several "
             "tokens.", "cut first, to (B, L, H, d_head), then exchange axes 1 and 2.",
             split=lambda x, n: x.transpose(1, 2).reshape(x.shape[0], n, x.shape[1], -1)),

@@ -4,6 +4,7 @@ import re
 
 import torch
 
+from ....probes.codec import decode
 from ...contrast import only_in_its_case
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
@@ -85,9 +86,29 @@ def _stopped(view):
     return Told("symptom", "remembers an earlier call", said, _IN_SELF) if "again" in view.cases[view.first] else None
 
 
+def _refused_too_late(view):
+    """Right as long as there is room; an update without room is refused by the write itself, or after it."""
+    refused = [index for index, case in enumerate(view.inputs) if case["_full"] < len(case["new_positions"])]
+    if not set(view.wrong) <= set(refused) or not view.returned_everywhere():
+        return None
+    pairs = [
+        (decode(view.cases[i]["value"]), decode(view.expected[i]["value"]), view.inputs[i]["_full"]) for i in view.wrong
+    ]
+    if any(have[3] == "RuntimeError, not ValueError" for have, _, _ in pairs):
+        said = "an update without room ends in PyTorch's RuntimeError, not in a ValueError of yours."
+        return Told("symptom", "refused by the write", said, _FIRST)
+    if any(have[2:] != want[2:] for have, want, _ in pairs):
+        return None
+    before = ((have[k][:full], want[k][:full]) for have, want, full in pairs for k in (0, 1))
+    if not all(len(have) == len(want) and all(map(torch.equal, have, want)) for have, want in before):
+        return None
+    said = "an update that is refused leaves its keys or values behind: what comes back later is no longer right."
+    return Told("symptom", "written, then refused", said, _FIRST)
+
+
 _SO_FAR = "return all positions so far, 0 to length - 1: slice with [:, :, :self.length]."
 _COUNT = "positions stand on axis 2 of (B, H_kv, L_new, d_head): add key.shape[2] in every update."
-_FIRST = "compare length + L_new with max_len before you change anything, and raise ValueError with a sentence."
+_FIRST = "check before you write: compare length + L_new with max_len, and raise ValueError with a sentence."
 _IN_SELF = "keep the tensors in self, made in __init__; not on the class, in a global or in a default argument."
 
 EXERCISE = Exercise(
@@ -134,6 +155,11 @@ EXERCISE = Exercise(
               make=lambda self, *shape: [torch.zeros(shape)] * 2),
         Fault("one store for all caches", "all caches share one store: a second one writes over the first.",
               _IN_SELF, store=lambda self: type(self)),
+        *(Fault(f"not its own{more}", "the tensors that were handed over are kept: whoever changes them afterward changes the "
+                "cache.", "keep a copy: key.clone(), value.clone().", put=put, read=read) for more, put, read in (
+              ("", lambda self, kept, start, more: torch.cat([kept[:, :, :start], more], 2) if start else more, _Cache.read),
+              (", in a list", lambda self, kept, start, more: [*(kept if start else ()), more],
+               lambda self, key, value: tuple(torch.cat(kept, 2) for kept in self.kept)))),
         Fault("first of several", "of several new positions only the first is written; the others stay empty.",
               "write a slice of L_new positions: [:, :, start:end] = key.",
               put=lambda self, kept, start, more: _Cache.put(self, kept, start, more[:, :, :1])),
@@ -158,6 +184,6 @@ EXERCISE = Exercise(
               "write `if ...: raise ValueError(...)`.", error=AssertionError()),
         Fault("no sentence", "the ValueError says nothing.", "hand it a sentence: raise ValueError('...').",
               error=ValueError()),
-    ), symptoms=(_stopped, only_in_its_case),
+    ), symptoms=(_stopped, _refused_too_late, only_in_its_case),
     advice="after every update, print cache.length and the two shapes: their axis 2 must be the length.",
 )  # fmt: skip

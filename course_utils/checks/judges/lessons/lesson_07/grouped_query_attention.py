@@ -37,10 +37,10 @@ def _layer(
     x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask, *,
     project=lambda x, W: x @ W.T, split=lambda x, heads: x.unflatten(-1, (heads, -1)).transpose(1, 2),
     merge=lambda heads: heads.transpose(1, 2).flatten(2), output=lambda merged, W_o: merged @ W_o.T,
-    value_weight=lambda W_k, W_v: W_v, **steps,
+    query_weight=lambda W_q: W_q, value_weight=lambda W_k, W_v: W_v, **steps,
 ):  # fmt: skip
     """The whole layer; ``steps`` are those of ``grouped``."""
-    counts = ((W_q, num_heads), (W_k, num_kv_heads), (value_weight(W_k, W_v), num_kv_heads))
+    counts = ((query_weight(W_q), num_heads), (W_k, num_kv_heads), (value_weight(W_k, W_v), num_kv_heads))
     q, k, v = (split(project(x, W), heads) for W, heads in counts)
     return output(merge(grouped(q, k, v, mask, **steps)), W_o)
 
@@ -75,6 +75,7 @@ EXERCISE = Exercise(
               "multiply by W_o.T at the end.", output=lambda merged, W_o: merged),
         Fault("output projection not transposed", "W_o is used without its transpose.", _STORED,
               output=lambda merged, W_o: merged @ W_o),
+        Fault("query projection not transposed", "W_q is used without its transpose.", _STORED, query_weight=lambda W_q: W_q.T),
         Fault("square weights not transposed", "the square weights are used without their transpose.", _STORED,
               project=lambda x, W: x @ (W if W.shape[0] == W.shape[1] else W.T), output=lambda x, W_o: x @ W_o),
         Fault("values from W_k", "the values are made with W_k.", "values have a projection of their own: W_v.",

@@ -1,11 +1,14 @@
 """The biases of ALiBi."""
 
+import re
+
 import torch
 
 from course_utils import positions
 
 from ...exercise import Case, Exercise, Fault
 from ...kit.parts import faults_of
+from ...symptoms.view import Told
 
 
 def _cases(seed):
@@ -33,6 +36,25 @@ def _causal(bias):
     return bias.masked_fill(torch.ones(L_q, L_k, dtype=torch.bool).triu(L_k - L_q + 1), -torch.inf)
 
 
+def slopes_meet_places(view):
+    """It stops where the number of heads is not that of queries or keys: the slopes stand on an axis of theirs."""
+    stopped = [index for index in view.wrong if view.cases[index]["outcome"] == "raised"]
+    met = [_SIZES.search(view.cases[index]["message"]) for index in stopped]
+    if not stopped or None in met:
+        return None
+    for name, axis, lines in (
+        ("L_q", "queries, as slopes[:, None] does", "row"),
+        ("L_k", "keys, as slopes alone does", "column"),
+    ):
+        sizes = [{len(view.inputs[index]["slopes"]), view.inputs[index][name]} for index in stopped]
+        if all({*map(int, found.groups())} == wanted for found, wanted in zip(met, sizes, strict=True)):
+            said = f"the slopes lie along the axis of the {axis}: each meets one {lines} of the distances, not a whole table."
+            return Told("symptom", f"slopes on the axis of {name}", said, _TWO_MORE)
+    return None
+
+
+_SIZES = re.compile(r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
+_TWO_MORE = "the slopes need two more axes, so that they multiply the table head by head."
 _LAST = "query i stands at position i + (L_k - L_q)."
 _ABSOLUTE = "the distance is counted in both directions: take the absolute value of the difference."
 
@@ -72,10 +94,11 @@ EXERCISE = Exercise(
             "begin every head with the distances.", rates=lambda slopes: slopes.cumprod(0)),
         Fault("divided", "the distance divided by the slope.", "slope times distance.", rates=torch.reciprocal),
         Fault("slopes without axes", "the slopes meet the table of distances without axes of their own.",
-            "two more axes, slopes[:, None, None], multiply the table head by head.", spread=lambda slopes: slopes),
+            _TWO_MORE, spread=lambda slopes: slopes),
         Fault("square", "L_q rows and L_q columns.", "one column for each of the L_k keys.",
             finish=lambda bias: bias[..., -bias.shape[-2] :]),
         Fault("heads last", "the heads stand last: (L_q, L_k, H).", "the heads come first: slopes[:, None, None] times "
             "the table of distances.", finish=lambda bias: bias.permute(1, 2, 0)),
-    ), advice="write down the distances for L_q = 2, L_k = 3 by hand, and multiply them by the slope of each head.",
+    ), symptoms=(slopes_meet_places,),
+    advice="write down the distances for L_q = 2, L_k = 3 by hand, and multiply them by the slope of each head.",
 )  # fmt: skip

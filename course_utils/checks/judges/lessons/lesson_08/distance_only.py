@@ -1,5 +1,6 @@
 """Relative or absolute? A property test on scores that are given as a table."""
 
+import math
 import operator
 
 import torch
@@ -143,6 +144,10 @@ EXERCISE = Exercise(
         Fault("relative tolerance", "a tolerance in proportion to the score: where scores are near 0, rounding passes "
             "for a difference.", "allow a small absolute difference, such as 1e-4 (for torch.allclose and its kin: "
             "atol=1e-4).", close=lambda a, b: abs(a - b) <= 1e-5 * abs(b) + 1e-8),
+        *(Fault(f"relative tolerance {share}", "a tolerance in proportion to the score: near 0 rounding passes for a "
+                "difference, and far from 0 a difference passes for rounding.", "allow a small absolute difference, such as "
+                "1e-4 (for math.isclose and its kin: rel_tol=0.0, abs_tol=1e-4).",
+                close=lambda a, b, share=share: math.isclose(a, b, rel_tol=share)) for share in (1e-4, 1e-3)),
         Fault("tolerance that grows", "the tolerance grows with the scores: a thousandth passes where they are large.",
             "an absolute tolerance alone: atol=1e-4 and rtol=0.0.", close=lambda a, b: abs(a - b) <= 1e-5 + 1e-4 * abs(b)),
         Fault("too generous", "differences of several thousandths pass for rounding.",

@@ -4,8 +4,10 @@ import math
 
 import torch
 
+from ....probes.codec import decode
 from ...exercise import Case, Exercise, Fault
 from ...kit.rotation import angles, exponent_faults, positive_exponents, right_exponents
+from ...symptoms.view import Told
 
 
 def _cases(seed):
@@ -36,13 +38,39 @@ def _blocks(matrix):
     return torch.stack([matrix[i : i + 2, i : i + 2] for i in range(0, len(matrix), 2)])
 
 
+def fitted(view):
+    """It takes the first three rows of the table where they belong, or nearly, and is another matrix all the same."""
+    off = 0.0
+    for index in view.wrong:
+        (delta, d), seen = view.inputs[index].values(), view.cases[index]
+        matrix = decode(seen["value"]) if seen["outcome"] == "returned" else None
+        if not isinstance(matrix, torch.Tensor) or matrix.shape != (d, d) or not matrix.is_floating_point():
+            return None
+        rows, moved = (_rows(torch.arange(3) + by, d) for by in (0, delta))
+        if not torch.allclose(rows @ matrix.double().T, moved, atol=0.02):
+            return None
+        off = max(off, (matrix.double() - shift(delta, d)).abs().max().item())
+    if off < view.exercise.atol:  # its entries are right; something else is not
+        return None
+    said = "the matrix takes the first rows of the table where they belong, or nearly; yet its entries are other numbers, as "
+    advice = (
+        "a fit depends on the rows and on rounding: work each entry out. It is 0, or a sine or cosine of one angle."
+    )
+    return Told("symptom", "fitted", f"{said}a fit to rows gives (lstsq, pinv, an inverse).", advice)
+
+
+def _rows(places, d):
+    angle = angles(places, torch.arange(d // 2), d)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
 _SECOND = "the second row of a pair is cos(a + b) = -sin(b) sin(a) + cos(b) cos(a)."
 _FIRST = "the first row of a pair is sin(a + b) = cos(b) sin(a) + sin(b) cos(a): no minus there."
 
 EXERCISE = Exercise(
     answer="shift_matrix", cases=_cases, reference=shift, returns=("matrix",),
     atol=1e-4,  # float32 angles are fine
-    symptoms=(positive_exponents(2),), faults=(
+    symptoms=(positive_exponents(2), fitted), faults=(
         *exponent_faults("d_model"),
         Fault("backward", "the matrix that goes delta positions back: it is the transpose of the right one.", _FIRST,
             block=lambda c, s: ((c, -s), (s, c))),

@@ -22,7 +22,18 @@ class Base:
         self.q, self.k, self.v, self.o, self.h, self.g = W_q, W_k, W_v, W_o, num_heads, num_kv_heads
         self.keys = self.values = None
 
-# %% right: keeps the inputs and projects them all again
+# %% right: keeps what the projections made of the inputs, in lists, and joins them all again
+class CachedAttention:
+    def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
+        self.w, self.h, self.g, self.made = (W_q, W_k, W_v, W_o), num_heads, num_kv_heads, []
+
+    def step(self, x_new):
+        q, k, v, o = self.w
+        self.made.append((x_new @ k.T, x_new @ v.T))
+        b, c = (heads(torch.cat(one, 1), self.g) for one in zip(*self.made))
+        return attend(heads(x_new @ q.T, self.h), b, c, bottom_right(x_new.shape[1], b.shape[2])) @ o.T
+
+# %% wrong: keeps the inputs and projects them all to keys and values again
 class CachedAttention:
     def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
         self.w, self.h, self.g, self.x = (W_q, W_k, W_v, W_o), num_heads, num_kv_heads, None
@@ -32,6 +43,28 @@ class CachedAttention:
         q, k, v, o = self.w
         a, b, c = heads(x_new @ q.T, self.h), heads(self.x @ k.T, self.g), heads(self.x @ v.T, self.g)
         return attend(a, b, c, bottom_right(x_new.shape[1], self.x.shape[1])) @ o.T
+
+# %% right: a room of 256 places, and attention over all of them
+class CachedAttention(Base):
+    def step(self, x_new):
+        B, L, d = x_new.shape
+        k, v = heads(x_new @ self.k.T, self.g), heads(x_new @ self.v.T, self.g)
+        if self.keys is None:
+            self.keys, self.values, self.at = torch.zeros(B, self.g, 256, k.shape[3]), torch.zeros(B, self.g, 256, k.shape[3]), 0
+        self.keys[:, :, self.at : self.at + L], self.values[:, :, self.at : self.at + L] = k, v
+        mask = torch.arange(256) <= (self.at + torch.arange(L))[:, None]
+        self.at += L
+        return attend(heads(x_new @ self.q.T, self.h), self.keys, self.values, mask) @ self.o.T
+
+# %% wrong: divides by the root of d_model
+class CachedAttention(Base):
+    def step(self, x_new):
+        k, v = heads(x_new @ self.k.T, self.g), heads(x_new @ self.v.T, self.g)
+        if self.keys is not None:
+            k, v = torch.cat([self.keys, k], 2), torch.cat([self.values, v], 2)
+        self.keys, self.values = k, v
+        q = heads(x_new @ self.q.T, self.h) / self.h**0.5
+        return attend(q, k, v, bottom_right(x_new.shape[1], k.shape[2])) @ self.o.T
 
 # %% right: one position at a time inside
 class CachedAttention(Base):

@@ -49,7 +49,21 @@ class CachedAttention:
         return merge(grouped_attention(split(x_new @ W_q.T, self.H), keys, values, mask)) @ W_o.T
 
 
-# %% right: a module that keeps the text, computes all of it again and gives back its end
+# %% right: a module that keeps the projected text, queries too, attends with all of it and projects its end
+class CachedAttention(torch.nn.Module):
+    def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
+        super().__init__()
+        self.W, self.H, self.J, self.kept = (W_q, W_k, W_v, W_o), num_heads, num_kv_heads, None
+
+    def step(self, x_new):
+        new = [x_new @ W.T for W in self.W[:3]]
+        self.kept = new if self.kept is None else [torch.cat(pair, 1) for pair in zip(self.kept, new)]
+        q, k, v = (split(y, n) for y, n in zip(self.kept, (self.H, self.J, self.J)))
+        L = q.shape[2]
+        return merge(grouped_attention(q, k, v, causal_mask(L, L)))[:, -x_new.shape[1] :] @ self.W[3].T
+
+
+# %% wrong: a module that keeps the text, computes all of it again and gives back its end
 class CachedAttention(torch.nn.Module):
     def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
         super().__init__()

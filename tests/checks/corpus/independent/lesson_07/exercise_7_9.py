@@ -42,3 +42,15 @@ sharing_results = {**RIGHT, "guessing": 0.25, "apart": True, "closer to": 1}
 
 # %% wrong: closer to the wrong one
 sharing_results = {**RIGHT, "guessing": 1 / 6, "apart": True, "closer to": 1}
+
+# %% wrong: 90 updates in place of 180
+sharing_results = {4: [0.487, 0.395, 0.422, 0.445, 0.471], 2: [0.378, 0.396, 0.402, 0.409, 0.389], 1: [0.388, 0.35, 0.406, 0.34, 0.343], "guessing": 1 / 6, "apart": False, "closer to": 1}
+
+# %% wrong: the same seed five times for one of the three
+sharing_results = {**RIGHT, 2: [0.618] * 5, "guessing": 1 / 6, "apart": True, "closer to": 1}
+
+# %% wrong: the list of 4 copied to 2
+sharing_results = {**RIGHT, 2: RIGHT[4], "guessing": 1 / 6, "apart": True, "closer to": 4}
+
+# %% wrong: the right one, as a text
+sharing_results = {**RIGHT, "guessing": 1 / 6, "apart": True, "closer to": "4"}
