@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 00 · Start here: exercises
 #
-# Nine exercises, 22 points. At the end you can bring text into the shape `(B, L, d_model)` and move its axes without scrambling it. The last cell makes the attention of a trained model out of your answers.
+# Nine exercises, 22 points. By the end you can bring text into the shape `(B, L, d_model)` and move its axes without scrambling it. The last cell makes the attention of a trained model out of your answers.
 #
 # {{colab_link}} · about 100 minutes · builds on {{lesson_link}}
 #

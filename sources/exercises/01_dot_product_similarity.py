@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01 · Dot-product similarity: exercises
 #
-# Nine exercises, 24 points. At the end you can compare vectors, alone and in batches, and your own functions search Python's documentation.
+# Nine exercises, 24 points. By the end you can compare vectors, alone and in batches, and your own functions search Python's documentation.
 #
 # {{colab_link}} · about 105 minutes · builds on {{lesson_link}}
 #

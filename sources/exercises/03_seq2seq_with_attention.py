@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_utils import plotting, zoo
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.datasets.pronunciations import split
 from course_utils.metrics import edit_distance
 from course_utils.models.recurrent import RecurrentState
@@ -42,7 +42,7 @@ speller = zoo.load("recurrent_attention")
 #
 # $$e_j = w_v^\top \tanh(W_q\, s + W_k\, h_j) ,$$
 #
-# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0. Some libraries pad on the left: the mask alone says which letters are real.
+# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0, however low the scores of the real letters are: in one case of the check they lie near -600. Some libraries pad on the left: the mask alone says which letters are real.
 #
 # | argument | shape |
 # |---|---|
@@ -51,7 +51,7 @@ speller = zoo.load("recurrent_attention")
 # | `W_q` | `(d_att, d_hidden)` |
 # | `W_k` | `(d_att, d_enc)` |
 # | `w_v` | `(d_att,)` |
-# | `mask` | `(B, L_s)`, boolean, True at real letters; each word has one at least, and padding may stand anywhere |
+# | `mask` | `(B, L_s)`, boolean, True at real letters; each word has at least one, and padding may stand anywhere |
 # | returns `context`, `weights` | `(B, d_enc)`, `(B, L_s)` |
 #
 # Example, one word with its padding on the left: `state = [[1.]]`, `encoded = [[[9., 9.], [0., 4.], [1., 0.]]]`, `mask = [[False, True, True]]`, `W_q = [[1.]]`, `W_k = [[1., 0.]]`, `w_v = [2.]`. The real letters' scores are $2 \tanh 1 = 1.523$ and $2 \tanh 2 = 1.928$. The weights are `[[0.000, 0.400, 0.600]]`, the context is `[[0.600, 1.601]]`.
@@ -251,7 +251,7 @@ check("3.4", greedy_decode)
 # |---|---|
 # | `hypotheses` | a list with one list of phonemes for each word, perhaps an empty one |
 # | `references` | a list with, for each word, the list of its accepted pronunciations, at least one, none empty |
-# | returns | a number, 0 if every word is right; it may be above 1. Where two pronunciations are as near, either may count |
+# | returns | a number, 0 if every word is right; it may be above 1. Where two pronunciations are equally near, either may count |
 #
 # Example: `[["R", "IY", "D"], ["AH", "B"]]` against `[[["R", "EH", "D"], ["R", "IY", "D"]], [["EY"]]]` is 0 + 2 edits on 3 + 1 phonemes: 0.5. You may call `edit_distance(a, b)`; the course's own error rates are off limits.
 
@@ -388,7 +388,7 @@ check("3.7", quiz_3_7)
 # ### 3.8 · Open experiment: how many letters does a sound need?
 # 4 points · difficulty 4 of 5 · 25 minutes
 #
-# An alignment shows where the model looks. Does it need all that it looks at? **Predict first**, in writing: the speller's share of wrong sounds is about 8 %. What will it be if every step may see only its *best* letter? Its best two? And if the best letter is *hidden* and it must do with all the others?
+# An alignment shows where the model looks. Does it need all that it looks at? **Predict first**, in writing: the speller's phoneme error rate is about 8 %. What will it be if every step may see only its *best* letter? Its best two? And if the best letter is *hidden* and it must do with all the others?
 #
 # The scaffolding below puts a function between the softmax and the context: `keep(weights)` gets the weights of one step, `(B, 1, L_s)`, and returns those that may stay, with zeros for the rest. `Narrow` divides by what is left, so that they sum to 1 again. A measurement takes about a second.
 
@@ -423,11 +423,11 @@ def five_runs(keep):
 # | key | value |
 # |---|---|
 # | `"all"` | the five error rates with all weights kept |
-# | `1`, `2`, `4` | the five error rates with only the 1, 2 or 4 largest weights of each step kept |
-# | `"best hidden"` | the five error rates with the largest weight of each step taken away (a word of one letter keeps it) |
+# | `1`, `2`, `4` | the five error rates with only the 1, 2 or 4 largest weights of each step kept, no more |
+# | `"best hidden"` | the five error rates with the largest weight of each step taken away and all the others kept (a word of one letter keeps its weight). An error rate may be above 1: then more edits are needed than there are sounds |
 # | `"enough"` | read off: the smallest of 1, 2 and 4 whose mean error rate is at most 0.005 above that of `"all"` |
 # | `"worse with one"` | read off: in how many of the five samples a single letter is worse than all. The samples are the same, so compare them one by one |
-# | `"hiding against one"` | read off: how many times the mean error rate with the best letter hidden is that with one letter kept |
+# | `"hiding against one"` | read off: the mean error rate of `"best hidden"` divided by the mean error rate of `1` |
 #
 # Before you write down what was read off, plot the rows, or print them side by side.
 

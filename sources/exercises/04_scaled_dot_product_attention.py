@@ -15,7 +15,7 @@
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. You may try as often as you like. Hints are folded under each check.
 #
-# As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q`, with `W_q` of shape `(d_model, d_k)`. Once you have written `attention` in 4.1, you may call it in the exercises after it. PyTorch's own function is off limits in 4.1 and 4.4, and allowed elsewhere.
+# As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q`, with `W_q` of shape `(d_model, d_k)`. Once you have written `attention` in 4.1, you may call it in the exercises after it. The attention functions of PyTorch and of `course_utils` are off limits in 4.1 and 4.4, and allowed elsewhere.
 #
 # An answer never changes its arguments in place, and it has the dtype of its arguments. In 4.1, 4.2 and 4.4 gradients must flow through it.
 
@@ -29,7 +29,7 @@ from torch import nn
 from tqdm import tqdm
 
 from course_utils import plotting, zoo
-from course_utils.checks import check
+from course_utils.checks import check, failing_case
 from course_utils.tokenizers import END_ID, START_ID
 from course_utils.zoo.pronunciation import SOUNDS, SPELLING
 
@@ -53,7 +53,7 @@ torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 # | returns `output`, `weights` | `(..., L_q, d_v)`, `(..., L_q, L_k)` |
 #
 # The dots stand for one or two leading axes, the same for all three. In most cases of the check `L_q` and `L_k` differ, and so do `d_k` and `d_v`. Example: `query = [[[2., 0., 0., 0.]]]`, `key = [[[1.0986, 0., 0., 0.], [0., 1., 0., 0.]]]`, `value = [[[8.], [4.]]]` give the
-# weights `[[[0.75, 0.25]]]` and the output `[[[7.]]]`. In one case the scores of some queries lie above 100 and those of others below -100 (`torch.softmax` copes with them). PyTorch's `scaled_dot_product_attention` is off limits, the course's own too.
+# weights `[[[0.75, 0.25]]]` and the output `[[[7.]]]`. In one case the scores of some queries lie above 100 and those of others below -100 (`torch.softmax` copes with them). PyTorch's `scaled_dot_product_attention` is off limits, and so is the course's own.
 
 # %% tags=["exercise"]
 def attention(query, key, value):
@@ -176,7 +176,7 @@ check("4.3", projections_for)
 # ### 4.4 · Find the bug
 # 3 points · difficulty 3 of 5 · 10 minutes
 #
-# The author of this layer compared it with PyTorch before publishing it. The test passes, and still something is wrong: a colleague who used the layer with other sizes found that its weights are too even, or too sharp. Find sizes with which you can see it, then the line, and write a mended version below. PyTorch's own function shows you whether a layer is right, but your answer may not call it.
+# The author of this layer compared it with PyTorch before publishing it. The test passes, and still something is wrong: a colleague who used the layer with other sizes found that its weights are too even, or too sharp. Find sizes with which you can see it, then the line, and write a mended version below. PyTorch's own function shows you whether a layer is right, but your answer may call neither it nor the course's own. It may call your `attention`.
 
 # %%
 class BrokenSelfAttention(nn.Module):
@@ -392,7 +392,7 @@ plotting.show(ax, "The worst of five seeds by d_k: it stays at 1 only with the r
 # ### 4.7 · One matrix for two roles
 # 1 point · difficulty 3 of 5 · 8 minutes
 #
-# A layer uses the same matrix for queries and keys, $W_q = W_k$. One of these tables holds scores (before the scale and the softmax) that it can have made of two tokens. Which one? Symmetry alone doesn't decide it: think of what stands on the diagonal.
+# A layer uses the same matrix for queries and keys, $W_q = W_k$. One of these tables holds scores (before the scale and the softmax) that it could have produced from two tokens. Which one? Symmetry alone doesn't decide it: think of what stands on the diagonal.
 #
 # - **a.** $\begin{pmatrix} 1 & 2 \\ 2 & 1 \end{pmatrix}$
 # - **b.** $\begin{pmatrix} 4 & 1 \\ -1 & 4 \end{pmatrix}$

@@ -16,8 +16,8 @@
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check.
 #
-# In all exercises masks are boolean, and True means **may attend**. All numbers that you are given are finite, and no answer may change its arguments. Where the course's
-# own masks and attention do what you are asked to write, they are off limits, except in 5.8; so is PyTorch's `causal_lower_right`.
+# In all exercises masks are boolean, and True means **may attend**. No answer may change its arguments, and all numbers that you are given are finite, except for one kind of NaN in 5.5.
+# The mask functions and attention functions of `course_utils` are off limits on this page, and so are PyTorch's `scaled_dot_product_attention` and `causal_lower_right`.
 
 # %% tags=["setup"]
 import torch
@@ -77,7 +77,7 @@ check("5.1", padding_mask)
 # |---|---|
 # | `L_q` | number of queries |
 # | `L_k` | number of keys, at least `L_q` |
-# | returns | `(L_q, L_k)`, boolean |
+# | returns | `(L_q, L_k)`, boolean: two axes, no more |
 #
 # Example: `causal_mask(2, 4)` is `[[True, True, True, False], [True, True, True, True]]`.
 
@@ -202,16 +202,19 @@ check("5.4", prefix_mask)
 # ### 5.5 · Rows in which everything is masked
 # 4 points · difficulty 4 of 5 · 15 minutes
 #
-# Write `masked_softmax(scores, mask)`: a softmax over the last axis in which hidden keys get weight 0. A row in which **everything** is hidden gets zeros. Its gradient must be finite, too: the check takes the gradient of
-# a sum of your weights, each times a factor, with respect to the scores. It must be 0 wherever a key is hidden.
+# Write `masked_softmax(scores, mask)`: a softmax over the last axis in which hidden keys get weight 0. Three things make it hard:
+#
+# - A row in which **everything** is hidden gets zeros. Its gradient must be finite, too: the check takes the gradient of a sum of your weights, each times a factor, with respect to the scores. It must be 0 wherever a key is hidden.
+# - Scores can be very low: somebody before you has added a mask of their own, and all the allowed scores of a row lie near $-10^{30}$. A hidden key must not win there.
+# - A score that is **NaN at an allowed place** is an error that somebody made before you, and it must stay visible: the allowed weights of that row are NaN (its hidden ones may be 0 or NaN), and all other rows are as usual. So `nan_to_num` on the whole result is not enough. Hidden scores are never NaN.
 #
 # | argument | shape |
 # |---|---|
-# | `scores` | `(..., L_q, L_k)`, some of them above 100, hidden or not, some near -100000 |
+# | `scores` | `(..., L_q, L_k)`, some of them above 100, hidden or not, some near $-10^{30}$, some NaN at an allowed place |
 # | `mask` | boolean, broadcasts to the shape of `scores` |
-# | returns | weights in the shape of `scores`; each row sums to 1, or to 0 if everything is hidden |
+# | returns | weights in the shape of `scores`; each row sums to 1, or to 0 if everything is hidden, or to NaN if an allowed score is NaN |
 #
-# Example: scores `[[0., 1.], [0., 1.]]` and the mask `[[True, True], [False, False]]` give `[[0.2689, 0.7311], [0., 0.]]`. `torch.softmax` is allowed.
+# Example: scores `[[0., 1.], [0., 1.], [-1e30, 5.], [nan, 1.]]` and the mask `[[True, True], [False, False], [True, False], [True, True]]` give `[[0.2689, 0.7311], [0., 0.], [1., 0.], [nan, nan]]`. `torch.softmax` is allowed.
 
 # %% tags=["exercise"]
 def masked_softmax(scores, mask):
@@ -234,7 +237,7 @@ check("5.5", masked_softmax)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `mask.any(dim=-1, keepdim=True)` tells which rows allow something. With `keepdim=True` the answer still broadcasts against the scores.
+# `mask.any(dim=-1, keepdim=True)` tells which rows allow something. With `keepdim=True` the answer still broadcasts against the scores. A NaN among the allowed scores stays visible by itself if you leave all other rows to the softmax.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -254,7 +257,7 @@ check("5.5", masked_softmax)
 # |---|---|
 # | `L_q`, `L_k` | numbers of queries and keys, `L_k` at least `L_q` |
 # | `window` | how many keys a query sees at most, at least 1 |
-# | returns | `(L_q, L_k)`, boolean |
+# | returns | `(L_q, L_k)`, boolean: two axes, no more |
 #
 # Example: `sliding_window_mask(2, 4, 2)` is `[[False, True, True, False], [False, False, True, True]]`.
 
@@ -289,12 +292,12 @@ check("5.6", sliding_window_mask)
 # | argument | shape |
 # |---|---|
 # | `attend` | a function, `(B, L, d)` to `(B, L, d)`, for the `B`, `L` and `d` of `x`; it gives the same output each time, and gradients flow through it |
-# | `x` | `(B, L, d)`, float32 or float64, not asking for gradients; leave it as it is |
+# | `x` | `(B, L, d)`, float32 or float64, not asking for gradients; leave it as it is, and ask for gradients on a copy |
 # | returns | `(L, L)`, boolean |
 #
 # Example: `sees(lambda x: x.cumsum(1), torch.randn(1, 3, 2))` is `[[True, False, False], [True, True, False], [True, True, True]]`. For `lambda x: x - x.mean(-1, keepdim=True)` it is True on the diagonal alone: each token looks at itself.
 #
-# Some functions in the check have a single pair that sees ahead, some in a single item of the batch. Some see *faintly*: the output moves by about a thousandth, and its gradient is about 0.0001. What isn't seen moves an output by less than a millionth, which is rounding, and has a gradient of 0. Some move two entries of an output by opposite amounts; some normalize their tokens at the end, or at the beginning. Whatever adds up before it compares will miss one of them.
+# Some functions in the check have a single pair that sees ahead, some in a single item of the batch. Some see *faintly*: the output moves by about a thousandth, and its gradient is about 0.0001. What isn't seen moves an output by less than a millionth and has a gradient below $10^{-9}$. That is rounding, and it is seldom exactly 0: one function in the check divides by a size that all tokens decide on, and multiplies by it again. Some move two entries of an output by opposite amounts; some normalize their tokens at the end, or at the beginning. Whatever adds up before it compares will miss one of them.
 
 # %% tags=["exercise"]
 def sees(attend, x):
@@ -383,7 +386,7 @@ check("5.8", attend)
 # </details>
 
 # %% [markdown]
-# ### 5.9 · How far does it come, and how much of it? An experiment
+# ### 5.9 · How far does information travel, and how much of it arrives? An experiment
 # 4 points · difficulty 3 of 5 · 20 minutes
 #
 # Through `n` layers with windows of `w` keys, information comes from up to `n (w - 1)` positions back. These five stacks of windowed attention all reach equally far, with one layer or with sixteen:

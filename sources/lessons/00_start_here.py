@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# At the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could not see.
+# By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could not see.
 #
 # {{colab_link}} · about 85 minutes · builds on nothing
 

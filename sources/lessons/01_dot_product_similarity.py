@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01 · Dot-product similarity
 #
-# At the end you can say how alike two vectors are, compare every vector of a batch with every other, and make word vectors in which the neighbors of `float` are `complex` and `int`.
+# By the end you can say how alike two vectors are, compare every vector of a batch with every other, and make word vectors in which the neighbors of `float` are `complex` and `int`.
 #
 # {{colab_link}} · about 65 minutes, exercises not counted · builds on lesson 00
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02 · Attention as a soft lookup
 #
-# At the end you can write a lookup that asks every key at once, say what its softmax does to scores and to gradients, and choose between two kinds of score.
+# By the end you can write a lookup that asks every key at once, say what its softmax does to scores and to gradients, and choose between two kinds of score.
 #
 # {{colab_link}} · about 105 minutes, in three parts · builds on lessons 00 and 01
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 03 · Attention in sequence-to-sequence models
 #
-# At the end you can build the recurrent encoder-decoder that brought attention into translation, train it to pronounce English words, and show what attention changes.
+# By the end you can build the recurrent encoder-decoder that brought attention into translation, train it to pronounce English words, and show what attention changes.
 #
 # {{colab_link}} · about 125 minutes · builds on lessons 00 to 02
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04 · Scaled dot-product attention
 #
-# At the end you can write the attention of the Transformer, say why its scores are scaled, and run it over a sequence too long to hold all its weights.
+# By the end you can write the attention of the Transformer, say why its scores are scaled, and run it over a sequence too long to hold all its weights.
 #
 # {{colab_link}} · about 100 minutes · builds on lessons 01 to 03
 

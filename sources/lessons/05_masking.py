@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05 · Masking
 #
-# At the end you can write down who may look at whom in any attention, apply that as a mask, and catch a model that peeks at its own answers.
+# By the end you can write down who may look at whom in any attention, apply that as a mask, and catch a model that peeks at its own answers.
 #
 # {{colab_link}} · about 80 minutes, and 30 more for the sections at the end · builds on lesson 04
 
@@ -255,22 +255,22 @@ print("one masked pass gives the same as four passes over the beginnings")
 # %% [markdown]
 # ## 5.5 Five masks on one sentence
 #
-# Whatever the reason for hiding something, the mask is a rule about a query's place $i$ and a key's place $j$. Here are the five rules you'll meet most, on one row of eight tokens. Each is shown alone, so only the first one hides the padding:
+# Whatever the reason for hiding something, the mask is a rule about a query's place and a key's place. Here are the five rules you'll meet most, on one row of eight tokens. With each of them a query sees a *run* of keys, from a first one to a last one, so we write down these two numbers for each query and draw. Each rule is shown alone, so only the first one hides the padding:
 
 # %%
 row = ["the", "cat", "sat", ".", "birds", "sing", ".", "<pad>"]
-text = [0, 0, 0, 0, 1, 1, 1, 1]  # which text a token belongs to
-rules = {
-    "padding": lambda i, j: row[j] != "<pad>",
-    "causal": lambda i, j: j <= i,
-    "window of 3": lambda i, j: 0 <= i - j < 3,
-    "prefix of 4": lambda i, j: j <= i or j < 4,
-    "packed": lambda i, j: j <= i and text[i] == text[j],
+zeros, places = [0] * 8, range(8)
+runs = {  # name -> the first and the last key that each of the eight queries sees
+    "padding": (zeros, [6] * 8),
+    "causal": (zeros, places),
+    "window of 3": ([0, 0, 0, 1, 2, 3, 4, 5], places),
+    "prefix of 4": (zeros, [3, 3, 3, 3, 4, 5, 6, 7]),
+    "packed": ([0, 0, 0, 0, 4, 4, 4, 4], places),
 }
-five = {
-    name: torch.tensor([[rule(i, j) for j in range(8)] for i in range(8)])
-    for name, rule in rules.items()
-}
+key_places, five = torch.arange(8), {}
+for name, (first, last) in runs.items():
+    first, last = (torch.tensor(list(ends))[:, None] for ends in (first, last))
+    five[name] = (first <= key_places) & (key_places <= last)  # (L_q=8, L_k=8)
 plotting.show(diagrams.mask_gallery(row, five))
 
 # %% [markdown]
@@ -280,7 +280,7 @@ plotting.show(diagrams.mask_gallery(row, five))
 # - **Causal** hides the future.
 # - A **window** also hides the distant past, so the number of pairs grows with $L$ and not with $L^2$.
 # - A **prefix** is a part that was given and not predicted, such as a question: its tokens may see one another both ways, and what follows is causal.
-# - **Packed**: instead of padding, several short texts share one row, and the mask keeps them apart. Hardly any place is wasted.
+# - **Packed**: instead of padding, several short texts share one row, and the mask keeps them apart. Hardly any space is wasted.
 #
 # **Combining.** A key may be seen if *all* masks allow it, so masks are joined by *and*, `&`. Each is stored small and stretched by broadcasting:
 
@@ -565,7 +565,7 @@ for name, softmax in attempts.items():
 # %% [markdown]
 # ## In practice
 #
-# - **A mask in memory** has $L_q \cdot L_k$ entries (counted below). So production code passes `is_causal=True` where that is all it needs, and a mask only where it must. Kernels such as FlashAttention work the mask out as they go; PyTorch's `flex_attention` takes it as a small rule of the indices, much like our `rules`.
+# - **A mask in memory** has $L_q \cdot L_k$ entries (counted below). So production code passes `is_causal=True` where that is all it needs, and a mask only where it must. Kernels such as FlashAttention work the mask out as they go; PyTorch's `flex_attention` takes it as a small function of the two indices, the rule itself.
 # - **Packing** is usual where language models are trained. The positions start anew in each text as well, and the leak test must look across texts too.
 # - **Names.** `attn_mask` and `key_padding_mask` in `nn.MultiheadAttention`, `src_mask` and `tgt_mask` in `nn.Transformer` (True = ignore), `attention_mask` in tokenizers (1 = keep). Read what each means before you first use it, then run the tests of sections 5.3 and 5.7.
 
@@ -592,7 +592,7 @@ widgets.predictions()
 # | $M_{ij}$ | may query $i$ attend to key $j$? | broadcasts to `(B, H, L_q, L_k)` |
 # | $s_{ij}$, $w_{ij}$ | score and weight of key $j$ for query $i$ | $(L_q, L_k)$ |
 # | $L_q$, $L_k$ | how many queries, how many keys | numbers |
-# | $t$ | where past and future are parted in the leak test | a number |
+# | $t$ | where past and future are divided in the leak test | a number |
 
 # %% [markdown]
 # ## Check yourself
@@ -626,7 +626,7 @@ widgets.predictions()
 #
 # ### A. Fewer queries than keys: two ways to align
 #
-# With $L_q = 2$ new queries and $L_k = 5$ keys, **bottom-right** puts the last query at the last key: query $i$ is at position $i + (L_k - L_q)$. **Top-left** puts the first query at the first key, and then the newest tokens see only the oldest keys, neither themselves nor their neighbors. PyTorch's `is_causal=True` is top-left and its documentation says so. With a cache, pass a mask or `causal_lower_right`:
+# With $L_q = 2$ new queries and $L_k = 5$ keys, **bottom-right** puts the last query at the last key: queries 0 and 1 are at positions 3 and 4. **Top-left** puts the first query at the first key, and then the newest tokens see only the oldest keys, neither themselves nor their neighbors. PyTorch's `is_causal=True` is top-left and its documentation says so. With a cache, pass a mask or `causal_lower_right`:
 
 # %%
 from torch.nn.attention.bias import causal_lower_right

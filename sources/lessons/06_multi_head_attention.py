@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06 · Multi-head attention
 #
-# At the end you can write multi-head attention, load its weights into PyTorch's module, and measure what each head of a trained model is for.
+# By the end you can write multi-head attention, load its weights into PyTorch's module, and measure what each head of a trained model is for.
 #
 # {{colab_link}} · about 110 minutes · builds on lessons 04 and 05
 

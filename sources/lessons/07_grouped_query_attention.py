@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 07 · Multi-query and grouped-query attention
 #
-# At the end you can generate with a key/value cache, say how many bytes it takes, and shrink it by letting heads share keys and values.
+# By the end you can generate with a key/value cache, say how many bytes it takes, and shrink it by letting heads share keys and values.
 #
 # {{colab_link}} · about 105 minutes · builds on lessons 05 and 06
 

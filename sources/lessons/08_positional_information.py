@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08 · Positional information
 #
-# At the end you can tell attention in four ways where its tokens stand, test what each way knows, and measure how well it does on texts longer than those of training.
+# By the end you can tell attention in four ways where its tokens stand, test what each way knows, and measure how well it does on texts longer than those of training.
 #
 # {{colab_link}} · about 125 minutes · builds on lessons 04 to 07
 

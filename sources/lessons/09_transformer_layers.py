@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09 · Transformer layers
 #
-# At the end you can build encoder and decoder layers from attention, feed-forward networks, norms and residual connections, and measure what the place of the norm does before and after training.
+# By the end you can build encoder and decoder layers from attention, feed-forward networks, norms and residual connections, and measure what the place of the norm does before and after training.
 #
 # {{colab_link}} · about 120 minutes · builds on lessons 05, 06 and 08
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10 · The Transformer
 #
-# At the end you can assemble the whole encoder-decoder Transformer, train it until it copies sequences that it has never seen, and show where each of its layers looks.
+# By the end you can assemble the whole encoder-decoder Transformer, train it until it copies sequences that it has never seen, and show where each of its layers looks.
 #
 # {{colab_link}} · about 125 minutes · builds on lessons 05, 06, 08 and 09
 

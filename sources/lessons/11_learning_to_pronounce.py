@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 11 · Learning to pronounce
 #
-# At the end you can train a Transformer on a real task, compare models fairly, search with beams, and see which letters each sound looks at.
+# By the end you can train a Transformer on a real task, compare models fairly, search with beams, and see which letters each sound looks at.
 #
 # {{colab_link}} · about 140 minutes · builds on lessons 03 and 10
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 12 · Decoder-only language model
 #
-# At the end you can build today's kind of language model from its parts, train it, say honestly how good it is, look at what its heads do, and let it write.
+# By the end you can build today's kind of language model from its parts, train it, say honestly how good it is, look at what its heads do, and let it write.
 #
 # {{colab_link}} · about 140 minutes · builds on lessons 05, 07, 08, 09 and 10
 

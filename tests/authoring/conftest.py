@@ -11,7 +11,7 @@ LESSON = (
     + """# %% [markdown]
 # # 05 · Masking
 #
-# At the end you can mask.
+# By the end you can mask.
 #
 # {{colab_link}}
 #

@@ -34,7 +34,7 @@ def test_build_executes_and_check_is_content(built):
     assert lesson.metadata.course.python and lesson.metadata.course.library == {}
     assert check(built) == []
     assert (
-        "| 05 | [Masking](notebooks/05_masking.ipynb) | At the end you can mask. |" in (built / "README.md").read_text()
+        "| 05 | [Masking](notebooks/05_masking.ipynb) | By the end you can mask. |" in (built / "README.md").read_text()
     )
 
 
@@ -148,7 +148,7 @@ def test_check_names_missing_orphaned_and_broken_notebooks(built):
 
 def test_check_names_an_edited_readme(built):
     readme = built / "README.md"
-    readme.write_text(readme.read_text().replace("At the end you can mask.", "Nothing."))
+    readme.write_text(readme.read_text().replace("By the end you can mask.", "Nothing."))
     assert check(built) == ["README.md: its table of lessons is not what the sources say"]
 
 

@@ -13,7 +13,7 @@ def test_the_table(project):
     text = readme_text(project, read_sources(project)[0], ADDRESS)
     (row,) = [line for line in text.splitlines() if line.startswith("| 05 ")]
     assert row.split(" | ")[1:4] == [
-        "[Masking](notebooks/05_masking.ipynb)", "At the end you can mask.", "[2, 4 points](exercises/05_masking.ipynb)",
+        "[Masking](notebooks/05_masking.ipynb)", "By the end you can mask.", "[2, 4 points](exercises/05_masking.ipynb)",
     ]  # fmt: skip
     assert "github/someone/course/blob/main/exercises/05_masking.ipynb" in row
     assert text.startswith("# Course\n") and text.endswith("The end.\n")

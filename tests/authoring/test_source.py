@@ -26,7 +26,7 @@ def test_exercises_are_found(project):
 
 def test_title_and_summary(project):
     source = read_source(project, project / LESSON)
-    assert (source.title, source.summary, source.lesson_number) == ("05 · Masking", "At the end you can mask.", 5)
+    assert (source.title, source.summary, source.lesson_number) == ("05 · Masking", "By the end you can mask.", 5)
 
 
 MISTAKES = {

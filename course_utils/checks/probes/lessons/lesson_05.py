@@ -6,14 +6,21 @@ import torch.nn.functional as F
 from ..probe import Probe
 
 _ATTENTIONS = (
+    "torch.nn.functional.scaled_dot_product_attention",
     "course_utils.attention.masked_softmax", "course_utils.attention.scaled_dot_product_attention",
     "course_utils.multi_head.MultiHeadAttention",
 )  # fmt: skip
-_WINDOWS = ("course_utils.masks.sliding_window_mask", "course_utils.widgets.mask_composer.compose_mask")
+_MASKS = (
+    *(f"course_utils.masks.{name}" for name in ("padding_mask", "causal_mask", "sliding_window_mask")),
+    "course_utils.widgets.mask_composer.compose_mask", "torch.nn.attention.bias.causal_lower_right",
+)  # fmt: skip
 
 
 def _detector(answer, case):
-    return answer(_function(case["attend"]), case["x"])
+    table = answer(_function(case["attend"]), case["x"])
+    if case["x"].requires_grad:
+        raise ValueError("x itself asks for gradients after your call; leave it as it is, and ask on a copy")
+    return table
 
 
 def _function(name):
@@ -79,6 +86,18 @@ def _rounding(name, x):
     return torch.cat([mean[..., :1] + wobble, mean[..., 1:]], dim=-1)
 
 
+def _there_and_back(name, x):
+    """Divided by sizes that all tokens decide on, and multiplied by them: what is left of them is gradients of about 1e-17."""
+    sizes = [x.double().abs().pow(power).mean() for power in (1, 2, 3, 4, 5, 6)]
+    result = x.double()
+    for size in sizes:
+        result = result / size
+    result = _running_mean(name, result)
+    for size in sizes:
+        result = result * size
+    return result.to(x.dtype)
+
+
 _FUNCTIONS = {
     "running mean": _running_mean,
     "mean of the past without itself": lambda name, x: F.pad(_running_mean(name, x), (0, 0, 1, 0))[:, :-1],
@@ -88,17 +107,16 @@ _FUNCTIONS = {
     "normalized last": lambda name, x: F.layer_norm(_attention("no mask", x) + x, x.shape[-1:]),
     "opposite changes in two entries": _opposite,
     "tokens turned, their lengths kept": _turned,
-    "running mean, rounded another way each time": _rounding,
+    "running mean, its last digits from all tokens": _rounding,
+    "running mean, divided by common sizes and multiplied by them again": _there_and_back,
 }
 
+_ABOUT_MASKS = ("padding_mask", "causal_mask", "packed", "prefix_mask", "sliding_window_mask")
+
 PROBES = {
-    "padding_mask": Probe(off_limits=("course_utils.masks.padding_mask",)),
-    "causal_mask": Probe(
-        off_limits=("course_utils.masks.causal_mask", "torch.nn.attention.bias.causal_lower_right", *_WINDOWS)
-    ),
+    **{name: Probe(off_limits=_MASKS) for name in _ABOUT_MASKS},
     "masked_softmax": Probe(off_limits=_ATTENTIONS, gradients=True),
-    "sliding_window_mask": Probe(off_limits=_WINDOWS),
     "sees": Probe(call=_detector, hands_out=lambda case: {"attend": _function(case["attend"]), "x": case["x"]}),
-    "attend": Probe(gradients=True),
+    "attend": Probe(off_limits=tuple(name for name in _ATTENTIONS if "softmax" not in name), gradients=True),
     "reach_results": Probe(expects="value"),
-}
+}  # fmt: skip

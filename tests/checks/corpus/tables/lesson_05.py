@@ -238,10 +238,10 @@ EMPTY_ROWS = Answers(
             "finite row first, zeroed afterwards",
             lambda s, m: torch.softmax(s.masked_fill(~(m | ~_open(m)), -math.inf), -1) * _open(m),
         ),
-        Right("finite fill, zeroed afterwards", lambda s, m: torch.softmax(s.masked_fill(~m, -1000000000.0), -1) * m),
+        Right("finite fill, zeroed afterwards", lambda s, m: torch.softmax(s.masked_fill(~m, torch.finfo(s.dtype).min), -1) * m),
         Right(
             "finite fill, empty rows zeroed",
-            lambda s, m: torch.softmax(s.masked_fill(~m, -1000000000.0), -1) * _open(m),
+            lambda s, m: torch.softmax(s.masked_fill(~m, torch.finfo(s.dtype).min), -1) * _open(m),
         ),
         Right(
             "lowest of the type, then where",
@@ -253,7 +253,10 @@ EMPTY_ROWS = Answers(
             "exponential of the log-softmax",
             lambda s, m: _log_softmax(_hidden(s, m).masked_fill(~_open(m), 0.0)).exp().masked_fill(~m, 0.0),
         ),
-        Right("masked_fill and nan_to_num", lambda s, m: torch.nan_to_num(torch.softmax(_hidden(s, m), -1))),
+        Right(
+            "masked_fill and nan_to_num in empty rows",
+            lambda s, m: torch.where(_open(m), w := torch.softmax(_hidden(s, m), -1), torch.nan_to_num(w)),
+        ),
         Right("masked_fill and where", lambda s, m: torch.where(m, torch.softmax(_hidden(s, m), -1), 0.0)),
         Right("the course's own", lambda s, m: attention.masked_softmax(s, m), off_limits=True),
     ),
@@ -311,6 +314,7 @@ BUG = Answers(
         Right(
             "the course's own",
             lambda q, k, v, keep: attention.scaled_dot_product_attention(q, k, v, keep[:, None, None]),
+            off_limits=True,
         ),
     ),
     mistakes=(

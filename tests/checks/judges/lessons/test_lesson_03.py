@@ -116,7 +116,11 @@ def test_error_rate_is_the_librarys_and_no_two_pronunciations_are_as_near(seed):
         ({1: [0.1] * 4}, "all runs"),
         ({"all": [0.3, 0.31, 0.3, 0.3, 0.3]}, "the speller"),
         ({"best hidden": [0.094, 0.072, 0.081, 0.068, 0.092]}, "order"),
+        ({1: [0.0962, 0.0794, 0.0825, 0.0640, 0.0874]}, "usual"),  # one letter more was kept
+        ({"best hidden": [1.3472, 1.4086, 1.3481, 1.1835, 1.4741]}, "usual"),  # the second-best letter alone
+        ({1: [0.09, 0.091, 0.09, 0.09, 0.09], "best hidden": [0.5, 0.51, 0.5, 0.5, 0.5]}, "usual"),
         ({"enough": 4}, "enough"),
+        ({"enough": 0}, "enough"),
         ({"worse with one": 4}, "worse with one"),
         ({"hiding against one": 1.1}, "hiding against one"),
         ({"hiding against one": 14.66}, "hiding against one"),

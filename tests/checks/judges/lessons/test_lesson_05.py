@@ -58,8 +58,10 @@ def test_attention_is_pytorchs():
 
 def test_masked_softmax_is_the_librarys_and_zero_in_empty_rows():
     for case, weights in answers("5.5"):
-        torch.testing.assert_close(weights, attention.masked_softmax(**case))
-        assert not weights[~case["mask"].expand_as(weights).any(-1)].any()
+        scores, mask = case["scores"], case["mask"]
+        broken = (scores.isnan() & mask).any(-1)
+        torch.testing.assert_close(weights[~broken], attention.masked_softmax(scores, mask)[~broken])
+        assert weights[mask & broken[..., None]].isnan().all() and not weights[~mask.expand_as(weights)].any()
 
 
 AHEAD = {
@@ -85,10 +87,15 @@ def test_who_sees_whom_is_what_a_change_of_one_input_moves(seed):
             assert torch.equal(moved > 1e-6, table[:, j])
 
 
+REACH = {key: row for key, row in find("5.9").example().items() if isinstance(key, tuple)}
+
+
 @pytest.mark.parametrize(
     ("changes", "claim"),
     [
         ({(5, 4): [0.07] * 4}, "all runs"),
+        ({key: [share / 20 for share in row] for key, row in REACH.items()}, "sizes"),
+        ({key: [1e-9 * key[0], -1e-9, 2e-9, 0.0, 1e-9] for key in REACH}, "sizes"),
         ({(2, 16): [0.11, 0.12, 0.11, 0.1, 0.11]}, "possible"),
         ({(2, 16): [0.0006, 0.0005, 0.0006, 0.0007, 0.0006]}, "possible"),  # 6 or more back
         ({(3, 8): [0.063, 0.061, 0.064, 0.066, 0.062]}, "possible"),  # 4 or more back

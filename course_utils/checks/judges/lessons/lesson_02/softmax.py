@@ -44,7 +44,7 @@ EXERCISE = Exercise(
             ("shift by the mean", "a shift by the mean or minimum: high scores overflow.", lambda s, dim: s.mean(dim, True)),
             ("shift by the largest size", "a shift by the largest absolute value: a row of large negative scores becomes 0 / 0.",
              lambda s, dim: s.abs().amax(dim, keepdim=True)),
-            ("keepdim missing in maximum", "the maximum has lost its axis, so it meets the wrong rows.", lambda s, dim: s.amax(dim), _KEEP)),
+            ("keepdim missing in maximum", "the maximum has lost its axis.", lambda s, dim: s.amax(dim), _KEEP)),
         *faults_of("dim", "count from the end: dim=-1 is right for any number of axes.",
             ("over the queries", "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.", -2),
             ("over the first", "a softmax over the first dimension (dim=0).", 0),

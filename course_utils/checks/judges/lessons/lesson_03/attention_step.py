@@ -27,9 +27,9 @@ def _cases(seed):
     def first(L, *lengths):
         return torch.arange(L) < torch.tensor(lengths)[:, None]
 
-    low = _case(rng, first(7, 5, 3, 7), 4, 6, 9, "the scores are low", values_only=True)
-    # One hidden feature is always 1 and counts -60: all scores are low, so those of padding must be far lower.
-    low["state"][:, 0], low["W_q"][0], low["W_k"][0], low["w_v"][0] = 1.0, 0.0, 0.0, -60.0
+    low = _case(rng, first(7, 5, 3, 7), 4, 6, 9, "the scores are low", dtype=torch.float64, values_only=True)
+    # One hidden feature is always 1 and counts -600: all scores are low, so those of padding must be far lower.
+    low["state"][:, 0], low["W_q"][0], low["W_k"][0], low["w_v"][0] = 1.0, 0.0, 0.0, -600.0
     low["W_q"][0, 0] = 30.0
     anywhere = first(6, 3, 6, 4).flip(1)
     anywhere[1, 2] = False
@@ -65,6 +65,12 @@ FAULTS = (
     Fault("polarity inverted", "the mask is read the other way round: the real letters are hidden and the padding is seen.",
         "mask is True at real letters; masked_fill fills where its argument is True, so give it ~mask.",
         hide=lambda scores, mask: scores.masked_fill(mask, -1e9)),
+    Fault("polarity inverted, -inf", "the mask is read the other way round: the real letters are hidden and the padding is "
+        "seen, and a word without padding becomes NaN.", "mask is True at real letters; masked_fill fills where its argument is "
+        "True, so give it ~mask.", hide=lambda scores, mask: scores.masked_fill(mask, -torch.inf)),
+    Fault("not low enough", "the fill value is not low enough: where the real letters' scores lie lower than that, the padding "
+        "takes the weight.", "fill with float('-inf'), below which there is nothing.",
+        hide=lambda scores, mask: scores.masked_fill(~mask, -100.0)),
     Fault("scores of padding set to 0", "the scores of the padding are 0 or nearly so: exp(0) is 1, so padding still gets "
         "weight.", "fill with minus infinity, whose exponential is 0; a large number needs its minus sign: -1e9.",
         hide=lambda scores, mask: scores * mask),
@@ -80,6 +86,9 @@ FAULTS = (
         ("relu for tanh", "a ReLU stands in the place of the tanh.", torch.relu)),
     Fault("product for sum", "the two projections are multiplied where they should be added.", _ADD,
         join=lambda query, keys: query[:, None] * keys),
+    Fault("two tanhs, then the sum", "each projection gets a tanh of its own and the two are added afterwards: then the state "
+        "shifts all scores of a word alike, and the weights do not depend on it.", "add before the tanh: one tanh of the sum.",
+        join=lambda query, keys: query.tanh()[:, None] + keys.tanh(), squash=lambda x: x),
     Fault("new axis missing", "the projected state is added as it is, (B, d_att) to (B, L_s, d_att): its rows meet the "
         "letters.", "give it an axis of size 1 where the letters are: [:, None].", join=lambda query, keys: query + keys),
     Fault("state left out", "the weights do not depend on the decoder's state: it is left out, or added after the tanh.", _ADD,

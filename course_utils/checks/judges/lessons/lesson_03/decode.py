@@ -17,7 +17,7 @@ def _cases(seed):
 def _decode(
     embedded, state, attend, cell, *, symbol=lambda embedded, t: embedded[:, t], asked=lambda now, first, older: now,
     read=lambda symbol, context, last, t: side_by_side(symbol, context), before=lambda now, first: now,
-    state_kept=lambda old, new: new, context_kept=lambda now, late: now, weights_kept=lambda now, late: now,
+    state_kept=lambda old, new: new, context_kept=lambda now, late, last: now, weights_kept=lambda now, late: now,
     join=side_by_side, stack=lambda rows: torch.stack(rows, dim=1),
 ):  # fmt: skip
     first = older = state
@@ -27,14 +27,19 @@ def _decode(
         context, weights = attend(asked(state, first, older))
         new = cell(read(symbol(embedded, t), context, last, t), before(state, first))
         late, late_weights = attend(new)
-        features.append(join(state_kept(state, new), context_kept(context, late)))
+        before_it = last if t else torch.zeros_like(last)
+        features.append(join(state_kept(state, new), context_kept(context, late, before_it)))
         all_weights.append(weights_kept(weights, late_weights))
         older, state, last = state, new, context
     return stack(features), stack(all_weights)
 
 
-def _late(now, late):
+def _late(now, late, last=None):
     return late
+
+
+def _one_too_old(symbol, context, last, t):
+    return side_by_side(symbol, last if t else torch.zeros_like(last))
 
 
 def _zeros_first(symbol, context, last, t):
@@ -47,12 +52,19 @@ FAULTS = (
     Fault("as it was", "the function as it was: attend is asked after the cell, so row t holds the context of step t + 1.",
         "ask attend first, with the state before the step, and give its context to the cell.", read=_zeros_first,
         context_kept=_late, weights_kept=_late),
-    Fault("weights still late", "the features are right, the weights are those of the next step.", _KEEP, weights_kept=_late),
+    Fault("weights still late", "the weights handed back are those of the next step.", _KEEP, weights_kept=_late),
     Fault("context still late", "the features hold the context of the next step.", _KEEP, context_kept=_late),
+    Fault("both still late", "the cell reads the right context, but attend is asked again after the cell: row t holds the "
+        "context and the weights of the next step.", _KEEP, context_kept=_late, weights_kept=_late),
+    Fault("one context too old", "the cell reads the context of the step before, zeros at first, and so do the features.",
+        "ask attend first, then give that same context to the cell and to the features.", read=_one_too_old,
+        context_kept=lambda now, late, last: last),
     *faults_of("read", "ask attend before the cell, inside the loop, and give it [embedding; context].",
         ("zeros at first", "at the first step the cell reads zeros in the place of the context.", _zeros_first),
         ("cell reads an old context", "the cell reads the context of the step before.",
          lambda symbol, context, last, t: side_by_side(symbol, last)),
+        ("cell reads an old context, zeros first", "the cell reads the context of the step before, and zeros at first.",
+         _one_too_old),
         ("cell without context", "the cell reads zeros in the place of the context.",
          lambda symbol, context, last, t: side_by_side(symbol, torch.zeros_like(context))),
         ("context in front of the embedding", "the cell is given the context first, then the embedding.",

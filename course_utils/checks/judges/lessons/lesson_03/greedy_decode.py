@@ -85,6 +85,8 @@ FAULTS = (
         stop=lambda ends, now: False),
     Fault("not padded", "decoding stops when all rows have ended, but rows that ended earlier go on until then.", _REMEMBER,
         fill=_as_it_is),
+    Fault("not padded, all in one step", "rows that have ended go on without any padding, and the loop stops early only if all "
+        "rows say the end symbol in the same step.", _REMEMBER, fill=_as_it_is, stop=lambda ends, now: now.all()),
     Fault("ends counted", "the ends are counted over all rows; nothing remembers which row has ended.", _REMEMBER,
         fill=_as_it_is, stop=lambda ends, now: ends.sum() >= len(ends)),
     Fault("ends not remembered", "the record of which rows have ended is made anew at every step: a row gets one padding, then "

@@ -74,6 +74,8 @@ def _best(key):
     return lambda hypothesis, accepted: [min(accepted, key=lambda reference: key(hypothesis, reference))]
 
 
+_farthest = _best(lambda said, reference: -edit_distance(said, reference))
+
 _DIVIDE = "add up all edits, add up the lengths of the nearest pronunciations, divide once."
 _NEAREST = "take the nearest of them, the one with the fewest edits."
 _LENGTH = "use the length of the pronunciation whose edits you count."
@@ -87,8 +89,8 @@ FAULTS = (
         finish=lambda edits, lengths: sum(e / n for e, n in zip(edits, lengths, strict=True)) / len(edits)),
     Fault("divided by the longer of the two", "the edits are divided by the longer of hypothesis and pronunciation.", _LENGTH,
         length=lambda said, chosen, accepted: max(len(said), *map(len, chosen))),
-    *(Fault(f"length of {which}", f"the edits are those to the nearest, but the length is that of {which} of the accepted "
-            "pronunciations.", _LENGTH, length=lambda said, chosen, accepted, of=of: of(list(map(len, accepted))))
+    *(Fault(f"length of {which}", f"the length is that of {which} of the accepted pronunciations, whichever of them the "
+            "edits are counted to.", _LENGTH, length=lambda said, chosen, accepted, of=of: of(list(map(len, accepted))))
       for which, of in (("the first", lambda sizes: sizes[0]), ("the shortest", min), ("the longest", max), ("all", sum))),
     *faults_of("finish", _DIVIDE,  # e: the edits of each word, n: the lengths
         ("averaged per word", "each word's rate first, then their mean: a sound of a short word counts more than one "
@@ -108,12 +110,16 @@ FAULTS = (
         ("last pronunciation only", "only the last accepted pronunciation is looked at.", lambda said, given: given[-1:]),
         ("shortest pronunciation", "the shortest pronunciation is taken.", _best(lambda said, reference: len(reference))),
         ("farthest pronunciation", "the farthest pronunciation is taken.",
-         _best(lambda said, reference: -edit_distance(said, reference)), "take the nearest: min, not max."),
+         _farthest, "take the nearest: min, not max."),
         ("nearest by share", "the pronunciation with the lowest rate is taken; the task says: with the fewest edits.",
          _best(lambda said, reference: edit_distance(said, reference) / len(reference)),
          "choose by edit_distance alone, then count its length."),
         ("all pronunciations together", "the edits to all accepted pronunciations are added up, and all their lengths.",
          lambda said, accepted: accepted, "one of them is enough: take the nearest.")),
+    *(Fault(f"most edits, length of {which}", "the edits are those to the farthest of the accepted pronunciations, and the "
+            f"length is that of {which}.", "take the nearest (min, not max), and its own length.", choose=_farthest,
+            length=lambda said, chosen, accepted, of=of: of(list(map(len, accepted))))
+      for which, of in (("the first", lambda sizes: sizes[0]), ("the shortest", min), ("the longest", max))),
     Fault("empty ones left out", "words with an empty hypothesis are left out: neither their edits nor their length count.",
         "a word that is not said needs as many edits as it has phonemes.", counts=bool),
     *DISTANCE_FAULTS,

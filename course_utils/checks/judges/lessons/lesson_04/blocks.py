@@ -6,7 +6,7 @@ from ...exercise import Case, Exercise, Fault
 from ...kit.attention import FACTOR_FAULTS_OF_THREE_AXES, attend, eighths
 
 SIZES = (
-    (1, 1, 2, 1, [2, 1]), (2, 5, 3, 6, [4, 4, 4]), (3, 4, 8, 2, [3, 1, 5]), (2, 3, 5, 4, [6]), (2, 5, 3, 6, [4, 4, 4]),
+    (1, 1, 2, 1, [2, 1]), (2, 5, 3, 6, [4, 4, 4]), (3, 4, 16, 2, [3, 1, 5]), (2, 3, 5, 4, [6]), (2, 5, 3, 6, [4, 4, 4]),
 )  # fmt: skip
 LEVELS = {"very large scores": (32.0,) * 4, "scores that rise by thousands": (-32.0, 0.0, 8.0, 32.0)}
 
@@ -31,20 +31,28 @@ def _cases(seed):
 def _in_blocks(
     query, blocks, *, factor=lambda q, *_: q.shape[-1] ** -0.5, start=-torch.inf,
     running=lambda old, scores: torch.maximum(old, scores.amax(-1, keepdim=True)),
-    keep_sum=lambda total, shrunk: total * shrunk,
-    keep_output=lambda output, shrunk: output * shrunk, finish=lambda output, total: output / total,
+    shrink=lambda old, new: (old - new).exp(), keep_sum=lambda total, shrunk: total * shrunk,
+    keep_output=lambda output, shrunk: output * shrunk, each=lambda output, total: output,
+    finish=lambda output, total: output / total,
 ):  # fmt: skip
     highest, total, output = query.new_full((*query.shape[:2], 1), start), 0.0, 0.0
     for key, value in blocks:
         scores = query @ key.mT * factor(query, key, value)
         new = running(highest, scores)
-        powers, shrunk = (scores - new).exp(), (highest - new).exp()
+        powers, shrunk = (scores - new).exp(), shrink(highest, new)
         total = keep_sum(total, shrunk) + powers.sum(-1, keepdim=True)
-        output, highest = keep_output(output, shrunk) + powers @ value, new
+        output, highest = each(keep_output(output, shrunk) + powers @ value, total), new
     return finish(output, total)
 
 
 def _mean_of_blocks(query, blocks):
+    total, number = 0.0, 0
+    for key, value in blocks:
+        total, number = total + attend(query, key, value)[0], number + 1
+    return total / number
+
+
+def _mean_of_kept_blocks(query, blocks):
     outputs = [attend(query, key, value)[0] for key, value in blocks]
     return sum(outputs) / len(outputs)
 
@@ -63,6 +71,14 @@ FAULTS = (
           keep_output=lambda output, shrunk: output),
     Fault("nothing shrunk", "old sum and output are kept as they were when the maximum rises.", _BOTH,
           keep_sum=lambda total, shrunk: total, keep_output=lambda output, shrunk: output),
+    Fault("sign turned", "every output is NaN: exp(new - old) makes that of the first block, where old is minus infinity and "
+          "infinity meets the 0 of the empty sum.", "turn the sign: what is older shrinks, by exp(old - new).",
+          shrink=lambda old, new: (new - old).exp()),
+    Fault("divided in every block", "the output is divided by the sum in every block, and then goes on as if it were a sum.",
+          "add up without dividing, and divide once, after the last block.", each=lambda output, total: output / total,
+          finish=lambda output, total: output),
+    Fault("divided in every block and at the end", "the output is divided by the sum in every block, and once more at the end.",
+          "add up without dividing, and divide once, after the last block.", each=lambda output, total: output / total),
     Fault("read twice", "a second loop over the blocks, which can be read only once.", "find maximum, sum and output in "
           "one and the same loop.", whole=lambda query, blocks: [list(blocks), list(blocks)]),
     Fault("the last block alone", "only the last block counts: what came before it is lost.", "add to the sum and to the "
@@ -82,12 +98,16 @@ FAULTS = (
           running=lambda old, scores: torch.maximum(old, scores.max())),
     Fault("mean of the blocks", "the mean of the blocks' own outputs: every block counts alike, whatever its scores.",
           "divide by a sum over all blocks, not block by block.", whole=_mean_of_blocks),
-    Fault("all held", "the right output, but all keys or scores are held at once: what you hold grows with every block.",
+    Fault("mean of the blocks, all kept", "the mean of the blocks' own outputs, which are all kept until the end: every block "
+          "counts alike, whatever its scores.", "divide by a sum over all blocks, not block by block.",
+          whole=_mean_of_kept_blocks),
+    Fault("all held", "the right output, but something of every block is kept (its keys, scores or output): what you hold grows "
+          "with every block.",
           "use up each block before the next one comes, and keep three things: maximum, sum, output.", whole=_joined),
 )  # fmt: skip
 
 EXERCISE = Exercise(
     answer="attention_in_blocks", cases=_cases, reference=_in_blocks, faults=(*FACTOR_FAULTS_OF_THREE_AXES, *FAULTS),
-    returns=("output", "what you hold grows with the number of blocks"), tries=150,
-    advice="return the output alone. Then go through the example by hand: maximum, sum and output after each block.",
+    returns=("output", "what you hold"), tries=150,
+    advice="go through the example by hand: maximum, sum and output after each block.",
 )  # fmt: skip

@@ -6,7 +6,7 @@ from torch import nn
 from ...exercise import Case, Exercise, Fault
 from ...kit.attention import FACTOR_FAULTS_OF_THREE_AXES, OTHER_FAULTS_OF_THREE_AXES, attend
 
-SIZES = ((1, 3, 6, 4, 4), (2, 5, 8, 3, 6), (3, 4, 5, 7, 2), (2, 6, 4, 4, 4), (2, 5, 8, 3, 6))
+SIZES = ((1, 3, 6, 4, 4), (2, 5, 8, 3, 6), (3, 4, 5, 9, 2), (2, 6, 4, 4, 4), (2, 5, 8, 3, 6))
 
 
 def _cases(seed):

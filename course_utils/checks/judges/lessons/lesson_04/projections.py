@@ -50,9 +50,8 @@ FAULTS = (
          lambda x: torch.eye(x.shape[1], len(x), dtype=x.dtype)),
         ("inverse of a square only", "torch.linalg.inv works for square x only.", torch.linalg.inv)),
     *faults_of("ends", "row i of the weights belongs to query i: x @ W_q @ (x @ W_k).T is the table of scores.",
-        ("exchanged", "W_q and W_k are exchanged, so your scores are turned: row i should belong to query i.",
-         lambda undo, scores: (undo, undo @ scores)),
-        ("turned", "the scores are turned: rows and columns have changed places.", lambda undo, s: (undo @ s.T, undo)),
+        ("turned", "your scores are turned: rows and columns have changed places, by a transposed table or by W_q in the "
+         "place of W_k.", lambda undo, s: (undo @ s.T, undo)),
         ("twice the same", "one matrix for both, so your scores are symmetric.", lambda undo, s: (undo @ s, undo @ s))),
 )  # fmt: skip
 

@@ -4,6 +4,7 @@ import torch
 
 from ...exercise import Exercise, Fault
 from ...kit.masks import FORM_FAULTS, TOP_LEFT, WRONG_SIDE, cases_of_numbers, positions
+from ...kit.parts import faults_of
 
 
 def causal_mask(
@@ -24,6 +25,9 @@ def _cases(seed):
 EXERCISE = Exercise(
     answer="causal_mask", cases=_cases, reference=causal_mask, returns=("mask",), faults=(
         TOP_LEFT, WRONG_SIDE, *FORM_FAULTS,
+        *faults_of("form", "two axes are asked for here, (L_q, L_k); the axes of size 1 come where the mask is used.",
+            ("four axes", "a mask of shape (1, 1, L_q, L_k), with axes for the batch and the heads.", lambda m: m[None, None]),
+            ("three axes", "a mask of shape (1, L_q, L_k), with an axis for the batch or the heads.", lambda m: m[None])),
         Fault("shift of 1", "the diagonal is shifted by 1 whatever the lengths are; that fits only "
             "where L_k is L_q + 1.", "the shift is the number of earlier keys, L_k - L_q.", start=lambda L_q, L_k: 1),
         Fault("open if lengths differ", "with L_q < L_k your mask hides nothing. That is right for one new query only.",

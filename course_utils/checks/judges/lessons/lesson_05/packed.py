@@ -21,6 +21,12 @@ def _in_document(document):
     return (_together(document) & torch.ones(2 * document.shape[1:]).tril(-1).bool()).sum(-1)
 
 
+def _in_run(document):
+    """How many tokens stand before each since the number last changed: a run of padding counts like a document."""
+    begins = F.pad(document[:, 1:] != document[:, :-1], (1, 0), value=True)
+    return _places(document) - (_places(document) * begins).cummax(1).values
+
+
 def _past(document):
     return torch.ones(2 * document.shape[1:], dtype=torch.bool).tril()
 
@@ -84,6 +90,8 @@ EXERCISE = Exercise(
             ("from 1", "positions start at 1.", lambda d: _in_document(d) + 1, "the first token of a document is at 0.")),
         *faults_of("empty", "the position of padding is to be 0.",
             ("padding counted", "padding has positions other than 0, as if it were a document.", lambda p, d: p),
+            ("padding counted, run by run", "padding has positions other than 0: a run of padding is counted like a document.",
+             lambda p, d: _in_run(d), "padding has position 0: set it where document is 0, or count the keys that a token sees."),
             ("padding at -1", "padding has the position -1.", lambda p, d: p.masked_fill(d == 0, -1))),
         Fault("padding as a document", "padding is treated as a document of its own: its tokens see one another, and have "
             "positions.", "0 is no document: join the mask with document != 0, and give padding the position 0.",

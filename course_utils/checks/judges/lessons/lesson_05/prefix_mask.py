@@ -8,6 +8,8 @@ from ...exercise import Case, Exercise, Fault
 from ...kit.masks import FORM_FAULTS
 from ...kit.parts import faults_of
 
+SEVERAL = "the batch has more than one item"
+
 
 def prefix_mask(
     prefix, L, *, past=lambda L: torch.ones(L, L, dtype=torch.bool).tril(),
@@ -23,14 +25,14 @@ def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     some = 2 + torch.randperm(5, generator=rng)[:3]
     return [
-        Case(prefix=torch.tensor([2, 0]), L=3),
+        Case(SEVERAL, prefix=torch.tensor([2, 0]), L=3),
         Case(prefix=torch.tensor([3]), L=5),
-        Case(prefix=torch.tensor([1, 4, 2]), L=6),
-        Case(prefix=some, L=8),
-        Case(prefix=some.flip(0), L=8),
-        Case("B equals L", prefix=torch.tensor([0, 3, 2, 1]), L=4),
-        Case("the prefix fills the row", prefix=torch.tensor([5, 4]), L=5),
-        Case("nothing was given", prefix=torch.tensor([0, 0]), L=4),
+        Case(SEVERAL, prefix=torch.tensor([1, 4, 2]), L=6),
+        Case(SEVERAL, prefix=some, L=8),
+        Case(SEVERAL, prefix=some.flip(0), L=8),
+        Case(SEVERAL, "B equals L", prefix=torch.tensor([0, 3, 2, 1]), L=4),
+        Case(SEVERAL, "the prefix fills the row", prefix=torch.tensor([5, 4]), L=5),
+        Case(SEVERAL, "nothing was given", prefix=torch.tensor([0, 0]), L=4),
     ]
 
 

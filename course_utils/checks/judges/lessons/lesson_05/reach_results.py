@@ -21,6 +21,16 @@ def _example():
     return results | {"farthest": FARTHEST, "least": min(means, key=means.get), "ratio": _ratio(results)}
 
 
+def _sizes(results):
+    """Whether what was added up are sizes: signed entries cancel behind the first LayerNorm, squares favor the nearest."""
+    means = _means(results)
+    if all(abs(found) < 1e-4 for found in means.values()) or min(means.values()) < 0:
+        return "your shares are about 0 or below it: entries of both signs were added up, and they cancelled."
+    if all(found < SHARES[key] / 6 for key, found in means.items()):
+        return "your shares are about those of the squared sizes: the root is missing."
+    return None
+
+
 def _possible(results):
     for key, found in _means(results).items():
         if not SHARES[key] / 2 < found < SHARES[key] * 2:
@@ -53,7 +63,8 @@ EXPERIMENT = Experiment(
     answer="reach_results",
     example=_example,
     claims=(
-        Claim("all runs", table_of(SHARES, count=5, low=0.0, high=1.01), _FIVE),
+        Claim("all runs", table_of(SHARES, count=5, low=-1.01, high=1.01), _FIVE),
+        Claim("sizes", _sizes, "the size is a norm: gradient.norm(dim=-1), before anything is averaged or added up."),
         Claim("possible", _possible, _BACK),
         Claim("farthest", _farthest, "look for the farthest position whose gradient is not exactly 0."),
         Claim("least", _least, "compare the means of the five shares."),

@@ -27,7 +27,8 @@ NAMES = (
     *("only the first query sees the future", "future zeroed after the softmax", "sees ahead in the second item only"),
     *("one query sees the next key", "each token by itself", "mean of the past without itself", "faint"),
     *("three steps ahead only", "one entry of each token moves back", "opposite changes in two entries"),
-    *("tokens turned, their lengths kept", "running mean, rounded another way each time"),
+    *("tokens turned, their lengths kept", "running mean, its last digits from all tokens"),
+    "running mean, divided by common sizes and multiplied by them again",
     *("normalized first", "normalized first, causal", "normalized last"),
 )  # a name says what the function does; the probe makes it
 
@@ -39,6 +40,28 @@ def _cases(seed):
         x = torch.randn({"causal": (1, 3, 2)}.get(name, (2, 6, 4)), generator=rng)
         cases.append(Case(attend=name, x=x.double() if name == "normalized first, causal" else x))
     return cases
+
+
+def asks_for_gradients(view: View) -> Told | None:
+    """The answer asked for gradients on the x that it was given."""
+    case = view.cases[view.first]
+    if case["outcome"] != "raised" or not case["message"].startswith("x itself asks for gradients"):
+        return None
+    said = "your function calls requires_grad_() on `x` itself, so `x` asks for gradients after the call."
+    return Told("symptom", "asks for gradients", said, "ask on a copy: x.detach().clone().requires_grad_().")
+
+
+def changes_x(view: View) -> Told | None:
+    """Numbers of the x that it was given are changed."""
+    if not any("x" in view.cases[index].get("changed", ()) for index in view.wrong):
+        return None
+    said = "it changes `x` itself, so a change made for one input is still there when the next one is tried."
+    return Told(
+        "symptom",
+        "changes x",
+        said,
+        "make a new copy for each input, x.clone(), and change that (z = x copies nothing).",
+    )
 
 
 def pairs(view: View) -> Told | None:
@@ -57,7 +80,7 @@ def pairs(view: View) -> Told | None:
     names = missed or invented
     named = ", ".join(names[:3]) + f" and {len(names) - 3} more" * (len(names) > 3)
     if invented:
-        advice = "let rounding pass (less than a millionth in what isn't seen), and change one input at a time."
+        advice = "let rounding pass (changes below a millionth, gradients below 1e-9), and change one input at a time."
         return Told("symptom", "sees too much", f"it reports pairs that don't see each other, in {named}.", advice)
     advice = "let only rounding pass, use random factors, take sizes (abs) before you reduce, and look at every item and entry."
     return Told("symptom", "misses pairs", f"it misses pairs that do see each other, in {named}.", advice)
@@ -82,7 +105,8 @@ EXERCISE = Exercise(
              "take sizes (abs) before you reduce, or change each entry by a number of its own."),
             ("every item", "a pair counts only if it is seen in every item of the batch.", lambda g: g.abs().amax(2).amin(0),
              "any item is enough: amax over the batch.")),
-        *faults_of("there", "what is seen has gradients of about 0.0001, what isn't has 0: compare with something between.",
+        *faults_of("there", "what is seen has gradients of about 0.0001, what isn't below 1e-9: take a number between.",
+            ("rounding counted", "whatever isn't exactly 0 counts as seen, rounding too.", lambda s: s != 0),
             ("too generous", "what is faint passes for nothing.", lambda s: s > 1e-2),
             ("turned around", "the table is the wrong way round: True where nothing is seen.", lambda s: s <= 1e-7)),
         *faults_of("form", "rows are outputs, columns inputs, all L times L of them.",
@@ -91,11 +115,14 @@ EXERCISE = Exercise(
              lambda t: t.int().flip(1).cummax(1).values.flip(1).bool(), "change input j alone."),
             ("up to j", "column j says whether anything up to j is seen: all of it was changed at once.",
              lambda t: t.int().cummax(1).values.bool(), "change input j alone."),
+            ("gradients piled up", "row i also holds what the rows above it see: each backward() adds to the gradients that are "
+             "there already.", lambda t: t.int().cummax(0).values.bool(),
+             "set grad to None before each backward(), or use torch.autograd.grad, which adds nothing up."),
             ("leaks only", "only what lies above the diagonal is reported; asked for is the whole table.", lambda t: t.triu(1)),
             ("diagonal missing", "the diagonal is missing: a token may see itself.", lambda t: t & ~torch.eye(len(t)).bool()),
             ("one answer", "one answer for the whole; asked for is the table of all pairs.", lambda t: t.triu(1).any()),
             ("numbers", "a table of the numbers 0 and 1.", lambda t: t.float(), "return booleans: a comparison is one.")),
     ),
-    symptoms=(pairs,),
+    symptoms=(asks_for_gradients, changes_x, pairs),
     advice="print the gradient of one output at all inputs, gradient.abs().amax((0, 2)), beside the row you report.",
 )  # fmt: skip

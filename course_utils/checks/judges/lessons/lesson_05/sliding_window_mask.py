@@ -6,6 +6,7 @@ import torch
 
 from ...exercise import Exercise, Fault
 from ...kit.masks import FORM_FAULTS, TOP_LEFT, WRONG_SIDE, cases_of_numbers, positions
+from ...kit.parts import faults_of
 
 
 def sliding_window_mask(
@@ -33,6 +34,9 @@ _BOTH = "shift both edges by L_k - L_q."
 EXERCISE = Exercise(
     answer="sliding_window_mask", cases=_cases, reference=sliding_window_mask, returns=("mask",), faults=(
         TOP_LEFT, WRONG_SIDE, *FORM_FAULTS,
+        *faults_of("form", "two axes are asked for here, (L_q, L_k); the axes of size 1 come where the mask is used.",
+            ("four axes", "a mask of shape (1, 1, L_q, L_k), with axes for the batch and the heads.", lambda m: m[None, None]),
+            ("three axes", "a mask of shape (1, L_q, L_k), with an axis for the batch or the heads.", lambda m: m[None])),
         Fault("one too wide", "a window off by one: queries see window + 1 keys.", "the query's own position counts; "
             "the oldest key lies window - 1 steps back.", near=lambda q, k, w: q - k <= w),
         Fault("one too narrow", "a window off by one: queries see window - 1 keys.", "window counts the query's own "

@@ -67,3 +67,21 @@ def attention_step(state, encoded, W_q, W_k, w_v, mask):
     powers = (hidden - hidden.amax(dim=1, keepdim=True)).exp()
     weights = powers / powers.sum(dim=1, keepdim=True)
     return torch.einsum("bl,ble->be", weights, encoded), weights
+
+# %% wrong: fills the padding's scores with -100, which is not low enough where the real letters' scores are lower
+def attention_step(state, encoded, W_q, W_k, w_v, mask):
+    scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T) @ w_v
+    weights = torch.softmax(scores.masked_fill(~mask, -100.0), dim=-1)
+    return (weights[:, :, None] * encoded).sum(dim=1), weights
+
+# %% wrong: fills where the mask is True, so the real letters are hidden with minus infinity; a word without padding becomes NaN
+def attention_step(state, encoded, W_q, W_k, w_v, mask):
+    scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T) @ w_v
+    weights = torch.softmax(scores.masked_fill(mask, float("-inf")), dim=-1)
+    return (weights[:, :, None] * encoded).sum(dim=1), weights
+
+# %% wrong: takes the tanh of each projection by itself and adds them afterwards, so that the state shifts all scores alike
+def attention_step(state, encoded, W_q, W_k, w_v, mask):
+    scores = (torch.tanh(state @ W_q.T)[:, None] + torch.tanh(encoded @ W_k.T)) @ w_v
+    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
+    return (weights[:, :, None] * encoded).sum(dim=1), weights

@@ -109,3 +109,14 @@ def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
 
     ones = torch.ones(len(state), dtype=torch.int64)
     return rest(ones * start_id, state, ones, max_len)
+
+# %% wrong: no row is ever padded, and the loop stops early only if all rows say the end symbol in the same step
+def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
+    tokens, output = torch.full((len(state),), start_id), []
+    for _ in range(max_len):
+        scores, state = step(tokens, state)
+        tokens = scores.argmax(dim=-1)
+        output.append(tokens)
+        if (tokens == end_id).all():
+            break
+    return torch.stack(output, dim=1)

@@ -67,3 +67,11 @@ def phoneme_error_rate(hypotheses, references):
         table = torch.tensor([[edit_distance(hypothesis, r), len(r)] for r in options], dtype=torch.float64)
         totals = totals + table[table[:, 0].argmin()]
     return (totals[0] / totals[1]).item()
+
+# %% wrong: takes the most edits of all accepted pronunciations, and the length of the first
+def phoneme_error_rate(hypotheses, references):
+    edits = length = 0
+    for said, accepted in zip(hypotheses, references):
+        edits += max(edit_distance(said, right) for right in accepted)
+        length += len(accepted[0])
+    return edits / length

@@ -74,3 +74,26 @@ def decode(embedded, state, attend, cell):
         states.append(cell(torch.cat((x, context), dim=1), states[-1]))
     features = torch.cat((torch.stack(states[1:], dim=1), torch.stack(contexts, dim=1)), dim=2)
     return features, torch.stack(all_weights, dim=1)
+
+# %% wrong: calls attend once before the loop and again after the cell, so row t holds the context and weights of the next step
+def decode(embedded, state, attend, cell):
+    features, rows = [], []
+    context, weights = attend(state)
+    for t in range(embedded.shape[1]):
+        state = cell(torch.cat((embedded[:, t], context), dim=-1), state)
+        context, weights = attend(state)
+        features.append(torch.cat((state, context), dim=-1))
+        rows.append(weights)
+    return torch.stack(features, dim=1), torch.stack(rows, dim=1)
+
+# %% wrong: gives the cell the context of the step before (zeros at first), though attend was asked in time
+def decode(embedded, state, attend, cell):
+    features, rows = [], []
+    previous = torch.zeros_like(attend(state)[0])
+    for t in range(embedded.shape[1]):
+        context, weights = attend(state)
+        state = cell(torch.cat((embedded[:, t], previous), dim=-1), state)
+        previous = context
+        features.append(torch.cat((state, context), dim=-1))
+        rows.append(weights)
+    return torch.stack(features, dim=1), torch.stack(rows, dim=1)

@@ -55,3 +55,15 @@ narrow_results = {key: tuple(row) if key in ROWS else row for key, row in NARROW
 
 # %% right: arrays, with the number of letters as a float
 narrow_results = {key: np.array(row) if key in ROWS else float(row) for key, row in NARROW.items()}
+
+# %% wrong: keeps one letter more than k everywhere, and so finds one letter enough
+narrow_results = NARROW | {1: NARROW[2], 2: [0.0930, 0.0740, 0.0793, 0.0667, 0.0911], 4: [0.0930, 0.0723, 0.0809, 0.0677, 0.0938], "enough": 1, "worse with one": 3, "hiding against one": 14.56}
+
+# %% wrong: keeps only the second-best letter in place of all but the best
+narrow_results = NARROW | {"best hidden": [1.3472, 1.4086, 1.3481, 1.1835, 1.4741], "hiding against one": 11.82}
+
+# %% wrong: invents the table
+narrow_results = {"all": [0.08, 0.081, 0.08, 0.08, 0.08], 1: [0.09, 0.091, 0.09, 0.09, 0.09], 2: [0.085] * 5, 4: [0.08] * 5, "best hidden": [0.5, 0.5, 0.51, 0.5, 0.5], "enough": 2, "worse with one": 5, "hiding against one": 5.57}
+
+# %% wrong: keeps the k smallest weights, finds no row near enough, and writes 0
+narrow_results = NARROW | {1: [1.7, 1.71, 1.7, 1.7, 1.7], 2: [1.6, 1.61, 1.6, 1.6, 1.6], 4: [1.2, 1.21, 1.2, 1.2, 1.2], "enough": 0, "hiding against one": 0.7}

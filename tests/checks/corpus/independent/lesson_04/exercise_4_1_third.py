@@ -55,3 +55,19 @@ def attention(query, key, value):
         outputs.append(torch.stack([(row[:, None] * v).sum(0) for row in rows]))
     output, weights = torch.stack(outputs), torch.stack(tables)
     return output.reshape(*lead, *output.shape[-2:]), weights.reshape(*lead, *weights.shape[-2:])
+
+# %% right: the root as torch.sqrt of a tensor, which is float32 whatever the query is
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / torch.sqrt(torch.tensor(query.shape[-1]))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+# %% wrong: multiplies the values with the raw scores, and hands back the right weights beside that
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1)
+    return scores @ value, torch.softmax(scores / query.shape[-1] ** 0.5, dim=-1)
+
+# %% wrong: the output is made with weights of unscaled scores, the weights handed back are right
+def attention(query, key, value):
+    scores = query @ key.transpose(-2, -1)
+    return torch.softmax(scores, dim=-1) @ value, torch.softmax(scores / query.shape[-1] ** 0.5, dim=-1)

@@ -63,3 +63,8 @@ def projections_for(x, wanted):
     keys = torch.eye(len(x), dtype=x.dtype)[:, 1:]  # (L, L - 1)
     back = x.T @ torch.linalg.inv(x @ x.T)
     return back @ scores * math.sqrt(len(x) - 1), back @ keys
+
+# %% wrong: takes the table of scores transposed, so rows and columns have changed places
+def projections_for(x, wanted):
+    undo = torch.linalg.pinv(x)
+    return undo @ wanted.log().T * len(x) ** 0.5, undo

@@ -164,3 +164,39 @@ def attention_in_blocks(query, blocks):
         total.mul_(shrink).add_(scores.sum(-1, True))
         output.mul_(shrink).baddbmm_(scores, value)
         most = new
+
+# %% wrong: has the sign of the exponent turned, exp(new - old), which is infinity at the first block, so everything becomes NaN
+def attention_in_blocks(query, blocks):
+    highest = query.new_full((*query.shape[:2], 1), float("-inf"))
+    total, output = torch.zeros_like(highest), 0.0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        new = torch.maximum(highest, scores.amax(-1, keepdim=True))
+        shrink, powers = torch.exp(new - highest), torch.exp(scores - new)
+        total = total * shrink + powers.sum(-1, keepdim=True)
+        output = output * shrink + powers @ value
+        highest = new
+    return output / total
+
+# %% wrong: divides the output by the sum in every block and goes on with the quotient as if it were the sum of products
+def attention_in_blocks(query, blocks):
+    highest = query.new_full((*query.shape[:2], 1), float("-inf"))
+    total, output = torch.zeros_like(highest), 0.0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        new = torch.maximum(highest, scores.amax(-1, keepdim=True))
+        shrink, powers = torch.exp(highest - new), torch.exp(scores - new)
+        total = total * shrink + powers.sum(-1, keepdim=True)
+        output = (output * shrink + powers @ value) / total
+        highest = new
+    return output
+
+# %% wrong: keeps the output and the logsumexp of every block in two lists and mixes them at the end, so what is held grows with the blocks
+def attention_in_blocks(query, blocks):
+    outputs, sizes = [], []
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        outputs.append(torch.softmax(scores, dim=-1) @ value)
+        sizes.append(torch.logsumexp(scores, dim=-1))
+    shares = torch.softmax(torch.stack(sizes), dim=0)
+    return (shares[..., None] * torch.stack(outputs)).sum(dim=0)

@@ -39,3 +39,7 @@ def causal_mask(L_q, L_k):
     for back in range(L_q):
         mask[L_q - 1 - back, : L_k - back] = True
     return mask
+
+# %% wrong: returns the mask with axes for the batch and the heads, (1, 1, L_q, L_k), where two axes are asked for
+def causal_mask(L_q, L_k):
+    return torch.ones(L_q, L_k, dtype=torch.bool).tril(L_k - L_q)[None, None]

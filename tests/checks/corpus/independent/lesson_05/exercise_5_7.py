@@ -111,5 +111,5 @@ def sees(attend, x):
         for f in range(x.shape[2]):
             for b in range(x.shape[0]):
                 (g,) = torch.autograd.grad(out[b, i, f], x, retain_graph=True)
-                table[i] |= (g != 0).any(-1).any(0)
+                table[i] |= (g.abs() > 1e-9).any(-1).any(0)
     return table
