@@ -723,9 +723,8 @@ ax.invert_yaxis()
 ax.set(xlabel="word error rate on valid (%)", xlim=(38, 102))
 plotting.show(
     ax,
-    "Word error rate of each variant, one dot per seed: no causal mask and no "
-    "positions lie far to the right, the others close to the full model and yet "
-    "apart from it.",
+    "Word error rate of each variant, a dot per seed: no causal mask and no positions "
+    "lie far to the right, the others close to the full model and yet apart from it.",
 )
 full = wers.pop("full")
 assert all(min(wer) > max(full) for wer in wers.values())

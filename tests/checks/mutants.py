@@ -123,7 +123,10 @@ def main() -> int:
     broken = [number for number in numbers if listed(number).is_quiz and not quiz_holds(find(number))]
     print(text, *(f"  quiz {number} accepts another letter" for number in broken), sep="\n")
     if chosen.record:
-        told = recorded() | told_of(done)
+        corpora = [chosen.corpus] if chosen.corpus else ["independent", "tables"]
+        tried = {f"{number} {corpus}" for number in exercises for corpus in corpora}
+        old = {key: said for key, said in recorded().items() if " ".join(key.split(" ")[:2]) not in tried}
+        told = old | told_of(done)
         RECORD.write_text(json.dumps(told, indent=0, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
     if chosen.messages:
         chosen.messages.write_text("\n\n".join(_report(trial) for trial in done), encoding="utf-8")

@@ -12,7 +12,7 @@ from course_grader.master import load_masters
 from course_grader.running.run import Trace
 from course_grader.submissions.rebuild import Step
 
-MASKING = "05_masking"
+ATTENTION, MASKING = "04_scaled_dot_product_attention", "05_masking"
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +38,16 @@ def test_borrowing_earns_nothing_and_costs_the_neighbors_nothing(lesson_05):
 
 
 @linux
-def test_what_only_another_exercise_forbids_may_be_used(lesson_05, monkeypatch):
-    """5.6 may use the course's causal mask, which 5.2 asks for."""
+def test_what_only_another_exercise_forbids_may_be_used(monkeypatch):
+    """4.2 may use the course's attention, which 4.1 asks for."""
     folder = opened(monkeypatch)
-    solved = handed_in.solved(MASKING)
-    own = next("".join(cell["source"]) for cell in solved["cells"] if cell["id"] == "answer-5-6")
-    uses = "from course_utils.masks import causal_mask\n" + own.replace(
-        ":\n", ":\n    assert causal_mask(3).any()\n", 1
-    )
-    result = grade_one(handed_in.as_bytes(handed_in.solved(MASKING, answer_5_6=uses)), "x", lesson_05)
+    uses = "from course_utils import attention as course\n\n\ndef cross_attention(x, memory, W_q, W_k, W_v):\n"
+    uses += "    return course.scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v)\n"
+    data = handed_in.as_bytes(handed_in.solved(ATTENTION, answer_4_2=uses))
+    terms = Terms(masters_as_bytes(EXERCISES, load_masters(EXERCISES, "04")), "a seed")
+    result = grade_one(data, "x", terms)
     assert set(outcomes(result).values()) == {"right"}
-    assert len(folder) == 2 and rooms.hidden_in("5.6") == folder[1] != folder[0]
+    assert len(folder) == 2 and rooms.hidden_in("4.2") == folder[1] != folder[0]
 
 
 def in_fake_rooms(seen, monkeypatch, limits=None, seconds=0.1):

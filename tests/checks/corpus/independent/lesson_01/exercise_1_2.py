@@ -35,10 +35,10 @@ def cosine(a, b):
     b = b / b.norm(dim=1, keepdim=True)
     return torch.where(zero, torch.zeros_like(a[:, 0]), (a * b).sum(dim=1))
 
-# %% wrong: relies on F.normalize with a guard of eps=1e-6, so vectors shorter than that get too small a cosine
+# %% wrong: relies on lengths of at least 1e-6, so vectors shorter than that get too small a cosine
 def cosine(a, b):
-    a = F.normalize(a, dim=-1, eps=1e-6)
-    b = F.normalize(b, dim=-1, eps=1e-6)
+    a = a / a.norm(dim=-1, keepdim=True).clamp(min=1e-6)
+    b = b / b.norm(dim=-1, keepdim=True).clamp(min=1e-6)
     return (a * b).sum(dim=-1)
 
 # %% two mistakes: divides by the squared norms, the square root being forgotten; and clamps the divisor at 1e-6, which changes short vectors

@@ -22,7 +22,8 @@ def cosine(a, b):
 
 # %% wrong: negative cosines are cut off at 0
 def cosine(a, b):
-    result = (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(-1)
+    unit_a, unit_b = (v / v.norm(dim=-1, keepdim=True).clamp(min=1e-12) for v in (a, b))
+    result = (unit_a * unit_b).sum(-1)
     return result.clamp(0, 1)
 
 # %% right: divides each row by its largest entry before taking lengths, zero rows divided by 1
