@@ -148,7 +148,7 @@ check("1.3", all_pairs)
 # ### 1.4 · The same by einsum
 # 2 points · difficulty 2 of 5 · 5 minutes
 #
-# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3, by one call of `torch.einsum` and without a loop: one case of the check has 2,400 pairs, and allows 100 operations. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
+# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3, without a loop (one call of `torch.einsum` will do): one case of the check has 2,400 pairs, and allows 100 operations. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
 #
 # Example: one item, one query `[[[1., 2.]]]`, three keys `[[[3., 1.], [0., 1.], [2., 2.]]]` give `[[[5., 2., 6.]]]`, of shape `(1, 1, 3)`.
 

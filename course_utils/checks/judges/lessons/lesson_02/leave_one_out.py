@@ -31,7 +31,7 @@ def _cases(seed):
         cases.append(Case(x=3 * x, y=torch.sin(6 * x) + noise, bandwidths=1.5 * h.to(dtype)[: 11 - n]))
     same = {"x": torch.tensor([0.0, 1.0, 1.0, 2.5, 2.5, 3.0]), "y": torch.tensor([1.0, 0.0, 3.0, 2.0, -1.0, 0.5])}
     far = {"x": torch.tensor([0.0, 40.0, 1.0, 1.5, -90.0]), "y": torch.tensor([1.0, 2.0, -1.0, 4.0, 0.0])}
-    farther = {"x": torch.tensor([0.0, 1.0, 4000.0]), "y": torch.tensor([0.0, 2.0, 3.0])}
+    farther = {"x": torch.tensor([0.0, 1.0, 2e5]), "y": torch.tensor([0.0, 2.0, 3.0])}
     alone = ("a point lies far away", far), ("a point lies very far away", farther)
     for label, given in (("two points have the same x", same), *alone):
         cases.append(Case(label, **given, bandwidths=h, values_only=True))
@@ -45,8 +45,8 @@ EXERCISE = Exercise(
     answer="leave_one_out", cases=_cases, reference=leave_one_out, returns=("errors", "best"), atol=2e-5, faults=(
         *faults_of("hide", _HIDE,
             ("itself included", "every point sees itself: a small bandwidth looks perfect.", lambda s, d: s),
-            ("itself nearly hidden", "the diagonal is a large negative number, but the scores of a lonely point are lower still.",
-             lambda s, d: s.masked_fill(torch.eye(len(d)).bool(), -1e5)),
+            *((f"itself nearly hidden, {low:g}", "the diagonal is a large negative number, but a lonely point has lower scores.",
+               lambda s, d, low=low: s.masked_fill(torch.eye(len(d)).bool(), low)) for low in (-1e4, -1e5, -1e6, -1e9)),
             ("equal x hidden", "points with the same x don't see each other.", lambda s, d: s.masked_fill(d == 0, -math.inf))),
         Fault("zeroed, not shared out", "the diagonal is set to 0 after the softmax, and the rows no longer sum to 1.",
               _HIDE, hide=lambda s, d: s, weigh=lambda s: s.softmax(-1).masked_fill(torch.eye(s.shape[-1]).bool(), 0.0)),

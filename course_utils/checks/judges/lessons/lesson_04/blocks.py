@@ -86,7 +86,7 @@ FAULTS = (
           keep_output=lambda output, shrunk: 0.0),
     Fault("never divided", "the sum of exponentials times values, never divided.", "divide by the sum of the exponentials, "
           "once, after the last block.", finish=lambda output, total: output),
-    Fault("maximum from zero", "the running maximum begins at 0: where all scores lie far below, every exponential is 0, "
+    Fault("maximum from zero", "the running maximum begins too high: where all scores lie far below, every exponential is 0, "
           "and 0 / 0 is NaN.", "begin at minus infinity.", start=0.0),
     Fault("no shift", "exponentials of the scores as they are: exp(1000) overflows, exp(-1000) is 0.", "subtract a running "
           "maximum of each query.", start=0.0, running=lambda old, scores: torch.zeros_like(old)),

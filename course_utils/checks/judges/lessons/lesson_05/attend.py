@@ -29,6 +29,10 @@ def _cases(seed):
     query, key, value = torch.randn(3, 2, 2, 4, 3, generator=rng)
     keep = torch.tensor([[True, True, True, False], [False, True, True, True]])
     cases.append(Case("B equals H and L_q equals L_k", query=query, key=key, value=value, keep=keep))
+    high = torch.where(keep[:, None, :, None], key, 100.0)
+    cases.append(
+        Case("hidden scores are far higher", values_only=True, query=query.abs(), key=high, value=value, keep=keep)
+    )
     query, key = low_scores((2, 3), 5, 4, rng)
     value = torch.randn(2, 3, 4, 2, generator=rng)
     cases.append(Case("all scores are near -100000", values_only=True, query=query, key=key, value=value, keep=keep))

@@ -105,7 +105,7 @@ _BEHIND = "join along the positions, axis 2 of (B, H_kv, L, d_head), the old one
 
 EXERCISE = Exercise(
     answer="CachedAttention", cases=_cases, reference=lambda **parts: type("CachedAttention", (_Cached,), parts),
-    returns=("outputs of all steps, joined", "earlier positions were projected again"), faults=(
+    returns=("outputs of all steps, joined", "work for earlier positions"), faults=(
         *(Fault(fault.name, fault.looks_like, fault.advice, steps=fault.parts)
           for fault in (*SHARING_FAULTS, *WEIGHT_FAULTS)),
         *faults_of("mask", _BOTTOM,

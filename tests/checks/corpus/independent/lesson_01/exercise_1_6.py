@@ -15,7 +15,8 @@ def batch_cosines(queries, keys):
 
 # %% wrong: returns (B, L_k, L_q), since the queries are broadcast along the last axis
 def batch_cosines(queries, keys):
-    return F.cosine_similarity(queries.unsqueeze(1), keys.unsqueeze(2), dim=-1)
+    q, k = F.normalize(queries, dim=-1), F.normalize(keys, dim=-1)
+    return (q.unsqueeze(1) * k.unsqueeze(2)).sum(dim=-1)
 
 # %% wrong: brings the keys to (B, d, L_k) by view instead of a transpose, which scrambles them
 def batch_cosines(queries, keys):
@@ -26,7 +27,7 @@ def batch_cosines(queries, keys):
 
 # %% wrong: compares only query i with key i of each item, which gives (B, L) and fails for unequal numbers of queries and keys
 def batch_cosines(queries, keys):
-    return F.cosine_similarity(queries, keys, dim=-1)
+    return (F.normalize(queries, dim=-1) * F.normalize(keys, dim=-1)).sum(dim=-1)
 
 # %% wrong: cuts negative cosines off at 0
 def batch_cosines(queries, keys):
