@@ -145,6 +145,7 @@ def _transformer() -> Recipe:
         peak_rate=3e-3,
         rise=0.1,
         muon=True,
+        weight_decay=0.1,
         bfloat16=True,
         smoothing=0.1,
         stress_weight=0.3,
