@@ -8,7 +8,10 @@ def test_the_list_of_a_lesson(capsys):
     assert main(["room", "--lesson", "05"]) == 0
     said = capsys.readouterr().out
     assert "  course_utils.masks.padding_mask\n" in said and "  course_utils/masks.py\n" in said
-    assert "    5.1  course_utils.masks.padding_mask\n" in said and "    5.9  nothing\n" in said
+    assert (
+        "    5.1  course_utils.masks.causal_mask, course_utils.masks.padding_mask, " in said
+        and "    5.9  nothing\n" in said
+    )
     assert "judges/" not in said and "lesson_05.py" in said  # the probes are there
 
 
