@@ -25,11 +25,11 @@ def changed_arguments(view: View) -> Iterator[Change]:
     names = [name for name in view.inputs[0] if not name.startswith("_")]
     for one, other in itertools.combinations(names, 2):
         if _alike(view, one, other):
-            said = f"the same comes out if `{one}` and `{other}` are exchanged."
+            said = f"yours is the right result if `{one}` and `{other}` are exchanged."
             yield _change("arguments exchanged", lambda c, a=one, b=other: c | {a: c[b], b: c[a]}, said, _WHICH)
     for one, other in itertools.permutations(names, 2):
         if _alike(view, one, other):
-            said = f"the same comes out if `{one}` stands where `{other}` should: `{other}` plays no part of its own."
+            said = f"yours is the right result if `{one}` stands where `{other}` should: `{other}` plays no part of its own."
             yield _change("one argument for another", lambda c, a=one, b=other: c | {b: c[a]}, said, _WHICH)
     for name in names:
         for said, advice, replace in _replacements(view, name):
@@ -61,16 +61,24 @@ def _alike(view: View, one: str, other: str) -> bool:
 def _replacements(view: View, name: str) -> Iterator[tuple[tuple[str, str], str, Callable[[Any], Any]]]:
     values = [case.get(name) for case in view.inputs]
     if any(value is None for value in values) and any(value is not None for value in values):
-        yield ("argument ignored", "the same comes out if {} is left out in every case: it plays no part."), _USE, _none
+        yield (
+            ("argument ignored", "yours is the right result if {} is left out in every case: it plays no part."),
+            _USE,
+            _none,
+        )
     present = [value for value in values if value is not None]
     if not present:
         return
     value = present[0]
     if isinstance(value, bool):
         for constant in (True, False):
-            said = f"the same comes out if {{}} is {constant} in every case."
+            said = f"yours is the right result if {{}} is {constant} in every case."
             yield ("flag ignored", said), _USE, lambda v, constant=constant: constant
-        yield ("flag turned", "the same comes out if {} is turned round, True for False."), "turn the condition.", _not
+        yield (
+            ("flag turned", "yours is the right result if {} is turned round, True for False."),
+            "turn the condition.",
+            _not,
+        )
     elif isinstance(value, int | float):
         yield from _NUMBERS
     elif isinstance(value, Tensor):
@@ -93,7 +101,7 @@ def _not(value: Any) -> Any:
 
 
 def _number(said: str, apply: Callable) -> tuple:
-    words = ("another number", f"the same comes out for {said}.")
+    words = ("another number", f"yours is the right result for {said}.")
     return words, "write out the smallest failing case by hand, and look at where this number stands.", _numeric(apply)
 
 
@@ -123,7 +131,7 @@ _NUMBERS = (
 
 
 def _tensor(name: str, said: str, apply: Callable, advice: str = _USE) -> tuple:
-    return (name, f"the same comes out if {said}."), advice, lambda v: v if v is None else apply(v)
+    return (name, f"yours is the right result if {said}."), advice, lambda v: v if v is None else apply(v)
 
 
 def _mapped(apply: Callable[[Tensor], Tensor], needs: int = 1) -> Callable[[Tensor], Any]:

@@ -54,6 +54,12 @@ def cuts_gradients(view: View) -> Told | None:
         if cut:
             said = f"no gradient reaches {' and '.join(f'`{name}`' for name in cut)}."
             return Told("symptom", "gradient cut", right + said, _ON_THE_WAY)
+        nan = [f"`{key['value']}`" for key, value in have["value"] if _holds_nan(value)]
+        if right and nan and not any(_holds_nan(value) for _, value in want["value"]):
+            said = (
+                f"the gradient of {' and '.join(nan)} holds NaN: on the way back something infinite is multiplied by 0."
+            )
+            return Told("symptom", "NaN in the gradient", right + said, _FINITE)
         if right:
             said = "the gradients are not those of the formula."
             return Told("symptom", "another gradient", right + said, _ANOTHER)
@@ -68,7 +74,13 @@ _ON_THE_WAY = (
 _ANOTHER = (
     f"{_ON_THE_WAY.removesuffix('.')}, and for a value put in the place of a computed one (torch.where, masked_fill)."
 )
+_FINITE = "what is hidden afterwards still has a gradient: keep what overflows, or divides by 0, from being computed."
 _BOOLEAN = "combine booleans with &, | and ~ (not *, + or 1 -), and make new ones with dtype=torch.bool."
+
+
+def _holds_nan(value: dict) -> bool:
+    tensor = value["value"] if value["kind"] == "tensor" else None
+    return tensor is not None and tensor.is_floating_point() and bool(tensor.isnan().any())
 
 
 def other_dtype(view: View) -> Told | None:

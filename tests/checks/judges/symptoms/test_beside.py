@@ -34,6 +34,14 @@ def test_gradients_that_are_cut():
 
     assert told(square, lambda x: (x * x).detach(), *CASES, **WATCHED)[1] == "no gradient"
     assert told(square, half_cut, *CASES, **WATCHED)[1] == "another gradient"
+
+
+def test_a_gradient_that_is_not_a_number():
+    def hidden_too_late(x):
+        return torch.where(x < 100.0, x * x, (1000.0 * x.exp()).exp())  # inf * 0 on the way back
+
+    layer, name, said = told(square, hidden_too_late, *CASES, **WATCHED)
+    assert name == "NaN in the gradient" and "`x`" in said and "the values are right" in said
     assert (
         told(square, lambda x: torch.from_numpy(x.numpy() ** 2), *CASES, **WATCHED)[1] == "does not work with gradients"
     )
