@@ -247,7 +247,7 @@ check("4.4", SelfAttention)
 # | `blocks` | an iterable of pairs `(key, value)`, of shapes `(B, l, d_k)` and `(B, l, d_v)`; `l` may differ from block to block |
 # | returns `output` | `(B, L_q, d_v)` |
 #
-# Go through it with `for key, value in blocks:`. You can't ask for its length, and a second loop over it finds nothing. The check adds up all tensors that you hold at the same time, and what you hold must not grow with the number of blocks: no list of scores, no joined keys. In some cases scores lie above 1000 or below -1000.
+# Go through it with `for key, value in blocks:`. You can't ask for its length, and a second loop over it finds nothing. The check adds up all tensors that you hold at the same time, and what you hold must not grow with the number of blocks: no list of scores, no joined keys. In some cases scores lie above 30,000 or below -30,000.
 #
 # Example: `query = [[[1.]]]`, a first block with `key = [[[0.], [1.0986]]]` and `value = [[[4.], [8.]]]`, a second with `key = [[[2.4849]]]` and `value = [[[16.]]]`. The weights of the three keys are `1/16`, `3/16` and `12/16`, so the output is `[[[13.75]]]`. (The mean of both blocks' outputs would be 11.5.)
 

@@ -8,7 +8,7 @@ from ...kit.attention import FACTOR_FAULTS_OF_THREE_AXES, attend, eighths
 SIZES = (
     (1, 1, 2, 1, [2, 1]), (2, 5, 3, 6, [4, 4, 4]), (3, 4, 16, 2, [3, 1, 5]), (2, 3, 5, 4, [6]), (2, 5, 3, 6, [4, 4, 4]),
 )  # fmt: skip
-LEVELS = {"very large scores": (32.0,) * 4, "scores that rise by thousands": (-32.0, 0.0, 8.0, 32.0)}
+LEVELS = {"very large scores": (512.0,) * 4, "scores that rise by thousands": (-32.0, 0.0, 8.0, 32.0)}
 
 
 def _cases(seed):
@@ -21,7 +21,7 @@ def _cases(seed):
         cases.append(Case(*["many blocks"] * (place == 5), query=2 * query, key=key, value=value, block_sizes=sizes))
     for label, level in LEVELS.items():
         query, key = eighths(2, 4, 16, rng=rng).double(), eighths(2, 8, 16, rng=rng).double()
-        query[..., 0] = torch.tensor([256.0, -256.0, 1.0, 0.0])  # scores of +2048 and -2048
+        query[..., 0] = torch.tensor([256.0, -256.0, 1.0, 0.0])  # scores of up to 32,768, and as far below 0
         key[..., 0] = torch.tensor(level).repeat_interleave(2)
         value = torch.randn(2, 8, 3, generator=rng).double()
         cases.append(Case(label, query=query, key=key, value=value, block_sizes=[2] * 4))

@@ -169,3 +169,16 @@ def attention_in_blocks(query, blocks):
                     m, s, o = new, s * shrink + power, o * shrink + power * v.double()
                 state[b][i] = (m, s, o)
     return torch.stack([torch.stack([o / s for _, s, o in row]) for row in state]).to(query.dtype)
+
+# %% wrong: begins the running maximum at -10000, which is above all scores of some queries
+def attention_in_blocks(query, blocks):
+    highest = torch.full((*query.shape[:2], 1), -1e4, dtype=query.dtype)
+    total, output = 0.0, 0.0
+    for key, value in blocks:
+        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        new = torch.maximum(highest, scores.amax(-1, keepdim=True))
+        shrink, powers = (highest - new).exp(), (scores - new).exp()
+        total = total * shrink + powers.sum(-1, keepdim=True)
+        output = output * shrink + powers @ value
+        highest = new
+    return output / total
