@@ -203,10 +203,10 @@ ANSWERS = {  # name -> lesson, cell, text
             return torch.ones(L_q, L_k, dtype=torch.bool).tril(L_k - L_q)
         assert (causal_mask(3, 5) == wanted).all()
         """),
-    "the_courses_function_where_it_is_allowed": ("05", "answer-5-8", """
+    "the_courses_function_where_it_is_allowed": ("04", "answer-4-2", """
         from course_utils.attention import scaled_dot_product_attention
-        def attend(query, key, value, keep):
-            return scaled_dot_product_attention(query, key, value, mask=keep[:, None, None, :])
+        def cross_attention(x, memory, W_q, W_k, W_v):
+            return scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v)
         """),
     "compared_with_the_course_below": ("05", "answer-5-2", """
         def causal_mask(L_q, L_k):
