@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from torch.utils._python_dispatch import TorchDispatchMode
-
+from .dispatch import DispatchWatch
 from .probe import call_in_order
 
 
@@ -21,7 +20,7 @@ def call_counted(most: int, said: str) -> Callable[[Any, dict[str, Any]], Any]:
     return call
 
 
-class _Counted(TorchDispatchMode):
+class _Counted(DispatchWatch):
     def __init__(self, most: int, said: str) -> None:
         super().__init__()
         self.left, self.said = most, said

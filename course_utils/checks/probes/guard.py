@@ -14,7 +14,8 @@ import types
 from collections.abc import Callable, Iterator
 
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from .dispatch import DispatchWatch
 
 MATRIX_PRODUCTS = (
     *("torch.matmul", "torch.mm", "torch.bmm", "torch.mv", "torch.inner", "torch.tensordot", "torch.chain_matmul"),
@@ -106,7 +107,7 @@ class _TorchGuard(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class _KernelGuard(TorchDispatchMode):
+class _KernelGuard(DispatchWatch):
     """Sees every kernel that runs, whoever called it."""
 
     def __init__(self, forbidden: dict[str, str]) -> None:

@@ -6,9 +6,9 @@ import weakref
 import torch
 from torch import nn
 from torch.func import functional_call
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from ..dispatch import DispatchWatch
 from ..probe import Probe
 
 READY_MADE = (
@@ -41,7 +41,7 @@ def _weights_made(answer, case):
     return torch.softmax((x @ W_q) @ (x @ W_k).T / W_q.shape[1] ** 0.5, dim=-1)
 
 
-class Blocks(TorchDispatchMode):
+class Blocks(DispatchWatch):
     """Hands out pairs once, and notes, pair by pair, how many bytes are held at once by tensors made meanwhile."""
 
     def __init__(self, pairs):

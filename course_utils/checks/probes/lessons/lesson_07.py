@@ -3,11 +3,11 @@
 import contextlib
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import flop_registry
 
 from ..codec import type_name
+from ..dispatch import DispatchWatch
 from ..probe import Probe, call_turned
 
 
@@ -88,7 +88,7 @@ def write_in_pieces(answer, case):
     """
     given = [case[name] for name in ("W_q", "W_k", "W_v", "W_o", "num_heads", "num_kv_heads")]
     layer, beside = answer(*given), answer(*given) if case["_beside"] else None
-    outputs, work = [], FlopCounterMode(display=False) if case["_counted"] else None
+    outputs, work = [], Work() if case["_counted"] else None
     with work or contextlib.nullcontext():
         for new in case["x"].split(case["pieces"], dim=1):
             outputs.append(layer.step(new))
@@ -97,18 +97,28 @@ def write_in_pieces(answer, case):
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise TypeError(f"step must return one tensor; it returned {type_name(outputs[0])}")
     once = case["x"][..., 0].numel() * sum(case[name].numel() for name in ("W_q", "W_k", "W_v", "W_o"))
-    return torch.cat(outputs, dim=1), work is not None and work.get_total_flops() // 2 > 4 * once
+    return torch.cat(outputs, dim=1), work is not None and work.multiplications > 4 * once
 
 
-class _Largest(TorchDispatchMode):
-    """Notes how many numbers the largest tensor has that is made meanwhile; views are not made."""
+class Work(DispatchWatch):
+    """Counts multiplications as PyTorch's ``FlopCounterMode`` does, and notes how many numbers the largest tensor has
+    that is made meanwhile; views are not made."""
 
-    numbers = 0
+    multiplications = largest = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        count = flop_registry.get(func.overloadpacket)
+        if count is None:
+            with self:  # into what is counted, where it consists of that
+                result = func.decompose(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        result = func(*args, **kwargs)
         made = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
-        self.numbers = max([self.numbers, *(leaf.untyped_storage().nbytes() // leaf.itemsize for leaf in made)])
+        self.largest = max([self.largest, *(leaf.untyped_storage().nbytes() // leaf.itemsize for leaf in made)])
+        if count is not None:  # a multiplication and an addition are two operations
+            self.multiplications += count(*args, **kwargs, out_val=result) // 2
         return result
 
 
@@ -118,10 +128,10 @@ def _without_keys(answer, case):
     All at once: then a tensor is as large. Head by head or position by position: then there are as many multiplications.
     """
     (batch, heads, _, d_head), (_, length, d_c) = case["query"].shape, case["latent"].shape
-    with FlopCounterMode(display=False) as work, _Largest() as made:
+    with Work() as work:
         scores = answer(case["query"], case["latent"], case["W_up"])
     keys = batch * heads * length * d_head
-    return scores, length == 40 and (made.numbers >= keys or work.get_total_flops() // 2 >= keys * d_c)
+    return scores, length == 40 and (work.largest >= keys or work.multiplications >= keys * d_c)
 
 
 READY_MADE = (
