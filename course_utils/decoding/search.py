@@ -118,8 +118,8 @@ def beam_search(
         length_penalty: Exponent of the length, at least 0; 1: the mean log-probability of a symbol.
 
     Source:
-        Graves, "Sequence Transduction with Recurrent Neural Networks", 2012 (beam search); normalization by length: Wu et
-        al., "Google's Neural Machine Translation System", 2016, section 7, here with the plain length.
+        Graves, "Sequence Transduction with Recurrent Neural Networks", 2012, algorithm 1 (beam search); normalization by
+        length: Wu et al., "Google's Neural Machine Translation System", 2016, section 7, here with the plain length.
     """
     _require_inputs(source, max_len)
     if beam_size < 1:

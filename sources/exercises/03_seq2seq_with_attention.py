@@ -42,7 +42,7 @@ speller = zoo.load("recurrent_attention")
 #
 # $$e_j = w_v^\top \tanh(W_q\, s + W_k\, h_j) ,$$
 #
-# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0, however low the scores of the real letters are: in one case of the check they lie near -600. Some libraries pad on the left: the mask alone says which letters are real.
+# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0, however low the scores of the real letters are and however high its own: in one case of the check these lie near -600 and those near 600. Some libraries pad on the left: the mask alone says which letters are real.
 #
 # | argument | shape |
 # |---|---|

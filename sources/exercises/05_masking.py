@@ -297,7 +297,7 @@ check("5.6", sliding_window_mask)
 #
 # Example: `sees(lambda x: x.cumsum(1), torch.randn(1, 3, 2))` is `[[True, False, False], [True, True, False], [True, True, True]]`. For `lambda x: x - x.mean(-1, keepdim=True)` it is True on the diagonal alone: each token looks at itself.
 #
-# Some functions in the check have a single pair that sees ahead, some in a single item of the batch. Some see *faintly*: the output moves by about a thousandth, and no entry of its gradient is above 0.001. What isn't seen moves an output by less than a millionth and has a gradient below $10^{-9}$. That is rounding, and it is seldom exactly 0: one function in the check divides by a size that all tokens decide on, and multiplies by it again. Some move two entries of an output by opposite amounts; some normalize their tokens at the end, or at the beginning. Whatever adds up before it compares will miss one of them.
+# Some functions in the check have a single pair that sees ahead, some in a single item of the batch. Some see *faintly*: the output moves by about a ten-thousandth, and no entry of its gradient is above 0.0002. What isn't seen moves an output by less than a millionth and has a gradient below $10^{-9}$. That is rounding, and it is seldom exactly 0: one function in the check divides by a size that all tokens decide on, and multiplies by it again. Some move two entries of an output by opposite amounts; some normalize their tokens at the end, or at the beginning. Whatever adds up before it compares will miss one of them.
 
 # %% tags=["exercise"]
 def sees(attend, x):

@@ -884,7 +884,7 @@ widgets.predictions()
 # %% [markdown]
 # ## References
 #
-# - Graves, *Sequence Transduction with Recurrent Neural Networks*, 2012: a beam search for a neural sequence model.
+# - Graves, *Sequence Transduction with Recurrent Neural Networks*, 2012, algorithm 1: a beam search for a neural sequence model.
 # - Wu et al., *Google's Neural Machine Translation System*, 2016, section 7: division by a power of the length, and what it gains in translation.
 # - Jordan et al., *Muon: An Optimizer for Hidden Layers in Neural Networks*, 2024; Liu et al., *Muon is Scalable for LLM Training*, 2025, section 2.2 (the size of its updates).
 # - Bahdanau, Cho, Bengio, *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015, section 5.2: alignments read from attention.

@@ -12,19 +12,25 @@ MOST_LISTED = 3  # right parts that are named one by one
 
 
 def undefined(view: View) -> Told | None:
-    """NaN or infinity where a number is right."""
+    """NaN or infinity where a number is right, in the case that the message shows."""
+    return _undefined(view, lambda places: places[0].any())
+
+
+def undefined_elsewhere(view: View) -> Told | None:
+    """NaN or infinity where a number is right, in another case than the one that the message shows."""
+    return _undefined(view, lambda places: any(one.any() for one in places), " in other cases of the check")
+
+
+def _undefined(view: View, found: Callable[[list[Tensor]], bool], cases: str = "") -> Told | None:
     for part, sides in _numeric(view):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape]
         for what, test in (("NaN", torch.isnan), ("infinity", torch.isinf)):
-            bad = [
-                (test(have) & ~test(want), want)
-                for want, have, pair in sides
-                if pair.wrong and want.shape == have.shape
-            ]
-            if not any(places.any() for places, _ in bad):
+            bad = [test(have) & ~test(want) for want, have in wrong]
+            if not bad or not found(bad):
                 continue
-            rows = all((want[places] == 0).all() for places, want in bad)
+            rows = all((want[places] == 0).all() for places, (want, _) in zip(bad, wrong, strict=True))
             where = ", in places where 0 is right" if rows else ""
-            said = f"`{part.name}` holds {what} where an ordinary number is right{where}."
+            said = f"`{part.name}` holds {what} where an ordinary number is right{cases}{where}."
             advice = (
                 "a row without any allowed place, 0 / 0, or a number too large for exp makes NaN: treat that case by itself."
                 if what == "NaN"
@@ -35,17 +41,18 @@ def undefined(view: View) -> Told | None:
 
 
 def rows_do_not_sum_to_one(view: View) -> Told | None:
-    """Shares that do not sum to one along the axis where they should."""
+    """Shares that do not sum to one along the axis where they should; a row in which all is 0 may stay so."""
     for part, sides in _numeric(view):
         wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape and want.dim()]
-        if not wrong or not all(_sums_to_one(want, -1) for want, _ in wrong) or max(w.shape[-1] for w, _ in wrong) < 2:
+        if not wrong or not all(_are_shares(want) for want, _ in wrong) or max(w.shape[-1] for w, _ in wrong) < 2:
             continue
-        broken = [(want, have) for want, have in wrong if not _sums_to_one(have, -1)]
-        if not broken or _sums_to_one(wrong[0][1], -1):  # not so in the case that the message shows
+        broken = [have for want, have in wrong if not _sums_to_one(have[_rows(want)], -1)]
+        want, have = wrong[0]  # of the case that the message shows
+        if not broken or _sums_to_one(have[_rows(want)], -1):
             continue
-        sums = broken[0][1].sum(-1)
-        for axis in range(-max(have.dim() for _, have in broken), -1):
-            if all(have.dim() >= -axis and have.shape[axis] > 1 and _sums_to_one(have, axis) for _, have in broken):
+        sums = have[_rows(want)].sum(-1)
+        for axis in range(-max(have.dim() for have in broken), -1):
+            if all(have.dim() >= -axis and have.shape[axis] > 1 and _sums_to_one(have, axis) for have in broken):
                 said = f"`{part.name}` sums to 1 along axis {axis}; it should along the last one."
                 return Told("symptom", "sums to one along another axis", said, "normalize over the last axis, dim=-1.")
         if torch.allclose(sums, torch.ones_like(sums), atol=1e-3):
@@ -53,9 +60,10 @@ def rows_do_not_sum_to_one(view: View) -> Told | None:
             return Told("symptom", "negative shares", said, "an exponential is positive, whatever the score.")
         low, high = f"{sums.min():.3g}", f"{sums.max():.3g}"
         found = low if low == high else f"numbers from {low} to {high}"
-        said = f"the rows of `{part.name}` sum to {found}; each should sum to 1."
+        which, each = ("", "each") if _rows(want).all() else (" that aren't to be 0", "each of them")
+        said = f"the rows of `{part.name}`{which} sum to {found}; {each} should sum to 1."
         advice = "divide each row by its own sum, as the last thing that changes its entries."
-        if any((have < 0).any() for _, have in broken):
+        if any((have < 0).any() for have in broken):
             said = (
                 f"`{part.name}` has negative entries, and its rows don't sum to 1: these look like scores, not weights."
             )
@@ -196,6 +204,15 @@ def _numeric(view: View) -> list[tuple[Part, list]]:
     return [(part, sides) for part in view.parts() if (sides := part.numbers()) is not None]
 
 
+def _are_shares(want: Tensor) -> bool:
+    return bool(_rows(want).any()) and _sums_to_one(want[_rows(want)], -1)
+
+
+def _rows(want: Tensor) -> Tensor:
+    """The rows that hold something, and no NaN."""
+    return want.any(-1) & ~want.isnan().any(-1)
+
+
 def _sums_to_one(values: Tensor, axis: int) -> bool:
     sums = values.sum(axis)
     return bool(torch.allclose(sums, torch.ones_like(sums), atol=1e-3)) and bool((values >= -1e-6).all())
@@ -223,5 +240,6 @@ PROPERTIES = (
     only_some_rows,
     wrong_in_one_place,
     nearly_right,
+    undefined_elsewhere,
     other_parts_are_right,
 )

@@ -24,8 +24,10 @@ def _detector(answer, case):
 
 
 def _function(name):
+    run = _FUNCTIONS[name]
+
     def attend(x):  # not a partial: its arguments would tell the name
-        return _FUNCTIONS.get(name, _attention)(name, x)
+        return run(name, x)
 
     return attend
 
@@ -98,10 +100,17 @@ def _there_and_back(name, x):
     return result.to(x.dtype)
 
 
+_ATTEND = (
+    *("causal", "no mask", "one step ahead", "three steps ahead only", "window of 2", "each token by itself"),
+    *("only the first query sees the future", "sees ahead in the second item only", "one query sees the next key"),
+    *("future zeroed after the softmax", "normalized first", "normalized first, causal"),
+)
+
 _FUNCTIONS = {
+    **dict.fromkeys(_ATTEND, _attention),
     "running mean": _running_mean,
     "mean of the past without itself": lambda name, x: F.pad(_running_mean(name, x), (0, 0, 1, 0))[:, :-1],
-    "faint": lambda name, x: x + 5e-3 * torch.tanh(x.mean(1, keepdim=True)),
+    "faint": lambda name, x: x + 1e-3 * torch.tanh(x.mean(1, keepdim=True)),
     "one entry of each token moves back": lambda name, x: torch.cat([x[..., :-1], x[..., -1:].roll(-1, 1)], dim=-1),
     "two layers with windows of 2": lambda name, x: _attention("window of 2", _attention("window of 2", x)),
     "normalized last": lambda name, x: F.layer_norm(_attention("no mask", x) + x, x.shape[-1:]),

@@ -12,6 +12,11 @@ def weights(x):
     return x.softmax(-1)
 
 
+def some(x):
+    """Weights whose second row is 0."""
+    return weights(x) * (torch.arange(x.shape[1]) != 1)[:, None]
+
+
 def lower(x):
     return x.tril()
 
@@ -28,6 +33,7 @@ def spoilt(x, place, value):
         (weights, lambda x: spoilt(x, (0, 1), float("nan")), "NaN", "holds NaN"),
         (weights, lambda x: spoilt(x, (0, 1), float("inf")), "infinity", "holds infinity"),
         (weights, lambda x: weights(x) + x.abs(), "rows do not sum to one", "each should sum to 1"),
+        (some, lambda x: some(x) + some(x) * x.abs(), "rows do not sum to one", "; each of them should sum to 1"),
         (weights, lambda x: (2 * x).softmax(-2), "sums to one along another axis", "along axis -2"),
         (lower, lambda x: 2 * x + x.cos(), "zeros are missing", "the future is seen"),
         (lower, lambda x: (x + 1).tril(-1), "zeros too many", "are 0 where"),
@@ -44,6 +50,13 @@ def spoilt(x, place, value):
 def test_properties(reference, answer, name, words):
     layer, found, said = told(reference, answer, *CASES)
     assert layer == "symptom" and found.startswith(name) and words in said
+
+
+def test_what_a_later_case_holds_is_not_told_of_the_one_that_is_shown():
+    _, name, _ = told(weights, lambda x: weights(x) / 2 if len(x) == 2 else weights(x) * torch.nan, *CASES)
+    assert name == "rows do not sum to one"
+    _, name, said = told(torch.cos, lambda x: x.exp() if len(x) == 2 else x * torch.nan, *CASES)
+    assert name == "NaN" and "in other cases of the check" in said
 
 
 def test_the_other_parts_are_right():

@@ -27,10 +27,12 @@ def _cases(seed):
     def first(L, *lengths):
         return torch.arange(L) < torch.tensor(lengths)[:, None]
 
-    low = _case(rng, first(7, 5, 3, 7), 4, 6, 9, "the scores are low", dtype=torch.float64, values_only=True)
-    # One hidden feature is always 1 and counts -600: all scores are low, so those of padding must be far lower.
-    low["state"][:, 0], low["W_q"][0], low["W_k"][0], low["w_v"][0] = 1.0, 0.0, 0.0, -600.0
-    low["W_q"][0, 0] = 30.0
+    low = _case(rng, first(7, 5, 3, 7), 4, 6, 9, "the scores are low, those of padding are high",
+                dtype=torch.float64, values_only=True)  # fmt: skip
+    # One hidden feature is -1 at real letters, 1 at padding, and counts 600: a fill value must lie below the one, and the
+    # exponential of the one vanishes beside that of the other.
+    low["W_q"][0], low["W_k"][0], low["w_v"][0] = 0.0, 0.0, 600.0
+    low["W_k"][0, 0], low["encoded"][..., 0] = 1.0, torch.where(low["mask"], -30.0, 30.0).double()
     anywhere = first(6, 3, 6, 4).flip(1)
     anywhere[1, 2] = False
     return [
@@ -61,6 +63,9 @@ _ADD = "add the projected state to every projected encoder state, then take one 
 FAULTS = (
     Fault("mask after the softmax", "the mask is applied after the softmax, without dividing again: rows with padding sum to "
         "less than 1.", _HIDE, hide=lambda scores, mask: scores, after=lambda weights, mask: weights * mask),
+    Fault("mask after the softmax, divided again", "padding takes part in the softmax and is taken out afterwards: where its "
+        "scores are far higher, nothing is left to divide by.", _HIDE, hide=lambda scores, mask: scores,
+        after=lambda weights, mask: weights * mask / (weights * mask).sum(-1, keepdim=True)),
     Fault("no mask", "the mask plays no part: padding gets weight.", _HIDE, hide=lambda scores, mask: scores),
     Fault("polarity inverted", "the mask is read the other way round: the real letters are hidden and the padding is seen.",
         "mask is True at real letters; masked_fill fills where its argument is True, so give it ~mask.",

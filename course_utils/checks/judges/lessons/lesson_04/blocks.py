@@ -93,6 +93,9 @@ FAULTS = (
     Fault("maximum of the block alone", "the maximum of each block alone is subtracted, so exp(old - new) overflows where a "
           "later block has far lower scores.", "take the larger of the old maximum and the block's.",
           running=lambda old, scores: scores.amax(-1, keepdim=True)),
+    Fault("maximum of the first block", "the maximum of the first block is subtracted in all of them, so exp overflows where a "
+          "later block has far higher scores.", "take the larger of the old maximum and the block's, block by block.",
+          running=lambda old, scores: torch.where(old.isinf(), scores.amax(-1, keepdim=True), old)),
     Fault("one maximum for all", "one maximum is subtracted for all queries: those far below it get 0 / 0.",
           "keep one maximum for each query: amax(-1, keepdim=True).",
           running=lambda old, scores: torch.maximum(old, scores.max())),

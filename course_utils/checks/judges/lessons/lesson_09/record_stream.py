@@ -9,17 +9,18 @@ from ...kit.parts import faults_of
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
 
-    def case(B, L, d, count, back=None, dtype=torch.float32, moody=-1):
+    def case(B, L, d, count, back=None, dtype=torch.float32, moody=-1, size=1.0):
         number = int(torch.randint(10**6, (), generator=rng))
         labels = ["a sublayer hands its argument back"] if back is not None else []
         labels += ["a sublayer returns something else at each call, as with dropout"] if moody >= 0 else []
-        x = torch.randn(B, L, d, generator=rng).to(dtype)
+        labels += ["the stream is far larger than what is added"] if size > 1 else []
+        x = size * torch.randn(B, L, d, generator=rng).to(dtype)
         return Case(*labels, x=x, _count=count, _back=-1 if back is None else back, _moody=moody, _seed=number)
 
     return [
         case(1, 1, 2, 2), case(2, 3, 4, 3), case(2, 3, 4, 3, back=1), case(1, 4, 3, 1), case(3, 2, 5, 4, dtype=torch.float64),
         case(2, 3, 4, 3), case(2, 2, 3, 2, back=0),
-        case(2, 3, 4, 3, moody=1),
+        case(2, 3, 4, 3, moody=1), case(2, 3, 4, 3, size=1e6),
     ]  # fmt: skip
 
 
@@ -81,6 +82,8 @@ EXERCISE = Exercise(
              lambda change, before, after, first: after - first),
             ("streams for added", "added holds the stream after the sublayer, not what was added to it.",
              lambda change, before, after, first: after),
+            ("differences noted", "added holds differences of the stream: where that is large, they are rounded.",
+             lambda change, before, after, first: after - before),
             ("added detached", "the numbers are right, but no gradient passes through what was added.",
              lambda change, before, after, first: change.detach())),
         Fault("nothing added, differences noted", "the stream was replaced by what the sublayer returned.",

@@ -88,7 +88,9 @@ _FAULTS = (
         ("over the positions", "the log-softmax is taken over the positions.", lambda z: z.log_softmax(1)),
         ("over the candidates", "the log-softmax is taken over the candidates.", lambda z: z.log_softmax(0)),
         ("logarithm of a softmax", "the logarithm of a softmax: where a probability comes out as 0, it is minus "
-         "infinity.", lambda z: z.softmax(-1).log(), "take logits.log_softmax(-1), which never leaves the logarithm.")),
+         "infinity.", lambda z: z.softmax(-1).log(), "take logits.log_softmax(-1), which never leaves the logarithm."),
+        ("small number added", "no probability is below a small number (added, or by clamp): none costs more than its "
+         "logarithm.", lambda z: (z.softmax(-1) + 1e-9).log(), "take logits.log_softmax(-1), which never leaves the logarithm.")),
     *faults_of("counts", _COUNTS,
         ("padding counted", "positions whose label is padding are added too.", lambda y, p, x: torch.ones_like(y)),
         ("end left out", "the last real label of each row, the end symbol, is left out.",
