@@ -42,7 +42,7 @@ speller = zoo.load("recurrent_attention")
 #
 # $$e_j = w_v^\top \tanh(W_q\, s + W_k\, h_j) ,$$
 #
-# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0, however low the scores of the real letters are and however high its own: in one case of the check these lie near -600 and those near 600. Some libraries pad on the left: the mask alone says which letters are real.
+# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0, however low the scores of the real letters are and however high its own: in one case of the check these lie near -800 and those near 800. Some libraries pad on the left: the mask alone says which letters are real.
 #
 # | argument | shape |
 # |---|---|
@@ -102,7 +102,7 @@ check("3.1", attention_step)
 #
 # $$e_j = w_v^\top \tanh(W_q\, s + W_k\, h_j + W_f\, f_j) ,$$
 #
-# and the weights are the softmax over the real letters, as in 3.1. Write `location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask)`.
+# and the weights are the softmax over the real letters, as in 3.1, also where all their scores lie near -600. Write `location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask)`.
 #
 # | argument | shape |
 # |---|---|
@@ -164,7 +164,7 @@ check("3.2", location_weights)
 #
 # Example: $V = 5$, padding is 0, start 1, end 2, and `target = [[1, 3, 2, 0], [1, 4, 3, 2]]`. A model that always gives the end symbol probability $\tfrac12$ and each other symbol $\tfrac18$ has the loss $(3 \ln 8 + 2 \ln 2) / 5 = 1.525$.
 #
-# `F.cross_entropy` is allowed; the course's own losses are off limits.
+# Some logits of the check are as large as 100 and more. `F.cross_entropy` is allowed; the course's own losses are off limits.
 
 # %% tags=["exercise"]
 def forced_loss(model, source, target, pad_id):

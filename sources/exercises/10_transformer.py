@@ -142,7 +142,7 @@ check("10.2", TiedEnds)
 # | `labels` | `(B, L_t)`, ids; at least one is not padding |
 # | `smoothing` | $\varepsilon$, at least 0 and below 1 |
 # | `pad_id` | a whole number, not always 0 |
-# | returns | a scalar of the dtype of `logits`, through which gradients flow |
+# | returns | a scalar, through which gradients flow |
 #
 # Example: `logits = [[[0, 0, 0, 1.6094], [9, 0, 0, 0]]]`, `labels = [[3, 0]]`, `smoothing = 0.2`, `pad_id = 0`. The first position has the probabilities 1/8, 1/8, 1/8 and 5/8 (1.6094 is the logarithm of 5), and the shares are 0, 0.1, 0.1 and 0.8; the second is padding. The loss is 0.7919. (The plain cross-entropy would be 0.4700, PyTorch's own `label_smoothing` gives 0.7114.) Some logits of the check are as large as 500. PyTorch's `cross_entropy` is allowed; the course's `label_smoothing_loss` is off limits.
 

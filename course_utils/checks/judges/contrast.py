@@ -32,7 +32,7 @@ def contrast(view: View, of_values: bool = True) -> Told | None:
     opposite = [without for cases, without in labels.values() if without and cases == set(right)]
     given = [label for label in opposite if label.endswith(" is given")]
     told = [*given, *told, *opposite]
-    return _told(len(right), len(wrong), told[0]) if told else _several(view, right, wrong)
+    return _told(view, right, told[0]) if told else _several(view, right, wrong)
 
 
 def only_in_its_case(view: View) -> Told | None:
@@ -56,7 +56,7 @@ def _several(view: View, right: list[int], wrong: set[int]) -> Told | None:
         return Told(
             "contrast", "wrong where several", said, "failing_case() hands you the arguments of the first of them."
         )
-    return _told(len(right), len(wrong), ", and where ".join(told))
+    return _told(view, right, ", and where ".join(told))
 
 
 def labels_of(inputs: list[dict[str, Any]]) -> dict[str, tuple[set[int], str]]:
@@ -73,9 +73,17 @@ def labels_of(inputs: list[dict[str, Any]]) -> dict[str, tuple[set[int], str]]:
     return found
 
 
-def _told(right: int, wrong: int, label: str) -> Told:
-    said = f"right in {right} case{'' if right == 1 else 's'} of the check, wrong in {wrong}: just where {label}."
+def _told(view: View, right: list[int], label: str) -> Told:
+    wrong = set(view.wrong)
+    cases = f"{len(right)} case{'' if len(right) == 1 else 's'}"
+    said = f"right in {cases} of the check, wrong in {len(wrong)}: just where {label}."
     advice = f"think through what your code does where {label}; failing_case() hands you the arguments."
+    own = set().union(*(getattr(view.inputs[index], "labels", ()) for index in wrong))
+    if len(wrong) == 1 and label.split(", and where ")[0] not in own:  # one case has more than one thing of its own
+        advice = (
+            f"think through what your code does where {label}, and what else that one case has of its own (sizes, large or "
+            "small numbers): failing_case() hands you its arguments."
+        )
     return Told("contrast", f"wrong where {label}", said, advice)
 
 

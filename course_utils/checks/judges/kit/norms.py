@@ -31,6 +31,7 @@ def norm_cases(seed, *, with_bias):
 
 
 LAST = {"dim": -1, "keepdim": True}  # what the statistics are taken over
+DIVIDED_TOO = "epsilon is added to the sum of the squares, so that it is divided by d as well."
 INSIDE = "add eps below the root: sqrt(... + eps)."
 
 

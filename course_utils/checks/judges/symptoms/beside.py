@@ -72,7 +72,8 @@ _ON_THE_WAY = (
     "look for detach, .data, no_grad, .item(), math.sqrt, nn.Parameter or torch.tensor(...) on the way to the result."
 )
 _ANOTHER = (
-    f"{_ON_THE_WAY.removesuffix('.')}, and for a value put in the place of a computed one (torch.where, masked_fill)."
+    f"{_ON_THE_WAY.removesuffix('.')}, for a value put in the place of a computed one (torch.where, masked_fill), and for a "
+    "small number that is added."
 )
 _FINITE = "what is hidden afterwards still has a gradient: keep what overflows, or divides by 0, from being computed."
 _BOOLEAN = "combine booleans with &, | and ~ (not *, + or 1 -), and make new ones with dtype=torch.bool."
@@ -116,8 +117,10 @@ def less_exact(view: View) -> Told | None:
             return Told(
                 "symptom",
                 "less exact",
-                f"`{part.name}` is right to a few digits only: float64 numbers go through a narrower dtype, or an eps is added.",
-                "keep the input's dtype throughout, new tensors with dtype=x.dtype, and add no small number.",
+                f"`{part.name}` is right to a few digits only: float64 numbers go through a narrower dtype, or something "
+                "small is added or rounded.",
+                "keep the input's dtype throughout, new tensors with dtype=x.dtype; round nothing, and add no small number but "
+                "one that the task names.",
             )
     return None
 

@@ -76,7 +76,7 @@ def zeros_are_missing(view: View) -> Told | None:
     """Places that must be exactly 0 and are not, or the other way round."""
     for part, sides in _numeric(view):
         wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape and want.dim()]
-        if not wrong or any(want.unique().numel() < 3 for want, _ in wrong):
+        if not wrong or not wrong[0][0].is_floating_point() or any(want.unique().numel() < 3 for want, _ in wrong):
             continue
         share = [((want == 0).any(), (want == 0) & (have != 0) & ~have.isnan()) for want, have in wrong]
         if all(any_zero for any_zero, _ in share) and any(places.any() for _, places in share):

@@ -42,7 +42,7 @@ def _update(cache, key, value, lengths, refusal):
         so_far = cache.update(key, value)
     except ValueError as problem:
         said = f"update raised {type_name(problem)}, although {key.shape[2]} more fit; length was {[0, *lengths][-1]}"
-        raise RuntimeError(f"{said}, after an update that was refused" if refusal else said) from None
+        raise RuntimeError(f"{said}, after an update that had no room" if refusal else said) from None
     return _both(so_far)
 
 
@@ -97,12 +97,12 @@ def write_in_pieces(answer, case):
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise TypeError(f"step must return one tensor; it returned {type_name(outputs[0])}")
     once = case["x"][..., 0].numel() * sum(case[name].numel() for name in ("W_q", "W_k", "W_v", "W_o"))
-    return torch.cat(outputs, dim=1), work is not None and work.multiplications > 4 * once
+    return torch.cat(outputs, dim=1), work is not None and work.multiplications > 2 * once
 
 
 class Work(DispatchWatch):
-    """Counts multiplications as PyTorch's ``FlopCounterMode`` does, and notes how many numbers the largest tensor has
-    that is made meanwhile; views are not made."""
+    """Counts multiplications (those of matrices as PyTorch's ``FlopCounterMode`` does), and notes how many numbers the
+    largest tensor has that is made meanwhile; views are not made."""
 
     multiplications = largest = 0
 
@@ -119,6 +119,8 @@ class Work(DispatchWatch):
         self.largest = max([self.largest, *(leaf.untyped_storage().nbytes() // leaf.itemsize for leaf in made)])
         if count is not None:  # a multiplication and an addition are two operations
             self.multiplications += count(*args, **kwargs, out_val=result) // 2
+        elif func.overloadpacket is torch.ops.aten.mul:
+            self.multiplications += result.numel()
         return result
 
 

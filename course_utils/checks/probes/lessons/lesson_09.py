@@ -97,7 +97,8 @@ def _run_wired(answer, case):
     def network(y):
         return torch.relu(y @ inside) + 0.3 * y
 
-    return answer(x, attend, network, norms if case["wiring"] == "sandwich" else norms[:1], case["wiring"])
+    given = norms if case["wiring"] == "sandwich" else norms[:1]
+    return _left_alone("norms", given, lambda: answer(x, attend, network, given, case["wiring"]))
 
 
 def _run_record(answer, case):
@@ -111,7 +112,16 @@ def _run_record(answer, case):
     if case["_moody"] >= 0:
         steady, calls = sublayers[case["_moody"]], itertools.count(1)
         sublayers[case["_moody"]] = lambda y: next(calls) * steady(y)
-    return answer(case["x"], list(map(_once, sublayers)))
+    given = list(map(_once, sublayers))
+    return _left_alone("sublayers", given, lambda: answer(case["x"], given))
+
+
+def _left_alone(name, given, call):
+    before = list(given)
+    result = call()
+    if given != before:
+        raise ValueError(f"the list `{name}` is not as it was; change no argument: loop over the list, without pop")
+    return result
 
 
 def _once(sublayer):

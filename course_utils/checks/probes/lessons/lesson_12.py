@@ -35,7 +35,7 @@ def _in_pieces(block, case):
     cache = KVCache(len(x), case["num_kv_heads"], 4 * x.shape[1], x.shape[2] // case["num_heads"], dtype=x.dtype)
     if earlier is not None:
         cache.update(earlier, earlier.flip(-1))
-    return torch.cat([block(piece.clone(), cache) for piece in x.split(case["pieces"], dim=1)], dim=1), cache.length
+    return torch.cat([block(piece, cache) for piece in x.split(case["pieces"], dim=1)], dim=1), cache.length
 
 
 def _block_gradients(block, x):
@@ -104,8 +104,8 @@ def run_generation(answer, case):
 
 
 def _attend_in_pieces(answer, arguments):
-    """Piece by piece; what each call keeps is handed to the next."""
-    query, key, value, cos, sin, pieces = arguments.values()
+    """Piece by piece; what each call keeps is handed to the next. ``_beside``: another text is begun in between."""
+    query, key, value, cos, sin, pieces, beside = arguments.values()
     keys, values, outputs = key[:, :, :0], value[:, :, :0], []
     for parts in zip(*(x.split(pieces, dim=2) for x in (query, key, value)), strict=True):
         result = answer(*parts, keys, values, cos, sin)
@@ -115,6 +115,8 @@ def _attend_in_pieces(answer, arguments):
         if not all(isinstance(x, torch.Tensor) and x.dim() == 4 for x in (keys, values)):
             raise TypeError("keys and values must come back as tensors with four axes, as they went in")
         outputs.append(output.detach().clone() if isinstance(output, torch.Tensor) else output)
+        if beside:
+            answer(*(3 - x[:, :, :1] for x in (query, key, value)), key[:, :, :0], value[:, :, :0], cos, sin)
     return outputs, keys, values
 
 

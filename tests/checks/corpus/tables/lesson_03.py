@@ -78,7 +78,6 @@ ATTENTION = Answers(
         Right(
             "minus infinity added", _attend(lambda s, m: (s + torch.zeros(m.shape).masked_fill(~m, -1e30)).softmax(-1))
         ),
-        Right("exponentials by hand", _attend(lambda s, m: s.exp() * m / (s.exp() * m).sum(-1, keepdim=True))),
         Right("the course's own", _by_library, off_limits=True),
     ),
     mistakes=(
@@ -87,6 +86,7 @@ ATTENTION = Answers(
             "masked after the softmax, divided by the sum",
             _attend(lambda s, m: _afterwards(s, m) / _afterwards(s, m).sum(-1, keepdim=True)),
         ),
+        Wrong("exponentials by hand", _attend(lambda s, m: s.exp() * m / (s.exp() * m).sum(-1, keepdim=True))),
         Wrong("no mask", _attend(lambda s, m: torch.softmax(s, -1))),
         Wrong("polarity inverted", _attend(lambda s, m: _fill(s, ~m))),
         Wrong("scores of padding set to 0", _attend(lambda s, m: _fill(s, m, 0.0))),

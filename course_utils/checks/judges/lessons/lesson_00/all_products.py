@@ -39,6 +39,8 @@ EXERCISE = Exercise(
               "only d is summed: b and h stay behind the arrow.", pattern="bhid,bhjd->ij"),
         Fault("all pairs of heads", "the products of every head of x with every head of y: the heads have two letters.",
               "give the axis of heads the same letter in x and y.", pattern="bhid,bgjd->bhgij"),
+        Fault("first head of y alone", "every head of x meets the first head of y.",
+              "keep the axis of heads in y: no index there.", turn=lambda y: y[:, :1].expand_as(y)),
         Fault("y reshaped", "y was brought to (B, H, d, m) by reshape or view, which scrambles its numbers.",
               "leave y as it is.", turn=lambda y: y.reshape(*y.shape[:2], y.shape[3], y.shape[2]).mT),
     ), advice="name the axes: x is b h i d, y is b h j d, and the result keeps all but d.",

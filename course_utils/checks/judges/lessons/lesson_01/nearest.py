@@ -27,9 +27,17 @@ def _cases(seed):
         query = torch.randn(size, generator=rng)
         if count == 4:  # all keys but one point away from the query
             keys *= (keys @ query).sign()[:, None] * torch.tensor([[-1.0], [1.0], [-1.0], [-1.0]])
+        short = count == 12
+        keys = keys * (1e-4 if short else 1.0)
         away = (unit(keys) @ query).topk(k).values.min() < 0
         cases.append(
-            Case(*["some of the k nearest keys point away from the query"] * away, query=query, keys=keys, k=k)
+            Case(
+                *["the keys are very short"] * short,
+                *["some of the k nearest keys point away from the query"] * away,
+                query=query,
+                keys=keys,
+                k=k,
+            )
         )
     return cases
 

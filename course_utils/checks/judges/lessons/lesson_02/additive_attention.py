@@ -28,7 +28,9 @@ def _cases(seed):
         case = {name: torch.randn(shape, generator=rng, dtype=dtype) for name, shape in zip(names, shapes, strict=True)}
         case["W_q"], case["W_k"] = 1.2 * case["W_q"] / d_q**0.5, 1.2 * case["W_k"] / d_k**0.5
         cases.append(Case(**case))
-    return cases
+        if b == 3:
+            large = Case("the scores are very large", values_only=True, **(case | {"w_v": 2000 * case["w_v"]}))
+    return [*cases, large]
 
 
 _AXES = "queries get their new axis behind them, [:, :, None], keys before them, [:, None]."

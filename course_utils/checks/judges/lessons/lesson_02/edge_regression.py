@@ -35,10 +35,13 @@ def _cases(seed):
         cases.append(Case(x_query=0.2 + 3.6 * x_query, x_key=x_key, y_key=4 * y_key - 2, bandwidth=bandwidth))
     for label, *values, h in (
         ("a query is far away from every key", [0.5, 30.0, 2.1, -9.0], [0.0, 1.0, 3.0], [1.0, -1.0, 2.0], 1.2),
+        ("two keys are nearly equally near", [60.0, -5.0, 2.0], [3.6, 4.0, 0.0005, 0.0], [1.0, 5.0, 2.0, 8.0], 2.0),
+        ("a key lies just inside the edge", [0.0, 9.0], [-0.9999, 0.99995], [0.0, 1.0], 1.0),
         ("several keys are equally near", [2.0, 0.25], [3.0, 1.0, 0.0, 1.0], [1.0, 5.0, 2.0, 8.0], 0.75),
         ("the nearest key lies exactly at the edge", [0.5, 4.0, 2.0], [0.0, 1.0, 3.0], [1.0, -1.0, 2.0], 1.0),
     ):  # fmt: skip
-        given = dict(zip(("x_query", "x_key", "y_key"), map(torch.tensor, values), strict=True))
+        values = (torch.tensor(some, dtype=torch.float64) for some in values)
+        given = dict(zip(("x_query", "x_key", "y_key"), values, strict=True))
         cases.append(Case(label, **given, bandwidth=h, values_only="far away" not in label))
     return cases
 

@@ -35,6 +35,7 @@ def _cases(seed):
     alone = ("a point lies far away", far), ("a point lies very far away", farther)
     for label, given in (("two points have the same x", same), *alone):
         cases.append(Case(label, **given, bandwidths=h, values_only=True))
+    cases.append(Case("the bandwidths are not in order", **cases[0] | {"bandwidths": torch.tensor([2.0, 0.5])}))
     x, limit = torch.linspace(0, 9, 400), {"_most": 200, "_said": "it loops over the points: more than 200 operations"}
     return [*cases, Case("there are many points", x=x, y=x.sin(), bandwidths=h[:1], values_only=True, **limit)]
 

@@ -17,7 +17,7 @@ def temperature_for(
     scale=lambda s, t: s / t, fewer=lambda keys, count: keys < count, ends=(0.01, 100.0), steps=40, finish=torch.exp,
 ):  # fmt: skip
     """Bisection on the logarithm, for every row."""
-    low, high = (torch.full((len(scores),), math.log(end)) for end in ends)
+    low, high = (torch.full_like(scores[:, 0], math.log(end)) for end in ends)
     for _ in range(steps):
         middle = (low + high) / 2
         below = fewer(measure(weigh(scale(scores, middle.exp()[:, None]))), count)
@@ -43,7 +43,8 @@ EXERCISE = Exercise(
             ("entropy itself", "the entropy was brought to `count`, not e to the entropy.", _entropy),
             ("bits", "e to an entropy in bits: base 2 needs 2 to its power.", lambda w: (_entropy(w) / math.log(2)).exp()),
             ("base mixed up", "2 to the power of an entropy in natural logarithms.", lambda w: _entropy(w).exp2()),
-            ("not a number", "w * log(w) is NaN where w is 0, and every comparison with NaN is False.",
+            ("not a number", "a search that runs to an end, most likely by w * log(w): NaN where w is 0, and no "
+             "comparison with NaN is True.",
              lambda w: (-(w * w.log()).sum(-1)).exp()),
             ("sum of squares", "keys counted as one over the sum of squared weights.", lambda w: 1 / w.square().sum(-1))),
         *faults_of("fewer", "too few keys count: that row's temperature must rise. Keep two ends for every row (torch.where).",

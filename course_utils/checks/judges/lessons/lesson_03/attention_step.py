@@ -21,18 +21,29 @@ def _case(rng, mask, d_state, d_enc, d_att, *labels, dtype=torch.float32, values
     )  # fmt: skip
 
 
+def make_low(case, size, padding=-30.0):
+    """One hidden feature becomes -1 at real letters (at padding the tanh of ``padding``), and counts ``size``."""
+    case["W_q"][0], case["W_k"][0], case["W_k"][:, 0], case["w_v"][0] = 0.0, 0.0, 0.0, size
+    case["W_k"][0, 0], case["encoded"][..., 0] = 1.0, torch.where(case["mask"], -30.0, padding).to(case["encoded"])
+    return case
+
+
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
 
     def first(L, *lengths):
         return torch.arange(L) < torch.tensor(lengths)[:, None]
 
-    low = _case(rng, first(7, 5, 3, 7), 4, 6, 9, "the scores are low, those of padding are high",
-                dtype=torch.float64, values_only=True)  # fmt: skip
-    # One hidden feature is -1 at real letters, 1 at padding, and counts 600: a fill value must lie below the one, and the
-    # exponential of the one vanishes beside that of the other.
-    low["W_q"][0], low["W_k"][0], low["w_v"][0] = 0.0, 0.0, 600.0
-    low["W_k"][0, 0], low["encoded"][..., 0] = 1.0, torch.where(low["mask"], -30.0, 30.0).double()
+    low = _case(
+        rng,
+        first(7, 5, 3, 7),
+        4,
+        6,
+        9,
+        "the scores are low, those of padding are high",
+        dtype=torch.float64,
+        values_only=True,
+    )
     anywhere = first(6, 3, 6, 4).flip(1)
     anywhere[1, 2] = False
     return [
@@ -41,7 +52,7 @@ def _cases(seed):
         _case(rng, first(6, 4, 1, 6), 8, 5, 7, dtype=torch.float64),
         _case(rng, first(5, 3, 5), 6, 10, 3),
         _case(rng, anywhere, 5, 4, 6, "padding stands in front or between the letters"),
-        low,
+        make_low(low, 800.0, padding=30.0),
         _case(rng, first(7, 7, 4), 4, 6, 9),  # sizes seen before, other numbers
     ]
 
@@ -66,6 +77,13 @@ FAULTS = (
     Fault("mask after the softmax, divided again", "padding takes part in the softmax and is taken out afterwards: where its "
         "scores are far higher, nothing is left to divide by.", _HIDE, hide=lambda scores, mask: scores,
         after=lambda weights, mask: weights * mask / (weights * mask).sum(-1, keepdim=True)),
+    Fault("no shift", "the exponentials are taken of the scores as they are: exp(800) is infinite, exp(-800) is 0.",
+        "fill the padding's scores with float('-inf') and use torch.softmax, which subtracts the largest.",
+        hide=lambda scores, mask: scores, share=torch.exp,
+        after=lambda powers, mask: powers * mask / (powers * mask).sum(-1, keepdim=True)),
+    Fault("not normalized, masked after", "the exponentials of the scores, not divided by their sum.",
+        "use torch.softmax over the letters, dim=-1.", hide=lambda scores, mask: scores, share=torch.exp,
+        after=lambda powers, mask: powers * mask),
     Fault("no mask", "the mask plays no part: padding gets weight.", _HIDE, hide=lambda scores, mask: scores),
     Fault("polarity inverted", "the mask is read the other way round: the real letters are hidden and the padding is seen.",
         "mask is True at real letters; masked_fill fills where its argument is True, so give it ~mask.",

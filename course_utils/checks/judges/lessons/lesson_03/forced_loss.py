@@ -10,7 +10,10 @@ from ...kit.parts import faults_of
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     sizes = (((2,), 3, 5, 0), ((4, 2), 5, 8, 0), ((3, 6, 2), 4, 9, 7), ((1, 5), 6, 7, 4), ((4, 2), 5, 8, 0))
-    return [_case(rng, *some) for some in sizes]
+    sharp = _case(rng, (4, 2), 5, 8, 0)
+    sharp["_output"] *= 150.0
+    sharp.labels = ("the logits are large",)
+    return [*(_case(rng, *some) for some in sizes), sharp]
 
 
 def _case(rng, lengths, L_s, V, pad_id):
@@ -81,6 +84,11 @@ FAULTS = (
         "forcing.", "give the model target[:, :-1], whatever it would have said.", ask=_own_choices),
     Fault("softmax first", "a softmax before the loss: cross_entropy takes the softmax itself, so it is taken twice.", "give "
         "cross_entropy the logits as they are.", squash=lambda logits: logits.softmax(-1)),
+    *(Fault(name, "a softmax and then its logarithm: a probability rounded to 0 has the logarithm minus infinity, and one kept "
+            "above a small number costs too little.", "use F.cross_entropy, or log_softmax, which never leave the logarithm.",
+            squash=squash)
+      for name, squash in (("log of softmax", lambda logits: logits.softmax(-1).log()),
+                           ("small number added", lambda logits: (logits.softmax(-1) + 1e-9).log()))),
     Fault("reshape for transpose", "the logits were brought to (B, V, L) by reshape: the shape is right, the numbers stand in "
         "other places.", "use transpose(1, 2), or flatten both: logits.flatten(0, 1) and target[:, 1:].flatten().",
         arrange=lambda logits: logits.reshape(len(logits), logits.shape[2], -1)),

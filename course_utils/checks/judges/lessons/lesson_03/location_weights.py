@@ -7,6 +7,7 @@ from ...exercise import Case, Exercise, Fault
 from ...kit.padded import padding_keeps_weight
 from ...kit.parts import faults_of
 from .attention_step import FAULTS as STEP
+from .attention_step import make_low
 
 # (mask, d_hidden, d_enc, d_att, filters, r, labels)
 CASES = (
@@ -22,10 +23,13 @@ CASES = (
 
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    return [_case(rng, *some, dtype=torch.float64 if n == 5 else torch.float32) for n, some in enumerate(CASES)]
+    cases = [_case(rng, *some, dtype=torch.float64 if n == 5 else torch.float32) for n, some in enumerate(CASES)]
+    low = _case(rng, "1111100 0111110", 4, 6, 9, 3, 1, ("the scores are low",), dtype=torch.float64, values_only=True)
+    low["W_f"][0] = 0.0
+    return [*cases, make_low(low, 600.0)]
 
 
-def _case(rng, mask, d_hidden, d_enc, d_att, n, r, labels, dtype):
+def _case(rng, mask, d_hidden, d_enc, d_att, n, r, labels, dtype, values_only=False):
     mask = torch.tensor([[letter == "1" for letter in row] for row in mask.split()])
     (B, L) = mask.shape
 
@@ -35,7 +39,7 @@ def _case(rng, mask, d_hidden, d_enc, d_att, n, r, labels, dtype):
     previous = torch.softmax(drawn(B, L, size=2.0).masked_fill(~mask, -torch.inf), dim=-1)
     previous[-1] = F.one_hot(mask[-1].long().argmax(), L)  # one word was looked at where it begins
     return Case(
-        *labels, state=drawn(B, d_hidden), encoded=drawn(B, L, d_enc), previous=previous,
+        *labels, values_only=values_only, state=drawn(B, d_hidden), encoded=drawn(B, L, d_enc), previous=previous,
         filters=drawn(n, 2 * r + 1, size=2.0), W_q=drawn(d_att, d_hidden, size=d_hidden**-0.5),
         W_k=drawn(d_att, d_enc, size=d_enc**-0.5), W_f=drawn(d_att, n), w_v=drawn(d_att, size=1.5), mask=mask,
     )  # fmt: skip
@@ -54,8 +58,10 @@ def _location_weights(
     return after(share(hide(scores, mask)), mask)
 
 
+_RIGHT_HERE = ("mask after the softmax, divided again", "no shift")  # no score is so far from another one here
+
 FAULTS = (
-    *(fault for fault in STEP if "values" not in fault.parts),
+    *(fault for fault in STEP if "values" not in fault.parts and fault.name not in _RIGHT_HERE),
     *faults_of("widen", "put r zeros on either side of the previous weights: the window's middle is the letter itself.",
         ("window begins at its letter", "each letter's window begins at the letter: it sees only what stands to its right.",
             lambda p, r: F.pad(p, (0, 2 * r))),

@@ -74,6 +74,10 @@ def _best(key):
     return lambda hypothesis, accepted: [min(accepted, key=lambda reference: key(hypothesis, reference))]
 
 
+def _by_position(said, reference):
+    return sum(a != b for a, b in zip(said, reference, strict=False)) + abs(len(said) - len(reference))
+
+
 _farthest = _best(lambda said, reference: -edit_distance(said, reference))
 
 _DIVIDE = "add up all edits, add up the lengths of the nearest pronunciations, divide once."
@@ -120,6 +124,9 @@ FAULTS = (
             f"length is that of {which}.", "take the nearest (min, not max), and its own length.", choose=_farthest,
             length=lambda said, chosen, accepted, of=of: of(list(map(len, accepted))))
       for which, of in (("the first", lambda sizes: sizes[0]), ("the shortest", min), ("the longest", max))),
+    Fault("compared position by position throughout", "sounds are compared position by position, in choosing and in counting: "
+        "one sound missing makes all that follow wrong.", "use edit_distance (lesson 03, section 3.6), where one missing sound "
+        "is one edit.", distance=_by_position, choose=_best(_by_position)),
     Fault("empty ones left out", "words with an empty hypothesis are left out: neither their edits nor their length count.",
         "a word that is not said needs as many edits as it has phonemes.", counts=bool),
     *DISTANCE_FAULTS,

@@ -18,6 +18,12 @@ def _cases(seed):
         wanted = (1.5 * torch.randn(L, L, generator=rng, dtype=torch.float64)).softmax(-1)
         labels = ("d_model is larger than L",) if d_model > L else ()
         cases.append(Case(*labels, x=(mixed @ turned).to(dtype), wanted=wanted.to(dtype)))
+    small = torch.tensor([[0.9999, 0.0001], [0.5, 0.5]], dtype=torch.float64)
+    cases.append(Case("a wanted weight is very small", x=torch.eye(2, dtype=torch.float64), wanted=small))
+    near = torch.tensor([[1.0, 0.0], [1.0, 0.05]], dtype=torch.float64)
+    cases.append(
+        Case("two tokens are nearly the same", x=near, wanted=torch.tensor([[0.75, 0.25], [0.1, 0.9]]).double())
+    )
     return cases
 
 

@@ -57,6 +57,8 @@ def _cases(seed):
     cases.append(Case("scores are large", scores=scores + 1e6 * ~mask, mask=mask))
     low = torch.randn(2, 6, generator=rng) + LOW
     cases.append(Case("all scores are near -100000", scores=low, mask=one_key_mask((2, 6), rng)))
+    lower = LOWEST * (1 + torch.arange(6.0).expand(2, 6) / 8)
+    cases.append(Case("all scores are near -1e30", scores=lower, mask=random_mask((2, 6), rng)))
     low = torch.tensor([[1.0], [1.5]]) * LOWEST + torch.randn(2, 6, generator=rng)
     cases.append(Case("all scores are near -1e30", scores=low, mask=one_key_mask((2, 6), rng)))
     mask = random_mask((4, 6), rng)
@@ -168,6 +170,9 @@ EXERCISE = Exercise(
         Fault("not low enough, -1e9", "a fill value such as -1e9: where the allowed scores lie lower, the hidden keys take "
             "the weight first.", "fill with float('-inf') in rows that allow something.",
             hide=lambda s, m: s.masked_fill(~m, -1e9), rescue=unmasked),
+        *(Fault(f"scores cut off at {low:g}", "the scores are cut off from below (clamp): those that lie lower become equal.",
+                "leave the allowed scores as they are.", hide=lambda s, m, low=low: s.clamp(min=low).masked_fill(~m, -torch.inf))
+          for low in (-1e4, -1e9)),
         Fault("over the queries", "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",
             "normalize over the keys, dim=-1.", weigh=lambda s: s.softmax(-2)),
         Fault("over the queries, hidden 0", "a softmax over the queries (dim=-2): your columns sum to 1, your rows should.",

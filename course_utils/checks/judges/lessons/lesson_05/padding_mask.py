@@ -26,6 +26,7 @@ def _cases(seed):
         Case(tokens=torch.tensor([[5, 7, 0], [4, 0, 0]]), pad_id=0),
         Case(tokens=torch.tensor([[5, 0, 7], [0, 0, 4]]), pad_id=5),
         Case(tokens=right, pad_id=0),
+        Case(tokens=torch.tensor([[6, 2, 4, 4]]), pad_id=4),
         Case("padding stands on the left", tokens=left, pad_id=9),
         Case("padding stands between real tokens", tokens=between, pad_id=2),
     ]

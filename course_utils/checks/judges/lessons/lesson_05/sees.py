@@ -39,7 +39,7 @@ def _cases(seed):
     for name in NAMES:
         x = torch.randn({"causal": (1, 3, 2)}.get(name, (2, 6, 4)), generator=rng)
         cases.append(Case(attend=name, x=x.double() if name == "normalized first, causal" else x))
-    return cases
+    return [*cases, Case("all of x is 0", attend="running mean", x=torch.zeros(2, 4, 3))]
 
 
 def asks_for_gradients(view: View) -> Told | None:
@@ -101,7 +101,7 @@ EXERCISE = Exercise(
              "ask all items: (out[:, i] * factors).sum() takes them together.")),
         *faults_of("size", _SIZES,
             ("gradient added up", "a normalization at the beginning hides everything from it: the entries of a gradient were "
-             "added up, or all entries of a token were moved by one number.", lambda g: g.sum((0, 2)).abs(),
+             "added up, or all entries of a token were moved by one number, or multiplied by one.", lambda g: g.sum((0, 2)).abs(),
              "take sizes (abs) before you reduce, or change each entry by a number of its own."),
             ("every item", "a pair counts only if it is seen in every item of the batch.", lambda g: g.abs().amax(2).amin(0),
              "any item is enough: amax over the batch.")),

@@ -33,7 +33,9 @@ def _cases(seed):
             1.2 * torch.randn(H * size, d_in, generator=rng, dtype=dtype) / d_in**0.5 for size in (d_head, d_head, d_v)
         )
         cases.append(Case(query=query, memory=memory, W_q=W_q, W_k=W_k, W_v=W_v, num_heads=H))
-    return cases
+        if B == 3:
+            large = Case("the scores are very large", values_only=True, **(cases[-1] | {"query": 2000 * query}))
+    return [*cases, large]
 
 
 def one_letter(view: View) -> Told | None:

@@ -61,7 +61,13 @@ def _cases(seed):
         query, memory = (torch.randn(B, L, d_in, generator=rng, dtype=dtype) for L in (L_q, L_k))
         params = _parameters(d_in, H * d_head, rng, dtype)
         cases.append(Case(query=query, memory=memory, params=params, num_heads=H, mask=mask))
-    return cases
+    query, memory = (torch.randn(2, L, 6, generator=rng, dtype=torch.float64) for L in (5, 7))
+    params = _parameters(6, 8, rng, torch.float64)
+    params["q_proj.weight"] *= 300  # in some rows all that is allowed lies below -100
+    mask = torch.rand(2, 1, 5, 7, generator=rng) < 0.6
+    mask[..., 0], mask[..., -1] = True, False
+    large = {"query": query, "memory": memory, "params": params, "num_heads": 2, "mask": mask}
+    return [*cases, Case("the scores are large", values_only=True, **large)]
 
 
 _TURNED = "the matrices have shape (out, in): x @ W.T, or F.linear(x, W, b)."

@@ -79,8 +79,8 @@ def _stopped(view):
     if found := re.fullmatch(r"'\w+' object has no attribute '(\w+)'", message):
         said, advice = "self.{} is read, and nothing was put into it before.", "set self.{} in __init__."
         return Told("symptom", "attribute missing", said.format(found[1]), advice.format(found[1]))
-    if message.endswith("after an update that was refused"):
-        said = "an update that is refused leaves something behind: the cache is not as it was before."
+    if message.endswith("after an update that had no room"):
+        said = "an update without room leaves something behind: the cache is not as it was before."
         return Told("symptom", "changed by a refused update", said, _FIRST)
     said = "a new cache begins with what an earlier one was given: the class, or a global, holds it."
     return Told("symptom", "remembers an earlier call", said, _IN_SELF) if "again" in view.cases[view.first] else None

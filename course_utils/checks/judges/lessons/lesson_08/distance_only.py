@@ -10,7 +10,20 @@ from ...kit.parts import faults_of
 from ...symptoms.view import Told
 
 LENGTH = 9
-SINGLE = ((5, 2), (3, 6), (0, 0), (8, 8), (8, 3), (2, 8), (1, 0), (0, 1), (4, 4), (6, 7))  # pairs that break the rule
+SINGLE = (
+    (5, 2),
+    (3, 6),
+    (0, 0),
+    (8, 8),
+    (8, 3),
+    (2, 8),
+    (1, 0),
+    (0, 1),
+    (4, 4),
+    (6, 7),
+    (8, 1),
+    (0, 7),
+)  # pairs that break the rule
 
 
 def _plus(table, *changes):
@@ -70,8 +83,8 @@ def _rounded(rng):
         (("scores fall with the query",), zeros - 0.3 * m, False),
         (("scores rise with the query",), zeros + 0.3 * m, False),
         (("scores rise with the key",), zeros + 0.3 * n, False),
-        _broken(free, (4, 4), "one score is off by a thousandth", off=1.1e-3),
-        _broken(free.abs() + 20, (5, 4), "the scores are far from 0 and one is off by a thousandth", off=1.1e-3),
+        _broken(free, (4, 4), "one score is off by a thousandth", off=1.002e-3),
+        _broken(free.abs() + 20, (5, 4), "the scores are far from 0 and one is off by a thousandth", off=1.002e-3),
     ]
 
 
@@ -160,8 +173,9 @@ EXERCISE = Exercise(
             "unnoticed.", "take abs(...) of the difference.", close=lambda a, b: a - b < 1e-4),
         Fault("mean of each distance", "the mean score of each distance is compared: differences up and down cancel.",
             "compare the scores one by one.", whole=_means),
-        Fault("spread of each distance", "the standard deviation of each distance is tested: one score that is off by a "
-            "thousandth is lost among the others.", "compare the scores one by one.", whole=_spreads),
+        Fault("spread of each distance", "one score that is off by a thousandth passes: the tolerance is too large, or it is "
+            "put to a standard deviation, where one score is lost among the others.",
+            "compare the scores one by one, to 1e-4.", whole=_spreads),
         Fault("past only", "only keys at or before the query are compared; a difference for later keys goes unnoticed.",
             "go over all pairs, n > m too.", pairs=lambda m, n, L: n <= m),
         Fault("future only", "only keys at or after the query are compared; a difference for earlier keys goes unnoticed.",

@@ -42,6 +42,8 @@ EXERCISE = Exercise(
              lambda x, mean, over: (x - mean).abs().mean(**over).square()),
             ("sum for the mean", "the sum of the squared differences instead of their mean.",
              lambda x, mean, over: (x - mean).square().sum(**over))),
+        Fault("epsilon divided too", norms.DIVIDED_TOO, _INSIDE, whole=lambda x, weight, bias, eps: weight * (c := x - x.mean(
+            -1, keepdim=True)) / ((c.square().sum(-1, keepdim=True) + eps) / x.shape[-1]).sqrt() + bias),
         *norms.WEIGHT_FAULTS,
         Fault("bias missing", "the bias was not used.", _ORDER, shift=lambda y, bias: y),
         Fault("bias first", "the bias was added before the weight, so that it was multiplied too.", _ORDER,
@@ -50,5 +52,5 @@ EXERCISE = Exercise(
             "variance: the gradient of x is wrong.", "leave .detach(), .data, .item() and torch.no_grad() out.",
             mean=lambda x, over: x.detach().mean(**over), root=lambda s, eps: (s.detach() + eps).sqrt()),
         *norms.OVER_FAULTS,
-    ), advice="with weight 1 and bias 0 each vector must come out with mean 0 and mean square 1.", rtol=5e-4,
+    ), advice="with weight 1, bias 0 and a tiny eps each vector must come out with mean 0 and mean square 1.", rtol=5e-4,
 )  # fmt: skip

@@ -42,6 +42,8 @@ EXERCISE = Exercise(
              lambda x, mean, over: x.square().sum(**over) / x.shape[1], "divide by d_model, x.shape[-1]: it is a plain mean."),
             ("mean size", "the mean of the absolute values instead of the root mean square.",
              lambda x, mean, over: x.abs().mean(**over).square())),
+        Fault("epsilon divided too", norms.DIVIDED_TOO, norms.INSIDE,
+            whole=lambda x, weight, eps: x / ((x.square().sum(-1, keepdim=True) + eps) / x.shape[-1]).sqrt() * weight),
         Fault("root before the mean", "the root is taken before the mean: that gives nearly the mean of the absolute values.",
             "square, average over the features, add eps, and only then take the root.",
             whole=lambda x, weight, eps: x / (x.square() + eps).sqrt().mean(-1, keepdim=True) * weight),
@@ -58,5 +60,5 @@ EXERCISE = Exercise(
             "too.", "normalize x itself; multiply by weight at the end.", before=lambda x, weight, over: x * weight,
             scale=lambda y, weight, bias: y),
         *norms.OVER_FAULTS,
-    ), advice="with weight 1 each vector must come out with mean square 1, and its mean need not be 0.", rtol=5e-4,
+    ), advice="with weight 1 and a tiny eps each vector must come out with mean square 1, and its mean need not be 0.", rtol=5e-4,
 )  # fmt: skip

@@ -17,10 +17,13 @@ def _cases(seed):
         ((4, 6, 2), (5, 3, 4), 6, 5, 8, 0),
         ((5, 3), (7, 4), 5, 7, 7, 4),
         ((2, 5), (6, 7), 5, 7, 7, 1),
+        ((3, 4), (6, 5), 4, 6, 7, 0),
     ):
         low, dtype = 0 if pad_id else 1, torch.float64 if pad_id == 1 else torch.float32
         source, target = (padded(rng, n, L, vocab, pad_id, low) for n, L in ((sources, L_s), (targets, L_t)))
         labels = ("padding stands on the left of the target",) if pad_id == 4 else ()
+        if L_t == 6:
+            labels, target[:, 3] = ("padding stands between the target's symbols",), pad_id
         target = target.flip(1) if labels else target
         names = ("target", "source", "place", "last")
         tables = {name: torch.randn(vocab, vocab, generator=rng, dtype=dtype) for name in names}

@@ -30,12 +30,14 @@ def _cases(seed):
     cases.append(Case(totals=torch.tensor([[-1.0, -2.0], [-1.0, -3.0]]), log_probs=torch.tensor(rows)))
     for B, K, V, label in (
         (1, 3, 5, None), (3, 2, 4, None), (2, 4, 9, None), (5, 3, 6, None), (3, 1, 7, None),
-        (4, 3, 8, "some beams do not exist yet"), (3, 5, 3, "more beams than symbols"), (3, 3, 3, None),
+        (4, 3, 8, "some beams do not exist yet"), (2, 4, 6, "the beams are improbable, and some do not exist yet"),
+        (3, 5, 3, "more beams than symbols"), (3, 3, 3, None),
     ):  # fmt: skip
         dtype = torch.float64 if B == 5 else torch.float32
         totals = -3 * torch.rand(B, K, generator=rng, dtype=dtype) - 1
         if label and "exist" in label:
-            totals[:, 1:] = -torch.inf
+            totals[:, 2 if "improbable" in label else 1 :] = -torch.inf
+            totals -= 200 * ("improbable" in label)
         logits = 2 * torch.randn(B * K, V, generator=rng, dtype=dtype)
         cases.append(Case(*(label,) if label else (), totals=totals, log_probs=logits.log_softmax(-1)))
     return cases

@@ -10,16 +10,18 @@ from ...symptoms.beside import remembers
 def _cases(seed):
     rng = torch.Generator().manual_seed(seed)
     cases = []
-    for B, H, d_head, d_v, pieces, dtype in (
+    for B, H, d_head, d_v, pieces, dtype, *labels in (
         (1, 1, 2, 3, [2, 1], torch.float32), (2, 3, 4, 5, [4, 1, 1, 2], torch.float32),
         (3, 2, 6, 4, [1, 3, 2], torch.float64), (2, 4, 4, 5, [5, 2], torch.float32),
+        (2, 3, 4, 5, [3, 1, 2], torch.float32, "another text is begun in between"),
     ):  # fmt: skip
         L, frequency = sum(pieces), 100.0 ** (-torch.arange(0, d_head, 2).double() / d_head)
         angle = torch.arange(L + 3)[:, None] * frequency
         query, key = (1.5 * torch.randn(B, H, L, d_head, generator=rng).to(dtype) for _ in range(2))
         value = torch.randn(B, H, L, d_v, generator=rng).to(dtype)
         tables = {"cos": angle.cos().to(dtype), "sin": angle.sin().to(dtype)}
-        cases.append(Case(query=query, key=key, value=value, **tables, pieces=pieces))
+        given = {"query": query, "key": key, "value": value, **tables, "pieces": pieces}
+        cases.append(Case(*labels, **given, _beside=bool(labels)))
     return cases
 
 
@@ -115,5 +117,5 @@ EXERCISE = Exercise(
             ("top-left mask", "the mask is aligned top-left: the new queries no longer see the newest keys.",
                 lambda new, old: torch.ones(new, old + new).tril().bool())),
     ),
-    advice="which position does the first new token have? Print the rows of cos that you use in each call.",
+    advice="which position does the first new token have (cos and sin), and which keys may it see (the mask)? Print both.",
 )  # fmt: skip

@@ -26,6 +26,8 @@ def _cases(seed):
         Case("`train` is shorter than `size`", train="ab", text="abab", size=3),
         Case("nothing was seen", train="aaaa", text="bbbbbb", size=2),
         Case("all was seen", train="xabcabx", text="abcab", size=5),
+        Case("`train` has several lines", train="ab\ncd ef", text="b\ncd a.c", size=3),
+        Case("`train` begins with a blank", train=" abc xyz", text="a.c ab", size=3),
         Case("`text` repeats itself", train="qrs", text="abcabcabc", size=3),
     ]
 

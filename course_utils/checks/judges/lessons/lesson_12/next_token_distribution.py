@@ -29,6 +29,8 @@ def _cases(seed):
         _case(tie, logits=ties, temperature=0),
         _case(tie, logits=ties, top_p=0.71),  # two of the three tokens with the logit 2 or 3 that come second
         _case(tie, "many tokens are equally probable", logits=MANY, top_k=20),
+        _case("the temperature is low", logits=torch.tensor([[10.0, 0.0, 9.9], [0.1, 0.0, 0.05]]), temperature=0.05),
+        _case("the temperature is low", logits=torch.tensor([[0.1, 0.0], [0.3, 0.5]]), temperature=0.4),
         _clear(rng, 2, 11, 0.7, None, None),
         _clear(rng, 2, 11, 1.6, 5, None),
         _clear(rng, 3, 7, 1.0, None, 0.75),
