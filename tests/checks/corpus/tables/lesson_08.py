@@ -399,7 +399,7 @@ def _rope_table_kept(x, places, base, kept={}):
     """Angles made once for each size, with the base of the first call."""
     d = x.shape[-1]
     if d not in kept:
-        kept[d] = _angles(torch.arange(64), d, base)
+        kept[d] = _angles(torch.arange(2048), d, base)
     return _turned_by(x, kept[d][places])
 
 
