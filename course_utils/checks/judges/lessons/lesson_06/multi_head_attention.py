@@ -63,11 +63,12 @@ def _cases(seed):
         cases.append(Case(query=query, memory=memory, params=params, num_heads=H, mask=mask))
     query, memory = (torch.randn(2, L, 6, generator=rng, dtype=torch.float64) for L in (5, 7))
     params = _parameters(6, 8, rng, torch.float64)
-    params["q_proj.weight"] *= 300  # in some rows all that is allowed lies below -100
+    params["q_proj.bias"] -= 15
+    params["k_proj.bias"] += 15  # their products: about -450
     mask = torch.rand(2, 1, 5, 7, generator=rng) < 0.6
     mask[..., 0], mask[..., -1] = True, False
-    large = {"query": query, "memory": memory, "params": params, "num_heads": 2, "mask": mask}
-    return [*cases, Case("the scores are large", values_only=True, **large)]
+    low = {"query": query, "memory": memory, "params": params, "num_heads": 2, "mask": mask}
+    return [*cases, Case("all scores are low", values_only=True, **low)]
 
 
 _TURNED = "the matrices have shape (out, in): x @ W.T, or F.linear(x, W, b)."
