@@ -22,7 +22,7 @@ PACKAGES = {"course_utils": set(ORDER), "course_grader": {"checks", "files"}, "c
 PACKAGES["course_site"] = set(ORDER)
 TESTS = {"course_utils": (), "course_grader": ("grader",), "course_authoring": ("authoring",), "course_site": ("site",)}
 MAX_LINES = 300
-LINES_OF_CHECKS = 104  # at most so many for each exercise of the course, on average
+LINES_OF_CHECKS = 105  # at most so many for each exercise of the course, on average
 
 
 def modules(root, package=""):
