@@ -15,7 +15,6 @@ import torch
 from course_utils.checks.probes.counted import call_counted
 from course_utils.checks.probes.guard import off_limits
 from course_utils.checks.probes.lessons import lesson_04, lesson_07
-from course_utils.checks.probes.probe import Probe
 
 def product(a, b):
     return a @ b.mT

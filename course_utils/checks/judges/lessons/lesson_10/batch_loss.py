@@ -24,7 +24,7 @@ def _cases(seed):
         labels = ("padding stands on the left of the target",) if pad_id == 4 else ()
         if L_t == 6:
             labels, target[:, 3] = ("padding stands between the target's symbols",), pad_id
-        target = target.flip(1) if labels else target
+        target = target.flip(1) if pad_id == 4 else target
         names = ("target", "source", "place", "last")
         tables = {name: torch.randn(vocab, vocab, generator=rng, dtype=dtype) for name in names}
         cases.append(Case(*labels, source=source, target=target, pad_id=pad_id, _tables=tables))
