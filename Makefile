@@ -18,7 +18,7 @@ EXTRAS_OF_SITE := site,browser
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 
-.PHONY: setup lab build new-lesson check test test-all test-rest test-hostile lint grade mutants pictures bench site test-browser test-lab test-nbgrader clean
+.PHONY: setup lab build new-lesson check test test-all test-rest test-hostile lint grade answers pictures bench site test-browser test-lab test-nbgrader clean
 .DEFAULT_GOAL := setup
 
 setup: $(READY)
@@ -43,7 +43,7 @@ check: setup
 	$(call step,every built notebook is what its source says,$(PY) -m course_authoring check)
 
 lint: setup
-	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils course_grader course_authoring course_site tests benchmarks)
+	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils course_checks course_grader course_authoring course_site tests benchmarks)
 
 test test-all: lint check
 	@rm -f $(LEFT_OUT)
@@ -62,8 +62,9 @@ test-hostile: setup
 	$(call step,the course's own functions borrowed and observations forged in every lesson,$(PY) -m pytest -q -n 2 tests/hostile/test_borrowed.py)
 	$(call step,hostile submissions; a class graded in five ways and after ten kills; about 10 minutes,$(PY) -m pytest -q -s tests/hostile/test_survival.py tests/hostile/test_class.py)
 
-mutants: setup
-	$(PY) tests/checks/mutants.py $(MUTANTS_ARGS)
+# make answers ANSWERS_ARGS="4.2": what the checks say of the recorded answers, all messages in build/answers.md
+answers: setup
+	$(PY) tests/checks/recorded_answers.py $(ANSWERS_ARGS)
 
 # every diagram at three sizes, and a page of all
 pictures: setup

@@ -13,11 +13,11 @@ import torch
 import torch.nn.functional as F
 from nbclient import NotebookClient
 
+from course_checks.deciding.exercise import Exercise
+from course_checks.deciding.find import all_entries
+from course_checks.engine import run
 from course_utils import widgets
 from course_utils.attention import scaled_dot_product_attention
-from course_utils.checks.engine import run
-from course_utils.checks.judges.exercise import Exercise
-from course_utils.checks.judges.find import all_entries
 
 from .measure import in_turn, median, ratio, seconds, threads
 
@@ -59,7 +59,7 @@ def check_times() -> dict[str, float]:
             raise ValueError
 
     return {
-        number: median(lambda e=e: run(e, Unknown if e.probe.expects == "class" else lambda *a: 0.123), 3)
+        number: median(lambda e=e: run(e, Unknown if e.call.expects == "class" else lambda *a: 0.123), 3)
         for number, e in all_entries().items()
         if isinstance(e, Exercise)
     }

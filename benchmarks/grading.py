@@ -17,11 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from course_utils.checks.catalogue import Listed, catalogue, listed
-from course_utils.checks.judges.find import find
+from course_checks.catalogue import CatalogueEntry, catalogue, catalogue_entry
+from course_checks.deciding.find import find
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "checks"))  # the wrong answers are those of the checks' corpus
+sys.path.insert(0, str(ROOT / "tests" / "checks"))  # the wrong answers are the recorded ones
 STEM, LESSON = "01_dot_product_similarity", "01"
 SIZE, SEED = 200, 7
 BROKEN = (b"", b"null", b'{"nbformat": 4, "cells": [', b"\xff\xfe")
@@ -64,7 +64,7 @@ def generate(folder: Path, size: int = SIZE, seed: int = SEED) -> dict[str, int]
         answers, points = {}, 0
         for name, text in solved.items():
             number = ".".join(name.split("-")[1:])
-            entry = listed(number)
+            entry = catalogue_entry(number)
             pick = chance.random()
             if kind < 0.2 or (kind >= 0.3 and pick < 0.5):
                 answers[name], points = text, points + entry.points
@@ -76,22 +76,22 @@ def generate(folder: Path, size: int = SIZE, seed: int = SEED) -> dict[str, int]
         elif index % 40 == 33:
             lost = chance.choice([name for name in solved if name.startswith("answer")])
             if answers.get(lost) == solved[lost]:
-                points -= listed(".".join(lost.split("-")[1:])).points
+                points -= catalogue_entry(".".join(lost.split("-")[1:])).points
             data = notebook(answers | {lost: chance.choice(HOSTILE)})
         earned[student] = points
         (folder / student / f"{STEM}.ipynb").write_bytes(data)
     return earned
 
 
-def _wrong(number: str, entry: Listed, chance: random.Random) -> str:
-    from corpora import sections
+def _wrong(number: str, entry: CatalogueEntry, chance: random.Random) -> str:
+    from recorded_answers import recorded_answers
 
     if entry.is_quiz:
         letter = chance.choice([letter for letter in entry.options if letter != find(number).right])
         return f'{entry.answer} = "{letter}"'
     # An answer to another exercise that stands beside this one would count there.
     others = {one.answer for one in catalogue().values() if one.lesson == entry.lesson} - {entry.answer}
-    texts = [text for kind, _, text in sections(number) if kind in ("wrong", "two mistakes")]
+    texts = [answer.text for answer in recorded_answers(number) if not answer.is_right]
     return chance.choice(
         [text for text in texts if others.isdisjoint(re.findall(r"^(?:def )?(\w+)", text, re.MULTILINE))]
     )

@@ -50,9 +50,9 @@ def _notebook(source: Source, outline: Outline, badge_path: str, audience: str =
     ids = _Ids()
     cells = []
     roles = {id(cell): (role, exercise) for exercise in source.exercises for role, cell in _roles(exercise)}
-    first_code = next((cell for cell in source.cells if cell.kind == "code"), None)
+    first_code = next((cell for cell in source.notebook_cells if cell.kind == "code"), None)
     known = placeholders(source, outline, badge_path)
-    for cell in source.cells:
+    for cell in source.notebook_cells:
         if cell is first_code:
             cells.append(_install_cell(outline.address))
         ids.enter(cell)

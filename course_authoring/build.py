@@ -66,7 +66,9 @@ def read_sources(root: Path, only: str | None = None) -> tuple[list[Source], lis
     sources, errors = [], []
     for path in chosen:
         try:
-            sources.append(read_source(root, path))
+            source = read_source(root, path)
+            catalogue.texts([source])  # what the checks need of it can be read, too
+            sources.append(source)
         except AuthoringError as problem:
             errors.append(problem)
     return sources, errors
@@ -141,10 +143,12 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
 def _write_catalogue(root: Path) -> list[str]:
     """The checks read it when a solution is run, so that it is written before."""
     sources, errors = read_sources(root)
-    if errors or not catalogue.differs(root, sources):
+    if errors:
         return []
-    write_whole(root / catalogue.PATH, catalogue.catalogue_text(sources))
-    return [catalogue.PATH]
+    changed = catalogue.differing(root, sources)
+    for path, text in changed.items():
+        write_whole(root / path, text)
+    return list(changed)
 
 
 def check(root: Path, only: str | None = None) -> list[str]:
@@ -172,8 +176,8 @@ def check(root: Path, only: str | None = None) -> list[str]:
         readme = readme_text(root, [target.source for target in asked], repository_address(root))
         if readme != (root / "README.md").read_text(encoding="utf-8"):
             problems.append("README.md: its table of lessons is not what the sources say")
-        if catalogue.differs(root, [target.source for target in asked]):
-            problems.append(f"{catalogue.PATH}: not what the exercise sources say; run `make build`")
+        changed = catalogue.differing(root, [target.source for target in asked])
+        problems.extend(f"{path}: not what the exercise sources say; run `make build`" for path in changed)
     return problems
 
 

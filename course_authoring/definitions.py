@@ -127,7 +127,7 @@ class Module:
             for name, origin in imported(node, self.package):
                 self.imports.setdefault(name, []).append(origin)
             return
-        names = _bound_by(node)
+        names = bound_by(node)
         for name in names:
             self.bound.setdefault(name, []).append(place)
         if not names or not isinstance(node, (*DEFINITIONS, ast.Assign, ast.AnnAssign, ast.AugAssign)):
@@ -142,7 +142,7 @@ def _is_main_guard(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
 
 
-def _bound_by(node: ast.AST) -> set[str]:
+def bound_by(node: ast.AST) -> set[str]:
     """The names that a statement binds where it stands; what a function or class binds inside is its own."""
     if isinstance(node, DEFINITIONS):
         return {node.name}
@@ -150,7 +150,7 @@ def _bound_by(node: ast.AST) -> set[str]:
         return {node.id}
     if isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
         return set()
-    return set().union(*map(_bound_by, ast.iter_child_nodes(node)))
+    return set().union(*map(bound_by, ast.iter_child_nodes(node)))
 
 
 def _collect(node: ast.AST, local: frozenset[str], found: Names, package: Dotted) -> None:
@@ -182,7 +182,7 @@ def _collect(node: ast.AST, local: frozenset[str], found: Names, package: Dotted
             if child not in inside:
                 _collect(child, local, found, package)
         arguments = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
-        inner = (local | arguments).union(*map(_bound_by, inside))
+        inner = (local | arguments).union(*map(bound_by, inside))
         for part in ast.walk(node):
             if isinstance(part, ast.Global):
                 inner -= set(part.names)
@@ -193,7 +193,7 @@ def _collect(node: ast.AST, local: frozenset[str], found: Names, package: Dotted
     elif isinstance(node, COMPREHENSIONS):
         first = node.generators[0].iter
         _collect(first, local, found, package)
-        inner = local.union(*(_bound_by(part.target) for part in node.generators))
+        inner = local.union(*(bound_by(part.target) for part in node.generators))
         for child in ast.iter_child_nodes(node):
             for part in ast.iter_child_nodes(child) if isinstance(child, ast.comprehension) else [child]:
                 if part is not first:

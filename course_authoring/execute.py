@@ -67,7 +67,7 @@ def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: 
 
 def _origins(source: Source, notebook: NotebookNode) -> list[Cell | None]:
     """For each cell of the notebook the cell of the source; None for the one that the build adds."""
-    cells = iter(source.cells)
+    cells = iter(source.notebook_cells)
     return [None if cell.id == INSTALL_ID else next(cells) for cell in notebook.cells]
 
 

@@ -13,11 +13,10 @@ TEMPLATES = Path(__file__).with_name("templates")
 FILES = {
     "lesson.py.txt": "sources/lessons/{stem}.py",
     "exercises.py.txt": "sources/exercises/{stem}.py",
-    "checks.py.txt": "course_utils/checks/judges/lessons/lesson_{number}/__init__.py",
-    "running_average.py.txt": "course_utils/checks/judges/lessons/lesson_{number}/running_average.py",
-    "quizzes.py.txt": "course_utils/checks/judges/lessons/lesson_{number}/quizzes.py",
-    "corpus.py.txt": "tests/checks/corpus/independent/lesson_{number}/exercise_{lesson}_1.py",
-    "test.py.txt": "tests/checks/judges/lessons/test_lesson_{number}.py",
+    "checks.py.txt": "course_checks/lesson_{number}/__init__.py",
+    "running_average.py.txt": "course_checks/lesson_{number}/running_average.py",
+    "answers.py.txt": "tests/answers/lesson_{number}/running_average.py",
+    "test.py.txt": "tests/checks/lessons/test_lesson_{number}.py",
 }
 LONGEST_TITLE = 60
 
@@ -47,7 +46,7 @@ def new_lesson(root: Path, name: str, title: str | None = None) -> list[str]:
             repr(title),
         )
     number = name[:2]
-    paths = {template: path.format(stem=name, number=number, lesson=int(number)) for template, path in FILES.items()}
+    paths = {template: path.format(stem=name, number=number) for template, path in FILES.items()}
     taken = [
         path.relative_to(root).as_posix() for kind in ("lessons", "exercises") for path in _numbered(root, kind, number)
     ]

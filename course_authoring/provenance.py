@@ -3,31 +3,28 @@
 Read from syntax trees; nothing is imported. A notebook depends on the top-level definitions that its cells name, on those
 that these name in turn, and so on: a change to one function leaves a notebook alone that uses another function of the same
 module. Comments, layout and docstrings do not count. What cannot be told from the names counts whole: a module that is
-handed around, a name that no statement binds, the check files of a lesson, the data of a package whose code says
-``__file__``.
+handed around, a name that no statement binds, what a lesson's exercises say of their checks, the data of a package whose
+code says ``__file__``.
 
 This rests on two rules, each held by a test: importing a module changes nothing outside it, and outside the checks no
 module is imported by a name that is worked out at run time.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from .catalogue import CATALOGUE, SOLUTIONS
 from .definitions import Dotted, Module, Names
 from .errors import AuthoringError
 
-PACKAGE = "course_utils"
-CHECKS = (PACKAGE, "checks")  # its files are found by the number of an exercise, not by an import statement
-READS_TEXT = {
-    "__doc__",
-    "help",
-    "inspect",
-    "getsource",
-    "getdoc",
-}  # code that names one of these sees comments and docstrings
-DOTTED = re.compile(rf"{PACKAGE}(\.\w+)+")
+CHECKS = "course_checks"  # its files of a lesson are found by the number of an exercise, not by an import statement
+PACKAGES = ("course_utils", CHECKS)
+# Code that names one of these sees comments and docstrings.
+READS_TEXT = {"__doc__", "help", "inspect", "getsource", "getdoc"}
+DOTTED = re.compile(rf"({'|'.join(PACKAGES)})(\.\w+)+")
 EXERCISE_NUMBER = re.compile(r"(\d{1,2})\.\d{1,2}")
 
 
@@ -41,7 +38,7 @@ class Library:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._modules: dict[Dotted, Module | None] = {}
-        self._data: dict[Path, str] = {}
+        self._data: dict[Path, bytes] = {}
 
     def module(self, name: Dotted) -> Module | None:
         """The module of that dotted name; None if the library has none.
@@ -52,7 +49,7 @@ class Library:
         if name not in self._modules:
             base = self._root.joinpath(*name)
             paths = (path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file())
-            path = next(paths, None) if name[:1] == (PACKAGE,) else None
+            path = next(paths, None) if name[0] in PACKAGES else None
             try:
                 self._modules[name] = path and Module(name, path, _same_everywhere(path.read_bytes()).decode())
             except SyntaxError as problem:
@@ -68,14 +65,15 @@ class Library:
 
         Args:
             cells: What the notebook's code cells name (``definitions.names_in``).
-            lesson: The number of the lesson. Its check files count if the cells use the checks, and so do those of every
-                exercise whose number stands in the cells.
+            lesson: The number of the lesson. If the cells use the checks, then what its exercises say of theirs counts,
+                and so does that of the lesson of every exercise whose number stands in the cells.
         """
         reached = _Reached(self)
         reached.follow(cells)
-        if reached.touches(CHECKS):
-            numbers = (EXERCISE_NUMBER.fullmatch(text) for text in cells.strings)
-            for name in self._check_files({lesson} | {int(number.group(1)) for number in numbers if number}):
+        numbers = (EXERCISE_NUMBER.fullmatch(text) for text in cells.strings)
+        lessons = {lesson, *(int(number.group(1)) for number in numbers if number)}
+        if any(module.name[0] == CHECKS for module in reached.modules):
+            for name in self._checks_of(lessons):
                 reached.use(name)
         as_text = reached.reads_text or READS_TEXT & cells.mentioned
         digests = {}
@@ -84,21 +82,16 @@ class Library:
                 digests[self.file(module.path)] = _digest(code.encode())
         for path in reached.data_files(self._root):
             if path not in self._data:
-                self._data[path] = _digest(_same_everywhere(path.read_bytes()))
-            digests[self.file(path)] = self._data[path]
+                self._data[path] = _same_everywhere(path.read_bytes())
+            carried = self.file(path) in (CATALOGUE, SOLUTIONS)
+            digests[self.file(path)] = _digest(_entries(self._data[path], lessons) if carried else self._data[path])
         return dict(sorted(digests.items()))
 
-    def _check_files(self, lessons: set[int]) -> list[Dotted]:
-        """The modules named for these lessons; all modules of the checks if there is none for one of them."""
-        folder = self._root.joinpath(*CHECKS)
-        paths = sorted(folder.rglob("*.py"))
-        found: list[Path] = []
-        for lesson in lessons:
-            name = f"lesson_{lesson:02d}"
-            own = [path for path in paths if any(p.startswith(name) for p in path.relative_to(folder).parts)]
-            found += own or paths
-        names = [path.relative_to(self._root).with_suffix("").parts for path in found]
-        return [name[:-1] if name[-1] == "__init__" else name for name in names]
+    def _checks_of(self, lessons: set[int]) -> list[Dotted]:
+        """The modules of the checks in the folders of these lessons, and the drivers of that name."""
+        own = {f"lesson_{lesson:02d}" for lesson in lessons}
+        names = [path.relative_to(self._root).with_suffix("").parts for path in (self._root / CHECKS).rglob("*.py")]
+        return [name for name in names if own.intersection(name) and name[-1] != "__init__"]
 
 
 def changes(before: object, after: Mapping[str, str]) -> str | None:
@@ -135,9 +128,6 @@ class _Reached:
 
     def of(self, module: Module) -> tuple[set[int], set[str]]:
         return self._places[module], self._imports[module]
-
-    def touches(self, package: Dotted) -> bool:
-        return any(module.name[: len(package)] == package for module in self._places)
 
     def follow(self, names: Names) -> None:
         """Reach all that the names of a notebook lead to."""
@@ -179,7 +169,8 @@ class _Reached:
                     self._resolve(base, attributes)
         for text in names.strings:
             if DOTTED.fullmatch(text):  # what a check puts off limits, for example
-                self._resolve((PACKAGE,), tuple(text.split(".")[1:]))
+                package, *rest = text.split(".")
+                self._resolve((package,), tuple(rest))
         for root, *attributes in names.chains:
             for base, first in names.imports.get(root, ()):
                 self._resolve(base, (*first, *attributes))
@@ -226,6 +217,12 @@ def _is_data(path: Path) -> bool:
 
 def _same_everywhere(data: bytes) -> bytes:
     return data if b"\0" in data else data.replace(b"\r\n", b"\n")  # text may be checked out with other line endings
+
+
+def _entries(data: bytes, lessons: set[int]) -> bytes:
+    """Of a file with an entry for each exercise, those of these lessons."""
+    entries = {number: entry for number, entry in json.loads(data).items() if int(number.partition(".")[0]) in lessons}
+    return json.dumps(entries).encode()
 
 
 def _digest(data: bytes) -> str:

@@ -11,7 +11,7 @@ import yaml
 from .errors import AuthoringError
 
 LESSON_TAGS = {"setup", "nbval-ignore-output"}
-EXERCISE_TAGS = LESSON_TAGS | {"exercise", "quiz", "check", "hint", "solution"}
+EXERCISE_TAGS = LESSON_TAGS | {"exercise", "quiz", "check", "hint", "solution", "mistakes"}
 STEM = re.compile(r"^\d\d_[a-z0-9_]+$")
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 EXERCISE_HEADING = re.compile(r"^### (\d+\.\d+) · (.+?) *$", re.MULTILINE)
@@ -39,6 +39,9 @@ class SourceExercise:
     heading: Cell
     answers: list[Cell] = field(default_factory=list)
     check: Cell | None = None
+    answer: str = ""  # the name that its check hands over
+    explanations: Cell | None = None  # of a quiz: why each option is right or wrong
+    mistakes: Cell | None = None  # known mistakes, as edits of the answer
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class Source:
     def error(self, reason: str, cell: Cell | None = None) -> AuthoringError:
         """An error that names this file and, where given, the cell."""
         return AuthoringError(reason, self.path, cell and cell.ordinal, cell and cell.line)
+
+    @property
+    def notebook_cells(self) -> tuple[Cell, ...]:
+        """The cells that notebooks are made of: all but the tables of known mistakes, which only the checks read."""
+        return tuple(cell for cell in self.cells if "mistakes" not in cell.tags)
 
     @property
     def lesson_number(self) -> int:
@@ -158,6 +166,9 @@ def _exercises(source: Source) -> tuple[SourceExercise, ...]:
     found: dict[str, SourceExercise] = {}
     current: SourceExercise | None = None
     for cell in source.cells:
+        if "mistakes" in cell.tags:
+            _attach_mistakes(source, current, cell)
+            continue
         if cell.kind == "markdown" and (heading := HEADING.match(cell.text)) and len(heading.group(1)) <= 3:
             current = _start_exercise(source, cell, found)
         roles = {"exercise", "quiz", "check"}.intersection(cell.tags)
@@ -167,6 +178,8 @@ def _exercises(source: Source) -> tuple[SourceExercise, ...]:
             raise source.error(f"tag {roles.pop()!r} belongs on a code cell", cell)
         if roles and current is None:
             raise source.error(f"a cell tagged {roles.pop()!r} stands outside an exercise ('### N.M · Title')", cell)
+        if current is not None and cell.kind == "markdown" and "solution" in cell.tags:
+            current.explanations = cell
         if roles & {"exercise", "quiz"}:
             current.answers.append(cell)
         elif roles:
@@ -200,6 +213,16 @@ def _start_exercise(source: Source, cell: Cell, found: dict[str, SourceExercise]
     return found[number]
 
 
+def _attach_mistakes(source: Source, exercise: SourceExercise | None, cell: Cell) -> None:
+    if cell.kind != "markdown" or cell.tags != ("mistakes",):
+        raise source.error("tag 'mistakes' belongs on a Markdown cell, alone", cell)
+    if exercise is None or not any("exercise" in answer.tags for answer in exercise.answers):
+        raise source.error("known mistakes stand below the cell tagged 'exercise' whose solution they change", cell)
+    if exercise.mistakes is not None:
+        raise source.error(f"{exercise.number} has two cells tagged 'mistakes'", cell)
+    exercise.mistakes = cell
+
+
 def _attach_check(source: Source, exercise: SourceExercise, cell: Cell) -> None:
     if exercise.check is not None:
         raise source.error(f"{exercise.number} has two checks", cell)
@@ -210,9 +233,11 @@ def _attach_check(source: Source, exercise: SourceExercise, cell: Cell) -> None:
         for node in ast.walk(require_syntax(source, cell, cell.text))
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "check"
     ]
-    numbers = [call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant)]
-    if numbers != [exercise.number]:
+    found = [[ast.unparse(argument) for argument in call.args] for call in calls]
+    if len(found) != 1 or found[0][:-1] != [repr(exercise.number)] or not found[0][-1].isidentifier():
         raise source.error(
-            f"a check cell holds one call, check({exercise.number!r}, answer); found {numbers or 'none'}", cell
+            f"a check cell holds one call, check({exercise.number!r}, the answer's name); "
+            f"found {' and '.join(map(ast.unparse, calls)) or 'none'}",
+            cell,
         )
-    exercise.check = cell
+    exercise.check, exercise.answer = cell, found[0][1]

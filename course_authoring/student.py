@@ -89,12 +89,12 @@ def require_no_leak(source: Source) -> None:
     student cell is a leak. (A bug to be found shares most lines with its mend, so some lines may recur; not all.)
     """
     answers = []
-    for cell in source.cells:
+    for cell in source.notebook_cells:
         if "solution" in cell.tags:
             answers.append((cell, _significant(cell.text)))
         else:
             answers.extend((cell, _significant("\n".join(part.lines))) for part in split_solution(source, cell)[1])
-    for shown in source.cells:
+    for shown in source.notebook_cells:
         if "solution" in shown.tags:
             continue
         visible = _significant(student_text(source, shown))

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import torch
 
-from course_utils.checks.probes import probe_of
-from course_utils.checks.probes.probe import carried
+from course_checks.deciding.find import find
 
 from .bounded import TooMuch, bounded
 from .judging.mark import Marked, mark, prepared
@@ -23,7 +22,7 @@ from .reading.answers import Reading, read_answers
 from .rooms import run_in_rooms
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
-from .running.room import LIBRARY
+from .running.room import CHECKS, LIBRARY
 from .running.run import Trace
 from .running.sandbox import GRADER
 from .submissions.belonging import lesson_of, of_the_course
@@ -70,10 +69,10 @@ def key(data: bytes, terms: Terms, lesson: str) -> str:
 
 @functools.cache
 def course_digest() -> str:
-    """Of the library's code, checks and grader included."""
+    """Of the code of library, checks and grader, and of the solutions that the checks hold."""
     digest = hashlib.sha256()
-    for package in (LIBRARY, GRADER):
-        for path in sorted(package.rglob("*.py")):
+    for package in (LIBRARY, CHECKS, GRADER):
+        for path in sorted([*package.rglob("*.py"), *package.rglob("*.json")]):
             name = path.relative_to(package.parent).as_posix().encode()
             digest.update(name + b"\0" + path.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()
@@ -106,12 +105,12 @@ def _graded(data: bytes, label: str, terms: Terms) -> dict:
     lesson, rebuilt, reading = bounded(take_in, data, label, terms, masters)
     master = masters[lesson]
     with _trusted:
-        inputs = {number: [carried(case) for case in prepared(number, terms.seed)[0]] for number in master.exercises}
+        calls = {number: _sent(number, terms.seed) for number in master.exercises}
     fork_server = own_fork_server() if terms.sandbox else None
     if fork_server and terms.fresh:
         fork_server.close()
     probes = {
-        number: (exercise.expression, inputs[number], number not in terms.allowed)
+        number: (exercise.expression, calls[number], number not in terms.allowed)
         for number, exercise in master.exercises.items()
     }
 
@@ -136,6 +135,11 @@ def _graded(data: bytes, label: str, terms: Terms) -> dict:
     }
 
 
+def _sent(number: str, seed: str) -> dict:
+    """How an answer is called, and the cases it is called on: all that the student's kernel is told of an exercise."""
+    return {"call": find(number).call.sent(), "cases": [case.sent() for case in prepared(number, seed)[0]]}
+
+
 def take_in(data: bytes, label: str, terms: Terms, masters: dict[str, Master]) -> tuple[str, Rebuilt, Reading]:
     """A file as a lesson's notebook with the student's answers in it, and what reading them brought.
 
@@ -149,7 +153,7 @@ def take_in(data: bytes, label: str, terms: Terms, masters: dict[str, Master]) -
     exercises = masters[lesson].exercises
     rebuilt = rebuild(masters[lesson], cells)
     expressions = {number: exercise.expression for number, exercise in exercises.items()}
-    guarded = {n: names for n in exercises if (names := probe_of(n).off_limits) and n not in terms.allowed}
+    guarded = {n: names for n in exercises if (names := find(n).call.off_limits) and n not in terms.allowed}
     reading = read_answers(rebuilt.steps, expressions, guarded)
     return lesson, rebuilt, replace(reading, noticed=(*of_the_course(cells, metadata), *reading.noticed))
 

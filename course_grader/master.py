@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_utils.checks.catalogue import listed
+from course_checks.catalogue import catalogue_entry
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def parse(stem: str, data: bytes) -> Master:
         number = ""
         if role == "check":
             number, expression = checked(text)
-            title = listed(number).title
+            title = catalogue_entry(number).title
             exercises[number] = MasterExercise(number, title, marks["points"], expression)
         elif role == "answer":
             number = ".".join(cell["id"].split("-")[1:3])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from course_utils.checks.catalogue import catalogue
+from course_checks.catalogue import catalogue
 
 from .reports.lateness import DUE_FORM, POLICY_FORM, parse_due, parse_policy
 from .reports.platforms import FORMATS

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
-from course_utils.checks.catalogue import listed
-from course_utils.checks.probes import probe_of
+from course_checks.catalogue import catalogue_entry
+from course_checks.deciding.find import find
 
 from .judging.mark import Marked
 from .limits import Limits
@@ -25,14 +25,14 @@ LEFT_S = 1.0  # with less than that no other room is opened
 
 def hidden_in(number: str) -> frozenset[str]:
     """The names of the library that an exercise puts off limits."""
-    if listed(number).is_quiz:
+    if catalogue_entry(number).is_quiz:
         return frozenset()
-    return frozenset(name for name in probe_of(number).off_limits if name.startswith(LIBRARY))
+    return frozenset(name for name in find(number).call.off_limits if name.startswith(LIBRARY))
 
 
 def run_in_rooms(
     steps: tuple[Step, ...],
-    probes: dict[str, tuple[str, list, bool]],
+    probes: dict[str, tuple[str, dict, bool]],
     limits: Limits,
     open_kernel: Callable[[float, Path], Kernel],
     judge: Callable[[Trace, Collection[str]], list[Marked]],
@@ -71,9 +71,9 @@ def run_in_rooms(
 
 
 def _may_do_better(one: Marked, trace: Trace, names: frozenset[str]) -> bool:
-    if one.outcome == "right" or listed(one.number).is_quiz:
+    if one.outcome == "right" or catalogue_entry(one.number).is_quiz:
         return False
-    if one.outcome == "not attempted" and probe_of(one.number).expects != "value":
+    if one.outcome == "not attempted" and find(one.number).call.expects != "value":
         return False  # an experiment's cell that was stopped leaves its dict empty, too
     stopped = any(error == "OffLimits" for error, _ in trace.broken.values())
     return stopped or bool(trace.hidden - names)

@@ -38,7 +38,7 @@ def listing(hidden: dict[str, frozenset[str]]) -> list[str]:
     folder = room(first)
     lines = [
         f"room: {folder}",
-        "the library is there without course_utils/checks/judges, which knows the answers;",
+        "of course_checks only running/ is there: what decides, the solutions and the quizzes' letters are not;",
         "check(...) judges nothing there",
         "",
     ]

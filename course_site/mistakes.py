@@ -2,7 +2,7 @@
 
 import re
 
-from course_utils.checks.judges.find import all_entries
+from course_checks.deciding.find import all_entries
 
 TITLE = "What the checks can tell"
 INTRODUCTION = f"""# {TITLE}
@@ -23,10 +23,10 @@ def mistakes_page() -> str:
         if number.split(".")[0] != lesson:
             lesson = number.split(".")[0]
             lines += [f"## Lesson {int(lesson):02d}", ""]
-        said = [fault.looks_like for fault in getattr(entry, "faults", ())]
+        sentences = [mistake.looks_like for mistake in getattr(entry, "known_mistakes", ())]
         points = f"{entry.points} point{'s' * (entry.points > 1)}"
-        lines += [f"### {number} · {escaped(entry.title)}", "", f"{points} · {_kind(entry, len(said))}", ""]
-        lines += [*(f"- {escaped(_sentence(one))}" for one in said), ""]
+        lines += [f"### {number} · {escaped(entry.title)}", "", f"{points} · {_kind(entry, len(sentences))}", ""]
+        lines += [*(f"- {escaped(_sentence(one))}" for one in sentences), ""]
     return "\n".join(lines)
 
 

@@ -11,8 +11,10 @@ from torch import Tensor, nn
 from .datasets.text_windows import windows
 
 
-def edit_distance(a: Sequence[str], b: Sequence[str]) -> int:
+def edit_distance(a: Sequence[object], b: Sequence[object]) -> int:
     """The fewest insertions, deletions and substitutions that turn ``a`` into ``b`` (Levenshtein distance).
+
+    The symbols are letters, phonemes or token ids: anything that can be compared.
 
     Source:
         Levenshtein, "Binary Codes Capable of Correcting Deletions, Insertions, and Reversals", 1966; computed row by row as

@@ -1,4 +1,4 @@
-"""Stands in the room in the place of ``course_utils.checks.engine``: a check that a student calls there judges nothing.
+"""Stands in the room in the place of ``course_checks.engine``: a check that a student calls there judges nothing.
 
 The grader probes each answer itself, at the place of its check. A call of the student's own must not stop the cell that
 it stands in.
@@ -12,6 +12,15 @@ class NotYet(Exception):
 def check(number: str, answer: object) -> None:
     """Say that the grader judges."""
     print(f"{number}: the grader judges")
+
+
+def hint() -> None:
+    """Nothing has failed here.
+
+    Raises:
+        LookupError: Always.
+    """
+    raise LookupError("no check has failed yet: run check(...) on your answer first")
 
 
 def failing_case() -> dict:

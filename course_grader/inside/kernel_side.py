@@ -20,21 +20,20 @@ ENVIRONMENT = {
 }  # fmt: skip
 
 
-def observe(number: str, answer: Callable, guarded: bool, nonce: str, text: str, data: str) -> None:
-    """Probe one answer on the given inputs and send what was observed.
+def observe(answer: Callable, guarded: bool, nonce: str, text: str, data: str) -> None:
+    """Call one answer on the given cases and send what was observed.
 
     Args:
-        number: The exercise.
         answer: A function without arguments that returns the student's answer (it may not be defined).
         guarded: Whether what is off limits raises.
         nonce: Ties the message to this one probe.
-        text: The inputs as JSON (``codec.pack``).
-        data: The inputs' tensors, base64.
+        text: How it is called and on which cases, as JSON (``encode.pack``).
+        data: The cases' tensors, base64.
     """
     from IPython.display import display
 
-    from course_utils.checks.probes import guard, observe_answer
-    from course_utils.checks.probes.codec import decode, pack, unpack
+    from course_checks.running import Call, Case, guard, observe_answer
+    from course_checks.running.encode import decode, pack, unpack
 
     said = {"nonce": nonce}
     try:
@@ -42,8 +41,9 @@ def observe(number: str, answer: Callable, guarded: bool, nonce: str, text: str,
     except NameError as problem:
         said["undefined"] = str(problem)[:200]
     else:
-        inputs = decode(unpack(text, base64.b64decode(data)))
-        text, data = pack(observe_answer(number, value, inputs, guarded=guarded))
+        sent = decode(unpack(text, base64.b64decode(data)))
+        call, cases = Call.received(sent["call"]), [Case.received(case) for case in sent["cases"]]
+        text, data = pack(observe_answer(value, call, cases, guarded=guarded))
         said |= {"text": text, "data": base64.b64encode(data).decode()}
     said["hidden"] = sorted(guard.hidden_called)
     display({MIME: said}, raw=True)
@@ -77,7 +77,7 @@ def serve(connection: dict) -> None:
     """
     from ipykernel.kernelapp import IPKernelApp
 
-    import course_utils.checks.probes  # noqa: F401 - while nobody waits for it
+    import course_checks.running  # noqa: F401 - while nobody waits for it
 
     os.environ.clear()
     os.environ.update(ENVIRONMENT)

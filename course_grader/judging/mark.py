@@ -5,11 +5,11 @@ import hashlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from course_utils.checks.judges.find import find
-from course_utils.checks.judges.judge import cases_of, judge_for
-from course_utils.checks.judges.verdict import Verdict
-from course_utils.checks.probes.codec import Tree
-from course_utils.checks.probes.state import neutral_state
+from course_checks.deciding.decide import cases_of, decider
+from course_checks.deciding.find import find
+from course_checks.deciding.verdict import Verdict
+from course_checks.running.encode import Tree
+from course_checks.running.neutral_state import neutral_state
 
 from ..bounded import TooMuch, time_bound
 from ..master import Master, MasterExercise
@@ -52,7 +52,7 @@ class Marked:
         outcome: One of ``OUTCOMES``.
         message: What the student may read; no right value in it.
         mistake: What the answer was seen to do, by name.
-        layer: How that was found (``Verdict.layer``).
+        found_by: How that was found (``Verdict.found_by``).
     """
 
     number: str
@@ -61,7 +61,7 @@ class Marked:
     outcome: str
     message: str
     mistake: str | None = None
-    layer: str = ""
+    found_by: str = ""
 
 
 @functools.lru_cache(maxsize=512)
@@ -71,7 +71,7 @@ def prepared(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
     digest = hashlib.sha256(f"{seed}/{number}".encode()).digest()
     with neutral_state():
         inputs = cases_of(entry, int.from_bytes(digest[:4], "big") >> 1)
-    return inputs, judge_for(entry, inputs)
+    return inputs, decider(entry, inputs)
 
 
 def mark(
@@ -109,7 +109,7 @@ def _mark(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Rea
     outcome = "off limits" if "off limits" in verdict.what else "wrong" if verdict.attempted else "not attempted"
     if not verdict.attempted and number in rebuilt.missing:
         outcome = "missing"
-    return Marked(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.layer)
+    return Marked(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.found_by)
 
 
 def _lost(why: str | None) -> tuple[str, str]:

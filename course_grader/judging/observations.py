@@ -8,7 +8,7 @@ import safetensors
 import torch
 from torch import Tensor
 
-from course_utils.checks.probes.codec import CARRIED_DTYPES, MAX_DEPTH, Tree, unpack
+from course_checks.running.encode import CARRIED_DTYPES, MAX_DEPTH, Tree, unpack
 
 from ..limits import MOST_PARTS
 

@@ -1,8 +1,8 @@
 """Reading answers without running them: what an answer can reach, and whether that is off limits.
 
-While the probe runs, what is off limits raises (``checks.probes.guard``); but that guard lives in the student's kernel, where
-a student who knows how can take it down. This reading is done outside. It refuses what plainly names a ready-made; what
-hides from being read it cannot judge, and says so.
+While an answer runs, what is off limits raises (``course_checks.running.guard``); but that guard lives in the student's
+kernel, where a student who knows how can take it down. This reading is done outside. It refuses what plainly names a
+ready-made; what hides from being read it cannot judge, and says so.
 """
 
 import ast

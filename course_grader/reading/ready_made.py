@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
-from course_utils.checks.probes.guard import KERNELS
+from course_checks.running.guard import KERNELS
 
 from .reach import Bindings, root
 from .scopes import Placed

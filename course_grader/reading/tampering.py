@@ -20,12 +20,13 @@ INNER = (
 )  # fmt: skip
 INTERACTIVE_SHELL = "IPython.core.interactiveshell.InteractiveShell"
 OPEN = (f"{INTERACTIVE_SHELL}.ast_node_interactivity", "IPython.core.display", "IPython.core.pylabtools")
-ENTRANCES = tuple(f"course_utils.checks{name}" for name in ("", ".check", ".failing_case", ".NotYet"))
-CHECKS = "course_utils.checks"
+ENTRANCES = tuple(f"course_checks{name}" for name in ("", ".check", ".failing_case", ".hint", ".NotYet"))
+CHECKS = "course_checks"
 REPLACED = (
     "torch",
     "numpy",
     "course_utils",
+    "course_checks",
     "course_grader",
     "IPython",
     "ipykernel",

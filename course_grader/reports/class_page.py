@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from course_utils.checks.catalogue import catalogue
+from course_checks.catalogue import catalogue
 
 from .gradebook import Gradebook, Reason, Student
 from .html_page import code, document, text

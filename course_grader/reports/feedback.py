@@ -3,7 +3,7 @@
 import html
 import re
 
-from course_utils.checks.catalogue import catalogue
+from course_checks.catalogue import catalogue
 
 from ..names import printable
 from .gradebook import Mark, Work

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_utils.checks.catalogue import catalogue
+from course_checks.catalogue import catalogue
 
 from ..submissions.record import Entry
 from .class_record import ClassRecord, Deadline

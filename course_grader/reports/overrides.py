@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from course_utils.checks.catalogue import catalogue
+from course_checks.catalogue import catalogue
 
 from ..names import cell
 from .csv_files import BYTE_ORDER_MARK, read

@@ -26,7 +26,7 @@ class Kernel:
         limits: The submission's limits.
         deadline: When it must have ended, on ``time.monotonic``'s clock.
         fork_server: Where sandboxed kernels come from; None: a plain kernel without a sandbox.
-        room: The library as it may be seen (``room.room``); None: with all but the judges.
+        room: The library as it may be seen (``room.room``); None: with all but what decides.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""The room that a student's code runs in: a copy of the library without the answers.
+"""The room that a student's code runs in: a copy of the library without the answers, and the half of a check that runs.
 
-The judges are not in it, and of what an exercise puts off limits only the names: the bodies are taken out, and so is every
+What decides is not in it, and of what an exercise puts off limits only the names: the bodies are taken out, and so is every
 private helper that nothing else in the library needs. What is not there cannot be borrowed, however it is reached.
 """
 
@@ -17,13 +17,22 @@ from pathlib import Path
 
 import platformdirs
 
+import course_checks
 import course_utils
-from course_utils.checks.probes.guard import resolve
+from course_checks.running.guard import resolve
 
 from ..inside import engine
 
 LIBRARY = Path(course_utils.__file__).resolve().parent
-JUDGES, ENGINE = Path("checks", "judges"), Path("checks", "engine.py")
+CHECKS = Path(course_checks.__file__).resolve().parent
+ENGINE = Path("engine.py")
+OF_THE_CHECKS = (
+    "__init__.py",
+    "engine.py",
+    "catalogue.py",
+    "catalogue.json",
+    "running",
+)  # whatever else there is decides
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OLD_S = 7 * 24 * 3600.0
@@ -31,8 +40,17 @@ OLD_S = 7 * 24 * 3600.0
 
 def files() -> list[Path]:
     """What of the library is carried into a room, relative to the library."""
-    found = (path.relative_to(LIBRARY) for path in sorted(LIBRARY.rglob("*")) if path.is_file())
-    return [path for path in found if not path.is_relative_to(JUDGES) and LEFT_OUT.isdisjoint(path.parts)]
+    return _files_in(LIBRARY)
+
+
+def files_of_the_checks() -> list[Path]:
+    """What of the checks is carried into a room, relative to their package: what runs, and nothing that decides."""
+    return [path for path in _files_in(CHECKS) if path.parts[0] in OF_THE_CHECKS]
+
+
+def _files_in(package: Path) -> list[Path]:
+    found = (path.relative_to(package) for path in sorted(package.rglob("*")) if path.is_file())
+    return [path for path in found if LEFT_OUT.isdisjoint(path.parts)]
 
 
 @functools.cache
@@ -56,7 +74,11 @@ def room(names: frozenset[str]) -> Path:
     _remove_old(rooms)
     unfinished = rooms / f".unfinished-{secrets.token_hex(8)}"
     try:
-        _furnish(unfinished / LIBRARY.name, names)
+        library = without(_python_texts(LIBRARY, files()), names)
+        _fill(unfinished / LIBRARY.name, LIBRARY, files(), library)
+        checks = _python_texts(CHECKS, files_of_the_checks())
+        checks[ENGINE] = Path(engine.__file__).read_text(encoding="utf-8")
+        _fill(unfinished / CHECKS.name, CHECKS, files_of_the_checks(), checks)
         unfinished.rename(place)
     except OSError:
         if not place.is_dir():  # else another grader was quicker
@@ -66,12 +88,12 @@ def room(names: frozenset[str]) -> Path:
     return place
 
 
-def _furnish(target: Path, names: frozenset[str]) -> None:
-    texts = without(
-        {path: (LIBRARY / path).read_text(encoding="utf-8") for path in files() if path.suffix == ".py"}, names
-    )
-    texts[ENGINE] = Path(engine.__file__).read_text(encoding="utf-8")
-    for path in files():
+def _python_texts(package: Path, paths: list[Path]) -> dict[Path, str]:
+    return {path: (package / path).read_text(encoding="utf-8") for path in paths if path.suffix == ".py"}
+
+
+def _fill(target: Path, package: Path, paths: list[Path], texts: dict[Path, str]) -> None:
+    for path in paths:
         copy = target / path
         copy.parent.mkdir(parents=True, exist_ok=True)
         if path in texts:
@@ -79,9 +101,9 @@ def _furnish(target: Path, names: frozenset[str]) -> None:
             py_compile.compile(str(copy), doraise=True)
         else:
             try:
-                os.link(LIBRARY / path, copy)
+                os.link(package / path, copy)
             except OSError:  # another file system
-                shutil.copyfile(LIBRARY / path, copy)
+                shutil.copyfile(package / path, copy)
 
 
 def _remove_old(rooms: Path) -> None:
@@ -93,7 +115,12 @@ def _remove_old(rooms: Path) -> None:
 @functools.cache
 def _digest() -> str:
     digest = hashlib.sha256()
-    for path in (Path(__file__), Path(engine.__file__), *(LIBRARY / name for name in files())):
+    for path in (
+        Path(__file__),
+        Path(engine.__file__),
+        *(LIBRARY / name for name in files()),
+        *(CHECKS / name for name in files_of_the_checks()),
+    ):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
@@ -149,9 +176,7 @@ def _empty(trees: dict[Path, ast.Module], hidden: dict[Path, dict[str, str]]) ->
 
 
 def _refusal(name: str) -> ast.stmt:
-    return ast.parse(
-        f"raise __import__('course_utils.checks.probes.guard', fromlist=['hidden']).hidden({name!r})"
-    ).body[0]
+    return ast.parse(f"raise __import__('course_checks.running.guard', fromlist=['hidden']).hidden({name!r})").body[0]
 
 
 def _unused_helpers(trees: dict[Path, ast.Module], hidden: dict[Path, dict[str, str]]) -> list[tuple[Path, str]]:

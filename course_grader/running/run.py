@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from course_utils.checks.probes.codec import encode, pack
+from course_checks.running.encode import encode, pack
 
 from ..inside import kernel_side
 from ..limits import MIB, Limits
@@ -48,7 +48,7 @@ class Trace:
 
 async def run(
     steps: tuple[Step, ...],
-    probes: dict[str, tuple[str, list, bool]],
+    probes: dict[str, tuple[str, dict, bool]],
     limits: Limits,
     open_kernel: Callable[[float], Kernel],
 ) -> Trace:
@@ -56,7 +56,7 @@ async def run(
 
     Args:
         steps: The rebuilt notebook.
-        probes: Exercise number -> its answer as an expression, the cases to call it on, whether off-limits calls raise.
+        probes: Exercise number -> its answer as an expression, how it is called on which cases, whether off-limits calls raise.
         limits: The submission's limits.
         open_kernel: Deadline -> a kernel, not yet started.
     """
@@ -92,7 +92,7 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
                 continue
             text = step.text
             if step.role == "probe":
-                text = probe_text(number, nonce, *probes[number])
+                text = probe_text(nonce, *probes[number])
             ran = await session.run_cell(text)
             if ran.name == "OffLimits" and step.role in OWN:
                 rest = await session.run_cell(f"{INSIDE}.go_on({text!r})")
@@ -114,11 +114,11 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
         await kernel.close()
 
 
-def probe_text(number: str, nonce: str, expression: str, inputs: list, guarded: bool) -> str:
+def probe_text(nonce: str, expression: str, sent: dict, guarded: bool) -> str:
     """The cell that probes one answer."""
-    text, data = pack(encode(inputs))
+    text, data = pack(encode(sent))
     words = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
-    return f"{INSIDE}.observe({number!r}, lambda: ({expression}), {guarded}, {words})"
+    return f"{INSIDE}.observe(lambda: ({expression}), {guarded}, {words})"
 
 
 def _note(trace: Trace, number: str, nonce: str, ran: Ran, limits: Limits) -> None:

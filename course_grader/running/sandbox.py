@@ -15,7 +15,7 @@ from pathlib import Path
 from ..inside.kernel_side import SCRATCH, SOCKETS
 from ..limits import MIB, Limits
 from . import memory
-from .room import LIBRARY
+from .room import CHECKS, LIBRARY
 from .room import room as make_room
 
 GRADER = Path(__file__).resolve().parent.parent
@@ -63,7 +63,7 @@ def command(limits: Limits, own_user: bool, room: Path) -> list[str]:
     libraries = _libraries()
     for path in libraries:
         arguments += [*_parents(path), "--ro-bind", path, path]
-    for own in (GRADER, LIBRARY):
+    for own in (GRADER, LIBRARY, CHECKS):
         if any(own.is_relative_to(path) for path in libraries):  # what the kernel needs of it comes from the room
             arguments += ["--perms", "0755", "--size", "4096", "--tmpfs", str(own), "--remount-ro", str(own)]
     arguments += [*_parents(str(room)), "--ro-bind", str(room), str(room)]
@@ -76,7 +76,7 @@ class Sandbox:
 
     Args:
         limits: The submission's limits.
-        room: The library as it may be seen (``room.room``); None: with all but the judges.
+        room: The library as it may be seen (``room.room``); None: with all but what decides.
 
     Raises:
         NoSandbox: bubblewrap is missing or does not work here; the message says what to do.

@@ -2,7 +2,7 @@
 
 import contextlib
 import html
-import importlib.resources
+import importlib.util
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,7 +72,8 @@ def _short(path: Path) -> str:
 
 def _lessons() -> dict[int, dict[str, dict]]:
     """Lesson -> number of the exercise -> its title and points."""
-    catalogue = importlib.resources.files("course_utils") / "checks" / "catalogue.json"
+    (folder,) = importlib.util.find_spec("course_checks").submodule_search_locations  # looked up, not imported
+    catalogue = Path(folder) / "catalogue.json"
     found: dict[int, dict[str, dict]] = {}
     for number, entry in json.loads(catalogue.read_text(encoding="utf-8")).items():
         found.setdefault(int(number.split(".")[0]), {})[number] = entry

@@ -13,7 +13,7 @@
 #
 # {{colab_link}} · about 100 minutes · builds on {{lesson_link}}
 #
-# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. Nowhere in this course may an answer change the arguments that it is given. In this lesson all numbers with a fraction are 32-bit floats where nothing else is said.
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. Nowhere in this course may an answer change the arguments that it is given. In this lesson all numbers with a fraction are 32-bit floats where nothing else is said.
 
 # %% tags=["setup"]
 import math
@@ -22,8 +22,8 @@ from statistics import median
 import torch
 from torch import nn
 
+from course_checks import check, failing_case, hint
 from course_utils import attention, plotting, recording, zoo
-from course_utils.checks import check, failing_case
 from course_utils.zoo.pronunciation import SOUNDS, SPELLING, pronounce
 
 # %% [markdown]
@@ -46,6 +46,22 @@ def shares(x):
     return x / totals  # (n, m) / (n, 1) -> (n, m)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the summed axis has to stay, with size 1; look up what keepdim does.
+# a division by sums of shape (n,): they line up with the columns, not with the rows.
+#     , keepdim=True =>
+# Try: a row runs along the last axis; think about which axis of x has to go away in the sums.
+# the shares of each column: your columns sum to 1, your rows should.
+#     dim=-1 => dim=0
+# each number divided by the sum of the whole tensor, not of its own row.
+#     x.sum(dim=-1, keepdim=True) => x.sum()
+# Try: [1, 3] has the shares 1/4 and 3/4: divide the numbers as they are.
+# a softmax: its rows sum to 1 too, but it takes exponentials first.
+#     x / totals => x.softmax(-1)
+# Try: divide x by these sums.
+# the sum of each row; the division is still missing.
+#     x / totals => totals
 
 # %% tags=["check"]
 check("0.1", shares)
@@ -83,6 +99,29 @@ def pad_batch(sequences, pad_id):
     return torch.tensor(rows)  # (B, L)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the ids come first in each new list, then the pads.
+# the padding stands in front of the ids; here it belongs behind them.
+#     ids + [pad_id] * (longest - len(ids)) => [pad_id] * (longest - len(ids)) + ids
+# Try: fill with pad_id from the start: then nothing has to be replaced.
+# every 0 became pad_id, also where 0 is a token of the sentence.
+#     torch.tensor(rows) => torch.tensor(rows).masked_fill(torch.tensor(rows) == 0, pad_id)
+# Try: fill with pad_id.
+# padded with 0, whatever pad_id is.
+#     [pad_id] => [0]
+# Try: keep the rows in the order of the list.
+# the sequences are sorted by length, the longest first.
+#     for ids in sequences] => for ids in sorted(sequences, key=len, reverse=True)]
+# Try: [row] * B is one list, B times; make a new list for each sentence.
+# all rows are alike: each holds what the sentences wrote into it one after the other.
+#     rows = [ids + [pad_id] * (longest - len(ids)) for ids in sequences] => rows = [[pad_id] * longest] * len(sequences)\n    for row, ids in zip(rows, sequences):\n        row[: len(ids)] = ids
+# Try: the longest sequence needs no padding: L is its length.
+# one pad too many at the end of every row, the longest included.
+#     max(len(ids) for ids in sequences) => max(len(ids) for ids in sequences) + 1
+# Try: fill up with pad_id.
+# the last id of each sequence is repeated, as if the sentence went on.
+#     [pad_id] => ids[-1:]
 
 # %% tags=["check"]
 check("0.2", pad_batch)
@@ -125,6 +164,36 @@ def inputs_and_targets(ids, pad_id):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: what must not be padding is the target itself.
+# a target is hidden where the input is padding: the pad after the last token still counts.
+#     targets == pad_id => ids[:, :-1] == pad_id
+# Try: -100 goes wherever a target is pad_id.
+# padding is still among the targets.
+#     targets == pad_id => targets != targets
+# Try: compare with pad_id.
+# targets that are 0 are hidden, whatever pad_id is.
+#     targets == pad_id => targets == 0
+# Try: the model reads the inputs with their padding; only the targets are marked.
+# -100 stands in the inputs, too.
+#     return ids[:, :-1], targets => return ids[:, :-1].masked_fill(ids[:, :-1] == pad_id, -100), targets
+# Try: write one sentence on a line and shift it by one below: which token has no place in each of the two lines?
+# inputs and targets the wrong way around: each target is the token before its input.
+#     return ids[:, :-1], targets => return ids[:, 1:], targets
+#     = ids[:, 1:] => = ids[:, :-1]
+# the targets are the inputs: nothing is shifted.
+#     ids[:, 1:] => ids[:, :-1]
+# a shift with wrap-around: the last target is the first token of the same sentence.
+#     ids[:, 1:] => ids.roll(-1, 1)
+#     ids[:, :-1] => ids
+# Try: keep all rows, and cut along the second axis.
+# whole sentences were left out, not the last and the first token of each.
+#     ids[:, 1:] => ids[1:]
+#     ids[:, :-1] => ids[:-1]
+# Try: mind the sign.
+# padding is marked by 100; the loss leaves out -100.
+#     -100 => 100
+
 # %% tags=["check"]
 check("0.3", inputs_and_targets)
 
@@ -164,6 +233,31 @@ def undo_permute(x, order):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: old axis order[i] went to place i; so ask of each old axis at which place of order it stands.
+# the same permute once more: that undoes a swap of two axes, but not a cycle of three.
+#     [order.index(axis) for axis in range(len(order))] => order
+# a permute by the order read backwards, which does not undo it.
+#     [order.index(axis) for axis in range(len(order))] => order[::-1]
+# x as it came: no axis has moved.
+#     [order.index(axis) for axis in range(len(order))] => sorted(order)
+# Try: reshape moves no axis; permute does.
+# a reshape or view to the right shape: the numbers stay in the order in which they were.
+#     x.permute(back) => x.reshape([x.shape[place] for place in back])
+# Try: reshape moves no axis; permute does, and old axis order[i] is at place i now.
+# a reshape, and to the sizes that a second permute by order would give.
+#     x.permute(back) => x.reshape([x.shape[axis] for axis in order])
+# Try: find the whole inverse order first, then permute once.
+# one transpose after the other: each swap moves axes that a later one counts on.
+#     return x.permute(back) => for place, axis in enumerate(order):\n        x = x.transpose(place, axis)\n    return x
+# Try: order says where each axis has gone; another order needs another answer.
+# all axes in reverse, whatever order says.
+#     [order.index(axis) for axis in range(len(order))] => list(range(len(order)))[::-1]
+# the last two axes exchanged, whatever order says.
+#     x.permute(back) => x.transpose(-2, -1)
+# the first two axes exchanged, whatever order says.
+#     x.permute(back) => x.transpose(0, 1)
+
 # %% tags=["check"]
 check("0.4", undo_permute)
 
@@ -197,6 +291,33 @@ def all_products(x, y):
     return torch.einsum("bhid,bhjd->bhij", x, y)  # (B, H, n, m)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the order of the letters behind the arrow is the order of the axes.
+# the transposed result: your rows belong to y, your columns to x.
+#     ij", => ji",
+# Try: a letter that is missing behind the arrow is summed over, and any other stays.
+# the products for every d, not added up.
+#     ij", => ijd",
+# the products are added up over the sentences.
+#     ->bh => ->h
+# Try: axes that belong together share a letter: which ones do, of x and y?
+# each row is summed alone, and the sums are multiplied: in an einsum, two letters for d.
+#     bhjd-> => bhje->
+# the heads of y are added up: in an einsum they have a letter of their own.
+#     bhjd-> => bgjd->
+# the sentences of y are added up: in an einsum they have a letter of their own.
+#     bhjd-> => chjd->
+# Try: the rows of x and those of y go through all pairs: two letters.
+# row i of x meets row i of y only; every row should meet every row.
+#     bhjd-> => bhid->
+#     ij => i
+# Try: leave y as it is.
+# y was brought to (B, H, d, m) by reshape or view, which scrambles its numbers.
+#     x, y)  # => x, y.reshape(*y.shape[:2], y.shape[3], y.shape[2]).mT)  #
+# Try: leave out the division by d.
+# the mean over d, not the sum.
+#     x, y)  # => x, y) / x.shape[-1]  #
 
 # %% tags=["check"]
 check("0.5", all_products)
@@ -233,6 +354,26 @@ def split_heads(x, num_heads):
     return parts.transpose(1, 2)  # (B, H, L, d_head)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: it takes two moves: cut the last axis in two, then exchange two axes.
+# the parts are cut, but the axes stay as (B, L, H, d_head).
+#     parts.transpose(1, 2) => parts
+# a reshape straight to (B, H, L, d_head): a head gets whole tokens, not parts.
+#     x.view(batch, length, num_heads, d_model // num_heads) => x.reshape(batch, num_heads, length, d_model // num_heads)
+#     parts.transpose(1, 2) => parts
+# positions and numbers are exchanged before the cut, and a reshape makes the shape: it scrambles both.
+#     x.view(batch, length, num_heads, d_model // num_heads) => x.mT.reshape(batch, num_heads, length, d_model // num_heads)
+#     parts.transpose(1, 2) => parts
+# Try: num_heads is the number of parts, d_head the size of one.
+# number and size of the heads are exchanged: parts of num_heads numbers each.
+#     x.view(batch, length, num_heads, d_model // num_heads) => x.view(batch, length, d_model // num_heads, num_heads)
+# Try: two axes that stand in the wrong order need an exchange, not a reshape.
+# the heads were brought in front of the batch, and a reshape made (B, H, ...): it mixes sentences and heads.
+#     parts.transpose(1, 2) => parts.permute(2, 0, 1, 3).reshape(batch, num_heads, length, -1)
+# Try: head 0 gets the first d_head numbers of every token: neighbors stay together.
+# every head takes every H-th number of a token: the numbers are dealt out like cards.
+#     x.view(batch, length, num_heads, d_model // num_heads) => x.view(batch, length, d_model // num_heads, num_heads).mT
 
 # %% tags=["check"]
 check("0.6", split_heads)
@@ -291,6 +432,37 @@ def sentence_means(x, ids, pad_id):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: count the real tokens sentence by sentence.
+# the bug is still there: the sum leaves padding out, the number it is divided by does not.
+#     / real.sum(dim=1) => / real.shape[1]
+# the plain mean: padding counts like any token.
+#     (x * real) => x
+#     / real.sum(dim=1) => / x.shape[1]
+# divided by the number of real tokens of the whole batch.
+#     / real.sum(dim=1) => / real.sum()
+# every sentence divided by the largest count.
+#     / real.sum(dim=1) => / real.sum(dim=1).max()
+# Try: which shape lines up with (B, d), one number for each row?
+# the counts have shape (B,): they line up with the features, not with the sentences.
+#     / real.sum(dim=1) => / real[:, :, 0].sum(dim=1)
+# Try: make them 0 before you add up.
+# the counts are right, but the vectors of padding are in the sum.
+#     (x * real) => x
+# Try: compare the ids with pad_id.
+# id 0 is taken for padding, whatever pad_id is.
+#     ids != pad_id => ids != 0
+# Try: real tokens are those whose id is not pad_id.
+# real and padding are exchanged: your average is over the padding.
+#     ids != pad_id => ids == pad_id
+# Try: let each sentence keep all of its real tokens.
+# every sentence is cut to the length of the shortest: real tokens are lost.
+#     (x * real) => x[:, : real.sum(1).min()]
+#     / real.sum(dim=1) => / real.sum(dim=1).min()
+# Try: the ids say what is padding, not the vectors.
+# a real token whose vector is all zeros is not counted.
+#     ids != pad_id => (ids != pad_id) & x.any(dim=-1)
+
 # %% tags=["check"]
 check("0.7", sentence_means)
 
@@ -328,6 +500,14 @@ quiz_0_8 = ""  # your letter between the quotes
 quiz_0_8 = "c"
 # END SOLUTION
 
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** at n = 256 the pairs cost a quarter of what the four matrices cost.
+# - **b.** at n = d the pairs cost half of the four matrices; the orders n²d and nd² would be level, their factors are not.
+# - **c.** 2n²d is larger than 4nd² as soon as n is larger than 2d, here 1,024.
+# - **d.** at n = 4d the pairs cost twice as much as the matrices; they overtook them earlier.
+
 # %% tags=["check"]
 check("0.8", quiz_0_8)
 
@@ -363,7 +543,7 @@ def share_of_first(layer, n, seed):
 
 
 # %% [markdown]
-# Measure both layers at 4, 8, 16 and 32 tokens, five times each: take the seeds 0 to 4, and use each for a fresh layer and for its tokens. Put the five shares of every pair into `reach[kind, n]`. Then read off three things from your numbers (`median` of a list is imported):
+# Measure both layers at 4, 8, 16 and 32 tokens, five times each: take the seeds 0 to 4, and use each for a fresh layer and for its tokens. Put the five shares of every pair into `reach[kind, n]`. Then read off three things from your numbers (`median` of a list is imported). The check can't see which seeds you took. It looks whether such numbers are possible, and whether what you read off follows from them.
 #
 # | entry | what it is |
 # |---|---|

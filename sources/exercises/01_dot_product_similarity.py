@@ -14,7 +14,7 @@
 # {{colab_link}} · about 105 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. All vectors hold 32-bit floats where nothing else is said.
 
 # %% tags=["setup"]
 import collections
@@ -23,8 +23,8 @@ from pydoc_data.topics import topics
 import torch
 import torch.nn.functional as F
 
+from course_checks import check, failing_case, hint
 from course_utils import plotting, widgets
-from course_utils.checks import check, failing_case
 from course_utils.datasets import documentation, word_vectors
 
 # %% [markdown]
@@ -46,6 +46,42 @@ def dot(a, b):
     return (a * b).sum()
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the dot product is one number.
+# the products a_i b_i, one for each coordinate, not yet added up.
+#     .sum() =>
+# Try: every coordinate counts, from the first to the last.
+# only the first two coordinates count.
+#     (a * b) => (a * b)[:2]
+# the last coordinate is left out.
+#     (a * b) => (a * b)[:-1]
+# the first coordinate is left out.
+#     (a * b) => (a * b)[1:]
+# Try: number i of a meets number i of b alone: multiply coordinate by coordinate, then add.
+# every number of a meets every number of b: that makes the sum of a times the sum of b.
+#     (a * b).sum() => a.sum() * b.sum()
+# Try: don't divide by d.
+# the mean of the products, not their sum: too small by the factor d.
+#     sum => mean
+# Try: [2, 3] times [-1, -2] is -8.
+# the sum of the absolute products: the sign is lost.
+#     (a * b) => (a * b).abs()
+# Try: leave int out.
+# each product is cut to a whole number.
+#     (a * b) => (a * b).trunc()
+# Try: leave out int and //.
+# the dot product is cut to a whole number.
+#     .sum() => .sum().trunc()
+# Try: if you have a loop: should return stand in it, or behind it?
+# only the first coordinate counts.
+#     (a * b) => (a * b)[:1]
+# Try: multiply coordinate by coordinate first, then add.
+# the sum of all coordinates of a and b: nothing is multiplied.
+#     a * b => a + b
+# Try: leave the lengths in.
+# the dot product divided by both lengths: that is the cosine.
+#     .sum() => .sum() / (a.norm() * b.norm())
 
 # %% tags=["check"]
 check("1.1", dot)
@@ -85,6 +121,39 @@ def cosine(a, b):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: a result is to be 0 as soon as one of the two lengths is 0.
+# the formula without a guard: a zero vector has length 0, and 0 / 0 is NaN.
+#     lengths.masked_fill(lengths == 0, 1.0) => lengths
+# NaN where b is the zero vector: your guard looks at a only.
+#     lengths.masked_fill(lengths == 0, 1.0) => length_a.masked_fill(length_a == 0, 1.0) * length_b
+# NaN where a is the zero vector: your guard looks at b only.
+#     lengths.masked_fill(lengths == 0, 1.0) => length_b.masked_fill(length_b == 0, 1.0) * length_a
+# NaN where only one of the two is the zero vector: your guard wants both.
+#     lengths == 0 => (length_a == 0) & (length_b == 0)
+# Try: a vector is zero if all of its coordinates are; its length says it best.
+# a vector with a 0 among its coordinates is taken for the zero vector.
+#     (a * b).sum(dim=-1) / safe => (a * b).sum(dim=-1) / safe * ((a != 0).all(-1) & (b != 0).all(-1))
+# a vector whose coordinates add up to 0 is taken for the zero vector.
+#     (a * b).sum(dim=-1) / safe => (a * b).sum(dim=-1) / safe * ((a.sum(-1) != 0) & (b.sum(-1) != 0))
+# Try: return 0 for it.
+# 1 for a zero vector: that says "same direction".
+#     (a * b).sum(dim=-1) / safe => (a * b).sum(dim=-1) / safe + (lengths == 0)
+# Try: a vector is a row: add along it.
+# everything is added up over the rows (dim=0), one result for each column.
+#     dim=-1 => dim=0
+# Try: tell norm the axis along which a vector lies.
+# a.norm() without dim is one length for the whole matrix, not one for each row.
+#     norm(dim=-1) => norm()
+# Try: divide by both lengths; every result must then lie between -1 and 1.
+# nothing was divided by the length of b, which still counts.
+#     length_a * length_b => length_a
+# nothing was divided by the length of a, which still counts.
+#     length_a * length_b => length_b
+# Try: the length is the square root of the sum of squares.
+# the dot product divided by the squared lengths.
+#     length_a * length_b => length_a**2 * length_b**2
+
 # %% tags=["check"]
 check("1.2", cosine)
 
@@ -120,7 +189,7 @@ check("1.2", cosine)
 # | `keys` | `(B, L_k, d)` |
 # | returns | `(B, L_q, L_k)`; entry `[b, i, j]` is query `i` times key `j` of item `b` |
 #
-# In the check `B`, `L_q`, `L_k` and `d` all differ. Loops are allowed; one line without a loop is better.
+# In most cases of the check `B`, `L_q`, `L_k` and `d` all differ. Loops are allowed; one line without a loop is better.
 #
 # Example: two items, one query and two keys each. `queries = [[[1., 2.]], [[0., 1.]]]` and `keys = [[[3., 1.], [0., 1.]], [[5., 7.], [1., 0.]]]` give `[[[5., 2.]], [[7., 0.]]]`.
 
@@ -130,6 +199,11 @@ def all_pairs(queries, keys):
     return queries @ keys.transpose(-2, -1)  # (B, L_q, d) @ (B, d, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: leave the vectors as they are.
+# the vectors are divided by their lengths: these are cosines, not dot products.
+#     queries @ keys => F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1)
 
 # %% tags=["check"]
 check("1.3", all_pairs)
@@ -158,6 +232,33 @@ def all_pairs_einsum(queries, keys):
     return torch.einsum("bid,bjd->bij", queries, keys)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: item b of the queries meets item b of the keys, and no other.
+# the keys of all items are added up: in an einsum, two letters for the batch.
+#     bjd-> => cjd->
+# Try: axes that belong together share a letter: which ones do, of queries and keys?
+# each vector is summed alone, and the sums are multiplied: in an einsum, two letters for d.
+#     bjd-> => bje->
+# Try: a letter that is missing behind the arrow is summed over, and any other stays.
+# the products for every d, not added up.
+#     ij", => ijd",
+# the products are added up over the keys, and d stays.
+#     ij", => id",
+# the products are added up over the items.
+#     ->b => ->
+# Try: the order of the letters behind the arrow is the order of the axes.
+# keys times queries: your rows are keys, your columns queries.
+#     ij", => ji",
+# Try: write the letters of queries and keys in the order of the table in 1.3.
+# batch and positions are taken for each other: the batch is the first axis of both.
+#     bid,bjd => ibd,jbd
+# Try: leave the keys as they are.
+# the keys were brought to (B, d, L_k) by reshape or view, which scrambles their numbers.
+#     ", queries, keys) => ", queries, keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1]).mT)
+# Try: leave the division out.
+# the products are divided by the root of d. That comes in lesson 04; it is not asked for here.
+#     ", queries, keys) => ", queries, keys) / keys.shape[-1] ** 0.5
 
 # %% tags=["check"]
 check("1.4", all_pairs_einsum)
@@ -195,6 +296,37 @@ def nearest(query, keys, k):
     return similarities.topk(k).indices  # (k,)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the length of a key must not count.
+# a ranking by the dot product: long keys win, whatever their direction.
+#     F.normalize(keys, dim=-1) => keys
+# Try: the largest cosine comes first.
+# the k least similar keys.
+#     topk(k) => topk(k, largest=False)
+# Try: leave them in the order of their similarity.
+# the k nearest in the order of their rows, not the best first.
+#     .indices => .indices.sort().values
+# Try: keep the sign.
+# opposite keys count as near: the sign of the cosine is lost.
+#     directions @ query => (directions @ query).abs()
+# Try: rank by cosine.
+# a ranking by distance: it compares where the arrows end, not where they point.
+#     directions @ query => -(keys - query).norm(dim=-1)
+# Try: each key is a row, and has a length of its own.
+# each column of the keys was divided by its length over all keys (dim=0).
+#     dim=-1 => dim=0
+# Try: the length of a key is the root of the sum of its squares.
+# each product was divided by the squared length of the key: short keys win.
+#     F.normalize(keys, dim=-1) => keys / (keys**2).sum(-1, keepdim=True)
+# each product was divided by the sum of the key's absolute coordinates.
+#     dim=-1 => p=1, dim=-1
+# Try: no similarity may be larger than what crosses out a key.
+# a key that was chosen gets the similarity 0, and wins again over keys that point away.
+#     return similarities.topk(k).indices => rows = []\n    for _ in range(k):\n        rows.append(similarities.argmax())\n        similarities = similarities.index_fill(0, rows[-1], 0.0)\n    return torch.stack(rows)
+# Try: the query is not one of the keys: start at the first of the ranking.
+# the best key is left out.
+#     topk(k).indices => argsort(descending=True)[1 : k + 1]
 
 # %% tags=["check"]
 check("1.5", nearest)
@@ -240,6 +372,21 @@ def batch_cosines(queries, keys):
     return queries @ keys.transpose(-2, -1)  # the batch axis stays where it is
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the normalization was right as it was given; the bug is in the line below it.
+# lengths are taken over the positions (dim=1), not over each vector.
+#     dim=-1 => dim=1
+# the queries keep their lengths.
+#     F.normalize(queries, dim=-1) => queries
+# the keys keep their lengths.
+#     F.normalize(keys, dim=-1) => keys
+# vectors keep their lengths: these are dot products.
+#     F.normalize(queries, dim=-1) => queries
+#     F.normalize(keys, dim=-1) => keys
+# Try: normalize first, then exchange axes.
+# the keys' lengths are taken over the positions: dim=-1 after the transpose is another axis.
+#     F.normalize(keys, dim=-1) => F.normalize(keys, dim=1)
 
 # %% tags=["check"]
 check("1.6", batch_cosines)
@@ -308,6 +455,14 @@ quiz_1_7 = ""  # your letter between the quotes
 quiz_1_7 = "c"
 # END SOLUTION
 
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** with leave_out=False, look at the second share: nearly every answer is a word of the question.
+# - **b.** compare the rule with both guessers: the one that looks at c alone does as well.
+# - **c.** so the difference b - a adds little here: c's own neighborhood does the work.
+# - **d.** chance would be right about once in a thousand questions; compare that with your first share.
+
 # %% tags=["check"]
 check("1.7", quiz_1_7)
 
@@ -333,7 +488,7 @@ check("1.7", quiz_1_7)
 # |---|---|
 # | `queries` | `(B_q, L_q, d)`, the questions |
 # | `keys` | `(B_k, L_k, d)`, the pages |
-# | returns | `(B_q, B_k)`; entry `[b, c]` is the score of page `c` for question `b` |
+# | returns | `(B_q, B_k)`, of the same dtype; entry `[b, c]` is the score of page `c` for question `b` |
 #
 # Use the vectors as they are, and don't divide by lengths.
 #
@@ -347,6 +502,34 @@ def best_matches(queries, keys):
     return best.sum(dim=-1)  # (B_q, B_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: for each word of the question the best word of the page; then the sum over the question.
+# for each word of the page the best word of the question, added up over the page.
+#     products.amax(dim=-1) => products.amax(dim=-2)
+# the products are added over the question first, then the best page word is taken.
+#     products.amax(dim=-1) => products.sum(dim=-2)
+#     best.sum(dim=-1) => best.amax(dim=-1)
+# the sum of all products: every word of the page counts.
+#     products.amax(dim=-1) => products.sum(dim=-1)
+# the mean over the words of the page, not the best.
+#     products.amax(dim=-1) => products.mean(dim=-1)
+# the best product of all; the other words of the question don't count.
+#     best.sum(dim=-1) => best.amax(dim=-1)
+# the mean over the words of the question, not the sum.
+#     best.sum => best.mean
+# Try: question b meets every page c: the two batches are two axes, (B_q, B_k, L_q, L_k).
+# a row for each page; asked for is a row for each question.
+#     ->bcij => ->cbij
+# Try: leave the vectors as they are.
+# the vectors are divided by their lengths.
+#     queries, keys)  # => F.normalize(queries, dim=-1), F.normalize(keys, dim=-1))  #
+# Try: let it count.
+# a best product below 0 counts as 0.
+#     products.amax(dim=-1) => products.amax(dim=-1).clamp(min=0)
+# Try: keep the sign.
+# opposite words count as good matches.
+#     products.amax(dim=-1) => products.abs().amax(dim=-1)
 
 # %% tags=["check"]
 check("1.8", best_matches)
@@ -405,7 +588,7 @@ def two_halves(seed):
     return [count(half, vocabulary, window=2) for half in halves]
 
 # %% [markdown]
-# Fill `found_shares`: for each of the four keys, such as `("counts", "cosine")`, a list of five numbers from 0 to 1, the share of the words whose row finds its own word. A row of the first half asks; the rows of the second half are the keys; the best one counts. `word_vectors.positive_pmi(counts)` turns a table of counts into PPMI. The whole experiment takes about a second.
+# Fill `found_shares`: for each of the four keys, such as `("counts", "cosine")`, a list of five numbers from 0 to 1, the share of the words whose row finds its own word. A row of the first half asks; the rows of the second half are the keys; the best one counts. `word_vectors.positive_pmi(counts)` turns a table of counts into PPMI. The whole experiment takes about a second. The check can't see how you measured. It looks whether such shares are possible, and whether what you read off follows from them.
 #
 # Then read off, from **your** numbers, and put into the same dict:
 #

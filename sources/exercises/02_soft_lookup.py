@@ -13,7 +13,7 @@
 #
 # {{colab_link}} · about 120 minutes · builds on {{lesson_link}}
 #
-# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. Try as often as you like. Hints are folded under each check. The lesson says at which point each exercise is best done.
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. Try as often as you like. Hints are folded under each check. The lesson says at which point each exercise is best done.
 #
 # In 2.1, 2.2, 2.3, 2.5 and 2.6 gradients must flow through your answer, and it keeps the dtype of its arguments: use torch operations from first to last.
 
@@ -22,8 +22,8 @@ import math
 
 import torch
 
+from course_checks import check, failing_case, hint
 from course_utils import attention, plotting
-from course_utils.checks import check, failing_case
 from course_utils.datasets.letter_sounds import SOUNDS, letters_around, sounds_of_c
 
 # %% [markdown]
@@ -47,6 +47,24 @@ def softmax(scores):
     return exponentials / exponentials.sum(dim=-1, keepdim=True)  # (..., L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: adding one number to a whole row changes no weight of it: which one makes overflow impossible?
+# exp(1000) is infinite and exp(-1000) is 0: large scores give NaN.
+#     shifted.exp() => scores.exp()
+# one shift for the whole tensor: a row far below it is 0 / 0.
+#     scores.amax(dim=-1, keepdim=True) => scores.max()
+# a shift by the mean: high scores still overflow.
+#     scores.amax(dim=-1, keepdim=True) => scores.mean(dim=-1, keepdim=True)
+# a shift by the largest absolute value: a row of large negative scores is 0 / 0.
+#     scores.amax(dim=-1, keepdim=True) => scores.abs().amax(dim=-1, keepdim=True)
+# Try: count the dimensions from the end, so that it is right for any number of them.
+# weights over the queries: your columns sum to 1, your rows should.
+#     dim=-1 => dim=-2
+# weights over dim=1: with a batch in front that is not the last.
+#     dim=-1 => dim=1
+# a sum over dim=1: with a batch in front that is not the last.
+#     exponentials.sum(dim=-1, keepdim=True) => exponentials.sum(dim=1, keepdim=True)
 
 # %% tags=["check"]
 check("2.1", softmax)
@@ -101,6 +119,32 @@ def edge_regression(x_query, x_key, y_key, bandwidth):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: find the rows in which the whole kernel is 0, and put their nearest keys in before you divide.
+# a query that reaches no key is 0 divided by 0: NaN.
+#     torch.where(nobody, nearest.to(kernel.dtype), kernel) => kernel
+# a query that reaches no key weighs all keys alike.
+#     nearest.to(kernel.dtype) => torch.ones_like(kernel)
+# where the nearest key lies exactly at the edge, the row is 0 divided by 0.
+#     kernel.sum(dim=-1, keepdim=True) == 0 => distance.amin(dim=-1, keepdim=True) > bandwidth
+# Try: compare all with the smallest.
+# of several equally near keys only one gets weight.
+#     nearest.to(kernel.dtype) => torch.nn.functional.one_hot(distance.argmin(dim=-1), len(x_key)).to(kernel.dtype)
+# Try: go through the formula of G with one distance, by hand: for the query 2 and the key 1 it is 0.75.
+# a triangle, 1 - |u| / h: the square is missing.
+#     (distance / bandwidth) ** 2 => distance / bandwidth
+# the bandwidth itself is not squared.
+#     (distance / bandwidth) ** 2 => distance**2 / bandwidth
+# u squared over 2 h squared; that 2 belongs to the Gaussian.
+#     (distance / bandwidth) ** 2 => (distance / bandwidth) ** 2 / 2
+# the kernel is not cut off at 0: far keys get negative weights.
+#     .clamp(min=0) =>
+# a softmax of the kernel: keys beyond the edge get weight too.
+#     kernel / kernel.sum(dim=-1, keepdim=True) => kernel.softmax(-1)
+# Try: decide for each query by itself.
+# as soon as one query reaches no key, every query gets its nearest key.
+#     torch.where(nobody, nearest.to(kernel.dtype), kernel) => nearest.to(kernel.dtype) if (kernel.sum(dim=-1, keepdim=True) == 0).any() else kernel
+
 # %% tags=["check"]
 check("2.2", edge_regression)
 
@@ -149,6 +193,37 @@ def leave_one_out(x, y, bandwidths):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# the differences are taken absolute, not squared.
+#     ** 2).mean(dim=-1) => ).abs().mean(dim=-1)
+# Try: what is hidden must be hidden before the softmax, and by a score below which no other can lie.
+# every point sees itself: a small bandwidth looks perfect.
+#     scores.masked_fill(itself, -math.inf) => scores
+# the diagonal becomes 0 after the softmax: what it had is missing from its row.
+#     torch.softmax(scores.masked_fill(itself, -math.inf), dim=-1) => torch.softmax(scores, dim=-1).masked_fill(itself, 0.0)
+# right but for a point far away from all others: all that is left in its row is 0, and 0 / 0 is NaN.
+#     torch.softmax(scores.masked_fill(itself, -math.inf), dim=-1) => scores.masked_fill(itself, -math.inf).exp() / scores.masked_fill(itself, -math.inf).exp().sum(dim=-1, keepdim=True)
+# a point far away from all others sees itself: the scores of the others are lower than what hides its own.
+#     -math.inf => -1e9
+# Try: hide the diagonal alone: torch.eye says where it is.
+# points with the same x don't see each other.
+#     scores.masked_fill(itself, -math.inf) => scores.masked_fill(squared == 0, -math.inf)
+# Try: let the points be queries and keys at once, in one square table of scores.
+# it loops over the points: for 400 it takes too many operations.
+#     torch.softmax(scores.masked_fill(itself, -math.inf), dim=-1) => torch.stack([row.softmax(-1) for row in scores.masked_fill(itself, -math.inf).unbind(1)], dim=1)
+# Try: look up what stands there.
+# the place of the best bandwidth.
+#     bandwidths[errors.argmin()] => errors.argmin()
+# Try: ask where it stands.
+# the smallest error, where the bandwidth should stand.
+#     bandwidths[errors.argmin()] => errors.min()
+# Try: their mean is asked for.
+# the squared errors are added up.
+#     ** 2).mean(dim=-1) => ** 2).sum(dim=-1)
+# Try: the score is minus the squared distance over twice the squared bandwidth.
+# the scores are multiplied by the squared bandwidth.
+#     (2 * bandwidths[:, None, None] ** 2) => 2 * bandwidths[:, None, None] ** 2
+
 # %% tags=["check"]
 check("2.3", leave_one_out)
 
@@ -175,13 +250,13 @@ check("2.3", leave_one_out)
 #
 # The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`. Each $T$ must be right to a thousandth of itself. A higher temperature always lets more keys count, so you can close in on it from both sides.
 #
-# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. So your search has to end by itself, after at most 50,000 operations.
+# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. So your search has to end by itself, after at most 20,000 operations.
 #
 # | argument | shape |
 # |---|---|
-# | `scores` | `(L_q, L_k)`, finite |
+# | `scores` | `(L_q, L_k)`, float32, finite |
 # | `count` | a number between 1 and `L_k` |
-# | returns | `(L_q,)`, a positive temperature for each row, of the dtype of `scores` |
+# | returns | `(L_q,)`, float32, a positive temperature for each row |
 #
 # Example: the scores `[[0., 1., 2.], [0., 10., 20.]]` and the count 2 give `[0.7541, 7.5406]`. No gradients are asked for.
 
@@ -199,6 +274,31 @@ def temperature_for(scores, count):
     return high.exp()  # (L_q,)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# 1 / T: the factor that multiplies the scores.
+#     return high.exp() => return (-high).exp()
+# Try: the number of keys that count is e to the entropy, in natural logarithms; try it with equal weights.
+# the entropy is brought to `count`, not e to the entropy.
+#     .sum(dim=-1).exp() => .sum(dim=-1)
+# what is brought to `count` is e to the power of an entropy in bits.
+#     torch.special.entr(weights).sum(dim=-1).exp() => (torch.special.entr(weights).sum(dim=-1) / math.log(2)).exp()
+# the keys are one over the sum of squared weights.
+#     torch.special.entr(weights).sum(dim=-1).exp() => 1 / (weights**2).sum(dim=-1)
+# 2 to the power of an entropy in natural logarithms.
+#     .sum(dim=-1).exp() => .sum(dim=-1).exp2()
+# Try: print the number of keys at a low temperature; torch.special.entr knows that 0 log 0 is 0.
+# your search runs to an end where a weight is 0: w * log(w) is NaN there, and no comparison with NaN is True.
+#     torch.special.entr(weights).sum(dim=-1).exp() => (-(weights * weights.log()).sum(dim=-1)).exp()
+# Try: go through one step by hand: where too few keys count, must that row's temperature rise or fall?
+# the search goes the wrong way and ends at one end.
+#     keys < count => keys > count
+# Try: keep two ends for every row, and move one of them (torch.where).
+# the rows share one T, at which their mean is `count`.
+#     torch.special.entr(weights).sum(dim=-1).exp() => torch.special.entr(weights).sum(dim=-1).exp().mean().expand(len(scores))
+# Try: a row of scores belongs to one query: its own keys share the weight.
+# weights that sum to 1 over the queries.
+#     scores / middle.exp()[:, None], dim=-1 => scores / middle.exp()[:, None], dim=-2
 
 # %% tags=["check"]
 check("2.4", temperature_for)
@@ -235,7 +335,7 @@ check("2.4", temperature_for)
 # | `W_q`, `W_k`, `w_v` | `(d_hidden, d_q)`, `(d_hidden, d_k)`, `(d_hidden,)` |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
 #
-# In the check all sizes differ. Example, each with a batch axis of 1 in front of query, key and value: the query `[[1., -1.]]`, the keys `[[1., 0., 2.], [0., 1., 0.]]`, the values `[[10.], [20.]]`, `W_q = [[1., 1.], [0., 1.]]`, `W_k = [[1., 0., 0.], [-2., 1., 1.]]` and `w_v = [2., 1.]` give the weights `[[[0.6817, 0.3183]]]` and the output `[[[13.1830]]]`. The library's `AdditiveAttention` is off limits.
+# In the check all sizes differ. Example, each with a batch axis of 1 in front of query, key and value: the query `[[1., -1.]]`, the keys `[[1., 0., 2.], [0., 1., 0.]]`, the values `[[10.], [20.]]`, `W_q = [[1., 1.], [0., 1.]]`, `W_k = [[1., 0., 0.], [-2., 1., 1.]]` and `w_v = [2., 1.]` give the weights `[[[0.6817, 0.3183]]]` and the output `[[[13.1830]]]`. The course's own `AdditiveAttention` is off limits.
 
 # %% tags=["exercise"]
 def additive_attention(query, key, value, W_q, W_k, w_v):
@@ -247,6 +347,38 @@ def additive_attention(query, key, value, W_q, W_k, w_v):
     return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# the weights come first, then the output.
+#     weights @ value, weights => weights, weights @ value
+# Try: follow the formula from the inside: the sum first, then tanh, then w_v.
+# no tanh: the query adds the same to the scores of all keys, so all rows of the weights are equal.
+#     torch.tanh(pairs) => pairs
+# all rows of the weights are equal: outside the tanh of the key, the query plays no part.
+#     projected_q[:, :, None] + projected_k[:, None] => projected_q.tanh()[:, :, None] + projected_k.tanh()[:, None]
+#     torch.tanh(pairs) => pairs
+# tanh of the finished score, not of the hidden layer.
+#     torch.tanh(pairs) @ w_v => torch.tanh(pairs @ w_v)
+# the scores are divided by the root of d_hidden.
+#     torch.tanh(pairs) @ w_v => torch.tanh(pairs) @ w_v / len(w_v) ** 0.5
+# a ReLU in the place of the tanh.
+#     torch.tanh => torch.relu
+# the projections are multiplied.
+#     projected_q[:, :, None] + projected_k[:, None] => projected_q[:, :, None] * projected_k[:, None]
+# Try: write down the shapes: which axis is that of the queries, which that of the keys?
+# weights that sum to 1 over the queries.
+#     dim=-1 => dim=-2
+# scores of (B, L_k, L_q), brought to (B, L_q, L_k) by reshape or view: they are scrambled.
+#     torch.tanh(pairs) @ w_v => (torch.tanh(projected_q[:, None] + projected_k[:, :, None]) @ w_v).reshape(len(query), query.shape[1], -1)
+# the pairs are wrong: query 1 with key 1, query 2 with key 2 and so on, over and over.
+#     projected_q[:, :, None] + projected_k[:, None] => (projected_q.repeat(1, key.shape[1], 1) + projected_k.repeat(1, query.shape[1], 1)).view(*query.shape[:2], key.shape[1], -1)
+# Try: the matrices are stored as (out, in): which way round do they fit behind a row vector?
+# W_q and W_k are not transposed.
+#     W_q.T => W_q
+#     W_k.T => W_k
+# W_q and W_k are brought to (in, out) by reshape, which scrambles them.
+#     W_q.T => W_q.reshape(W_q.T.shape)
+#     W_k.T => W_k.reshape(W_k.T.shape)
 
 # %% tags=["check"]
 check("2.5", additive_attention)
@@ -298,7 +430,7 @@ print(f"my answer: alone {alone[0, 0, 0]:.3f}, with company {together[0, 0, 0]:.
 # | `value` | `(B, L_k, d_v)` |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
 #
-# Example: the queries `[[[1., 0.], [0., 1.]]]`, the keys `[[[1., 0.], [0., 0.], [0., 1.]]]` and the values `[[[10.], [20.], [30.]]]` give the output `[[[16.3582], [23.6418]]]`. The library's `scaled_dot_product_attention` is off limits.
+# Example: the queries `[[[1., 0.], [0., 1.]]]`, the keys `[[[1., 0.], [0., 0.], [0., 1.]]]` and the values `[[[10.], [20.], [30.]]]` give the output `[[[16.3582], [23.6418]]]`. The course's own `scaled_dot_product_attention` is off limits.
 
 # %% tags=["exercise"]
 def attend(query, key, value):
@@ -308,6 +440,33 @@ def attend(query, key, value):
     return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# the scores stand where the weights should.
+#     weights @ value, weights => weights @ value, scores
+# the weights come first, then the output.
+#     weights @ value, weights => weights, weights @ value
+# Try: the mistake is in one place: find out which axis of the weights has to sum to 1.
+# the bug is still there: your columns sum to 1, your rows should.
+#     dim=-1 => dim=-2
+# still a softmax over the queries; then its rows were divided by their sums.
+#     torch.softmax(scores, dim=-1) => torch.softmax(scores, -2)\n    weights = weights / weights.sum(-1, keepdim=True)
+# still a softmax over the queries, then transposed.
+#     torch.softmax(scores, dim=-1) => torch.softmax(scores, -2).mT
+# a softmax over the batch.
+#     dim=-1 => dim=0
+# queries and keys together share one sum of 1; each row should.
+#     torch.softmax(scores, dim=-1) => scores.flatten(1).softmax(-1).view(scores.shape)
+# a second softmax behind the first: nearly flat.
+#     torch.softmax(scores, dim=-1) => torch.softmax(scores, -2).softmax(-1)
+# Try: the scores were right as they stood: one thing is to be changed, not two.
+# now the scores are divided by the root of d.
+#     key.transpose(-2, -1) => key.transpose(-2, -1) / query.shape[-1] ** 0.5
+# the keys were reshaped to (B, d, L_k): the right shape, its numbers scrambled.
+#     key.transpose(-2, -1) => key.reshape(len(key), key.shape[2], key.shape[1])
+# Try: think of 2.1.
+# exponentials without a shift: exp(100) overflows.
+#     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
 
 # %% tags=["check"]
 check("2.6", attend)
@@ -338,6 +497,14 @@ quiz_2_7 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_2_7 = "c"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** the softmax sees to the sum, whatever the scores are.
+# - **b.** a dot product multiplies entries of the query with entries of the key; here they are only added.
+# - **c.** the query adds the same number to the scores of all keys, and a softmax does not notice a shift.
+# - **d.** the part of the key, w_v times W_k k, is still there, and differs from key to key.
 
 # %% tags=["check"]
 check("2.7", quiz_2_7)

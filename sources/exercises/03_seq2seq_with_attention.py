@@ -13,7 +13,7 @@
 #
 # {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
 #
-# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
 # An answer never changes its arguments in place, and what it computes has their dtype. In 3.1, 3.2, 3.3 and 3.6 gradients must flow through it: use torch operations from first to last.
 
@@ -24,8 +24,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from course_checks import check, failing_case, hint
 from course_utils import plotting, zoo
-from course_utils.checks import check, failing_case
 from course_utils.datasets.pronunciations import split
 from course_utils.metrics import edit_distance
 from course_utils.models.recurrent import RecurrentState
@@ -69,6 +69,37 @@ def attention_step(state, encoded, W_q, W_k, w_v, mask):
     return context, weights
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: padding must have no share from the start: hide its scores before the softmax, by a number that exp makes 0.
+# the mask comes after the softmax: rows of words with padding sum to less than 1.
+#     torch.softmax(hidden_away, dim=-1) => torch.softmax(scores, dim=-1) * mask
+# the mask plays no part: padding gets weight.
+#     scores.masked_fill(~mask, float("-inf")) => scores
+# the padding's scores become 0, or nearly so, and exp(0) is 1.
+#     scores.masked_fill(~mask, float("-inf")) => scores * mask
+# padding takes part in the softmax and is taken out after it: where its scores are far higher, nothing is left.
+#     torch.softmax(hidden_away, dim=-1) => torch.softmax(scores, dim=-1) * mask\n    weights = weights / weights.sum(-1, keepdim=True)
+# Try: fill with float("-inf"), or with a number that lies below every score, such as -1e9.
+# what hides the padding is not low enough: where the real letters' scores lie near -800, padding takes all the weight.
+#     float("-inf") => -100.0
+# Try: mask is True at real letters, and masked_fill fills where its first argument is True.
+# the mask is read the other way round: the real letters are hidden, and the padding is seen.
+#     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(mask, -1e9)
+# the mask is read the other way round: the real letters are hidden, and a word without padding is NaN.
+#     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(mask, float("-inf"))
+# Try: padding may stand anywhere: use the mask itself, not its sum.
+# as many letters as are real are taken, but always from the front.
+#     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(torch.arange(mask.shape[1]) >= mask.sum(1, keepdim=True), float("-inf"))
+# Try: follow the formula from the inside: everything is added up, then one tanh, then the product with w_v.
+# the tanh is left out: the state shifts all scores alike.
+#     torch.tanh =>
+# each projection has a tanh of its own: the state shifts all scores of a word alike, and changes no weight.
+#     torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T) => (state @ W_q.T).tanh()[:, None] + (encoded @ W_k.T).tanh()
+# the scores are divided by the root of d_att.
+#     hidden @ w_v => hidden @ w_v / len(w_v) ** 0.5
+# the two projections are multiplied.
+#     torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T) => torch.tanh((state @ W_q.T)[:, None] * (encoded @ W_k.T))
 
 # %% tags=["check"]
 check("3.1", attention_step)
@@ -129,6 +160,40 @@ def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: work out the example for j = 2: which entry of the filter meets the letter that was looked at?
+# the filters are turned round.
+#     windows @ filters.T => windows @ filters.flip(1).T
+# Try: the window's middle is the letter itself, with r weights on either side; beyond the ends they are 0.
+# beyond one end of the word the window goes on at the other.
+#     F.pad(previous, (r, r)) => previous[:, torch.arange(-r, previous.shape[1] + r) % previous.shape[1]]
+# beyond the ends the outermost weight is repeated.
+#     F.pad(previous, (r, r)) => previous[:, torch.arange(-r, previous.shape[1] + r).clamp(0, previous.shape[1] - 1)]
+# each window begins at its letter.
+#     F.pad(previous, (r, r)) => F.pad(previous, (0, 2 * r))
+# each window ends at its letter.
+#     F.pad(previous, (r, r)) => F.pad(previous, (2 * r, 0))
+# a filter meets its own letter's weight alone.
+#     windows @ filters.T => previous[:, :, None] * filters[:, r]
+# every letter gets the same f: it comes from the whole row of weights.
+#     windows @ filters.T => (previous.sum(1)[:, None, None] * filters.sum(1)).expand(*previous.shape, -1)
+# Try: fill with float("-inf"), or with a number that lies below every score, such as -1e9.
+# what hides the padding is not low enough: where the real letters' scores lie near -600, padding takes all the weight.
+#     float("-inf") => -100.0
+# Try: padding must have no share from the start: hide its scores before the softmax, by a number that exp makes 0.
+# the mask comes after the softmax: rows of words with padding sum to less than 1.
+#     torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1) => torch.softmax(scores, dim=-1) * mask
+# the mask plays no part: padding gets weight.
+#     scores.masked_fill(~mask, float("-inf")) => scores
+# Try: follow the formula from the inside: everything is added up, then one tanh, then the product with w_v.
+# the tanh is left out: the state shifts all scores alike.
+#     torch.tanh =>
+# the scores are divided by the root of d_att.
+#     keys) @ w_v => keys) @ w_v / len(w_v) ** 0.5
+# Try: mask is True at real letters, and masked_fill fills where its first argument is True.
+# the mask is read the other way round: the real letters are hidden, and the padding is seen.
+#     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(mask, -1e9)
+
 # %% tags=["check"]
 check("3.2", location_weights)
 
@@ -176,6 +241,43 @@ def forced_loss(model, source, target, pad_id):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: write the target twice, the lower one moved to the left by one: what goes in, and what is it compared with?
+# not shifted: each position is asked for the symbol that it was given.
+#     target[:, :-1] => target
+#     target[:, 1:] => target
+# Try: only the last column of what goes in falls away: target[:, :-1] goes in, target[:, 1:] is compared.
+# the last column of the targets is left out: the end symbols of the longest words are never asked for.
+#     target[:, :-1] => target[:, :-2]
+#     target[:, 1:] => target[:, 1:-1]
+# Try: leave out the positions whose right answer is padding, pad_id.
+# the padding counts as if it were to be predicted.
+#     , ignore_index=pad_id =>
+# the padding is taken to be 0, whatever pad_id is.
+#     index=pad_id => index=0
+# padding is looked for in what goes in: one counts after each end symbol.
+#     F.cross_entropy(flat, answers, ignore_index=pad_id) => F.cross_entropy(flat, answers, reduction='none')[(target[:, :-1] != pad_id).flatten()].mean()
+# Try: add up the losses of all real answers of the batch, and divide once, by their number.
+# the mean of the words' means: symbols of short words count more.
+#     F.cross_entropy(flat, answers, ignore_index=pad_id) => (F.cross_entropy(flat, answers, ignore_index=pad_id, reduction='none').view(right.shape).sum(1) / (right != pad_id).sum(1)).mean()
+# the start symbols count in the mean.
+#     F.cross_entropy(flat, answers, ignore_index=pad_id) => F.cross_entropy(flat, answers, ignore_index=pad_id, reduction='sum') / (target != pad_id).sum()
+# Try: cross_entropy takes logits, and its own softmax never leaves the logarithm.
+# a softmax before cross_entropy: it is taken twice.
+#     logits.flatten(0, 1) => logits.softmax(-1).flatten(0, 1)
+# a softmax, then its logarithm: where a share is rounded to 0 that is infinite.
+#     logits.flatten(0, 1) => logits.softmax(-1).flatten(0, 1)
+#     F.cross_entropy(flat => F.nll_loss(flat.log()
+# the logarithm of a softmax plus a small number: what is unlikely costs too little.
+#     logits.flatten(0, 1) => logits.softmax(-1).flatten(0, 1)
+#     F.cross_entropy(flat => F.nll_loss((flat + 1e-9).log()
+# Try: transpose them.
+# the logits are reshaped to (B, V, L): their numbers are scrambled.
+#     logits.flatten(0, 1) => logits.reshape(len(logits), logits.shape[2], -1).transpose(1, 2).flatten(0, 1)
+# Try: return a tensor with its graph: no .item(), no .detach().
+# no gradient reaches the model, so it could not learn.
+#     F.cross_entropy(flat, answers, ignore_index=pad_id) => F.cross_entropy(flat, answers, ignore_index=pad_id).detach()
+
 # %% tags=["check"]
 check("3.3", forced_loss)
 
@@ -222,6 +324,37 @@ def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: stop when every row has ended, in whichever step each of them did.
+# decoding stops as soon as one row ends.
+#     ended.all() => ended.any()
+# the loop stops early only if all rows end in the same step.
+#     ended.all() => (tokens == end_id).all()
+# Try: keep a boolean for each row that says whether it has ended, and once it is True let it stay True.
+# rows that have ended are not padded: they go on until all have.
+#     .masked_fill(ended, pad_id) =>
+# no padding, and a stop only where all rows end in one step.
+#     .masked_fill(ended, pad_id) =>
+#     ended.all() => (tokens == end_id).all()
+# a row is padded once after its end, then goes on.
+#     ended = ended | (tokens == end_id) => ended = tokens == end_id
+# Try: only end_id ends a row: what else a row says is an ordinary symbol.
+# padding that the model itself says ends a row.
+#     ended = ended | (tokens == end_id) => ended = ended | (tokens == end_id) | (tokens == pad_id)
+# pad_id and start_id are never said: their scores are not looked at.
+#     scores.argmax(dim=-1) => scores.index_fill(1, torch.tensor([start_id, pad_id]), -float('inf')).argmax(dim=-1)
+# Try: it belongs to the result.
+# the end symbol is replaced by padding too.
+#     output.append(tokens) => output.append(tokens.masked_fill(ended | (tokens == end_id), pad_id))
+# Try: return what the model said.
+# the start symbol stands in front of the result.
+#     torch.stack(output => torch.stack([torch.full((len(state),), start_id), *output]
+# Try: what does the next step need from this one?
+# every step begins from the first state.
+#     scores, state = step(tokens, state) => scores, _ = step(tokens, state)
+# every step is given the start symbol.
+#     scores, state = step(tokens, state) => scores, state = step(torch.full((len(state),), start_id), state)
+
 # %% tags=["check"]
 check("3.4", greedy_decode)
 
@@ -266,6 +399,42 @@ def phoneme_error_rate(hypotheses, references):
     return edits / length
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# the rate is cut off at 1.
+#     edits / length => min(1.0, edits / length)
+# Try: add up all edits, add up all lengths, and divide once, at the end.
+# the mean of the words' rates.
+#     edits += edit_distance(said, nearest) => edits += edit_distance(said, nearest) / len(nearest)
+#     length += len(nearest) => length += 1
+# the share of words with an error.
+#     edits += edit_distance(said, nearest) => edits += said != nearest
+#     length += len(nearest) => length += 1
+# the edits are divided by the number of words.
+#     length += len(nearest) => length += 1
+# Try: the nearest pronunciation is the one with the fewest edits; its own length counts.
+# the lengths are those of the hypotheses.
+#     length += len(nearest) => length += len(said)
+# the pronunciation with the lowest rate is taken.
+#     key=lambda right: edit_distance(said, right) => key=lambda right: edit_distance(said, right) / len(right)
+# the length is the first pronunciation's.
+#     length += len(nearest) => length += len(accepted[0])
+# the lengths of all accepted pronunciations are added up, not only the nearest one's.
+#     length += len(nearest) => length += sum(map(len, accepted))
+# the length is the shortest one's.
+#     length += len(nearest) => length += min(map(len, accepted))
+# only the first pronunciation is looked at.
+#     min(accepted, key=lambda right: edit_distance(said, right)) => accepted[0]
+# the farthest pronunciation is taken.
+#     min( => max(
+# Try: one missing sound is one edit; edit_distance knows.
+# edits of letters: the phonemes are joined to one string.
+#     edits += edit_distance(said, nearest) => edits += edit_distance(''.join(said), ''.join(nearest))
+# sounds are compared position by position.
+#     edits += edit_distance(said, nearest) => edits += sum(a != b for a, b in zip(said, nearest)) + abs(len(said) - len(nearest))
+# Try: the share of errors is asked for.
+# 1 minus the rate.
+#     edits / length => 1 - edits / length
 
 # %% tags=["check"]
 check("3.5", phoneme_error_rate)
@@ -341,6 +510,26 @@ def decode(embedded, state, attend, cell):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: write the index beside each line: which state does each context come from, and who reads it?
+# the features hold the next step's context.
+#     torch.cat((state, context), dim=-1) => torch.cat((state, attend(state)[0]), dim=-1)
+# every step begins again from the first state.
+#     state = cell(joined, state) => new = cell(joined, state)
+#     torch.cat((state, context), dim=-1) => torch.cat((new, context), dim=-1)
+# Try: look up in the table what goes in and comes out, and in which order.
+# the features hold the state before the step.
+#     state = cell(joined, state) => old, state = state, cell(joined, state)
+#     torch.cat((state, context), dim=-1) => torch.cat((old, context), dim=-1)
+# the features hold the context, then the state.
+#     torch.cat((state, context), dim=-1) => torch.cat((context, state), dim=-1)
+# the cell reads the context, then the embedding.
+#     torch.cat((embedded[:, t], context), dim=-1) => torch.cat((context, embedded[:, t]), dim=-1)
+# the embeddings are moved one step on; they are those of the sounds before already.
+#     embedded[:, t] => (embedded[:, t - 1] if t else torch.zeros_like(embedded[:, 0]))
+# the steps stand in the first axis, (L_t, B, ...).
+#     dim=1 => dim=0
+
 # %% tags=["check"]
 check("3.6", decode)
 
@@ -380,6 +569,14 @@ quiz_3_7 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_3_7 = "c"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** s_0 asked in the first step only; its weights here differ from the recorded ones. Feed the other two.
+# - **b.** Luong's decoder asks with the state after the step, but this one's weights differ from the recorded ones.
+# - **c.** its weights are the recorded ones. Bahdanau looks first, then steps; Luong steps first.
+# - **d.** the vector is right, but it is Bahdanau who looks before the step. Luong asks with the new state.
 
 # %% tags=["check"]
 check("3.7", quiz_3_7)

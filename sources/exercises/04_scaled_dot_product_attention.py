@@ -13,7 +13,7 @@
 #
 # {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
 #
-# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did. You may try as often as you like. Hints are folded under each check.
+# Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check.
 #
 # As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q`, with `W_q` of shape `(d_model, d_k)`. Once you have written `attention` in 4.1, you may call it in the exercises after it. The attention functions of PyTorch and of `course_utils` are off limits in 4.1 and 4.4, and allowed elsewhere.
 #
@@ -28,8 +28,8 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
+from course_checks import check, failing_case, hint
 from course_utils import plotting, zoo
-from course_utils.checks import check, failing_case
 from course_utils.tokenizers import END_ID, START_ID
 from course_utils.zoo.pronunciation import SOUNDS, SPELLING
 
@@ -63,6 +63,49 @@ def attention(query, key, value):
     return weights @ value, weights  # (..., L_q, d_v), (..., L_q, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the root is that of the number of entries in one query, which is that of one key, too.
+# the scores go into the softmax unscaled.
+#     query.shape[-1] ** 0.5 => 1
+# the scores are divided by the root of d_v, the size of a value, which has no part in them.
+#     query.shape[-1] ** 0.5 => value.shape[-1] ** 0.5
+# the scores are divided by d_k (or twice by its root): the weights are too even.
+#     query.shape[-1] ** 0.5 => query.shape[-1]
+# the scores are multiplied by the root of d_k: the weights are too sharp.
+#     query.shape[-1] ** 0.5 => query.shape[-1] ** -0.5
+# the scores are divided by the root of L_k, the number of keys.
+#     query.shape[-1] ** 0.5 => key.shape[-2] ** 0.5
+# the scores are divided by the root of query.shape[1], a length or a number of heads.
+#     query.shape[-1] ** 0.5 => query.shape[1] ** 0.5
+# the scores are divided by the fourth root of d_k: half of the scaling is missing.
+#     query.shape[-1] ** 0.5 => query.shape[-1] ** 0.25
+# Try: divide the scores by the root first, then take the softmax.
+# the division comes after the softmax; it belongs before it.
+#     / query.shape[-1] ** 0.5 =>
+#     torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1) / query.shape[-1] ** 0.5
+# the softmax is that of unscaled scores, and the output is divided instead.
+#     / query.shape[-1] ** 0.5 =>
+#     weights @ value => weights @ value / query.shape[-1] ** 0.5
+# Try: count the axes from the end, so that it holds however many stand in front.
+# axes 1 and 2 of the keys are exchanged: with two leading axes, others.
+#     key.transpose(-2, -1) => key.transpose(1, 2)
+# Try: the keys of one query share the weight among them: each row sums to 1.
+# a softmax over the queries (dim=-2): the columns sum to 1.
+#     torch.softmax(scores, dim=-1) => scores.softmax(-2)
+# Try: subtract something that every row has for itself, or use torch.softmax.
+# exponentials without a shift: exp(100) overflows, exp(-110) is 0: NaN.
+#     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum(-1, keepdim=True)
+# one maximum is subtracted from all rows: a row far below it becomes 0 / 0.
+#     torch.softmax(scores, dim=-1) => (scores - scores.max()).exp() / (scores - scores.max()).exp().sum(-1, keepdim=True)
+# Try: the values are multiplied with what you hand back.
+# the weights are right, but the values are multiplied with the raw scores.
+#     weights @ value => (scores * query.shape[-1] ** 0.5) @ value
+# the weights are right, but the output is made with those of unscaled scores.
+#     weights @ value => (scores * query.shape[-1] ** 0.5).softmax(-1) @ value
+# Try: exchange the last two axes alone, and keep the numbers in their places.
+# the keys were brought to (..., d_k, L_k) by reshape or view, which scrambles them.
+#     key.transpose(-2, -1) => key.reshape(*key.shape[:-2], key.shape[-1], -1)
 
 # %% tags=["check"]
 check("4.1", attention)
@@ -109,6 +152,50 @@ def cross_attention(x, memory, W_q, W_k, W_v):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: the root is that of the number of entries in one query, which is that of one key, too.
+# the scores go into the softmax unscaled.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (1), key
+# the scores are multiplied by the root of d_k: the weights are too sharp.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1] ** -0.5), key
+# the scores are divided by the root of d_x, the size of x.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (x.shape[-1] ** 0.5), key
+# the scores are divided by the root of d_v, the size of a value, which has no part in them.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (value.shape[-1] ** 0.5), key
+# the scores are divided by d_k (or twice by its root): the weights are too even.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1]), key
+# the scores are divided by the root of L_k, the number of keys.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (key.shape[-2] ** 0.5), key
+# the scores are divided by the root of d_m, the size of memory.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (memory.shape[-1] ** 0.5), key
+# the scores are divided by the fourth root of d_k: half of the scaling is missing.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1] ** 0.25), key
+# Try: ask of each of the three who gives it: who asks, who is asked, and who answers.
+# x and memory are exchanged: here memory asks, and x is asked.
+#     query = x @ W_q => query = memory @ W_q
+#     memory @ W_k, => x @ W_k,
+#     memory @ W_v => x @ W_v
+# the keys come from memory, but the values from x.
+#     memory @ W_v => x @ W_v
+# Try: W_k makes the keys, which are compared with the queries; W_v makes the values, which are mixed.
+# W_k and W_v are exchanged: keys are made with W_v, values with W_k.
+#     memory @ W_k, memory @ W_v => memory @ W_v, memory @ W_k
+# Try: L_q and L_k may differ.
+# memory is cut to the length of x.
+#     memory @ => memory[:, : x.shape[1]] @
+# Try: the keys of one query share the weight among them: each row sums to 1.
+# a softmax over the queries: the columns of the weights sum to 1.
+#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.softmax(-2))(q @ k.mT / q.shape[-1] ** 0.5)))
+# Try: reshape keeps the order of the numbers; two axes have to be exchanged.
+# the keys were brought to (B, d_k, L_k) by reshape or view, which scrambles them.
+#     key, value) => key.reshape(len(x), key.shape[2], -1).mT, value)
+# Try: hand back the weights that the values are multiplied with.
+# the output is right, but the weights beside it are those of unscaled scores.
+#     value) => value)[0], (query @ key.mT).softmax(-1)
+# Try: subtract something that every row has for itself, or use torch.softmax.
+# exponentials without a shift: exp(100) overflows, exp(-110) is 0: NaN.
+#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.exp() / s.exp().sum(-1, keepdim=True))(q @ k.mT / q.shape[-1] ** 0.5)))
+
 # %% tags=["check"]
 check("4.2", cross_attention)
 
@@ -154,6 +241,36 @@ def projections_for(x, wanted):
     return undo @ scores, undo  # queries x @ W_q = scores, keys x @ W_k = identity
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: ask which numbers the softmax turns into wanted.
+# the wanted weights themselves stand where the scores should: far too even.
+#     wanted.log() => wanted
+# a softmax of the wanted weights stands where the scores should.
+#     wanted.log() => wanted.softmax(-1)
+# log(w / (1 - w)) stands where the scores should, which undoes a sigmoid.
+#     wanted.log() => wanted.logit()
+# a logarithm with base 2, but the softmax takes powers of e.
+#     wanted.log() => wanted.log2()
+# a logarithm with base 10, but the softmax takes powers of e.
+#     wanted.log() => wanted.log10()
+# Try: row i of the weights belongs to query i: x @ W_q @ (x @ W_k).T is the table of scores.
+# your scores are turned: a transposed table, or W_q in the place of W_k.
+#     undo @ scores, undo => undo @ scores.T, undo
+# the matrices are turned: (d_k, d_model).
+#     undo @ scores, undo => (undo @ scores).T, undo.T
+# one matrix for both, so your scores are symmetric.
+#     undo @ scores, undo => undo @ scores, undo @ scores
+# Try: the tokens are multiplied with your matrices: what undoes that?
+# x.T stands where an inverse should; it is one for orthonormal rows only.
+#     torch.linalg.pinv(x) => x.T
+# scores and identity are taken as the matrices themselves; x is still in front.
+#     torch.linalg.pinv(x) => torch.eye(x.shape[1], L, dtype=x.dtype)
+# queries and keys of shape (L, d_k) are handed back, not what makes them.
+#     undo @ scores, undo => scores, torch.eye(L, dtype=x.dtype)
+# Try: see the hints.
+# torch.linalg.inv works for square x only.
+#     torch.linalg.pinv(x) => torch.linalg.inv(x)
 
 # %% tags=["check"]
 check("4.3", projections_for)
@@ -222,6 +339,41 @@ class SelfAttention(nn.Module):
         # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: the root is that of the number of entries in one query, which is that of one key, too.
+# the scores are divided by the root of d_model, the size of x.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (x.shape[-1] ** 0.5), key
+# the scores go into the softmax unscaled.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (1), key
+# the scores are divided by the root of d_v, the size of a value, which has no part in them.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (value.shape[-1] ** 0.5), key
+# the scores are divided by d_k (or twice by its root): the weights are too even.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1]), key
+# the scores are multiplied by the root of d_k: the weights are too sharp.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1] ** -0.5), key
+# the scores are divided by the root of L_k, the number of keys.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (key.shape[-2] ** 0.5), key
+# the scores are divided twice: by the root of d_k and by that of d_v.
+#     (query, key => (query * query.shape[-1] ** 0.5 / ((query.shape[-1] * value.shape[-1]) ** 0.5), key
+# the scores are divided by the fourth root of d_k: half of the scaling is missing.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1] ** 0.25), key
+# the scores are divided by the root of d_k cut to a whole number.
+#     (query, key => (query * query.shape[-1] ** 0.5 / (int(query.shape[-1] ** 0.5)), key
+# Try: each of the three projections has a part to play: q_proj, k_proj, v_proj.
+# the keys are made by q_proj, and k_proj plays no part.
+#     self.k_proj(x) => self.q_proj(x)
+# Try: return the output alone.
+# the weights are handed back beside the output, which alone is wanted.
+#     [0] =>
+# Try: the keys of one query share the weight among them: each row sums to 1.
+# a softmax over the queries: the columns of the weights sum to 1.
+#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.softmax(-2))(q @ k.mT / q.shape[-1] ** 0.5)))
+# a softmax over the batch (dim=0).
+#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.softmax(0))(q @ k.mT / q.shape[-1] ** 0.5)))
+# Try: rows are queries, columns are keys.
+# query and key are exchanged: row i of the weights belongs to key i.
+#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.mT.softmax(-1))(q @ k.mT / q.shape[-1] ** 0.5)))
+
 # %% tags=["check"]
 check("4.4", SelfAttention)
 
@@ -247,7 +399,7 @@ check("4.4", SelfAttention)
 # | `blocks` | an iterable of pairs `(key, value)`, of shapes `(B, l, d_k)` and `(B, l, d_v)`; `l` may differ from block to block |
 # | returns `output` | `(B, L_q, d_v)` |
 #
-# Go through it with `for key, value in blocks:`. You can't ask for its length, and a second loop over it finds nothing. The check adds up all tensors that you hold at the same time, and what you hold must not grow with the number of blocks: no list of scores, no joined keys. In some cases scores lie above 30,000 or below -30,000.
+# Go through it with `for key, value in blocks:`. You can't ask for its length, and a second loop over it finds nothing. The check adds up all tensors that you hold at the same time, and what you hold must not grow with the number of blocks: no list of scores, no joined keys. Leave the blocks themselves as they are. In some cases scores lie above 30,000 or below -30,000.
 #
 # Example: `query = [[[1.]]]`, a first block with `key = [[[0.], [1.0986]]]` and `value = [[[4.], [8.]]]`, a second with `key = [[[2.4849]]]` and `value = [[[16.]]]`. The weights of the three keys are `1/16`, `3/16` and `12/16`, so the output is `[[[13.75]]]`. (The mean of both blocks' outputs would be 11.5.)
 
@@ -266,6 +418,48 @@ def attention_in_blocks(query, blocks):
     return output / total
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: use up each block before the next one comes, and keep three things: maximum, sum, output.
+# something of every block is kept to the end (its keys, scores or output).
+#     for key, value in blocks: => kept = []\n    for key, value in blocks:\n        kept.append(value)
+# Try: find maximum, sum and output in one and the same loop.
+# a second loop over the blocks, which can be read only once.
+#     for key, value in blocks: => list(blocks)\n    for key, value in blocks:
+# Try: what divides must come from all blocks together.
+# the mean of the blocks' own outputs: every block counts alike, whatever its scores.
+#     scores.amax(-1, keepdim=True).clamp(min=highest) => scores.amax(-1, keepdim=True)
+#     total * shrink + powers => total + 1 + 0 * powers
+#     output * shrink + powers => output + powers / powers.sum(-1, keepdim=True)
+# the sum of exponentials times values, never divided.
+#     return output / total => return output
+# Try: the root is that of the number of entries in one query, which is that of one key, too.
+# the scores go into the softmax unscaled.
+#     query.shape[-1] ** 0.5 => 1
+# the scores are divided by d_k (or twice by its root): the weights are too even.
+#     query.shape[-1] ** 0.5 => query.shape[-1]
+# the scores are multiplied by the root of d_k: the weights are too sharp.
+#     query.shape[-1] ** 0.5 => query.shape[-1] ** -0.5
+# the scores are divided by the root of d_v, the size of a value, which has no part in them.
+#     query.shape[-1] ** 0.5 => value.shape[-1] ** 0.5
+# the scores are divided by the root of L_k, the number of keys.
+#     query.shape[-1] ** 0.5 => key.shape[-2] ** 0.5
+# Try: when the maximum rises from old to new, what was added up before is too large by exp(new - old).
+# old sum and output are kept as they were when the maximum rises.
+#     (highest - largest).exp() => 1
+# the old output is kept as it was when the maximum rises; the sum shrinks.
+#     output * shrink + powers => output + powers
+# Try: every query has a maximum of its own, over all its scores so far.
+# one maximum is subtracted for all queries: those far below it get 0 / 0.
+#     scores.amax(-1, keepdim=True).clamp(min=highest) => scores.max().clamp(min=highest)
+# exponentials of the scores as they are: exp(1000) overflows, exp(-1000) is 0.
+#     scores.amax(-1, keepdim=True).clamp(min=highest) => 0 * scores.amax(-1, keepdim=True)
+#     -math.inf => 0.0
+# each block's own maximum is subtracted: too low where an earlier score is far higher.
+#     scores.amax(-1, keepdim=True).clamp(min=highest) => scores.amax(-1, keepdim=True)
+# Try: begin with what lies below every score.
+# the running maximum begins too high: far below it all is 0, and 0 / 0 is NaN.
+#     -math.inf => 0.0
 
 # %% tags=["check"]
 check("4.5", attention_in_blocks)
@@ -351,7 +545,7 @@ def share_right(d_k, divisor, steps=300, rate=0.7):
 # | `scale_results["root fails at"]` | the same for `"root"` |
 # | `scale_results["d_k fails at"]` | the same for `"d_k"` |
 #
-# Read the last three off *your* numbers, by eye or by code. The check judges them by your table, not by ours. Then compare with your guess: which of the three surprised you, and does the figure of section 4.5 explain it?
+# Read the last three off *your* numbers, by eye or by code. The check judges them by your table, not by ours; of the shares it sees only whether such runs can give them, not which divisors you used. Then compare with your guess: which of the three surprised you, and does the figure of section 4.5 explain it?
 
 # %% tags=["exercise", "nbval-ignore-output"]
 scale_results = {}
@@ -405,6 +599,14 @@ quiz_4_7 = ""  # your letter between the quotes
 quiz_4_7 = "c"
 # END SOLUTION
 
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** with one matrix these diagonals are q · q = 1: two vectors of length 1, whose dot product can't be 2.
+# - **b.** one matrix makes q_i · q_j and q_j · q_i equal, and these are 1 and -1.
+# - **c.** the two queries 2 and -1, of size 1, make it: 2 · 2, 2 · (-1) and (-1) · (-1).
+# - **d.** with one matrix a token's score with itself is q · q, a sum of squares, and can't be negative.
+
 # %% tags=["check"]
 check("4.7", quiz_4_7)
 
@@ -424,6 +626,14 @@ quiz_4_8 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_4_8 = "b"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** the weights are equal now, but they would change if W_k did; that is what a gradient measures.
+# - **b.** the scores move with W_k as soon as it moves, since the queries aren't zero. They don't move with W_q, since it's multiplied by keys that are zero.
+# - **c.** it's the other way round: a change of W_q meets keys that are zero, a change of W_k meets queries that aren't.
+# - **d.** W_q is multiplied by keys that are zero, so no small change of it changes a score.
 
 # %% tags=["check"]
 check("4.8", quiz_4_8)

@@ -14,7 +14,7 @@
 # {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check.
 #
 # In all exercises masks are boolean, and True means **may attend**. No answer may change its arguments, and all numbers that you are given are finite, except for one kind of NaN in 5.5.
 # The mask functions and attention functions of `course_utils` are off limits on this page, and so are PyTorch's `scaled_dot_product_attention` and `causal_lower_right`.
@@ -25,8 +25,8 @@ import torch.nn.functional as F
 from IPython.display import display
 from torch import nn
 
+from course_checks import check, failing_case, hint
 from course_utils import diagrams, plotting, widgets
-from course_utils.checks import check, failing_case
 from course_utils.zoo.pronunciation import PAD_ID, SOUNDS, SPELLING, START_ID
 from course_utils.zoo.shipped import load
 
@@ -52,6 +52,26 @@ def padding_mask(tokens, pad_id):
     return (tokens != pad_id)[:, None, None, :]  # (B, 1, 1, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the order is (B, H, L_q, L_k); the tokens are the keys, the last of the four.
+# a mask of shape (B, 1, L, 1): it hides rows, the queries.
+#     [:, None, None, :] => [:, None, :, None]
+# a mask of shape (B, L_k): it would line up the batch with the queries.
+#     [:, None, None, :] =>
+# a mask of shape (B, 1, L_k, L_k): the padding is hidden among the queries as well.
+#     (tokens != pad_id)[:, None, None, :] => (tokens != pad_id)[:, None, None, :] & (tokens != pad_id)[:, None, :, None]
+# Try: compare with pad_id alone; in some vocabularies 0 is a real token.
+# a mask that looks for 0, whatever pad_id says.
+#     (tokens != pad_id) => (tokens != 0)
+# Try: ask whether a token differs from pad_id, not whether it is larger.
+# every token whose id is below pad_id was hidden as well.
+#     (tokens != pad_id) => (tokens > pad_id)
+# Try: ask each token by itself whether it is padding.
+# a mask that puts all real tokens first, but padding may stand on the left or in between.
+#     (tokens != pad_id) => (torch.arange(tokens.shape[1]) < (tokens != pad_id).sum(-1, keepdim=True))
+# everything behind the first padding is hidden, real tokens too.
+#     (tokens != pad_id) => ((tokens == pad_id).cumsum(-1) == 0)
 
 # %% tags=["check"]
 check("5.1", padding_mask)
@@ -88,6 +108,27 @@ def causal_mask(L_q, L_k):
     return torch.arange(L_k) <= positions[:, None]  # (L_q, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: query i stands at position i + (L_k - L_q): that many earlier keys there are.
+# aligned top-left: with L_q < L_k the queries miss the newest keys.
+#     torch.arange(L_k - L_q, L_k) => torch.arange(L_q)
+# the shift has the wrong sign: with L_q < L_k the first queries see nothing.
+#     torch.arange(L_k - L_q, L_k) => torch.arange(L_q) - (L_k - L_q)
+# shifted by 1 whatever the lengths are; that fits L_k = L_q + 1 only.
+#     torch.arange(L_k - L_q, L_k) => torch.arange(1, L_q + 1)
+# Try: use <=, not <.
+# the diagonal is masked too: no token can see itself.
+#     <= pos => < pos
+# Try: the last key a query may see is the one at its own position.
+# every query sees one key of the future: the diagonal is off by one.
+#     torch.arange(L_k) <= positions[:, None] => torch.arange(L_k) <= positions[:, None] + 1
+# Try: the new queries may not see one another's future either: only the last L_q columns hold a triangle.
+# the triangle stands at the oldest keys, and the newest ones are open to all queries.
+#     torch.arange(L_k) <= positions[:, None] => torch.cat([torch.ones(L_q, L_q).tril(), torch.ones(L_q, L_k - L_q)], 1).bool()
+# Try: rows are queries and columns keys; keep the lower triangle.
+# queries see themselves and the future, not the past: the other triangle.
+#     <= pos => >= pos
 
 # %% tags=["check"]
 check("5.2", causal_mask)
@@ -136,6 +177,23 @@ def packed(document):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: the position of padding is to be 0.
+# padding has the position -1.
+#     before.clamp(min=0) => before
+# Try: a key must belong to the query's document, be no later, and be no padding: join all three by &.
+# tokens see the later tokens of their own document.
+#     & (places <= places[:, None]) =>
+#     mask.sum(dim=-1) - 1 => (mask & (places <= places[:, None])).sum(dim=-1) - 1
+# Try: the order is (B, H, L_q, L_k): add an axis of size 1 for the heads behind the batch.
+# a mask of shape (B, L, L): the batch would line up with the heads.
+#     mask[:, None], => mask,
+# Try: count the tokens of the same document that come before each; the first of a document is at 0.
+# positions count through the whole row; they start anew in each document.
+#     before.clamp(min=0) => places.expand_as(document).masked_fill(document == 0, 0)
+# positions start at 1.
+#     mask.sum(dim=-1) - 1 => mask.sum(dim=-1)
+
 # %% tags=["check"]
 check("5.3", packed)
 
@@ -178,6 +236,29 @@ def prefix_mask(prefix, L):
     return causal | given[:, None, None, :]  # (B, 1, L_q, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: a key is seen if it is past or belongs to the prefix: two tables joined by |.
+# the two rules are joined by and: what is no longer prefix is hidden from everybody.
+#     causal | given[:, None, None, :] => causal & given[:, None, None, :]
+# the queries of the prefix see the whole row, also what was not given.
+#     given[:, None, None, :] => given[:, None, :, None]
+# the tokens after the prefix don't see it: only what came after it.
+#     causal | given[:, None, None, :] => (given[:, None, None, :] & given[:, None, None, :].mT) | (causal & ~given[:, None, None, :] & ~given[:, None, None, :].mT)
+# Try: use <=, not <.
+# a token after the prefix doesn't see itself.
+#     places <= places => places < places
+# Try: the prefix is the places below its length: 0 to prefix - 1.
+# the prefix is one token too long.
+#     places < prefix[:, None] => places <= prefix[:, None]
+# Try: compare the places with prefix[:, None], one length for each item.
+# the prefix of the first item was used for every item.
+#     places < prefix[:, None] => places < prefix[:1, None].expand(len(prefix), 1)
+# the longest prefix of the batch was used for every item.
+#     places < prefix[:, None] => places < prefix.max().expand(len(prefix), 1)
+# Try: the order is (B, H, L_q, L_k): add an axis of size 1 for the heads behind the batch.
+# a mask of shape (B, L, L): the batch would line up with the heads.
+#     given[:, None, None, :] => given[:, None, :]
 
 # %% tags=["check"]
 check("5.4", prefix_mask)
@@ -227,6 +308,50 @@ def masked_softmax(scores, mask):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: find the rows in which nothing is allowed (mask.any over the keys) and treat them apart.
+# minus infinity everywhere in a row: the softmax divides 0 by 0, and the row becomes NaN.
+#     filled.masked_fill(~open_rows, 0.0) => filled
+#     weights.masked_fill(~mask, 0.0) => weights
+# Try: treat only the rows apart in which nothing is allowed: ~mask.any over the keys.
+# every NaN is replaced by 0 in the end, also where an allowed score is NaN: an error upstream would go unseen.
+#     filled.masked_fill(~open_rows, 0.0) => filled
+#     weights.masked_fill(~mask, 0.0) => weights.nan_to_num(0.0)
+# Try: set the weights to 0 where the mask is False, after the softmax.
+# a row in which everything is masked became uniform: all its keys got the same score.
+#     weights.masked_fill(~mask, 0.0) => weights
+# a row in which everything is masked became uniform: a finite fill value gives all its keys the same score.
+#     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(~mask, -1e9)
+#     filled.masked_fill(~open_rows, 0.0) => filled
+#     weights.masked_fill(~mask, 0.0) => weights
+# Try: fill instead of multiplying: masked_fill(~mask, float('-inf')).
+# the mask is multiplied by minus infinity, and 0 times infinity is NaN.
+#     scores.masked_fill(~mask, float("-inf")) => scores + (~mask).to(scores.dtype) * -torch.inf
+#     filled.masked_fill(~open_rows, 0.0) => filled
+#     weights.masked_fill(~mask, 0.0) => weights
+# Try: fill with float('-inf') in rows that allow something: nothing lies below it.
+# a fill value that is not low enough: where the allowed scores lie lower, the hidden keys win.
+#     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(~mask, -1e9)
+#     filled.masked_fill(~open_rows, 0.0) => filled
+# Try: normalize over the keys, dim=-1.
+# a softmax over the queries (dim=-2).
+#     torch.softmax(filled, dim=-1) => torch.softmax(filled, dim=-2)
+# Try: hide the scores before the softmax, so that they take no part in the maximum or the sum.
+# a softmax over all keys: the mask plays no part.
+#     scores.masked_fill(~mask, float("-inf")) => scores
+#     filled.masked_fill(~open_rows, 0.0) => filled
+#     weights.masked_fill(~mask, 0.0) => weights
+# the hidden keys were taken out after the exponentials: where a hidden score is large, nothing is left.
+#     scores.masked_fill(~mask, float("-inf")) => scores
+#     filled.masked_fill(~open_rows, 0.0) => filled
+#     weights.masked_fill(~mask, 0.0) => weights * mask / ((weights * mask).sum(-1, keepdim=True) + 1e-9)
+# Try: use torch.softmax, or subtract the largest allowed score of each row.
+# exponentials without a shift: exp(100) overflows, and exp(-100000) is 0.
+#     scores.masked_fill(~mask, float("-inf")) => scores
+#     filled.masked_fill(~open_rows, 0.0) => filled
+#     torch.softmax(filled, dim=-1) => filled.exp()
+#     weights.masked_fill(~mask, 0.0) => weights * mask / ((weights * mask).sum(-1, keepdim=True) + 1e-9)
+
 # %% tags=["check"]
 check("5.5", masked_softmax)
 
@@ -269,6 +394,33 @@ def sliding_window_mask(L_q, L_k, window):
     return (behind >= 0) & (behind < window)  # (L_q, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the queries are the last positions: query i stands at i + (L_k - L_q), for both edges.
+# aligned top-left: with L_q < L_k the queries miss the newest keys.
+#     torch.arange(L_k - L_q, L_k), => torch.arange(L_q),
+# too wide with earlier keys: the window's far edge is not shifted.
+#     (behind < window) => (behind - (L_k - L_q) < window)
+# Try: the query's own position counts: distances 0 to window - 1 are allowed.
+# a window off by one: queries see window + 1 keys.
+#     (behind < window) => (behind <= window)
+# a window off by one: queries see window - 1 keys.
+#     (behind < window) => (behind < window - 1)
+# the window ends before the query: no token can see itself.
+#     (behind >= 0) => (behind > 0)
+#     (behind < window) => (behind <= window)
+# Try: the distance, query minus key, must also be at least 0.
+# a window to both sides: queries see the future.
+#     (behind >= 0) & (behind < window) => behind.abs() < window
+# Try: both conditions must hold at once: join them by & (and).
+# every query sees every key, as where the two conditions are joined by or (|).
+#     >= 0) & ( => >= 0) | (
+# Try: cut nothing; window may be larger than L_q.
+# the window is cut to the number of queries: with earlier keys they see too few.
+#     (behind < window) => (behind < min(window, L_q))
+# Try: count back from each query's own position.
+# all queries have one window, the newest keys of the whole sequence.
+#     (behind < window) => (keys > L_k - 1 - window)
 
 # %% tags=["check"]
 check("5.6", sliding_window_mask)
@@ -313,6 +465,28 @@ def sees(attend, x):
     return torch.stack(rows)  # (L, L)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: what is seen has gradients of about 0.0001, what isn't below 1e-9: take a number between.
+# whatever isn't exactly 0 counts as seen, rounding too.
+#     > 1e-7 => > 0
+# Try: multiply the entries by random factors before you add them up, or compare each by itself.
+# the entries of an output were added up before anything was compared: opposite ones cancel.
+#     (out[:, i] @ factors).sum() => out[:, i].sum()
+# the squares of an output's entries were added up: behind a normalization that hardly changes.
+#     (out[:, i] @ factors).sum() => out[:, i].square().sum()
+# Try: ask all items together.
+# only the first item of the batch was asked.
+#     (out[:, i] @ factors).sum() => (out[0, i] @ factors)
+# Try: rows are outputs, columns inputs, all L times L of them.
+# rows and columns are exchanged: row i must say what output i sees.
+#     return torch.stack(rows) => return torch.stack(rows).mT
+# Try: set grad to None before each backward(), or use torch.autograd.grad, which adds nothing up.
+# row i also holds what the rows above it see: each backward() adds to the gradients there already.
+#     return torch.stack(rows) => return torch.stack(rows).int().cummax(0).values.bool()
+# Try: find out what this function sees; not all of them are causal.
+# your table is the causal mask, whatever `attend` does.
+#     return torch.stack(rows) => return torch.stack(rows).logical_or(torch.tensor(True)).tril()
 
 # %% tags=["check"]
 check("5.7", sees)
@@ -367,6 +541,34 @@ def attend(query, key, value, keep):
     return weights @ value, weights  # (B, H, L_q, d_v), (B, H, L_q, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: padding is to be hidden as a key: the tokens belong in the last axis, and nowhere else.
+# the fill value is changed and the axis is not: the mask hides rows, now as NaN.
+#     unsqueeze(2) => unsqueeze(3)
+# padding is hidden on both axes: the row of a padded query is -inf throughout, and becomes NaN.
+#     unsqueeze(2) => unsqueeze(2) & keep[:, None, :, None]
+# padding is hidden on both axes.
+#     unsqueeze(2) => unsqueeze(2) & keep[:, None, :, None]
+#     float("-inf") => -1e9
+# the bug is still there: the mask hides rows, the queries of the padding.
+#     unsqueeze(2) => unsqueeze(3)
+#     float("-inf") => -1e9
+# Try: add an axis of size 1 for the heads and one for the queries.
+# a mask of shape (B, 1, L_k): against four axes it lines up the batch with the heads.
+#     .unsqueeze(1).unsqueeze(2) => [:, None]
+# Try: add two axes of size 1 between the batch and the keys.
+# a mask of shape (B, L_k): it lines up the batch with the queries.
+#     .unsqueeze(1).unsqueeze(2) =>
+# Try: True means may attend: fill where it is False.
+# the mask was read the other way round.
+#     ~mask => mask
+# Try: hide the scores before the softmax, so that they take no part in the maximum or the sum.
+# hidden scores were set to 0 before the softmax, and exp(0) is 1: they keep weight.
+#     float("-inf") => 0.0
+# Try: fill with float('-inf'), below which there is nothing.
+# a fill value such as -1e4: where the allowed scores lie lower, hidden keys win all the weight.
+#     float("-inf") => -1e4
 
 # %% tags=["check"]
 check("5.8", attend)

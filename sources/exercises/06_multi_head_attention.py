@@ -14,7 +14,7 @@
 # {{colab_link}} · about 100 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check.
 #
 # Gradients must flow through your answers: use torch operations from first to last. What you return has the dtype of what you are given, and no answer may change its arguments.
 
@@ -26,9 +26,9 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
+from course_checks import check, failing_case, hint
 from course_utils import plotting, widgets, zoo
 from course_utils.attention import masked_softmax
-from course_utils.checks import check, failing_case
 from course_utils.zoo.pronunciation import pronounce
 
 torch.set_num_threads(1)
@@ -46,7 +46,7 @@ torch.set_num_threads(1)
 # | returns | `(B, num_heads, L, d_head)` with `d_head = d_model / num_heads` |
 #
 # Example: for `x = [[[0, 1, 2, 3], [10, 11, 12, 13]]]` and 2 heads, the result is `[[[[0, 1], [10, 11]], [[2, 3], [12, 13]]]]`. In the check the numbers are such that every misplaced one shows. `x` may come
-# from a transpose, so that its numbers do not lie in order in memory (then `view` may refuse, and `reshape` copies).
+# from a transpose, so that its numbers do not lie in order in memory.
 
 # %% tags=["exercise"]
 def split_heads(x, num_heads):
@@ -56,6 +56,23 @@ def split_heads(x, num_heads):
     return cut.transpose(1, 2)  # (B, H, L, d_head)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: a cut touches the last axis alone; what it makes of it has an order, and then the axes have one.
+# one view straight to (B, H, L, d_head): a head holds a piece of the sequence, not of every token.
+#     x.reshape(B, L, num_heads, d_model // num_heads) => x.reshape(B, num_heads, L, -1)
+#     cut.transpose(1, 2) => cut
+# the cut without the transpose: your shape is (B, L, H, d_head).
+#     cut.transpose(1, 2) => cut
+# the heads were stacked as the last axis: (B, L, d_head, H).
+#     cut.transpose(1, 2) => cut.mT
+# Try: num_heads pieces of d_model // num_heads features each: which of the two numbers comes first in the cut?
+# the features are dealt out in turn: head 0 has features 0, H, 2H and so on.
+#     x.reshape(B, L, num_heads, d_model // num_heads) => x.reshape(B, L, -1, num_heads).mT
+# num_heads is taken for the size of a head: your shape is (B, d_head, L, H).
+#     x.reshape(B, L, num_heads, d_model // num_heads) => x.reshape(B, L, -1, num_heads)
+# the last axis is cut into num_heads times num_heads, which fits only where d_head is num_heads too.
+#     x.reshape(B, L, num_heads, d_model // num_heads) => x.reshape(B, L, num_heads, num_heads)
 
 # %% tags=["check"]
 check("6.1", split_heads)
@@ -96,6 +113,35 @@ def merge_heads(x):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: undo the moves of 6.1 in reverse order: the axes first, then the cut.
+# a reshape without the transpose back: the rows of one head were put behind one another.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.reshape(B, L, -1)
+# the last two axes were joined, each head by itself: (B, H, L * d_head).
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.flatten(2)
+# Try: the last axis has H * d_head features: head 0's, then head 1's, and so on.
+# the heads are dealt out in turn: feature 0 of every head, then feature 1.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.permute(0, 2, 3, 1).flatten(2)
+# the heads stand one after another along the sequence: (B, H * L, d_head).
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.flatten(1, 2)
+# the heads are added up, not put side by side.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.sum(1)
+# only the first two heads were joined: right for two heads alone.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => torch.cat([x[:, 0], x[:, 1]], -1)
+# only the first and the last head were joined: right for two alone.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => torch.cat([x[:, 0], x[:, -1]], -1)
+# the heads stand in reversed order, the last one first.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.flip(1).transpose(1, 2).flatten(2)
+# tokens and heads were joined to one axis: (B, L * H, d_head).
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.transpose(1, 2).flatten(1, 2)
+# the heads are averaged: what they have found is blended together.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.mean(1)
+# Try: the heads are axis 1.
+# the items of the batch were joined, not the heads.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => torch.cat(list(x), -1)
+# x is read as (B, L, H, d_head): right only where L and H are equal.
+#     x.transpose(1, 2).reshape(B, L, H * d_head) => x.transpose(1, 2).reshape(B, H, -1)
+
 # %% tags=["check"]
 check("6.2", merge_heads)
 
@@ -126,7 +172,7 @@ check("6.2", merge_heads)
 # | `mask` | `None`, or boolean, broadcasts to `(B, H, L_q, L_k)`; True = may attend |
 # | returns `output`, `weights` | `(B, L_q, d_in)`, `(B, H, L_q, L_k)` |
 #
-# In the check `d_in` and `d_model` differ, every query may attend to something, and gradients must reach all parameters. You may call your answers to 6.1 and 6.2, and `masked_softmax(scores, mask)` of lesson 05, which accepts `None` too. PyTorch's ready-made attention is off limits, and so are the course's own attention, `split_heads` and `merge_heads`.
+# In the check `d_in` and `d_model` differ, every query may attend to something, in one case all scores lie near -100,000, and gradients must reach all parameters. You may call your answers to 6.1 and 6.2, and `masked_softmax(scores, mask)` of lesson 05, which accepts `None` too. PyTorch's ready-made attention is off limits, and so are the course's own attention, `split_heads` and `merge_heads`.
 #
 # Example, all with $B = 1$, one query, two keys, two heads of size 1: for `query = [[[1]]]`, `memory = [[[1], [0]]]`, query projection `[[1.0986], [0]]` (1.0986 is the logarithm of 3), key projection `[[1], [1]]`, value projection `[[4], [8]]` and biases of 0, head 0 has the weights `[0.75, 0.25]` and finds 3, head 1 has `[0.5, 0.5]` and finds 4. With the output projection `[[1, 10]]` and its bias `[0.5]` the output is `[[[43.5]]]`.
 
@@ -145,6 +191,40 @@ def multi_head_attention(query, memory, params, num_heads, mask):
     return merged @ params["o_proj.weight"].T + params["o_proj.bias"], weights
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the root is that of the number of entries in one of the vectors that are compared.
+# the scores are divided by the root of d_model.
+#     q.shape[-1] ** 0.5 => (num_heads * q.shape[-1]) ** 0.5
+# the scores are divided by the size of a head, not by its root.
+#     q.shape[-1] ** 0.5 => q.shape[-1]
+# the scores are divided by the root of the number of heads.
+#     q.shape[-1] ** 0.5 => num_heads ** 0.5
+# Try: print the shapes around 6.1 and 6.2: which axes stand where?
+# a reshape without the transpose back: the rows of one head were put behind one another.
+#     (weights @ v).transpose(1, 2).flatten(2) => (weights @ v).reshape(len(q), q.shape[2], -1)
+# one view straight to (B, H, L, d_head): a head holds a piece of the sequence, not of every token.
+#     t.unflatten(-1, (num_heads, -1)).transpose(1, 2) => t.reshape(len(t), num_heads, t.shape[1], -1)
+# Try: True means may attend.
+# the mask was read the other way round.
+#     masked_softmax(scores, mask) => masked_softmax(scores, mask if mask is None else ~mask)
+# Try: ask of each of the three who gives it: who asks, who is asked, and who answers.
+# keys and values are made from query: memory plays no part.
+#     memory @ => query @
+# the keys are made from query.
+#     memory @ params["k_proj.weight"].T => query @ params["k_proj.weight"].T
+# Try: the heads' results go side by side through one more projection, as the other three.
+# the bias of the output projection is missing.
+#     merged @ params["o_proj.weight"].T + params["o_proj.bias"] => merged @ params["o_proj.weight"].T
+# Try: queries, keys and values have a projection each, with a weight and a bias of its name.
+# k_proj and v_proj have each other's weight, but their own bias.
+#     memory @ params["k_proj.weight"].T => memory @ params["v_proj.weight"].T
+#     memory @ params["v_proj.weight"].T + params["v => memory @ params["k_proj.weight"].T + params["v
+# the keys are made with the query projection.
+#     k_proj => q_proj
+# Try: a hidden key takes no part in the maximum or the sum of the softmax.
+# a fill value that is not low enough: where all scores are very low, hidden keys win.
+#     masked_softmax(scores, mask) => (scores if mask is None else scores.masked_fill(~mask, -1e4)).softmax(-1)
 
 # %% tags=["check"]
 check("6.3", multi_head_attention)
@@ -198,6 +278,42 @@ def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
     return torch.einsum("bijh,bjhd->bihd", weights, v).flatten(2), weights
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: each query shares its weight among the keys: sum your weights over each axis to see.
+# a softmax over the heads.
+#     softmax(dim=2) => softmax(dim=-1)
+# a softmax over the queries.
+#     softmax(dim=2) => softmax(dim=1)
+# Try: the root is that of the number of entries in one of the vectors that are compared.
+# the scores are divided by the root of d_v, the size of a value.
+#     q.shape[-1] ** 0.5 => v.shape[-1] ** 0.5
+# the scores are divided by the root of H * d_head.
+#     q.shape[-1] ** 0.5 => len(W_q) ** 0.5
+# the scores are divided by d_head itself, not by its root.
+#     q.shape[-1] ** 0.5 => q.shape[-1]
+# Try: follow the heads' letter from line to line: where does it stand in each result?
+# the right weights in the layout (B, H, L_q, L_k).
+#     flatten(2), weights => flatten(2), weights.permute(0, 3, 1, 2)
+# the weights were brought to (B, L_q, L_k, H) by reshape, which scrambles them.
+#     flatten(2), weights => flatten(2), weights.permute(0, 3, 1, 2).reshape(weights.shape)
+# the output has feature 0 of every head, then feature 1 of every head.
+#     bijh,bjhd->bihd => bijh,bjhd->bidh
+# the heads were not joined: they still have an axis of their own.
+#     ).flatten(2) => )
+# Try: cut the last axis alone, into num_heads pieces of neighbors: unflatten(-1, (num_heads, -1)).
+# the features are dealt out in turn: head 0 has features 0, H, 2H and so on.
+#     unflatten(-1, (num_heads, -1)) => unflatten(-1, (-1, num_heads)).mT
+# a view with the heads before the positions: a head holds a piece of the sequence, not of every token.
+#     torch.einsum("bli => cut(torch.einsum("bli
+#     .unflatten(-1, (num_heads, -1)) => )
+#     q = cut => cut = lambda t: t.reshape(len(t), num_heads, t.shape[1], -1).transpose(1, 2)\n    q = cut
+# Try: in the scores each head meets itself alone.
+# each query head meets the sum of all key heads, as where the heads have two letters.
+#     bihd,bjhd->bijh => bihd,bjkd->bijh
+# Try: x @ W needs (in, out).
+# a matrix is used as it is, (out, in): that fits only where both sizes are equal.
+#     torch.einsum("bli,oi->blo", query, W_q) => query @ W_q
 
 # %% tags=["check"]
 check("6.4", heads_by_einsum)
@@ -268,6 +384,37 @@ def uneven_heads(q, k, v, sizes):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: how long are the vectors that this one head compares?
+# every head's scores are divided by one root, that of d_model / H.
+#     q_h.shape[-1] ** 0.5 => (q.shape[-1] / len(sizes)) ** 0.5
+# every head's scores are divided by the root of d_model.
+#     q_h.shape[-1] ** 0.5 => q.shape[-1] ** 0.5
+# every head's scores are divided by the root of the largest size.
+#     q_h.shape[-1] ** 0.5 => max(sizes) ** 0.5
+# every head's scores are divided by the root of head 0's size.
+#     q_h.shape[-1] ** 0.5 => sizes[0] ** 0.5
+# each head's scores are divided by its size itself, not by the root of it.
+#     q_h.shape[-1] ** 0.5 => q_h.shape[-1]
+# Try: write down, for sizes [1, 4], the first and the last feature of each head.
+# the features are cut into pieces as equal as can be, whatever sizes says.
+#     t.split(sizes, dim=-1) => t.tensor_split(len(sizes), -1)
+# the features are cut into equal pieces, and sizes are used for the scale alone.
+#     t.split(sizes, dim=-1) => t.tensor_split(len(sizes), -1)
+#     q_h.shape[-1] ** 0.5 => sizes[len(tables)] ** 0.5
+# head h starts at feature h * sizes[h], as if all heads had its size.
+#     t.split(sizes, dim=-1) => [t[..., h * n : (h + 1) * n] for h, n in enumerate(sizes)]
+#     q_h.shape[-1] ** 0.5 => sizes[len(tables)] ** 0.5
+# head h starts at feature sizes[h - 1]: the sizes before that one are not added up.
+#     t.split(sizes, dim=-1) => [t[..., a : a + n] for a, n in zip([0, *sizes], sizes)]
+# the features are cut by chunk, whatever sizes says.
+#     t.split(sizes, dim=-1) => t.chunk(len(sizes), -1)
+# every head starts at feature 0.
+#     t.split(sizes, dim=-1) => [t[..., :n] for n in sizes]
+# Try: head 0 comes first, in the output and in the weights.
+# the tables of weights stand before the batch: (H, B, L_q, L_k).
+#     torch.stack(tables, dim=1) => torch.stack(tables)
+
 # %% tags=["check"]
 check("6.5", uneven_heads)
 
@@ -297,6 +444,14 @@ quiz_6_6 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_6_6 = "b"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** 16 heads x 64 x 64 is 65,536; the four matrices hold 4 x 512 x 512, sixteen times as many.
+# - **b.** 16 x L x L reaches 4 x 512 x 512 exactly at L = 256; from there on the table grows with the square.
+# - **c.** there it already holds sixteen times as many numbers as the layer: 16 x 1024 x 1024.
+# - **d.** each head has a table of its own, L x L weights for each of the 16.
 
 # %% tags=["check"]
 check("6.6", quiz_6_6)
@@ -341,6 +496,41 @@ def head_roles(whole, alone, pairs, tolerance):
     return ["needed" if n else "doubled" if d else "idle" for n, d in words]
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the other head is gone already: what was the error then, and what is it now?
+# the error without two is compared with that of the whole model: an idle head beside a needed one is doubled.
+#     pairs - alone[:, None] => pairs - whole
+# the error without two is compared with the error without this head itself.
+#     pairs - alone[:, None] => pairs - alone
+# the larger of the two errors without one is taken off, whichever it is.
+#     pairs - alone[:, None] => pairs - torch.maximum(alone[:, None], alone)
+# no head is called doubled.
+#     "needed" if n else "doubled" if d else "idle" => "needed" if n else "idle"
+# Try: a rise is what is added to the error of before, and it has to be more than the tolerance.
+# the errors without one are compared with the tolerance as they are.
+#     alone - whole => alone
+# a rise of the tolerance itself is counted.
+#     > tolerance => >= tolerance
+# a fall of the error is counted as well as a rise.
+#     alone - whole => (alone - whole).abs()
+#     (rise => (rise.abs()
+# for needed, a rise of the tolerance itself is counted.
+#     alone - whole > tolerance => alone - whole >= tolerance
+# for doubled, a rise of the tolerance itself is counted.
+#     rise > tolerance => rise >= tolerance
+# Try: needed comes first, then doubled, and what is left is idle.
+# a head that is needed is called doubled where both hold.
+#     "needed" if n else "doubled" if d else "idle" => "doubled" if d else "needed" if n else "idle"
+# Try: any other head will do, needed or not, and one of them is enough.
+# a head counts as doubled only if it is missed beside every other head.
+#     (rise > tolerance).any => ((rise > tolerance) | torch.eye(len(rise)).bool()).all
+# only heads that aren't needed themselves are tried as the other head.
+#     (rise > tolerance) => ((rise > tolerance) & ~needed[:, None])
+# only heads behind h are tried as the other head.
+#     (rise > tolerance) => (rise > tolerance).tril(-1)
+# only heads before h are tried as the other head.
+#     (rise > tolerance) => (rise > tolerance).triu(1)
 
 # %% tags=["check"]
 check("6.7", head_roles)
@@ -433,7 +623,7 @@ print("1 mark, 1 head:", [round(error, 3) for error in five_errors(1, 1)])
 # | `"enough for 2 marks"`, `"enough for 4 marks"` | a number: the smallest of your numbers of heads whose mean error is below 0.1 |
 # | `"law"` | where there are fewer heads than marks, which of these texts comes closest to your mean errors: `"1 - heads / marks"`, `"1 / (1 + heads)"` or `"marks / (marks + heads)"` |
 #
-# Plot the errors before you read them off, for example with `plotting.curves`.
+# The check sees whether such runs can give your numbers, not how you made them. Plot the errors before you read them off, for example with `plotting.curves`.
 
 # %% tags=["exercise", "nbval-ignore-output"]
 heads_results = {}  # (marks, heads) -> five errors, and what you read off

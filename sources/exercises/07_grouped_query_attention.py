@@ -14,15 +14,15 @@
 # {{colab_link}} · about 150 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. No answer may change its arguments.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. No answer may change its arguments.
 
 # %% tags=["setup"]
 import math
 
 import torch
 
+from course_checks import check, failing_case, hint
 from course_utils import plotting, zoo
-from course_utils.checks import check, failing_case
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import encode_text
 from course_utils.masks import causal_mask
@@ -57,6 +57,39 @@ def cache_bytes(
     return 2 * num_layers * keys  # keys and values, in every layer
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: a layer keeps both.
+# keys or values are counted, not both.
+#     2 * num_layers * keys => num_layers * keys
+# Try: only keys and values are kept: the query heads play no part.
+# num_heads where num_kv_heads belongs, as in multi-head attention.
+#     num_kv_heads * length => num_heads * length
+# num_heads where twice num_kv_heads belongs: that fits only where two query heads share a key/value head.
+#     num_kv_heads * length => num_heads * length
+#     2 * num_layers * keys => num_layers * keys
+# num_heads // num_kv_heads, the size of a group.
+#     num_kv_heads * length => (num_heads // num_kv_heads) * length
+# num_heads - num_kv_heads for the heads.
+#     num_kv_heads * length => (num_heads - num_kv_heads) * length
+# num_heads for the keys or for the values, num_kv_heads for the others.
+#     2 * num_layers * keys => num_layers * keys * (1 + num_heads / num_kv_heads)
+# the queries are kept too.
+#     return 2 * num_layers * keys => return 2 * num_layers * keys * (1 + num_heads / num_kv_heads / 2)
+# Try: write down the shape of one layer's keys, and how many such tensors a model keeps.
+# the keys of every layer, the values of one.
+#     2 * num_layers * keys => (num_layers + 1) * keys
+# Try: the newest is kept too.
+# length - 1 positions are counted.
+#     length * d_head => (length - 1) * d_head
+# Try: use every argument on which the size depends.
+# four bytes for each number, whatever bytes_per_number says.
+#     * bytes_per_number => * 4
+# Try: return bytes; other units are for printing.
+# the size in MiB.
+#     return 2 * num_layers * keys => return 2 * num_layers * keys / 2**20
+# the size in GiB.
+#     return 2 * num_layers * keys => return 2 * num_layers * keys / 2**30
 
 # %% tags=["check"]
 check("7.1", cache_bytes)
@@ -113,6 +146,56 @@ class Cache:
         # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: all positions so far are asked for, 0 to length - 1.
+# the whole room came back, its unwritten tail too.
+#     return self.keys[:, :, :end], self.values[:, :, :end] => return self.keys, self.values
+# only the new keys and values came back.
+#     return self.keys[:, :, :end], self.values[:, :, :end] => return key, value
+# Try: keys and values, apart.
+# update returns one tensor, not two.
+#     return self.keys[:, :, :end], self.values[:, :, :end] => return self.keys
+# Try: positions stand on axis 2 of (B, H_kv, L_new, d_head); all of them count.
+# the length counts updates, not positions.
+#     self.length = end => self.length += 1
+# the axis of the heads is counted, key.shape[1].
+#     key.shape[2] => key.shape[1]
+# self.length stays 0: each update overwrites the one before.
+#     self.length = end => pass
+# self.length stays 0: nothing is handed back.
+#     self.length = end => pass
+#     return self.keys[:, :, :end], self.values[:, :, :end] => return self.keys[:, :, :self.length], self.values[:, :, :self.length]
+# the length grows by 1 at each update.
+#     self.length = end => self.length += 1
+#     return self.keys[:, :, :end], self.values[:, :, :end] => return self.keys[:, :, :self.length], self.values[:, :, :self.length]
+# Try: where does the first free position lie?
+# every update is written to position 0, over the oldest.
+#     self.keys[:, :, self.length : end] = key => self.keys[:, :, : key.shape[2]] = key
+#     self.values[:, :, self.length : end] = value => self.values[:, :, : value.shape[2]] = value
+# Try: keep the tensors in self, made in __init__; not on the class, in a global or in a default argument.
+# all caches share one store: a second one writes over the first.
+#     self.keys => Cache.keys
+#     self.values => Cache.values
+# Try: the last position is free too.
+# an update that fills the room exactly is refused.
+#     if end > self.max_len: => if end >= self.max_len:
+# Try: look whether length + L_new fits before anything is written or counted.
+# an update is refused only if it alone is too large.
+#     if end > self.max_len: => if key.shape[2] > self.max_len:
+# the refused positions were counted: the length is too large after the error.
+#     end = self.length + key.shape[2] => start = self.length\n        self.length = end = self.length + key.shape[2]
+#     self.length : end => start : end
+# Try: hand it a sentence.
+# the ValueError says nothing.
+#     (f"{end} positions do not fit into {self.max_len}") =>
+# Try: keep a copy of what comes.
+# the tensors of the first update are kept themselves: whoever changes them afterwards changes the cache.
+#     self.keys[:, :, self.length : end] = key => self.keys = torch.cat([self.keys[:, :, : self.length], key], dim=2) if self.length else key
+#     self.values[:, :, self.length : end] = value => self.values = torch.cat([self.values[:, :, : self.length], value], dim=2) if self.length else value
+# Try: end update with a return.
+# update returns nothing.
+#     return self.keys[:, :, :end], self.values[:, :, :end] => return None
+
 # %% tags=["check"]
 check("7.2", Cache)
 
@@ -145,7 +228,7 @@ check("7.2", Cache)
 # | `num_repeats` | a whole number from 1, $H / H_{kv}$ |
 # | returns | `(B, H_kv * num_repeats, L, d_head)` |
 #
-# Example: heads that hold the numbers 1 and 2, with `num_repeats=2`, become 1, 1, 2, 2. Any of PyTorch's operations may be used; the course's `repeat_kv` is off limits. The dtype stays, and gradients must flow through your answer: use torch operations from first to last.
+# Example: heads that hold the numbers 1 and 2, with `num_repeats=2`, become 1, 1, 2, 2. Any of PyTorch's operations may be used; the course's `repeat_kv` is off limits. `x` may come from a transpose, so that its numbers do not lie in order in memory. The dtype stays, and gradients must flow through your answer: use torch operations from first to last.
 
 # %% tags=["exercise"]
 def repeat_kv(x, num_repeats):
@@ -153,6 +236,35 @@ def repeat_kv(x, num_repeats):
     return x.repeat_interleave(num_repeats, dim=1)  # (B, H_kv * num_repeats, L, d_head)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: every head comes num_repeats times in a row. There is another function that repeats so.
+# the heads come in the order 0 1 2 0 1 2, as `repeat` gives them: query head h meets head h % H_kv.
+#     .repeat_interleave(num_repeats, dim=1) => .repeat(1, num_repeats, 1, 1)
+# Try: say along which axis to repeat.
+# one long vector: all axes are flattened.
+#     , dim=1 =>
+# Try: the heads stand on axis 1 of (B, H_kv, L, d_head).
+# the positions are repeated (dim=2).
+#     dim=1 => dim=2
+# the sequences of the batch are repeated (dim=0).
+#     dim=1 => dim=0
+# the features are repeated (dim=-1).
+#     dim=1 => dim=-1
+# Try: put the copies on a new axis right after the heads, then merge axes 1 and 2.
+# right shape, scrambled content: the copies stand after the positions.
+#     x.repeat_interleave(num_repeats, dim=1) => torch.stack([x] * num_repeats, dim=3).reshape(x.shape[0], -1, x.shape[2], x.shape[3])
+# right shape, scrambled content: each feature is repeated.
+#     x.repeat_interleave(num_repeats, dim=1) => torch.stack([x] * num_repeats, dim=4).reshape(x.shape[0], -1, x.shape[2], x.shape[3])
+# Try: its partner is h // num_repeats.
+# query head h meets head h // H_kv.
+#     .repeat_interleave(num_repeats, dim=1) => [:, torch.arange(x.shape[1] * num_repeats) // x.shape[1]]
+# Try: keep axis 0.
+# the first sequence of the batch alone.
+#     return x. => return x[:1].
+# Try: every head comes num_repeats times in a row.
+# only the first num_repeats heads of the result.
+#     .repeat_interleave(num_repeats, dim=1) => .repeat_interleave(num_repeats, dim=1)[:, :num_repeats]
 
 # %% tags=["check"]
 check("7.3", repeat_kv)
@@ -182,7 +294,7 @@ check("7.3", repeat_kv)
 # | `mask` | boolean, True = may attend, broadcastable to `(B, H, L, L)`; every query may attend to something |
 # | returns | `(B, L, d_model)` |
 #
-# The scores are divided by $\sqrt{d_{head}}$. With `num_kv_heads = num_heads` it must be the layer of lesson 06. Gradients must reach `x` and all four weights: use torch operations from first to last. You may call your own `repeat_kv`; ready-made attention is off limits, and so are `split_heads`, `merge_heads` and `repeat_kv` of the course.
+# The scores are divided by $\sqrt{d_{head}}$, and may be large, in the thousands. With `num_kv_heads = num_heads` it must be the layer of lesson 06. Gradients must reach `x` and all four weights: use torch operations from first to last. You may call your own `repeat_kv`; ready-made attention is off limits, and so are `split_heads`, `merge_heads` and `repeat_kv` of the course.
 
 # %% tags=["exercise"]
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
@@ -200,6 +312,48 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     return heads.transpose(1, 2).reshape(B, L, d_model) @ W_o.T  # (B, L, d_model)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: each key/value head comes H / H_kv times in a row, 0 0 1 1 2 2.
+# query head h meets key/value head h % H_kv, in the order 0 1 0 1.
+#     (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v)) => (t.repeat(1, num_heads // num_kv_heads, 1, 1) for t in (k, v))
+# every query head meets key/value head 0.
+#     (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v)) => (t[:, :1].expand(-1, num_heads, -1, -1) for t in (k, v))
+# Try: share keys and values in the same way, each head several times in a row.
+# the values are shared in the order 0 1 0 1, the keys in the order 0 0 1 1.
+#     (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v)) => (repeat_kv(k, num_heads // num_kv_heads), v.repeat(1, num_heads // num_kv_heads, 1, 1))
+# the keys are shared in the order 0 1 0 1, the values in the order 0 0 1 1.
+#     (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v)) => (k.repeat(1, num_heads // num_kv_heads, 1, 1), repeat_kv(v, num_heads // num_kv_heads))
+# Try: divide by the square root of the size of one head.
+# the scores are divided by the root of d_model.
+#     d_head**0.5 => d_model**0.5
+# the scores are divided by the root of d_model / num_kv_heads.
+#     d_head**0.5 => (d_model // num_kv_heads) ** 0.5
+# the scores are divided by the root of W_k.shape[0] / num_heads.
+#     d_head**0.5 => (W_k.shape[0] / num_heads) ** 0.5
+# Try: close the forbidden places before the softmax, with minus infinity.
+# forbidden scores are set to 0, and still get weight.
+#     float("-inf") => 0.0
+# the weights are set to 0 after the softmax, so that rows no longer sum to 1.
+#     scores.masked_fill(~mask, float("-inf")) => scores
+#     .softmax(dim=-1) => .softmax(dim=-1) * mask
+# Try: over the keys, the last axis; close the forbidden places before it, with minus infinity.
+# the softmax is taken over the queries, and the forbidden weights are set to 0 afterwards.
+#     scores.masked_fill(~mask, float("-inf")) => scores
+#     .softmax(dim=-1) => .softmax(dim=-2) * mask
+# Try: the mask may have a row of its own for each head, on axis 1: keep that axis.
+# all heads get the mask of the first.
+#     ~mask => ~(mask[:, :1] if mask.dim() == 4 else mask)
+# Try: True: may attend.
+# the mask is read the other way round.
+#     ~mask => mask
+#     float("-inf") => -1e9
+# Try: view as (B, L, H, d_head), then exchange axes 1 and 2.
+# the heads are split by a view alone: positions and heads are mixed.
+#     .view(B, L, num_heads, d_head).transpose(1, 2) => .reshape(B, num_heads, L, d_head)
+#     .view(B, L, num_kv_heads, d_head).transpose(1, 2) => .reshape(B, num_kv_heads, L, d_head)
+# the heads are merged without transposing back.
+#     heads.transpose(1, 2).reshape(B, L, d_model) => heads.reshape(B, L, d_model)
 
 # %% tags=["check"]
 check("7.4", grouped_query_attention)
@@ -245,6 +399,44 @@ def pool_heads(weight, num_heads, num_kv_heads):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: neighboring heads form a group: view as (H_kv, H / H_kv, d_head, d_in), and take the mean inside each group.
+# heads that stand H_kv apart are averaged.
+#     view(num_kv_heads, num_heads // num_kv_heads, d_head, d_in) => view(num_heads // num_kv_heads, num_kv_heads, d_head, d_in)
+#     dim=1 => dim=0
+# each group has num_kv_heads heads.
+#     view(num_kv_heads, num_heads // num_kv_heads, d_head, d_in) => view(num_heads // num_kv_heads, num_kv_heads, d_head, d_in)
+#     .reshape(num_kv_heads * d_head, d_in) => .flatten(0, 1)
+# the mean goes over the groups.
+#     heads.mean(dim=1).reshape(num_kv_heads * d_head, d_in) => heads.mean(dim=0).flatten(0, 1)
+# the mean of all heads, H_kv times.
+#     heads.mean(dim=1) => heads.mean((0, 1)).repeat(num_kv_heads, 1)
+# Try: take the mean of all heads of the group.
+# the heads of each group are added up, not averaged.
+#     heads.mean( => heads.sum(
+# the first head of each group is kept.
+#     heads.mean(dim=1) => heads[:, 0]
+# the median of each group, not the mean.
+#     heads.mean(dim=1) => heads.median(dim=1).values
+# the last head of each group is kept.
+#     heads.mean(dim=1) => heads[:, -1]
+# the first H_kv heads are kept.
+#     heads.mean(dim=1) => weight[: num_kv_heads * d_head].clone()
+# Try: average feature i of one head with feature i of the others: keep d_head as an axis of its own.
+# neighboring rows are averaged, which are features of the same head.
+#     view(num_kv_heads, num_heads // num_kv_heads, d_head, d_in) => view(num_kv_heads, d_head, num_heads // num_kv_heads, d_in)
+#     dim=1 => dim=2
+# Try: divide by the size of a group.
+# the sum of each group is divided by num_kv_heads, the number of groups.
+#     heads.mean( => (heads / num_kv_heads).sum(
+# Try: the result has H_kv * d_head rows.
+# the means are copied back to all H heads: nothing is saved.
+#     heads.mean(dim=1).reshape(num_kv_heads * d_head, d_in) => heads.mean(dim=1, keepdim=True).expand_as(heads).flatten(0, 2)
+# Try: the heads stand in the rows: (out, in).
+# d_head is worked out from the columns, which are inputs.
+#     weight.shape[0] // => weight.shape[1] //
+#     weight.view => weight[: num_heads * d_head].view
+
 # %% tags=["check"]
 check("7.5", pool_heads)
 
@@ -283,7 +475,7 @@ met = grouped_attention_broken(query, key, value, causal_mask(3))[0, :, 0, 0]
 print("value head met by query heads 0 to 3:", [round(x) for x in met.tolist()])
 
 # %% [markdown]
-# Write `grouped_attention(query, key, value, mask)` so that it is right for all sizes. Ready-made attention and the course's `repeat_kv` are off limits. Gradients must flow through your answer: use torch operations from first to last.
+# Write `grouped_attention(query, key, value, mask)` so that it is right for all sizes, also where scores are in the thousands. Ready-made attention and the course's `repeat_kv` are off limits. Gradients must flow through your answer: use torch operations from first to last.
 #
 # | argument | shape |
 # |---|---|
@@ -306,6 +498,51 @@ def grouped_attention(query, key, value, mask):
     return output.reshape(B, H, L_q, value.shape[-1])
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: which of the two new axes tells neighbors apart? The group must be that one.
+# query head h still meets key/value head h % H_kv: 0 1 0 1.
+#     key[:, :, None] => key[:, (torch.arange(H) % H_kv).view(H_kv, H // H_kv)]
+#     value[:, :, None] => value[:, (torch.arange(H) % H_kv).view(H_kv, H // H_kv)]
+# query head h meets key/value heads in reversed order, 1 0 1 0.
+#     key[:, :, None] => key.flip(1)[:, (torch.arange(H) % H_kv).view(H_kv, H // H_kv)]
+#     value[:, :, None] => value.flip(1)[:, (torch.arange(H) % H_kv).view(H_kv, H // H_kv)]
+# Try: queries, keys and values: each new axis stands where the queries have their group.
+# the values still meet the query heads in the order 0 1 0 1; the keys fit.
+#     value[:, :, None] => value[:, (torch.arange(H) % H_kv).view(H_kv, H // H_kv)]
+# the positions of keys and values are repeated, not their heads: the content is scrambled.
+#     key[:, :, None] => key.repeat_interleave(H // H_kv, dim=2).view(B, H_kv, H // H_kv, *key.shape[2:])
+#     value[:, :, None] => value.repeat_interleave(H // H_kv, dim=2).view(B, H_kv, H // H_kv, *value.shape[2:])
+# the queries are cut right, but keys and values are not: there the query heads of one group still meet several key/value heads.
+#     key[:, :, None] => key[:, None]
+#     value[:, :, None] => value[:, None]
+# queries and keys fit now, the values do not: there the query heads of one group still meet several key/value heads.
+#     value[:, :, None] => value[:, None]
+# the keys still meet the query heads in the order 0 1 0 1; the values fit.
+#     key[:, :, None] => key[:, (torch.arange(H) % H_kv).view(H_kv, H // H_kv)]
+# queries and values fit now, the keys do not: there the query heads of one group still meet several key/value heads.
+#     key[:, :, None] => key[:, None]
+# Try: which of the two new axes tells neighbors apart? The group must be that one. Then no head has to move.
+# each query head meets its own group, but the output heads are out of order.
+#     return output. => return output.transpose(1, 2).
+# the output heads are moved, while each query still meets another group's keys.
+#     query.reshape(B, H_kv, H // H_kv, L_q, d_k) => query.reshape(B, H // H_kv, H_kv, L_q, d_k).transpose(1, 2)
+# Try: use the mask that is handed over.
+# a causal mask of its own, whatever `mask` says.
+#     scores.masked_fill(hidden, float("-inf")) => scores.masked_fill(torch.ones_like(scores).triu(1 + scores.shape[-1] - L_q) > 0, -torch.inf)
+# Try: divide by the square root of the size of one head.
+# the scores are divided by the root of d_v, the size of a value.
+#     d_k**0.5 => value.shape[-1] ** 0.5
+# Try: normalize over the keys.
+# the softmax goes over the queries.
+#     dim=-1 => dim=-2
+# Try: close the forbidden places before the softmax, with minus infinity.
+# forbidden scores are set to 0, and still get weight.
+#     float("-inf") => 0.0
+# Try: True: may attend.
+# the mask is read the other way round.
+#     ~mask => mask
+#     float("-inf") => -1e9
 
 # %% tags=["check"]
 check("7.6", grouped_attention)
@@ -365,6 +602,44 @@ class CachedAttention:
         # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: the mask has a row for each new position and a column for each one so far.
+# nothing is hidden: a position sees those after it in its own piece.
+#     causal_mask(L_new, k.shape[2]) => torch.ones(1, 1, L_new, k.shape[2]).bool()
+# the first new position sees only the first key.
+#     causal_mask(L_new, k.shape[2]) => torch.ones(1, 1, L_new, k.shape[2]).tril().bool()
+# Try: divide by the square root of the size of one head.
+# the scores are not divided by the root of the head size.
+#     (q, => (q * d_head**0.5,
+# the scores are divided by the root of d_model.
+#     (q, => (q * (d_head / d_model) ** 0.5,
+# Try: join along the positions, axis 2 of (B, H_kv, L, d_head), the old ones first, and keep the result.
+# the new keys and values stand before the old ones.
+#     [self.keys, k] => [k, self.keys]
+#     [self.values, v] => [v, self.values]
+# the new values stand before the old ones, the keys behind them.
+#     [self.values, v] => [v, self.values]
+# each step looks at its own piece only: what came before is forgotten.
+#     self.keys, self.values = k, v => pass
+# only the piece before is remembered.
+#     self.keys, self.values = k, v => self.keys, self.values = k[:, :, -L_new:], v[:, :, -L_new:]
+# Try: project x_new alone, and keep its keys and values.
+# every step projects the earlier positions once more.
+#     W_q, W_k, W_v, W_o = self.weights => n, self.keys = x_new.shape[1], None\n        x_new = self.text = torch.cat([self.text, x_new], dim=1) if hasattr(self, "text") else x_new\n        W_q, W_k, W_v, W_o = self.weights
+#     @ W_o.T => @ W_o.T[:]
+#     return output => return output[:, :, -n:]
+#     (B, L_new, d_model) => (B, n, d_model)
+# Try: each key/value head comes H / H_kv times in a row, 0 0 1 1 2 2.
+# query head h meets key/value head h % H_kv, in the order 0 1 0 1.
+#     grouped_attention(q, k, v, mask) => grouped_attention(q, *(t.repeat(1, q.shape[1] // t.shape[1], 1, 1) for t in (k, v)), mask)
+# Try: return as many positions as x_new has.
+# the outputs of the earlier positions come back again.
+#     W_q, W_k, W_v, W_o = self.weights => n, self.keys = x_new.shape[1], None\n        x_new = self.text = torch.cat([self.text, x_new], dim=1) if hasattr(self, "text") else x_new\n        W_q, W_k, W_v, W_o = self.weights
+# Try: keep the tensors in self, made in __init__; not on the class, in a global or in a default argument.
+# all layers share one store: a second one reads and writes it too.
+#     self.keys => CachedAttention.keys
+#     self.values => CachedAttention.values
+
 # %% tags=["check"]
 check("7.7", CachedAttention)
 
@@ -422,6 +697,36 @@ class ForgetfulCache:
         # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: as long as the first num_first of the text are kept, they are the first of what is kept.
+# the latest num_first + num_latest are kept; the first ones are lost.
+#     torch.cat([new[:, :, :, : self.num_first], latest], dim=3) => new[:, :, :, -(self.num_first + self.num_latest) :]
+# Try: where everything fits, keep and return everything.
+# while the text is short, the first and the latest overlap: positions are kept twice.
+#     if new.shape[3] > self.num_first + self.num_latest: => if True:
+#     new.shape[3] - self.num_latest : => -self.num_latest :
+# Try: join the piece as it came, then forget, then return.
+# a new piece is cut to the latest num_latest before it is joined: a long first piece loses its beginning.
+#     torch.stack([key, value]) => torch.stack([key, value])[:, :, :, -self.num_latest :]
+# everything joined is returned, and forgotten only afterwards.
+#     if new.shape[3] > => joined = new\n        if new.shape[3] >
+#     return new[0].clone(), new[1].clone() => return joined[0].clone(), joined[1].clone()
+# Try: of everything joined, the last num_latest positions stay.
+# nothing is forgotten: the cache grows with the text.
+#     if new.shape[3] > self.num_first + self.num_latest: => if False:
+# the first num_first + num_latest are kept: nothing new gets in.
+#     torch.cat([new[:, :, :, : self.num_first], latest], dim=3) => new[:, :, :, : (self.num_first + self.num_latest)]
+# Try: keep a copy of what comes.
+# the tensors of the first update are kept themselves: whoever changes them afterwards changes the cache.
+#     [self.kept, new] => [torch.stack(list(self.kept)), new]
+#     self.kept = new => self.kept = (key, value) if self.kept is None else new
+# Try: join what is kept and what is new first, the old ones in front.
+# the new positions stand before the old ones.
+#     [self.kept, new] => [new, self.kept]
+# Try: end update with a return.
+# update returns nothing.
+#     return new[0].clone(), new[1].clone() => return None
+
 # %% tags=["check"]
 check("7.8", ForgetfulCache)
 
@@ -455,6 +760,8 @@ check("7.8", ForgetfulCache)
 # | `"guessing"` | the accuracy of somebody who guesses |
 # | `"apart"` | `True` if even the worst of the five with four heads is better than the best of the five with one, else `False` |
 # | `"closer to"` | the number `4` or `1`: which of the two means the mean for two heads is closer to |
+#
+# The check trains nothing: it asks whether such models can give your numbers, and whether you read them off right.
 
 # %%
 torch.manual_seed(0)
@@ -516,6 +823,16 @@ def latent_scores(query, latent, W_up):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: divide by the square root of the size of one head.
+# the scores are divided by the root of the latent's size.
+#     d_head**0.5 => latent.shape[-1] ** 0.5
+# Try: head 0 has the first d_head rows of W_up, and so on.
+# the rows of W_up are dealt out in turn to the heads.
+#     W_up.view(H, d_head, -1) => W_up.view(d_head, H, -1).transpose(0, 1)
+# every head uses the rows of head 0.
+#     W_up.view(H, d_head, -1) => W_up[:d_head]
+
 # %% tags=["check"]
 check("7.10", latent_scores)
 
@@ -545,6 +862,14 @@ quiz_7_11 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_7_11 = "a"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** all three count key/value heads, and there are a quarter as many.
+# - **b.** `k_proj` and `v_proj` make H_kv * d_head numbers for each position, so they shrink with H_kv.
+# - **c.** there are still 32 query heads: `q_proj`, `o_proj` and the (B, H, L_q, L_k) scores stay as they are.
+# - **d.** each of the 32 query heads still has its own weights; heads of one group share keys, not weights.
 
 # %% tags=["check"]
 check("7.11", quiz_7_11)

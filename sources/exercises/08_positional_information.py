@@ -14,7 +14,7 @@
 # {{colab_link}} · about 120 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check.
 #
 # The course's own `positions` module is off limits in these exercises: you are writing it.
 
@@ -25,8 +25,8 @@ import sys
 import torch
 from tqdm import tqdm
 
+from course_checks import check, failing_case, hint
 from course_utils import plotting, positions, widgets, zoo
-from course_utils.checks import check, failing_case
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import decode_text, encode_text
 from course_utils.zoo import places
@@ -62,6 +62,35 @@ def sinusoidal_table(num_positions, d_model):
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: column 2 i is the sine, column 2 i + 1 the cosine; row 0 is 0, 1, 0, 1 ...
+# all sines first, then all cosines; here they take turns.
+#     torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1) => torch.cat([angle.sin(), angle.cos()], dim=-1)
+# cosines in the even columns and sines in the odd ones.
+#     [angle.sin(), angle.cos()] => [angle.cos(), angle.sin()]
+# a sine in both columns of a pair.
+#     [angle.sin(), angle.cos()] => [angle.sin(), angle.sin()]
+# Try: the exponent of pair i is -2 i / d: torch.arange(0, d, 2) holds the numbers 2 i.
+# the exponent i / d_model instead of 2 i / d_model: from pair to pair the speeds fall half as fast.
+#     torch.arange(0, d_model, 2) / d_model => torch.arange(d_model // 2) / d_model
+# the exponent 4 i / d_model: the 2 is counted twice.
+#     torch.arange(0, d_model, 2) / d_model => 2 * torch.arange(0, d_model, 2) / d_model
+# the exponents run from 0 to 1: 2 i divided by d_model - 2.
+#     torch.arange(0, d_model, 2) / d_model => torch.arange(0, d_model, 2) / (d_model - 2)
+# Try: the speeds fall.
+# a positive exponent: the pairs turn faster and faster.
+#     (-torch.arange(0, d_model, 2) / d_model) => (torch.arange(0, d_model, 2) / d_model)
+# Try: columns 2 i and 2 i + 1 share one angle; compute it once for each pair.
+# a sine and its cosine have angles of their own.
+#     torch.arange(0, d_model, 2) / d_model => torch.arange(d_model) / d_model
+#     torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1) => torch.where(torch.arange(d_model) % 2 == 0, angle.sin(), angle.cos())
+# Try: row 0 is 0, 1, 0, 1 ...
+# positions are counted from 1.
+#     torch.arange(num_positions)[:, None] => (1 + torch.arange(num_positions)[:, None])
+# Try: take the cosine of the angle itself.
+# the cosines have lost their sign.
+#     angle.cos() => angle.cos().abs()
 
 # %% tags=["check"]
 check("8.1", sinusoidal_table)
@@ -109,6 +138,39 @@ def shift_matrix(delta, d_model):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: the first row of a pair is sin(a + b) = cos(b) sin(a) + sin(b) cos(a).
+# the matrix that goes delta positions back.
+#     = angle.cos(), angle.sin() => = angle.cos(), -angle.sin()
+#     = -angle.sin(), angle.cos() => = angle.sin(), angle.cos()
+# Try: in the table of 8.1 a pair stands side by side: columns 2 i and 2 i + 1.
+# the pairs (i, i + d_model / 2), for a table with all sines first.
+#     even, odd = torch.arange(0, d_model, 2), torch.arange(1, d_model, 2) => even, odd = torch.arange(d_model).chunk(2)
+# Try: the exponent of pair i is -2 i / d: torch.arange(0, d, 2) holds the numbers 2 i.
+# the exponent i / d_model instead of 2 i / d_model.
+#     torch.arange(0, d_model, 2) / d_model => torch.arange(d_model // 2) / d_model
+# the exponent 4 i / d_model: the 2 is counted twice.
+#     torch.arange(0, d_model, 2) / d_model => 2 * torch.arange(0, d_model, 2) / d_model
+# all pairs turn at the same speed, that of pair 0.
+#     torch.arange(0, d_model, 2) / d_model => 0 * torch.arange(0, d_model, 2) / d_model
+# a positive exponent: the pairs turn faster and faster.
+#     (-torch.arange(0, d_model, 2) / d_model) => (torch.arange(0, d_model, 2) / d_model)
+# Try: multiply delta by the frequencies as it is.
+# a negative delta moves forward, as the positive one does.
+#     angle = delta => angle = abs(delta)
+# a negative delta does not move at all.
+#     angle = delta => angle = max(delta, 0)
+# delta is cut to a whole number.
+#     angle = delta => angle = int(delta)
+# Try: take the sine of the angle itself.
+# the sines have lost their sign.
+#     angle.sin() => angle.sin().abs()
+# Try: what is cos(0)?
+# sine and cosine of the angle are exchanged.
+#     angle.cos() => angle#()
+#     angle.sin() => angle.cos()
+#     angle#() => angle.sin()
+
 # %% tags=["check"]
 check("8.2", shift_matrix)
 
@@ -154,6 +216,43 @@ def rope(x, positions, base):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: cut the last axis into halves, and put the halves side by side again; entry i of each makes pair i.
+# pairs of neighbors (2 i, 2 i + 1), as in the paper.
+#     x.chunk(2, dim=-1) => (x[..., 0::2], x[..., 1::2])
+#     torch.cat(turned, dim=-1) => torch.stack(turned, dim=-1).flatten(-2)
+# pairs of halves are turned, and put back as neighbors.
+#     torch.cat(turned, dim=-1) => torch.stack(turned, dim=-1).flatten(-2)
+# pairs of neighbors are turned, and put back as halves.
+#     x.chunk(2, dim=-1) => (x[..., 0::2], x[..., 1::2])
+# Try: (a, b) becomes (a cos - b sin, a sin + b cos).
+# turned the other way: clockwise.
+#     first * cos - second * sin => first * cos + second * sin
+#     first * sin + second * cos => second * cos - first * sin
+# no minus sign: that is no rotation, and lengths change.
+#     first * cos - second * sin => first * cos + second * sin
+# the second half is computed from the new first half.
+#     first * sin + second * cos => (first * cos - second * sin) * sin + second * cos
+# only the first half of the features is turned.
+#     first * sin + second * cos => second
+# sine and cosine are exchanged.
+#     cos, sin = => sin, cos =
+# Try: both halves need the whole table of angles.
+# paired as halves, with the angles of neighbors: the two features of a pair turn by different angles.
+#     turned = [first * cos - second * sin, first * sin + second * cos] => (c, d), (s, t) = (table.repeat_interleave(2, dim=-1).chunk(2, dim=-1) for table in (cos, sin))\n    turned = [first * c - second * s, second * d + first * t]
+# Try: use the argument base.
+# the base 10000, whatever base says.
+#     base ** => 10000.0 **
+# Try: use the positions as they are given: each token has its own entry, in any order.
+# positions 0, 1, 2 ..., whatever positions says.
+#     positions[:, None] => torch.arange(x.shape[-2])[:, None]
+# positions are counted from the first token of the call.
+#     positions[:, None] => (positions - positions[0])[:, None]
+# positions are counted from the smallest one of the call.
+#     positions[:, None] => (positions - positions.min())[:, None]
+# only the first position is used, and counted on from there.
+#     positions[:, None] => (positions[0] + torch.arange(x.shape[-2]))[:, None]
+
 # %% tags=["check"]
 check("8.3", rope)
 
@@ -190,7 +289,7 @@ check("8.3", rope)
 #
 # | two scores that ought to be | differ by |
 # |---|---|
-# | equal | about a millionth at most, whether they are large or near 0 |
+# | equal | a millionth at most, whether they are large or near 0 |
 # | different | a thousandth or more |
 #
 # In the check some scores break the rule at a single pair of positions. After a failed check `failing_case()["scores"]` is the table that was tried: `score(m, n)` is its entry `[m, n]`.
@@ -206,6 +305,43 @@ def distance_only(score, length):
     return True
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: allow a small absolute difference, between a millionth and a thousandth, and no relative one.
+# numbers are compared exactly: rounding passes for a difference.
+#     abs(score(m, n) - score(m - 1, n - 1)) > 1e-4 => score(m, n) != score(m - 1, n - 1)
+# a tolerance in proportion to the score alone.
+#     abs(score(m, n) - score(m - 1, n - 1)) > 1e-4 => not math.isclose(score(m, n), score(m - 1, n - 1), rel_tol=1e-4)
+# a relative tolerance and a tiny absolute one.
+#     > 1e-4 => > 1e-8 + 1e-5 * abs(score(m - 1, n - 1))
+# differences of several thousandths pass for rounding.
+#     1e-4 => 0.1
+# the tolerance grows with the scores: a thousandth passes where they are large.
+#     > 1e-4 => > 1e-5 + 1e-4 * abs(score(m - 1, n - 1))
+# Try: the distance has a sign.
+# scores of m - n and n - m must be equal, too.
+#     abs(score(m, n) - score(m - 1, n - 1)) > 1e-4 => abs(score(m, n) - score(m - 1, n - 1)) > 1e-4 or abs(score(m, n) - score(n, m)) > 1e-4
+# Try: go over all pairs that have a pair one step before: m and n up to length - 1, n > m too.
+# only keys at or before the query are compared.
+#     if abs => if n <= m and abs
+# for each distance only the first two pairs are compared.
+#     if abs => if min(m, n) == 1 and abs
+# the last position plays no part.
+#     range(1, length) => range(1, length - 1)
+# only keys at or after the query are compared.
+#     if abs => if n >= m and abs
+# only distance 0 and its neighbors are compared.
+#     if abs => if abs(m - n) <= 1 and abs
+# position 0 plays no part.
+#     range(1, length) => range(2, length)
+# Try: take the difference first, then its absolute value.
+# both scores are rounded, then compared: near a border they come out different.
+#     abs(score(m, n) - score(m - 1, n - 1)) > 1e-4 => round(score(m, n), 4) != round(score(m - 1, n - 1), 4)
+# the difference is compared without its absolute value.
+#     abs(score(m, n) - score(m - 1, n - 1)) => score(m, n) - score(m - 1, n - 1)
+# Try: keep m - n the same: move query and key together.
+# only the key is moved, so the distance changes too.
+#     score(m - 1, n - 1) => score(m, n - 1)
 
 # %% tags=["check"]
 check("8.4", distance_only)
@@ -251,6 +387,30 @@ def to_neighbors(weight, num_heads):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: new rows 0 and 1 are partners: old rows 0 and d_head / 2.
+# converted the other way: from neighbors to halves.
+#     , 2, -1) => , -1, 2)
+# no row has moved.
+#     .transpose(1, 2) =>
+# the two halves are exchanged, and nothing else.
+#     .transpose(1, 2) => .flip(1)
+# in each pair the partners are exchanged.
+#     transpose(1, 2) => flip(1).transpose(1, 2)
+# Try: cut the rows into heads first, (num_heads, d_head, ...), and change the order within each head.
+# all rows are treated as one head.
+#     (num_heads, => (1,
+# the rows are dealt out to the heads in turn.
+#     weight.unflatten => weight.unflatten(0, (-1, num_heads)).transpose(0, 1).flatten(0, 1).unflatten
+# Try: join all axes that you cut.
+# the heads still have an axis of their own.
+#     flatten(0, 2) => flatten(1, 2)
+# partners still have an axis of their own.
+#     flatten(0, 2) => flatten(0, 1)
+# Try: every head has its own rows.
+# only the first head is converted.
+#     halves.transpose(1, 2).flatten(0, 2) => torch.cat([halves[0].transpose(0, 1).flatten(0, 1), weight[weight.shape[0] // num_heads :]])
+
 # %% tags=["check"]
 check("8.5", to_neighbors)
 
@@ -292,6 +452,36 @@ def alibi_bias(slopes, L_q, L_k):
     return -slopes[:, None, None] * distance  # (H, L_q, L_k)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: query i stands at position i + (L_k - L_q).
+# the queries stand at the first positions.
+#     torch.arange(L_k - L_q, L_k) => torch.arange(L_q)
+# several queries stand at the first positions; only a single one stands last.
+#     torch.arange(L_k - L_q, L_k) => torch.arange(L_q) + (L_k - 1 if L_q == 1 else 0)
+# the queries stand one position too far.
+#     torch.arange(L_k - L_q, L_k) => torch.arange(L_k - L_q, L_k) + 1
+# the queries stand one position too early.
+#     torch.arange(L_k - L_q, L_k) => torch.arange(L_k - L_q, L_k) - 1
+# all queries have the distances of the last one.
+#     torch.arange(L_k - L_q, L_k) => torch.full((L_q,), L_k - 1)
+# Try: the distance is counted in both directions.
+# a distance with a sign: keys of the future get a bonus.
+#     .abs() =>
+# keys of the future get no bias at all.
+#     .abs() => .clamp(min=0)
+# Try: far keys are pushed down.
+# the farthest key gets the largest bonus.
+#     -slopes[:, None, None] => slopes[:, None, None]
+# Try: a token has distance 0 to itself.
+# every distance is one too large.
+#     .abs() => .abs() + 1
+# Try: begin every head with the distances.
+# head h has the product of the slopes 0 to h.
+#     slopes[:, None, None] => slopes.cumprod(0)[:, None, None]
+# Try: the slopes need two more axes, so that they multiply the table head by head.
+# the slopes meet the table of distances without axes of their own.
+#     slopes[:, None, None] => slopes
 
 # %% tags=["check"]
 check("8.6", alibi_bias)
@@ -350,6 +540,49 @@ def rotary_scores(query, key):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: in query and key alike, feature i of the first half makes a pair with feature i of the second.
+# both are turned in pairs of neighbors.
+#     rope(query => rope(torch.cat([query[..., 0::2], query[..., 1::2]], dim=-1)
+#     rope(key => rope(torch.cat([key[..., 0::2], key[..., 1::2]], dim=-1)
+# Try: cut both alike, into first half and second half, and put both back alike, the first half in front.
+# the query is cut into halves, but put back as neighbors.
+#     rope(query, key_positions[L_k - L_q :], 10000.0) => torch.stack(rope(query, key_positions[L_k - L_q :], 10000.0).chunk(2, dim=-1), dim=-1).flatten(-2)
+# the key is cut into halves, but put back as neighbors.
+#     rope(key, key_positions, 10000.0) => torch.stack(rope(key, key_positions, 10000.0).chunk(2, dim=-1), dim=-1).flatten(-2)
+# the key is cut into neighbors, and put back as halves.
+#     rope(key => rope(torch.cat([key[..., 0::2], key[..., 1::2]], dim=-1)
+# Try: query i stands at position i + (L_k - L_q).
+# the queries are counted from 0.
+#     key_positions[L_k - L_q :] => key_positions[:L_q]
+# all queries stand at the last position, L_k - 1.
+#     key_positions[L_k - L_q :] => key_positions[-1:].expand(L_q)
+# the queries stand one position too early.
+#     key_positions[L_k - L_q :] => key_positions[L_k - L_q :] - 1
+# the queries stand one position too far.
+#     key_positions[L_k - L_q :] => key_positions[L_k - L_q :] + 1
+# Try: the exponent of pair i is -2 i / d: torch.arange(0, d, 2) holds the numbers 2 i.
+# the exponent i / d_head instead of 2 i / d_head.
+#     10000.0 => 100.0
+# Try: turn both the same way; the dot product makes the difference by itself.
+# the keys are turned the other way: the scores depend on the sum of the positions.
+#     rope(key, key_positions, 10000.0) => rope(key, -key_positions, 10000.0)
+# Try: cut both alike: the first half and the second half of the features.
+# the function as it was: the query in halves, the key in neighbors.
+#     rope(key, key_positions, 10000.0) => torch.stack(rope(key, key_positions, 10000.0).chunk(2, dim=-1), dim=-1).flatten(-2)
+#     rope(key => rope(torch.cat([key[..., 0::2], key[..., 1::2]], dim=-1)
+# now the key is turned in halves and the query in neighbors.
+#     rope(query, key_positions[L_k - L_q :], 10000.0) => torch.stack(rope(query, key_positions[L_k - L_q :], 10000.0).chunk(2, dim=-1), dim=-1).flatten(-2)
+#     rope(query => rope(torch.cat([query[..., 0::2], query[..., 1::2]], dim=-1)
+# Try: turn queries and keys, each by its own position.
+# only the queries are turned.
+#     rope(key, key_positions, 10000.0) => key
+# only the keys are turned.
+#     rope(query, key_positions[L_k - L_q :], 10000.0) => query
+# nothing is turned: the scores know no positions.
+#     rope(query, key_positions[L_k - L_q :], 10000.0) => query
+#     rope(key, key_positions, 10000.0) => key
+
 # %% tags=["check"]
 check("8.7", rotary_scores)
 
@@ -379,6 +612,14 @@ quiz_8_8 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_8_8 = "c"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** the longest wavelength is 2 pi times 10000 ** (62 / 64), more than 47,000 tokens. With the exponent i/d in place of 2i/d there would be none.
+# - **b.** 5 pairs turn by less than 1/2048 of a radian per token. Once around is 2 pi radians.
+# - **c.** 2 pi * 10000 ** (2i / 64) is above 2,048 from pair 21 on: pairs 21 to 31. Their larger angles are new in a longer text.
+# - **d.** 21 pairs, 0 to 20, did come round. The others are asked for.
 
 # %% tags=["check"]
 check("8.8", quiz_8_8)

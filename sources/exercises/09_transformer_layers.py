@@ -14,7 +14,7 @@
 # {{colab_link}} · about 130 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
 # In all exercises masks are boolean, and True means **may attend**. What you return has the dtype of `x`, no answer may change its arguments in place, and gradients must flow through your answers: use torch operations from first to last.
 
@@ -25,8 +25,8 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
+from course_checks import check, failing_case, hint
 from course_utils import layers, masks, plotting, widgets, zoo
-from course_utils.checks import check, failing_case
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.tokenizers import END_ID, START_ID
@@ -59,6 +59,49 @@ def layer_norm(x, weight, bias, eps):
     return centered / torch.sqrt(variance + eps) * weight + bias  # (B, L, d_model)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: divide by d: the variance is a plain mean of squares.
+# the unbiased variance, divided by d - 1, which is what torch.var and torch.std give by default.
+#     centered.pow(2).mean(dim=-1, keepdim=True) => centered.var(dim=-1, keepdim=True)
+# Try: epsilon belongs below the root, added to what the root is taken of.
+# epsilon was added outside the root, to what the root gives.
+#     torch.sqrt(variance + eps) => (torch.sqrt(variance) + eps)
+# epsilon was taken as a lower limit instead of being added.
+#     variance + eps => variance.clamp(min=eps)
+# the values are right, but the gradient of `x` is not finite: a root was taken before epsilon was added, and the root of exactly 0 has an infinite slope.
+#     variance + eps => variance.sqrt().square() + eps
+# Try: use the argument.
+# an epsilon of 1e-5 whatever the argument `eps` says.
+#     + eps => + 1e-5
+# an epsilon of 1e-6 whatever the argument `eps` says.
+#     + eps => + 1e-6
+# Try: divide by the root.
+# the root is missing: divided by what stands below it.
+#     torch.sqrt(variance + eps) => (variance + eps)
+# Try: each vector by itself: over the last axis alone, which keepdim=True keeps.
+# the statistics are taken over positions and features together: tokens see one another.
+#     dim=-1 => dim=(1, 2)
+# the statistics are taken over the batch: sequences see one another.
+#     dim=-1 => dim=0
+# the statistics are taken over the positions, each feature by itself: tokens see one another.
+#     dim=-1 => dim=1
+# Try: first the weight, then the bias.
+# the bias was added before the weight, so that it was multiplied too.
+#     * weight + bias => * weight + bias * weight
+# Try: take the mean off before you square.
+# the mean was not taken off: that is RMSNorm with a bias.
+#     x - x.mean(dim=-1, keepdim=True) => x
+# the mean of x squared stands in the place of the variance: right only where the mean is 0.
+#     centered.pow(2).mean(dim=-1, keepdim=True) => x.pow(2).mean(dim=-1, keepdim=True)
+# the mean of the squares less the square of the mean: in float32 that may come out below 0, and then has no root.
+#     centered.pow(2).mean(dim=-1, keepdim=True) => (x.pow(2).mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True).pow(2))
+# Try: divide by d.
+# the sum of the squared differences stands in the place of their mean.
+#     centered.pow(2).mean(dim=-1, keepdim=True) => centered.pow(2).sum(dim=-1, keepdim=True)
+# Try: epsilon belongs below the root, added to what the root is taken of. And divide by d.
+# epsilon was added to x.std(), which is also the unbiased deviation, by d - 1.
+#     torch.sqrt(variance + eps) => (x.std(dim=-1, keepdim=True) + eps)
 
 # %% tags=["check"]
 check("9.1", layer_norm)
@@ -103,6 +146,46 @@ def rms_norm(x, weight, eps):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: epsilon belongs below the root, added to what the root is taken of.
+# epsilon was added outside the root, to what the root gives.
+#     torch.sqrt(mean_square + eps) => (torch.sqrt(mean_square) + eps)
+# epsilon was taken as a lower limit instead of being added.
+#     mean_square + eps => mean_square.clamp(min=eps)
+# x was divided by its bare root mean square: eps was not added, and only vectors of zeros are kept from 0 / 0.
+#     torch.sqrt(mean_square + eps) => x.norm(dim=-1, keepdim=True).clamp(min=1e-12) * x.shape[-1] ** 0.5
+# Try: divide by the root.
+# the root is missing: divided by what stands below it.
+#     torch.sqrt(mean_square + eps) => (mean_square + eps)
+# Try: each vector by itself: over the last axis alone, which keepdim=True keeps.
+# the statistics have lost the last axis, (B, L): they line up with the features, if at all.
+#     dim=-1, keepdim=True => dim=-1
+# the statistics are taken over the positions, each feature by itself: tokens see one another.
+#     dim=-1 => dim=1
+# Try: multiply by the weight itself.
+# multiplied by 1 + weight.
+#     * weight => * (1 + weight)
+# Try: no mean was taken off, so divide by d: it is a plain mean.
+# the sum of the squares was divided by d - 1.
+#     x.pow(2).mean( => x.shape[-1] / (x.shape[-1] - 1) * x.pow(2).mean(
+# Try: square, take the mean over the features, add eps, and only then take the root.
+# x was divided by its standard deviation, from which the mean was taken off.
+#     x.pow(2).mean( => x.var(unbiased=False,
+# the sum of the squares instead of their mean: entries shrink as d grows.
+#     x.pow(2).mean( => x.pow(2).sum(
+# the root was taken before the mean, not after it.
+#     torch.sqrt(mean_square + eps) => torch.sqrt(x.pow(2) + eps).mean(dim=-1, keepdim=True)
+# the mean of the absolute values instead of the root mean square.
+#     torch.sqrt(mean_square + eps) => (x.abs().mean(dim=-1, keepdim=True) + eps)
+# Try: normalize x itself; multiply by the weight at the end.
+# x was multiplied by the weight before the mean square was taken: the weight enters the root too.
+#     x.pow(2) => (x * weight).pow(2)
+# Try: use the argument.
+# an epsilon of 1e-5 whatever the argument `eps` says.
+#     + eps => + 1e-5
+# an epsilon of 1e-6 whatever the argument `eps` says.
+#     + eps => + 1e-6
+
 # %% tags=["check"]
 check("9.2", rms_norm)
 
@@ -142,6 +225,45 @@ def gelu(x, by_tanh):
     return x * 0.5 * (1 + torch.erf(x / 2**0.5))
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: erf(z) belongs to the numbers between -z sqrt(2) and z sqrt(2): for which z is that from -x to x?
+# erf of x itself, without the root of 2.
+#     x / 2**0.5 => x
+# erf of x times the root of 2, instead of x divided by it.
+#     x / 2**0.5 => x * 2**0.5
+# Try: the share below x is made of two: the half that lies left of 0, and what lies between 0 and x.
+# x times erf: the share between -x and x, with a sign.
+#     0.5 * (1 + torch.erf(x / 2**0.5)) => torch.erf(x / 2**0.5)
+# x times 1 + erf: twice the share.
+#     0.5 * (1 + torch.erf(x / 2**0.5)) => (1 + torch.erf(x / 2**0.5))
+# x times 1 + half of erf: that runs from 1/2 to 3/2.
+#     0.5 * (1 + torch.erf(x / 2**0.5)) => (1 + 0.5 * torch.erf(x / 2**0.5))
+# the sign of erf was dropped: the share of a negative number comes out above one half.
+#     torch.erf(x / 2**0.5) => torch.erf((x / 2**0.5).abs())
+# Try: multiply x by the share.
+# the share below x, without x: GELU is x times that.
+#     x * 0.5 => 0.5
+# Try: by_tanh says which of the two forms is asked for.
+# the exact form whatever `by_tanh` says.
+#     if by_tanh: => if False:
+# the form by tanh whatever `by_tanh` says.
+#     if by_tanh: => if True:
+# the two forms are exchanged: by tanh where the exact one is asked for.
+#     if by_tanh: => if not by_tanh:
+# Try: compare u with the statement's, bracket by bracket.
+# in the form by tanh: 0.44715 in the place of 0.044715.
+#     0.044715 => 0.44715
+# in the form by tanh: 2 / pi without the root.
+#     (2 / torch.pi) ** 0.5 => (2 / torch.pi)
+# in the form by tanh: sqrt(pi / 2) in the place of sqrt(2 / pi).
+#     (2 / torch.pi) ** 0.5 => (torch.pi / 2) ** 0.5
+# in the form by tanh: the term with x cubed is missing.
+#     (x + 0.044715 * x**3) => x
+# in the form by tanh: sqrt(2 / pi) multiplies the cube alone.
+#     (2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3) => x + (2 / torch.pi) ** 0.5 * 0.044715 * x**3
+# in the form by tanh: sqrt(2 / pi) multiplies x alone.
+#     (2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3) => (2 / torch.pi) ** 0.5 * x + 0.044715 * x**3
 
 # %% tags=["check"]
 check("9.3", gelu)
@@ -187,6 +309,48 @@ class Residual(nn.Module):
         return self.norm(x + self.dropout(sublayer(x)))
         # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: ask of each norm what it is applied to: what goes into the sublayer, or the sum?
+# the two orders are exchanged: pre_norm=True normalizes the sum, pre_norm=False what goes into the sublayer.
+#     if self.pre_norm => if not self.pre_norm
+# with pre_norm=True, the sum is normalized as well.
+#     x + self.dropout(sublayer(self.norm(x))) => self.norm(x + self.dropout(sublayer(self.norm(x))))
+# with pre_norm=False, only what the sublayer gives is normalized, not the sum.
+#     self.norm(x + self.dropout(sublayer(x))) => x + self.norm(self.dropout(sublayer(x)))
+# with pre_norm=True, what goes into the sublayer is not normalized.
+#     x + self.dropout(sublayer(self.norm(x))) => x + self.dropout(sublayer(x))
+# Try: drop only what the sublayer gives: after the sublayer, and before it is added to x.
+# what the sublayer gives does not pass through dropout, which shows in training only.
+#     x + self.dropout(sublayer(self.norm(x))) => x + sublayer(self.norm(x))
+#     self.norm(x + self.dropout(sublayer(x))) => self.norm(x + sublayer(x))
+# with pre_norm=False, what the sublayer gives does not pass through dropout, which shows in training only.
+#     self.norm(x + self.dropout(sublayer(x))) => self.norm(x + sublayer(x))
+# dropout acts on the sum: that cuts the direct path as well.
+#     x + self.dropout(sublayer(self.norm(x))) => self.dropout(x + sublayer(self.norm(x)))
+#     self.norm(x + self.dropout(sublayer(x))) => self.norm(self.dropout(x + sublayer(x)))
+# with pre_norm=False, dropout acts on the sum: that cuts the direct path as well.
+#     self.norm(x + self.dropout(sublayer(x))) => self.norm(self.dropout(x + sublayer(x)))
+# dropout acts on what goes into the sublayer.
+#     x + self.dropout(sublayer(self.norm(x))) => x + sublayer(self.dropout(self.norm(x)))
+#     self.norm(x + self.dropout(sublayer(x))) => self.norm(x + sublayer(self.dropout(x)))
+# with pre_norm=True, dropout acts on what goes into the sublayer.
+#     x + self.dropout(sublayer(self.norm(x))) => x + sublayer(self.dropout(self.norm(x)))
+# with pre_norm=True, what the sublayer gives does not pass through dropout, which shows in training only.
+#     x + self.dropout(sublayer(self.norm(x))) => x + sublayer(self.norm(x))
+# Try: add x to what the sublayer gives.
+# x is not added: what the sublayer gives stands alone.
+#     x + self.dropout( => self.dropout(
+# with pre_norm=True, x is not added: what the sublayer gives stands alone.
+#     x + self.dropout(sublayer(self.norm(x))) => self.dropout(sublayer(self.norm(x)))
+# with pre_norm=False, x is not added: what the sublayer gives stands alone.
+#     self.norm(x + self.dropout(sublayer(x))) => self.norm(self.dropout(sublayer(x)))
+# Try: keep x as it came for the sum; a line x = norm(x) overwrites it.
+# with pre_norm=True, the normalized x is added, not x itself: the direct path passes through the norm.
+#     x + self.dropout(sublayer(self.norm(x))) => self.norm(x) + self.dropout(sublayer(self.norm(x)))
+# Try: call self.norm itself.
+# normalized, but not by self.norm: its weight and bias play no part.
+#     self.norm( => F.layer_norm(normalized_shape=x.shape[-1:], input=
 
 # %% tags=["check"]
 check("9.4", Residual)
@@ -236,6 +400,61 @@ class EncoderLayer(nn.Module):
         return self.norm_2(x + self.dropout(self.feed_forward(x)))
         # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: ask of each value of pre_norm what the norm is applied to: what goes into the sublayer, or the sum?
+# the two orders are exchanged: pre_norm=True normalizes the sums, pre_norm=False what goes into the sublayers.
+#     if self.pre_norm => if not self.pre_norm
+# Try: add x to what the sublayer gives.
+# x is not added: what the sublayers give stands alone.
+#     x + self.dropout( => self.dropout(
+# with pre_norm=False, around the network, x is not added: what the sublayer gives stands alone.
+#     self.norm_2(x + self.dropout(self.feed_forward(x))) => self.norm_2(self.dropout(self.feed_forward(x)))
+# Try: hand it to the attention as it is: True where a token may be seen.
+# the mask is never used: the padding is seen.
+#     def forward(self, x, mask): => def forward(self, x, mask):\n        mask = None
+# with pre_norm=True, the mask is not used: the padding is seen.
+#     self.self_attention(self.norm_1(x), mask=mask) => self.self_attention(self.norm_1(x))
+# with pre_norm=False, the mask is not used: the padding is seen.
+#     self.self_attention(x, mask=mask) => self.self_attention(x)
+# the mask was turned around, as PyTorch's layers want it.
+#     def forward(self, x, mask): => def forward(self, x, mask):\n        mask = ~mask
+# Try: norm_1 belongs to the attention, norm_2 to the network.
+# norm_1 was used for both sublayers; norm_2 never learns.
+#     self.norm_2( => self.norm_1(
+# with pre_norm=True, norm_1 was used for both sublayers.
+#     self.feed_forward(self.norm_2(x)) => self.feed_forward(self.norm_1(x))
+# with pre_norm=False, norm_1 was used for both sublayers.
+#     return self.norm_2( => return self.norm_1(
+# the two norms are exchanged.
+#     self.norm_1( => self.norm_0(
+#     self.norm_2( => self.norm_1(
+#     self.norm_0( => self.norm_2(
+# Try: normalize once, and give the attention that result alone.
+# with pre_norm=True, only the queries were normalized; keys and values were made from x as it is.
+#     self.self_attention(self.norm_1(x), mask=mask) => self.self_attention(self.norm_1(x), x, x, mask=mask)
+# Try: first the attention; the network starts from its sum, and is added to that.
+# with pre_norm=True, the network's result was added to the layer's input: what the attention found goes through the network alone.
+#     x = x + self.dropout => start = x\n            x = x + self.dropout
+#     return x + self.dropout(self.feed_forward(self.norm_2(x))) => return start + self.dropout(self.feed_forward(self.norm_2(x)))
+# with pre_norm=True, both sublayers read the layer's input, side by side.
+#     x = x + self.dropout => start = x\n            x = x + self.dropout
+#     return x + self.dropout(self.feed_forward(self.norm_2(x))) => return x + self.dropout(self.feed_forward(self.norm_2(start)))
+# Try: drop only what the sublayer gives: after the sublayer, and before it is added to x.
+# around the network, what the sublayer gives does not pass through dropout, which shows in training only.
+#     x + self.dropout(self.feed_forward(self.norm_2(x))) => x + self.feed_forward(self.norm_2(x))
+#     self.norm_2(x + self.dropout(self.feed_forward(x))) => self.norm_2(x + self.feed_forward(x))
+# Try: keep x as it came for the sum; a line x = norm(x) overwrites it.
+# with pre_norm=True, around the attention, the normalized x is added, not x itself: the direct path passes through the norm.
+#     x + self.dropout(self.self_attention(self.norm_1(x), mask=mask)) => self.norm_1(x) + self.dropout(self.self_attention(self.norm_1(x), mask=mask))
+# Try: ask of each norm what it is applied to: what goes into the sublayer, or the sum?
+# with pre_norm=True, around the network, the sum is normalized as well.
+#     x + self.dropout(self.feed_forward(self.norm_2(x))) => self.norm_2(x + self.dropout(self.feed_forward(self.norm_2(x))))
+# with pre_norm=False, around the attention, the sum is not normalized.
+#     self.norm_1(x + self.dropout(self.self_attention(x, mask=mask))) => x + self.dropout(self.self_attention(x, mask=mask))
+# Try: self.dropout knows whether the module is in training.
+# dropout acts outside of training too, as F.dropout does unless it is told whether the layer is in training.
+#     self.dropout( => nn.Dropout(self.dropout.p)(
 
 # %% tags=["check"]
 check("9.5", EncoderLayer)
@@ -291,6 +510,60 @@ class DecoderLayer(nn.Module):
         # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: whose tokens are the keys there? Its mask has one column for each of them.
+# cross-attention got no mask: the padding of the source is seen.
+#     "mask": memory_mask => "mask": None
+# self-attention got no mask: the target sees its own future.
+#     mask=target_mask => mask=None
+# the two masks are exchanged: self-attention got that of the source, cross-attention that of the target.
+#     mask=target_mask => mask=memory_mask
+#     "mask": memory_mask => "mask": target_mask
+# Try: use the memory as it is: the encoder's final norm has normalized it already.
+# the memory was normalized by norm_2.
+#     def forward(self, x, memory, target_mask, memory_mask): => def forward(self, x, memory, target_mask, memory_mask):\n        memory = self.norm_2(memory)
+# Try: normalize once, and give the self-attention that result alone.
+# in self-attention only the queries were normalized; keys and values were made from x as it is.
+#     self.self_attention(self.norm_1(x), mask=target_mask) => self.self_attention(self.norm_1(x), x, x, mask=target_mask)
+# Try: queries come from the target, keys and values both from memory.
+# the keys come from memory, the values from the target.
+#     "value": memory => "value": self.norm_2(x)
+# Try: three connections: each starts from the result of the one before, and is added to that.
+# cross-attention's queries come from the layer's input, not from self-attention's result.
+#     def forward(self, x, memory, target_mask, memory_mask): => def forward(self, x, memory, target_mask, memory_mask):\n        start = x
+#     self.norm_2(x) => self.norm_2(start)
+# cross-attention comes before self-attention.
+#     x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) =>
+#     x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked))\n        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+# the network's result was added to the layer's input, not to the sum so far.
+#     def forward(self, x, memory, target_mask, memory_mask): => def forward(self, x, memory, target_mask, memory_mask):\n        start = x
+#     return x + self.dropout(self.feed_forward( => return start + self.dropout(self.feed_forward(
+# the network plays no part: norm_3 stands at the end instead.
+#     return x + self.dropout(self.feed_forward(self.norm_3(x))) => return self.norm_3(x)
+# Try: norm_1 belongs to self-attention, norm_2 to cross-attention, norm_3 to the network.
+# norm_2 was used where norm_3 belongs.
+#     norm_3(x => norm_2(x
+# Try: drop only what the sublayer gives: after the sublayer, and before it is added to x.
+# around cross-attention, what the sublayer gives does not pass through dropout, which shows in training only.
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x + self.cross_attention(self.norm_2(x), **asked)
+# Try: add x to what the sublayer gives.
+# x is not added anywhere: what the sublayers give stands alone.
+#     x + self.dropout( => self.dropout(
+# around cross-attention, x is not added: what the sublayer gives stands alone.
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.dropout(self.cross_attention(self.norm_2(x), **asked))
+# Try: keep x as it came for the sum; a line x = norm(x) overwrites it.
+# the normalized x is added, not x itself: the direct path passes through the norms.
+#     x + self.dropout(self.self_ => self.norm_1(x) + self.dropout(self.self_
+#     x + self.dropout(self.cross_ => self.norm_2(x) + self.dropout(self.cross_
+#     x + self.dropout(self.feed_ => self.norm_3(x) + self.dropout(self.feed_
+# Try: ask of each norm what it is applied to: what goes into the sublayer, or the sum?
+# around cross-attention, what goes into the sublayer is not normalized.
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x + self.dropout(self.cross_attention(x, **asked))
+# the norm stands after the sum, as in post-norm.
+#     x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) => self.norm_1(x + self.dropout(self.self_attention(x, mask=target_mask)))
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.norm_2(x + self.dropout(self.cross_attention(x, **asked)))
+#     x + self.dropout(self.feed_forward(self.norm_3(x))) => self.norm_3(x + self.dropout(self.feed_forward(x)))
+
 # %% tags=["check"]
 check("9.6", DecoderLayer)
 
@@ -335,6 +608,51 @@ def wired(x, attend, network, norms, wiring):
     return x + norms[3](network(norms[2](x)))
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: two branches leave the line, one after the other; on each: norm, sublayer, norm; only then the sum.
+# in the sandwich: what a sublayer returns was added without its norm; that is pre-norm.
+#     x + norms[1](attend(norms[0](x))) => x + attend(norms[0](x))
+#     x + norms[3](network(norms[2](x))) => x + network(norms[2](x))
+# in the sandwich: the second norm of each pair was put on the sum, as in post-norm.
+#     x + norms[1](attend(norms[0](x))) => norms[1](x + attend(norms[0](x)))
+#     x + norms[3](network(norms[2](x))) => norms[3](x + network(norms[2](x)))
+# in the sandwich: the last norm was put on the last sum.
+#     x + norms[3](network(norms[2](x))) => norms[3](x + network(norms[2](x)))
+# in the sandwich: the network read x as it came, not the sum.
+#     x = x + norms[1](attend(norms[0](x))) => start, x = x, x + norms[1](attend(norms[0](x)))
+#     norms[2](x) => norms[2](start)
+# in the sandwich: the network read only what attend had added, not the sum.
+#     x = x + norms[1](attend(norms[0](x))) => start, x = x, x + norms[1](attend(norms[0](x)))
+#     norms[2](x) => norms[2](x - start)
+# in the sandwich: both sublayers stand on one branch, and only the network's result is added.
+#     x = x + norms[1](attend(norms[0](x))) => start, x = x, norms[1](attend(norms[0](x)))
+#     return x + norms[3] => return start + norms[3]
+# Try: norms[0] and norms[1] are around attend, norms[2] and norms[3] around network.
+# in the sandwich: norms[0] and norms[1] stand before the sublayers, norms[2] and norms[3] behind them.
+#     norms[1] => norms[-2]
+#     norms[2] => norms[1]
+#     norms[-2] => norms[2]
+# Try: each value of `wiring` has its own formula.
+# the two wirings are exchanged.
+#     wiring == => wiring !=
+# Try: both sublayers read the same normalized x, and what they return is added to x as it came.
+# in parallel: the network read what attend returned.
+#     x + attend(normed) + network(normed) => x + network(attend(normed))
+# in parallel: the network read the sum, normalized again: pre-norm.
+#     x + attend(normed) + network(normed) => (y := x + attend(normed)) + network(norms[0](y))
+# in parallel: the network read x without the norm.
+#     x + attend(normed) + network(normed) => x + attend(normed) + network(x)
+# in parallel: the results were added to the normalized x.
+#     x + attend(normed) + network(normed) => normed + attend(normed) + network(normed)
+# in parallel: x was added twice.
+#     x + attend(normed) + network(normed) => 2 * x + attend(normed) + network(normed)
+# in parallel: x itself was not added.
+#     x + attend(normed) + network(normed) => attend(normed) + network(normed)
+# in parallel: what the network returns is lost.
+#     x + attend(normed) + network(normed) => x + attend(normed)
+# in parallel: the sublayers read x as it came, and the sum was normalized.
+#     x + attend(normed) + network(normed) => norms[0](x + attend(x) + network(x))
 
 # %% tags=["check"]
 check("9.7", wired)
@@ -393,6 +711,54 @@ def record_stream(x, sublayers):
     return streams, added
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: make a new tensor each time; x += change writes into the old one, wherever it is kept.
+# copies are kept, but += still writes into the caller's x.
+#     streams, added = [x], [] => streams, added = [x.clone()], []
+#     added.append(sublayer(streams[-1])) => added.append(sublayer(x))
+#     streams.append(streams[-1] + added[-1]) => x += added[-1]\n        streams.append(x.clone())
+# what is appended later is copied, but the first entry is still the tensor that += writes into.
+#     added.append(sublayer(streams[-1])) => added.append(sublayer(x))
+#     streams.append(streams[-1] + added[-1]) => x += added[-1]\n        streams.append(x.clone())
+# x was copied once: the caller's is safe, but all entries are still one tensor.
+#     streams, added = [x], [] => x = x.clone()\n    streams, added = [x], []
+#     added.append(sublayer(streams[-1])) => added.append(sublayer(x))
+#     streams.append(streams[-1] + added[-1]) => x += added[-1]\n        streams.append(x)
+# a sublayer may return the very tensor that it was given; then every later += changes what stands in `added`.
+#     streams, added = [x], [] => x = x.clone()\n    streams, added = [x.clone()], []
+#     added.append(sublayer(streams[-1])) => added.append(sublayer(x))
+#     streams.append(streams[-1] + added[-1]) => x += added[-1]\n        streams.append(x.clone())
+# a sublayer may return the very tensor that it was given; then += on that tensor changes what it returned.
+#     added.append(sublayer(streams[-1])) => x = streams[-1].clone()\n        added.append(sublayer(x))
+#     streams.append(streams[-1] + added[-1]) => x += added[-1]\n        streams.append(x)
+# the function as it was: all entries of the stream are one tensor, the last one.
+#     added.append(sublayer(streams[-1])) => added.append(sublayer(x))
+#     streams.append(streams[-1] + added[-1]) => x += added[-1]\n        streams.append(x)
+# Try: each sublayer reads the stream as it is by then, and what it returns is added to that.
+# the stream became what the sublayer returned, and `added` holds the difference.
+#     added.append(sublayer(streams[-1])) => streams.append(sublayer(streams[-1]))
+#     streams.append(streams[-1] + added[-1]) => added.append(streams[-1] - streams[-2])
+# every sublayer read the first entry of the stream.
+#     sublayer(streams[-1]) => sublayer(streams[0])
+# Try: append what the sublayer returned, as it is.
+# `added` holds the stream after the sublayer, not what was added to it.
+#     added.append(sublayer(streams[-1])) => change = sublayer(streams[-1])
+#     streams.append(streams[-1] + added[-1]) => streams.append(streams[-1] + change)\n        added.append(streams[-1])
+# `added` holds the difference from the first entry.
+#     added.append(sublayer(streams[-1])) => change = sublayer(streams[-1])
+#     streams.append(streams[-1] + added[-1]) => streams.append(streams[-1] + change)\n        added.append(streams[-1] - streams[0])
+# Try: leave out detach and torch.no_grad(): gradients must pass through the whole stream.
+# the stream is cut after each sublayer: through its later entries no gradient reaches x or an earlier sublayer.
+#     streams.append(streams[-1] + added[-1]) => streams.append((streams[-1] + added[-1]).detach())
+# Try: call each sublayer once, and keep what it returns.
+# a sublayer was called a second time: with dropout it returns something else then.
+#     streams.append(streams[-1] + added[-1]) => streams.append(streams[-1] + sublayer(streams[-1]))
+# Try: how many entries are asked for?
+# `streams` lacks its first entry, the stream before the first sublayer.
+#     return streams, => return streams[1:],
+# `streams` lacks its last entry, the stream after the last sublayer.
+#     return streams, => return streams[:-1],
 
 # %% tags=["check"]
 check("9.8", record_stream)
@@ -535,6 +901,14 @@ quiz_9_10 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_9_10 = "c"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** each sublayer does see what it saw before, and adds what it added before; but it adds that to a stream ten times as large, so it counts for a tenth.
+# - **b.** the first attention reads the vectors as they come, ten times as large: its scores become a hundred times as large, its weights change, and so does the first sum.
+# - **c.** the norm forgets the factor before anything else sees it, and all that follows is as it was.
+# - **d.** in two of the three something sees the larger vectors: the sum in one, the first attention in the other.
 
 # %% tags=["check"]
 check("9.10", quiz_9_10)

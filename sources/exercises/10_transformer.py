@@ -14,7 +14,7 @@
 # {{colab_link}} · about 140 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
 # In all exercises masks are boolean, and True means **may attend**. An answer never changes its arguments.
 
@@ -26,8 +26,8 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
+from course_checks import check, failing_case, hint
 from course_utils import plotting, widgets, zoo
-from course_utils.checks import check, failing_case
 from course_utils.datasets.pronunciations import split
 from course_utils.datasets.tasks import copy_task
 from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
@@ -63,6 +63,42 @@ def batch_masks(source, target, pad_id):
     return source_mask, target_mask
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: a position may see itself and the past: rows are queries, columns keys.
+# the upper triangle: each position sees itself and the future.
+#     .tril() => .triu()
+# no position sees itself: the diagonal is hidden too.
+#     .tril() => .tril(-1)
+# Try: the keys are the columns: hide those that hold padding, and leave the rows of padding as they are.
+# the rows of the target's padding are closed as well.
+#     (target != pad_id)[:, None, None, :] => (target != pad_id)[:, None, None, :] & (target != pad_id)[:, None, :, None]
+# the target's padding is hidden as a row, and seen as a column.
+#     (target != pad_id)[:, None, None, :] => (target != pad_id)[:, None, :, None]
+# every position sees itself, even where it is padding.
+#     (target != pad_id)[:, None, None, :] & causal => (target != pad_id)[:, None, None, :] & causal | torch.eye(L_t).bool()
+# Try: each pair has its own padding; a key must be real, and not in the future.
+# the target's padding is not hidden, only the future.
+#     (target != pad_id)[:, None, None, :] & causal => causal.expand(len(target), 1, L_t, L_t)
+# the two conditions are joined by or: a key is seen if one of them allows it.
+#     & causal => | causal
+# Try: two axes of size 1 stand between the batch and the keys, for the heads and the queries.
+# the source mask is (B, L_s): axes are missing.
+#     (source != pad_id)[:, None, None, :] => (source != pad_id)
+# axes are missing in both masks.
+#     (source != pad_id)[:, None, None, :] => (source != pad_id)
+#     (target != pad_id)[:, None, None, :] => (target != pad_id)[:, None, :]
+# Try: compare each id with pad_id, wherever it stands.
+# id 0 is taken for padding, whatever pad_id says.
+#     != pad_id => != 0
+# ids below pad_id are taken for padding.
+#     != pad_id => > pad_id
+# as many places on the right are hidden as the row has padding, wherever that stands.
+#     (source != pad_id) => (torch.arange(source.shape[1]) < (source != pad_id).sum(1, keepdim=True))
+#     (target != pad_id) => (torch.arange(target.shape[1]) < (target != pad_id).sum(1, keepdim=True))
+# everything from the first padding on is hidden, real symbols too.
+#     (source != pad_id) => ((source == pad_id).cumsum(1) == 0)
+#     (target != pad_id) => ((target == pad_id).cumsum(1) == 0)
 
 # %% tags=["check"]
 check("10.1", batch_masks)
@@ -117,6 +153,34 @@ class TiedEnds(nn.Module):
         # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: let both modules hold the very same nn.Parameter.
+# there are two matrices, even if their numbers were alike at first: an update moves them apart.
+#     self.generator.weight = self.embedding.weight => pass
+# both ends have the same numbers, but in two parameters: an optimizer counts and moves both.
+#     self.generator.weight = self.embedding.weight => self.generator.weight.data = self.embedding.weight.data
+# Try: keep the bias: one number for each symbol.
+# the generator has no bias.
+#     (d_model, vocab) => (d_model, vocab, bias=False)
+# Try: multiply by the square root of d_model in embed, and nowhere else.
+# the embedded ids are multiplied by d_model, not by its root.
+#     **0.5 =>
+# the embedded ids are multiplied by the root of the vocabulary's size.
+#     embedding_dim => num_embeddings
+# the hidden vectors are multiplied by the root of d_model as well.
+#     self.generator(hidden) => self.generator(hidden * self.embedding.embedding_dim**0.5)
+# the hidden vectors are divided by the root of d_model.
+#     self.generator(hidden) => self.generator(hidden / self.embedding.embedding_dim**0.5)
+# Try: logits are the generator's output: hidden with each row of the matrix, plus the bias.
+# log-probabilities; asked for are logits.
+#     self.generator(hidden) => self.generator(hidden).log_softmax(-1)
+# Try: leave out detach and .data: the generator teaches the matrix too.
+# from the logits no gradient reaches the matrix.
+#     self.generator(hidden) => hidden @ self.generator.weight.detach().T + self.generator.bias
+# Try: multiply the vectors that were looked up, and leave the matrix as it is.
+# embed multiplies the shared matrix itself, at every call: the logits change as well.
+#     return self.embedding(ids) * self.embedding.embedding_dim**0.5 => self.embedding.weight.data.mul_(self.embedding.embedding_dim**0.5)\n        return self.embedding(ids)
+
 # %% tags=["check"]
 check("10.2", TiedEnds)
 
@@ -157,6 +221,44 @@ def smoothed_loss(logits, labels, smoothing, pad_id):
     return each[labels != pad_id].mean()
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: for one label write down the shares of all V symbols: do they sum to 1, and has padding none?
+# PyTorch's label_smoothing: epsilon is shared by ALL symbols, the right one and padding too.
+#     return each[labels != pad_id].mean() => return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=smoothing)
+# padding gets a share like the others.
+#     q[..., pad_id] = 0.0 => pass
+# the others get epsilon / (V - 1) each.
+#     smoothing / (V - 2) => smoothing / (V - 1)
+# the others get epsilon / (V - 1) each, and so does padding.
+#     smoothing / (V - 2) => smoothing / (V - 1)
+#     q[..., pad_id] = 0.0 => pass
+# symbol 0 gets no share, whatever pad_id says.
+#     q[..., pad_id] = 0.0 => q[..., 0] = 0.0
+# the right symbol gets a share of epsilon besides its 1 - epsilon.
+#     1.0 - smoothing => 1.0 - smoothing + smoothing / (V - 2)
+# the right symbol still gets 1, and what the others get comes on top.
+#     1.0 - smoothing => 1.0
+# the others get epsilon / V each.
+#     smoothing / (V - 2) => smoothing / V
+# every other symbol gets the whole epsilon.
+#     smoothing / (V - 2) => smoothing
+# the right symbol gives away one share only.
+#     1.0 - smoothing => 1.0 - smoothing / (V - 2)
+# Try: which positions count, and how many are they?
+# padding is left out of the sum, which is divided by the number of all positions.
+#     each[labels != pad_id].mean() => (each * (labels != pad_id)).mean()
+# the sum over the positions; asked for is the mean.
+#     .mean() => .sum()
+# the mean of each sequence, then the mean of those: short sequences weigh more.
+#     each[labels != pad_id].mean() => ((each * (labels != pad_id)).sum(1) / (labels != pad_id).sum(1)).mean()
+# positions whose label is padding are in the mean.
+#     each[labels != pad_id].mean() => each.mean()
+# Try: give the logits themselves to log_softmax over the last axis; it is exact however small a probability is.
+# the logarithm of a softmax: that of a probability rounded to 0 is minus infinity.
+#     logits.log_softmax(dim=-1) => logits.softmax(dim=-1).log()
+# no probability is below a small number, added or by clamp: none costs more than its logarithm.
+#     logits.log_softmax(dim=-1) => logits.softmax(dim=-1).clamp(min=1e-9).log()
 
 # %% tags=["check"]
 check("10.3", smoothed_loss)
@@ -200,6 +302,39 @@ def warmup_rate(done, d_model, warmup):
     return d_model**-0.5 * min(s**-0.5, s * warmup**-1.5)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: s is the number of the next update, also for done = 0; it stands in both parts.
+# 0 is replaced by 1: the first two updates have one rate, and all others come one too late.
+#     s = done + 1 => s = max(done, 1)
+# updates are counted from 0, where a tiny number stands for 0: every rate comes one update late.
+#     s = done + 1 => s = max(done, 1e-9)
+# updates are counted from 0, and 0 has no power -1/2.
+#     s = done + 1 => s = done
+# done + 2 stands for the number of the next update.
+#     s = done + 1 => s = done + 2
+# 1 was added in the rising part only.
+#     s**-0.5 => max(done, 1)**-0.5
+# Try: take the smaller of the two parts of the formula; both count s from the very start.
+# the larger of the two parts: the rate is very high at the start.
+#     min( => max(
+# the rise divides by w, not by w to the power 1.5.
+#     warmup**-1.5 => warmup**-1.0
+# the rise divides by the root of w.
+#     warmup**-1.5 => warmup**-0.5
+# a rise, and then a constant rate.
+#     s**-0.5 => warmup**-0.5
+# the rise goes on for one step too many.
+#     min(s**-0.5, s * warmup**-1.5) => (s * warmup**-1.5 if done <= warmup else s**-0.5)
+# the fall counts its steps from the end of the warm-up.
+#     min(s**-0.5, s * warmup**-1.5) => (s * warmup**-1.5 if s <= warmup else (s - warmup)**-0.5)
+# a fall with the step itself, not with its square root.
+#     s**-0.5 => s**-1
+# the rising part alone: the rate grows without end.
+#     min(s**-0.5, s * warmup**-1.5) => s * warmup**-1.5
+# Try: multiply the smaller part by it.
+# only the falling part is multiplied by the factor with d_model: it stands inside min.
+#     d_model**-0.5 * min(s**-0.5, s * warmup**-1.5) => min(d_model**-0.5 * s**-0.5, s * warmup**-1.5)
 
 # %% tags=["check"]
 check("10.4", warmup_rate)
@@ -269,6 +404,37 @@ class MyTransformer(nn.Module):
         # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: ask of each attention: who are the keys? Their padding is to be hidden, and in the target the future.
+# the cross-attention sees the source's padding.
+#     memory_mask=source_mask => memory_mask=None
+# the encoder sees the source's padding.
+#     x = layer(x, source_mask) => x = layer(x, None)
+# there is no source mask: its padding is seen by the encoder and by the cross-attention.
+#     source_mask, target_mask = batch_masks(source, target, pad_id) => source_mask, target_mask = batch_masks(source, target, pad_id)\n        source_mask = None
+# Try: apply encoder_norm and decoder_norm once each, after the last layer of their stack: outside the loop.
+# the memory is the last layer's output without the final norm.
+#     memory = self.encoder_norm(x) => memory = x
+# encoder_norm is applied to the memory anew for every decoder layer.
+#     layer(y, memory => layer(y, self.encoder_norm(memory)
+# encoder_norm is applied after every layer of the encoder.
+#     x = layer(x, source_mask) => x = self.encoder_norm(layer(x, source_mask))
+#     memory = self.encoder_norm(x) => memory = x
+# decoder_norm is applied after every layer of the decoder.
+#     y = layer( => y = self.decoder_norm(layer(
+#     memory_mask=source_mask) => memory_mask=source_mask))
+#     self.generator(self.decoder_norm(y)) => self.generator(y)
+# Try: return what the generator gives, logits of shape (B, L_t, tgt_vocab).
+# probabilities: a softmax was applied.
+#     self.generator(self.decoder_norm(y)) => self.generator(self.decoder_norm(y)).softmax(-1)
+# Try: a position may see itself and the past: rows are queries, columns keys.
+# each position of the target sees one step ahead, and there stands its label.
+#     source_mask, target_mask = batch_masks(source, target, pad_id) => source_mask, target_mask = batch_masks(source, target, pad_id)\n        target_mask = (target != pad_id)[:, None, None] & torch.ones_like(target_mask).tril(1)
+# Try: finish the encoder first, each layer fed with the output of the one before; all decoder layers get its memory.
+# each decoder layer looks at the output of the encoder layer beside it.
+#     memory = self.encoder_norm(x) => x = self.source_embedding(source)
+#     for layer in self.decoder_layers: => for beside, layer in zip(self.encoder_layers, self.decoder_layers):\n            x = beside(x, source_mask)\n            memory = self.encoder_norm(x)
+
 # %% tags=["check"]
 check("10.5", MyTransformer)
 
@@ -319,6 +485,50 @@ def greedy(model, source, max_len, start_id, end_id, pad_id):
     return said[:, 1:]
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: go on until ALL have ended, each at its own step, and no longer.
+# decoding stops as soon as one sequence has ended; the others are cut off.
+#     ended.all() => ended.any()
+# decoding stops only if all sequences end in the same step.
+#     ended.all() => (chosen == end_id).all()
+# max_len symbols are said also when all sequences have ended.
+#     ended.all() => False
+# Try: remember which sequences have ended, and give those pad_id.
+# sequences that have ended go on talking while the others finish.
+#     chosen.masked_fill(ended, pad_id) => chosen
+# one padding symbol follows the end, then the sequence goes on talking.
+#     ended | (chosen == end_id) => (chosen == end_id)
+# Try: return what was said, end symbols included, and nothing else: L_out is the number of steps that were needed.
+# the start symbol stands at the front of the output.
+#     said[:, 1:] => said
+# the end symbol was replaced by padding.
+#     said[:, 1:] => said[:, 1:].masked_fill(said[:, 1:] == end_id, pad_id)
+# Try: up to max_len symbols may be said AFTER the start symbol, the end symbol included.
+# one step too few: the start symbol was counted as one of max_len.
+#     range(max_len) => range(max_len - 1)
+# Try: the model answers at every position: which of its answers is the new one?
+# the prediction is read at position 0 at every step.
+#     [:, -1] => [:, 0]
+# Try: look for end_id in what was said, not in the start symbol that you put before it.
+# where the start symbol is the end symbol too, every sequence counts as ended from the start.
+#     ended | (chosen == end_id) => (said == end_id).any(dim=1)
+# Try: only saying end_id ends a sequence; any other symbol may be said.
+# a sequence that says pad_id of its own accord counts as ended.
+#     (chosen == end_id) => (chosen == end_id) | (chosen == pad_id)
+# pad_id is never chosen, though it may be the most probable.
+#     [:, -1].argmax(dim=-1) => [:, -1].index_fill(-1, torch.tensor(pad_id), -torch.inf).argmax(dim=-1)
+# Try: look at what was said, not at what was given.
+# the end symbol is looked for in the start symbol too: where both are one, all end at once.
+#     torch.zeros(len(source), dtype=torch.bool) => said[:, 0] == end_id
+# Try: the loop may end only after they are appended.
+# where all have ended, the symbols of the last step are missing.
+#     said[:, 1:] => said[:, 1:-1] if ended.all() else said[:, 1:]
+# Try: use start_id, end_id and pad_id; each vocabulary has its own.
+# decoding begins with 1, whatever start_id says.
+#     start_id)  # => 1)  #
+# 2 is taken for the end symbol, whatever end_id says.
+#     == end_id => == 2
 
 # %% tags=["check"]
 check("10.6", greedy)
@@ -380,6 +590,45 @@ def batch_loss(model, source, target, pad_id):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: a position may see itself and the past: rows are queries, columns keys.
+# one step too far: now no position sees the symbol that it was just given.
+#     .tril() => .tril(diagonal=-1)
+# the upper triangle: each position sees itself and the future.
+#     .tril() => .triu()
+# as in the function as it was, each position sees one step ahead, and there stands its own label.
+#     .tril() => .tril(diagonal=1)
+# no causal mask: each position sees the whole target, its label included.
+#     .tril() =>
+# Try: both masks hid padding as a key, wherever it stands: leave that as it was.
+# the target's padding is no longer hidden.
+#     (decoder_input != pad_id)[:, None, None, :] & causal => causal
+# the target's padding is hidden as queries, on the rows of the mask, not as keys.
+#     (decoder_input != pad_id)[:, None, None, :] => (decoder_input != pad_id)[:, None, :, None]
+# places whose label is padding are hidden, in place of those that are padding.
+#     (decoder_input != pad_id)[:, None, None, :] => (labels != pad_id)[:, None, None, :]
+# each position sees itself even where it is padding.
+#     (decoder_input != pad_id)[:, None, None, :] & causal => (decoder_input != pad_id)[:, None, None, :] & causal | torch.eye(L_t).bool()
+# the source's padding is no longer hidden.
+#     (source != pad_id)[:, None, None, :] => torch.ones_like(source).bool()[:, None, None, :]
+# Try: the shift was right; leave it as it was and look at the mask.
+# the labels are the input: a model that repeats what it gets is perfect.
+#     decoder_input, labels = target[:, :-1], target[:, 1:] => decoder_input, labels = target[:, :-1], target[:, :-1]
+# the input is the labels: a model that repeats what it gets is perfect.
+#     decoder_input, labels = target[:, :-1], target[:, 1:] => decoder_input, labels = target[:, 1:], target[:, 1:]
+# the labels were moved instead of the mask: each position is asked for the symbol after the next.
+#     decoder_input, labels = target[:, :-1], target[:, 1:] => decoder_input, labels = target[:, :-2], target[:, 2:]
+#     .tril() => .tril(diagonal=1)
+# input and labels are exchanged: the model is asked for the symbol before.
+#     decoder_input, labels = target[:, :-1], target[:, 1:] => decoder_input, labels = target[:, 1:], target[:, :-1]
+# Try: the loss was right, ignore_index=pad_id and all; leave it as it was and look at the mask.
+# the loss counts padding.
+#     , ignore_index=pad_id =>
+# the sum is divided by the number of all labels, padding included.
+#     F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id) => F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, reduction='none').view(labels.shape).mean()
+# the mean of each sequence, then the mean of those: short sequences weigh more.
+#     F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id) => (F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, reduction='none').view(labels.shape).sum(1) / (labels != pad_id).sum(1)).mean()
+
 # %% tags=["check"]
 check("10.7", batch_loss)
 
@@ -424,6 +673,40 @@ def candidate_scores(encode, decode, source, candidates, pad_id):
     return (each * (labels != pad_id)).sum(dim=1)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: encode the one row, then show its memory K times, a row for each candidate: look up expand.
+# the source goes through encode once for each candidate.
+#     encode(source).expand(len(candidates), -1, -1) => encode(source.expand(len(candidates), -1))
+# Try: add up the positions whose label is not padding; the end symbol counts.
+# positions whose label is padding are added too.
+#     (each * (labels != pad_id)) => each
+# padding is looked for in what decode is given, not in the labels.
+#     (labels != pad_id) => (given != pad_id)
+# the last real label of each row, the end symbol, is left out.
+#     (labels != pad_id) => ((labels != pad_id).cumsum(1) < (labels != pad_id).sum(1, keepdim=True))
+# Try: give decode all but the last symbol of each candidate, and ask for all but the first.
+# each position is asked for the symbol that it was given.
+#     candidates[:, 1:] => candidates[:, :-1]
+# decode is given the labels themselves: the start symbol is missing, and each position knows what it is asked for.
+#     candidates[:, :-1] => candidates[:, 1:]
+# nothing is shifted: each position, the start included, is asked for the symbol that it was given.
+#     candidates[:, :-1], candidates[:, 1:] => candidates, candidates
+# the first logits are cut off: each position judges the symbol that it was given.
+#     decode(given, memory) => decode(candidates, memory)[:, 1:]
+# Try: each position's probabilities over the vocabulary sum to 1; what is added up are their logarithms.
+# the logits themselves are added up; they are no log-probabilities.
+#     .log_softmax(dim=-1) =>
+# the log-softmax is taken over the positions.
+#     log_softmax(dim=-1) => log_softmax(dim=1)
+# Try: give the logits themselves to log_softmax over the last axis; it is exact however small a probability is.
+# the logarithm of a softmax: where a probability comes out as 0, it is minus infinity.
+#     .log_softmax(dim=-1) => .softmax(dim=-1).log()
+# Try: the logarithm of a product is a sum: add the log-probabilities of each row up, and leave them so.
+# the mean over a candidate's labels: how long it is does not count any more.
+#     pad_id)).sum(dim=1) => pad_id)).sum(dim=1) / (labels != pad_id).sum(dim=1)
+# the logarithm of a product of probabilities: a product of many comes out as 0.
+#     (each * (labels != pad_id)).sum(dim=1) => (each * (labels != pad_id)).exp().prod(dim=1).log()
 
 # %% tags=["check"]
 check("10.8", candidate_scores)
@@ -528,7 +811,7 @@ def five_generators(smoothing, steps=150):
 # | `"gain"` | how much larger the share of right symbols is with smoothing 0.4 than with 0: the mean of the five paired differences, right at 0.4 less right at 0 |
 # | `"what changes more"` | `"how often it is right"` or `"how sure it is"`: compare the sizes of the last two |
 #
-# Plot both against the smoothing before you read off anything.
+# Plot both against the smoothing before you read off anything. The check cannot repeat your runs: it asks whether such numbers are possible, and whether what you read off follows from them.
 
 # %% tags=["exercise", "nbval-ignore-output"]
 smoothing_results = {}

@@ -14,15 +14,15 @@
 # {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 
 # %% tags=["setup"]
 import random
 
 import torch
 
+from course_checks import check, failing_case, hint
 from course_utils import metrics, plotting, widgets, zoo
-from course_utils.checks import check, failing_case
 from course_utils.datasets.pronunciations import pronunciations, split
 from course_utils.metrics import edit_distance
 from course_utils.recording import record_attention
@@ -45,7 +45,7 @@ torch.set_num_threads(1)
 # | returns | a list of batches; each is a list of places in `lengths`, whole numbers from 0 on |
 #
 # - Every pair is in exactly one batch.
-# - Pairs of similar length share a batch, so that little is padding: put the pairs in order of length (of the source, the target or both, as you like), then cut. A batch is filled as long as the next pair in this order fits: exactly `limit` symbols still fit.
+# - Pairs of similar length share a batch, so that little is padding: put the pairs in order of length (of the source, the target or both, as you like), then cut. A batch is filled as long as the next pair in this order fits (exactly `limit` symbols still fit); then it is closed for good, and the next one opens.
 # - The batches come in mixed order, not from short to long. With another seed, other pairs share a batch too: pairs of equal length change places.
 #
 # Example: `batches_by_length([(2, 3), (9, 9), (2, 2)], limit=20, seed=0)` gives `[1]` and a batch of `0` and `2`, in some order: together they take $2 \cdot (2 + 3) = 10$ symbols. The course's own `batches_by_length` is off limits.
@@ -68,6 +68,20 @@ def batches_by_length(lengths, limit, seed):
     return batches
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: before a pair goes in, work out n * (longest source + longest target) of the batch with the pair in it.
+# the limit is held to the symbols without padding.
+#     len(group) * (max(s for s, _ in group) + max(t for _, t in group)) => sum(map(sum, group))
+# a batch may have a symbol more than the limit.
+#     > limit => > limit + 1
+# a batch passes the limit where its longest source and its longest target are of two pairs.
+#     len(group) * (max(s for s, _ in group) + max(t for _, t in group)) => len(group) * max(map(sum, group))
+# Try: open a new batch only if its size with the next pair is above the limit; its maxima are those of its own pairs.
+# a batch is closed although the next pair would just fill it.
+#     > limit => >= limit
+# every pair is a batch by itself.
+#     size > limit => batches[-1]
 
 # %% tags=["check"]
 check("11.1", batches_by_length)
@@ -136,6 +150,28 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: the num_beams best candidates that do not end go on, at every step; look further down the list for them.
+# where one of the best candidates of a step ends, fewer beams go on.
+#     for one in candidates => for one in candidates[:num_beams]
+# each finished sequence takes a place away: fewer and fewer beams go on.
+#     open_ones[:num_beams] => open_ones[: max(0, num_beams - len(finished))]
+# Try: of the num_beams best candidates of a step, set aside those that ended; at step max_len all of them.
+# every candidate with an end symbol is set aside, however improbable.
+#     in candidates[:num_beams] => in (candidates if length < max_len else candidates[:num_beams])
+# what has not ended after max_len steps is missing.
+#     if sequence[-1] == end_id or length == max_len: => if sequence[-1] == end_id:
+# Try: rank by log-probability / length ** alpha, the highest first; the length counts every symbol, the end too.
+# the finished are cut to num_beams before they are ranked.
+#     sorted(finished, => sorted(finished[:num_beams],
+# the end symbol is missing in the sequences.
+#     [sequence for _, sequence in best] => [[x for x in s if x != end_id] for _, s in best]
+# Try: extend each beam by every symbol, put all candidates into one list, and take the best of that.
+# each beam is extended by its num_beams best symbols only.
+#     enumerate(step(sequence).tolist()) => sorted(enumerate(step(sequence).tolist()), key=lambda offer: -offer[1])[:num_beams]
+# each beam is extended by its num_beams best symbols only, with topk.
+#     enumerate(step(sequence).tolist()) => zip(*(x.tolist() for x in step(sequence).topk(num_beams)[::-1]))
+
 # %% tags=["check"]
 check("11.2", beam_search)
 
@@ -196,6 +232,27 @@ def beam_step(totals, log_probs):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: the beams of word b begin at row b * K: add that to the beam's number.
+# rows holds each beam's number within its own word.
+#     K * torch.arange(B)[:, None] => 0
+# in rows each word is taken to have V rows.
+#     K * torch.arange(B)[:, None] => V * torch.arange(B)[:, None]
+# Try: a place in a word's long row is beam * V + symbol: place // V is the beam, place % V the symbol.
+# for rows the place is divided by the number of beams.
+#     places // V => places // K
+# symbols is the rest of a division by the number of beams.
+#     places % V => places % K
+# the candidates of a word were laid out as (V, K), but their places are read as if it were (K, V).
+#     candidates.flatten(1) => candidates.transpose(1, 2).flatten(1)
+# Try: put all K * V candidates of a word into one long row, flatten(1), and take topk(K) of it.
+# the best candidates of all words together: one word takes another's places.
+#     candidates.flatten(1).topk(K) => (x.view(B, K) for x in candidates.flatten().topk(B * K))
+#     K * torch.arange(B)[:, None] => 0
+# Try: word 0 has the first K rows: view(B, K, V).
+# the rows are read as if all words' first beams came first.
+#     log_probs.view(B, K, V) => log_probs.view(K, B, V).transpose(0, 1)
+
 # %% tags=["check"]
 check("11.3", beam_step)
 
@@ -234,6 +291,40 @@ def letters_of(weights):
     return weights.mean(dim=(0, 1))[:-1].argmax(dim=-1)  # (L_t, L_s) -> (L_t - 1,)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: leave out the last row, the end symbol, and no other.
+# the end symbol has a letter too.
+#     [:-1] =>
+# the first row is left out instead of the last.
+#     [:-1] => [1:]
+# the last letter of the word is left out as well as the last row.
+#     [:-1] => [:-1, :-1]
+# the last letter of the word is left out: no sound can look at it.
+#     [:-1] => [:, :-1]
+# Try: each row is a sound; look along the row, over the letters.
+# for each letter the sound that looks at it most.
+#     .argmax(dim=-1) => .argmax(dim=0)
+# the largest weights themselves, not their places.
+#     .argmax(dim=-1) => .amax(dim=-1)
+# Try: take the mean over the heads and the layers first, then the argmax.
+# the last layer only.
+#     weights.mean(dim=(0, 1)) => weights[-1].mean(dim=0)
+# the first layer only.
+#     weights.mean(dim=(0, 1)) => weights[0].mean(dim=0)
+# the largest weight of any head: one sure head wins.
+#     weights.mean(dim=(0, 1)) => weights.amax(dim=(0, 1))
+# the mean over the heads, but the largest over the layers.
+#     weights.mean(dim=(0, 1)) => weights.mean(1).amax(0)
+# the heads are multiplied: one can rule a letter out.
+#     weights.mean(dim=(0, 1)) => weights.log().sum(dim=(0, 1))
+# the most frequent choice of the heads: how sure a head is plays no part.
+#     weights.mean(dim=(0, 1)) => F.one_hot(weights.argmax(-1), weights.shape[-1]).sum(dim=(0, 1))
+# the first head of each layer only.
+#     weights.mean(dim=(0, 1)) => weights[:, 0].mean(dim=0)
+# the mean of the heads' choices: it may be a letter that nobody looked at.
+#     weights.mean(dim=(0, 1)) => weights.argmax(-1).float().mean(dim=(0, 1)).round().long()
+#     .argmax(dim=-1) =>
 
 # %% tags=["check"]
 check("11.4", letters_of)
@@ -368,6 +459,53 @@ def evaluate(step, references, start_id, end_id, max_len):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: append the model's own symbol to the prefix, not the reference's, from the first one on.
+# it still reads the true sounds, not its own.
+#     [start_id, *said] => [start_id, *reference[:len(said)]]
+# it still reads the true sounds, and its own only behind their end.
+#     [start_id, *said] => [start_id, *reference[:len(said)], *said[len(reference):]]
+# it still reads the true sounds, and is stopped where they end.
+#     [start_id, *said] => [start_id, *reference[:len(said)], *said[len(reference):]]
+#     while len(said) < max_len: => while len(said) < len(reference):
+# Try: stop when the model says end_id, or after max_len symbols, whatever the reference.
+# the model reads its own sounds, but says as many as the reference has.
+#     while len(said) < max_len: => while len(said) < len(reference):
+#     if symbol == end_id: => if False:
+# the model may end early, but it is always stopped where the reference ends.
+#     while len(said) < max_len: => while len(said) < len(reference):
+# a word that does not end by itself has max_len - 1 symbols.
+#     while len(said) < max_len: => while len(said) < max_len - 1:
+# Try: two totals over all words, edits and lengths of the references; then one division, and nothing cut off.
+# a rate for each word, then their mean.
+#     edit_distance(said, reference) => edit_distance(said, reference) / len(reference)
+#     length + len(reference) => length + 1
+# the edits are divided by what the model said.
+#     length + len(reference) => length + len(said)
+# Try: use edit_distance: one sound too many must not make all that follow wrong.
+# places are compared one by one, as far as both go: what is too long or too short does not count.
+#     edit_distance(said, reference) => sum(a != b for a, b in zip(said, reference))
+# places are compared one by one; what is too long or too short counts besides.
+#     edit_distance(said, reference) => sum(a != b for a, b in zip(said, reference)) + abs(len(said) - len(reference))
+# Try: the start symbol stands in the prefix only.
+# the start symbol stands in what was said.
+#     all_said.append(said) => all_said.append([start_id, *said])
+# Try: only end_id ends a word, and it may be the first thing that the model says; it is no sound.
+# the end symbol counts as a sound.
+#     if symbol == end_id: => if symbol == end_id:\n                said.append(symbol)
+# the start symbol ends a word as well.
+#     if symbol == end_id: => if symbol in (start_id, end_id):
+# a word cannot end before it has a sound.
+#     if symbol == end_id: => if symbol == end_id and said:
+# the end symbol is left out of the choice of the first symbol.
+#     .argmax()) => .index_fill(0, torch.tensor([end_id][len(said) :], dtype=torch.long), -torch.inf).argmax())
+# Try: put the model's own symbol into the prefix, and stop when it says end_id.
+# the function as it was: the true sounds and their number are given, and places are compared.
+#     [start_id, *said] => [start_id, *reference[:len(said)], *said[len(reference):]]
+#     while len(said) < max_len: => while len(said) < len(reference):
+#     if symbol == end_id: => if False:
+#     edit_distance(said, reference) => sum(a != b for a, b in zip(said, reference)) + abs(len(said) - len(reference))
+
 # %% tags=["check"]
 check("11.6", evaluate)
 
@@ -498,6 +636,14 @@ quiz_11_8 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_11_8 = "d"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** only on the same words, scored by the same rule; here neither is so.
+# - **b.** the number of words says how exact a rate is, not which model is better.
+# - **c.** with thousands of words on the same test, 3 points can be a real difference. Here it cannot be told.
+# - **d.** run both on one test with one rule; until then the two numbers are answers to two questions.
 
 # %% tags=["check"]
 check("11.8", quiz_11_8)

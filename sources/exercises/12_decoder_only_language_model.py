@@ -14,7 +14,7 @@
 # {{colab_link}} · about 150 minutes · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
 # In all exercises masks are boolean, and True means **may attend**.
 
@@ -27,8 +27,8 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
+from course_checks import check, failing_case, hint
 from course_utils import plotting, widgets, zoo
-from course_utils.checks import check, failing_case
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.pronunciations import split
 from course_utils.datasets.text_windows import encode_text
@@ -65,6 +65,44 @@ def swiglu(x, params):
     return F.linear(gate * up, params["down_proj.weight"])  # (B, L, d_model)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: only the gate branch passes through SiLU, and before the two are multiplied.
+# the SiLU acts on the up branch, or the two matrices are exchanged.
+#     gate_proj => other_proj
+#     up_proj => gate_proj
+#     other_proj => up_proj
+# the two branches are multiplied first, and SiLU comes after.
+#     F.silu(F.linear(x, params["gate_proj.weight"])) => F.linear(x, params["gate_proj.weight"])
+#     gate * up => F.silu(gate * up)
+# both branches pass through SiLU.
+#     gate * up => gate * F.silu(up)
+# the two branches are multiplied as they are; no SiLU.
+#     F.silu(F.linear(x, params["gate_proj.weight"])) => F.linear(x, params["gate_proj.weight"])
+# Try: a gate says how much of each feature comes through: it multiplies the other branch.
+# the two branches are added.
+#     gate * up => gate + up
+# up_proj is not used: that is an ordinary network.
+#     gate * up => gate
+# Try: SiLU is z times sigmoid(z): torch.nn.functional.silu.
+# a sigmoid in the place of SiLU, without the factor z (that is GLU).
+#     F.silu => torch.sigmoid
+# GELU in the place of SiLU (that is GEGLU).
+#     F.silu => F.gelu
+# a ReLU in the place of SiLU (that is ReGLU).
+#     F.silu => F.relu
+# Try: multiply by the transpose, or use F.linear.
+# x @ weight is computed, but weights are kept as (out, in).
+#     F.linear( => torch.matmul(
+# Try: each branch has a matrix of its own: gate_proj goes through SiLU, up_proj does not.
+# gate_proj is used for both branches.
+#     up_proj => gate_proj
+# Try: the product of the two branches is led down again to d_model features.
+# down_proj is missing: your result has d_ff features.
+#     F.linear(gate * up, params["down_proj.weight"]) => gate * up
+# Try: the residual connection belongs to the block (12.2); return what down_proj gives.
+# x is added to the result.
+#     return F => return x + F
 
 # %% tags=["check"]
 check("12.1", swiglu)
@@ -114,6 +152,46 @@ class DecoderBlock(nn.Module):
         return x + self.feed_forward(self.norm_2(x))  # (B, L, d_model)
         # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: the new queries are the last of all positions: the mask needs both numbers, of queries and of keys.
+# the mask has a column for each new position only; with a cache there are earlier keys too.
+#     start + x.shape[1]) => x.shape[1])
+# with a cache there is no mask: of several new positions the early ones see the later.
+#     start + x.shape[1]) => x.shape[1]) if cache is None else None
+# once the cache holds something there is no mask: of several new positions the early ones see the later.
+#     mask = causal_mask => mask = None if start else causal_mask
+# the mask is aligned top-left: with a cache the new queries stand at the wrong place.
+#     causal_mask(x.shape[1], start + x.shape[1]) => torch.ones(x.shape[1], start + x.shape[1]).tril().bool()
+# Try: hand the cache on to the attention whatever it holds; only None means that there is none.
+# the cache is never used: the second piece knows nothing of the first.
+#     cache=cache => cache=None
+#     start + x.shape[1]) => x.shape[1])
+# an empty cache is taken for none: the first piece is never kept.
+#     cache=cache => cache=cache if start else None
+# Try: what a sublayer returns is added to what went into its norm, in a new tensor.
+# the norms come after the sums (post-norm).
+#     self.self_attention(self.norm_1(x), mask=mask, cache=cache) => self.self_attention(x, mask=mask, cache=cache)
+#     return x + self.feed_forward(self.norm_2(x)) => return self.norm_2((x := self.norm_1(x)) + self.feed_forward(x))
+# around the network nothing is added.
+#     return x + => return
+# the first sum starts from the normalized x.
+#     x = x + => x = self.norm_1(x) +
+# Try: attention first, then the network on the sum that the attention made; its result is added to that sum.
+# the second sum starts from the x of the beginning: what the attention found is lost.
+#     x = x + => before, x = x, x +
+#     return x + => return before +
+# both sublayers read the same x, side by side.
+#     x = x + => y = x + self.feed_forward(self.norm_2(x)) +
+#     return x + self.feed_forward(self.norm_2(x)) => return y
+# the network reads what norm_1 made of the x of the beginning, normalized again, not the attention's sum.
+#     x = x + self.self_attention(self.norm_1(x) => y = self.norm_1(x)\n        x = x + self.self_attention(y
+#     self.norm_2(x) => self.norm_2(y)
+# Try: norm_1 belongs to the attention, norm_2 to the network.
+# what the network reads has passed through both norms.
+#     self.norm_2(x) => self.norm_2(self.norm_1(x))
+# norm_1 is used for both sublayers.
+#     self.norm_2(x) => self.norm_1(x)
 
 # %% tags=["check"]
 check("12.2", DecoderBlock)
@@ -166,6 +244,22 @@ def generate_greedy(model, prompt, max_new_tokens):
     return tokens
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: max_new_tokens tokens: the prefill gives the first, and max_new_tokens - 1 further calls the rest.
+# after the last token the model was called once more, for nothing.
+#     return tokens => model(fed, cache=cache)\n    return tokens
+# Try: greedy takes the largest of the last position's logits, for each sequence its own; keep the axis.
+# the token of the first sequence was given to all sequences.
+#     logits.argmax(dim=-1, keepdim=True) => logits[:1].argmax(dim=-1, keepdim=True).expand(len(logits), 1)
+# the new tokens have shape (B,); cat and the model need (B, 1).
+#     , keepdim=True =>
+# Try: return prompt and new tokens together: (B, L + max_new_tokens).
+# only the new tokens came back.
+#     return tokens => return tokens[:, prompt.shape[1] :]
+# Try: make one cache before the loop, for all prompts, and hand it to every call as cache=.
+# a new cache was made at every step; what was kept is lost.
+#     (max_new_tokens): => (max_new_tokens):\n        cache = model.start_cache(len(prompt), 99)
 
 # %% tags=["check"]
 check("12.3", generate_greedy)
@@ -231,6 +325,55 @@ def next_token_distribution(logits, temperature, top_k, top_p):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: a token stays if the ones before it have not reached top_p yet: compare the sum without the token itself.
+# the token that crosses top_p was dropped: what is kept has less than was asked for.
+#     probs.cumsum(dim=-1) - probs => probs.cumsum(dim=-1)
+#     before >= top_p => before > top_p
+# each token's own probability was compared with top_p.
+#     before >= top_p => probs < top_p
+# the running sum runs over the tokens in the order of their ids.
+#     probs.cumsum(dim=-1) - probs => probs.gather(-1, ids.argsort()).cumsum(-1).gather(-1, ids) - probs
+#     ruled_out[:, 0] => ruled_out[ids == 0]
+# Try: a sum that is exactly top_p has reached it: reached means >=, also in a comparison of your own.
+# a sum that is exactly top_p was not enough: one token more stays.
+#     before >= top_p => before > top_p
+# Try: divide by the temperature, then top-k and renormalize, then the sums of top-p and renormalize again.
+# top-p took its sums over probabilities that were not renormalized after top-k, or it came before top-k.
+#     scores[:, top_k:] = float("-inf") => pass
+#     return torch => probs[:, top_k or len(ids[0]) :] = 0.0\n    probs /= probs.sum(-1, keepdim=True)\n    return torch
+# after top-k, what is left was not renormalized.
+#     scores[:, top_k:] = float("-inf") => pass
+#     if top_p => if top_k is not None:\n        probs[:, top_k:] = 0.0\n    if top_p
+# Try: exactly top_k tokens stay, of equal ones those with the lower ids: count places after a stable sort.
+# more than top_k tokens are left: all that equal the last one stay.
+#     scores[:, top_k:] = float("-inf") => scores[scores < scores[:, : top_k][:, -1:]] = -torch.inf
+# top-p kept all tokens that are as probable as the last one it needed.
+#     masked_fill(ruled_out => masked_fill(probs < probs.masked_fill(ruled_out, 1).amin(-1, keepdim=True)
+# of equally probable tokens those with the higher ids were kept.
+#     (logits / temperature).sort(dim=-1, descending=True => (x.flip(-1) for x in (logits / temperature).sort(dim=-1
+#     stable=True) => stable=True))
+# of equally probable tokens others than those with the lowest ids were kept: topk keeps no order among them.
+#     sort(dim=-1, descending=True, stable=True) => topk(logits.shape[-1])
+# for top-p the tokens were sorted upwards: of equally probable ones those with the higher ids stay.
+#     if top_p is not None: => if top_p is not None:\n        probs = torch.zeros_like(probs).scatter(-1, ids, probs)
+#     before = => probs, ids = (x.flip(-1) for x in probs.sort(dim=-1, stable=True))\n        before =
+# Try: ask whether top_k is None before you slice: [:, None:] is everything.
+# with top_k = None no token is left.
+#     if top_k is not None => if True
+# Try: scatter puts sorted values back by the ids that sort gave: zeros.scatter(-1, ids, values).
+# the probabilities came back in sorted order: they no longer belong to their ids.
+#     torch.zeros_like(probs).scatter(-1, ids, probs) => probs
+# gather stands where scatter should: the probabilities are not put back, but mixed once more.
+#     torch.zeros_like(probs).scatter(-1, ids, probs) => probs.gather(-1, ids)
+# Try: divide the logits by the temperature, first of all; above 1 it makes the distribution flatter.
+# the logits were multiplied by the temperature: hot is cold.
+#     logits / temperature => logits * temperature
+# Try: treat 0 on its own: all probability on the most probable token; of equal ones, on the lowest id.
+# at temperature 0 several tokens with the same logit share the probability.
+#     best = logits.argmax(dim=-1) => best = (logits == logits.amax(-1, keepdim=True)).to(logits.dtype)
+#     F.one_hot(best, logits.shape[-1]).to(logits.dtype) => best / best.sum(-1, keepdim=True)
+
 # %% tags=["check"]
 check("12.4", next_token_distribution)
 
@@ -259,7 +402,7 @@ check("12.4", next_token_distribution)
 # ### 12.5 · Perplexity
 # 2 points · difficulty 2 of 5 · 10 minutes
 #
-# Write `perplexity(batches, pad_id)`: `exp` of the mean negative log-likelihood over **all tokens of all batches**. Batches differ in size, and positions whose label is padding do not count; a batch may hold nothing but padding.
+# Write `perplexity(batches, pad_id)`: `exp` of the mean negative log-likelihood over **all tokens of all batches**. Batches differ in size, and positions whose label is padding do not count; a batch may hold nothing but padding. Some probabilities are so small that they come to 0 in a computer; their logarithms do not.
 #
 # | argument | shape |
 # |---|---|
@@ -282,6 +425,46 @@ def perplexity(batches, pad_id):
     return math.exp(total / number)
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: add up the losses of all tokens of all batches, divide once by how many they are, and take exp once.
+# the mean of the batches' mean losses: a small batch counts as much as a large one.
+#     reduction="sum" => reduction="mean"
+#     number += int((labels != pad_id).sum()) => number += 1
+# the mean of the batches' mean losses, without those of padding: a small batch counts as much as a large one.
+#     reduction="sum" => reduction="mean"
+#     total += => total += 0.0 if loss.isnan() else
+#     number += int((labels != pad_id).sum()) => number += int((labels != pad_id).any())
+# the mean of the batches' perplexities: a small batch counts as much as a large one.
+#     reduction="sum" => reduction="mean"
+#     loss.item() => loss.exp().item()
+#     number += int((labels != pad_id).sum()) => number += 1
+#     math.exp(total / number) => total / number
+# each batch's mean loss was multiplied by its number of tokens: for a batch of padding that is NaN times 0, NaN.
+#     reduction="sum" => reduction="mean"
+#     loss.item() => loss.item() * int((labels != pad_id).sum())
+# the probabilities were multiplied: the product of many comes to 0 in a computer.
+#     0.0, 0 => 1.0, 0
+#     total += loss.item() => total *= (-loss).exp().item()
+#     math.exp(total / number) => total ** (-1 / number) if total else math.inf
+# the total loss was divided by the number of batches.
+#     number += int((labels != pad_id).sum()) => number += 1
+# Try: leave out the positions whose label is pad_id, both in the sum and in the number.
+# padding is left out of the sum but counted in the number.
+#     number += int((labels != pad_id).sum()) => number += labels.numel()
+# padding counts: its losses are in the sum and its positions in the number.
+#     ignore_index=pad_id, =>
+#     number += int((labels != pad_id).sum()) => number += labels.numel()
+# Try: hand the logits to cross_entropy as they are.
+# padding was taken out of the softmax: the other symbols share its probability.
+#     logits.flatten => logits.index_fill(-1, torch.tensor(pad_id), -1e9).flatten
+# a softmax before cross_entropy, which takes log-softmax itself.
+#     logits.flatten => logits.softmax(-1).flatten
+# Try: cross_entropy uses the natural logarithm: exp of the mean loss.
+# 2 to the power of the mean loss in nats: the bases are mixed.
+#     math.exp(total / number) => 2 ** (total / number)
+# the mean loss came back, in nats.
+#     math.exp(total / number) => total / number
 
 # %% tags=["check"]
 check("12.5", perplexity)
@@ -350,6 +533,41 @@ def attend_step(query, key, value, keys, values, cos, sin):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: at which position does the first new token stand, if `keys` holds three already? Queries and keys alike.
+# the positions start at 0 again in every call: that is the bug that was to be found.
+#     slice(old, old + new) => slice(0, new)
+# only the queries are mended: the new keys still start at position 0.
+#     apply_rope(key, cos[here], sin[here]) => apply_rope(key, cos[:new], sin[:new])
+# behind kept keys the new positions start one too far: one position is left out.
+#     here = => old += old > 0\n    here =
+# the last rows of cos and sin were taken: those are for positions still to come.
+#     slice(old, old + new) => slice(-new, None)
+# Try: read keys.shape[2] before the new keys are joined to the kept ones.
+# the queries start behind the new keys, L_new positions too far.
+#     apply_rope(query, cos[here], sin[here]) => apply_rope(query, cos[old + new :][:new], sin[old + new :][:new])
+# queries and new keys start L_new positions too far: the new keys were counted among the kept ones.
+#     slice(old, old + new) => slice(old + new, old + 2 * new)
+# Try: turn the new keys alone, once, and keep them turned.
+# all keys are turned in every call, though the kept ones were turned before.
+#     key = apply_rope(key, cos[here], sin[here]) =>
+#     mask = => keys = apply_rope(keys, cos[: old + new], sin[: old + new])\n    mask =
+# the keys are handed back unturned, and all of them turned anew in each call: the outputs are right, the keys not.
+#     key = apply_rope(key, cos[here], sin[here]) =>
+#     (query, keys, values, attn => (query, apply_rope(keys, cos[: old + new], sin[: old + new]), values, attn
+# Try: leave the mask as it was: the new queries are the last of all positions, and see all keys up to their own.
+# the mask is gone: of several new positions the early ones see the later.
+#     , attn_mask=mask =>
+# the mask is aligned top-left: the new queries no longer see the newest keys.
+#     attn_mask=mask => is_causal=True
+# Try: what was kept comes first: torch.cat((keys, key), dim=2).
+# the new keys and values stand in front of the kept ones.
+#     (keys, key) => (key, keys)
+#     (values, value) => (value, values)
+# Try: divide by the root of the size of a query, query.shape[-1].
+# the scores are divided by the root of d_v, the size of a value.
+#     attn_mask=mask => attn_mask=mask, scale=value.shape[-1] ** -0.5
+
 # %% tags=["check"]
 check("12.6", attend_step)
 
@@ -398,6 +616,71 @@ def text_bits(model, ids, length, stride):
     # END SOLUTION
 
 
+# %% [markdown] tags=["mistakes"]
+# Try: cross_entropy is in nats; how many of them are one bit?
+# nats per character came back.
+#     / math.log(2) =>
+# the perplexity came back.
+#     return total => return math.exp(total
+#     / math.log(2) => )
+# Try: add up all losses, and divide once by the number of characters that are predicted.
+# the windows' means were averaged: one with few new characters counts as much as the first.
+#     0.0, 0 => [], 0
+#     total += losses[done - start :].sum().item() => total.append(losses[done - start :].mean().item())
+#     total / (len(ids) - 1) => sum(total) / len(total)
+# divided by len(ids), though the first character is not predicted.
+#     total / (len(ids) - 1) => total / len(ids)
+# Try: of a later window count only the characters that no window before has scored: its last ones.
+# of an overlap the later window's losses count: the ones with least before them.
+#     losses[done - start :] => losses[:stride]
+#     break => pass
+# of each window the first stride characters were scored: the ones with least before them.
+#     losses[done - start :] => losses[:stride]
+# characters in an overlap are in the sum twice, but once in the number.
+#     losses[done - start :] => losses
+# Try: of a later window count only the characters that no window before has scored; how many are these in the last one?
+# every window was scored whole: characters in an overlap count twice.
+#     total, done = 0.0, 0 => total, number, done = 0.0, 0, 0
+#     total += losses[done - start :].sum().item() => losses = losses; total += losses.sum().item()
+#     done = start + => number += len(losses)\n        done = start +
+#     total / (len(ids) - 1) => total / max(number, 1)
+# of each later window the last stride characters were scored; the last window is shorter.
+#     total, done = 0.0, 0 => total, number, done = 0.0, 0, 0
+#     total += losses[done - start :].sum().item() => losses = losses[-stride:] if start else losses; total += losses.sum().item()
+#     done = start + => number += len(losses)\n        done = start +
+#     total / (len(ids) - 1) => total / max(number, 1)
+# of each later window the last stride characters were scored; in the last one some of them had been scored before, and count twice.
+#     losses[done - start :] => (losses[-stride:] if start else losses)
+# of each later window the first stride characters were left out, whether scored before or not.
+#     total, done = 0.0, 0 => total, number, done = 0.0, 0, 0
+#     total += losses[done - start :].sum().item() => losses = losses[stride:] if start else losses; total += losses.sum().item()
+#     done = start + => number += len(losses)\n        done = start +
+#     total / (len(ids) - 1) => total / max(number, 1)
+#     break => pass
+# the last character that a window has scored is scored again by the next.
+#     total, done = 0.0, 0 => total, number, done = 0.0, 0, 0
+#     total += losses[done - start :].sum().item() => losses = losses[max(done - start - 1, 0) :]; total += losses.sum().item()
+#     done = start + => number += len(losses)\n        done = start +
+#     total / (len(ids) - 1) => total / max(number, 1)
+# Try: the first window has none before it: all of its characters count.
+# of the first window, too, only the last stride characters were scored.
+#     total, done = 0.0, 0 => total, number, done = 0.0, 0, 0
+#     total += losses[done - start :].sum().item() => losses = losses[-stride:]; total += losses.sum().item()
+#     done = start + => number += len(losses)\n        done = start +
+#     total / (len(ids) - 1) => total / max(number, 1)
+# Try: the last window may be shorter: let it go to the last character.
+# a last window that is not full was left out, and the mean taken over what was scored.
+#     labels = ids[start + 1 : start + 1 + length] => labels = ids[start + 1 : start + 1 + length]\n        if start and len(labels) < length:\n            break
+#     total / (len(ids) - 1) => total / done
+# a last window that is not full was left out, but its characters are in the number that is divided by.
+#     labels = ids[start + 1 : start + 1 + length] => labels = ids[start + 1 : start + 1 + length]\n        if start and len(labels) < length:\n            break
+# the end of the text, which fills no whole window, was dropped.
+#     total, done = 0.0, 0 => total, number, done = 0.0, 0, 0
+#     total += losses[done - start :].sum().item() => losses = losses[done - start :]; total += losses.sum().item()
+#     done = start + => number += len(losses)\n        done = start +
+#     total / (len(ids) - 1) => total / max(number, 1)
+#     labels = ids[start + 1 : start + 1 + length] => labels = ids[start + 1 : start + 1 + length]\n        if len(labels) < length:\n            break
+
 # %% tags=["check"]
 check("12.7", text_bits)
 
@@ -445,6 +728,43 @@ def mark_seen(train, text, size):
     return seen
     # END SOLUTION
 
+
+# %% [markdown] tags=["mistakes"]
+# Try: where a stretch was seen, all of its `size` characters are.
+# only the character where a seen stretch begins is marked.
+#     seen[i : i + size] => seen[i]
+# only the last character of a seen stretch is marked.
+#     seen[i : i + size] => seen[i + size - 1]
+# the last character of a seen stretch is not marked.
+#     seen[i : i + size] => seen[i : i + size - 1]
+# there is one entry for each stretch, not one for each character.
+#     seen[i : i + size] => seen[i]
+#     return seen => return seen[: max(0, len(text) - size + 1)]
+# Try: start from all False, and only ever set to True.
+# a stretch that was not seen unmarks characters that an earlier one had marked.
+#     if text[i : i + size] in known: => if True:
+#     = True => = text[i : i + size] in known
+# Try: a stretch may begin at any place, in both texts; how many stretches of 3 has a text of 10?
+# behind a hit the search goes on a whole stretch further: hits that overlap are missed.
+#     if text => if not seen[i] and text
+# `train` was cut into pieces side by side, so most of its stretches are missing.
+#     range(len(train) - size + 1) => range(0, len(train) - size + 1, size)
+# the last stretch of `train` is missing.
+#     len(train) - size + 1) => len(train) - size)
+# the last stretch of `text` is never looked at.
+#     len(text) - size + 1) => len(text) - size)
+# the last stretch of each text is missing.
+#     - size + 1) => - size)
+# Try: a stretch has exactly `size` characters; a slice at the end of a string may be shorter.
+# at the end of the text stretches shorter than `size` are looked at.
+#     range(len(text) - size + 1) => range(len(text))
+#     in known => in train
+# Try: return the boolean tensor itself, one entry for each character.
+# one number came back, the share of characters seen.
+#     return seen => return seen.double().mean().item()
+# Try: compare the texts as they are.
+# capital and small letters were taken for the same.
+#     known = => train, text = train.lower(), text.lower()\n    known =
 
 # %% tags=["check"]
 check("12.8", mark_seen)
@@ -554,6 +874,14 @@ quiz_12_10 = ""  # your letter between the quotes
 quiz_12_10 = "b"
 # END SOLUTION
 
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** the token that crosses the threshold is kept, and one token with 0.44 does not reach 0.75 yet.
+# - **b.** top-k leaves 0.4, 0.3 and 0.2, renormalized 0.44, 0.33 and 0.22. The first two reach 0.75.
+# - **c.** that would be so without top-k. Here its survivors are renormalized first, and 0.7 of 0.9 is 0.78.
+# - **d.** temperature 1 changes nothing, but top-k and top-p cut on their own.
+
 # %% tags=["check"]
 check("12.10", quiz_12_10)
 
@@ -573,6 +901,14 @@ quiz_12_11 = ""  # your letter between the quotes
 # BEGIN SOLUTION
 quiz_12_11 = "c"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# Why each option is right or wrong:
+#
+# - **a.** the cache saves the projections, not the looking: the new query still meets every kept key.
+# - **b.** with the cache, yes. Without it there are twice as many queries too, each with up to twice as many keys.
+# - **c.** one query meets 2 L keys instead of L; without a cache about 2 L queries meet up to 2 L keys each.
+# - **d.** one step is asked for, not the whole generation: a cached step has one query.
 
 # %% tags=["check"]
 check("12.11", quiz_12_11)

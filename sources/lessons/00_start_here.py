@@ -21,9 +21,9 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from course_checks import NotYet, check, failing_case, hint
 from course_utils import attention, diagrams, multi_head, plotting, tokenizers
 from course_utils import similarity, widgets, zoo
-from course_utils.checks import NotYet, check, failing_case
 from course_utils.zoo.pronunciation import align
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -107,8 +107,14 @@ except NotYet as message:
     print(message)
 
 # %% [markdown]
-# Read it from the top: what you'd have earned, the first number that differs, what the answer looks like, and what to try. In your own notebook this text appears in place of Python's long error report.
+# Read it from the top: what you'd have earned, the first number that differs, and what the answer looks like. In your own notebook this text appears in place of Python's long error report.
 #
+# What to try isn't in it yet: often the message is enough, and a mistake that you found yourself you seldom make again. `hint()` says it, and so does the message when the same exercise fails a second time:
+
+# %%
+hint()
+
+# %% [markdown]
 # Large arguments are named by their shape only. `failing_case()` hands you the numbers themselves, so that you can try your code on them:
 
 # %%
@@ -127,7 +133,7 @@ def shares_loop(x):
 check("0.1", shares_loop)
 
 # %% [markdown]
-# **Ask.** When you're stuck, take help in this order: the message of the check; `failing_case()`; the hints folded under the check; the section of the lesson; the [glossary](../docs/glossary.md), for a word that you've forgotten; your instructor, with the message copied into your question. You may try as often as you like.
+# **Ask.** When you're stuck, take help in this order: the message of the check; `failing_case()`; `hint()`; the hints folded under the check; the section of the lesson; the [glossary](../docs/glossary.md), for a word that you've forgotten; your instructor, with the message copied into your question. You may try as often as you like.
 
 # %% [markdown]
 # ## 0.3 From text to a tensor `(B, L, d_model)`

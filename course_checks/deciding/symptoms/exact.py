@@ -1,0 +1,268 @@
+"""Symptoms that reproduce an answer from what is right: the same numbers moved, scaled, or put through one function more."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..wrong_answer import Diagnosis, Part, WrongAnswer, apart, close, part_of
+from .masks import MASKS, inverted, turned
+from .scales import SCALES
+from .sequences import SEQUENCES
+from .side_effects import less_exact, not_a_tensor, other_dtype
+
+MOST_PARTS = 5  # of more, the orders are not tried
+SAME_NUMBERS = {"squeezed", "an axis too many", "an axis is missing", "flattened"}  # a match of these is never chance
+
+
+class Transform(NamedTuple):
+    """What was done to the right value: name, how it is done, one sentence (``{}`` is the part's name), what to try."""
+
+    name: str
+    apply: Callable[[Tensor], Tensor]
+    looks_like: str
+    advice: str
+
+
+def parts_in_another_order(answer: WrongAnswer) -> Diagnosis | None:
+    """The returned parts are exchanged, or one of them was returned alone."""
+    names = answer.exercise.returns
+    if len(names) < 2 or not answer.returned_everywhere():
+        return None
+    for order in itertools.permutations(range(len(names))) if len(names) <= MOST_PARTS else ():
+        if order != tuple(range(len(names))) and all(_is_reordered(answer, index, order) for index in answer.wrong):
+            given = ", ".join(names[place] for place in order)
+            return Diagnosis(
+                "symptom",
+                "parts in another order",
+                f"the right results in another order: {given}.",
+                f"return {', '.join(names)}.",
+            )
+    for place, name in enumerate(names):
+        if all(_is_alone(answer, index, place) for index in answer.wrong):
+            return Diagnosis(
+                "symptom", "one part alone", f"`{name}` alone, and it is right.", f"return all of {', '.join(names)}."
+            )
+    return None
+
+
+def _is_reordered(answer: WrongAnswer, index: int, order: tuple[int, ...]) -> bool:
+    want, have = answer.expected[index]["value"], answer.observed[index]["value"]
+    count = len(order)
+    return all(
+        answer.same_part(part_of(want, source, count), part_of(have, place, count))
+        for place, source in enumerate(order)
+    )
+
+
+def _is_alone(answer: WrongAnswer, index: int, place: int) -> bool:
+    want, have = answer.expected[index]["value"], answer.observed[index]["value"]
+    return answer.same_part(part_of(want, place, len(answer.exercise.returns)), part_of(have, 0, 1))
+
+
+def transformed(answer: WrongAnswer) -> Diagnosis | None:
+    """A returned part is what is right, put through one more operation."""
+    for part in answer.parts():
+        sides = part.numbers()
+        if sides is None:
+            continue
+        shows = apart(answer, sides)
+        tells = any(is_telling(want, have) for want, have, pair in sides if pair.wrong)
+        for transform in _transforms(part, sides[0][0].dim(), sides[0][1].dim()):
+            if not tells and transform.name not in SAME_NUMBERS:
+                continue
+            if shows and all(_fits(answer, transform, want, have) for want, have, _ in sides):
+                sentence = transform.looks_like.format(f"`{part.name}`")
+                return Diagnosis("symptom", transform.name, sentence, transform.advice)
+    return None
+
+
+def is_telling(want: Tensor, have: Tensor) -> bool:
+    """Whether both are rich enough that a match cannot be chance: all zeros are also the rounded right values."""
+    finite = want[want.isfinite()]
+    return finite.unique().numel() >= 3 and (have.numel() == 1 or have.unique().numel() > 1)
+
+
+def _fits(answer: WrongAnswer, transform: Transform, want: Tensor, have: Tensor) -> bool:
+    try:
+        return close(answer, have, transform.apply(want))
+    except (RuntimeError, IndexError):
+        return False
+
+
+def _transforms(part: Part, dim: int, given: int) -> Iterator[Transform]:
+    axes = range(-dim, 0)
+    if given == dim:
+        for i, j in itertools.combinations(axes, 2):
+            yield Transform(
+                "axes exchanged",
+                lambda t, i=i, j=j: t.transpose(i, j),
+                f"{{}} is right but for two axes that are exchanged: {i} and {j}.",
+                f"write down which axis is which; .transpose({i}, {j}) exchanges these two.",
+            )
+            yield Transform(
+                "reshaped instead of transposed",
+                lambda t, i=i, j=j: t.transpose(i, j).reshape(t.shape),
+                f"{{}} has the right shape, but its numbers stand in another order: as if axes {i} and {j} had been exchanged "
+                "and then put into this shape by reshape or view.",
+                "reshape keeps the order of the numbers; to exchange two axes use transpose, then nothing else.",
+            )
+            yield Transform(
+                "transposed instead of reshaped",
+                lambda t, i=i, j=j: t.reshape(_swapped(t.shape, i, j)),
+                f"{{}} holds its numbers in the right order, but axes {i} and {j} have each other's size.",
+                "check the order of the sizes that you gave to view or reshape.",
+            )
+        for axis in axes:
+            yield Transform(
+                "reversed",
+                lambda t, axis=axis: t.flip(axis),
+                f"{{}} is right but reversed along axis {axis}.",
+                "check the direction: which end is the first position?",
+            )
+            for shift in (1, -1):
+                yield Transform(
+                    "shifted",
+                    lambda t, axis=axis, shift=shift: t.roll(shift, axis),
+                    f"{{}} is right but shifted by one along axis {axis}, the end wrapped around.",
+                    "count positions from 0, and check where the first one goes.",
+                )
+            yield Transform(
+                "softmax once more",
+                lambda t, axis=axis: t.softmax(axis),
+                f"{{}} is the right result put through a softmax over axis {axis} once more.",
+                "take the softmax once.",
+            )
+            yield Transform(
+                "normalized once more",
+                lambda t, axis=axis: t / t.sum(axis, keepdim=True),
+                f"{{}} is the right result divided by its sum over axis {axis}.",
+                "leave out that division.",
+            )
+            yield Transform(
+                "cumulative sum",
+                lambda t, axis=axis: t.cumsum(axis),
+                f"{{}} is added up along axis {axis}: each entry holds the sum of the right entries so far.",
+                "leave the entries as they are.",
+            )
+            yield Transform(
+                "first entry everywhere",
+                lambda t, axis=axis: t.narrow(axis, 0, 1).expand_as(t),
+                f"in {{}} every place along axis {axis} holds what is right for the first one.",
+                f"let each place along axis {axis} have its own value.",
+            )
+            yield Transform(
+                "mean everywhere",
+                lambda t, axis=axis: t.mean(axis, keepdim=True).expand_as(t),
+                f"in {{}} every place along axis {axis} holds the mean of the right values.",
+                f"check the axis of your sum or mean: axis {axis} should stay.",
+            )
+        yield from _ELEMENTWISE
+    else:
+        yield from _other_number_of_axes(dim)
+
+
+def _swapped(shape: torch.Size, i: int, j: int) -> list[int]:
+    sizes = list(shape)
+    sizes[i], sizes[j] = sizes[j], sizes[i]
+    return sizes
+
+
+def _other_number_of_axes(dim: int) -> Iterator[Transform]:
+    yield Transform(
+        "squeezed",
+        torch.squeeze,
+        "the numbers of {} are right, but axes of size 1 are missing: never made, or taken by squeeze() or an index.",
+        "make all axes that the task names, with x[:, None] or keepdim=True; tell squeeze which axis it may take.",
+    )
+    for axis in range(-dim - 1, dim + 1):
+        yield Transform(
+            "an axis too many",
+            lambda t, axis=axis: t.unsqueeze(axis),
+            f"{{}} has an axis of size 1 too many, at place {axis}; its numbers are right.",
+            "leave out keepdim=True or unsqueeze, or take the axis away with squeeze.",
+        )
+    for axis in range(-dim, 0):
+        yield Transform(
+            "an axis is missing",
+            lambda t, axis=axis: t.squeeze(axis),
+            f"in {{}} axis {axis} is missing, whose size is 1; the numbers are right.",
+            "keep the axis: keepdim=True, or x[:, None].",
+        )
+        for name, reduce in (("sum", torch.sum), ("mean", torch.mean)):
+            yield Transform(
+                f"{name} over an axis",
+                lambda t, axis=axis, reduce=reduce: reduce(t, axis),
+                f"{{}} was reduced once too often: it is the {name} of the right result over axis {axis}.",
+                f"leave axis {axis} in.",
+            )
+        for place, which in ((0, "first"), (-1, "last")):
+            yield Transform(
+                f"only the {which} entry",
+                lambda t, axis=axis, place=place: t.select(axis, place),
+                f"{{}} is only the {which} entry of the right result along axis {axis}.",
+                f"return all entries of axis {axis}.",
+            )
+    yield Transform(
+        "flattened",
+        lambda t: t.flatten(),
+        "{} holds the right numbers in the right order, but in one flat row.",
+        "keep the axes: look up the shape that the task asks for.",
+    )
+    for name, reduce in (("sum", torch.sum), ("mean", torch.mean)):
+        yield Transform(
+            f"{name} over everything",
+            reduce,
+            f"{{}} is one number, the {name} of all the right ones.",
+            "give the operation the axis that it acts on: dim=...",
+        )
+
+
+_ROUNDED = [(f"rounded to {n} decimals", lambda t, n=n: t.round(decimals=n)) for n in (1, 2, 3, 4)]
+_ELEMENTWISE = [
+    Transform(name, apply, sentence, advice)
+    for name, apply, sentence, advice in (
+        ("negative", torch.neg, "{} has the right size and the wrong sign.", "check the sign."),
+        (
+            "reciprocal",
+            torch.reciprocal,
+            "{} is one divided by what is right.",
+            "exchange what you divide and by what.",
+        ),
+        ("squared", torch.square, "{} is the square of what is right.", "is a square root missing?"),
+        ("root", torch.sqrt, "{} is the square root of what is right.", "leave out the root."),
+        ("exponential", torch.exp, "{} is the exponential of what is right.", "leave out exp, or take the logarithm."),
+        ("logarithm", torch.log, "{} is the logarithm of what is right.", "use exp, or leave log out."),
+        ("absolute", torch.abs, "{} has lost its signs.", "leave out abs."),
+        ("one minus", lambda t: 1 - t, "{} is 1 minus what is right.", "which of the two shares is asked for?"),
+        (
+            "never negative",
+            torch.relu,
+            "{} is right, but 0 where it should be negative.",
+            "leave out clamp, relu or max.",
+        ),
+        ("rounded down", torch.floor, "{} is cut to whole numbers.", "divide with /, not //, and leave out int."),
+        (
+            "rounded",
+            torch.round,
+            "{} is rounded to whole numbers.",
+            "leave out round, and keep floating-point numbers.",
+        ),
+        ("truncated", torch.trunc, "{} is cut to whole numbers.", "keep floating-point numbers: no int, no long."),
+        *(("rounded", apply, f"{{}} is {how}.", "leave the rounding out.") for how, apply in _ROUNDED),
+    )
+]
+
+FORMS = (parts_in_another_order, other_dtype, inverted, turned)
+EXACT = (
+    parts_in_another_order,
+    not_a_tensor,
+    other_dtype,
+    less_exact,
+    transformed,
+    *SCALES,
+    *MASKS,
+    *SEQUENCES,
+)

@@ -1,0 +1,286 @@
+"""What is true of every right result of an exercise, and not of this answer; and where the wrong values lie."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from ..wrong_answer import Diagnosis, Part, WrongAnswer, close
+from .scales import factor_by_case, factor_by_row
+
+MOST_LISTED = 3  # right parts that are named one by one
+
+
+def undefined(answer: WrongAnswer) -> Diagnosis | None:
+    """NaN or infinity where a number is right, in the case that the message shows."""
+    return _undefined(answer, lambda places: places[0].any())
+
+
+def undefined_elsewhere(answer: WrongAnswer) -> Diagnosis | None:
+    """NaN or infinity where a number is right, in another case than the one that the message shows."""
+    return _undefined(answer, lambda places: any(one.any() for one in places), " in other cases of the check")
+
+
+def _undefined(answer: WrongAnswer, found: Callable[[list[Tensor]], bool], cases: str = "") -> Diagnosis | None:
+    for part, sides in _numeric(answer):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape]
+        for what, test in (("NaN", torch.isnan), ("infinity", torch.isinf)):
+            bad = [test(have) & ~test(want) for want, have in wrong]
+            if not bad or not found(bad):
+                continue
+            rows = all((want[places] == 0).all() for places, (want, _) in zip(bad, wrong, strict=True))
+            where = ", in places where 0 is right" if rows else ""
+            sentence = f"`{part.name}` holds {what} where an ordinary number is right{cases}{where}."
+            advice = (
+                "a row without any allowed place, 0 / 0, or a number too large for exp makes NaN: treat that case by itself."
+                if what == "NaN"
+                else "something is divided by 0, or too large for exp; or -inf is left where a number should be."
+            )
+            return Diagnosis("symptom", what, sentence, advice)
+    return None
+
+
+def another_form(answer: WrongAnswer) -> Diagnosis | None:
+    """Another dtype, or another number of axes, in every wrong case, whatever the values are."""
+    for part in answer.parts():
+        sides = [(pair.want, pair.have) for pair in part.pairs if pair.wrong]
+        if any(want["kind"] != "tensor" or have["kind"] != "tensor" for want, have in sides):
+            continue
+        axes = {(len(want["shape"]), len(have["shape"])) for want, have in sides}
+        if len(axes) == 1 and len(set(*axes)) == 2:
+            right, yours = axes.pop()
+            sentence = (
+                f"`{part.name}` has {_axes(yours)}; {_axes(right)} are asked for. What it holds is compared after that."
+            )
+            advice = "write the shape behind each line of your code, and find the line where an axis comes or goes."
+            return Diagnosis("symptom", "another number of axes", sentence, advice)
+        dtypes = {(want["dtype"], have["dtype"]) for want, have in sides}
+        if len(dtypes) == 1 and len(set(*dtypes)) == 2:
+            right, yours = dtypes.pop()
+            sentence = f"`{part.name}` has dtype {yours}, where {right} is asked for, and holds other values."
+            advice = (
+                f"is it what the task asks for, or something on the way to it? {right} says what kind of thing it is."
+            )
+            return Diagnosis("symptom", "another dtype, and other values", sentence, advice)
+    return None
+
+
+def _axes(count: int) -> str:
+    return f"{count or 'no'} ax{'i' if count == 1 else 'e'}s"
+
+
+def rows_do_not_sum_to_one(answer: WrongAnswer) -> Diagnosis | None:
+    """Shares that do not sum to one along the axis where they should; a row in which all is 0 may stay so."""
+    for part, sides in _numeric(answer):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape and want.dim()]
+        if not wrong or not all(_are_shares(want) for want, _ in wrong) or max(w.shape[-1] for w, _ in wrong) < 2:
+            continue
+        broken = [have for want, have in wrong if not _sums_to_one(have[_rows(want)], -1)]
+        want, have = wrong[0]  # of the case that the message shows
+        if not broken or _sums_to_one(have[_rows(want)], -1):
+            continue
+        sums = have[_rows(want)].sum(-1)
+        for axis in range(-max(have.dim() for have in broken), -1):
+            if all(have.dim() >= -axis and have.shape[axis] > 1 and _sums_to_one(have, axis) for have in broken):
+                sentence = f"`{part.name}` sums to 1 along axis {axis}; it should along the last one."
+                return Diagnosis(
+                    "symptom", "sums to one along another axis", sentence, "normalize over the last axis, dim=-1."
+                )
+        if torch.allclose(sums, torch.ones_like(sums), atol=1e-3):
+            sentence = f"`{part.name}` has negative entries; its rows sum to 1, but shares lie between 0 and 1."
+            return Diagnosis("symptom", "negative shares", sentence, "an exponential is positive, whatever the score.")
+        low, high = f"{sums.min():.3g}", f"{sums.max():.3g}"
+        found = low if low == high else f"numbers from {low} to {high}"
+        which, each = ("", "each") if _rows(want).all() else (" that aren't to be 0", "each of them")
+        sentence = f"the rows of `{part.name}`{which} sum to {found}; {each} should sum to 1."
+        advice = "divide each row by its own sum, as the last thing that changes its entries."
+        if low == high:
+            advice = "what multiplies or divides the weights belongs before the softmax, or nowhere."
+        if any((have < 0).any() for have in broken):
+            sentence = (
+                f"`{part.name}` has negative entries, and its rows don't sum to 1: these look like scores, not weights."
+            )
+            advice = "a softmax over the last axis makes weights of scores: positive, and a sum of 1 in each row."
+        return Diagnosis("symptom", "rows do not sum to one", sentence, advice)
+    return None
+
+
+def zeros_are_missing(answer: WrongAnswer) -> Diagnosis | None:
+    """Places that must be exactly 0 and are not, or the other way round."""
+    for part, sides in _numeric(answer):
+        if any(pair.wrong and want.shape != have.shape for want, have, pair in sides):
+            continue
+        fractions = all("float" in pair.want.get("dtype", "") for _, _, pair in sides)
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape and want.dim()]
+        if not wrong or not fractions or any(want.unique().numel() < 3 for want, _ in wrong):
+            continue
+        share = [((want == 0).any(), (want == 0) & (have != 0) & ~have.isnan()) for want, have in wrong]
+        if all(any_zero for any_zero, _ in share) and any(places.any() for _, places in share):
+            places = [p for _, p in share]
+            found = [p for p in places if p.any()]
+            ahead = _over_positions(places) and all((p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in found)
+            closed = all((_rest(want)[p] == 0).all() for (want, _), p in zip(wrong, places, strict=True))
+            where = ", all of them later than their row: the future is seen" if ahead and closed else ""
+            count = sum(int(p.sum()) for p in places)
+            entries = "entry of `{}`" if count == 1 else "entries of `{}`, over all cases,"
+            sentence = f"{count} {entries.format(part.name)} should be exactly 0 and {'is' if count == 1 else 'are'} not{where}."
+            advice = "take one of these places and ask which step should make it 0."
+            return Diagnosis("symptom", "zeros are missing", sentence, advice)
+        gone = [(want != 0) & ~want.isnan() & (have == 0) for want, have in wrong]
+        if all(places.any() for places in gone):
+            count = sum(int(p.sum()) for p in gone)
+            entries = "entry of `{}` is" if count == 1 else "entries of `{}` are"
+            sentence = f"{count} {entries.format(part.name)} 0 where another number is right."
+            return Diagnosis(
+                "symptom",
+                "zeros too many",
+                sentence,
+                "find out what makes them 0: left out, never filled, or too small for exp.",
+            )
+    return None
+
+
+def wrong_in_one_place(answer: WrongAnswer) -> Diagnosis | None:
+    """In two cases or more, all wrong values lie at one end of an axis, on the diagonal, or on one side of it."""
+    for part, sides in _numeric(answer):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
+        if not all(want.shape == have.shape and want.dim() for want, have in wrong):
+            continue
+        if len(wrong) < 2:
+            continue
+        maps = [
+            ~torch.isclose(have, want, answer.exercise.rtol, answer.exercise.atol, equal_nan=True)
+            for want, have in wrong
+        ]
+        sentence = _place(maps)
+        if sentence:
+            text = f"all wrong values of `{part.name}` lie {sentence}; its others are right."
+            return Diagnosis(
+                "symptom", f"wrong {sentence}", text, "go through your code with just these places in mind."
+            )
+    return None
+
+
+def nearly_right(answer: WrongAnswer) -> Diagnosis | None:
+    """Close to what is right, but further off than rounding."""
+    for part, sides in _numeric(answer):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
+        if not all(
+            want.shape == have.shape and want.isfinite().all() and have.isfinite().all() for want, have in wrong
+        ):
+            continue
+        off = max(float((have - want).abs().max() / want.abs().max().clamp(min=1e-12)) for want, have in wrong)
+        if off < 0.01 and all(want.numel() > 1 for want, _ in wrong) and _has_fractions(wrong):
+            sentence = (
+                f"`{part.name}` is close to what is right, but off by up to {100 * off:.2g} % of its largest value."
+            )
+            advice = "look for a small number that is added or left out (an eps), for rounding, or for another dtype."
+            return Diagnosis("symptom", "nearly right", sentence, advice)
+    return None
+
+
+def other_parts_are_right(answer: WrongAnswer) -> Diagnosis | None:
+    """Of several returned parts only some are wrong."""
+    names = answer.exercise.returns
+    parts = [part.name for part in answer.parts()]
+    if len(names) < 2 or not parts or len(parts) == len(names) or not answer.returned_everywhere():
+        return None
+    right = [name for name in names if name not in parts]
+    others = (
+        f"{_listed(right)} {'is' if len(right) == 1 else 'are'}" if len(right) <= MOST_LISTED else "everything else is"
+    )
+    sentence = f"{others} right in every case; what is wrong is {_listed(parts)}."
+    return Diagnosis("symptom", f"only {', '.join(parts)} wrong", sentence)
+
+
+def only_some_rows(answer: WrongAnswer) -> Diagnosis | None:
+    """Right for one item of the leading axis, wrong for the others."""
+    for part, sides in _numeric(answer):
+        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
+        if not all(want.shape == have.shape and want.dim() > 1 for want, have in wrong):
+            continue
+        for want, have in wrong:
+            rows = [close(answer, *row) for row in zip(want, have, strict=True)]
+            if len(rows) < 2 or not rows[0] or any(rows[1:]):
+                break
+        else:
+            sentence = f"`{part.name}` is right for the first item of its first axis and wrong for the others."
+            advice = "treat every item by itself: look for [0], and for a sum or a view that mixes the first two axes."
+            return Diagnosis("symptom", "only the first item right", sentence, advice)
+    return None
+
+
+def _place(maps: list[Tensor]) -> str | None:
+    if not all(m.any() for m in maps):
+        return None
+    for axis in (-1, -2, 0):
+        if not all(m.dim() >= (-axis or 1) and m.shape[axis] > 2 for m in maps):
+            continue
+        at = [(m.nonzero()[:, axis], m.shape[axis]) for m in maps]
+        tests: tuple[tuple[str, Callable], ...] = (
+            ("in the first place", lambda i, n: (i == 0).all()),
+            ("in the last place", lambda i, n: (i == n - 1).all()),
+        )
+        for sentence, test in tests:
+            if all(test(index, size) for index, size in at):
+                return f"{sentence} of axis {axis}"
+    if _over_positions(maps):
+        apart = torch.cat([m.nonzero()[:, -1] - m.nonzero()[:, -2] for m in maps])
+        for sentence, test in (
+            ("on the diagonal", apart == 0),
+            ("right of the diagonal", apart > 0),
+            ("left of the diagonal", apart < 0),
+        ):
+            if test.all():
+                return sentence
+    return None
+
+
+def _over_positions(places: list[Tensor]) -> bool:
+    """Whether the last two axes can be rows of queries and columns of keys: a plain ``(B, V)`` has no diagonal."""
+    return all(p.dim() > 2 or (p.dim() == 2 and p.shape[-1] == p.shape[-2]) for p in places)
+
+
+def _numeric(answer: WrongAnswer) -> list[tuple[Part, list]]:
+    return [(part, sides) for part in answer.parts() if (sides := part.numbers()) is not None]
+
+
+def _are_shares(want: Tensor) -> bool:
+    return bool(_rows(want).any()) and _sums_to_one(want[_rows(want)], -1)
+
+
+def _rows(want: Tensor) -> Tensor:
+    """The rows that hold something, and no NaN."""
+    return want.any(-1) & ~want.isnan().any(-1)
+
+
+def _sums_to_one(values: Tensor, axis: int) -> bool:
+    sums = values.sum(axis)
+    return bool(torch.allclose(sums, torch.ones_like(sums), atol=1e-3)) and bool((values >= -1e-6).all())
+
+
+def _rest(values: Tensor) -> Tensor:
+    """What each place and all behind it in its row sum to, by size."""
+    return values.abs().flip(-1).cumsum(-1).flip(-1)
+
+
+def _has_fractions(sides: list[tuple[Tensor, Tensor]]) -> bool:
+    return any((want != want.round()).any() for want, _ in sides)
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
+PROPERTIES = (
+    another_form,
+    undefined,
+    factor_by_case,
+    rows_do_not_sum_to_one,
+    factor_by_row,
+    zeros_are_missing,
+    only_some_rows,
+    wrong_in_one_place,
+    nearly_right,
+    undefined_elsewhere,
+)

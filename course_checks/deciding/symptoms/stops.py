@@ -1,0 +1,177 @@
+"""Answers that raise an error of Python's or PyTorch's in a case where a value is right."""
+
+import re
+
+from ..wrong_answer import Diagnosis, WrongAnswer
+
+SHAPES = re.compile(
+    r"must match the size|shapes cannot be multiplied|Expected size for|shape '.*' is invalid|expand|size mismatch"
+    r"|Sizes of tensors must match|[dD]imension out of range|not broadcastable|unequal lengths|does not broadcast"
+    r"|Expected (target size|input batch_size)"
+)
+
+ONE_LETTER = re.compile(
+    r"subscript (\w) has size (\d+) for operand \d which does not broadcast with previously seen size (\d+)"
+)
+
+TOO_OFTEN = re.compile(r"\w+ was called more than \d+ times")
+LETTERS = re.compile(r"einsum\(\).*(does not appear|is repeated|more than once|is not a valid|subscript|number of)")
+
+
+def calls_an_empty_helper(answer: WrongAnswer) -> Diagnosis | None:
+    """A function of an earlier exercise that the answer calls is still a stub."""
+    seen = _stopped(answer)
+    if seen is None or seen["type"] != "NotImplementedError" or seen["message"] or not seen.get("function"):
+        return None
+    name = seen["function"]
+    return Diagnosis(
+        "symptom",
+        "calls an empty function",
+        f"your code stops inside {name}, whose body is still empty.",
+        f"write {name} first, run its cell, and run this check again.",
+    )
+
+
+def other_signature(answer: WrongAnswer) -> Diagnosis | None:
+    """It cannot be called with the arguments of the statement."""
+    seen = _stopped(answer)
+    if seen is None or seen["type"] != "TypeError" or seen.get("line"):
+        return None
+    match = re.search(r"(takes|missing) .*(positional|argument)|unexpected keyword", seen["message"])
+    if not match:
+        return None
+    names = ", ".join(answer.cases[answer.first])
+    return Diagnosis(
+        "symptom",
+        "other parameters",
+        "it cannot be called the way the task says: its parameters are not those of the task.",
+        f"compare your first line with the task's, parameter by parameter (the check has: {names}).",
+    )
+
+
+def one_letter_for_two_axes(answer: WrongAnswer) -> Diagnosis | None:
+    """An einsum was told that two axes are one, and they differ in size."""
+    seen = _stopped(answer)
+    match = seen and ONE_LETTER.search(seen["message"])
+    if not match:
+        return None
+    letter, one, other = match.groups()
+    sentence = f"in your einsum the letter {letter} stands for two axes that differ in size, {other} and {one}."
+    advice = "name every axis: only those that belong together share a letter."
+    return Diagnosis("symptom", "one letter for two axes", sentence, advice)
+
+
+def einsum_text(answer: WrongAnswer) -> Diagnosis | None:
+    """What stands in an einsum's text is no einsum."""
+    seen = _stopped(answer)
+    if seen is None or not LETTERS.search(seen["message"]):
+        return None
+    sentence = "the letters of your einsum don't fit: those before the arrow, those after it, or how many there are."
+    advice = "give each axis of each input one letter; after the arrow, name once each axis that stays."
+    return Diagnosis("symptom", "letters of an einsum", sentence, advice)
+
+
+def calls_without_an_end(answer: WrongAnswer) -> Diagnosis | None:
+    """A function that it was given was called more often than anybody needs (``running.counting``)."""
+    seen = _stopped(answer)
+    match = seen and TOO_OFTEN.search(seen["message"])
+    if not match:
+        return None
+    sentence = f"a loop goes on without an end, or asks far too often: {match[0]}."
+    return Diagnosis(
+        "symptom", "a loop without an end", sentence, "ask of each loop when it stops, and whether that always comes."
+    )
+
+
+def size_with_a_fraction(answer: WrongAnswer) -> Diagnosis | None:
+    """``view``, ``reshape`` and their kin stop at a size such as ``d_model / num_heads``, each in words of its own."""
+    seen = _stopped(answer)
+    if seen is None or seen["type"] != "TypeError" or "float" not in seen["message"]:
+        return None
+    sentence = "a number with a fraction stands where a whole one is needed, such as the size of an axis or an index."
+    return Diagnosis(
+        "symptom", "a size with a fraction", sentence, "one of Python's two divisions gives whole numbers."
+    )
+
+
+def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
+    """Shapes that do not fit, in general words."""
+    seen = _stopped(answer)
+    if seen is None:
+        return None
+    right = len(answer.observed) - len(answer.wrong)
+    some = f" In {right} other case{'s' if right != 1 else ''} of the check it came out right." if right else ""
+    if seen["type"] in ("RuntimeError", "ValueError", "IndexError") and SHAPES.search(seen["message"]):
+        return Diagnosis(
+            "symptom",
+            "shapes do not fit",
+            f"two shapes that do not fit each other meet there.{some}",
+            "print the shapes right before that line; failing_case() hands you the arguments that stop it.",
+        )
+    if "view size is not compatible" in seen["message"]:
+        return Diagnosis(
+            "symptom",
+            "view of a transposed tensor",
+            f"view cannot join axes of a tensor that comes from a transpose: its numbers lie in another order in memory.{some}",
+            "use reshape, which copies where it must; if there is no view in that line, give it x.contiguous().",
+        )
+    if (
+        "a leaf Variable that requires grad" in seen["message"]
+        or "numpy() on Tensor that requires grad" in seen["message"]
+    ):
+        return Diagnosis(
+            "symptom",
+            "does not work with gradients",
+            "your code cannot work on tensors that require gradients.",
+            "use torch operations from first to last, none of them in place, without .numpy() or .detach().",
+        )
+    if seen["type"] == "IndexError" and "out of" in seen["message"]:
+        sentence = f"an index is larger than what it counts along.{some}"
+        return Diagnosis(
+            "symptom", "index out of range", sentence, "print the index and the shape right before that line."
+        )
+    diagnosis = _BY_TYPE.get(seen["type"])
+    if diagnosis is None and not right:
+        return None
+    looks_like, advice = diagnosis or ("your code does not work for every input that the task allows.", "")
+    advice = advice or "take the arguments that stop it, failing_case(), and go through your code with them."
+    return Diagnosis("symptom", f"stops with {seen['type']}", looks_like + some, advice)
+
+
+_BY_TYPE = {
+    "NameError": (
+        "a name is used that stands nowhere.",
+        "look for a misspelled name, or run the cell that defines it.",
+    ),
+    "UnboundLocalError": (
+        "a variable is read before anything was put into it, in some path through your code.",
+        "give it a value before the loop or the if.",
+    ),
+    "AttributeError": (
+        "an object is asked for something that it has not.",
+        "print type(...) of what stands left of the dot.",
+    ),
+    "RecursionError": ("your function calls itself without an end.", "call another function there, or a loop."),
+    "ZeroDivisionError": (
+        "something is divided by zero.",
+        "ask what may be 0 there, an empty list perhaps, and what the task says of it.",
+    ),
+    "KeyError": ("a dict is asked for a key that it has not.", "print the dict's keys right before that line."),
+}
+
+
+def _stopped(answer: WrongAnswer) -> dict | None:
+    """The first wrong case, if the answer raised there and should not have."""
+    seen = answer.observed[answer.first]
+    return seen if seen["outcome"] == "raised" else None
+
+
+STOPS = (
+    calls_an_empty_helper,
+    other_signature,
+    one_letter_for_two_axes,
+    einsum_text,
+    calls_without_an_end,
+    size_with_a_fraction,
+    only_some_cases_stop,
+)

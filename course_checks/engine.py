@@ -1,0 +1,123 @@
+"""``check(number, answer)``, ``hint()`` and ``failing_case()``: the whole interface that a notebook uses.
+
+What decides is imported where it is needed: who only runs answers loads no right one with this package.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from course_utils import progress_log
+
+from .running import observe_answer
+from .running.neutral_state import neutral_state
+
+if TYPE_CHECKING:
+    from .deciding.exercise import Entry
+    from .deciding.verdict import Verdict
+    from .running.call import Case
+
+SEED = 20170612  # fixed, so that a notebook shows the same message on every run; the grader draws its own
+_LAST: dict[str, Any] = {}  # "verdict" and "case" (the arguments it was called with) of the last check that failed
+_FAILED: set[str] = set()  # the exercises whose check has failed in this kernel
+
+
+class NotYet(Exception):
+    """An answer that does not earn its points (yet). The message is all there is to read: no stack is shown."""
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython, Jupyter and nbval show these lines in the place of a traceback."""
+        return str(self).split("\n")
+
+
+def check(number: str, answer: object) -> None:
+    """Check an answer: a green line if it is right, an error that says what differs if it is not.
+
+    What to try comes with the second failure of the same exercise, or by ``hint()``.
+
+    Args:
+        number: The exercise, such as ``"1.2"``.
+        answer: The function, class, quiz letter or results that the exercise asks for.
+
+    Raises:
+        NotYet: The answer is missing or not right yet.
+        ValueError: There is no such exercise.
+    """
+    from .deciding.find import find
+
+    entry = find(number)
+    cases = _cases(entry, SEED)
+    verdict = _verdict(entry, answer, cases)
+    if not verdict.passed:
+        _LAST["verdict"] = verdict
+        if verdict.case is not None:
+            _LAST["case"] = entry.call.shown(cases[verdict.case])
+        again = number in _FAILED or not verdict.attempted
+        if verdict.attempted:
+            _FAILED.add(number)
+        raise NotYet(verdict.text(in_notebook=True, remedy=again)) from None
+    _FAILED.discard(number)
+    _show(verdict)
+    progress_log.passed(number)
+
+
+def hint() -> None:
+    """Print what to try after the last check that failed.
+
+    Raises:
+        LookupError: No check has failed yet.
+    """
+    if "verdict" not in _LAST:
+        raise LookupError("no check has failed yet: run check(...) on your answer first")
+    verdict = _LAST["verdict"]
+    print(
+        f"{verdict.number}: {verdict.advice or 'read the message of the check once more; it says what is asked for.'}"
+    )
+
+
+def failing_case() -> dict[str, Any]:
+    """The arguments that the last failed check was called with, exact and whole, to try one's code on.
+
+    ``case = failing_case()``, then ``your_function(*case.values())``, or one argument: ``case["mask"]``.
+
+    Returns:
+        Argument name -> a copy of its value, in the order of the call.
+
+    Raises:
+        LookupError: No check with arguments has failed yet.
+    """
+    if "case" not in _LAST:
+        raise LookupError("no check has failed with arguments to show yet: run check(...) on your answer first")
+    return copy.deepcopy(_LAST["case"])
+
+
+def run(entry: Entry, answer: object, seed: int = SEED) -> Verdict:
+    """Run and decide in this process, leaving every global state as it was."""
+    return _verdict(entry, answer, _cases(entry, seed))
+
+
+def _cases(entry: Entry, seed: int) -> list[Case]:
+    from .deciding.decide import cases_of
+
+    with neutral_state():
+        return cases_of(entry, seed)
+
+
+def _verdict(entry: Entry, answer: object, cases: list[Case]) -> Verdict:
+    from .deciding.decide import decider
+
+    return decider(entry, cases)(observe_answer(answer, entry.call, cases))
+
+
+def _show(verdict: Verdict) -> None:
+    """The green box where there is a notebook, its text elsewhere."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ImportError:
+        get_ipython = lambda: None  # noqa: E731
+    if get_ipython() is None:
+        print(verdict.text())
+    else:
+        display({"text/plain": verdict.text(), "text/html": verdict.html()}, raw=True)

@@ -1,0 +1,54 @@
+"""0.2 · Pad a batch."""
+
+import torch
+
+from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.wrong_answer import Diagnosis
+
+
+def cases(seed):
+    rng = torch.Generator().manual_seed(seed)
+    made = [Case(sequences=[[5, 3], [7]], pad_id=0)]
+    for lengths, lowest, pad in (("3524", 1, 0), ("16", 0, 9), ("44", 2, 1), ("3", 2, 1), ("3524", 1, -1)):
+        highest = 30 if lowest else 9
+        ids = [torch.randint(lowest, highest, (int(n),), generator=rng).tolist() for n in lengths]
+        if lowest:
+            made.append(Case(sequences=ids, pad_id=pad))
+        else:
+            made.append(Case("0 is an ordinary token", sequences=[[0, 4], *ids], pad_id=pad))
+    return made
+
+
+def rows_of_unequal_length(answer):
+    """However the rows are joined, PyTorch and NumPy stop at rows of unequal length."""
+    message = answer.observed[answer.first].get("message", "")
+    stops = ("expected sequence of length", "expects each tensor to be equal size", "inhomogeneous")
+    if not any(text in message for text in stops):
+        return None
+    sentence = "rows of unequal length are made into one tensor: some are not filled up to the longest length."
+    advice = "print the length of every row right before that line; all must be the largest of all lengths."
+    return Diagnosis("symptom", "rows of unequal length", sentence, advice)
+
+
+LONGEST = "max(len(ids) for ids in sequences)"
+LENGTHS = "take the largest of the lengths, over all sequences."
+
+EXERCISE = Exercise(
+    cases,
+    returns=("ids",),
+    off_limits=("torch.nn.utils.rnn.pad_sequence", "torch._C._nn.pad_sequence", "course_utils.tokenizers.pad"),
+    advice="print the lengths of the sequences and their maximum; each row needs maximum minus its own length pads.",
+    symptoms=(rows_of_unequal_length,),
+    mistakes=[
+        mistake(
+            "the length is that of the list that sorts last, max(sequences), not of the longest one.",
+            LENGTHS,
+            {LONGEST: "len(max(sequences))", "ids + ": "ids[:longest] + "},
+        ),
+        mistake(
+            "every sequence is brought to the length of the first, not of the longest.",
+            LENGTHS,
+            {LONGEST: "len(sequences[0])", "ids + ": "ids[:longest] + "},
+        ),
+    ],
+)

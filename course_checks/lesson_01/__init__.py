@@ -1,0 +1,1 @@
+"""Lesson 01, dot-product similarity: one file an exercise."""

@@ -1,0 +1,20 @@
+"""1.4 · The same by einsum."""
+
+from ..deciding.exercise import Exercise
+from ..running.guard import MATRIX_PRODUCTS
+from .common import PRODUCTS, TOO_MANY, loops, many_items, pair_cases
+
+
+def cases(seed):
+    return [*pair_cases(seed), many_items(seed)]
+
+
+EXERCISE = Exercise(
+    cases,
+    returns=("similarities",),
+    off_limits=(*MATRIX_PRODUCTS, *PRODUCTS),
+    most_operations=100,
+    too_many=TOO_MANY,
+    advice="name the axes: queries are b i d, keys are b j d, the result is b i j.",
+    symptoms=(loops,),
+)

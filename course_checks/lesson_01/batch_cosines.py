@@ -1,0 +1,23 @@
+"""1.6 · Find the bug."""
+
+from ..deciding.exercise import Case, Exercise
+from .common import COSINES, PAIR_MISTAKES, PRODUCTS, TOO_MANY, loops, many_items, pair_cases
+
+
+def cases(seed):
+    made = pair_cases(seed + 1)
+    return [*made, many_items(seed), Case(**{name: value.double() / 3 for name, value in made[1].items()})]
+
+
+EXERCISE = Exercise(
+    cases,
+    returns=("cosines",),
+    off_limits=(*COSINES, *PRODUCTS),
+    most_operations=100,
+    too_many=TOO_MANY,
+    advice="run it on queries of shape (2, 5, 3) and keys of shape (2, 7, 3), and print the shape after every step.",
+    symptoms=(loops,),
+    mistakes=[
+        *PAIR_MISTAKES[:-1],
+    ],
+)

@@ -1,0 +1,32 @@
+"""1.1 · The dot product."""
+
+import torch
+
+from ..deciding.exercise import Case, Exercise
+from ..deciding.wrong_answer import Diagnosis
+from .common import PRODUCTS
+
+
+def cases(seed):
+    rng = torch.Generator().manual_seed(seed)
+    made = [Case(a=torch.tensor([2.0, 3.0]), b=torch.tensor(b)) for b in ([1.0, 4.0], [-1.0, -2.0])]
+    return [*made, *(Case(**dict(zip("ab", torch.randn(2, d, generator=rng), strict=True))) for d in (7, 301, 4))]
+
+
+def returns_nothing(answer):
+    """None in every case, perhaps beside something printed."""
+    seen = [answer.observed[index] for index in answer.wrong]
+    if any(one["outcome"] != "returned" or one["value"]["kind"] != "none" for one in seen):
+        return None
+    advice = "end with return and the number: what is printed is seen, but not handed back."
+    return Diagnosis("symptom", "returns nothing", "your function returns nothing (None).", advice)
+
+
+EXERCISE = Exercise(
+    cases,
+    returns=("the dot product",),
+    off_limits=PRODUCTS,
+    atol=1e-4,
+    symptoms=(returns_nothing,),
+    advice="compute [2, 3] times [1, 4] by hand: 2*1 + 3*4 = 14, and print each step of your code beside it.",
+)

@@ -1,0 +1,63 @@
+"""3.6 · Find the bug."""
+
+import torch
+
+from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.wrong_answer import Diagnosis
+
+
+def make_case(rng, B, L_t, L_s, d_embed, d_state, d_enc, dtype):
+    d_in = d_embed + d_enc
+
+    def drawn(*shape, size=1.0):
+        return size * torch.randn(*shape, generator=rng, dtype=dtype)
+
+    parts = {"encoded": drawn(B, L_s, d_enc), "W_att": drawn(d_state, d_enc), "bias": drawn(3 * d_state, size=0.3)}
+    parts["W_ih"] = drawn(3 * d_state, d_in, size=d_in**-0.5)
+    parts["W_hh"] = drawn(3 * d_state, d_state, size=d_state**-0.5)
+    return Case(embedded=drawn(B, L_t, d_embed), state=drawn(B, d_state), driver=parts)
+
+
+def cases(seed):
+    rng = torch.Generator().manual_seed(seed)
+    sizes = ((1, 2, 3, 1, 2, 3), (2, 5, 7, 4, 6, 8), (3, 4, 6, 7, 5, 3), (2, 1, 4, 3, 8, 5), (2, 5, 7, 4, 6, 8))
+    return [make_case(rng, *each, torch.float64 if each[0] == 3 else torch.float32) for each in sizes]
+
+
+def another_width(answer):
+    """The check's cell stopped, since its rows were not as wide as it reads them."""
+    seen = answer.observed[answer.first]
+    if seen["outcome"] != "raised" or not seen["message"].startswith("cell reads rows of"):
+        return None
+    looks_like = "what cell is given is not as wide as it should be: a part is missing, or too much."
+    advice = "print the shapes of the parts that you join, and compare with the table."
+    return Diagnosis("symptom", "another width", looks_like, advice)
+
+
+LISTS, LOOP, ASK = "    features, all_weights = [], []\n", "    for t in range", "attend(state)"
+ASKING = "        context, weights = attend(state)  # from the state before the step\n"
+FEATURES = "        features.append"
+FIRST = {LISTS: f"{LISTS}    first = state\n"}
+AGAIN = {FEATURES: f"        context, weights = attend(state)\n{FEATURES}"}
+ZEROS = f"    context = torch.zeros_like(attend(state)[0])\n{LOOP}"
+OLD = {LOOP: ZEROS, ASKING: ASKING.replace("context,", "new,"), FEATURES: f"        context = new\n{FEATURES}"}
+ORDER = "write the index beside each line: which state does each context come from, and who reads it?"
+TWICE = "the cell reads the right context, but each row holds the context and the weights of the state after the step."
+ROW = "row t holds what the cell has read in step t: the context and the weights of the state before that step."
+ONCE = "attend is asked about the first state only: all rows of weights are alike."
+
+EXERCISE = Exercise(
+    cases,
+    returns=("features", "weights"),
+    driver="drive_decode",
+    off_limits=("course_utils.models.recurrent.RecurrentSeq2Seq",),
+    gradients=True,
+    symptoms=(another_width,),
+    pairs=100,
+    advice="write the index beside each line: c_t from s_{t-1}; s_t from c_t and s_{t-1}; then row t of the features.",
+    mistakes=[
+        mistake(TWICE, ROW, AGAIN),
+        mistake("the cell reads the context of the step before, zeros at first.", ORDER, OLD),
+        mistake(ONCE, ORDER, {ASK: "attend(first)", **FIRST}),
+    ],
+)

@@ -1,0 +1,1 @@
+"""Lesson 04, scaled dot-product attention: one file an exercise."""

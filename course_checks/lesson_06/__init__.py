@@ -1,0 +1,1 @@
+"""Lesson 06, multi-head attention: one file an exercise."""

@@ -1,0 +1,1 @@
+"""Lesson 08, positional information: one file an exercise."""

@@ -1,0 +1,1 @@
+"""Lesson 09, Transformer layers: one file an exercise."""

@@ -1,0 +1,1 @@
+"""Lesson 10, the Transformer: one file an exercise."""

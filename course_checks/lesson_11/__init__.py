@@ -1,0 +1,1 @@
+"""Lesson 11, learning to pronounce: one file an exercise."""

@@ -1,0 +1,1 @@
+"""Lesson 12, the decoder-only language model: one file an exercise."""

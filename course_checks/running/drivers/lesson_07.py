@@ -1,0 +1,154 @@
+"""Lesson 07: how caches and the layer with a cache are driven, and what 7.10 may not make."""
+
+import contextlib
+
+import torch
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry
+
+from ..dispatch import DispatchWatch
+from ..encode import type_name
+
+
+def drive_cache(answer, case):
+    """Update one cache step by step, and note what each update hands back; step ``full`` has no room.
+
+    ``beside``: a second cache is updated with other numbers in between. ``overwrite``: once an update is done, other
+    numbers are written into the tensors that it got.
+    """
+    sizes = [case[name] for name in ("batch_size", "num_kv_heads", "max_len", "d_head")]
+    cache, beside = answer(*sizes), answer(*sizes) if case.driver["beside"] else None
+    keys, values, lengths, refusal = [], [], [], ""
+    for number, (key, value) in enumerate(_pieces(case)):
+        if number == case.driver["full"]:
+            refusal = _refusal(cache, key, value)
+        else:
+            so_far = _update(cache, key, value, lengths, refusal)
+            keys.append(so_far[0])
+            values.append(so_far[1])
+        if beside is not None:
+            beside.update(5 - key, 7 - value)
+        _overwrite(case, key, value)
+        lengths.append(_copy(cache.length))
+    return keys, values, lengths, refusal
+
+
+def _pieces(case):
+    pieces = zip(*(case[name].split(case["new_positions"], dim=2) for name in ("keys", "values")), strict=True)
+    return [(key.clone(), value.clone()) for key, value in pieces]
+
+
+def _overwrite(case, key, value):
+    if case.driver["overwrite"]:
+        key.fill_(100.0), value.fill_(200.0)
+
+
+def _update(cache, key, value, lengths, refusal):
+    try:
+        so_far = cache.update(key, value)
+    except ValueError as problem:
+        sentence = (
+            f"update raised {type_name(problem)}, although {key.shape[2]} more fit; length was {[0, *lengths][-1]}"
+        )
+        raise RuntimeError(f"{sentence}, after an update that had no room" if refusal else sentence) from None
+    return _both(so_far)
+
+
+def _both(so_far):
+    if not isinstance(so_far, tuple | list) or len(so_far) != 2:
+        raise TypeError(f"update must return two tensors, keys and values; it returned {type_name(so_far)}")
+    return [_copy(tensor) for tensor in so_far]
+
+
+def _refusal(cache, key, value):
+    try:
+        cache.update(key, value)
+    except NotImplementedError:
+        raise
+    except ValueError as problem:
+        return "a ValueError with a sentence" if str(problem).strip() else "a ValueError without a sentence"
+    except Exception as problem:
+        return f"{type_name(problem)}, not ValueError"
+    return "no error"
+
+
+def _copy(value):
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+def drive_forgetful(answer, case):
+    """Update one cache piece by piece; what each update hands back, keys and values apart."""
+    cache, keys, values = answer(case["num_first"], case["num_latest"]), [], []
+    for key, value in _pieces(case):
+        for kept, part in zip((keys, values), _both(cache.update(key, value)), strict=True):
+            kept.append(part)
+        _overwrite(case, key, value)
+    return keys, values
+
+
+def write_in_pieces(answer, case):
+    """The outputs of one layer, fed piece by piece, and whether earlier positions were projected again (``counted``).
+
+    ``beside``: another layer is fed other numbers in between.
+    """
+    arguments = [case[name] for name in ("W_q", "W_k", "W_v", "W_o", "num_heads", "num_kv_heads")]
+    layer, beside = answer(*arguments), answer(*arguments) if case.driver["beside"] else None
+    outputs, work = [], Work() if case.driver["counted"] else None
+    with work or contextlib.nullcontext():
+        for new in case["x"].split(case["pieces"], dim=1):
+            outputs.append(layer.step(new))
+            if beside is not None:
+                beside.step(3 - new)
+    if not all(isinstance(output, torch.Tensor) for output in outputs):
+        raise TypeError(f"step must return one tensor; it returned {type_name(outputs[0])}")
+    once = case["x"][..., 0].numel() * sum(case[name].numel() for name in ("W_q", "W_k", "W_v", "W_o"))
+    return torch.cat(outputs, dim=1), work is not None and work.multiplications > 2 * once
+
+
+class Work(DispatchWatch):
+    """Counts multiplications (those of matrices as PyTorch's ``FlopCounterMode`` does), and notes how many numbers the
+    largest tensor has that is made meanwhile; views are not made."""
+
+    multiplications = largest = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        count = flop_registry.get(func.overloadpacket)
+        if count is None:
+            with self:  # into what is counted, where it consists of that
+                result = func.decompose(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        result = func(*args, **kwargs)
+        made = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+        self.largest = max([self.largest, *(leaf.untyped_storage().nbytes() // leaf.itemsize for leaf in made)])
+        if count is not None:  # a multiplication and an addition are two operations
+            self.multiplications += count(*args, **kwargs, out_val=result) // 2
+        elif func.overloadpacket is torch.ops.aten.mul:
+            self.multiplications += result.numel()
+        return result
+
+
+def without_keys(answer, case):
+    """The scores, and whether the keys of all heads were made (where there are 40 of them).
+
+    All at once: then a tensor is as large. Head by head or position by position: then there are as many multiplications.
+    """
+    (batch, heads, _, d_head), (_, length, d_c) = case["query"].shape, case["latent"].shape
+    with Work() as work:
+        scores = answer(case["query"], case["latent"], case["W_up"])
+    keys = batch * heads * length * d_head
+    return scores, length == 40 and (work.largest >= keys or work.multiplications >= keys * d_c)
+
+
+def turned(answer, case):
+    """As it is called, but ``x`` comes from a transpose where the case says ``turned``: not contiguous in memory."""
+    return answer(*_turned(case).values())
+
+
+def _turned(case):
+    x = case["x"]
+    return {**case, "x": x.transpose(1, 2).contiguous().transpose(1, 2) if case.driver.get("turned") else x}
+
+
+SHOWN = {"turned": _turned}

@@ -1,0 +1,204 @@
+"""Ready-made callables that an exercise asks the student to write: while an answer runs, they raise.
+
+Three watchmen, each cheap: names of the course are replaced; every call of a torch function is seen, under whatever name or
+by whatever detour (``torch.ops``, private names); and of what PyTorch's dispatcher runs, the kernels that nothing but the
+forbidden function needs. An answer that reads the checks themselves is refused before it is called. What a determined
+student can do all the same in an own notebook is said in docs/teaching.md.
+"""
+
+import contextlib
+import functools
+import importlib
+import sys
+import types
+from collections.abc import Callable, Iterator
+
+from torch.overrides import TorchFunctionMode
+
+from .dispatch import DispatchWatch
+
+MATRIX_PRODUCTS = (
+    *("torch.matmul", "torch.mm", "torch.bmm", "torch.mv", "torch.inner", "torch.tensordot", "torch.chain_matmul"),
+    *("torch.addmm", "torch.addbmm", "torch.baddbmm", "torch.linalg.matmul", "torch.linalg.multi_dot"),
+    *("torch.Tensor.matmul", "torch.Tensor.__matmul__", "torch.Tensor.__rmatmul__", "torch.Tensor.mm"),
+    *("torch.Tensor.bmm", "torch.Tensor.mv", "torch.Tensor.inner", "torch.Tensor.addmm", "torch.Tensor.addbmm"),
+    *("torch.Tensor.baddbmm", "torch.nn.functional.linear"),
+)
+
+# What the dispatcher runs for a function, by the first letters of the kernel's name, where no other function needs it.
+KERNELS = {
+    "softmax": ("_softmax", "_safe_softmax"),
+    "log_softmax": ("_log_softmax",),
+    "scaled_dot_product_attention": ("_scaled_dot_product", "_native_multi_head", "_transform_bias_rescale_qkv"),
+    "MultiheadAttention": ("_scaled_dot_product", "_native_multi_head"),
+    "layer_norm": ("native_layer_norm",),
+    "rms_norm": ("_fused_rms_norm",),
+}
+CHECKS, OPEN = "course_checks", ("check", "failing_case", "hint", "NotYet")
+
+
+hidden_called: set[str] = set()  # in the class grader's room: what was called there and is not there
+
+
+class OffLimits(Exception):
+    """The answer called something that this exercise asks the student to write."""
+
+
+def hidden(name: str) -> OffLimits:
+    """What a function of the course raises in the class grader's room, where its body was taken out."""
+    hidden_called.add(name)
+    return OffLimits(name)
+
+
+@contextlib.contextmanager
+def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
+    """Make the named callables raise ``OffLimits``, however the student's code came by them.
+
+    Args:
+        names: Dotted names: ``"torch.softmax"``, ``"torch.Tensor.softmax"``, ``"course_utils.attention.masked_softmax"``.
+        answer: The student's answer; names that its module imported directly are covered too.
+    """
+    if reads_the_checks(answer):
+        _refuse(f"{CHECKS}, which holds the answers,")
+    targets = {name: resolve(name) for name in names}
+    with contextlib.ExitStack() as stack:
+        for name, target in targets.items():
+            if isinstance(target, type):  # through its constructor, so that a subclass is caught as well
+                stack.enter_context(_attribute(target, "__init__", _refusal(name)))
+            elif isinstance(target, types.FunctionType):  # written in Python, the course's own or PyTorch's
+                for namespace in _namespaces(target, answer):
+                    stack.enter_context(_replaced(namespace, target, _refusal(name)))
+        if names:
+            stack.enter_context(_TorchGuard({target: name for name, target in reversed(targets.items())}))
+            if kernels := _kernels(names):
+                stack.enter_context(_KernelGuard(kernels))
+        yield
+
+
+def resolve(name: str) -> Callable:
+    """The object that a dotted name stands for.
+
+    Raises:
+        ValueError: There is no such object.
+    """
+    parts = name.split(".")
+    for split in range(len(parts) - 1, 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:split]))
+            return functools.reduce(getattr, parts[split:], found)
+        except (ImportError, AttributeError):
+            continue
+    raise ValueError(f"off_limits: nothing is called {name!r}")
+
+
+class _TorchGuard(TorchFunctionMode):
+    """Sees every call of a torch function or tensor method, whatever name it was imported under."""
+
+    def __init__(self, forbidden: dict[Callable, str]) -> None:
+        super().__init__()
+        self.forbidden = forbidden
+        self.words = {name.rpartition(".")[2]: name for name in forbidden.values()}
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func in self.forbidden:
+            _refuse(self.forbidden[func])
+        if (word := _behind(func)) and (name := self.words.get(word)):
+            _refuse(f"{name} (by the name {word})")
+        return func(*args, **(kwargs or {}))
+
+
+class _KernelGuard(DispatchWatch):
+    """Sees every kernel that runs, whoever called it."""
+
+    def __init__(self, forbidden: dict[str, str]) -> None:
+        super().__init__()
+        self.forbidden = forbidden
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kernel = func._schema.name.rpartition("::")[2]
+        for start, name in self.forbidden.items():
+            if kernel.startswith(start) and "backward" not in kernel:
+                _refuse(f"{name} (something you call computes it)")
+        return func(*args, **(kwargs or {}))
+
+
+def reads_the_checks(answer: object) -> bool:
+    """Whether an answer is the checks' own, or its code names something inside ``course_checks``."""
+    functions = list(vars(answer).values()) if isinstance(answer, type) else [answer]
+    functions = [getattr(one, "func", getattr(one, "__func__", one)) for one in functions]
+    return any(_is_inside(one) or _code_reads(one) for one in functions if isinstance(one, types.FunctionType))
+
+
+def _code_reads(function: types.FunctionType) -> bool:
+    waiting = [function.__code__]
+    while waiting:
+        code = waiting.pop()
+        waiting += [part for part in code.co_consts if isinstance(part, types.CodeType)]
+        if any(isinstance(text, str) and f"{CHECKS}." in text for text in (*code.co_consts, *code.co_names)):
+            return True
+        if any(_is_inside(function.__globals__[name]) for name in code.co_names if name in function.__globals__):
+            return True
+    return False
+
+
+def _is_inside(value: object) -> bool:
+    """Whether a module, function or class is of the checks, and not what every notebook may use."""
+    if not isinstance(value, types.ModuleType | types.FunctionType | type | type(functools.cache(len))):
+        return False
+    module = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", "")
+    name = "" if isinstance(value, types.ModuleType) else value.__name__
+    return isinstance(module, str) and module.startswith(CHECKS) and name not in OPEN
+
+
+def _behind(func: Callable) -> str | None:
+    """The plain word behind a low-level or private callable: ``softmax`` for ``torch._softmax``, ``torch.ops.aten.softmax``."""
+    name = getattr(func, "__name__", "")
+    low_level = type(func).__name__ in ("OpOverload", "OpOverloadPacket")
+    if (
+        not isinstance(name, str)
+        or not (low_level or name.startswith(("_", "special_", "native_")))
+        or name[:2] == "__"
+    ):
+        return None
+    return name.partition(".")[0].lstrip("_").removeprefix("special_").removeprefix("native_").removesuffix("_math")
+
+
+def _kernels(names: tuple[str, ...]) -> dict[str, str]:
+    return {start: name for name in names for start in KERNELS.get(name.rpartition(".")[2], ())}
+
+
+def _refuse(name: str):
+    raise OffLimits(f"{name} (also written @)" if name == "torch.Tensor.matmul" else name)
+
+
+def _refusal(name: str) -> Callable:
+    return lambda *args, **kwargs: _refuse(name)
+
+
+def _namespaces(target: Callable, answer: object) -> list[dict]:
+    functions = [answer] if not isinstance(answer, type) else list(vars(answer).values())
+    found = [getattr(function, "__globals__", None) for function in functions]
+    parts = target.__module__.split(".")  # a package may hand on what its modules define
+    modules = ["__main__", *(".".join(parts[:end]) for end in range(1, len(parts) + 1))]
+    found += [vars(sys.modules[name]) for name in modules if name in sys.modules]
+    return list({id(namespace): namespace for namespace in found if isinstance(namespace, dict)}.values())
+
+
+@contextlib.contextmanager
+def _replaced(namespace: dict, target: Callable, stand_in: Callable) -> Iterator[None]:
+    names = [name for name, value in namespace.items() if value is target]
+    namespace.update(dict.fromkeys(names, stand_in))
+    try:
+        yield
+    finally:
+        namespace.update(dict.fromkeys(names, target))
+
+
+@contextlib.contextmanager
+def _attribute(target: type, name: str, stand_in: Callable) -> Iterator[None]:
+    original = vars(target)[name]
+    setattr(target, name, stand_in)
+    try:
+        yield
+    finally:
+        setattr(target, name, original)

@@ -1,1 +1,0 @@
-"""What the checks of several exercises need: references made of parts with the faults of these parts, and cases."""

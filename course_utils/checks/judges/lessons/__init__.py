@@ -1,1 +1,0 @@
-"""One folder a lesson, one file an exercise: ``EXERCISE``; ``quizzes.py`` holds the ``QUIZZES``."""

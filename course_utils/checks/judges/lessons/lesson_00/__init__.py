@@ -1,1 +1,0 @@
-"""Lesson 00, start here."""

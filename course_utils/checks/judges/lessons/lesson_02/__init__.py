@@ -1,1 +1,0 @@
-"""Lesson 02, attention as a soft lookup."""

@@ -1,1 +1,0 @@
-"""Lesson 03, attention in sequence-to-sequence models."""

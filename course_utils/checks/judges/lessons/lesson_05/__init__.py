@@ -1,1 +1,0 @@
-"""Lesson 05, masking."""

@@ -1,1 +1,0 @@
-"""Lesson 06, multi-head attention."""

@@ -1,1 +1,0 @@
-"""Lesson 07, multi-query and grouped-query attention."""

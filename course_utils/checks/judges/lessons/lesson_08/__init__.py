@@ -1,1 +1,0 @@
-"""Lesson 08, positional information."""

@@ -1,1 +1,0 @@
-"""Lesson 10, the Transformer."""

@@ -1,1 +1,0 @@
-"""Lesson 11, learning to pronounce."""

@@ -1,1 +1,0 @@
-"""Lesson 12, the decoder-only language model."""
