@@ -63,7 +63,7 @@ def test_unsolved_fails_exactly_at_its_checks(pair, tmp_path):
     for ordinal, cell in enumerate(code_cells(notebook)):
         assert (found[ordinal] is not None) == is_check(cell), cell.source
         if is_check(cell):
-            assert "not attempted yet" in found[ordinal] and "course_utils" not in found[ordinal]
+            assert "not attempted yet" in found[ordinal] and "course_checks" not in found[ordinal]
 
 
 @pytest.mark.parametrize("pair", SAMPLE, indirect=True)

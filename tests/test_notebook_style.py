@@ -30,4 +30,4 @@ def test_a_cell_of_a_lesson_is_read_at_a_glance(path):
 )
 def test_what_a_failed_check_speaks_of_can_be_called(path):
     sources = [cell.source for cell in nbformat.read(path, 4).cells if "setup" in cell.metadata.get("tags", ())]
-    assert any("from course_utils.checks import check, failing_case\n" in f"{source}\n" for source in sources)
+    assert any("from course_checks import check, failing_case, hint\n" in f"{source}\n" for source in sources)

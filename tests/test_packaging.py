@@ -8,7 +8,7 @@ import tomllib
 import pytest
 import yaml
 
-PACKAGES = ("course_utils", "course_grader", "course_authoring")
+PACKAGES = ("course_utils", "course_checks", "course_grader", "course_authoring")
 
 
 @pytest.fixture(scope="module")

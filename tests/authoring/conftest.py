@@ -70,12 +70,20 @@ check("5.1", square)
 # %% [markdown]
 # ### 5.2 · Choose
 # 1 point · difficulty 1 of 5 · 1 minute
+#
+# - **a.** one
+# - **b.** $x_1$, two
 
 # %% tags=["quiz"]
 quiz_5_2 = ""  # your letter
 # BEGIN SOLUTION
 quiz_5_2 = "b"
 # END SOLUTION
+
+# %% [markdown] tags=["solution"]
+# - **a.** one is too few.
+# - **b.** two is enough, said in a line
+#   and a half.
 
 # %% tags=["check"]
 check("5.2", quiz_5_2)
@@ -108,3 +116,15 @@ def edit(project: Path):
         (project / path).write_text(text.replace(old, new, 1), encoding="utf-8")
 
     return replace
+
+
+@pytest.fixture
+def put_mistakes(edit):
+    """Put a table of known mistakes below the answer of 5.1."""
+
+    def put(table: str) -> None:
+        lines = "\n".join(f"# {line}".rstrip() for line in table.split("\n"))
+        check = '# %% tags=["check"]\ncheck("5.1"'
+        edit(check, f'# %% [markdown] tags=["mistakes"]\n{lines}\n\n{check}')
+
+    return put

@@ -38,7 +38,7 @@ def test_building_twice_gives_the_same_bytes(project):
 
 def test_solution_and_exercise_share_their_ids(project, edit):
     solution, exercise = ({cell.id: cell.source for cell in n.cells} for n in built(project).values())
-    assert set(solution) - set(exercise) == {"5-1-square-3"}  # the cell tagged solution
+    assert set(solution) - set(exercise) == {"5-1-square-3", "5-2-choose-2"}  # the cells tagged solution
     assert {"answer-5-1", "check-5-1", "quiz-5-2", "check-5-2"} <= set(exercise)
     before = set(exercise)
     edit("# Square it.", "# Square it.\n\n# %% [markdown]\n# More.")
@@ -93,5 +93,5 @@ def test_the_first_code_cell_installs_in_colab_and_is_collapsed(project):
 
 def test_no_trace_of_the_answer_in_the_exercise(project):
     text = text_of(built(project)["exercises/05_masking.ipynb"])
-    for forbidden in ("x * x", "BEGIN SOLUTION", "Why it works", 'quiz_5_2 = \\"b'):
+    for forbidden in ("x * x", "BEGIN SOLUTION", "Why it works", "one is too few", "and a half", 'quiz_5_2 = \\"b'):
         assert forbidden not in text

@@ -118,7 +118,7 @@ def change(path, function):
 EDITS = {
     "text": (LESSON, lambda n: n["cells"][4].update(source="print(5)"), "cell 5 (5-1-an-idea-2): its text differs"),
     "metadata": (EXERCISE, lambda n: n["cells"][5]["metadata"]["nbgrader"].update(points=99), "its metadata differs"),
-    "a cell less": (SOLUTION, lambda n: n["cells"].pop(), "10 cells, but"),
+    "a cell less": (SOLUTION, lambda n: n["cells"].pop(), "11 cells, but"),
     "a cell more": (LESSON, lambda n: n["cells"].append(n["cells"][0] | {"id": "x"}), "7 cells, but"),
     "kernel": (LESSON, lambda n: n["metadata"].pop("kernelspec"), "the notebook's metadata differs"),
     "never run": (LESSON, lambda n: n["cells"][4].update(execution_count=None, outputs=[]), "was never run"),

@@ -1,6 +1,5 @@
 """A new lesson, laid out in a small project with the library's own code, then built, checked and tested for real."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -12,30 +11,26 @@ from nbclient import NotebookClient
 from course_authoring.__main__ import main
 from course_authoring.build import build, check
 from course_authoring.errors import AuthoringError
-from course_authoring.new_lesson import FILES, new_lesson
+from course_authoring.new_lesson import FILES, TEMPLATES, new_lesson
 
 NAME, TITLE = "13_state_spaces", "State spaces"
 
 
 @pytest.fixture
-def copy(project, root):
+def copy(project):
     """The small project, with folders for what a new lesson adds."""
-    for folder in (
-        "course_utils/checks/judges/lessons",
-        "tests/checks/corpus/independent",
-        "tests/checks/judges/lessons",
-    ):
+    for folder in ("course_checks", "tests/answers", "tests/checks/lessons"):
         (project / folder).mkdir(parents=True)
     return project
 
 
 @pytest.fixture
 def with_library(copy, root, monkeypatch):
-    """... and a copy of the library, which kernels and tests started from here import."""
-    shutil.rmtree(copy / "course_utils")
-    unneeded = shutil.ignore_patterns("__pycache__", "*.safetensors", "lesson_0*", "lesson_1*")
-    shutil.copytree(root / "course_utils", copy / "course_utils", ignore=unneeded)
-    for name in ("corpora.py", "mutants.py"):
+    """... and a copy of the library and of the checks, which kernels and tests started from here import."""
+    unneeded = shutil.ignore_patterns("__pycache__", "*.safetensors", "*.json", "lesson_*")
+    for package in ("course_utils", "course_checks"):
+        shutil.copytree(root / package, copy / package, ignore=unneeded, dirs_exist_ok=True)
+    for name in ("recorded_answers.py", "test_mistakes.py"):
         shutil.copy(root / "tests/checks" / name, copy / "tests/checks" / name)
     monkeypatch.setenv("PYTHONPATH", str(copy))
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
@@ -66,7 +61,8 @@ def test_it_builds_is_checked_and_stands_in_the_table(with_library):
 
     exercises = nbformat.read(with_library / f"exercises/{NAME}.ipynb", 4)
     solution = nbformat.read(with_library / f"solutions/{NAME}.ipynb", 4)
-    assert "course_utils/checks/judges/lessons/lesson_13/running_average.py" in solution.metadata.course.library
+    carried = {"course_checks/lesson_13/running_average.py", "course_checks/deciding/solutions.json"}
+    assert carried <= set(solution.metadata.course.library)
     refused = run(exercises, str(with_library))
     assert set(refused) == {"check-13-1", "check-13-2"} and all(
         "not attempted yet" in said for said in refused.values()
@@ -81,33 +77,48 @@ def test_it_builds_is_checked_and_stands_in_the_table(with_library):
 def test_its_checks_and_its_test_hold(with_library, root):
     new_lesson(with_library, NAME)
     build(with_library)
+    pytest_here, format_here = ["-m", "pytest", "-q", "-p", "no:cacheprovider"], ["-m", "ruff", "format", "--check"]
     commands = {
-        "both corpora": ["tests/checks/mutants.py", "13", "--record"],
-        "its own test": [
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "tests/checks/judges/lessons/test_lesson_13.py",
-        ],
-        "lint": ["-m", "ruff", "check", "--no-cache", "--config", str(root / "pyproject.toml"), "sources", "tests"],
-        "layout": [
+        "answers": ["tests/checks/recorded_answers.py", "13"],
+        "its own test": [*pytest_here, "tests/checks/lessons/test_lesson_13.py"],
+        "mistakes and quiz": [*pytest_here, "tests/checks/test_mistakes.py", "-k", "13.1 or 13.2"],
+        "lint": [
             "-m",
             "ruff",
-            "format",
-            "--check",
+            "check",
             "--no-cache",
-            "--line-length=120",
-            "course_utils/checks/judges/lessons",
-            "tests/checks/judges/lessons",
+            "--config",
+            str(root / "pyproject.toml"),
+            "sources",
+            "tests/checks",
         ],
+        "layout": [*format_here, "--no-cache", "--line-length=120", "course_checks/lesson_13", "tests/checks/lessons"],
     }
     for name, command in commands.items():
         done = subprocess.run([sys.executable, *command], cwd=with_library, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{name}: {done.stdout[-2000:]} {done.stderr[-2000:]}"
-    told = json.loads((with_library / "tests/checks/corpus/told.json").read_text())
-    assert len(told) == 6 and not [said for said in told.values() if said.startswith("general")]
+    said = (with_library / "build/answers.md").read_text()
+    assert (said.count("### 13.1 "), said.count("It looks like: "), said.count("[right]")) == (6, 4, 2)
+
+
+def test_the_guide_shows_what_is_laid_out(root):
+    """CONTRIBUTING.md holds the whole file of the exercise, and its cells in the source, as they are laid out."""
+
+    def as_code(text):
+        lines = text.replace("@NN@", "13").replace("@N@", "13").rstrip("\n").split("\n")
+        return "\n".join(f"    {line}".rstrip() for line in lines)
+
+    guide = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert f"\n\n{as_code((TEMPLATES / 'running_average.py.txt').read_text(encoding='utf-8'))}\n\n" in guide
+    cells = (TEMPLATES / "exercises.py.txt").read_text(encoding="utf-8").split("# %%")
+    shown = [
+        cell
+        for cell in cells
+        if any(part in cell for part in ("@N@.1", "running_average", "quiz_@N@", "- **a.**", '["mistakes"]'))
+    ]
+    assert len(shown) == 8
+    for cell in shown:
+        assert as_code(f"# %%{cell}") in guide, cell
 
 
 def files(project):
@@ -123,7 +134,7 @@ def files(project):
             "there is a lesson 05 already: sources/lessons/05_masking.py, sources/exercises/05_masking.py",
         ),
         ("05_other", None, "there is a lesson 05 already: sources/lessons/05_masking.py"),
-        ("07_other", None, "there is a lesson 07 already: course_utils/checks/judges/lessons/lesson_07/__init__.py"),
+        ("07_other", None, "there is a lesson 07 already: course_checks/lesson_07/__init__.py"),
         ("state_spaces", None, "must look like 13_state_spaces"),
         ("13_State_spaces", None, "must look like 13_state_spaces"),
         ("../13_x", None, "must look like 13_state_spaces"),
@@ -134,8 +145,8 @@ def files(project):
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_written(copy, name, title, reason):
-    (copy / "course_utils/checks/judges/lessons/lesson_07").mkdir()
-    (copy / "course_utils/checks/judges/lessons/lesson_07/__init__.py").write_text("")
+    (copy / "course_checks/lesson_07").mkdir()
+    (copy / "course_checks/lesson_07/__init__.py").write_text("")
     before = files(copy)
     with pytest.raises(AuthoringError) as caught:
         new_lesson(copy, name, title)
@@ -169,7 +180,7 @@ def test_command_line(copy, capsys):
     at = ["--root", str(copy)]
     assert main(["new", NAME, "State spaces, again", *at]) == 0
     said = capsys.readouterr().out
-    assert all(f"wrote {path.format(stem=NAME, number='13', lesson=13)}" in said for path in FILES.values())
+    assert all(f"wrote {path.format(stem=NAME, number='13')}" in said for path in FILES.values())
     assert "# # 13 · State spaces, again\n" in (copy / f"sources/lessons/{NAME}.py").read_text()
     assert main(["new", NAME, *at]) == 1
     assert "error: '13_state_spaces': there is a lesson 13 already" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 
 from course_authoring.definitions import names_in
 from course_authoring.errors import AuthoringError
-from course_authoring.provenance import Library, changes
+from course_authoring.provenance import CHECKS, PACKAGES, Library, changes
 
 FILES = {
     "__init__.py": "",
@@ -24,21 +24,31 @@ FILES = {
     "models/small.weights": "\0\r\n1",
     "models/.hidden": "a",
     "progress_log.py": "def passed(number):\n    return number\n",
-    "checks/__init__.py": "from .engine import check\n",
-    "checks/engine.py": (
+    "course_checks/__init__.py": "from .engine import check\n",
+    "course_checks/engine.py": (
         "import importlib\nfrom course_utils import progress_log\n\n\n"
-        "def check(number, answer):\n    importlib.import_module(number)\n    progress_log.passed(number)\n"
+        "def check(number, answer):\n    from .deciding.solution import carried\n"
+        "    importlib.import_module(number + carried)\n    progress_log.passed(number)\n"
     ),
-    "checks/probes/lessons/lesson_05.py": "from course_utils.low import g\nEXERCISES = (g,)\nSHUT = ('course_utils.middle.k',)\n",
-    "checks/judges/lessons/lesson_06/first.py": "EXERCISE = ()\n",
-    "checks/judges/lessons/lesson_06/__init__.py": "",
+    "course_checks/deciding/solution.py": "FILE = __file__\n\n\ndef carried():\n    return FILE\n",
+    "course_checks/deciding/solutions.json": '{"5.1": {"text": "x"}, "6.1": {"text": "y"}}\n',
+    "course_checks/running/drivers/lesson_05.py": "from course_utils.low import g\n\n\ndef drive():\n    return g()\n",
+    "course_checks/running/drivers/lesson_06.py": "def drive():\n    return 1\n",
+    "course_checks/lesson_05/__init__.py": "",
+    "course_checks/lesson_05/first.py": "from .common import SHUT\nEXERCISE = (SHUT, 5)\n",
+    "course_checks/lesson_05/common.py": "SHUT = ('course_utils.middle.k',)\n",
+    "course_checks/lesson_06/first.py": "EXERCISE = ()\n",
 }  # fmt: skip
+
+
+def at(root, name):
+    return root / (name if name.startswith("course_checks/") else f"course_utils/{name}")
 
 
 @pytest.fixture
 def library(tmp_path):
     for name, text in FILES.items():
-        path = tmp_path / "course_utils" / name
+        path = at(tmp_path, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
     return tmp_path
@@ -49,7 +59,7 @@ def provenance(root, code, lesson=5):
     return {name.removeprefix("course_utils/"): digest for name, digest in found.items()}
 
 
-CHECK = "from course_utils.checks import check\n"
+CHECK = "from course_checks import check\n"
 
 
 @pytest.mark.parametrize(
@@ -75,9 +85,14 @@ CHECK = "from course_utils.checks import check\n"
         ("from course_utils import models\nmodels.load()", ("models/small.weights", "\r\n"), "\n", True),
         ("from course_utils import models\nmodels.load()", ("models/.hidden", "a"), "b", False),
         ("from course_utils import models\nmodels.sizes()", ("models/small.weights", "1"), "2", False),
-        (CHECK, ("checks/probes/lessons/lesson_05.py", "(g,)"), "(g, 1)", True),
+        (CHECK, ("course_checks/lesson_05/first.py", "5)"), "6)", True),
+        (CHECK, ("course_checks/lesson_05/first.py", "5)"), "5)  # five", False),
+        (CHECK, ("course_checks/running/drivers/lesson_05.py", "return g()"), "return g() + 1", True),
+        (CHECK, ("course_checks/running/drivers/lesson_06.py", "return 1"), "return 2", False),
+        (CHECK, ("course_checks/deciding/solutions.json", '"x"'), '"z"', True),
+        (CHECK, ("course_checks/deciding/solutions.json", '"y"'), '"z"', False),
         (CHECK, ("progress_log.py", "return number"), "return 0", False),
-        (CHECK, ("checks/engine.py", "    progress_log.passed(number)\n"), "", False),
+        (CHECK, ("course_checks/engine.py", "    progress_log.passed(number)\n"), "", False),
         (
             "from course_utils import progress_log\nprint(progress_log.passed(1))",
             ("progress_log.py", "return number"),
@@ -87,15 +102,16 @@ CHECK = "from course_utils.checks import check\n"
         (CHECK, ("low.py", "return 2"), "return 3", True),
         (CHECK, ("low.py", "X = 1"), "X = 2", False),
         (CHECK, ("middle.py", "return 3"), "return 4", True),
-        (CHECK, ("checks/judges/lessons/lesson_06/first.py", "()"), "(1,)", False),
-        (CHECK + "check('6.1', 1)", ("checks/judges/lessons/lesson_06/first.py", "()"), "(1,)", True),
-        (CHECK + "check('7.1', 1)", ("checks/judges/lessons/lesson_06/first.py", "()"), "(1,)", True),
+        (CHECK, ("course_checks/lesson_06/first.py", "()"), "(1,)", False),
+        (CHECK + "check('6.1', 1)", ("course_checks/lesson_06/first.py", "()"), "(1,)", True),
+        (CHECK + "check('6.1', 1)", ("course_checks/deciding/solutions.json", '"y"'), '"z"', True),
+        ("from course_utils.low import g\ng('6.1')", ("course_checks/lesson_06/first.py", "()"), "(1,)", False),
         ("import inspect\nfrom course_utils.low import g", ("low.py", "X = 1"), "X = 1  # one", True),
         ("from course_utils.low import g\nhelp(g)", ("low.py", "X = 1"), "X = 1  # one", True),
     ],
 )
 def test_provenance_follows_the_names(library, code, old, new, matters):
-    (name, text), path = old, library / "course_utils" / old[0]
+    (name, text), path = old, at(library, old[0])
     before = provenance(library, code)
     data = path.read_bytes()
     assert text.encode() in data
@@ -115,9 +131,11 @@ def test_it_lists_what_is_reached_and_no_more(library):
 
 def test_line_endings_do_not_count(library):
     before = provenance(library, "from course_utils.package import one")
-    for path in (library / "course_utils").rglob("*.[pj]*"):
+    with_checks = provenance(library, CHECK)
+    for path in library.rglob("*.[pj]*"):
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert provenance(library, "from course_utils.package import one") == before
+    assert provenance(library, CHECK) == with_checks
 
 
 def test_a_broken_library_file_is_named(library):
@@ -139,7 +157,7 @@ def test_it_is_the_same_in_every_process(root):
     code = (
         "import ast, json; from pathlib import Path; from course_authoring.definitions import names_in;"
         "from course_authoring.provenance import Library;"
-        "cells = [ast.parse('from course_utils.checks import check; from course_utils import widgets; widgets.kernels')];"
+        "cells = [ast.parse('from course_checks import check; from course_utils import widgets; widgets.kernels')];"
         "print(json.dumps(Library(Path().resolve()).provenance(names_in(cells), 5)))"
     )
     said = {
@@ -149,7 +167,7 @@ def test_it_is_the_same_in_every_process(root):
         ).stdout
         for seed in ("1", "2")
     }  # fmt: skip
-    assert len(said) == 1 and "course_utils/checks/judges/lessons/lesson_05/" in said.pop()
+    assert len(said) == 1 and "course_checks/lesson_05/masked_softmax.py" in said.pop()
 
 
 WORKED_OUT = re.compile(r"import_module|__import__|\bimport \*|\bglobals\(|__subclasses__")
@@ -160,6 +178,8 @@ def test_imports_can_be_read(root):
     for path in (root / "course_utils").rglob("*.py"):
         if path.relative_to(root).parts[1] != "checks":
             assert not WORKED_OUT.search(path.read_text(encoding="utf-8")), path
+    at_run_time = {path.name for path in (root / CHECKS).rglob("*.py") if WORKED_OUT.search(path.read_text())}
+    assert at_run_time == {"find.py", "call.py", "guard.py"}  # an exercise's file, its driver, what is off limits
 
 
 STATE = """
@@ -177,7 +197,8 @@ for name in NAMES:
 
 def test_importing_a_module_changes_nothing_outside_it(root):
     """Provenance leaves out what a notebook imports without using it, so that must not matter."""
-    files = [path.relative_to(root).with_suffix("").parts for path in (root / "course_utils").rglob("*.py")]
+    paths = [path for package in PACKAGES for path in (root / package).rglob("*.py")]
+    files = [path.relative_to(root).with_suffix("").parts for path in paths]
     names = sorted(".".join(parts) for parts in files if parts[-1][0] != "_")
     done = subprocess.run(
         [sys.executable, "-c", f"NAMES = {names!r}" + STATE], capture_output=True, text=True, check=False, cwd=root

@@ -12,7 +12,7 @@ LESSON = "sources/lessons/05_masking.py"
 def test_cells_tags_and_lines(project):
     source = read_source(project, project / EXERCISES)
     text = (project / EXERCISES).read_text().splitlines()
-    assert [cell.ordinal for cell in source.cells] == list(range(1, 11))
+    assert [cell.ordinal for cell in source.cells] == list(range(1, 12))
     assert all(text[cell.line - 1].startswith("# %%") for cell in source.cells)
     assert source.cells[3].tags == ("exercise",) and source.cells[3].text.startswith("def square(x):")
 
@@ -21,7 +21,8 @@ def test_exercises_are_found(project):
     first, second = read_source(project, project / EXERCISES).exercises
     assert (first.number, first.title, first.points) == ("5.1", "Square", 3)
     assert (second.number, second.points, second.answers[0].tags) == ("5.2", 1, ("quiz",))
-    assert "check" in first.check.text
+    assert first.check.text == 'check("5.1", square)' and first.answer == "square"
+    assert first.explanations.text.startswith("Why it works") and second.explanations.text.startswith("- **a.** one is")
 
 
 def test_title_and_summary(project):
@@ -29,6 +30,21 @@ def test_title_and_summary(project):
     assert (source.title, source.summary, source.lesson_number) == ("05 · Masking", "By the end you can mask.", 5)
 
 
+ANSWER_5_1 = '# %% tags=["exercise"]\ndef square'
+CHECK_5_1, CHECK_5_2 = '# %% tags=["check"]\ncheck("5.1"', '# %% tags=["check"]\ncheck("5.2"'
+TABLE = '# %% [markdown] tags=["mistakes"]\n# it doubles.\n#     x * x => 2 * x\n\n'
+MISTAKES_AS_TEXT = (
+    'Try: query i stands at position i + (L_k - L_q), "as" it\'s said; é ≥ 0.',
+    "# a sentence like a heading, *starred* and {{braced}}.",
+    "    # # (B, L) => #",
+    r"    x \* y\n => \\n\t\n    # a comment",
+    "",
+    "- another after an empty line; the new text is empty.",
+    "    dim=-1 =>",
+    '    """ =>  two  spaces',
+    "    %%time => !ls",
+    "    # %% [markdown] => +",
+)
 MISTAKES = {
     "missing kernelspec": ("#     name: python3\n", "", None, "missing kernelspec"),
     "another kernel": ("name: python3", "name: ir", None, "missing kernelspec"),
@@ -42,14 +58,22 @@ MISTAKES = {
     "points misspelled": ("difficulty 2 of 5", "difficulty 7 of 5", 3, "a check without points"),
     "duplicated number": ("### 5.2 · Choose", "### 5.1 · Choose", 8, "exercise number 5.1 is used twice"),
     "another lesson's number": ("### 5.1 · Square", "### 6.1 · Square", 3, "exercise 6.1 in lesson 5"),
-    "check of another number": ('check("5.1", square)', 'check("5.7", square)', 5, "found ['5.7']"),
+    "check of another number": ('check("5.1", square)', 'check("5.7", square)', 5, "found check('5.7', square)"),
     "two checks in a cell": ('check("5.1", square)', 'check("5.1", square); check("5.1", square)', 5, "holds one call"),
+    "check without an answer": ('check("5.1", square)', 'check("5.1")', 5, "found check('5.1')"),
+    "check of what has no name": ('check("5.1", square)', 'check("5.1", square(3))', 5, "found check('5.1', square(3))"),
     "check cell without check": ('check("5.1", square)', "print(square(3))", 5, "found none"),
     "answer outside an exercise": ("# ### 5.1 · Square", "# ### Square", 4, "outside an exercise"),
     "two roles": ('tags=["quiz"]', 'tags=["quiz", "exercise"]', 9, "exclude one another"),
     "role on text": ('# %% [markdown] tags=["hint"]', '# %% [markdown] tags=["check"]', 6, "belongs on a code cell"),
     "two checks": ('# %% [markdown] tags=["hint"]', '# %% tags=["check"]\ncheck("5.1", square)\n\n# %% [markdown]', 6,
                    "5.1 has two checks"),
+    "mistakes as code": (ANSWER_5_1, '# %% tags=["mistakes"]\n' + ANSWER_5_1, 4, "on a Markdown cell, alone"),
+    "mistakes that are a hint, too": ('tags=["hint"]', 'tags=["hint", "mistakes"]', 6, "on a Markdown cell, alone"),
+    "mistakes above the answer": (ANSWER_5_1, TABLE + ANSWER_5_1, 4, "stand below the cell tagged 'exercise'"),
+    "mistakes of a quiz": (CHECK_5_2, TABLE + CHECK_5_2, 11, "stand below the cell tagged 'exercise'"),
+    "mistakes outside an exercise": ("# %% [markdown]\n# ### 5.1", TABLE + "# %% [markdown]\n# ### 5.1", 3, "stand below the"),
+    "two tables of mistakes": (CHECK_5_1, 2 * TABLE + CHECK_5_1, 6, "5.1 has two cells tagged 'mistakes'"),
     "no title": ("# # 05 · Masking: exercises", "# Masking", 1, "the first cell must be Markdown"),
     "text before the first cell": ("# ---\n\n# %% [markdown]\n# # 05", "# ---\n\nprint(1)\n\n# %% [markdown]\n# # 05", None,
                                    "every cell must begin"),
@@ -68,10 +92,20 @@ def test_mistakes_are_named(project, edit, name):
         assert f"{EXERCISES}:{caught.value.line}: cell {cell}: " in str(caught.value)
 
 
-def test_lessons_hold_no_exercises(project, edit):
-    edit('tags=["nbval-ignore-output"]', 'tags=["exercise"]', LESSON)
-    with pytest.raises(AuthoringError, match="unknown tag 'exercise' in a lesson source"):
+@pytest.mark.parametrize("tag", ["exercise", "mistakes"])
+def test_lessons_hold_no_exercises(project, edit, tag):
+    edit('tags=["nbval-ignore-output"]', f'tags=["{tag}"]', LESSON)
+    with pytest.raises(AuthoringError, match=f"unknown tag '{tag}' in a lesson source"):
         read_source(project, project / LESSON)
+
+
+def test_a_table_of_mistakes_is_read_byte_for_byte(project, put_mistakes):
+    table = "\n".join(MISTAKES_AS_TEXT)
+    put_mistakes(table)
+    source = read_source(project, project / EXERCISES)
+    first, second = source.exercises
+    assert first.mistakes.text == table and second.mistakes is None
+    assert [cell.ordinal for cell in source.notebook_cells] == [1, 2, 3, 4, *range(6, 13)]
 
 
 @pytest.mark.parametrize("name", ["5_masking.py", "05-masking.py", "05_Masking.py", "masking.py"])

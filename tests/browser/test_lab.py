@@ -5,8 +5,8 @@ import statistics
 
 import nbformat
 import pytest
-from corpora import sections
 from lab import PICTURES, ROOT, Lab, Notebook, serving
+from recorded_answers import recorded_answers
 
 pytestmark = pytest.mark.needs("browser")
 LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -102,17 +102,17 @@ def test_a_lesson_runs_whole_and_its_widgets_answer(opened, lab, table, lesson):
 
 
 def wrong_and_right(lesson):
-    """The first exercise of which a wrong answer is known: its number, that answer, what it does, and the right one."""
+    """Of each exercise of which a wrong answer is recorded: its number, that answer, what it does, and the right one."""
     solution = nbformat.read(ROOT / "solutions" / f"{lesson}.ipynb", 4)
     right = {cell.id: cell.source for cell in solution.cells}
+    found = []
     for cell in solution.cells:
-        if "check" not in cell.metadata.get("tags", ()):
-            continue
-        number = cell.id.removeprefix("check-").replace("-", ".")
-        for kind, about, text in sections(number):
-            if kind == "wrong" and f"answer-{number.replace('.', '-')}" in right:
-                return number, text.strip(), about, right[f"answer-{number.replace('.', '-')}"]
-    return pytest.fail(f"no wrong answer is known for any exercise of {lesson}: tests/checks/corpus/independent")
+        if "check" in cell.metadata.get("tags", ()):
+            number = cell.id.removeprefix("check-").replace("-", ".")
+            wrong = next((answer for answer in recorded_answers(number) if not answer.is_right), None)
+            if wrong is not None:
+                found.append((number, wrong.text.strip(), wrong.about, right[f"answer-{number.replace('.', '-')}"]))
+    return found
 
 
 def said_by(output):
@@ -120,38 +120,47 @@ def said_by(output):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_an_exercise_is_answered_wrong_and_then_right(opened, server, lesson):
-    number, wrong, about, right = wrong_and_right(lesson)
-    place = number.replace(".", "-")
+def test_every_exercise_is_answered_wrong_and_then_right(opened, server, lesson):
     notebook = opened(f"exercises/{lesson}.ipynb")
     cells = nbformat.read(ROOT / "exercises" / f"{lesson}.ipynb", 4).cells
-    before = [cell.id for cell in cells if cell.cell_type == "code"]
-    before = before[: before.index(f"answer-{place}")]
     asked = {cell.id for cell in cells if {"exercise", "quiz", "check"} & set(cell.metadata.get("tags", ()))}
-    given = [name for name in before if name not in asked]
-    if given:
-        notebook.run(*given)
-    for answer, is_right in ((wrong, False), (right, True)):
-        notebook.page.evaluate("([id, text]) => lab.write(id, text)", [f"answer-{place}", answer])
-        notebook.run(f"answer-{place}")
-        with_error = notebook.outputs()[f"answer-{place}"]
-        assert wrong_outputs({"answer": with_error}) == [], about
-        notebook.run(f"check-{place}")
-        said = [said_by(output) for output in notebook.outputs()[f"check-{place}"]]
-        shown = (
-            notebook.page.locator(".jp-CodeCell").filter(has_text=f'check("{number}"').locator(".jp-OutputArea-output")
-        )
-        shown.first.scroll_into_view_if_needed()
-        green = shown.locator(f"div[style*='{GREEN}']").count()
-        kept = json.loads(server.progress.read_text(encoding="utf-8")) if server.progress.is_file() else {}
-        noted = number in kept.get("passed", {})
-        if is_right:
-            assert said[0].startswith(f"✓ {number} right") and green and noted
-        else:
-            assert said[0].startswith(f"{number} not yet · 0 of "), about
-            assert len(said[0].splitlines()) > 1 and "Traceback" not in said[0] and not green and not noted
-            assert said[0].splitlines()[1] in " ".join(shown.first.inner_text().split("\n")), about
-        notebook.picture(f"exercise-{'right' if is_right else 'wrong'}")
+    waiting = [cell.id for cell in cells if cell.cell_type == "code"]
+    for number, wrong, about, right in wrong_and_right(lesson):
+        place = number.replace(".", "-")
+        index = waiting.index(f"answer-{place}")
+        given = [name for name in waiting[:index] if name not in asked]
+        waiting = waiting[index:]
+        if given:
+            notebook.run(*given)
+        for answer, is_right in ((wrong, False), (right, True)):
+            answered(notebook, place, answer, about)
+            shown = notebook.page.locator(".jp-CodeCell").filter(has_text=f'check("{number}"')
+            shown = shown.locator(".jp-OutputArea-output")
+            message = [said_by(output) for output in notebook.outputs()[f"check-{place}"]][0]
+            is_told(message, is_right, number, about, shown)
+            kept = json.loads(server.progress.read_text(encoding="utf-8")) if server.progress.is_file() else {}
+            assert (number in kept.get("passed", {})) == is_right
+            notebook.picture(f"exercise-{place}-{'right' if is_right else 'wrong'}")
+
+
+def answered(notebook, place, answer, about):
+    """Write an answer into its cell, run that and its check."""
+    notebook.page.evaluate("([id, text]) => lab.write(id, text)", [f"answer-{place}", answer])
+    notebook.run(f"answer-{place}")
+    assert wrong_outputs({"answer": notebook.outputs()[f"answer-{place}"]}) == [], about
+    notebook.run(f"check-{place}")
+
+
+def is_told(message, is_right, number, about, shown):
+    """Green with its points, or what differs, without a traceback; and the page shows it."""
+    shown.first.scroll_into_view_if_needed()
+    assert bool(shown.locator(f"div[style*='{GREEN}']").count()) == is_right, about
+    if is_right:
+        assert message.startswith(f"✓ {number} right"), about
+    else:
+        assert message.startswith(f"{number} not yet · 0 of "), about
+        assert len(message.splitlines()) > 1 and "Traceback" not in message and "Try:" not in message
+        assert message.splitlines()[1] in " ".join(shown.first.inner_text().split("\n")), about
 
 
 def test_the_kernels_said_nothing_of_an_error(server):

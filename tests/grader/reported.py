@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass, field
 
+from course_checks.catalogue import catalogue_entry
 from course_grader.reports.class_record import Choices
 from course_grader.reports.publish import publish
 from course_grader.reports.results_folder import ResultsFolder
 from course_grader.submissions.record import Entry, record
-from course_utils.checks.catalogue import listed
 
 
 def exercise(number, outcome="right", /, **changes):
     """One exercise of a result."""
-    points = listed(number).points
+    points = catalogue_entry(number).points
     found = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
-    return found | {"message": "", "mistake": None, "layer": "", "code": ""} | changes
+    return found | {"message": "", "mistake": None, "found_by": "", "code": ""} | changes
 
 
 def result(*exercises, **changes):

@@ -5,8 +5,8 @@ import json
 import handed_in
 import pytest
 
+from course_checks.catalogue import catalogue
 from course_grader.master import checked, load_masters, parse
-from course_utils.checks.catalogue import catalogue
 
 
 def test_every_exercise_of_the_course_is_in_a_master(root):

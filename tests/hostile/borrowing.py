@@ -6,7 +6,7 @@ grader none of them earns anything.
 
 from handed_in import ROOT, as_bytes, blank, position
 
-from course_utils.checks.catalogue import listed
+from course_checks.catalogue import catalogue_entry
 
 STEMS = {path.name[:2]: path.stem for path in sorted((ROOT / "exercises").glob("*.ipynb"))}
 
@@ -138,7 +138,7 @@ def borrowed(number: str, way: str) -> str:
     f = "own_" + number.replace(".", "_")
     text = WAYS[way].format(module=module, name=name, f=f, backwards=name[::-1])
     made = made.format(f=f)
-    return f"{text}\n{made}" if made.startswith("\n") else f"{text}\n{listed(number).answer} = {made}"
+    return f"{text}\n{made}" if made.startswith("\n") else f"{text}\n{catalogue_entry(number).answer} = {made}"
 
 
 def shared_out(turn: int) -> dict[str, str]:

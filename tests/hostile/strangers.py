@@ -21,8 +21,8 @@ STRANGERS = [
         "return [p for p in own() if p.endswith('.ipynb')][0]",
         f"return [p for p in own() if os.path.basename(p) in {AWAY}][0]",
         "import course_utils; up = os.path.dirname(os.path.dirname(course_utils.__file__)); return os.listdir(os.path.dirname(up))[1]",
-        "import course_utils; return os.listdir(os.path.dirname(course_utils.__file__) + '/checks/judges')",
-        "import course_utils.checks.judges",
+        "import course_utils; return os.listdir(os.path.dirname(os.path.dirname(course_utils.__file__)) + '/course_checks/deciding')",
+        "import course_checks.deciding", "import course_checks.lesson_01",
         setup=OWN,
     )),
     Case("other people's processes", attempts(

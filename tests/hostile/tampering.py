@@ -38,9 +38,9 @@ TAMPERING = [
     Case("replaces check", front("def check(*a):\n    print('right')", answer_1_1=WRONG_DOT), WRONG, ("replaces check",)),
     Case(
         "replaces check in its module",
-        front("import course_utils.checks.engine as e\ne.check = e.run = lambda *a: None", answer_1_1=WRONG_DOT),
+        front("import course_checks.engine as e\ne.check = e.run = lambda *a: None", answer_1_1=WRONG_DOT),
         WRONG,
-        ("replaces course_utils.checks.engine.check",),
+        ("replaces course_checks.engine.check",),
     ),
     Case(
         "replaces what compares",
@@ -54,7 +54,7 @@ TAMPERING = [
     ),
     Case(
         "replaces the judge",
-        front("from course_utils.checks.judges import judge, compare\njudge.Judge.verdict = compare.difference = lambda *a, **k: None", answer_1_1=WRONG_DOT),
+        front("from course_checks.deciding import decide, compare\ndecide.Decider.verdict = compare.difference = lambda *a, **k: None", answer_1_1=WRONG_DOT),
         WRONG,
         ("judge.Judge.verdict",),
     ),
@@ -74,14 +74,14 @@ TAMPERING = [
     Case(
         "sends zeros for every observation",
         front(
-            "import torch\nimport course_utils.checks.probes as inside\n"
+            "import torch\nimport course_checks.running as inside\n"
             "def zeros(number, value, inputs, guarded=True):\n"
             "    zero = {'kind': 'tensor', 'dtype': 'float32', 'shape': [], 'device': 'cpu'}\n"
             "    return {'answer': 'called', 'type': 'function', 'cases': [{'outcome': 'returned', 'changed': [], 'value': {**zero, 'value': torch.zeros(())}} for _ in inputs]}\n"
             "inside.observe_answer = zeros",
         ),
         dict.fromkeys(handed_in.POINTS_01, "wrong"),
-        ("replaces course_utils.checks.probes.observe_answer",),
+        ("replaces course_checks.running.observe_answer",),
     ),
     Case(
         "sends a message of its own for later exercises",
@@ -118,7 +118,7 @@ BORROWED = [
     Case("the course's own through eval", instead("import course_utils.similarity as s\ndef dot(a, b):\n    return eval('s.dot_' + 'product')(a, b)"), REFUSED),
     Case(
         "the check's own reference",
-        instead("from course_utils.checks.judges import find as engine\nREF = engine.find('1.1').reference\ndef dot(a, b):\n    return REF(a, b)"),
+        instead("from course_checks.deciding import find as engine\nREF = engine.find('1.1').right\ndef dot(a, b):\n    return REF(a, b)"),
         {"1.1": "error"},
     ),
     Case(
@@ -129,11 +129,11 @@ BORROWED = [
     Case(
         "the guard taken down",
         front(
-            "import contextlib\nimport course_utils.checks.probes.observe as p\n@contextlib.contextmanager\ndef nothing(*a):\n    yield\np.off_limits = nothing",
+            "import contextlib\nimport course_checks.running.observe as p\n@contextlib.contextmanager\ndef nothing(*a):\n    yield\np.off_limits = nothing",
             answer_1_1="from course_utils import similarity\ndef dot(a, b):\n    return similarity.dot_product(a, b)",
         ),
         REFUSED,
-        ("course_utils.checks.probes.observe",),
+        ("course_checks.running.observe",),
     ),
     Case("a matrix product", _product("queries @ keys.transpose(-2, -1)"), PRODUCT),
     Case("numpy's matrix product", _product("torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))", "import numpy as np\n"), PRODUCT),

@@ -7,13 +7,13 @@ import pytest
 import torch
 from sandboxed import EXERCISES, linux
 
+from course_checks.catalogue import catalogue_entry
+from course_checks.deciding.decide import cases_of, decider
+from course_checks.deciding.find import find
+from course_checks.running import observe_answer
 from course_grader.grade import Terms, grade_one, masters_as_bytes
 from course_grader.limits import Limits
 from course_grader.master import load_masters
-from course_utils.checks.catalogue import listed
-from course_utils.checks.judges.find import find
-from course_utils.checks.judges.judge import cases_of, judge_for
-from course_utils.checks.probes import observe_answer
 
 BORROWED, FORGED = borrowing.notebooks(), forging.notebooks()
 
@@ -34,9 +34,11 @@ def test_where_the_bodies_are_there_each_is_worth_points(number, turn):
     """Or the test below could not fail."""
     space = {"torch": torch, "__name__": "notebook"}
     exec(compile(borrowing.borrowed(number, borrowing.shared_out(turn)[number]), "<cell>", "exec"), space)
-    inputs = cases_of(find(number), 3)
-    observed = observe_answer(number, space[listed(number).answer], inputs, guarded=False)
-    verdict = judge_for(find(number), inputs)(observed)
+    entry = find(number)
+    cases = cases_of(entry, 3)
+    verdict = decider(entry, cases)(
+        observe_answer(space[catalogue_entry(number).answer], entry.call, cases, guarded=False)
+    )
     assert verdict.passed, verdict.text()
 
 

@@ -15,7 +15,7 @@ import course_utils
 from course_utils import progress_log
 from course_utils.progress_log import store
 
-SHOWN = "0-2-run-predict-check-ask-6"  # where lesson 00 shows what a right answer looks like
+SHOWN = "0-2-run-predict-check-ask-8"  # where lesson 00 shows what a right answer looks like
 ASKED = ("How large?", "32", "22.6")
 
 

@@ -11,7 +11,7 @@ from course_utils.progress_log import store
 
 @pytest.fixture
 def exercises(root):
-    return json.loads((root / "course_utils" / "checks" / "catalogue.json").read_text(encoding="utf-8"))
+    return json.loads((root / "course_checks" / "catalogue.json").read_text(encoding="utf-8"))
 
 
 def line(text, start):

@@ -46,14 +46,14 @@ CELLS = {
             check(number, answer)
         """,
     "check_of_a_wrong_answer": """
-        from course_utils.checks import NotYet, check
+        from course_checks import NotYet, check
         try:
             check("1.1", lambda a, b: (a * b).mean())
         except NotYet as said:
             print(said)
         """,
     "failing_case": """
-        from course_utils.checks import failing_case
+        from course_checks import failing_case
         case = failing_case()
         print(dot(*case.values()))
         """,

@@ -4,16 +4,16 @@ import inspect
 
 import pytest
 
+import course_checks
 from course_grader.inside import engine
-from course_utils import checks
 
 
 def test_it_offers_what_a_notebook_imports():
-    assert all(hasattr(engine, name) for name in checks.__all__)
-    for name in ("check", "failing_case"):
+    assert all(hasattr(engine, name) for name in course_checks.__all__)
+    for name in ("check", "failing_case", "hint"):
         assert (
             inspect.signature(getattr(engine, name)).parameters.keys()
-            == inspect.signature(getattr(checks, name)).parameters.keys()
+            == inspect.signature(getattr(course_checks, name)).parameters.keys()
         )
 
 
@@ -22,6 +22,7 @@ def test_a_check_goes_on(capsys):
     assert capsys.readouterr().out == "1.1: the grader judges\n"
 
 
-def test_there_is_no_failing_case():
-    with pytest.raises(LookupError):
-        engine.failing_case()
+def test_there_is_no_failing_case_and_no_hint():
+    for ask in (engine.failing_case, engine.hint):
+        with pytest.raises(LookupError):
+            ask()

@@ -1,16 +1,16 @@
-"""The half of a check that runs in the kernel: the same probe as the notebook's, on the inputs it is given."""
+"""The half of a check that runs in the kernel: the same as the notebook's, on the cases it is given."""
 
 import base64
 
 import IPython.display
 import pytest
 
+from course_checks.deciding.decide import cases_of, decider
+from course_checks.deciding.find import find
+from course_checks.running import observe_answer
+from course_checks.running.encode import encode, pack
 from course_grader.inside.kernel_side import MIME, observe
 from course_grader.judging.observations import take_apart
-from course_utils.checks.judges.find import find
-from course_utils.checks.judges.judge import cases_of, judge_for
-from course_utils.checks.probes import observe_answer
-from course_utils.checks.probes.codec import encode, pack
 
 
 @pytest.fixture
@@ -21,26 +21,27 @@ def sent(monkeypatch):
 
 
 def probe(number, answer, guarded=True, seed=3):
-    inputs = cases_of(find(number), seed)
-    text, data = pack(encode(inputs))
-    observe(number, answer, guarded, "nonce", text, base64.b64encode(data).decode())
-    return inputs
+    entry = find(number)
+    cases = cases_of(entry, seed)
+    text, data = pack(encode({"call": entry.call.sent(), "cases": [case.sent() for case in cases]}))
+    observe(answer, guarded, "nonce", text, base64.b64encode(data).decode())
+    return cases
 
 
 @pytest.mark.parametrize("number", ["1.1", "1.4", "1.5", "2.5", "5.3", "5.4"])
 def test_the_judge_says_what_it_says_in_the_notebook(sent, number):
     entry = find(number)
-    for answer in (entry.reference, entry.with_faults(entry.faults[0])):
-        inputs = probe(number, lambda answer=answer: answer, guarded=False)
-        judge = judge_for(entry, inputs)
+    for answer in (entry.right, entry.wrong(entry.known_mistakes[0])):
+        cases = probe(number, lambda answer=answer: answer, guarded=False)
+        judge = decider(entry, cases)
         there = judge(take_apart(sent.pop()))
-        here = judge(observe_answer(number, answer, inputs, guarded=False))
-        assert there == here and there.passed == (answer is entry.reference)
+        here = judge(observe_answer(answer, entry.call, cases, guarded=False))
+        assert there == here and there.passed == (answer is entry.right)
 
 
 def test_a_quiz(sent):
-    inputs = probe("1.7", lambda: find("1.7").right)
-    assert judge_for(find("1.7"), inputs)(take_apart(sent[0])).passed
+    cases = probe("1.7", lambda: find("1.7").right)
+    assert decider(find("1.7"), cases)(take_apart(sent[0])).passed
 
 
 def test_what_is_off_limits_raises_unless_it_is_allowed(sent):

@@ -10,12 +10,12 @@ import pytest
 import safetensors.torch
 import torch
 
+from course_checks.deciding.decide import cases_of, decider
+from course_checks.deciding.exercise import Quiz
+from course_checks.deciding.find import find
+from course_checks.running import observe_answer
+from course_checks.running.encode import pack
 from course_grader.judging.observations import Malformed, take_apart
-from course_utils.checks.judges.exercise import Quiz
-from course_utils.checks.judges.find import find
-from course_utils.checks.judges.judge import cases_of, judge_for
-from course_utils.checks.probes import observe_answer
-from course_utils.checks.probes.codec import pack
 
 SOON_S = 30.0  # of this process's own time, on any machine: what is quadratic takes minutes
 EXERCISES = ["0.2", "1.1", "1.4", "1.7", "2.5", "3.2", "5.4", "6.1", "7.2", "8.1", "12.1"]
@@ -131,9 +131,9 @@ def bent(text, data, chance):
 def test_what_is_bent_is_refused_or_judged(number):
     entry, chance = find(number), random.Random(f"bend {number}")
     inputs = cases_of(entry, 3)
-    judge = judge_for(entry, inputs)
-    answers = ["a"] if isinstance(entry, Quiz) else [entry.with_parts(), entry.with_faults(entry.faults[0])]
-    seen = [pack(observe_answer(number, answer, inputs, guarded=False)) for answer in answers]
+    judge = decider(entry, inputs)
+    answers = ["a"] if isinstance(entry, Quiz) else [entry.right, entry.wrong(entry.known_mistakes[0])]
+    seen = [pack(observe_answer(answer, entry.call, inputs, guarded=False)) for answer in answers]
     judged = 0
     for turn in range(TIMES):
         payload, started = bent(*chance.choice(seen), chance), time.process_time()

@@ -6,14 +6,14 @@ import time
 import handed_in
 import pytest
 
+from course_checks.deciding.find import find
+from course_checks.running import observe_answer
+from course_checks.running.encode import pack
 from course_grader.judging.mark import OUTCOMES, mark, prepared
 from course_grader.master import load_masters
 from course_grader.reading.answers import Reading
 from course_grader.running.run import Trace
 from course_grader.submissions.rebuild import Rebuilt, Step
-from course_utils.checks.judges.find import find
-from course_utils.checks.probes import observe_answer
-from course_utils.checks.probes.codec import pack
 
 SEED = "s"
 
@@ -24,7 +24,7 @@ def master(root):
 
 
 def sent(number, answer):
-    text, data = pack(observe_answer(number, answer, prepared(number, SEED)[0], guarded=False))
+    text, data = pack(observe_answer(answer, find(number).call, prepared(number, SEED)[0], guarded=False))
     return {"text": text, "data": base64.b64encode(data).decode()}
 
 
@@ -40,14 +40,15 @@ def marked(master, number, seen=None, lost=None, broken=None, refused=None, miss
 
 
 def test_right_and_wrong(master):
-    right = marked(master, "1.1", sent("1.1", find("1.1").reference))
+    right = marked(master, "1.1", sent("1.1", find("1.1").right))
     assert (right.outcome, right.earned, right.points) == ("right", 2, 2)
     wrong = marked(master, "1.1", sent("1.1", lambda a, b: (a * b).mean()))
-    assert (wrong.outcome, wrong.earned, wrong.mistake) == ("wrong", 0, "mean") and "expected" not in wrong.message
+    assert (wrong.outcome, wrong.earned) == ("wrong", 0) and "expected" not in wrong.message
+    assert wrong.mistake.startswith("the mean") and "Try: " in wrong.message  # diagnosis and remedy
 
 
 def test_a_judge_that_takes_too_long_costs_one_exercise(master, monkeypatch):
-    seen = sent("1.1", find("1.1").reference)
+    seen = sent("1.1", find("1.1").right)
     monkeypatch.setattr("course_grader.judging.mark.prepared", lambda number, seed: ([], lambda seen: time.sleep(30)))
     monkeypatch.setattr("course_grader.judging.mark.JUDGING_S", 0.1)
     one = marked(master, "1.1", seen)
@@ -55,7 +56,7 @@ def test_a_judge_that_takes_too_long_costs_one_exercise(master, monkeypatch):
 
 
 def test_right_but_off_limits(master):
-    one = marked(master, "1.1", sent("1.1", find("1.1").reference), refused={"1.1": "`eval`"})
+    one = marked(master, "1.1", sent("1.1", find("1.1").right), refused={"1.1": "`eval`"})
     assert (one.outcome, one.earned) == ("off limits", 0) and "`eval`" in one.message
 
 
@@ -91,9 +92,9 @@ def test_everything_else_earns_nothing(master, given, outcome, words):
 
 
 def test_another_exercises_observations_do_not_count(master):
-    assert marked(master, "1.7", sent("1.1", find("1.1").reference)).outcome != "right"
+    assert marked(master, "1.7", sent("1.1", find("1.1").right)).outcome != "right"
     assert marked(master, "1.1", sent("1.7", find("1.7").right)).outcome != "right"
-    assert marked(master, "1.2", sent("1.1", find("1.1").reference)).outcome != "right"
+    assert marked(master, "1.2", sent("1.1", find("1.1").right)).outcome != "right"
 
 
 def test_inputs_differ_by_seed_and_exercise():

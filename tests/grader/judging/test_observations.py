@@ -7,12 +7,12 @@ import pickle
 import pytest
 import torch
 
+from course_checks.deciding.decide import cases_of
+from course_checks.deciding.exercise import Quiz
+from course_checks.deciding.find import find
+from course_checks.running import observe_answer
+from course_checks.running.encode import pack
 from course_grader.judging.observations import Malformed, take_apart
-from course_utils.checks.judges.exercise import Quiz
-from course_utils.checks.judges.find import find
-from course_utils.checks.judges.judge import cases_of
-from course_utils.checks.probes import observe_answer
-from course_utils.checks.probes.codec import pack
 
 
 def payload(tree):
@@ -29,11 +29,11 @@ def called(*cases):
 
 
 @pytest.mark.parametrize("number", ["1.1", "1.5", "1.7", "0.2", "5.4", "7.2"])
-def test_what_probes_make_gets_through(number):
+def test_what_running_makes_gets_through(number):
     entry = find(number)
-    inputs = cases_of(entry, 3)
-    answer = "a" if isinstance(entry, Quiz) else entry.with_parts()
-    seen = observe_answer(number, answer, inputs, guarded=False)
+    cases = cases_of(entry, 3)
+    answer = "a" if isinstance(entry, Quiz) else entry.right
+    seen = observe_answer(answer, entry.call, cases, guarded=False)
     assert pack(take_apart(payload(seen))) == pack(seen)
 
 

@@ -4,22 +4,22 @@ import json
 import re
 from pathlib import Path
 
-import corpora
 import handed_in
 import pytest
+from recorded_answers import recorded_answers
 
+from course_checks.catalogue import catalogue_entry
+from course_checks.deciding.find import find
 from course_grader.master import load_masters
 from course_grader.reading.answers import read_answers
 from course_grader.submissions.notebook import parse
 from course_grader.submissions.rebuild import Step, rebuild
-from course_utils.checks.catalogue import listed
-from course_utils.checks.probes import probe_of
 
 SETUP = Step("given", "import torch\nimport torch.nn.functional as F\nfrom torch import nn")
 OFF = {
-    "softmax": probe_of("2.1").off_limits,
-    "attention": probe_of("4.1").off_limits,
-    "products": probe_of("1.4").off_limits,
+    "softmax": find("2.1").call.off_limits,
+    "attention": find("4.1").call.off_limits,
+    "products": find("1.4").call.off_limits,
 }
 WAYS = re.findall(
     r"^===== (\w+) (\w+)\n(.*?)(?=^=====|\Z)",
@@ -75,7 +75,7 @@ def test_functions_of_the_course_need_no_reading():
         ("get_ipython().showtraceback = None", "showtraceback"),
         ("import torch\ntorch.isclose = None", "replaces torch.isclose"),
         ("check = print", "replaces check"),
-        ("from course_utils.checks import engine", "engine"),
+        ("from course_checks import engine", "engine"),
         ("import sys\nsys.modules.clear()", "sys.modules"),
         ("exec('pass')", "exec"),
     ],
@@ -96,7 +96,11 @@ def test_a_notebook_as_it_is_handed_out_is_never_noticed(root):
                 if "import" in cell["source"]:
                     cell["source"] += f"{ends}import math  {ends}"
             rebuilt = rebuild(master, parse(handed_in.as_bytes(notebook))[0])
-            off = {number: probe_of(number).off_limits for number in master.exercises if not listed(number).is_quiz}
+            off = {
+                number: find(number).call.off_limits
+                for number in master.exercises
+                if not catalogue_entry(number).is_quiz
+            }
             found = read_answers(rebuilt.steps, {n: e.expression for n, e in master.exercises.items()}, off)
             assert not found.refused and not found.to_review(set(master.exercises)), (lesson, folder)
 
@@ -106,10 +110,10 @@ def test_independent_answers_are_free_unless_they_use_what_is_off_limits(root, l
     for master in load_masters(root / "exercises", None if lesson == "all" else lesson).values():
         given = [Step("given", cell.text) for cell in master.cells if cell.role == "given"]
         for number, exercise in master.exercises.items():
-            if listed(number).is_quiz:
+            if catalogue_entry(number).is_quiz:
                 continue
-            off = {number: probe_of(number).off_limits}
-            for _kind, about, text in corpora.sections(number):
-                found = read_answers((*given, Step("answer", text, number)), {number: exercise.expression}, off)
-                assert bool(found.refused) == ("off limits" in about), (number, about)
-                assert not found.to_review({number}), (number, about)
+            off = {number: find(number).call.off_limits}
+            for answer in recorded_answers(number):
+                found = read_answers((*given, Step("answer", answer.text, number)), {number: exercise.expression}, off)
+                assert bool(found.refused) == ("off limits" in answer.about), (number, answer.about)
+                assert not found.to_review({number}), (number, answer.about)

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 from reported import exercise
 
+from course_checks.catalogue import catalogue
 from course_grader.reports.lateness import parse_due, parse_policy
 from course_grader.reports.roster import Person
-from course_utils.checks.catalogue import catalogue
 
 DUE = parse_due("2026-11-30T23:59:00+00:00")
 TWO_DAYS_LATE = DUE.timestamp() + 86_400 + 60

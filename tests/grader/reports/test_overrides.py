@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
+from course_checks.catalogue import catalogue
 from course_grader.reports.overrides import FILE, TEMPLATE, Override, nobody, read_overrides
-from course_utils.checks.catalogue import catalogue
 
 HEADER = "student,exercise,points,due,comment\n"
 

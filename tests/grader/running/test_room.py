@@ -10,14 +10,13 @@ import time
 
 import pytest
 
+from course_checks.catalogue import catalogue
+from course_checks.deciding.experiment import Experiment
+from course_checks.deciding.find import all_entries, find
+from course_checks.running.guard import resolve
 from course_grader.rooms import hidden_in
 from course_grader.running import room as made
 from course_grader.running.room import LIBRARY, files, room, without
-from course_utils.checks.catalogue import catalogue
-from course_utils.checks.judges.experiment import Experiment
-from course_utils.checks.judges.find import all_entries
-from course_utils.checks.probes import probe_of
-from course_utils.checks.probes.guard import resolve
 
 LESSONS = sorted({entry.lesson for entry in catalogue().values()})
 TELLING = 3  # statements; a shorter body (return x.sum()) stands in many places
@@ -66,7 +65,7 @@ def test_no_body_of_what_is_off_limits_is_there_to_be_read(lesson):
         assert functions and all(ast.unparse(f.body).startswith("raise ") and len(f.body) == 1 for f in functions), name
 
 
-def test_no_reference_no_known_mistake_and_no_right_letter_is_there_to_be_read():
+def test_no_solution_no_known_mistake_and_no_right_letter_is_there_to_be_read():
     folder = room(frozenset())
     there = {
         path: path.read_text(encoding="utf-8") for path in folder.rglob("*") if path.suffix in (".py", ".json", ".md")
@@ -77,26 +76,24 @@ def test_no_reference_no_known_mistake_and_no_right_letter_is_there_to_be_read()
         b for path in files() if path.suffix == ".py" for b in bodies((LIBRARY / path).read_text(encoding="utf-8"))
     }
     for entry in all_entries().values():
-        if entry.listed.is_quiz:
+        if entry.entry.is_quiz:
             assert not any(words in everything for words in entry.explanations.values())
             continue
         if isinstance(entry, Experiment):
             assert not any(claim.advice in everything for claim in entry.claims)
             continue
-        reference = bodies(inspect.getsource(inspect.getmodule(entry.reference)))
-        told = {body for body, (_, length) in reference.items() if length >= TELLING} - library
-        assert not told & known, entry.number
-        for fault in entry.faults:
-            assert fault.looks_like not in everything, fault.name
+        solution = {body for body, (_, length) in bodies(entry.solution.text).items() if length >= TELLING} - library
+        assert not solution & known, entry.number
+        assert not any(mistake.looks_like in everything for mistake in entry.known_mistakes), entry.number
 
 
 def test_no_judge_can_be_imported_and_a_check_judges_nothing():
     code = (
         "import importlib.util, io, json, contextlib\n"
-        "from course_utils.checks import NotYet, check, failing_case\n"
-        "with contextlib.redirect_stdout(io.StringIO()) as said:\n"
+        "from course_checks import NotYet, check, failing_case\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as printed:\n"
         "    check('1.1', lambda a, b: 0)\n"
-        "print(json.dumps([importlib.util.find_spec('course_utils.checks.judges') is None, said.getvalue()]))"
+        "print(json.dumps([importlib.util.find_spec('course_checks.deciding') is None, printed.getvalue()]))"
     )
     assert in_room(room(frozenset()), code) == [True, "1.1: the grader judges\n"]
 
@@ -106,7 +103,7 @@ def test_the_name_is_there_and_whoever_calls_it_is_told_and_noted():
         {"course_utils.masks.causal_mask", "course_utils.layers.norms.LayerNorm", "course_utils.training.warmup_rate"}
     )
     code = (
-        "import json\nfrom course_utils.checks.probes import guard\nfrom course_utils.masks import causal_mask, padding_mask\n"
+        "import json\nfrom course_checks.running import guard\nfrom course_utils.masks import causal_mask, padding_mask\n"
         "from course_utils.layers import LayerNorm\nfrom course_utils.training import warmup_rate\nfound = []\n"
         "for call in (lambda: causal_mask(3), lambda: LayerNorm(4), lambda: warmup_rate(1, d_model=8)):\n"
         "    try:\n        call()\n    except guard.OffLimits as problem:\n        found.append(str(problem))\n"
@@ -146,5 +143,5 @@ def test_it_is_made_once_and_the_old_ones_go(tmp_path, monkeypatch):
 
 def test_every_exercise_hides_what_it_puts_off_limits():
     for number, entry in catalogue().items():
-        names = set() if entry.is_quiz else {n for n in probe_of(number).off_limits if n.startswith("course_utils")}
+        names = set() if entry.is_quiz else {n for n in find(number).call.off_limits if n.startswith("course_utils")}
         assert hidden_in(number) == names

@@ -5,16 +5,19 @@ import asyncio
 import pytest
 from sandboxed import linux
 
+from course_checks.deciding.find import find
 from course_grader.limits import Limits
 from course_grader.running.fork_server import ForkServer
 from course_grader.running.kernel import Kernel
 from course_grader.running.room import room
 from course_grader.running.run import probe_text, run
 from course_grader.submissions.rebuild import Step
-from course_utils.checks.judges.find import find
 
-INPUTS = {number: find(number).cases(3) for number in ("1.1", "1.2")}
-PROBES = {"1.1": ("dot", INPUTS["1.1"], True), "1.2": ("cosine", INPUTS["1.2"], True)}
+SENT = {
+    number: {"call": find(number).call.sent(), "cases": [case.sent() for case in find(number).cases(3)]}
+    for number in ("1.1", "1.2")
+}
+PROBES = {"1.1": ("dot", SENT["1.1"], True), "1.2": ("cosine", SENT["1.2"], True)}
 CHECKS = {number: Step("probe", "", number) for number in PROBES}
 DOT = Step("answer", "def dot(a, b):\n    return (a * b).sum()", "1.1")
 COSINE = Step("answer", "def cosine(a, b):\n    return (a * b).sum(-1)", "1.2")
@@ -91,6 +94,6 @@ def test_there_is_an_end_to_new_beginnings(fork_server):
 
 
 def test_a_probe_is_one_line_that_names_the_answer():
-    text = probe_text("1.1", "abc", "dot", INPUTS["1.1"], True)
+    text = probe_text("abc", "dot", SENT["1.1"], True)
     assert "\n" not in text and "lambda: (dot)" in text and "'abc'" in text
     compile(text, "probe", "exec")

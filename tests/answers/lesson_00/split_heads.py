@@ -1,0 +1,64 @@
+# %% setup
+import torch
+
+# %% wrong: reshapes straight to (B, H, L, d_head) without a transpose, so numbers of different tokens are mixed
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.reshape(B, num_heads, L, d_model // num_heads)
+
+# %% wrong: gives every head every H-th number (the heads are interleaved) instead of a block of neighboring numbers
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.reshape(B, L, d_model // num_heads, num_heads).permute(0, 3, 1, 2)
+
+# %% wrong: cuts into pieces of size num_heads instead of num_heads pieces, right only when d_head equals num_heads
+def split_heads(x, num_heads):
+    return torch.stack(x.split(num_heads, dim=-1), dim=1)
+
+# %% wrong: stacks the heads in a new first axis, so the result is (H, B, L, d_head)
+def split_heads(x, num_heads):
+    return torch.stack(torch.chunk(x, num_heads, dim=-1))
+
+# %% wrong: joins batch and positions and brings the heads in front of both, then cuts to (B, H, L, d_head), which is right only for a batch of 1
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    d_head = d_model // num_heads
+    heads = x.reshape(B * L, num_heads, d_head).transpose(0, 1)
+    return heads.reshape(B, num_heads, L, d_head)
+
+# %% wrong: forgets to move the head axis and returns (B, L, H, d_head)
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.reshape(B, L, num_heads, d_model // num_heads)
+
+# %% two mistakes: the heads are interleaved (every H-th number) and not blocks; and the last two axes are swapped, (B, H, d_head, L)
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    parts = x.reshape(B, L, d_model // num_heads, num_heads)
+    return parts.permute(0, 3, 2, 1)
+
+# %% wrong: swaps the axes of positions and numbers first and then reshapes straight to (B, H, L, d_head), which scrambles positions and numbers within a head
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.transpose(1, 2).reshape(B, num_heads, L, d_model // num_heads)
+
+# %% wrong: last two axes swapped, (B, H, d_head, L)
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.reshape(B, L, num_heads, d_model // num_heads).permute(0, 2, 3, 1)
+
+# %% right: slides a window of d_head numbers in steps of d_head along the last axis
+def split_heads(x, num_heads):
+    d_head = x.shape[-1] // num_heads
+    return x.unfold(2, d_head, d_head).movedim(2, 1)
+
+# %% right: picks the numbers by index, head h and place e being number h * d_head + e
+def split_heads(x, num_heads):
+    d_head = x.shape[-1] // num_heads
+    which = torch.arange(x.shape[-1]).view(num_heads, 1, d_head)
+    where = torch.arange(x.shape[1])[:, None]
+    return x[:, where, which]
+
+# %% right: chunks of the last axis, stacked as a new axis 1
+def split_heads(x, num_heads):
+    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)

@@ -1,0 +1,74 @@
+# %% setup
+import torch
+import torch.nn.functional as F
+
+# %% wrong: returns the coordinatewise products and forgets to add them up
+def dot(a, b):
+    return a * b
+
+# %% wrong: returns a tensor of shape (1,) instead of a single number without dimensions
+def dot(a, b):
+    return (a * b).sum(dim=0, keepdim=True)
+
+# %% wrong: turns the result into a whole number by int, so everything behind the decimal point is cut off
+def dot(a, b):
+    total = 0.0
+    for x, y in zip(a.tolist(), b.tolist()):
+        total += x * y
+    return int(total)
+
+# %% wrong: uses the first two coordinates only, right only for d = 2
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1]
+
+# %% wrong: collects the products in a default argument that is kept between calls, so every call but the first adds the products of earlier calls
+def dot(a, b, products=[]):
+    for x, y in zip(a, b):
+        products.append(x * y)
+    return sum(products)
+
+# %% wrong: adds up the coordinates of each vector first and multiplies the two sums
+def dot(a, b):
+    return a.sum() * b.sum()
+
+# %% two mistakes: takes the mean of the products instead of their sum; and returns a tensor of shape (1,)
+def dot(a, b):
+    return (a * b).mean(dim=0, keepdim=True)
+
+# %% wrong: the product is written into a by mul_, so the caller's a is changed
+def dot(a, b):
+    return a.mul_(b).sum()
+
+# %% two mistakes: the products are averaged instead of added; and every coordinate is cut to a whole number by int
+def dot(a, b):
+    total = 0
+    for p, q in zip(a, b):
+        total += int(p) * int(q)
+    return total / len(a)
+
+# %% wrong: adds up the absolute values of the products, so opposite signs do not cancel
+def dot(a, b):
+    return (a * b).abs().sum()
+
+# %% right: takes the trace of the outer product
+def dot(a, b):
+    return torch.outer(a, b).diagonal().sum()
+
+# %% right: uses tensordot over the only axis
+def dot(a, b):
+    return torch.tensordot(a, b, dims=1)
+
+# %% right: adds Python numbers in a loop and returns a Python number
+def dot(a, b):
+    return sum(x * y for x, y in zip(a.tolist(), b.tolist()))
+
+# %% setup
+import torch
+
+# %% wrong: mean of the products instead of their sum
+def dot(a, b):
+    return (a * b).float().mean()
+
+# %% wrong: prints the result instead of returning it
+def dot(a, b):
+    print((a * b).sum())

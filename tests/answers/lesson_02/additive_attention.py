@@ -1,0 +1,114 @@
+# %% setup
+import torch
+
+# %% wrong: takes the tanh of the projected query and of the projected key separately and adds them, instead of the tanh of the sum
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    q = torch.tanh(query @ W_q.T)
+    k = torch.tanh(key @ W_k.T)
+    scores = (q.unsqueeze(2) + k.unsqueeze(1)) @ w_v
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+# %% wrong: applies the tanh after the product with w_v, to the finished score, instead of before it
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    q = (query @ W_q.T).unsqueeze(2)
+    k = (key @ W_k.T).unsqueeze(1)
+    scores = torch.tanh((q + k) @ w_v)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+# %% wrong: takes the softmax over the queries (dim=1) instead of over the keys
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = torch.tanh((query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None])
+    weights = torch.softmax(hidden @ w_v, dim=1)
+    return weights @ value, weights
+
+# %% wrong: divides the scores by the square root of d_hidden, which the formula does not have
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = torch.tanh((query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None])
+    scores = hidden @ w_v / len(w_v) ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+# %% wrong: adds query i and key i only, by broadcasting without new axes, so it needs equal numbers of queries and keys and gives every query the same weights
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = torch.tanh(query @ W_q.T + key @ W_k.T)
+    scores = (hidden @ w_v).unsqueeze(1).expand(-1, query.shape[1], -1)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+# %% two mistakes: leaves out the tanh; and returns the weights first and the output second
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = (query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None]
+    weights = torch.softmax(hidden @ w_v, dim=-1)
+    return weights, weights @ value
+
+# %% wrong: named in the review: adds the projections without the new axis for the pairs
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = torch.tanh(query @ W_q.T + key @ W_k.T)
+    scores = (hidden @ w_v).unsqueeze(1)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+# %% wrong: W_q and W_k are used through .data, so no gradient reaches them
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    q = query @ W_q.data.T
+    k = key @ W_k.data.T
+    weights = torch.softmax(torch.tanh(q.unsqueeze(2) + k.unsqueeze(1)) @ w_v, dim=-1)
+    return torch.bmm(weights, value), weights
+
+# %% wrong: no tanh
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = (query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None]
+    w = torch.softmax(hidden @ w_v, dim=-1)
+    return w @ value, w
+
+# %% wrong: matrices not transposed (x @ W); stops unless they are square, and is wrong then
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = torch.tanh((query @ W_q)[:, :, None] + (key @ W_k)[:, None])
+    w = torch.softmax(hidden @ w_v, dim=-1)
+    return w @ value, w
+
+# %% wrong: returns (weights, output)
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    hidden = torch.tanh((query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None])
+    w = torch.softmax(hidden @ w_v, dim=-1)
+    return w, w @ value
+
+# %% right: loops over the queries and uses einsum everywhere
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    k = torch.einsum("bkd,hd->bkh", key, W_k)
+    rows = []
+    for i in range(query.shape[1]):
+        q = torch.einsum("bd,hd->bh", query[:, i], W_q)
+        score = torch.einsum("bkh,h->bk", torch.tanh(q.unsqueeze(1) + k), w_v)
+        rows.append(torch.softmax(score, dim=1))
+    weights = torch.stack(rows, dim=1)
+    return torch.einsum("bqk,bkv->bqv", weights, value), weights
+
+# %% right: query and key are put side by side and go through one joint matrix [W_q W_k]
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    L_q, L_k = query.shape[1], key.shape[1]
+    pairs = torch.cat((query.unsqueeze(2).expand(-1, -1, L_k, -1), key.unsqueeze(1).expand(-1, L_q, -1, -1)), dim=-1)
+    hidden = torch.nn.functional.linear(pairs, torch.cat((W_q, W_k), dim=1)).tanh()
+    weights = torch.nn.functional.linear(hidden, w_v.unsqueeze(0)).squeeze(-1).softmax(-1)
+    return torch.einsum("bqk,bkv->bqv", weights, value), weights
+
+# %% right: scores made one key at a time, everything by einsum
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    q = torch.einsum("bid,hd->bih", query, W_q)
+    columns = [torch.tanh(q + (W_k @ k.T).T[:, None]) @ w_v for k in key.unbind(1)]
+    weights = torch.stack(columns, dim=2).softmax(dim=2)
+    return torch.einsum("bij,bjv->biv", weights, value), weights
+
+# %% setup
+import torch
+import torch.nn.functional as F
+
+# %% wrong: brings W_q and W_k into the shape (in, out) by a reshape instead of a transpose, which scrambles them
+def additive_attention(query, key, value, W_q, W_k, w_v):
+    q = query @ W_q.reshape(W_q.shape[1], W_q.shape[0])
+    k = key @ W_k.reshape(W_k.shape[1], W_k.shape[0])
+    scores = torch.tanh(q[:, :, None] + k[:, None]) @ w_v
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights

@@ -1,0 +1,130 @@
+# %% setup
+import torch
+
+# %% wrong: forgets to cut the parabola off, so far keys get negative weights
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = x_query.unsqueeze(1) - x_key
+    g = 1 - u**2 / bandwidth**2
+    w = g / g.sum(1, keepdim=True)
+    return w @ y_key, w
+
+# %% wrong: a query that reaches no key gets NaN, because its kernel sums to 0
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = x_query[:, None] - x_key[None]
+    g = torch.clamp(1 - (u / bandwidth) ** 2, min=0.0)
+    w = g / g.sum(dim=1, keepdim=True)
+    return w @ y_key, w
+
+# %% wrong: adds a tiny number to the sum, so a query that reaches no key gets no weight and predicts 0
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = (x_query[:, None] - x_key[None]) / bandwidth
+    g = torch.relu(1 - u * u)
+    w = g / (g.sum(dim=1, keepdim=True) + 1e-12)
+    return w @ y_key, w
+
+# %% wrong: a triangle in place of the parabola: the distance over the bandwidth is not squared
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = (x_query[:, None] - x_key[None]).abs()
+    g = (1 - u / bandwidth).clamp(min=0)
+    near = (u == u.min(1, keepdim=True).values).to(u.dtype)
+    g = torch.where(g.sum(1, keepdim=True) > 0, g, near)
+    w = g / g.sum(1, keepdim=True)
+    return w @ y_key, w
+
+# %% wrong: puts the kernel through a softmax, so that keys beyond the edge get weight as well
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = (x_query[:, None] - x_key[None]).abs()
+    g = (1 - (u / bandwidth) ** 2).clamp(min=0)
+    near = (u == u.min(1, keepdim=True).values).to(u.dtype)
+    g = torch.where(g.sum(1, keepdim=True) > 0, g, near)
+    w = torch.softmax(g, dim=1)
+    return w @ y_key, w
+
+# %% two mistakes: does not square the bandwidth, and a query that reaches no key gets NaN
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = x_query[:, None] - x_key[None]
+    g = (1 - u**2 / bandwidth).clamp(min=0)
+    w = g / g.sum(1, keepdim=True)
+    return w @ y_key, w
+
+# %% two mistakes: a triangle in place of the parabola, and rows that reach no key weigh all keys alike
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = (x_query[:, None] - x_key[None]).abs()
+    g = (1 - u / bandwidth).clamp(min=0)
+    g = torch.where(g.sum(1, keepdim=True) > 0, g, torch.ones_like(g))
+    w = g / g.sum(1, keepdim=True)
+    return w @ y_key, w
+
+# %% wrong: asks whether the nearest key is farther than h, so a nearest key at exactly h gives 0 / 0
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    distance = (x_query[:, None] - x_key).abs()
+    G = (1 - distance**2 / bandwidth**2).clamp(min=0)
+    closest = distance.min(dim=1, keepdim=True).values
+    G = torch.where(closest > bandwidth, (distance == closest).to(G.dtype), G)
+    weights = G / G.sum(dim=1, keepdim=True)
+    return weights @ y_key, weights
+
+# %% wrong: the fallback gives every key the same weight in place of the nearest one
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = x_query[:, None] - x_key
+    G = torch.relu(1 - u**2 / bandwidth**2)
+    G = torch.where(G.sum(dim=1, keepdim=True) == 0, torch.ones_like(G), G)
+    weights = G / G.sum(dim=1, keepdim=True)
+    return weights @ y_key, weights
+
+# %% wrong: looks for empty rows in the whole table (if any row is empty, every row gets its nearest key)
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = (x_query[:, None] - x_key).abs()
+    G = torch.relu(1 - u**2 / bandwidth**2)
+    if (G.sum(dim=1) == 0).any():
+        G = (u == u.min(dim=1, keepdim=True).values).to(G.dtype)
+    weights = G / G.sum(dim=1, keepdim=True)
+    return weights @ y_key, weights
+
+# %% wrong: takes the signed distance for the nearest key, so the key farthest to the right wins in the fallback
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = x_query[:, None] - x_key
+    G = torch.relu(1 - u**2 / bandwidth**2)
+    near = (u == u.min(dim=1, keepdim=True).values).to(G.dtype)
+    G = torch.where(G.sum(dim=1, keepdim=True) > 0, G, near)
+    weights = G / G.sum(dim=1, keepdim=True)
+    return weights @ y_key, weights
+
+# %% two mistakes: divides by twice the square of h as the Gaussian does; and argmin, so the first of several nearest keys takes all
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = x_query[:, None] - x_key
+    G = torch.relu(1 - u**2 / (2 * bandwidth**2))
+    first = torch.nn.functional.one_hot(u.abs().argmin(dim=1), len(x_key)).to(G.dtype)
+    G = torch.where(G.sum(dim=1, keepdim=True) > 0, G, first)
+    weights = G / G.sum(dim=1, keepdim=True)
+    return weights @ y_key, weights
+
+# %% right: multiplies the parabola by a mask instead of clamping, and adds the nearest keys where a row is empty
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = x_query.reshape(-1, 1) - x_key.reshape(1, -1)
+    kernel = (1 - u.square() / bandwidth**2) * (u.abs() < bandwidth)
+    empty = (kernel.sum(1, keepdim=True) <= 0).to(u.dtype)
+    smallest = u.abs().min(dim=1, keepdim=True)[0]
+    kernel = kernel + empty * (u.abs() == smallest)
+    weights = torch.nn.functional.normalize(kernel, p=1, dim=1)
+    return torch.einsum("ij,j->i", weights, y_key), weights
+
+# %% right: a softmax of the logarithm, with 0 and minus infinity in the rows that have no key
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    u = torch.cdist(x_query[:, None], x_key[:, None], p=1)
+    inside = u < bandwidth
+    safe = torch.where(inside, 1 - u**2 / bandwidth**2, 1.0)
+    scores = torch.where(inside, safe.log(), -torch.inf)
+    near = torch.where(u == u.amin(dim=1, keepdim=True), 0.0, -torch.inf).to(u.dtype)
+    scores = torch.where(inside.any(dim=1, keepdim=True), scores, near)
+    weights = scores.softmax(dim=1)
+    return weights @ y_key, weights
+
+# %% right: the kernel plus the table of nearest keys times "this row is empty"
+def edge_regression(x_query, x_key, y_key, bandwidth):
+    size = torch.sub(x_query.unsqueeze(1), x_key.unsqueeze(0)).abs()
+    g = torch.relu(1 - (size / bandwidth).square())
+    empty = g.eq(0).all(dim=1, keepdim=True)
+    g = g + (size.eq(size.amin(dim=1, keepdim=True)) & empty).to(g.dtype)
+    w = g / g.sum(dim=1, keepdim=True)
+    return torch.einsum("qk,k->q", w, y_key), w

@@ -1,0 +1,86 @@
+# %% setup
+import torch
+
+SIZES = {
+    "full": {2: [1.46, 1.47, 1.48, 1.46, 1.49], 8: [2.8, 2.83, 2.82, 2.79, 2.88], 32: [6.0, 6.12, 6.05, 6.2, 6.1]},
+    "root": {2: [1.13, 1.12, 1.14, 1.13, 1.13], 8: [1.15, 1.14, 1.16, 1.15, 1.14], 32: [1.16, 1.15, 1.17, 1.16, 1.15]},
+    "share": {2: [1.04, 1.03, 1.05, 1.04, 1.04], 8: [1.02, 1.01, 1.03, 1.02, 1.02], 32: [1.02, 1.01, 1.02, 1.02, 1.01]},
+}
+
+
+def table():
+    return {(N, start): list(sizes) for start, row in SIZES.items() for N, sizes in row.items()}
+
+# %% wrong: takes the growth from 8 to 32 for a law in N
+growth_results = table() | {"law": "N", "size at 128": 24.4, "steady": "root"}
+
+# %% wrong: the law is right, the size at 128 goes by the number of layers
+growth_results = table() | {"law": "sqrt(N)", "size at 128": 24.4, "steady": "root"}
+
+# %% wrong: the steadiest start instead of the largest factor that is steady enough
+growth_results = table() | {"law": "sqrt(N)", "size at 128": 12.2, "steady": "share"}
+
+# %% wrong: keeps the mean of the five sizes only
+growth_results = {key: sum(sizes) / 5 for key, sizes in table().items()}
+growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
+
+# %% wrong: the keys the other way around
+growth_results = {(start, N): sizes for (N, start), sizes in table().items()}
+growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
+
+# %% wrong: one entry is invented, with a mean that such stacks have
+growth_results = table() | {(8, "full"): [1, 2, 3, 4, 5], "law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
+
+# %% wrong: one entry holds a single size, not five
+growth_results = table() | {(8, "full"): 2.83, "law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
+
+# %% right: sizes kept as tuples, the size at 128 rounded to one digit
+growth_results = {key: tuple(sizes) for key, sizes in table().items()}
+growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
+
+# %% right: sizes kept as tensors, the size at 128 as a tensor without a shape
+growth_results = {key: torch.tensor(sizes) for key, sizes in table().items()}
+growth_results |= {"law": "sqrt(N)", "size at 128": 2 * growth_results[32, "full"].mean(), "steady": "root"}
+
+# %% setup
+import math
+import torch
+
+MEASURED = {  # five_sizes(N, start)
+    (2, "full"): [1.3895467519760132, 1.5881727933883667, 1.4727548360824585, 1.4845091104507446, 1.4436546564102173],
+    (2, "root"): [1.1194924116134644, 1.198980689048767, 1.0977884531021118, 1.1122407913208008, 1.1316041946411133],
+    (2, "share"): [1.0461102724075317, 1.0828447341918945, 1.004533052444458, 1.0206838846206665, 1.0489624738693237],
+    (8, "full"): [2.9015533924102783, 3.0174553394317627, 3.0104918479919434, 2.6275687217712402, 2.604761838912964],
+    (8, "root"): [1.1524642705917358, 1.18501877784729, 1.118994116783142, 1.1614397764205933, 1.142625093460083],
+    (8, "share"): [1.0298300981521606, 1.0479038953781128, 0.9883711934089661, 1.0165209770202637, 1.0275263786315918],
+    (32, "full"): [6.188157081604004, 6.978011608123779, 5.733610153198242, 5.932175159454346, 5.790930271148682],
+    (32, "root"): [1.155991792678833, 1.1824575662612915, 1.170640230178833, 1.1334748268127441, 1.1659115552902222],
+    (32, "share"): [1.0276844501495361, 1.041229009628296, 0.9874522686004639, 1.005000114440918, 1.0283265113830566],
+}
+MEAN_32 = sum(MEASURED[32, "full"]) / 5
+
+# %% wrong: the law is read off as N
+growth_results = {**MEASURED, "law": "N", "size at 128": 4 * MEAN_32, "steady": "root"}
+
+# %% wrong: the right law, but the size at 128 is worked out with the factor 4
+growth_results = {**MEASURED, "law": "sqrt(N)", "size at 128": 4 * MEAN_32, "steady": "root"}
+
+# %% wrong: "steady" names the start with the smallest factor
+growth_results = {**MEASURED, "law": "sqrt(N)", "size at 128": 2 * MEAN_32, "steady": "share"}
+
+# %% wrong: the entries for 8 and 32 layers exchanged
+growth_results = {**MEASURED, "law": "sqrt(N)", "size at 128": 2 * MEAN_32, "steady": "root"}
+for start in ("full", "root", "share"):
+    growth_results[8, start], growth_results[32, start] = MEASURED[32, start], MEASURED[8, start]
+
+# %% wrong: the size at 128 is the root of 128, as if the size at one layer were exactly 1
+growth_results = {**MEASURED, "law": "sqrt(N)", "size at 128": 128**0.5, "steady": "root"}
+
+# %% right: everything worked out by tensors
+starts, depths = ("full", "root", "share"), (2, 8, 32)
+means = torch.tensor([[MEASURED[N, s] for s in starts] for N in depths]).mean(-1)
+growth_results = {(N, s): list(MEASURED[N, s]) for s in starts for N in depths}
+exponent = round(2 * math.log(means[2, 0] / means[1, 0], 4)) / 2
+growth_results["law"] = {0: "not at all", 0.5: "sqrt(N)", 1: "N"}[exponent]
+growth_results["size at 128"] = means[2, 0].item() * 4**exponent
+growth_results["steady"] = starts[int((means[2] < 1.2 * means[0]).int().argmax())]

@@ -1,0 +1,128 @@
+"""What is off limits raises however it was come by, and works again afterwards."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.nn.functional import softmax as imported_softmax
+
+from course_checks.running.guard import MATRIX_PRODUCTS, OffLimits, off_limits, reads_the_checks, resolve
+from course_utils import attention, layers
+from course_utils.attention import AdditiveAttention, masked_softmax
+
+X, Q = torch.ones(2, 3), torch.randn(1, 2, 3, 4)
+SOFTMAX = ("torch.softmax", "torch.Tensor.softmax", "torch.nn.functional.softmax")
+SDPA = ("torch.nn.functional.scaled_dot_product_attention",)
+NORM, HEADS = ("torch.nn.functional.layer_norm",), ("torch.nn.MultiheadAttention",)
+OWN = "course_utils.attention"
+
+
+class Subclass(AdditiveAttention):
+    pass
+
+
+CALLS = {
+    "function": (SOFTMAX, lambda: torch.softmax(X, -1)),
+    "method": (SOFTMAX, lambda: X.softmax(-1)),
+    "functional": (SOFTMAX, lambda: F.softmax(X, -1)),
+    "imported before": (SOFTMAX, lambda: imported_softmax(X, -1)),
+    "name put together": (SOFTMAX, lambda: getattr(torch, "soft" + "max")(X, -1)),
+    "ops": (SOFTMAX, lambda: torch.ops.aten.softmax(Q, -1)),
+    "one overload": (SOFTMAX, lambda: torch.ops.aten.softmax.int(Q, -1)),
+    "private": (SOFTMAX, lambda: torch._softmax(Q, -1, False)),
+    "special": (SOFTMAX, lambda: torch.special.softmax(Q, -1)),
+    "softmin": (SOFTMAX, lambda: F.softmin(-Q, -1)),
+    "another function that needs it": (SOFTMAX, lambda: F.gumbel_softmax(Q)),
+    "module": (SOFTMAX, lambda: torch.nn.Softmax(-1)(Q)),
+    "private attention": (SDPA, lambda: torch._scaled_dot_product_attention_math(Q, Q, Q)),
+    "bound attention": (SDPA, lambda: torch._C._nn.scaled_dot_product_attention(Q, Q, Q)),
+    "flash": (SDPA, lambda: torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(Q, Q, Q)),
+    "attention module": (HEADS, lambda: torch.nn.MultiheadAttention(4, 2)(Q[0], Q[0], Q[0])),
+    "native norm": (NORM, lambda: torch.native_layer_norm(Q, [4], None, None, 1e-5)),
+    "operator": (MATRIX_PRODUCTS, lambda: X @ X.T),
+    "reflected operator": (MATRIX_PRODUCTS, lambda: X.T.__rmatmul__(X)),
+    "linear": (MATRIX_PRODUCTS, lambda: F.linear(X, X)),
+    "a product": (MATRIX_PRODUCTS, lambda: torch.ops.aten.bmm(Q[0], Q[0].mT)),
+    "the course's own": ((f"{OWN}.masked_softmax",), lambda: masked_softmax(X)),
+    "by its module": ((f"{OWN}.masked_softmax",), lambda: attention.masked_softmax(X)),
+    "class": ((f"{OWN}.AdditiveAttention",), lambda: AdditiveAttention(2, 3, 4)),
+    "subclass": ((f"{OWN}.AdditiveAttention",), lambda: Subclass(2, 3, 4)),
+    "handed on": (("course_utils.layers.rms_norm",), lambda: layers.norms.rms_norm(X, torch.ones(3), 1e-6)),
+}
+
+
+@pytest.mark.parametrize("way", CALLS)
+def test_what_is_off_limits_raises_and_works_afterwards(way):
+    names, call = CALLS[way]
+    with off_limits(names, call), pytest.raises(OffLimits):
+        call()
+    call()
+
+
+def test_torch_functions_written_in_python():
+    from torch.nn.utils.rnn import pad_sequence
+
+    with off_limits(("torch.nn.utils.rnn.pad_sequence",), None), pytest.raises(OffLimits, match="utils.rnn"):
+        torch.nn.utils.rnn.pad_sequence([X, X])
+    assert pad_sequence([X, X]).shape == (2, 2, 3)
+
+
+def test_what_is_allowed_is_not_mistaken_for_a_detour():
+    with off_limits((*SOFTMAX, *SDPA, *NORM), None):
+        Q.exp() / Q.exp().sum(-1, keepdim=True)
+        assert torch.log_softmax(X, -1).shape == (2, 3)
+        torch.einsum("bhid,bhjd->bhij", Q, Q).logsumexp(-1)
+        Q.clone().requires_grad_().square().sum().backward()
+        torch.vmap(lambda row: row.sum())(Q[0, 0]).tolist()
+    with off_limits(MATRIX_PRODUCTS, None):
+        torch.einsum("bhid,bhjd->bhij", Q, Q)
+
+
+def test_restored_after_an_error():
+    with pytest.raises(ZeroDivisionError), off_limits((f"{OWN}.masked_softmax",), lambda: masked_softmax(X)):
+        raise ZeroDivisionError
+    assert masked_softmax(X).shape == (2, 3)
+
+
+def test_a_misspelled_name_is_an_error():
+    with pytest.raises(ValueError, match=r"torch\.sofmax"):
+        resolve("torch.sofmax")
+
+
+def test_the_operator_is_named_as_it_is_written():
+    with off_limits(MATRIX_PRODUCTS, None), pytest.raises(OffLimits, match="also written @"):
+        X @ X.T
+
+
+def handed_in(text):
+    space = {"__name__": "__main__"}
+    exec(text.replace("FIND", "from course_checks.deciding.find import find"), space)
+    return space["answer"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FIND\ndef answer(a, b):\n    return find('5.2').right(a, b)",
+        "FIND\nanswer = find('5.2').right",
+        "FIND\nright = find('5.2').right\ndef answer(a, b):\n    return right(a, b)",
+        "FIND\nimport functools\nanswer = functools.partial(find('5.2').right)",
+        "FIND\nclass answer:\n    def forward(self, x):\n        return find('5.2')",
+        "def answer(a, b):\n    FIND\n    return find('5.2').right(a, b)",
+        "import importlib\ndef answer(a, b):\n    return importlib.import_module('course_checks.deciding.find')",
+        "import course_checks\ndef answer(a, b):\n    return course_checks.engine.find('5.2').right(a, b)",
+        "from course_checks import engine\ndef answer(a, b):\n    return engine.SEED",
+    ],
+)
+def test_an_answer_that_reads_the_checks(text):
+    answer = handed_in(text)
+    assert reads_the_checks(answer)
+    with pytest.raises(OffLimits, match="holds the answers"), off_limits((), answer):
+        pass
+
+
+def test_an_answer_that_does_not():
+    for line in ("failing_case()", "hint()", "'As course_checks asks.'"):
+        text = f"from course_checks import check, failing_case, hint\ndef answer(a, b):\n    {line}\n    return a * b"
+        assert not reads_the_checks(handed_in(text))
+    for answer in (3, None, len, X, "text"):
+        assert not reads_the_checks(answer)

@@ -1,0 +1,222 @@
+"""An answer is called and noted: whatever it does, nothing breaks, no trace is left, what happened is written down."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from course_checks.running.call import Call, Case
+from course_checks.running.observe import observe, observe_answer, observe_value
+
+X, Y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
+WEIGHTS = torch.tensor([1.0, 2.0]).cos()  # of the sum whose gradients are noted
+
+
+def observed(answer, expects="function", **arguments):
+    return observe(answer, [Case(**(arguments or {"x": X}))], Call(expects=expects))
+
+
+def one_case(answer, **arguments):
+    return observed(answer, **arguments)["cases"][0]
+
+
+def defined(text):
+    space = {"torch": torch, "nn": torch.nn}
+    exec(compile(text, "student.py", "exec"), space)
+    return space["answer"]
+
+
+def vandal(x):
+    torch.manual_seed(1)
+    random.seed(1)
+    np.random.seed(1)
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    return x
+
+
+def test_global_state_is_left_alone():
+    def state():
+        drawn = torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()
+        return *drawn, torch.get_default_dtype(), torch.get_num_threads(), torch.empty(0).device
+
+    before = state()
+    observed(vandal)
+    assert state() == before
+
+
+def test_answers_start_from_one_state_whatever_the_notebook_did():
+    torch.set_default_dtype(torch.float64)
+    try:
+        tree = one_case(lambda x: torch.ones(2))["value"]
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert tree["dtype"] == "float32"
+
+
+def test_changed_arguments_are_noted_and_the_cases_own_are_kept():
+    arguments = {"x": X.clone(), "y": [1, 2], "z": torch.tensor([torch.nan])}
+    assert one_case(lambda x, y, z: x.add_(1), **arguments)["changed"] == ["x"]
+    assert one_case(lambda x, y, z: x.resize_(1), **arguments)["changed"] == ["x"]
+    assert one_case(lambda x, y, z: y.append(3), **arguments)["changed"] == ["y"]
+    assert one_case(lambda x, y, z: z, **arguments)["changed"] == []
+    assert torch.equal(arguments["x"], X) and arguments["y"] == [1, 2]
+
+
+class Exiting(Exception):
+    def __str__(self):
+        raise SystemExit
+
+
+class Text(str):
+    def __getitem__(self, index):
+        raise SystemExit
+
+
+class Texting(Exception):
+    def __str__(self):
+        return Text("no")
+
+
+def raising(error):
+    def answer(x):
+        raise error
+
+    return answer
+
+
+ERRORS = (
+    ValueError("no"),
+    SystemExit(0),
+    RecursionError(),
+    GeneratorExit(),
+    Exiting(),
+    Texting(),
+    NotImplementedError(),
+)
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_what_the_answer_raises_is_written_down(error):
+    case = one_case(raising(error))
+    assert (case["outcome"], case["type"]) == ("raised", type(error).__name__)
+
+
+def test_a_long_message_is_cut_and_a_keyboard_interrupt_is_the_users_own():
+    assert len(one_case(raising(ValueError("x" * 9999)))["message"]) == 400
+    with pytest.raises(KeyboardInterrupt):
+        observed(raising(KeyboardInterrupt()))
+
+
+def test_the_students_own_line_is_named_and_none_inside_pytorch():
+    plain = defined("def answer(x):\n    y = x + 1\n    return y @ torch.ones(9)\n")
+    assert one_case(plain)["line"].startswith("line 3")
+    layer = "class Net(nn.Module):\n    def forward(self, x):\n        return self.weight @ x\n"
+    assert one_case(defined(f"{layer}def answer(x):\n    return Net()(x)\n"))["line"].startswith("line 3")
+
+
+def test_the_function_that_stopped_is_named():
+    def helper(x):
+        raise NotImplementedError
+
+    tree = observed(lambda x: helper(x))
+    assert (tree["name"], tree["cases"][0]["function"]) == ("<lambda>", "helper")
+
+
+class Liar:
+    @property
+    def __class__(self):
+        raise RuntimeError
+
+    def __call__(self, x):
+        return x
+
+
+def test_an_answer_is_what_its_type_says():
+    assert observed(Liar())["answer"] == "called"
+    assert observed(Liar(), expects="class")["type"] == "Liar"
+    for answer, expects in ((3, "function"), (X, "function"), (Liar, "function"), (len, "class"), ([], "class")):
+        assert observed(answer, expects)["answer"] == "wrong kind"
+    for answer in (None, ...):
+        assert observed(answer)["answer"] == observe_value(answer)["answer"] == "missing"
+
+
+def test_a_letter_or_a_table_is_noted_and_not_called():
+    assert observe_answer("b", Call(expects="value"), []) == {"answer": "value", "value": {"kind": "str", "value": "b"}}
+
+
+def gradients(answer, values_only=False, **arguments):
+    case = Case(values_only=values_only, **arguments)
+    return observe(answer, [case], Call(gradients=True))["cases"][0].get("gradients")
+
+
+def test_gradients_reach_every_floating_point_argument():
+    noted = {key["value"]: value["value"] for key, value in gradients(lambda x, y, k: x * y, x=X, y=Y, k=2)["value"]}
+    assert noted.keys() == {"x", "y"}
+    torch.testing.assert_close(noted["x"], WEIGHTS * Y)
+    torch.testing.assert_close(noted["y"], WEIGHTS * X)
+
+
+def test_gradients_through_several_parts_and_from_none():
+    (_, to_x), (_, to_y) = gradients(lambda x, y: (x, {"twice": 2 * x}), x=X, y=Y)["value"]
+    torch.testing.assert_close(to_x["value"], 3 * WEIGHTS)
+    assert to_y["kind"] == "none"
+
+
+def test_gradients_reach_the_entries_of_a_dict_also_where_the_notebook_has_switched_them_off():
+    with torch.no_grad():
+        [[name, gradient]] = gradients(lambda weights: weights["W"] * 2, weights={"W": X, "heads": 2})["value"]
+    assert name["value"] == "weights['W']"
+    torch.testing.assert_close(gradient["value"], 2 * WEIGHTS)
+
+
+@pytest.mark.parametrize("answer", [torch.detach, lambda x: torch.tensor(x.tolist()), lambda x: x.sum().long()])
+def test_no_gradient(answer):
+    assert gradients(answer, x=X) == {"kind": "str", "value": "none"}
+
+
+def test_where_gradients_are_not_possible_or_not_asked_for():
+    numpy = gradients(lambda x: torch.from_numpy(x.numpy() + 1), x=X)
+    assert numpy["value"].startswith("RuntimeError: Can't call numpy")
+    assert gradients(lambda x: x, values_only=True, x=X) is None
+
+
+def test_every_case_is_called_again_from_the_last_to_the_first():
+    order, cases = [], [Case(x=torch.tensor(float(i))) for i in range(3)]
+    noted = observe(lambda x: order.append(int(x)), cases, Call())["cases"]
+    assert order == [0, 1, 2, 2, 1, 0] and not any("again" in case for case in noted)
+    observe(lambda x: order.append(int(x)), cases, Call(twice=False))
+    assert len(order) == 9
+
+
+def test_what_a_second_call_gives_is_noted_where_it_differs():
+    calls = []
+
+    def answer(x):
+        calls.append(x)
+        if len(calls) == 4:
+            raise ValueError("full")
+        return x + (len(calls) > 2)
+
+    first, second = observe(answer, [Case(x=X), Case(x=Y)], Call())["cases"]
+    assert first["again"] == {"type": "ValueError", "message": "full"}
+    assert torch.equal(second["again"]["value"], Y + 1)
+
+
+def test_drawn_random_numbers_are_noted():
+    assert one_case(lambda x: torch.rand(2))["drew"] and not one_case(lambda x: x + 1)["drew"]
+
+
+def test_what_is_off_limits_is_noted_unless_the_guard_is_down():
+    calls, call = [], Call(off_limits=("torch.Tensor.softmax",))
+
+    def softmax(x):
+        calls.append(x)
+        return x.softmax(0)
+
+    assert observe(softmax, [Case(x=X)], call)["cases"][0]["outcome"] == "off limits"
+    assert observe(softmax, [Case(x=X)], call, guarded=False)["cases"][0]["outcome"] == "returned"
+    calls.clear()
+    assert observe(softmax, [Case(x=X)], call, trusted=True)["cases"][0]["outcome"] == "returned"
+    assert len(calls) == 1  # the check's own answers need no second call
