@@ -76,37 +76,45 @@ def _solution(source: Source, exercise: SourceExercise) -> dict:
     }
 
 
-def _mistakes(source: Source, exercise: SourceExercise, solution: str) -> str:
-    """The table of known mistakes as it stands in the source; each of them must be an edit that the solution allows."""
-    cell = exercise.mistakes
-    if cell is None:
-        return ""
-    edits: dict[str, list[tuple[str, str]]] = {}
-    looks_like = None
+def _mistakes(source: Source, exercise: SourceExercise, solution: str) -> list[dict]:
+    """The table of known mistakes of the source, as data; each of them must be an edit that the solution allows.
+
+    A line ``Try: ...`` holds for the mistakes below it, up to the next; above the first, the exercise's own advice does. In
+    an edit, ``old text => new text``, ``\\n`` is a new line, and blanks at the ends count between backticks.
+    """
+    made: list[dict] = []
+    if (cell := exercise.mistakes) is None:
+        return made
+    advice, looks_like = "", None
     for line in filter(None, map(str.strip, cell.text.split("\n"))):
         old, arrow, new = line.partition(" =>")
         if line.startswith("Try: "):
-            looks_like = None  # it holds for the mistakes below it
+            advice, looks_like = line.removeprefix("Try: "), None
         elif not arrow:
             looks_like = line
-            edits[looks_like] = []
+            made.append({"looks_like": looks_like, "advice": advice, "edits": {}})
         elif looks_like is None:
             raise source.error(f"{exercise.number}: no line above the edit {line!r} says what it looks like", cell)
         else:
-            edits[looks_like].append((old, new.removeprefix(" ").replace("\\n", "\n")))
-    for looks_like, changes in edits.items():
-        if not changes:
-            raise source.error(
-                f"{exercise.number}: the mistake {looks_like!r} has no edit, 'old text => new text'", cell
-            )
+            old = _part_of_edit(old)
+            if old in made[-1]["edits"]:
+                raise source.error(f"{exercise.number}: {looks_like!r} changes {old!r} twice", cell)
+            made[-1]["edits"][old] = _part_of_edit(new.removeprefix(" "))
+    for mistake in made:
+        about = f"{exercise.number}: {mistake['looks_like']!r}"
+        if not mistake["edits"]:
+            raise source.error(f"{about} has no edit, 'old text => new text'", cell)
         text = solution
-        for old, new in changes:
+        for old, new in mistake["edits"].items():
             if old not in text:
-                raise source.error(
-                    f"{exercise.number}: {looks_like!r} changes {old!r}, which the solution does not hold", cell
-                )
+                raise source.error(f"{about} changes {old!r}, which the solution does not hold", cell)
             text = text.replace(old, new)
-    return cell.text
+    return made
+
+
+def _part_of_edit(text: str) -> str:
+    between = re.fullmatch(r"`(.*)`", text)
+    return (between.group(1) if between else text).replace("\\n", "\n")
 
 
 def _quiz(source: Source, exercise: SourceExercise) -> dict:

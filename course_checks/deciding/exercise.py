@@ -15,7 +15,7 @@ from .solution import Solution, edited
 if TYPE_CHECKING:
     from .wrong_answer import Symptom
 
-__all__ = ["Case", "Exercise", "Mistake", "Quiz", "mistake", "mistakes"]
+__all__ = ["Case", "Exercise", "Mistake", "Quiz", "mistake"]
 
 
 @dataclass(frozen=True)
@@ -53,36 +53,6 @@ def mistake(
     if (instead is None) == (edits is None and then is None):
         raise ValueError(f"mistake {looks_like!r}: give edits (or then), or instead: one of the two")
     return Mistake(looks_like, advice, edits or {}, then, instead)
-
-
-def mistakes(text: str) -> list[Mistake]:
-    """Known mistakes as a list to read: what the answer did, one line each, and below it the edits that make it so::
-
-        Try: each row must sum to 1.
-        a softmax over the queries.
-            dim=-1) => dim=-2)
-        the scores themselves, without a softmax.
-            torch.softmax(scores, dim=-1) => scores
-
-    A line ``Try: ...`` holds for the mistakes below it, up to the next; above the first, the exercise's own advice does. An
-    edit's new text may be empty; ``\\n`` in it is a new line.
-
-    Raises:
-        ValueError: An edit stands before the first mistake, or a mistake has none.
-    """
-    made: list[tuple[str, str, dict[str, str]]] = []
-    advice = ""
-    for line in filter(None, map(str.strip, text.split("\n"))):
-        old, arrow, new = line.partition(" =>")
-        if line.startswith("Try: "):
-            advice = line.removeprefix("Try: ")
-        elif not arrow:
-            made.append((line, advice, {}))
-        elif made:
-            made[-1][2][old] = new.removeprefix(" ").replace("\\n", "\n")
-        else:
-            raise ValueError(f"an edit stands before the first mistake: {line!r}")
-    return [mistake(looks_like, advice, edits or None) for looks_like, advice, edits in made]
 
 
 class Entry:
@@ -174,7 +144,7 @@ class Exercise(Entry):
         Raises:
             ValueError: Two of them look alike.
         """
-        known = [*mistakes(self.solution.mistakes), *self.mistakes]
+        known = [*(mistake(**known) for known in self.solution.mistakes), *self.mistakes]
         sentences = [mistake.looks_like for mistake in known]
         if double := {sentence for sentence in sentences if sentences.count(sentence) > 1}:
             raise ValueError(f"{self.number}: two mistakes look alike: {' / '.join(sorted(double))}")

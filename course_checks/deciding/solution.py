@@ -36,13 +36,13 @@ class Solution:
         name: What it is called in the notebook.
         before: Imports, and given code and answers of the same notebook, that it needs.
         text: Its own cell.
-        mistakes: The table of known mistakes that stands below it.
+        mistakes: The table of known mistakes that stands below it: ``looks_like``, ``advice`` and ``edits`` of each.
     """
 
     name: str
     before: str
     text: str
-    mistakes: str = ""
+    mistakes: tuple | list = ()
 
     @classmethod
     def of(cls, number: str, name: str) -> Solution:

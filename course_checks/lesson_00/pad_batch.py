@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import Diagnosis
 
 
@@ -30,7 +30,6 @@ def rows_of_unequal_length(answer):
     return Diagnosis("symptom", "rows of unequal length", sentence, advice)
 
 
-LONGEST = "max(len(ids) for ids in sequences)"
 LENGTHS = "take the largest of the lengths, over all sequences."
 
 EXERCISE = Exercise(
@@ -39,16 +38,4 @@ EXERCISE = Exercise(
     off_limits=("torch.nn.utils.rnn.pad_sequence", "torch._C._nn.pad_sequence", "course_utils.tokenizers.pad"),
     advice="print the lengths of the sequences and their maximum; each row needs maximum minus its own length pads.",
     symptoms=(rows_of_unequal_length,),
-    mistakes=[
-        mistake(
-            "the length is that of the list that sorts last, max(sequences), not of the longest one.",
-            LENGTHS,
-            {LONGEST: "len(max(sequences))", "ids + ": "ids[:longest] + "},
-        ),
-        mistake(
-            "every sequence is brought to the length of the first, not of the longest.",
-            LENGTHS,
-            {LONGEST: "len(sequences[0])", "ids + ": "ids[:longest] + "},
-        ),
-    ],
 )

@@ -1,7 +1,7 @@
 """1.6 · Find the bug."""
 
 from ..deciding.exercise import Case, Exercise
-from .common import COSINES, PAIR_MISTAKES, PRODUCTS, TOO_MANY, loops, many_items, pair_cases
+from .common import COSINES, PRODUCTS, TOO_MANY, loops, many_items, pair_cases
 
 
 def cases(seed):
@@ -17,7 +17,4 @@ EXERCISE = Exercise(
     too_many=TOO_MANY,
     advice="run it on queries of shape (2, 5, 3) and keys of shape (2, 7, 3), and print the shape after every step.",
     symptoms=(loops,),
-    mistakes=[
-        *PAIR_MISTAKES[:-1],
-    ],
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import Diagnosis, as_numbers, part_of
 
 
@@ -72,8 +72,6 @@ def number_added(answer):
     )
 
 
-NEAREST = "    nearest = distance =="
-SIGNED = f"    distance = x_query[:, None] - x_key\n{NEAREST}"
 ADDED = (
     "find the rows in which the whole kernel is 0, and put their nearest keys in before you divide; a number added to "
     "the sum gives no key any weight."
@@ -86,11 +84,4 @@ EXERCISE = Exercise(
     atol=2e-5,
     advice="for the query 2, the keys 1, 2, 4 and bandwidth 2 the kernel is 0.75, 1, 0; print yours.",
     symptoms=(empty_rows_stay_empty, number_added),
-    mistakes=[
-        mistake(
-            "the nearest key is looked for among signed differences: the key farthest to the right wins.",
-            "compare distances, which are never negative.",
-            {NEAREST: SIGNED},
-        ),
-    ],
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import Diagnosis
 
 
@@ -34,15 +34,8 @@ def another_width(answer):
     return Diagnosis("symptom", "another width", looks_like, advice)
 
 
-LISTS, LOOP, ASK = "    features, all_weights = [], []\n", "    for t in range", "attend(state)"
-ASKING = "        context, weights = attend(state)  # from the state before the step\n"
-FEATURES = "        features.append"
+LISTS, LOOP = "    features, all_weights = [], []\n", "    for t in range"
 FIRST = {LISTS: f"{LISTS}    first = state\n"}
-AGAIN = {FEATURES: f"        context, weights = attend(state)\n{FEATURES}"}
-ZEROS = f"    context = torch.zeros_like(attend(state)[0])\n{LOOP}"
-OLD = {LOOP: ZEROS, ASKING: ASKING.replace("context,", "new,"), FEATURES: f"        context = new\n{FEATURES}"}
-ORDER = "write the index beside each line: which state does each context come from, and who reads it?"
-TWICE = "the cell reads the right context, but each row holds the context and the weights of the state after the step."
 ROW = "row t holds what the cell has read in step t: the context and the weights of the state before that step."
 ONCE = "attend is asked about the first state only: all rows of weights are alike."
 
@@ -55,9 +48,4 @@ EXERCISE = Exercise(
     symptoms=(another_width,),
     pairs=100,
     advice="write the index beside each line: c_t from s_{t-1}; s_t from c_t and s_{t-1}; then row t of the features.",
-    mistakes=[
-        mistake(TWICE, ROW, AGAIN),
-        mistake("the cell reads the context of the step before, zeros at first.", ORDER, OLD),
-        mistake(ONCE, ORDER, {ASK: "attend(first)", **FIRST}),
-    ],
 )

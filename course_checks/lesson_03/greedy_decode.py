@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import Diagnosis
 
 OWN_PADDING = "the model itself says `pad_id` or `start_id`"
@@ -50,7 +50,6 @@ def goes_on(answer):
 
 
 STOP = "        if ended.all():\n            break\n"
-WHEN = "stop when every row has ended, in whichever step each of them did."
 
 EXERCISE = Exercise(
     cases,
@@ -62,7 +61,4 @@ EXERCISE = Exercise(
     symptoms=(goes_on,),
     pairs=100,
     advice="follow one row by hand: print the chosen symbols and your record of which rows have ended, step by step.",
-    mistakes=[
-        mistake("rows that have ended are padded, but the loop runs to max_len.", WHEN, {STOP: ""}),
-    ],
 )

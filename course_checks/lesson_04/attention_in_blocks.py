@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from .common import eighths
 
 SIZES = (
@@ -38,7 +38,6 @@ def cases(seed):
 
 
 LAST = "\n        highest = largest"
-DIVIDED = "\n        output = output / total"
 ONCE = "add up without dividing, and divide once, after the last block."
 
 
@@ -48,11 +47,4 @@ EXERCISE = Exercise(
     driver="block_by_block",
     advice="go through the example by hand: maximum, sum and output after each block.",
     pairs=150,
-    mistakes=[
-        mistake(
-            "the output is divided by the sum in every block, and then goes on as if it were a sum.",
-            ONCE,
-            {LAST: LAST + DIVIDED, "return output / total": "return output"},
-        ),
-    ],
 )

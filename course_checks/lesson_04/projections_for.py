@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 
 SIZES = ((2, 2), (3, 5), (4, 4), (5, 7), (3, 5))
 
@@ -35,15 +35,4 @@ EXERCISE = Exercise(
     atol=1e-4,
     advice="compute the weights from your two matrices, as the task says, and print them beside wanted.",
     pairs=100,
-    mistakes=[
-        mistake("right but for the division by the root of d_k, which nothing makes up for.", SCALE, {ROOT: ""}),
-        mistake(
-            "the scores are divided by the root of d_k, and then once more, as always.", SCALE, {ROOT: " / L**0.5"}
-        ),
-        mistake(
-            "the scores are multiplied by the root of d_model, but d_k is another.",
-            SCALE,
-            {ROOT: " * x.shape[1] ** 0.5"},
-        ),
-    ],
 )

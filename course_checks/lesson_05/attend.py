@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from .common import ATTENTIONS, low_scores
 
 
@@ -35,7 +35,6 @@ def cases(seed):
     ]
 
 
-SOFT = "torch.softmax(scores, dim=-1)"
 BEFORE = "hide the scores before the softmax, so that they take no part in the maximum or the sum."
 
 EXERCISE = Exercise(
@@ -44,12 +43,4 @@ EXERCISE = Exercise(
     off_limits=tuple(name for name in ATTENTIONS if "softmax" not in name),
     gradients=True,
     advice="print mask.shape and the row of weights of a real token: where keep is False it must be 0.",
-    mistakes=[
-        mistake(
-            "weights were set to 0 after the softmax: the rows no longer sum to 1.",
-            BEFORE,
-            {"~mask, ": "mask & ~mask, ", SOFT: f"{SOFT} * mask"},
-        ),
-        mistake("the scores are not divided by the root of d_k.", "keep the scale.", {" / query.shape[-1] ** 0.5": ""}),
-    ],
 )

@@ -2,8 +2,8 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise
-from .common import FOUR_AXES, MASKS
+from ..deciding.exercise import Case, Exercise, mistake
+from .common import MASKS
 
 
 def cases(seed):
@@ -19,6 +19,10 @@ EXERCISE = Exercise(
     off_limits=MASKS,
     advice="write down the mask for L_q=2, L_k=5 by hand: the last query sees all five keys.",
     mistakes=[
-        FOUR_AXES,
+        mistake(
+            "a mask of shape (1, 1, L_q, L_k).",
+            "two axes are asked for here, (L_q, L_k); the axes of size 1 come where the mask is used.",
+            then=lambda mask: mask[None, None],
+        )
     ],
 )

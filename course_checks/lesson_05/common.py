@@ -3,8 +3,6 @@
 import torch
 import torch.nn.functional as F
 
-from ..deciding.exercise import mistake
-
 ATTENTIONS = (
     "torch.nn.functional.scaled_dot_product_attention",
     "course_utils.attention.masked_softmax",
@@ -14,11 +12,6 @@ ATTENTIONS = (
 MASKS = (
     *(f"course_utils.masks.{name}" for name in ("padding_mask", "causal_mask", "sliding_window_mask")),
     *("course_utils.widgets.mask_composer.compose_mask", "torch.nn.attention.bias.causal_lower_right"),
-)
-FOUR_AXES = mistake(
-    "a mask of shape (1, 1, L_q, L_k).",
-    "two axes are asked for here, (L_q, L_k); the axes of size 1 come where the mask is used.",
-    then=lambda mask: mask[None, None],
 )
 LOW = -100_000.0  # below any number that an answer may take for "low enough" and float16 can hold
 

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from .common import MASKS
 
 
@@ -25,25 +25,9 @@ def cases(seed):
     ]
 
 
-REAL = "& real "
-CLAMPED = "before.clamp(min=0)"
-PADDING = "0 is no document: join the mask with document != 0, and give padding the position 0."
-
 EXERCISE = Exercise(
     cases,
     returns=("mask", "positions"),
     off_limits=MASKS,
     advice="write down the mask of [[2, 2, 1, 0]] by hand, and compare row by row.",
-    mistakes=[
-        mistake(
-            "padding is treated as a document of its own: its tokens see one another, and have positions.",
-            PADDING,
-            {REAL: ""},
-        ),
-        mistake(
-            "padding sees padding: two tokens of padding have the same number, 0.",
-            PADDING,
-            {REAL: "", CLAMPED: "before.masked_fill(document == 0, 0)"},
-        ),
-    ],
 )

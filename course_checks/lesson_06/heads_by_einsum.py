@@ -2,8 +2,8 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
-from .common import ATTENTIONS, HEADS, SIZE
+from ..deciding.exercise import Case, Exercise
+from .common import ATTENTIONS, HEADS
 
 
 def cases(seed):
@@ -28,7 +28,4 @@ EXERCISE = Exercise(
     off_limits=(*HEADS, *ATTENTIONS),
     gradients=True,
     advice="name each axis by a letter, write the shape of each tensor beside its line, and sum the weights over L_k.",
-    mistakes=[
-        mistake("the scores are not scaled.", SIZE, {f" / {ROOT}": ""}),
-    ],
 )

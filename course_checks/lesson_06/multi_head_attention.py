@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import Diagnosis
 from .common import ATTENTIONS, HEADS
 
@@ -50,7 +50,6 @@ def stops_with_a_mask(answer):
     return Diagnosis("symptom", "stops with a mask", sentence, BROADCAST)
 
 
-BIASES = {f' + params["{name}_proj.bias"]': "" for name in "qkv"}
 BROADCAST = "the mask broadcasts to (B, H, L_q, L_k) as it comes; what changes about it where you use it?"
 OWN = "queries, keys and values have a projection each, with a weight and a bias of its name."
 
@@ -61,7 +60,4 @@ EXERCISE = Exercise(
     gradients=True,
     symptoms=(stops_with_a_mask,),
     advice="do one step at a time and print its shape; the table of section 6.4 says what it must be.",
-    mistakes=[
-        mistake("the biases of q_proj, k_proj and v_proj were left out; that of o_proj is there.", OWN, BIASES),
-    ],
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from .common import ATTENTIONS
 
 
@@ -25,7 +25,4 @@ EXERCISE = Exercise(
     off_limits=ATTENTIONS,
     gradients=True,
     advice="work out the example head by head: head 1 compares vectors of size 4, and its scores are 2.1972 / 2 and 0.",
-    mistakes=[
-        mistake("the scores are not scaled.", OWN, {f" / {ROOT}": ""}),
-    ],
 )

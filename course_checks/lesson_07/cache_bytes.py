@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 
 
 def cases(seed):
@@ -31,8 +31,6 @@ def _case(*numbers):
     return Case(*labels, **dict(zip(names, numbers, strict=True)))
 
 
-SHAPE = "write down the shape of one layer's keys, and how many such tensors a model keeps."
-
 EXERCISE = Exercise(
     cases,
     returns=("bytes",),
@@ -40,8 +38,4 @@ EXERCISE = Exercise(
     rtol=1e-12,  # bytes are counted, not measured
     atol=0.0,
     advice="work the first case by hand: 2 tensors of shape (batch_size, num_kv_heads, length, d_head) for each layer.",
-    mistakes=[
-        mistake("the cache of one layer: num_layers plays no part.", SHAPE, {"* num_layers ": ""}),
-        mistake("the cache of one sequence: batch_size plays no part.", SHAPE, {"batch_size * ": ""}),
-    ],
 )

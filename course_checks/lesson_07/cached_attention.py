@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from .common import CACHE, HEADS, READY_MADE, keeps_for_all
 
 
@@ -39,7 +39,4 @@ EXERCISE = Exercise(
     off_limits=(*READY_MADE, *HEADS, CACHE),
     symptoms=(keeps_for_all,),
     advice="feed a text of three positions at once, then one by one: the first row that differs tells what is missing.",
-    mistakes=[
-        mistake("the output projection W_o plays no part.", "which of the four weights is missing?", {" @ W_o.T": ""}),
-    ],
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import Diagnosis
 from ..running.encode import decode
 from .common import keeps_for_all
@@ -47,8 +47,6 @@ def how_many(answer):
 
 
 BEGIN = "new[:, :, :, : self.num_first]"
-OVER, LATEST = "if new.shape[3] > self.num_first + self.num_latest:", "new.shape[3] - self.num_latest :"
-CUT = f"torch.cat([{BEGIN}, latest], dim=3)"
 
 EXERCISE = Exercise(
     cases,
@@ -57,20 +55,4 @@ EXERCISE = Exercise(
     driver="drive_forgetful",
     symptoms=(keeps_for_all, how_many),
     advice="feed the positions 1, 2, 3 ... one by one with num_first=1 and num_latest=2, and print what comes back.",
-    mistakes=[
-        mistake(
-            "while the text is short, positions come back twice.",
-            "where everything fits, return everything.",
-            {"self.kept = new ": "", OVER: "self.kept = new\n        if True:", LATEST: "-self.num_latest :"},
-        ),
-        mistake(
-            "the latest ones stand before the first ones.",
-            "oldest first.",
-            {
-                "self.kept = new ": "",
-                OVER: f"self.kept = new\n        {OVER}",
-                CUT: f"torch.cat([latest, {BEGIN}], dim=3)",
-            },
-        ),
-    ],
 )

@@ -4,8 +4,8 @@ import torch
 
 from course_utils.masks import causal_mask
 
-from ..deciding.exercise import Case, Exercise, mistake
-from .common import READY_MADE, ROOT
+from ..deciding.exercise import Case, Exercise
+from .common import READY_MADE
 
 
 def cases(seed):
@@ -40,7 +40,4 @@ EXERCISE = Exercise(
     gradients=True,
     pairs=200,
     advice="fill value head j with the number j: output head h must then be h // (H / H_kv).",
-    mistakes=[
-        mistake("the scores are not divided by the root of the head size.", ROOT, {" / d_k**0.5": ""}),
-    ],
 )

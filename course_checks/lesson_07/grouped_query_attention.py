@@ -4,8 +4,8 @@ import torch
 
 from course_utils.masks import causal_mask
 
-from ..deciding.exercise import Case, Exercise, mistake
-from .common import HEADS, READY_MADE, ROOT
+from ..deciding.exercise import Case, Exercise
+from .common import HEADS, READY_MADE
 
 
 def cases(seed):
@@ -47,8 +47,4 @@ EXERCISE = Exercise(
     gradients=True,
     pairs=150,
     advice="compare with num_kv_heads = num_heads first: then nothing is shared and it must be lesson 06.",
-    mistakes=[
-        mistake("the scores are not divided by the root of the head size.", ROOT, {" / " + SCALE: ""}),
-        mistake("the output projection W_o plays no part.", "which of the four weights is missing?", {" @ W_o.T": ""}),
-    ],
 )

@@ -2,9 +2,8 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import Diagnosis
-from .common import ROOT
 
 
 def cases(seed):
@@ -42,7 +41,4 @@ EXERCISE = Exercise(
     gradients=True,
     symptoms=(made_the_keys,),
     advice="for one head and one key compute q W c by hand, in both orders, and compare.",
-    mistakes=[
-        mistake("the scores are not divided by the root of the head size.", ROOT, {" / " + SCALE: ""}),
-    ],
 )

@@ -27,7 +27,5 @@ EXERCISE = Exercise(
     returns=("bias",),
     off_limits=POSITIONS,
     advice="write down the distances for L_q = 2, L_k = 3 by hand, and multiply them by the slope of each head.",
-    mistakes=[
-        mistake("minus infinity in the future: a causal mask as well.", ABSOLUTE, then=causal),
-    ],
+    mistakes=[mistake("minus infinity in the future: a causal mask as well.", ABSOLUTE, then=causal)],
 )

@@ -1,6 +1,6 @@
 """8.4 · Relative or absolute?"""
 
-from ..deciding.exercise import Exercise, mistake
+from ..deciding.exercise import Exercise
 from ..deciding.wrong_answer import Diagnosis
 from .score_tables import cases
 
@@ -28,11 +28,4 @@ EXERCISE = Exercise(
     driver="with_a_score",
     symptoms=(asks_outside, always_the_same),
     advice="print score(m, n) - score(m - 1, n - 1) for all pairs, and look at its size.",
-    mistakes=[
-        mistake(
-            "the function returns after the first comparison.",
-            "True only after both loops.",
-            {"return False\n": "return False\n            return True\n"},
-        ),
-    ],
 )

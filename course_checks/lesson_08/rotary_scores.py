@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..deciding.symptoms.side_effects import remembers
 from .common import POSITIONS
 
@@ -32,9 +32,4 @@ EXERCISE = Exercise(
     symptoms=(remembers,),
     pairs=130,
     advice="the last query and the last key share a position: their score is q · k / sqrt(d_head), as if nothing were turned.",
-    mistakes=[
-        mistake(
-            "the scores are not divided by the root of d_head.", "one division is missing.", {" / d_head**0.5": ""}
-        ),
-    ],
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 
 
 def cases(seed):
@@ -13,20 +13,10 @@ def cases(seed):
     return [Case(labels[done >= warmup], done=done, d_model=d, warmup=warmup) for done, d, warmup in numbers]
 
 
-FACTOR = "d_model**-0.5 * "
-
 EXERCISE = Exercise(
     cases,
     returns=("rate",),
     off_limits=("course_utils.training.warmup_rate",),
     atol=1e-12,
     advice="for d_model = 4 and warmup = 4 the steps 1, 4 and 16 have the rates 1/16, 1/4 and 1/8.",
-    mistakes=[
-        mistake(
-            "the factor is the root of d_model, not 1 / that root.",
-            "d_model has a negative power.",
-            {FACTOR: "d_model**0.5 * "},
-        ),
-        mistake("the factor with d_model is missing.", "multiply the smaller part by it.", {FACTOR: ""}),
-    ],
 )

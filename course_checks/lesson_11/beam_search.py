@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..running.drivers.lesson_11 import Model
 from ..running.encode import decode
 from .common import SEARCHES, symptom
@@ -49,7 +49,6 @@ def trees(rng):
 LOGARITHMS = "add log-probabilities; never leave the logarithm, and multiply no probabilities."
 LAST = "of the num_beams best candidates of a step, set aside those that ended; at step max_len all of them."
 ENDED = "a candidate that takes end_id is set aside, and is no beam of the next step."
-GO_ON = "the num_beams best candidates that do not end go on, at every step; look further down the list for them."
 SCORED = "rank by log-probability / length ** alpha, the highest first; the length counts every symbol, the end too."
 STOP = "leave the loop as soon as num_beams or more are finished, and no sooner."
 SHARED = "make a new list for each candidate, [*sequence, symbol]; append and += change the old one."
@@ -105,18 +104,8 @@ def fits(row, rule):
     return math.isclose(score, right, rel_tol=1e-4, abs_tol=1e-30)
 
 
-BEST, TAKEN = "in candidates[:num_beams]", "if sequence[-1] == end_id or length == max_len:"
-ONLY_ENDED = {TAKEN: "if sequence[-1] == end_id:"}
-OFFERS = "enumerate(step(sequence).tolist())"
 ENOUGH = "len(finished) >= num_beams or "
 ADDED = "    else:\n        finished += [(total / length**alpha, sequence) for total, sequence in beams]\n    best = "
-HELD = {
-    OFFERS: f"({OFFERS} if end_id not in sequence else [(end_id, 0.0)])",
-    "[*sequence, symbol]": "sequence if end_id in sequence else [*sequence, symbol]",
-    "        for total, sequence " + BEST: "        finished = []\n        for total, sequence " + BEST,
-    "length**alpha": "len(sequence) ** alpha",
-    "= open_ones": "= candidates",
-}
 
 EXERCISE = Exercise(
     cases,
@@ -126,10 +115,4 @@ EXERCISE = Exercise(
     symptoms=(of_its_results,),
     pairs=0,  # two rules of a search broken at once fit by chance
     advice="follow the tree of the task by hand: write down all candidates of a step, their sums, and the best ones.",
-    mistakes=[
-        mistake("a sequence that has ended keeps its place among the beams, so that fewer go on.", GO_ON, HELD),
-        mistake("the last step takes beams that are not among its best.", LAST, {**ONLY_ENDED, "    best = ": ADDED}),
-        mistake("the search goes on after num_beams have ended.", STOP, {ENOUGH: ""}),
-        mistake("the search stops as soon as one sequence has ended.", STOP, {ENOUGH: "finished or "}),
-    ],
 )

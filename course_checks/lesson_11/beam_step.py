@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.exercise import Case, Exercise
 from ..running.encode import decode
 from .common import SEARCHES, symptom
 
@@ -46,8 +46,6 @@ def one_for_each_beam(answer):
 
 
 POOL = "put all K * V candidates of a word into one long row, flatten(1), and take topk(K) of it."
-SUM = "add each beam's total to its row: totals[:, :, None] + the log-probabilities as (B, K, V)."
-ADD = "totals[:, :, None] + "
 
 EXERCISE = Exercise(
     cases,
@@ -55,13 +53,4 @@ EXERCISE = Exercise(
     off_limits=SEARCHES,
     symptoms=(one_for_each_beam,),
     advice="work the second word of the example by hand: six candidates, the two best, and the row that each goes on from.",
-    mistakes=[
-        mistake("what the beams had before is left out.", SUM, {ADD: ""}),
-        mistake("totals and log-probabilities are multiplied.", SUM, {ADD: "totals[:, :, None] * "}),
-        mistake(
-            "a beam that doesn't exist yet (minus infinity) counts as if its log-probability were 0.",
-            SUM,
-            {ADD: "totals.masked_fill(totals.isinf(), 0.0)[:, :, None] + "},
-        ),
-    ],
 )

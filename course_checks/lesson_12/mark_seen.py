@@ -50,6 +50,6 @@ EXERCISE = Exercise(
             "a stretch that comes several times in the text is marked once.",
             "str.find gives the first place; go through the places of the text, and look each stretch up.",
             instead=first_place,
-        ),
+        )
     ],
 )

@@ -122,6 +122,13 @@ def pad_batch(sequences, pad_id):
 # Try: fill up with pad_id.
 # the last id of each sequence is repeated, as if the sentence went on.
 #     [pad_id] => ids[-1:]
+# Try: take the largest of the lengths, over all sequences.
+# the length is that of the list that sorts last, max(sequences), not of the longest one.
+#     max(len(ids) for ids in sequences) => len(max(sequences))
+#     `ids + ` => `ids[:longest] + `
+# every sequence is brought to the length of the first, not of the longest.
+#     max(len(ids) for ids in sequences) => len(sequences[0])
+#     `ids + ` => `ids[:longest] + `
 
 # %% tags=["check"]
 check("0.2", pad_batch)

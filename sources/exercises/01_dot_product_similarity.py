@@ -204,6 +204,32 @@ def all_pairs(queries, keys):
 # Try: leave the vectors as they are.
 # the vectors are divided by their lengths: these are cosines, not dot products.
 #     queries @ keys => F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1)
+# Try: two axes of the keys trade places, and the batch stays in front: which two?
+# the first and the last axis of the keys are exchanged, as .T or transpose(0, 2) does: the batch axis moves.
+#     keys.transpose(-2, -1) => keys.permute(2, 1, 0)
+# batch and positions of the keys are exchanged: transpose(0, 1).
+#     keys.transpose(-2, -1) => keys.transpose(0, 1)
+# the keys are multiplied as they are: their last two axes were not exchanged.
+#     keys.transpose(-2, -1) => keys
+# Try: reshape moves no axis, transpose does.
+# the keys were brought into the right shape by reshape or view, which scrambles their numbers.
+#     keys.transpose(-2, -1) => keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1])
+# Try: put the queries first: entry [b, i, j] is query i with key j.
+# keys times queries: your rows are keys, your columns queries.
+#     queries @ keys.transpose => keys @ queries.transpose
+# Try: item b of the queries meets item b of the keys, and no other.
+# every item meets the keys of item 0.
+#     keys.transpose(-2, -1) => keys[0].T
+# the keys of all items are added up.
+#     keys.transpose(-2, -1) => keys.sum(0).T
+# every item against every item: two batch axes in the result.
+#     queries @ keys.transpose(-2, -1) => queries[:, None] @ keys.mT
+# Try: the positions of the queries and those of the keys are two axes of the result.
+# query i meets key i only; every query should meet every key.
+#     queries @ keys.transpose(-2, -1) => (queries * keys).sum(-1)
+# Try: leave the division out.
+# the products are divided by the root of d. That comes in lesson 04; it is not asked for here.
+#     keys.transpose(-2, -1) => keys.transpose(-2, -1) / keys.shape[-1] ** 0.5
 
 # %% tags=["check"]
 check("1.3", all_pairs)
@@ -387,6 +413,29 @@ def batch_cosines(queries, keys):
 # Try: normalize first, then exchange axes.
 # the keys' lengths are taken over the positions: dim=-1 after the transpose is another axis.
 #     F.normalize(keys, dim=-1) => F.normalize(keys, dim=1)
+# Try: two axes of the keys trade places, and the batch stays in front: which two?
+# the first and the last axis of the keys are exchanged, as .T or transpose(0, 2) does: the batch axis moves.
+#     keys.transpose(-2, -1) => keys.permute(2, 1, 0)
+# batch and positions of the keys are exchanged: transpose(0, 1).
+#     keys.transpose(-2, -1) => keys.transpose(0, 1)
+# the keys are multiplied as they are: their last two axes were not exchanged.
+#     keys.transpose(-2, -1) => keys
+# Try: reshape moves no axis, transpose does.
+# the keys were brought into the right shape by reshape or view, which scrambles their numbers.
+#     keys.transpose(-2, -1) => keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1])
+# Try: put the queries first: entry [b, i, j] is query i with key j.
+# keys times queries: your rows are keys, your columns queries.
+#     queries @ keys.transpose => keys @ queries.transpose
+# Try: item b of the queries meets item b of the keys, and no other.
+# every item meets the keys of item 0.
+#     keys.transpose(-2, -1) => keys[0].T
+# the keys of all items are added up.
+#     keys.transpose(-2, -1) => keys.sum(0).T
+# every item against every item: two batch axes in the result.
+#     queries @ keys.transpose(-2, -1) => queries[:, None] @ keys.mT
+# Try: the positions of the queries and those of the keys are two axes of the result.
+# query i meets key i only; every query should meet every key.
+#     queries @ keys.transpose(-2, -1) => (queries * keys).sum(-1)
 
 # %% tags=["check"]
 check("1.6", batch_cosines)

@@ -65,6 +65,9 @@ def softmax(scores):
 #     dim=-1 => dim=1
 # a sum over dim=1: with a batch in front that is not the last.
 #     exponentials.sum(dim=-1, keepdim=True) => exponentials.sum(dim=1, keepdim=True)
+# Try: adding one number to a whole row changes no weight of it: which one makes overflow impossible?
+# the scores are cut off: 1000 and 999 weigh the same.
+#     `shifted = ` => `scores = scores.clamp(-50, 50)\n    shifted = `
 
 # %% tags=["check"]
 check("2.1", softmax)
@@ -144,6 +147,9 @@ def edge_regression(x_query, x_key, y_key, bandwidth):
 # Try: decide for each query by itself.
 # as soon as one query reaches no key, every query gets its nearest key.
 #     torch.where(nobody, nearest.to(kernel.dtype), kernel) => nearest.to(kernel.dtype) if (kernel.sum(dim=-1, keepdim=True) == 0).any() else kernel
+# Try: compare distances, which are never negative.
+# the nearest key is looked for among signed differences: the key farthest to the right wins.
+#     `    nearest = distance ==` => `    distance = x_query[:, None] - x_key\n    nearest = distance ==`
 
 # %% tags=["check"]
 check("2.2", edge_regression)

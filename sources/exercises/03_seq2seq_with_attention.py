@@ -193,6 +193,10 @@ def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask
 # Try: mask is True at real letters, and masked_fill fills where its first argument is True.
 # the mask is read the other way round: the real letters are hidden, and the padding is seen.
 #     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(mask, -1e9)
+# Try: follow the formula from the inside: everything is added up, then one tanh, then the product with w_v.
+# W_f f_j is added after the tanh.
+#     ` + features @ W_f.T` =>
+#     torch.tanh((state @ W_q.T)[:, None] + keys) => (torch.tanh((state @ W_q.T)[:, None] + keys) + features @ W_f.T)
 
 # %% tags=["check"]
 check("3.2", location_weights)
@@ -354,6 +358,9 @@ def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
 #     scores, state = step(tokens, state) => scores, _ = step(tokens, state)
 # every step is given the start symbol.
 #     scores, state = step(tokens, state) => scores, state = step(torch.full((len(state),), start_id), state)
+# Try: stop when every row has ended, in whichever step each of them did.
+# rows that have ended are padded, but the loop runs to max_len.
+#     `        if ended.all():\n            break\n` =>
 
 # %% tags=["check"]
 check("3.4", greedy_decode)
@@ -435,6 +442,9 @@ def phoneme_error_rate(hypotheses, references):
 # Try: the share of errors is asked for.
 # 1 minus the rate.
 #     edits / length => 1 - edits / length
+# Try: nothing said, all of them missing.
+# words with an empty hypothesis are left out.
+#     `        nearest = ` => `        if not said:\n            continue\n        nearest = `
 
 # %% tags=["check"]
 check("3.5", phoneme_error_rate)
@@ -529,6 +539,17 @@ def decode(embedded, state, attend, cell):
 #     embedded[:, t] => (embedded[:, t - 1] if t else torch.zeros_like(embedded[:, 0]))
 # the steps stand in the first axis, (L_t, B, ...).
 #     dim=1 => dim=0
+# Try: row t holds what the cell has read in step t: the context and the weights of the state before that step.
+# the cell reads the right context, but each row holds the context and the weights of the state after the step.
+#     `        features.append` => `        context, weights = attend(state)\n        features.append`
+# Try: write the index beside each line: which state does each context come from, and who reads it?
+# the cell reads the context of the step before, zeros at first.
+#     `    for t in range` => `    context = torch.zeros_like(attend(state)[0])\n    for t in range`
+#     `        context, weights = attend(state)  # from the state before the step\n` => `        new, weights = attend(state)  # from the state before the step\n`
+#     `        features.append` => `        context = new\n        features.append`
+# attend is asked about the first state only: all rows of weights are alike.
+#     attend(state) => attend(first)
+#     `    features, all_weights = [], []\n` => `    features, all_weights = [], []\n    first = state\n`
 
 # %% tags=["check"]
 check("3.6", decode)

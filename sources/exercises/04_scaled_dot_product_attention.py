@@ -271,6 +271,13 @@ def projections_for(x, wanted):
 # Try: see the hints.
 # torch.linalg.inv works for square x only.
 #     torch.linalg.pinv(x) => torch.linalg.inv(x)
+# Try: the check divides your scores by the root of your d_k: what must they be before that?
+# right but for the division by the root of d_k, which nothing makes up for.
+#     ` * L**0.5` =>
+# the scores are divided by the root of d_k, and then once more, as always.
+#     ` * L**0.5` => ` / L**0.5`
+# the scores are multiplied by the root of d_model, but d_k is another.
+#     ` * L**0.5` => ` * x.shape[1] ** 0.5`
 
 # %% tags=["check"]
 check("4.3", projections_for)
@@ -460,6 +467,10 @@ def attention_in_blocks(query, blocks):
 # Try: begin with what lies below every score.
 # the running maximum begins too high: far below it all is 0, and 0 / 0 is NaN.
 #     -math.inf => 0.0
+# Try: add up without dividing, and divide once, after the last block.
+# the output is divided by the sum in every block, and then goes on as if it were a sum.
+#     \n        highest = largest => \n        highest = largest\n        output = output / total
+#     return output / total => return output
 
 # %% tags=["check"]
 check("4.5", attention_in_blocks)

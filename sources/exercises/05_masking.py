@@ -193,6 +193,12 @@ def packed(document):
 #     before.clamp(min=0) => places.expand_as(document).masked_fill(document == 0, 0)
 # positions start at 1.
 #     mask.sum(dim=-1) - 1 => mask.sum(dim=-1)
+# Try: 0 is no document: join the mask with document != 0, and give padding the position 0.
+# padding is treated as a document of its own: its tokens see one another, and have positions.
+#     `& real ` =>
+# padding sees padding: two tokens of padding have the same number, 0.
+#     `& real ` =>
+#     before.clamp(min=0) => before.masked_fill(document == 0, 0)
 
 # %% tags=["check"]
 check("5.3", packed)
@@ -421,6 +427,9 @@ def sliding_window_mask(L_q, L_k, window):
 # Try: count back from each query's own position.
 # all queries have one window, the newest keys of the whole sequence.
 #     (behind < window) => (keys > L_k - 1 - window)
+# Try: the distance, query minus key, must also be at least 0.
+# the future is not hidden: queries see every later key.
+#     `(behind >= 0) & ` =>
 
 # %% tags=["check"]
 check("5.6", sliding_window_mask)
@@ -569,6 +578,13 @@ def attend(query, key, value, keep):
 # Try: fill with float('-inf'), below which there is nothing.
 # a fill value such as -1e4: where the allowed scores lie lower, hidden keys win all the weight.
 #     float("-inf") => -1e4
+# Try: hide the scores before the softmax, so that they take no part in the maximum or the sum.
+# weights were set to 0 after the softmax: the rows no longer sum to 1.
+#     `~mask, ` => `mask & ~mask, `
+#     torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1) * mask
+# Try: keep the scale.
+# the scores are not divided by the root of d_k.
+#     ` / query.shape[-1] ** 0.5` =>
 
 # %% tags=["check"]
 check("5.8", attend)

@@ -225,6 +225,11 @@ def multi_head_attention(query, memory, params, num_heads, mask):
 # Try: a hidden key takes no part in the maximum or the sum of the softmax.
 # a fill value that is not low enough: where all scores are very low, hidden keys win.
 #     masked_softmax(scores, mask) => (scores if mask is None else scores.masked_fill(~mask, -1e4)).softmax(-1)
+# Try: queries, keys and values have a projection each, with a weight and a bias of its name.
+# the biases of q_proj, k_proj and v_proj were left out; that of o_proj is there.
+#     ` + params["q_proj.bias"]` =>
+#     ` + params["k_proj.bias"]` =>
+#     ` + params["v_proj.bias"]` =>
 
 # %% tags=["check"]
 check("6.3", multi_head_attention)
@@ -314,6 +319,9 @@ def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
 # Try: x @ W needs (in, out).
 # a matrix is used as it is, (out, in): that fits only where both sizes are equal.
 #     torch.einsum("bli,oi->blo", query, W_q) => query @ W_q
+# Try: the root is that of the number of entries in one of the vectors that are compared.
+# the scores are not scaled.
+#     ` / q.shape[-1] ** 0.5` =>
 
 # %% tags=["check"]
 check("6.4", heads_by_einsum)
@@ -414,6 +422,9 @@ def uneven_heads(q, k, v, sizes):
 # Try: head 0 comes first, in the output and in the weights.
 # the tables of weights stand before the batch: (H, B, L_q, L_k).
 #     torch.stack(tables, dim=1) => torch.stack(tables)
+# Try: how long are the vectors that this one head compares?
+# the scores are not scaled.
+#     ` / q_h.shape[-1] ** 0.5` =>
 
 # %% tags=["check"]
 check("6.5", uneven_heads)

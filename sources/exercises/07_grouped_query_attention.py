@@ -90,6 +90,11 @@ def cache_bytes(
 #     return 2 * num_layers * keys => return 2 * num_layers * keys / 2**20
 # the size in GiB.
 #     return 2 * num_layers * keys => return 2 * num_layers * keys / 2**30
+# Try: write down the shape of one layer's keys, and how many such tensors a model keeps.
+# the cache of one layer: num_layers plays no part.
+#     `* num_layers ` =>
+# the cache of one sequence: batch_size plays no part.
+#     `batch_size * ` =>
 
 # %% tags=["check"]
 check("7.1", cache_bytes)
@@ -354,6 +359,12 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
 #     .view(B, L, num_kv_heads, d_head).transpose(1, 2) => .reshape(B, num_kv_heads, L, d_head)
 # the heads are merged without transposing back.
 #     heads.transpose(1, 2).reshape(B, L, d_model) => heads.reshape(B, L, d_model)
+# Try: divide by the square root of the size of one head.
+# the scores are not divided by the root of the head size.
+#     ` / d_head**0.5` =>
+# Try: which of the four weights is missing?
+# the output projection W_o plays no part.
+#     ` @ W_o.T` =>
 
 # %% tags=["check"]
 check("7.4", grouped_query_attention)
@@ -543,6 +554,9 @@ def grouped_attention(query, key, value, mask):
 # the mask is read the other way round.
 #     ~mask => mask
 #     float("-inf") => -1e9
+# Try: divide by the square root of the size of one head.
+# the scores are not divided by the root of the head size.
+#     ` / d_k**0.5` =>
 
 # %% tags=["check"]
 check("7.6", grouped_attention)
@@ -639,6 +653,9 @@ class CachedAttention:
 # all layers share one store: a second one reads and writes it too.
 #     self.keys => CachedAttention.keys
 #     self.values => CachedAttention.values
+# Try: which of the four weights is missing?
+# the output projection W_o plays no part.
+#     ` @ W_o.T` =>
 
 # %% tags=["check"]
 check("7.7", CachedAttention)
@@ -726,6 +743,16 @@ class ForgetfulCache:
 # Try: end update with a return.
 # update returns nothing.
 #     return new[0].clone(), new[1].clone() => return None
+# Try: where everything fits, return everything.
+# while the text is short, positions come back twice.
+#     `self.kept = new ` =>
+#     if new.shape[3] > self.num_first + self.num_latest: => self.kept = new\n        if True:
+#     new.shape[3] - self.num_latest : => -self.num_latest :
+# Try: oldest first.
+# the latest ones stand before the first ones.
+#     `self.kept = new ` =>
+#     if new.shape[3] > self.num_first + self.num_latest: => self.kept = new\n        if new.shape[3] > self.num_first + self.num_latest:
+#     torch.cat([new[:, :, :, : self.num_first], latest], dim=3) => torch.cat([latest, new[:, :, :, : self.num_first]], dim=3)
 
 # %% tags=["check"]
 check("7.8", ForgetfulCache)
@@ -832,6 +859,9 @@ def latent_scores(query, latent, W_up):
 #     W_up.view(H, d_head, -1) => W_up.view(d_head, H, -1).transpose(0, 1)
 # every head uses the rows of head 0.
 #     W_up.view(H, d_head, -1) => W_up[:d_head]
+# Try: divide by the square root of the size of one head.
+# the scores are not divided by the root of the head size.
+#     ` / d_head**0.5` =>
 
 # %% tags=["check"]
 check("7.10", latent_scores)

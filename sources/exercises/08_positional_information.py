@@ -342,6 +342,9 @@ def distance_only(score, length):
 # Try: keep m - n the same: move query and key together.
 # only the key is moved, so the distance changes too.
 #     score(m - 1, n - 1) => score(m, n - 1)
+# Try: True only after both loops.
+# the function returns after the first comparison.
+#     return False\n => return False\n            return True\n
 
 # %% tags=["check"]
 check("8.4", distance_only)
@@ -582,6 +585,9 @@ def rotary_scores(query, key):
 # nothing is turned: the scores know no positions.
 #     rope(query, key_positions[L_k - L_q :], 10000.0) => query
 #     rope(key, key_positions, 10000.0) => key
+# Try: one division is missing.
+# the scores are not divided by the root of d_head.
+#     ` / d_head**0.5` =>
 
 # %% tags=["check"]
 check("8.7", rotary_scores)

@@ -185,6 +185,9 @@ def rms_norm(x, weight, eps):
 #     + eps => + 1e-5
 # an epsilon of 1e-6 whatever the argument `eps` says.
 #     + eps => + 1e-6
+# Try: RMSNorm takes no mean off, above the line or below it.
+# the mean was taken off: that is LayerNorm without a bias.
+#     `mean_square = ` => `x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = `
 
 # %% tags=["check"]
 check("9.2", rms_norm)

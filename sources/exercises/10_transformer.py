@@ -180,6 +180,9 @@ class TiedEnds(nn.Module):
 # Try: multiply the vectors that were looked up, and leave the matrix as it is.
 # embed multiplies the shared matrix itself, at every call: the logits change as well.
 #     return self.embedding(ids) * self.embedding.embedding_dim**0.5 => self.embedding.weight.data.mul_(self.embedding.embedding_dim**0.5)\n        return self.embedding(ids)
+# Try: multiply by the square root of d_model in embed, and nowhere else.
+# the embedded ids are not multiplied by anything.
+#     ` * self.embedding.embedding_dim**0.5` =>
 
 # %% tags=["check"]
 check("10.2", TiedEnds)
@@ -335,6 +338,12 @@ def warmup_rate(done, d_model, warmup):
 # Try: multiply the smaller part by it.
 # only the falling part is multiplied by the factor with d_model: it stands inside min.
 #     d_model**-0.5 * min(s**-0.5, s * warmup**-1.5) => min(d_model**-0.5 * s**-0.5, s * warmup**-1.5)
+# Try: d_model has a negative power.
+# the factor is the root of d_model, not 1 / that root.
+#     `d_model**-0.5 * ` => `d_model**0.5 * `
+# Try: multiply the smaller part by it.
+# the factor with d_model is missing.
+#     `d_model**-0.5 * ` =>
 
 # %% tags=["check"]
 check("10.4", warmup_rate)

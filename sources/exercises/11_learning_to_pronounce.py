@@ -171,6 +171,22 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
 #     enumerate(step(sequence).tolist()) => sorted(enumerate(step(sequence).tolist()), key=lambda offer: -offer[1])[:num_beams]
 # each beam is extended by its num_beams best symbols only, with topk.
 #     enumerate(step(sequence).tolist()) => zip(*(x.tolist() for x in step(sequence).topk(num_beams)[::-1]))
+# Try: the num_beams best candidates that do not end go on, at every step; look further down the list for them.
+# a sequence that has ended keeps its place among the beams, so that fewer go on.
+#     enumerate(step(sequence).tolist()) => (enumerate(step(sequence).tolist()) if end_id not in sequence else [(end_id, 0.0)])
+#     [*sequence, symbol] => sequence if end_id in sequence else [*sequence, symbol]
+#     `        for total, sequence in candidates[:num_beams]` => `        finished = []\n        for total, sequence in candidates[:num_beams]`
+#     length**alpha => len(sequence) ** alpha
+#     = open_ones => = candidates
+# Try: of the num_beams best candidates of a step, set aside those that ended; at step max_len all of them.
+# the last step takes beams that are not among its best.
+#     if sequence[-1] == end_id or length == max_len: => if sequence[-1] == end_id:
+#     `    best = ` => `    else:\n        finished += [(total / length**alpha, sequence) for total, sequence in beams]\n    best = `
+# Try: leave the loop as soon as num_beams or more are finished, and no sooner.
+# the search goes on after num_beams have ended.
+#     `len(finished) >= num_beams or ` =>
+# the search stops as soon as one sequence has ended.
+#     `len(finished) >= num_beams or ` => `finished or `
 
 # %% tags=["check"]
 check("11.2", beam_search)
@@ -202,7 +218,7 @@ check("11.2", beam_search)
 # | argument | shape |
 # |---|---|
 # | `totals` | `(B, K)`: the log-probability of each beam so far; minus infinity for a beam that doesn't exist yet |
-# | `log_probs` | `(B * K, V)`: the log-probability of each next symbol, one row per beam |
+# | `log_probs` | `(B * K, V)`: the log-probability of each next symbol, one row per beam; in the dtype of `totals` or a narrower one |
 # | returns `new_totals` | `(B, K)`, with the dtype of `totals`: the log-probabilities of the new beams, the highest first |
 # | `symbols` | `(B, K)`: which symbol each new beam ends with |
 # | `rows` | `(B * K,)`: which of the `B * K` rows each new beam goes on from. The model's cache is put in this order. |
@@ -252,6 +268,13 @@ def beam_step(totals, log_probs):
 # Try: word 0 has the first K rows: view(B, K, V).
 # the rows are read as if all words' first beams came first.
 #     log_probs.view(B, K, V) => log_probs.view(K, B, V).transpose(0, 1)
+# Try: add each beam's total to its row: totals[:, :, None] + the log-probabilities as (B, K, V).
+# what the beams had before is left out.
+#     `totals[:, :, None] + ` =>
+# totals and log-probabilities are multiplied.
+#     `totals[:, :, None] + ` => `totals[:, :, None] * `
+# a beam that doesn't exist yet (minus infinity) counts as if its log-probability were 0.
+#     `totals[:, :, None] + ` => `totals.masked_fill(totals.isinf(), 0.0)[:, :, None] + `
 
 # %% tags=["check"]
 check("11.3", beam_step)

@@ -35,7 +35,7 @@ def test_the_catalogue_says_what_students_may_read(project):
 
 
 def test_a_solution_has_no_markers_and_a_quiz_its_letter_and_explanations(project):
-    assert carried(project) == {"before": "", "text": SOLVED, "mistakes": ""}
+    assert carried(project) == {"before": "", "text": SOLVED, "mistakes": []}
     explanations = {"a": "one is too few.", "b": "two is enough, said in a line and a half."}
     assert carried(project, "5.2") == {"right": "b", "explanations": explanations}
 
@@ -67,7 +67,7 @@ def test_it_carries_what_the_solution_needs_of_the_cells_before(project, edit, n
     edit(SETUP, f"{SETUP}{given}\n")
     edit("return result", f"return {expression}")
     solved = SOLVED.replace("return result", f"return {expression}")
-    assert carried(project) == {"before": before, "text": solved, "mistakes": ""}
+    assert carried(project) == {"before": before, "text": solved, "mistakes": []}
 
 
 def test_it_carries_an_earlier_answer_solved(project, edit):
@@ -102,7 +102,29 @@ the square with a minus, in two steps.
     return result => # return it\\nreturn -found
 nothing is returned; a second edit changes what the first one wrote.
     return result => return x
-    return x =>"""
+    return x =>
+Try: leave the sign.
+a blank in front, with the line's end.
+    ` * x` => ` * -x`
+    `x\\n` => `x\\n    x = x\\n`"""
+READ = [
+    {"looks_like": "it doubles.", "advice": "multiply x by itself.", "edits": {"x * x": "2 * x"}},
+    {
+        "looks_like": "the square with a minus, in two steps.",
+        "advice": "multiply x by itself.",
+        "edits": {"result =": "found =", "return result": "# return it\nreturn -found"},
+    },
+    {
+        "looks_like": "nothing is returned; a second edit changes what the first one wrote.",
+        "advice": "multiply x by itself.",
+        "edits": {"return result": "return x", "return x": ""},
+    },
+    {
+        "looks_like": "a blank in front, with the line's end.",
+        "advice": "leave the sign.",
+        "edits": {" * x": " * -x", "x\n": "x\n    x = x\n"},
+    },
+]
 
 
 def test_known_mistakes_are_carried_and_stand_in_no_notebook(project, put_mistakes):
@@ -110,7 +132,7 @@ def test_known_mistakes_are_carried_and_stand_in_no_notebook(project, put_mistak
     before = {path: path.read_text() for path in project.rglob("*.ipynb")}
     put_mistakes(KNOWN)
     assert build(project) == [SOLUTIONS]
-    assert carried(project) == {"before": "", "text": SOLVED, "mistakes": KNOWN}
+    assert carried(project) == {"before": "", "text": SOLVED, "mistakes": READ}
     assert {path: path.read_text() for path in project.rglob("*.ipynb")} == before and check(project) == []
 
 
@@ -125,13 +147,14 @@ def test_a_cell_below_known_mistakes_is_still_named_by_its_own_line(project, put
 NO_EDITS = {
     "a mistake without an edit": ("it doubles.\nit halves.\n    x * x => x / 2", "'it doubles.' has no edit"),
     "the old text stands nowhere": ("it doubles.\n    x*x => 2 * x", "'it doubles.' changes 'x*x', which the solution"),
-    "it is gone after the first edit": ("it doubles.\n    x * x => 2 * x\n    x * x => x", "changes 'x * x', which"),
+    "it is gone after the first edit": ("it doubles.\n    x * x => 2 * x\n    x * => x", "changes 'x *', which"),
+    "one text is changed twice": ("it doubles.\n    x * x => 2 * x\n    x * x => x", "changes 'x * x' twice"),
     "no sentence": ("Try: square it.\n    x * x => 2 * x", "no line above the edit 'x * x => 2 * x' says"),
     "advice below its mistake": (
         "it doubles.\nTry: square it.\n    x * x => 2 * x",
         "no line above the edit 'x * x =>",
     ),
-    "advice without an end": ("it doubles.\nTry:\n    x * x => 2 * x", "the mistake 'it doubles.' has no edit"),
+    "advice without an end": ("it doubles.\nTry:\n    x * x => 2 * x", "'it doubles.' has no edit"),
 }
 
 

@@ -12,7 +12,7 @@ from course_checks.running.observe import observe
 ENTRY = CatalogueEntry("5.1", "A toy", 2, "toy")
 
 
-def exercise(right: Callable | str, cases: Iterable[dict], returns=("result",), table="", **fields) -> Exercise:
+def exercise(right: Callable | str, cases: Iterable[dict], returns=("result",), table=(), **fields) -> Exercise:
     """An exercise.
 
     Args:

@@ -5,7 +5,7 @@ import torch
 from toy_exercises import diagnosis, exercise, verdict
 
 from course_checks.deciding.decide import Decider
-from course_checks.deciding.exercise import Case, mistake, mistakes
+from course_checks.deciding.exercise import Case, mistake
 from course_checks.deciding.wrong_answer import Diagnosis
 from course_checks.running.observe import observe
 
@@ -17,18 +17,17 @@ def toy(x):
     spread = y.square().mean(-1, keepdim=True)
     return y / (spread.sqrt() + 0.1)
 """
-KNOWN = mistakes("""
-    Try: subtract the mean.
-    the mean is not taken off.
-        x - x.mean(-1, keepdim=True) => x
-    the median is taken off.
-        x.mean(-1, keepdim=True) => x.median(-1, keepdim=True).values
-    Try: look at the spread.
-    divided by n - 1.
-        y.square().mean(-1, keepdim=True) => y.square().sum(-1, keepdim=True) / (y.shape[-1] - 1)
-    the root is missing.
-        spread.sqrt() => spread
-""")
+MEAN, SPREAD = "subtract the mean.", "look at the spread."
+KNOWN = [
+    mistake("the mean is not taken off.", MEAN, {"x - x.mean(-1, keepdim=True)": "x"}),
+    mistake("the median is taken off.", MEAN, {"x.mean(-1, keepdim=True)": "x.median(-1, keepdim=True).values"}),
+    mistake(
+        "divided by n - 1.",
+        SPREAD,
+        {"y.square().mean(-1, keepdim=True)": "y.square().sum(-1, keepdim=True) / (y.shape[-1] - 1)"},
+    ),
+    mistake("the root is missing.", SPREAD, {"spread.sqrt()": "spread"}),
+]
 TOY = exercise(TEXT, CASES, mistakes=KNOWN)
 NO_MEAN, MEDIAN, BESSEL, NO_ROOT = KNOWN
 right, no_mean, no_root = TOY.right, TOY.wrong(NO_MEAN), TOY.wrong(NO_ROOT)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from toy_exercises import exercise
 
-from course_checks.deciding.exercise import Case, Exercise, mistake, mistakes
+from course_checks.deciding.exercise import Case, Exercise, mistake
 from course_checks.running.call import Call
 from course_checks.running.encode import encode
 
@@ -48,35 +48,8 @@ def test_a_mistake_is_edits_or_a_whole_answer(ways):
         mistake("x.", "y.", **ways)
 
 
-def test_mistakes_as_a_list_to_read():
-    known = mistakes(r"""
-        the result is 0.
-            x / 2 => 0
-        Try: halve.
-        nothing is halved.
-            half = x / 2 => half = x\n    half = half
-             + 1 =>
-
-        halved twice.
-            x / 2 => x / 4
-    """)
-    halves = {"half = x / 2": "half = x\n    half = half", "+ 1": ""}
-    assert [(one.looks_like, one.advice, one.edits) for one in known] == [
-        ("the result is 0.", "", {"x / 2": "0"}),
-        ("nothing is halved.", "halve.", halves),
-        ("halved twice.", "halve.", {"x / 2": "x / 4"}),
-    ]
-
-
-def test_a_list_that_cannot_be_read():
-    with pytest.raises(ValueError, match="an edit stands before the first mistake: 'x / 2 => x'"):
-        mistakes("x / 2 => x")
-    with pytest.raises(ValueError, match=r"mistake 'nothing\.': give edits"):
-        mistakes("nothing.\nanother one.\n    x / 2 => x")
-
-
 def test_the_mistakes_of_the_source_come_before_those_of_the_file():
-    table = "twice x.\n    x / 2 => 2 * x"
+    table = [{"looks_like": "twice x.", "advice": "", "edits": DOUBLED.edits}]
     assert exercise(TEXT, [], table=table, mistakes=[BARE]).known_mistakes == [
         mistake("twice x.", "", DOUBLED.edits),
         BARE,
