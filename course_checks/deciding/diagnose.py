@@ -20,7 +20,6 @@ from .exercise import Exercise, Mistake
 from .symptoms import EXACT, FORMS, PROPERTIES, SIDE_EFFECTS, STOPS
 from .symptoms.arguments import changed_arguments
 from .symptoms.properties import other_parts_are_right
-from .symptoms.repeated import one_value_for_all, result_of_an_earlier_case
 from .symptoms.side_effects import changes_its_input, remembers
 from .wrong_answer import Diagnosis, WrongAnswer
 
@@ -52,9 +51,7 @@ class Diagnosing:
             self._stopped,
             self._only_side_effects,
             self._exactly,
-            one_value_for_all,
             self._changed_arguments,
-            result_of_an_earlier_case,
             self._pair,
             self._mistake_with_side_effect,
             self._mistake_in_another_form,

@@ -24,6 +24,7 @@ def cases(seed):
         return (torch.rand(shape, generator=rng) < 0.5) | torch.eye(shape[-1], dtype=torch.bool)
 
     batch, heads = "the mask differs between sequences", "the mask differs between heads"
+    higher = "a hidden score is higher by thousands than the allowed ones"
     above = "exp of a score is more than a float can hold"
     return [
         case(1, 3, 4, 2, 2, causal_mask(3)),
@@ -34,10 +35,8 @@ def cases(seed):
         case(2, 4, 3, 3, 2, allowed(1, 1, 4, 4)),
         case(2, 6, 4, 2, 3, causal_mask(6), "the scores are large", dtype=torch.float64, size=80.0),
         case(1, 4, 4, 2, 3, torch.ones(4, 4) > 0, "the scores are large", above, dtype=torch.float64, size=1000.0),
+        case(2, 5, 4, 2, 3, causal_mask(5), "the scores are large", higher, dtype=torch.float64, size=3000.0),
     ]
-
-
-SCALE = "d_head**0.5"
 
 
 EXERCISE = Exercise(

@@ -133,7 +133,7 @@ check("3.1", attention_step)
 #
 # $$e_j = w_v^\top \tanh(W_q\, s + W_k\, h_j + W_f\, f_j) ,$$
 #
-# and the weights are the softmax over the real letters, as in 3.1, also where all their scores lie near -600. Write `location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask)`.
+# and the weights are the softmax over the real letters, as in 3.1, also where all their scores lie near -800. Write `location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask)`.
 #
 # | argument | shape |
 # |---|---|
@@ -178,7 +178,7 @@ def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask
 # every letter gets the same f: it comes from the whole row of weights.
 #     windows @ filters.T => (previous.sum(1)[:, None, None] * filters.sum(1)).expand(*previous.shape, -1)
 # Try: fill with float("-inf"), or with a number that lies below every score, such as -1e9.
-# what hides the padding is not low enough: where the real letters' scores lie near -600, padding takes all the weight.
+# what hides the padding is not low enough: where the real letters' scores lie near -800, padding takes all the weight.
 #     float("-inf") => -100.0
 # Try: padding must have no share from the start: hide its scores before the softmax, by a number that exp makes 0.
 # the mask comes after the softmax: rows of words with padding sum to less than 1.

@@ -12,7 +12,7 @@ def test_the_list_of_a_lesson(capsys):
         "    5.1  course_utils.masks.causal_mask, course_utils.masks.padding_mask, " in said
         and "    5.9  nothing\n" in said
     )
-    assert "judges/" not in said and "lesson_05.py" in said  # the probes are there
+    assert "deciding/" not in said and "lesson_05.py" in said  # the drivers are there
 
 
 def test_a_lesson_that_puts_nothing_off_limits():

@@ -56,7 +56,7 @@ TAMPERING = [
         "replaces the judge",
         front("from course_checks.deciding import decide, compare\ndecide.Decider.verdict = compare.difference = lambda *a, **k: None", answer_1_1=WRONG_DOT),
         WRONG,
-        ("judge.Judge.verdict",),
+        ("decide.Decider.verdict",),
     ),
     Case(
         "replaces the kernel's execution",

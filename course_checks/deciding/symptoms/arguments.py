@@ -1,4 +1,4 @@
-"""Answers that are right for other arguments: two exchanged, one ignored, inverted, transposed, off by one.
+"""Answers that are right for other arguments: two exchanged, one ignored, inverted, transposed.
 
 Each change is tried on the solution: what is told is that the same comes out.
 """
@@ -92,14 +92,7 @@ def _replacements(answer: WrongAnswer, name: str) -> Iterator[tuple[tuple[str, s
     elif isinstance(value, int | float):
         yield from _NUMBERS
     elif isinstance(value, Tensor):
-        if value.dtype == torch.bool:
-            yield from _BOOLEANS
-        else:
-            yield from _TENSORS
-            if not value.is_floating_point():
-                yield from _INTEGERS
-    elif isinstance(value, list | str):
-        yield from _LISTS
+        yield from _BOOLEANS if value.dtype == torch.bool else _TENSORS
 
 
 def _none(value: Any) -> Any:
@@ -152,7 +145,6 @@ _BOOLEANS = (
     _tensor("mask ignored", "{} is True everywhere: it plays no part", torch.ones_like),
     _tensor("mask inverted", "{} is inverted", torch.logical_not, "read once more what True means."),
     _tensor("mask turned", "the last two axes of {} are exchanged", _mapped(lambda t: t.mT, 2), _WHICH),
-    _tensor("mask reversed", "{} is reversed along its last axis", _mapped(lambda t: t.flip(-1)), _WHICH),
     _tensor(
         "one mask for the whole batch",
         "the first item's {} holds for the whole batch",
@@ -164,35 +156,11 @@ _TENSORS = (
     _tensor("argument ignored", "{} is all zeros: it plays no part", torch.zeros_like),
     _tensor("argument ignored", "{} is all ones: it plays no part", torch.ones_like),
     _tensor("argument turned", "the last two axes of {} are exchanged", _mapped(lambda t: t.mT, 2), _WHICH),
-    _tensor(
-        "argument reshaped",
-        "the last two axes of {} are exchanged by reshape or view, which scrambles its numbers",
-        _mapped(lambda t: t.reshape(*t.shape[:-2], t.shape[-1], t.shape[-2]), 2),
-        "use transpose(-2, -1).",
-    ),
     _tensor("argument negated", "{} has the other sign", torch.neg, "check the signs."),
-    _tensor("argument reversed", "{} is reversed along its last axis", _mapped(lambda t: t.flip(-1)), _WHICH),
-    _tensor("argument reversed", "{} is reversed along axis -2", _mapped(lambda t: t.flip(-2), 2), _WHICH),
     _tensor(
         "one item for the whole batch",
         "the first item of {} stands for the whole batch",
         _mapped(lambda t: t[:1].expand_as(t), 2),
         "keep the batch axis: no [0], and no sum or mean over it.",
     ),
-    _tensor(
-        "last position dropped",
-        "the last position of {} is 0",
-        _mapped(lambda t: torch.cat([t[..., :-1, :], torch.zeros_like(t[..., -1:, :])], -2), 2),
-        "check the end of your loop or slice.",
-    ),
-)
-_INTEGERS = (
-    _tensor("indices off by one", "{} is larger by 1", lambda t: t + 1, "count from 0."),
-    _tensor("indices off by one", "{} is smaller by 1", lambda t: t - 1, "count from 0."),
-)
-_LISTS = (
-    _tensor("list reversed", "{} is reversed", lambda v: v[::-1], _WHICH),
-    _tensor("list cut", "the last item of {} is left out", lambda v: v[:-1], "check the end of your loop."),
-    _tensor("list cut", "the first item of {} is left out", lambda v: v[1:], "check the start of your loop."),
-    _tensor("list cut", "only the first item of {} is there", lambda v: v[:1], "is a return inside the loop?"),
 )

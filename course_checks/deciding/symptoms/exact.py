@@ -9,12 +9,12 @@ from torch import Tensor
 
 from ..wrong_answer import Diagnosis, Part, WrongAnswer, apart, close, part_of
 from .masks import MASKS, inverted, turned
-from .scales import SCALES
+from .scales import constant_factor
 from .sequences import SEQUENCES
 from .side_effects import less_exact, not_a_tensor, other_dtype
 
 MOST_PARTS = 5  # of more, the orders are not tried
-SAME_NUMBERS = {"squeezed", "an axis too many", "an axis is missing", "flattened"}  # a match of these is never chance
+SAME_NUMBERS = {"squeezed", "an axis too many", "an axis is missing"}  # a match of these is never chance
 
 
 class Transform(NamedTuple):
@@ -109,12 +109,6 @@ def _transforms(part: Part, dim: int, given: int) -> Iterator[Transform]:
                 "and then put into this shape by reshape or view.",
                 "reshape keeps the order of the numbers; to exchange two axes use transpose, then nothing else.",
             )
-            yield Transform(
-                "transposed instead of reshaped",
-                lambda t, i=i, j=j: t.reshape(_swapped(t.shape, i, j)),
-                f"{{}} holds its numbers in the right order, but axes {i} and {j} have each other's size.",
-                "check the order of the sizes that you gave to view or reshape.",
-            )
         for axis in axes:
             yield Transform(
                 "reversed",
@@ -122,52 +116,15 @@ def _transforms(part: Part, dim: int, given: int) -> Iterator[Transform]:
                 f"{{}} is right but reversed along axis {axis}.",
                 "check the direction: which end is the first position?",
             )
-            for shift in (1, -1):
-                yield Transform(
-                    "shifted",
-                    lambda t, axis=axis, shift=shift: t.roll(shift, axis),
-                    f"{{}} is right but shifted by one along axis {axis}, the end wrapped around.",
-                    "count positions from 0, and check where the first one goes.",
-                )
             yield Transform(
                 "softmax once more",
                 lambda t, axis=axis: t.softmax(axis),
                 f"{{}} is the right result put through a softmax over axis {axis} once more.",
                 "take the softmax once.",
             )
-            yield Transform(
-                "normalized once more",
-                lambda t, axis=axis: t / t.sum(axis, keepdim=True),
-                f"{{}} is the right result divided by its sum over axis {axis}.",
-                "leave out that division.",
-            )
-            yield Transform(
-                "cumulative sum",
-                lambda t, axis=axis: t.cumsum(axis),
-                f"{{}} is added up along axis {axis}: each entry holds the sum of the right entries so far.",
-                "leave the entries as they are.",
-            )
-            yield Transform(
-                "first entry everywhere",
-                lambda t, axis=axis: t.narrow(axis, 0, 1).expand_as(t),
-                f"in {{}} every place along axis {axis} holds what is right for the first one.",
-                f"let each place along axis {axis} have its own value.",
-            )
-            yield Transform(
-                "mean everywhere",
-                lambda t, axis=axis: t.mean(axis, keepdim=True).expand_as(t),
-                f"in {{}} every place along axis {axis} holds the mean of the right values.",
-                f"check the axis of your sum or mean: axis {axis} should stay.",
-            )
         yield from _ELEMENTWISE
     else:
         yield from _other_number_of_axes(dim)
-
-
-def _swapped(shape: torch.Size, i: int, j: int) -> list[int]:
-    sizes = list(shape)
-    sizes[i], sizes[j] = sizes[j], sizes[i]
-    return sizes
 
 
 def _other_number_of_axes(dim: int) -> Iterator[Transform]:
@@ -198,60 +155,22 @@ def _other_number_of_axes(dim: int) -> Iterator[Transform]:
                 f"{{}} was reduced once too often: it is the {name} of the right result over axis {axis}.",
                 f"leave axis {axis} in.",
             )
-        for place, which in ((0, "first"), (-1, "last")):
-            yield Transform(
-                f"only the {which} entry",
-                lambda t, axis=axis, place=place: t.select(axis, place),
-                f"{{}} is only the {which} entry of the right result along axis {axis}.",
-                f"return all entries of axis {axis}.",
-            )
-    yield Transform(
-        "flattened",
-        lambda t: t.flatten(),
-        "{} holds the right numbers in the right order, but in one flat row.",
-        "keep the axes: look up the shape that the task asks for.",
-    )
-    for name, reduce in (("sum", torch.sum), ("mean", torch.mean)):
-        yield Transform(
-            f"{name} over everything",
-            reduce,
-            f"{{}} is one number, the {name} of all the right ones.",
-            "give the operation the axis that it acts on: dim=...",
-        )
 
 
-_ROUNDED = [(f"rounded to {n} decimals", lambda t, n=n: t.round(decimals=n)) for n in (1, 2, 3, 4)]
 _ELEMENTWISE = [
     Transform(name, apply, sentence, advice)
     for name, apply, sentence, advice in (
         ("negative", torch.neg, "{} has the right size and the wrong sign.", "check the sign."),
-        (
-            "reciprocal",
-            torch.reciprocal,
-            "{} is one divided by what is right.",
-            "exchange what you divide and by what.",
-        ),
         ("squared", torch.square, "{} is the square of what is right.", "is a square root missing?"),
         ("root", torch.sqrt, "{} is the square root of what is right.", "leave out the root."),
         ("exponential", torch.exp, "{} is the exponential of what is right.", "leave out exp, or take the logarithm."),
         ("logarithm", torch.log, "{} is the logarithm of what is right.", "use exp, or leave log out."),
-        ("absolute", torch.abs, "{} has lost its signs.", "leave out abs."),
         ("one minus", lambda t: 1 - t, "{} is 1 minus what is right.", "which of the two shares is asked for?"),
-        (
-            "never negative",
-            torch.relu,
-            "{} is right, but 0 where it should be negative.",
-            "leave out clamp, relu or max.",
+        ("never negative", torch.relu, "{} is right, but 0 in place of negatives.", "leave out clamp, relu or max."),
+        *(
+            (f"rounded to {n}", lambda t, n=n: t.round(decimals=n), "{} is rounded.", "leave the rounding out.")
+            for n in range(5)
         ),
-        ("rounded down", torch.floor, "{} is cut to whole numbers.", "divide with /, not //, and leave out int."),
-        (
-            "rounded",
-            torch.round,
-            "{} is rounded to whole numbers.",
-            "leave out round, and keep floating-point numbers.",
-        ),
-        ("truncated", torch.trunc, "{} is cut to whole numbers.", "keep floating-point numbers: no int, no long."),
-        *(("rounded", apply, f"{{}} is {how}.", "leave the rounding out.") for how, apply in _ROUNDED),
     )
 ]
 
@@ -262,7 +181,7 @@ EXACT = (
     other_dtype,
     less_exact,
     transformed,
-    *SCALES,
+    constant_factor,
     *MASKS,
     *SEQUENCES,
 )

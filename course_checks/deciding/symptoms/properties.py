@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, Part, WrongAnswer, close
+from ..wrong_answer import Diagnosis, Part, WrongAnswer
 from .scales import factor_by_case, factor_by_row
 
 MOST_LISTED = 3  # right parts that are named one by one
@@ -40,8 +40,8 @@ def _undefined(answer: WrongAnswer, found: Callable[[list[Tensor]], bool], cases
     return None
 
 
-def another_form(answer: WrongAnswer) -> Diagnosis | None:
-    """Another dtype, or another number of axes, in every wrong case, whatever the values are."""
+def another_number_of_axes(answer: WrongAnswer) -> Diagnosis | None:
+    """In every wrong case, whatever the values are."""
     for part in answer.parts():
         sides = [(pair.want, pair.have) for pair in part.pairs if pair.wrong]
         if any(want["kind"] != "tensor" or have["kind"] != "tensor" for want, have in sides):
@@ -54,14 +54,6 @@ def another_form(answer: WrongAnswer) -> Diagnosis | None:
             )
             advice = "write the shape behind each line of your code, and find the line where an axis comes or goes."
             return Diagnosis("symptom", "another number of axes", sentence, advice)
-        dtypes = {(want["dtype"], have["dtype"]) for want, have in sides}
-        if len(dtypes) == 1 and len(set(*dtypes)) == 2:
-            right, yours = dtypes.pop()
-            sentence = f"`{part.name}` has dtype {yours}, where {right} is asked for, and holds other values."
-            advice = (
-                f"is it what the task asks for, or something on the way to it? {right} says what kind of thing it is."
-            )
-            return Diagnosis("symptom", "another dtype, and other values", sentence, advice)
     return None
 
 
@@ -80,15 +72,6 @@ def rows_do_not_sum_to_one(answer: WrongAnswer) -> Diagnosis | None:
         if not broken or _sums_to_one(have[_rows(want)], -1):
             continue
         sums = have[_rows(want)].sum(-1)
-        for axis in range(-max(have.dim() for have in broken), -1):
-            if all(have.dim() >= -axis and have.shape[axis] > 1 and _sums_to_one(have, axis) for have in broken):
-                sentence = f"`{part.name}` sums to 1 along axis {axis}; it should along the last one."
-                return Diagnosis(
-                    "symptom", "sums to one along another axis", sentence, "normalize over the last axis, dim=-1."
-                )
-        if torch.allclose(sums, torch.ones_like(sums), atol=1e-3):
-            sentence = f"`{part.name}` has negative entries; its rows sum to 1, but shares lie between 0 and 1."
-            return Diagnosis("symptom", "negative shares", sentence, "an exponential is positive, whatever the score.")
         low, high = f"{sums.min():.3g}", f"{sums.max():.3g}"
         found = low if low == high else f"numbers from {low} to {high}"
         which, each = ("", "each") if _rows(want).all() else (" that aren't to be 0", "each of them")
@@ -140,45 +123,6 @@ def zeros_are_missing(answer: WrongAnswer) -> Diagnosis | None:
     return None
 
 
-def wrong_in_one_place(answer: WrongAnswer) -> Diagnosis | None:
-    """In two cases or more, all wrong values lie at one end of an axis, on the diagonal, or on one side of it."""
-    for part, sides in _numeric(answer):
-        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
-        if not all(want.shape == have.shape and want.dim() for want, have in wrong):
-            continue
-        if len(wrong) < 2:
-            continue
-        maps = [
-            ~torch.isclose(have, want, answer.exercise.rtol, answer.exercise.atol, equal_nan=True)
-            for want, have in wrong
-        ]
-        sentence = _place(maps)
-        if sentence:
-            text = f"all wrong values of `{part.name}` lie {sentence}; its others are right."
-            return Diagnosis(
-                "symptom", f"wrong {sentence}", text, "go through your code with just these places in mind."
-            )
-    return None
-
-
-def nearly_right(answer: WrongAnswer) -> Diagnosis | None:
-    """Close to what is right, but further off than rounding."""
-    for part, sides in _numeric(answer):
-        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
-        if not all(
-            want.shape == have.shape and want.isfinite().all() and have.isfinite().all() for want, have in wrong
-        ):
-            continue
-        off = max(float((have - want).abs().max() / want.abs().max().clamp(min=1e-12)) for want, have in wrong)
-        if off < 0.01 and all(want.numel() > 1 for want, _ in wrong) and _has_fractions(wrong):
-            sentence = (
-                f"`{part.name}` is close to what is right, but off by up to {100 * off:.2g} % of its largest value."
-            )
-            advice = "look for a small number that is added or left out (an eps), for rounding, or for another dtype."
-            return Diagnosis("symptom", "nearly right", sentence, advice)
-    return None
-
-
 def other_parts_are_right(answer: WrongAnswer) -> Diagnosis | None:
     """Of several returned parts only some are wrong."""
     names = answer.exercise.returns
@@ -191,49 +135,6 @@ def other_parts_are_right(answer: WrongAnswer) -> Diagnosis | None:
     )
     sentence = f"{others} right in every case; what is wrong is {_listed(parts)}."
     return Diagnosis("symptom", f"only {', '.join(parts)} wrong", sentence)
-
-
-def only_some_rows(answer: WrongAnswer) -> Diagnosis | None:
-    """Right for one item of the leading axis, wrong for the others."""
-    for part, sides in _numeric(answer):
-        wrong = [(want, have) for want, have, pair in sides if pair.wrong]
-        if not all(want.shape == have.shape and want.dim() > 1 for want, have in wrong):
-            continue
-        for want, have in wrong:
-            rows = [close(answer, *row) for row in zip(want, have, strict=True)]
-            if len(rows) < 2 or not rows[0] or any(rows[1:]):
-                break
-        else:
-            sentence = f"`{part.name}` is right for the first item of its first axis and wrong for the others."
-            advice = "treat every item by itself: look for [0], and for a sum or a view that mixes the first two axes."
-            return Diagnosis("symptom", "only the first item right", sentence, advice)
-    return None
-
-
-def _place(maps: list[Tensor]) -> str | None:
-    if not all(m.any() for m in maps):
-        return None
-    for axis in (-1, -2, 0):
-        if not all(m.dim() >= (-axis or 1) and m.shape[axis] > 2 for m in maps):
-            continue
-        at = [(m.nonzero()[:, axis], m.shape[axis]) for m in maps]
-        tests: tuple[tuple[str, Callable], ...] = (
-            ("in the first place", lambda i, n: (i == 0).all()),
-            ("in the last place", lambda i, n: (i == n - 1).all()),
-        )
-        for sentence, test in tests:
-            if all(test(index, size) for index, size in at):
-                return f"{sentence} of axis {axis}"
-    if _over_positions(maps):
-        apart = torch.cat([m.nonzero()[:, -1] - m.nonzero()[:, -2] for m in maps])
-        for sentence, test in (
-            ("on the diagonal", apart == 0),
-            ("right of the diagonal", apart > 0),
-            ("left of the diagonal", apart < 0),
-        ):
-            if test.all():
-                return sentence
-    return None
 
 
 def _over_positions(places: list[Tensor]) -> bool:
@@ -264,23 +165,16 @@ def _rest(values: Tensor) -> Tensor:
     return values.abs().flip(-1).cumsum(-1).flip(-1)
 
 
-def _has_fractions(sides: list[tuple[Tensor, Tensor]]) -> bool:
-    return any((want != want.round()).any() for want, _ in sides)
-
-
 def _listed(names: list[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
 
 
 PROPERTIES = (
-    another_form,
+    another_number_of_axes,
     undefined,
     factor_by_case,
     rows_do_not_sum_to_one,
     factor_by_row,
     zeros_are_missing,
-    only_some_rows,
-    wrong_in_one_place,
-    nearly_right,
     undefined_elsewhere,
 )

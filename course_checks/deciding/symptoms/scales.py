@@ -1,4 +1,4 @@
-"""A factor or a number too much: what the ratio or the difference of answer and right value equals."""
+"""A factor too much: what the ratio of answer and right value equals."""
 
 import math
 from collections.abc import Iterator
@@ -62,30 +62,6 @@ def factor_by_row(answer: WrongAnswer) -> Diagnosis | None:
     return None
 
 
-def constant_added(answer: WrongAnswer) -> Diagnosis | None:
-    """Every entry of a part is the right one plus one number."""
-    for part in answer.parts():
-        sides = part.numbers()
-        if sides is None or any(pair.want["kind"] == "bool" for pair in part.pairs):
-            continue
-        added = [(_offset(answer, want, have), pair) for want, have, pair in sides]
-        if any(number is None for number, _ in added) or not apart(answer, [side for side in sides if side[2].wrong]):
-            continue
-        wrong = sorted({f"{number:.4g}" for number, pair in added if pair.wrong})
-        if len(wrong) > 1 or not _is_no_chance(sides):
-            continue
-        number = float(wrong[0])
-        sentence = f"{abs(number):.4g} too {'much' if number > 0 else 'little'}"
-        where = "in every entry" if any(want.numel() > 1 for want, _, _ in sides) else "in every wrong case"
-        return Diagnosis(
-            "symptom",
-            "constant added",
-            f"`{part.name}` is {sentence} {where}.",
-            "count once more by hand with the smallest case: is something added or counted once too often, or forgotten?",
-        )
-    return None
-
-
 def _is_no_chance(sides: list[tuple[Tensor, Tensor, Pair]]) -> bool:
     """Whether there is enough to tell from: two wrong cases, or one whose right numbers are three different ones at least."""
     wrong = [want for want, _, pair in sides if pair.wrong]
@@ -113,17 +89,6 @@ def _rows_scaled(answer: WrongAnswer, want: Tensor, have: Tensor) -> bool:
     factor = (want * have).sum(-1, keepdim=True) / norm.clamp(min=1e-12)
     fits = torch.allclose(have, want * factor, rtol=answer.exercise.rtol, atol=answer.exercise.atol)
     return fits and bool((factor.abs() > 1e-6).all())
-
-
-def _offset(answer: WrongAnswer, want: Tensor, have: Tensor) -> float | None:
-    if want.shape != have.shape or not want.numel():
-        return None
-    finite = want.isfinite()
-    if not finite.any() or not torch.equal(finite, have.isfinite()):
-        return None
-    number = float((have - want)[finite].mean())
-    fits = torch.allclose(have[finite], want[finite] + number, rtol=answer.exercise.rtol, atol=answer.exercise.atol)
-    return number if fits else None
 
 
 def _named(answer: WrongAnswer, factors: list[tuple[float, Pair]]) -> str | None:
@@ -160,4 +125,3 @@ def _quantities(case: dict) -> Iterator[tuple[str, float]]:
 
 
 _FACTOR = "look for a multiplication or division that is missing, is done twice, or has another number in it."
-SCALES = (constant_factor, constant_added)

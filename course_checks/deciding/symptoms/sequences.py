@@ -1,4 +1,4 @@
-"""Lists, strings and dicts that differ: order, ends, single items."""
+"""Lists and strings that differ: their order, their ends."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,29 +14,7 @@ MOVES: tuple[tuple[str, Callable[[Any], Any], str, str], ...] = (
         "turn the order round: the first item first.",
     ),
     ("sorted", lambda v: type(v)(sorted(v)), "{} holds the right items, but sorted.", "keep the order asked for."),
-    (
-        "without the first",
-        lambda v: v[1:],
-        "in {} the first item is missing; the rest is right.",
-        "begin one item earlier.",
-    ),
-    (
-        "without the last",
-        lambda v: v[:-1],
-        "in {} the last item is missing; the rest is right.",
-        "go on for one item more.",
-    ),
-    ("only the first", lambda v: v[:1], "{} holds the first item alone.", "is a return inside the loop?"),
     ("shifted", lambda v: v[1:] + v[:1], "{} is right but shifted by one.", "check where you begin to count."),
-    (
-        "each once",
-        lambda v: list(dict.fromkeys(v)),
-        "{} holds every item once, where some come again.",
-        "keep repetitions.",
-    ),
-    ("lower case", lambda v: v.lower(), "{} is right but in lower case.", "keep the letters as they are."),
-    ("upper case", lambda v: v.upper(), "{} is right but in upper case.", "keep the letters as they are."),
-    ("stripped", lambda v: v.strip(), "{} lacks the blanks at its ends.", "leave out strip."),
 )
 
 
@@ -73,39 +51,6 @@ def other_ends(answer: WrongAnswer) -> Diagnosis | None:
     return None
 
 
-def other_items(answer: WrongAnswer) -> Diagnosis | None:
-    """The right items in another order."""
-    for part in answer.parts():
-        wrong = [(decode(pair.want), decode(pair.have)) for pair in part.pairs if pair.wrong]
-        if all(isinstance(want, list) and isinstance(have, list) and _same_items(want, have) for want, have in wrong):
-            advice = "compare the order with the smallest failing case: what should come first?"
-            return Diagnosis(
-                "symptom", "another order", f"`{part.name}` holds the right items in another order.", advice
-            )
-    return None
-
-
-def other_keys(answer: WrongAnswer) -> Diagnosis | None:
-    """A dict with keys too many or too few."""
-    for part in answer.parts():
-        wrong = [(decode(pair.want), decode(pair.have)) for pair in part.pairs if pair.wrong]
-        if not all(isinstance(want, dict) and isinstance(have, dict) for want, have in wrong):
-            continue
-        want, have = wrong[0]
-        missing, extra = [key for key in want if key not in have], [key for key in have if key not in want]
-        if not missing and not extra:
-            continue
-        sentence = [
-            f"{len(keys)} {word} ({_some(keys)})" for keys, word in ((missing, "missing"), (extra, "too many")) if keys
-        ]
-        return Diagnosis("symptom", "other keys", f"the keys of `{part.name}` differ: {', '.join(sentence)}.", "")
-    return None
-
-
-def _some(keys: list) -> str:
-    return ", ".join(repr(key) for key in keys[:3]) + (", ..." if len(keys) > 3 else "")
-
-
 def _is_moved(pair: Any, move: Callable[[Any], Any]) -> bool:
     want, have = decode(pair.want), decode(pair.have)
     try:
@@ -131,11 +76,4 @@ def _length(tree: Tree) -> int:
     return len(value) if isinstance(value, list | str) else 0
 
 
-def _same_items(want: list, have: list) -> bool:
-    try:
-        return want != have and sorted(map(repr, want)) == sorted(map(repr, have))
-    except RuntimeError:  # tensors in it
-        return False
-
-
-SEQUENCES = (moved, other_ends, other_items, other_keys)
+SEQUENCES = (moved, other_ends)

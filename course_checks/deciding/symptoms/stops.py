@@ -112,7 +112,7 @@ def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
         return Diagnosis(
             "symptom",
             "view of a transposed tensor",
-            f"view cannot join axes of a tensor that comes from a transpose: its numbers lie in another order in memory.{some}",
+            f"view cannot join these axes: after a transpose or an expand, memory holds them in another order.{some}",
             "use reshape, which copies where it must; if there is no view in that line, give it x.contiguous().",
         )
     if (

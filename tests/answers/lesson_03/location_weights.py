@@ -115,3 +115,12 @@ def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask
     projected = state.unsqueeze(1) @ W_q.mT + encoded @ W_k.mT + f @ W_f.mT
     scores = (projected.tanh() * w_v).sum(-1)
     return scores.masked_fill(mask.logical_not(), torch.finfo(scores.dtype).min).softmax(1)
+
+# %% wrong: makes the softmax by hand without moving the scores, so where all real letters' scores lie near -800 every exponential is 0 and the weights are NaN (0 / 0); right for ordinary scores
+def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
+    r = filters.shape[1] // 2
+    windows = F.pad(previous, (r, r)).unfold(1, 2 * r + 1, 1)
+    f = windows @ filters.T
+    scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T + f @ W_f.T) @ w_v
+    e = torch.exp(scores) * mask
+    return e / e.sum(dim=-1, keepdim=True)

@@ -194,3 +194,19 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
     scores = torch.einsum("bhqd,bhkd->bhqk", q, k) / d**0.5
     w = torch.where(mask, scores, -1e9).softmax(-1)
     return torch.einsum("bhqk,bhkd->bqhd", w, v).reshape(B, L, D) @ W_o.T
+
+# %% wrong: hides masked positions by subtracting 1000 from the scores, so with scores in the thousands a hidden key may still win the softmax
+def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
+    B, L, d_model = x.shape
+    d_head = d_model // num_heads
+
+    def heads(W, n):
+        return (x @ W.T).reshape(B, L, n, d_head).transpose(1, 2)
+
+    q, k, v = heads(W_q, num_heads), heads(W_k, num_kv_heads), heads(W_v, num_kv_heads)
+    k = k.repeat_interleave(num_heads // num_kv_heads, dim=1)
+    v = v.repeat_interleave(num_heads // num_kv_heads, dim=1)
+    scores = q @ k.transpose(-2, -1) / d_head**0.5
+    scores = scores - 1000.0 * (~mask)
+    weights = torch.softmax(scores, dim=-1)
+    return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T

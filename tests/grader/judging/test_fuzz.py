@@ -1,4 +1,4 @@
-"""Observations bent at random from what real probes sent: they are refused as malformed, or judged, and soon."""
+"""Observations bent at random from what real answers sent: they are refused as malformed, or judged, and soon."""
 
 import base64
 import copy

@@ -34,17 +34,8 @@ def spoilt(x, place, value):
         (weights, lambda x: spoilt(x, (0, 1), float("inf")), "infinity", "holds infinity"),
         (weights, lambda x: weights(x) + x.abs(), "rows do not sum to one", "each should sum to 1"),
         (some, lambda x: some(x) + some(x) * x.abs(), "rows do not sum to one", "; each of them should sum to 1"),
-        (weights, lambda x: (2 * x).softmax(-2), "sums to one along another axis", "along axis -2"),
         (lower, lambda x: 2 * x + x.cos(), "zeros are missing", "the future is seen"),
         (lower, lambda x: (x + 1).tril(-1), "zeros too many", "are 0 where"),
-        (torch.cos, lambda x: torch.cat([x[:1].cos(), x[1:].sin()]), "only the first item right", "first item"),
-        (
-            torch.cos,
-            lambda x: torch.cat([x[..., :-1].cos(), x[..., -1:].sin()], -1),
-            "wrong in the last place",
-            "axis -1",
-        ),
-        (torch.cos, lambda x: x.cos() + 0.004 * x.sin(), "nearly right", "off by up to"),
     ],
 )
 def test_properties(right, answer, name, words):
