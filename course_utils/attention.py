@@ -185,9 +185,6 @@ def require_score_bias(score_bias: Tensor, shape: torch.Size | tuple[int, ...]) 
 
 
 def _require_broadcasts(name: str, tensor: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
-    try:
-        fits = torch.broadcast_shapes(tensor.shape, shape) == tuple(shape)
-    except RuntimeError:
-        fits = False
-    if not fits:
+    missing = len(shape) - tensor.dim()  # torch.broadcast_shapes loads sympy when first called: 0.4 s
+    if missing < 0 or any(size not in (1, whole) for size, whole in zip(tensor.shape, shape[missing:], strict=True)):
         raise ValueError(f"{name} of shape {tuple(tensor.shape)} does not broadcast to scores of shape {tuple(shape)}")

@@ -67,16 +67,15 @@ def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | N
     given = [mask for mask in masks if mask is not None]
     for mask in given:
         require_boolean(mask)
+    combined = None
     try:
-        torch.broadcast_shapes(*(mask.shape for mask in given))
+        for mask in given:
+            combined = mask if combined is None else combined & mask
     except RuntimeError:
         shapes = ", ".join(str(tuple(mask.shape)) for mask in given)
         raise ValueError(
             f"masks of shapes {shapes} do not broadcast together; expected (B, H, L_q, L_k) or 1s"
         ) from None
-    combined = None
-    for mask in given:
-        combined = mask if combined is None else combined & mask
     return combined
 
 

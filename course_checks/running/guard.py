@@ -60,8 +60,9 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
     """
     if reads_the_checks(answer):
         _refuse(f"{CHECKS}, which holds the answers,")
-    targets = {name: resolve(name) for name in names}
+    targets = {name: target for name in names if (target := _loaded(name)) is not None}
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_unimported({name.rpartition(".")[0]: name for name in names if name not in targets}))
         for name, target in targets.items():
             if isinstance(target, type):  # through its constructor, so that a subclass is caught as well
                 stack.enter_context(_attribute(target, "__init__", _refusal(name)))
@@ -89,6 +90,32 @@ def resolve(name: str) -> Callable:
         except (ImportError, AttributeError):
             continue
     raise ValueError(f"off_limits: nothing is called {name!r}")
+
+
+def _loaded(name: str) -> Callable | None:
+    """What a dotted name stands for; None if its module is not loaded: that may take a second, and nobody asked for it."""
+    parts = name.split(".")
+    for split in range(len(parts) - 1, 0, -1):
+        if module := sys.modules.get(".".join(parts[:split])):
+            return functools.reduce(lambda holder, part: getattr(holder, part, None), parts[split:], module)
+    return None
+
+
+@contextlib.contextmanager
+def _unimported(names: dict[str, str]) -> Iterator[None]:
+    """Importing one of these modules raises ``OffLimits`` with what it is that makes it so."""
+
+    class Finder:
+        @staticmethod
+        def find_spec(module, path=None, target=None):
+            if module in names:
+                _refuse(names[module])
+
+    sys.meta_path.insert(0, Finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(Finder)
 
 
 class _TorchGuard(TorchFunctionMode):

@@ -1,5 +1,8 @@
 """What is off limits raises however it was come by, and works again afterwards."""
 
+import importlib
+import sys
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -86,6 +89,16 @@ def test_restored_after_an_error():
 def test_a_misspelled_name_is_an_error():
     with pytest.raises(ValueError, match=r"torch\.sofmax"):
         resolve("torch.sofmax")
+
+
+def test_what_nobody_imported_is_not_loaded_and_cannot_be():
+    name, module = "colorsys.rgb_to_hsv", "colorsys"  # of Python's own library, and small
+    sys.modules.pop(module, None)
+    with off_limits((name,), None):
+        assert module not in sys.modules
+        with pytest.raises(OffLimits, match=name):
+            importlib.import_module(module)
+    assert importlib.import_module(module).rgb_to_hsv(0, 0, 0) == (0, 0, 0)
 
 
 def test_the_operator_is_named_as_it_is_written():
