@@ -1,4 +1,4 @@
-# What each target does, and the same without make: README.md.
+# `make help` says what each target does; README.md has the same without make.
 PYTHON ?= python3
 VENV ?= .venv
 LAB_ARGS ?=
@@ -6,7 +6,7 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python
 READY := $(VENV)/ready
 # Notebooks and tests run side by side, one a core; torch's own threads would stand in one another's way.
-test test-all test-rest test-hostile: export OMP_NUM_THREADS = 1
+quick test test-all test-rest test-hostile: export OMP_NUM_THREADS = 1
 # What this machine lacks for some of the tests; `make test` ends with it.
 test test-all: export LEFT_OUT = build/left_out.txt
 # Each test marked `slow` (pyproject.toml says when) runs in `make test-all` only.
@@ -18,32 +18,42 @@ EXTRAS_OF_SITE := site,browser
 # $(call step,what is done,command): says so, runs it, says how long it took
 step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%s) - t )) s"
 
-.PHONY: setup lab build new-lesson check test test-all test-rest test-hostile lint grade answers pictures bench site test-browser test-lab test-nbgrader clean
+.PHONY: help setup lab quick build new-lesson check test test-all test-rest test-hostile lint grade answers pictures bench site test-browser test-lab test-nbgrader clean
 .DEFAULT_GOAL := setup
 
-setup: $(READY)
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.* ## /\1: /p' $(firstword $(MAKEFILE_LIST))
+	@echo "test: all tests, those left out that need more than this machine has; test-all: also what takes long"
 
+setup: $(READY) ## a virtual environment with all that the course needs, in .venv
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 15) else f"Python 3.11 to 3.14 is needed, {sys.executable} is {sys.version.split()[0]}; try: make PYTHON=python3.11")'
 	$(call step,setting up $(VENV): PyTorch and JupyterLab; about 300 MB to download with the CPU build of PyTorch; 1 to 5 minutes,$(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q --disable-pip-version-check $(shell grep '^torch==' constraints.txt) && $(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]')
 	@touch $(READY)
 
-lab: setup
+lab: setup ## set up, then open JupyterLab on lesson 00
 	@echo "== opening JupyterLab on lesson 00; stop it with Ctrl-C"
 	$(PY) -m jupyterlab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(LAB_ARGS)
 
-build: setup
+build: setup ## notebooks, solutions and exercises from the sources
 	$(PY) -m course_authoring build
 
-# make new-lesson NAME=13_state_spaces TITLE="State spaces"
-new-lesson: setup
+new-lesson: setup ## a lesson to start from: NAME=13_state_spaces TITLE="State spaces"
 	$(PY) -m course_authoring new $(or $(NAME),$(error say which lesson: make new-lesson NAME=13_state_spaces TITLE="State spaces")) $(if $(TITLE),"$(TITLE)")
 
-check: setup
+check: setup ## is every built notebook what its source says?
 	$(call step,every built notebook is what its source says,$(PY) -m course_authoring check)
 
-lint: setup
+lint: setup ## ruff
 	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils course_checks course_grader course_authoring course_site tests benchmarks)
+
+# What `make test` also runs, in the part of it that a change breaks most often.
+QUICK := $(filter-out tests/test_exercise_notebooks.py tests/test_colab_cell.py tests/test_packaging.py,$(wildcard tests/test_*.py)) \
+	$(addprefix tests/,layers models decoding training datasets checks/running checks/deciding checks/test_engine.py)
+
+quick: lint check ## a first answer: lint, check, tests of the library and of the checks' engine, one lesson
+	$(call step,the library and the checks' engine,$(PY) -m pytest -q -n auto --dist worksteal -m "not slow" $(QUICK))
+	$(call step,lesson 05 runs and prints what it printed before (nbval),$(PY) -m pytest -q --nbval --nbval-current-env notebooks/05_masking.ipynb)
 
 test test-all: lint check
 	@rm -f $(LEFT_OUT)
@@ -51,26 +61,23 @@ test test-all: lint check
 	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --nbval --nbval-current-env notebooks solutions)
 	@cat $(LEFT_OUT) 2>/dev/null || true
 
-test-rest: setup
+test-rest: setup ## what `make test` left out: what needs more, and what takes long
 	$(call step,what needs more than a newcomer has; what takes long,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
 
-# make grade SUBMISSIONS=folder GRADES=folder LESSON=05
-grade: setup
+grade: setup ## grade a class: SUBMISSIONS=folder GRADES=folder LESSON=05 (Linux with bubblewrap)
 	$(PY) -m course_grader $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)
 
-test-hostile: setup
+test-hostile: setup ## submissions that attack the grader
 	$(call step,the course's own functions borrowed and observations forged in every lesson,$(PY) -m pytest -q -n 2 tests/hostile/test_borrowed.py)
 	$(call step,hostile submissions; a class graded in five ways and after ten kills; about 10 minutes,$(PY) -m pytest -q -s tests/hostile/test_survival.py tests/hostile/test_class.py)
 
-# make answers ANSWERS_ARGS="4.2": what the checks say of the recorded answers, all messages in build/answers.md
-answers: setup
+answers: setup ## what the checks say of the recorded answers: ANSWERS_ARGS="4.2"; all messages in build/answers.md
 	$(PY) tests/checks/recorded_answers.py $(ANSWERS_ARGS)
 
-# every diagram at three sizes, and a page of all
-pictures: setup
+pictures: setup ## every diagram at three sizes, in build/pictures/index.html
 	PYTHONPATH=.:tests/diagrams $(PY) tests/diagrams/gallery.py build/pictures
 
-bench: setup
+bench: setup ## how long a student waits, and the library against PyTorch's own
 	$(PY) -m benchmarks.course
 	$(PY) -m benchmarks.attention
 	$(PY) -m benchmarks.llama
@@ -86,19 +93,18 @@ $(SITE_READY): $(READY)
 	$(call step,Sphinx and MathJax into $(VENV); about 40 MB to download,$(PY) -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(EXTRAS_OF_SITE)]')
 	@touch $(SITE_READY)
 
-site: $(SITE_READY)
+site: $(SITE_READY) ## the web site, in build/site
 	$(call step,the web site: build/site/index.html,$(PY) -m course_site)
 
-test-browser: site
+test-browser: site ## every page of the site, and every lesson in JupyterLab, in a real browser
 	$(call step,every page and the live models in a real browser; then every lesson and its widgets in JupyterLab; about 15 minutes,$(PY) -m pytest -q -s tests/browser)
 
-# the second half of that
-test-lab: $(SITE_READY)
+test-lab: $(SITE_READY) ## every lesson in JupyterLab
 	$(call step,every lesson and its widgets in JupyterLab and a real browser; about 10 minutes,$(PY) -m pytest -q -s tests/browser/test_lab.py)
 
-test-nbgrader: setup
+test-nbgrader: setup ## a solution through the real nbgrader
 	$(call step,a virtual environment of its own for nbgrader,test -e .venv-nbgrader/ready || ($(PYTHON) -m venv .venv-nbgrader && .venv-nbgrader/bin/python -m pip install -q --disable-pip-version-check nbgrader==0.9.6 && touch .venv-nbgrader/ready))
 	$(call step,a solution through nbgrader: assign; autograde full; half and empty,$(PY) -m pytest -q tests/nbgrader)
 
-clean:
+clean: ## remove what was made here
 	rm -rf $(VENV) .venv-nbgrader build course_utils.egg-info attention_course.egg-info .pytest_cache .ruff_cache

@@ -131,7 +131,7 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
             write_whole(root / target.path, text_of(target.notebook))
             written.append(target.path)
     if only is None and not errors:
-        readme = readme_text(root, [target.source for target in asked], repository_address(root))
+        readme = readme_text(root, [target.source for target in asked])
         if readme != (root / "README.md").read_text(encoding="utf-8"):
             write_whole(root / "README.md", readme)
             written.append("README.md")
@@ -173,9 +173,9 @@ def check(root: Path, only: str | None = None) -> list[str]:
             for path in present
             if path.relative_to(root).as_posix() not in paths and ".ipynb_checkpoints" not in path.parts
         )
-        readme = readme_text(root, [target.source for target in asked], repository_address(root))
+        readme = readme_text(root, [target.source for target in asked])
         if readme != (root / "README.md").read_text(encoding="utf-8"):
-            problems.append("README.md: its table of lessons is not what the sources say")
+            problems.append("README.md: its list of lessons is not what the sources say")
         changed = catalogue.differing(root, [target.source for target in asked])
         problems.extend(f"{path}: not what the exercise sources say; run `make build`" for path in changed)
     return problems

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from house import FENCE, PAGE, imported, picture
 from needs import to_add
 
 # Lower concepts first: a module imports only what stands above it in this list.
@@ -42,23 +43,6 @@ def concept(root, path):
     return path.relative_to(root).parts[1].removesuffix(".py")
 
 
-def imported(root, path):
-    """``(package, concept)`` of everything of the project's own that a file imports."""
-    here = path.relative_to(root).with_suffix("").parts[:-1]
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = list(here[: len(here) - node.level + 1]) if node.level else []
-            base += node.module.split(".") if node.module else []
-            names = [base, *([*base, alias.name] for alias in node.names)]
-        else:
-            continue
-        found |= {(name[0], name[1]) for name in names if name[0] in PACKAGES and len(name) > 1}
-    return found
-
-
 def test_arrows_point_down_the_list_only(root):
     seen = set()
     for path in modules(root, "course_utils"):
@@ -73,6 +57,13 @@ def test_arrows_point_down_the_list_only(root):
         known = {other for _, other in others if other in ORDER}
         assert known <= set(ORDER[: ORDER.index(name)]), f"{path}: imports {others}"
     assert seen - {"__init__"} == set(ORDER)
+
+
+def test_the_picture_is_what_the_imports_say(root):
+    page = (root / PAGE).read_text(encoding="utf-8")
+    assert FENCE.findall(page) == [picture(root)], "run: python tests/house.py"
+    for path in re.findall(r"`((?:course_|tests/|sources/|docs/|\.ci|\.github)[\w./]*)`", page):
+        assert (root / path).exists(), f"{PAGE} names {path}, which is not there"
 
 
 @pytest.mark.parametrize("package", ["course_grader", "course_authoring"])

@@ -69,6 +69,13 @@ def test_the_public_address_stands_in_one_place(root):
         assert address not in text
 
 
+def test_the_readme_is_short(root):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 900 and max(map(len, text.splitlines())) <= 120
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (root / link).exists(), link
+
+
 def test_version_agrees(project):
     import course_utils
 

@@ -33,9 +33,7 @@ def test_build_executes_and_check_is_content(built):
     assert not any(cell.get("outputs") for cell in exercise.cells)
     assert lesson.metadata.course.python and lesson.metadata.course.library == {}
     assert check(built) == []
-    assert (
-        "| 05 | [Masking](notebooks/05_masking.ipynb) | By the end you can mask. |" in (built / "README.md").read_text()
-    )
+    assert "- 05 [Masking](notebooks/05_masking.ipynb). Mask." in (built / "README.md").read_text()
 
 
 def test_building_twice_changes_nothing(built):
@@ -148,8 +146,8 @@ def test_check_names_missing_orphaned_and_broken_notebooks(built):
 
 def test_check_names_an_edited_readme(built):
     readme = built / "README.md"
-    readme.write_text(readme.read_text().replace("By the end you can mask.", "Nothing."))
-    assert check(built) == ["README.md: its table of lessons is not what the sources say"]
+    readme.write_text(readme.read_text().replace("Mask.", "Nothing."))
+    assert check(built) == ["README.md: its list of lessons is not what the sources say"]
 
 
 BROKEN = {

@@ -46,13 +46,13 @@ def run(notebook, folder):
     return {name: out.evalue for name, found in outputs.items() for out in found if out.output_type == "error"}
 
 
-def test_it_builds_is_checked_and_stands_in_the_table(with_library):
+def test_it_builds_is_checked_and_stands_in_the_list(with_library):
     new_lesson(with_library, NAME)
     assert {f"{folder}/{NAME}.ipynb" for folder in ("notebooks", "solutions", "exercises")} <= set(build(with_library))
     assert check(with_library) == []
 
-    (row,) = [line for line in (with_library / "README.md").read_text().splitlines() if line.startswith("| 13 ")]
-    assert f"[{TITLE}](notebooks/{NAME}.ipynb)" in row and f"[2, 3 points](exercises/{NAME}.ipynb)" in row
+    readme = (with_library / "README.md").read_text().replace("\n  ", " ")
+    assert f"- 13 [{TITLE}](notebooks/{NAME}.ipynb)." in readme and f"[2 exercises](exercises/{NAME}.ipynb)" in readme
     before = nbformat.read(with_library / "notebooks/05_masking.ipynb", 4)
     assert f"[lesson 13, {TITLE}](../notebooks/{NAME}.ipynb)" in before.cells[0].source
     lesson = nbformat.read(with_library / f"notebooks/{NAME}.ipynb", 4)
