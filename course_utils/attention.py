@@ -8,10 +8,12 @@ Shape letters: ``*B`` leading (batch, head) dimensions, ``L_q`` queries, ``L_k``
 import math
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from .arguments import require_probability, require_sizes
+from .masks import AttentionMask, require_boolean
 
 
 def masked_softmax(
@@ -106,7 +108,7 @@ def scaled_dot_product_attention(
     query: Float[Tensor, "*B L_q d_k"],
     key: Float[Tensor, "*B L_k d_k"],
     value: Float[Tensor, "*B L_k d_v"],
-    mask: Bool[Tensor, "..."] | None = None,
+    mask: Bool[Tensor, "..."] | AttentionMask | None = None,
     *,
     scale: float | None = None,
     dropout_p: float = 0.0,
@@ -140,10 +142,52 @@ def scaled_dot_product_attention(
     if score_bias is not None:
         require_score_bias(score_bias, scores.shape)
         scores = scores + score_bias.to(scores.dtype)  # (*B, L_q, L_k)
-    weights = masked_softmax(scores, mask)  # (*B, L_q, L_k)
+    allowed = _fitting(mask, scores.shape).explicit(*scores.shape[-2:], scores.device)
+    weights = masked_softmax(scores, allowed)  # (*B, L_q, L_k)
     if dropout_p > 0.0:
         weights = torch.dropout(weights, dropout_p, train=True)
     return weights @ value, weights  # (*B, L_q, d_v)
+
+
+def fused_attention(
+    query: Float[Tensor, "B H L_q d_head"],
+    key: Float[Tensor, "B H_kv L_k d_head"],
+    value: Float[Tensor, "B H_kv L_k d_v"],
+    mask: Bool[Tensor, "..."] | AttentionMask | None = None,
+    *,
+    scale: float | None = None,
+    dropout_p: float = 0.0,
+    score_bias: Float[Tensor, "..."] | None = None,
+) -> tuple[Float[Tensor, "B H L_q d_v"], None]:
+    """The output of ``scaled_dot_product_attention`` by PyTorch's fused kernel, which never holds the weights.
+
+    Arguments as there; ``H_kv`` heads of keys and values, a divisor of ``H``, are shared by ``H / H_kv`` query heads each.
+    A query that may attend to nothing gets zeros, and zero gradients.
+    """
+    shape = (*query.shape[:-1], key.shape[-2])  # (B, H, L_q, L_k)
+    attention_mask = _fitting(mask, shape)
+    options = {"scale": scale, "dropout_p": dropout_p, "enable_gqa": key.shape[-3] != query.shape[-3]}
+    if attention_mask.is_causal:
+        if score_bias is None:
+            return F.scaled_dot_product_attention(query, key, value, is_causal=True, **options), None
+        attention_mask = AttentionMask(attention_mask.explicit(*shape[-2:], query.device))
+    allowed, empty = attention_mask.fused()
+    if score_bias is not None:
+        # The kernel takes one mask only: the bias, and minus infinity where nothing may be seen.
+        require_score_bias(score_bias, shape)
+        bias = torch.atleast_2d(score_bias.to(query.dtype))
+        allowed = bias if allowed is None else torch.where(allowed, bias, -math.inf)
+    heads = F.scaled_dot_product_attention(query, key, value, allowed, **options)  # (B, H, L_q, d_v)
+    return heads if empty is None else heads.masked_fill(empty, 0.0), None
+
+
+def _fitting(mask: Bool[Tensor, "..."] | AttentionMask | None, shape: torch.Size | tuple[int, ...]) -> AttentionMask:
+    mask = AttentionMask.of(mask)
+    if mask.allowed is not None:
+        require_mask(mask.allowed, shape)
+    if mask.is_causal and shape[-2] != shape[-1]:
+        raise ValueError(f"is_causal hides the future of {shape[-1]} keys from {shape[-2]} queries; use causal_mask")
+    return mask
 
 
 def _require_matching(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -157,15 +201,6 @@ def _require_matching(query: Tensor, key: Tensor, value: Tensor) -> None:
         )
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(f"{key.shape[-2]} keys but {value.shape[-2]} values: each key needs exactly one value")
-
-
-def require_boolean(mask: Tensor) -> None:
-    """Raise ``TypeError`` if a mask is not boolean, and say how to convert it."""
-    if mask.dtype != torch.bool:
-        raise TypeError(
-            f"mask has dtype {mask.dtype}; expected torch.bool with True = may attend. Convert a 0/1 mask with "
-            "mask.bool(), an additive one with mask == 0"
-        )
 
 
 def require_mask(mask: Tensor, shape: torch.Size | tuple[int, ...]) -> None:

@@ -8,8 +8,6 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from .attention import require_boolean
-
 
 def padding_mask(tokens: Int[Tensor, "B L_k"], pad_id: int) -> Bool[Tensor, "B 1 1 L_k"]:
     """Hide padding: every query may attend to every key whose id in ``tokens`` is not ``pad_id``.
@@ -121,6 +119,15 @@ class AttentionMask:
                 empty = ~allowed.any(dim=-1, keepdim=True)  # (..., L_q, 1)
                 self._fused = (allowed | empty, empty) if empty.any() else (allowed, None)
         return self._fused
+
+
+def require_boolean(mask: Tensor) -> None:
+    """Raise ``TypeError`` if a mask is not boolean, and say how to convert it."""
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask has dtype {mask.dtype}; expected torch.bool with True = may attend. Convert a 0/1 mask with "
+            "mask.bool(), an additive one with mask == 0"
+        )
 
 
 def _distance(L_q: int, L_k: int | None, device: torch.device | str | None) -> Int[Tensor, "L_q L_k"]:

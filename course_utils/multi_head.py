@@ -4,15 +4,11 @@ Shape letters: ``B`` batch, ``H`` query heads, ``H_kv`` key/value heads, ``L_q``
 head; ``d_model = H * d_head``. Masks are boolean and broadcast to ``(B, H, L_q, L_k)``; True = may attend.
 """
 
-import math
-
-import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from .arguments import require_probability
-from .attention import require_mask, require_score_bias, scaled_dot_product_attention
+from .attention import fused_attention, scaled_dot_product_attention
 from .kv_cache import KVCache
 from .masks import AttentionMask
 from .positions import RotaryPositions
@@ -124,42 +120,37 @@ class MultiHeadAttention(nn.Module):
             ValueError: Arguments exclude one another (only one of ``key`` and ``value``; ``projected`` with ``key`` or
                 ``cache``; keys of another sequence in a layer with rotary positions), or shapes do not fit.
         """
+        q, k, v = self._heads(
+            query, key, value, projected, cache
+        )  # (B, H, L_q, d_head), twice (B, H_kv, L_all, d_head)
+        if return_weights:
+            k, v = (repeat_kv(x, self.num_heads // self.num_kv_heads) for x in (k, v))  # (B, H, L_all, d_head)
+            # The product needs each head's rows side by side in memory. Copied here, the projections' own results can go;
+            # copied inside the product, both would stay until the end.
+            q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
+        attend = scaled_dot_product_attention if return_weights else fused_attention
+        dropout_p = self.dropout if self.training else 0.0
+        heads, weights = attend(q, k, v, mask, dropout_p=dropout_p, score_bias=score_bias)
+        output = self.o_proj(merge_heads(heads))  # (B, L_q, d_model)
+        return (output, weights) if return_weights else output
+
+    def _heads(
+        self, query: Tensor, key: Tensor | None, value: Tensor | None, projected: tuple | None, cache: KVCache | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values as the heads use them: at their positions, and with all that the cache holds."""
         self._require_one_source(key, value, cache, projected)
         self._require_inputs(query=query)
         q = split_heads(self.q_proj(query), self.num_heads)  # (B, H, L_q, d_head)
-        if projected is not None:
-            k, v = projected  # (B, H_kv, L_k, d_head)
-        elif key is not None:
-            k, v = self.project_key_value(key, value)  # (B, H_kv, L_k, d_head)
-        else:
-            k, v = self.project_key_value(query, query)  # (B, H_kv, L_q, d_head)
+        if projected is None:
+            projected = self.project_key_value(*((query, query) if key is None else (key, value)))
+        k, v = projected  # (B, H_kv, L_k, d_head)
         self._require_heads(q, k, v)
         if self.rotary is not None:
             start = 0 if cache is None else cache.length
             q, k = self.rotary(q, start), self.rotary(k, start)
         if cache is not None:
             k, v = cache.update(k, v)  # (B, H_kv, L_all, d_head)
-        mask = AttentionMask.of(mask)
-        scores_shape = (q.shape[0], self.num_heads, q.shape[2], k.shape[2])
-        if mask.allowed is not None:
-            require_mask(mask.allowed, scores_shape)
-        if mask.is_causal and q.shape[2] != k.shape[2]:
-            raise ValueError(
-                f"is_causal hides the future of {k.shape[2]} keys from {q.shape[2]} queries; use causal_mask"
-            )
-        if score_bias is not None:
-            require_score_bias(score_bias, scores_shape)
-        dropout_p = self.dropout if self.training else 0.0
-        if return_weights:
-            repeats = self.num_heads // self.num_kv_heads
-            k, v = repeat_kv(k, repeats), repeat_kv(v, repeats)  # (B, H, L_all, d_head)
-            # The product needs each head's rows side by side in memory. Copied here, the projections' own results can go;
-            # copied inside the product, both would stay until the end.
-            q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
-            allowed = mask.explicit(q.shape[2], k.shape[2], q.device)
-            heads, weights = scaled_dot_product_attention(q, k, v, allowed, dropout_p=dropout_p, score_bias=score_bias)
-            return self.o_proj(merge_heads(heads)), weights  # (B, L_q, d_model), (B, H, L_q, L_all)
-        return self.o_proj(merge_heads(self._fused(q, k, v, mask, score_bias, dropout_p)))  # (B, L_q, d_model)
+        return q, k, v
 
     def project_key_value(
         self, key: Float[Tensor, "B L_k d_model"], value: Float[Tensor, "B L_k d_model"]
@@ -169,22 +160,6 @@ class MultiHeadAttention(nn.Module):
         k = split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
         v = split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
         return k, v
-
-    def _fused(
-        self, q: Tensor, k: Tensor, v: Tensor, mask: AttentionMask, score_bias: Tensor | None, dropout_p: float
-    ) -> Tensor:
-        options = {"dropout_p": dropout_p, "enable_gqa": self.num_kv_heads != self.num_heads}
-        if score_bias is None and mask.is_causal:
-            return F.scaled_dot_product_attention(q, k, v, is_causal=True, **options)
-        if mask.is_causal:
-            mask = AttentionMask(mask.explicit(q.shape[2], k.shape[2], q.device))
-        allowed, empty = mask.fused()
-        if score_bias is not None:
-            # The kernel takes one mask only: the bias, and minus infinity where nothing may be seen.
-            bias = torch.atleast_2d(score_bias.to(q.dtype))
-            allowed = bias if allowed is None else torch.where(allowed, bias, -math.inf)
-        heads = F.scaled_dot_product_attention(q, k, v, allowed, **options)
-        return heads if empty is None else heads.masked_fill(empty, 0.0)  # (B, H, L_q, d_head)
 
     def _require_one_source(
         self, key: Tensor | None, value: Tensor | None, cache: KVCache | None, projected: tuple | None

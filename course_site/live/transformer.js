@@ -5,8 +5,6 @@
 import { DecoderLayer, DecoderOnlyLayer, EncoderLayer, KVCache, RotaryPositions, add, causal_mask, layer_norm, linear, rms_norm, rotary_angle } from "./layers.js";
 import { read } from "./safetensors.js";
 
-// Names that norms had when some weights were saved (course_utils/layers/old_names.py).
-const RENAMED = { "cross_residual.norm.": "cross_attention_norm.", "feed_forward_residual.norm.": "feed_forward_norm.", "self_residual.norm.": "attention_norm." };
 const DEFAULTS = {
   Transformer: { pre_norm: true, final_norm: true, positions: "sinusoidal" },
   DecoderLM: { num_kv_heads: null, max_len: 1024, rope_base: 10000, norm_eps: 1e-6 },
@@ -23,8 +21,7 @@ export function load(buffer) {
 /** { "layers.0.norm.weight": t } -> { layers: { 0: { norm: { weight: t } } } } */
 function nested(tensors) {
   const root = {};
-  for (const [saved, tensor] of Object.entries(tensors)) {
-    const name = Object.entries(RENAMED).reduce((text, [old, current]) => text.replace(old, current), saved);
+  for (const [name, tensor] of Object.entries(tensors)) {
     const parts = name.split(".");
     const last = parts.pop();
     parts.reduce((place, part) => (place[part] ??= {}), root)[last] = tensor;

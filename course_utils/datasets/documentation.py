@@ -1,4 +1,4 @@
-"""A text that every Python carries: its own language reference."""
+"""Python's language reference, which comes with the course, and what the modules of the running Python say of themselves."""
 
 import ast
 import re
@@ -36,22 +36,16 @@ PLAIN = str.maketrans(
 
 
 def python_documentation() -> str:
-    """The language reference that ``help()`` shows, as one text of about half a million characters.
+    """The language reference that ``help()`` of Python 3.11 shows, as one text of about half a million characters.
 
-    Its topics stand in alphabetical order, joined by empty lines. They come from ``pydoc_data.topics`` of the running
-    Python, so the text differs a little from one Python release to the next.
+    Its topics stand in alphabetical order, joined by empty lines. The text comes with the course, since that of the running
+    Python differs from one release to the next: a model would be judged by sentences that it was trained on.
 
-    Raises:
-        RuntimeError: This Python comes without ``pydoc_data`` (some minimal system packages leave it out).
+    Source:
+        ``pydoc_data.topics`` of Python 3.11.7, copyright Python Software Foundation, under the PSF License, which stands
+        beside it (``data/python_reference.LICENSE.txt``).
     """
-    try:
-        from pydoc_data.topics import topics
-    except ImportError:
-        raise RuntimeError(
-            "this Python has no pydoc_data module, from which the text is read; install Python from python.org, conda "
-            "or your system's full python3 package"
-        ) from None
-    return "\n\n".join(topics[name] for name in sorted(topics))
+    return (Path(__file__).parent / "data" / "python_reference.txt").read_text(encoding="utf-8")
 
 
 def split_words(text: str) -> list[str]:

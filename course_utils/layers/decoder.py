@@ -13,7 +13,6 @@ from ..multi_head import MultiHeadAttention
 from ..positions import RotaryPositions
 from .feed_forward import FeedForward
 from .norms import LayerNorm
-from .old_names import accept_old_names
 
 
 class DecoderLayer(nn.Module):
@@ -41,7 +40,6 @@ class DecoderLayer(nn.Module):
         self.feed_forward_norm = LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
         self.pre_norm = pre_norm
-        accept_old_names(self)
 
     def forward(
         self,

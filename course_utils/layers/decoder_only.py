@@ -9,7 +9,6 @@ from ..multi_head import MultiHeadAttention
 from ..positions import RotaryPositions
 from .feed_forward import SwiGLU
 from .norms import RMSNorm
-from .old_names import accept_old_names
 
 
 class DecoderOnlyLayer(nn.Module):
@@ -48,7 +47,6 @@ class DecoderOnlyLayer(nn.Module):
         self.feed_forward = SwiGLU(d_model, d_ff)
         self.feed_forward_norm = RMSNorm(d_model, eps=norm_eps)
         self.dropout = nn.Dropout(dropout)
-        accept_old_names(self)
 
     def forward(
         self,

@@ -8,7 +8,6 @@ from ..multi_head import MultiHeadAttention
 from ..positions import RotaryPositions
 from .feed_forward import FeedForward
 from .norms import LayerNorm
-from .old_names import accept_old_names
 
 
 class EncoderLayer(nn.Module):
@@ -46,7 +45,6 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
         self.pre_norm = pre_norm
-        accept_old_names(self)
 
     def forward(
         self,

@@ -61,7 +61,7 @@ print("nearest to true:", best)
 widgets.came_out("1.1", best if known else "none of these")
 
 # %% [markdown]
-# `false`, of all words! Keep that in mind; section 1.7 comes back to it. (`_stmt`, by the way, is a piece of names such as `try1_stmt` in the grammar. The documentation differs a little from one Python release to the next, and the numbers with it.)
+# `false`, of all words! Keep that in mind; section 1.7 comes back to it. (`_stmt`, by the way, is a piece of names such as `try1_stmt` in the grammar. The text is that of Python 3.11, and comes with the course.)
 #
 # How does the library find them? It computes **one number** for each pair of words, and that number is all we need for the next hour.
 
