@@ -120,9 +120,7 @@ class MultiHeadAttention(nn.Module):
             ValueError: Arguments exclude one another (only one of ``key`` and ``value``; ``projected`` with ``key`` or
                 ``cache``; keys of another sequence in a layer with rotary positions), or shapes do not fit.
         """
-        q, k, v = self._heads(
-            query, key, value, projected, cache
-        )  # (B, H, L_q, d_head), twice (B, H_kv, L_all, d_head)
+        q, k, v = self._heads(query, key, value, projected, cache)  # (B, H, L_q, d_head), (B, H_kv, L_all, d_head)
         if return_weights:
             k, v = (repeat_kv(x, self.num_heads // self.num_kv_heads) for x in (k, v))  # (B, H, L_all, d_head)
             # The product needs each head's rows side by side in memory. Copied here, the projections' own results can go;

@@ -3,7 +3,7 @@
 Shape letters: ``B`` batch, ``H`` heads, ``L_s`` source length (letters), ``L_t`` target length (sounds).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -72,31 +72,6 @@ def error_rates(
         "WER": word_error_rate(hypotheses, references),
         "PER": phoneme_error_rate(hypotheses, references),
     }
-
-
-def error_rates_by_length(
-    model: nn.Module, words: Mapping[str, Sequence[Pronunciation]], groups: Iterable[tuple[int, int]]
-) -> list[dict[str, float]]:
-    """Error rates of the words in each group of lengths.
-
-    Args:
-        model: As for ``pronounce``.
-        words: Words with their accepted pronunciations.
-        groups: Shortest and longest number of letters of each group, both included.
-
-    Returns:
-        One dictionary a group: ``"words"`` (how many), ``"WER"`` and ``"PER"``.
-
-    Raises:
-        ValueError: A group holds no word.
-    """
-    found = []
-    for shortest, longest in groups:
-        inside = {word: accepted for word, accepted in words.items() if shortest <= len(word) <= longest}
-        if not inside:
-            raise ValueError(f"no word has {shortest} to {longest} letters")
-        found.append({"words": len(inside), **error_rates(model, inside)})
-    return found
 
 
 class Alignment(NamedTuple):

@@ -12,7 +12,6 @@ from course_utils.zoo.pronunciation import (
     SPELLING,
     align,
     error_rates,
-    error_rates_by_length,
     pronounce,
     require_word,
 )
@@ -52,8 +51,6 @@ def test_error_rates_by_hand():
         "attack": (("AH", "T", "AE", "K"),),
     }
     assert error_rates(Reader(), words) == pytest.approx({"WER": 1 / 3, "PER": 2 / 10})
-    short, long = error_rates_by_length(Reader(), words, [(1, 3), (4, 9)])
-    assert short == {"words": 2, "WER": 0.0, "PER": 0.0} and long == {"words": 1, "WER": 1.0, "PER": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -65,11 +62,6 @@ def test_words_that_cannot_be_read_are_named(as_a_user, word, reason):
         pronounce(Reader(), ["cat", word])
     assert len(str(caught.value)) < 150
     assert require_word("KnighT") == "knight"
-
-
-def test_an_empty_group_is_named():
-    with pytest.raises(ValueError, match="20 to 30 letters"):
-        error_rates_by_length(Reader(), {"cat": (("K",),)}, [(20, 30)])
 
 
 def small_transformer():
