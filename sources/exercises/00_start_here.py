@@ -264,6 +264,9 @@ def undo_permute(x, order):
 #     x.permute(back) => x.transpose(-2, -1)
 # the first two axes exchanged, whatever order says.
 #     x.permute(back) => x.transpose(0, 1)
+# Try: write down where each axis stands now, and where it stood.
+# the same permute twice more: that undoes a cycle of three axes, not a swap of two.
+#     x.permute(back) => x.permute(order).permute(order)
 
 # %% tags=["check"]
 check("0.4", undo_permute)

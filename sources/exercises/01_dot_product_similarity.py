@@ -285,6 +285,9 @@ def all_pairs_einsum(queries, keys):
 # Try: leave the division out.
 # the products are divided by the root of d. That comes in lesson 04; it is not asked for here.
 #     ", queries, keys) => ", queries, keys) / keys.shape[-1] ** 0.5
+# Try: the batch has more than one item: einsum takes its axis along.
+# only item 0 of the batch: the result has a batch of one.
+#     "bid,bjd->bij", queries, keys => "bid,bjd->bij", queries[:1], keys[:1]
 
 # %% tags=["check"]
 check("1.4", all_pairs_einsum)
@@ -436,6 +439,10 @@ def batch_cosines(queries, keys):
 # Try: the positions of the queries and those of the keys are two axes of the result.
 # query i meets key i only; every query should meet every key.
 #     queries @ keys.transpose(-2, -1) => (queries * keys).sum(-1)
+# Try: a length is the root of the sum of squares.
+# divided by the squared lengths: the roots are missing.
+#     F.normalize(queries, dim=-1) => queries / queries.square().sum(-1, keepdim=True)
+#     F.normalize(keys, dim=-1) => keys / keys.square().sum(-1, keepdim=True)
 
 # %% tags=["check"]
 check("1.6", batch_cosines)
@@ -579,6 +586,9 @@ def best_matches(queries, keys):
 # Try: keep the sign.
 # opposite words count as good matches.
 #     products.amax(dim=-1) => products.abs().amax(dim=-1)
+# Try: after a flattened product the axes run (B_q, L_q, B_k, L_k); view cannot change their order.
+# the product of the flattened batches is read as (B_q, B_k, L_q, L_k), but its axes run (B_q, L_q, B_k, L_k).
+#     torch.einsum("bid,cjd->bcij", queries, keys) => (queries.flatten(0, 1) @ keys.flatten(0, 1).T).reshape(len(queries), len(keys), queries.shape[1], keys.shape[1])
 
 # %% tags=["check"]
 check("1.8", best_matches)

@@ -230,6 +230,9 @@ def multi_head_attention(query, memory, params, num_heads, mask):
 #     ` + params["q_proj.bias"]` =>
 #     ` + params["k_proj.bias"]` =>
 #     ` + params["v_proj.bias"]` =>
+# Try: which vectors are multiplied? Take the root of their size.
+# the scores are divided by the root of the size of the incoming vectors, not of a head.
+#     q.shape[-1] ** 0.5 => query.shape[-1] ** 0.5
 
 # %% tags=["check"]
 check("6.3", multi_head_attention)

@@ -270,6 +270,9 @@ def repeat_kv(x, num_repeats):
 # Try: every head comes num_repeats times in a row.
 # only the first num_repeats heads of the result.
 #     .repeat_interleave(num_repeats, dim=1) => .repeat_interleave(num_repeats, dim=1)[:, :num_repeats]
+# Try: there may be any number of key/value heads.
+# only the first two key/value heads are repeated: right for two alone.
+#     x.repeat_interleave => x[:, :2].repeat_interleave
 
 # %% tags=["check"]
 check("7.3", repeat_kv)
@@ -365,6 +368,10 @@ def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask
 # Try: which of the four weights is missing?
 # the output projection W_o plays no part.
 #     ` @ W_o.T` =>
+# Try: nn.Linear stores its weight as (out, in): x @ W.T, for all four.
+# W_q and W_o are multiplied as they are, not transposed: they are square, so that runs.
+#     W_q.T => W_q
+#     W_o.T => W_o
 
 # %% tags=["check"]
 check("7.4", grouped_query_attention)
@@ -447,6 +454,9 @@ def pool_heads(weight, num_heads, num_kv_heads):
 # d_head is worked out from the columns, which are inputs.
 #     weight.shape[0] // => weight.shape[1] //
 #     weight.view => weight[: num_heads * d_head].view
+# Try: which axis goes away? Only that of the heads within a group.
+# the features of a group's heads are averaged as well: one row is left for each group.
+#     heads.mean(dim=1).reshape(num_kv_heads * d_head, d_in) => heads.mean(dim=(1, 2))
 
 # %% tags=["check"]
 check("7.5", pool_heads)

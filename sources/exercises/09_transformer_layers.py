@@ -102,6 +102,9 @@ def layer_norm(x, weight, bias, eps):
 # Try: epsilon belongs below the root, added to what the root is taken of. And divide by d.
 # epsilon was added to x.std(), which is also the unbiased deviation, by d - 1.
 #     torch.sqrt(variance + eps) => (x.std(dim=-1, keepdim=True) + eps)
+# Try: eps is always added, inside the root.
+# eps stands only where a variance is 0; elsewhere it is left out.
+#     variance + eps => torch.where(variance == 0, eps, variance)
 
 # %% tags=["check"]
 check("9.1", layer_norm)
@@ -188,6 +191,9 @@ def rms_norm(x, weight, eps):
 # Try: RMSNorm takes no mean off, above the line or below it.
 # the mean was taken off: that is LayerNorm without a bias.
 #     `mean_square = ` => `x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = `
+# Try: first square, then take the mean.
+# the square of the mean, not the mean of the squares.
+#     x.pow(2).mean(dim=-1, keepdim=True) => x.mean(dim=-1, keepdim=True).pow(2)
 
 # %% tags=["check"]
 check("9.2", rms_norm)
@@ -566,6 +572,9 @@ class DecoderLayer(nn.Module):
 #     x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) => self.norm_1(x + self.dropout(self.self_attention(x, mask=target_mask)))
 #     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.norm_2(x + self.dropout(self.cross_attention(x, **asked)))
 #     x + self.dropout(self.feed_forward(self.norm_3(x))) => self.norm_3(x + self.dropout(self.feed_forward(x)))
+# Try: the direct path carries the stream itself; only what goes into the sublayer is normalized.
+# before the network the stream itself is replaced by its norm: the direct path carries that.
+#     return x + self.dropout(self.feed_forward(self.norm_3(x))) => x = self.norm_3(x)\n        return x + self.dropout(self.feed_forward(x))
 
 # %% tags=["check"]
 check("9.6", DecoderLayer)

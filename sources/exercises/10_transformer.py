@@ -344,6 +344,9 @@ def warmup_rate(done, d_model, warmup):
 # Try: multiply the smaller part by it.
 # the factor with d_model is missing.
 #     `d_model**-0.5 * ` =>
+# Try: // cuts down to whole numbers, negative ones too: -3 // 2 is -2.
+# the exponent of the warm-up is -2, as -3 // 2 makes it, not -3/2.
+#     warmup**-1.5 => warmup**-2
 
 # %% tags=["check"]
 check("10.4", warmup_rate)

@@ -103,6 +103,11 @@ def swiglu(x, params):
 # Try: the residual connection belongs to the block (12.2); return what down_proj gives.
 # x is added to the result.
 #     return F => return x + F
+# Try: F.linear takes a weight as it is stored, (out, in); reshape moves no axis.
+# the weights were brought into the shape (in, out) by reshape or view, which scrambles their numbers.
+#     F.linear(x, params["gate_proj.weight"]) => x @ params["gate_proj.weight"].reshape(x.shape[-1], -1)
+#     F.linear(x, params["up_proj.weight"]) => x @ params["up_proj.weight"].reshape(x.shape[-1], -1)
+#     F.linear(gate * up, params["down_proj.weight"]) => (gate * up) @ params["down_proj.weight"].reshape(-1, x.shape[-1])
 
 # %% tags=["check"]
 check("12.1", swiglu)
