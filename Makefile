@@ -1,4 +1,4 @@
-# `make help` says what each target does; README.md has the same without make.
+# `make help` says what each target does; README.md and CONTRIBUTING.md have the same without make.
 PYTHON ?= python3
 VENV ?= .venv
 LAB_ARGS ?=
