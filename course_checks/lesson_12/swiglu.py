@@ -17,6 +17,7 @@ def cases(seed):
         return Case(*labels, x=torch.randn(B, L, d_model, generator=rng, dtype=dtype), params=params)
 
     large = case(2, 3, 4, 5, "the numbers that go into SiLU are large (above 100)")
+    large.values_only = True  # small gradients among large ones depend on the order of float32 sums
     large["x"] = 1 + large["x"].abs()
     large["params"]["gate_proj.weight"] = 30 * (1 + large["params"]["gate_proj.weight"].abs())
     sizes = ((1, 2, 3, 4), (2, 5, 6, 9), (3, 4, 7, 2), (2, 5, 6, 9))
