@@ -93,17 +93,17 @@ def resolve(name: str) -> Callable:
 
 
 def _loaded(name: str) -> Callable | None:
-    """What a dotted name stands for; None if its module is not loaded: that may take a second, and nobody asked for it."""
+    """What a dotted name stands for; None where it is of a part of PyTorch that nobody has imported: that may take seconds."""
     parts = name.split(".")
     for split in range(len(parts) - 1, 0, -1):
-        if module := sys.modules.get(".".join(parts[:split])):
+        if parts[0] == "torch" and (module := sys.modules.get(".".join(parts[:split]))):
             return functools.reduce(lambda holder, part: getattr(holder, part, None), parts[split:], module)
-    return None
+    return resolve(name)
 
 
 @contextlib.contextmanager
 def _unimported(names: dict[str, str]) -> Iterator[None]:
-    """Importing one of these modules raises ``OffLimits`` with what it is that makes it so."""
+    """Importing one of these parts of PyTorch, which nothing else imports, raises ``OffLimits`` with the name that it holds."""
 
     class Finder:
         @staticmethod
