@@ -20,8 +20,8 @@ def readme_text(root: Path, sources: list[Source]) -> str:
     text = (root / "README.md").read_text(encoding="utf-8")
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise AuthoringError(f"needs one line {BEGIN!r} and one line {END!r}", "README.md")
-    table = "\n".join([BEGIN, *_lessons(sources), END])
-    return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: table, text, flags=re.DOTALL)
+    lessons = "\n".join([BEGIN, *_lessons(sources), END])
+    return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: lessons, text, flags=re.DOTALL)
 
 
 def _lessons(sources: list[Source]) -> list[str]:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from house import FENCE, PAGE, imported, picture
+from house import FENCE, PAGE, concept, imported, picture
 from needs import to_add
 
 # Lower concepts first: a module imports only what stands above it in this list.
@@ -32,14 +32,10 @@ def modules(root, package=""):
     return [path for name in PACKAGES if name.startswith(package) for path in sorted((root / name).rglob("*.py"))]
 
 
-def concept(root, path):
-    return path.relative_to(root).parts[1].removesuffix(".py")
-
-
 def test_arrows_point_down_the_list_only(root):
     seen = set()
     for path in modules(root, "course_utils"):
-        name = concept(root, path)
+        _, name = concept(root, path)
         seen.add(name)
         others = imported(root, path) - {("course_utils", name)}
         if name == "__init__":
