@@ -45,7 +45,7 @@ check: setup ## is every built notebook what its source says?
 	$(call step,every built notebook is what its source says,$(PY) -m course_authoring check)
 
 lint: setup ## ruff
-	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils course_checks course_grader course_authoring course_site tests benchmarks)
+	$(call step,ruff,$(PY) -m ruff check -q . && $(PY) -m ruff format -q --check course_utils course_checks course_grader course_authoring course_site experiments tests benchmarks)
 
 # What `make test` also runs, in the part of it that a change breaks most often.
 QUICK := $(filter-out tests/test_exercise_notebooks.py tests/test_colab_cell.py tests/test_packaging.py,$(wildcard tests/test_*.py)) \

@@ -6,7 +6,7 @@ is the generation of the characters after it.
 
 import torch
 
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.datasets.text_windows import encode_text
 from course_utils.decoding import generate
 
@@ -19,7 +19,7 @@ def main(repeats: int = 3) -> None:
     """Print the table."""
     print(threads())
     print("characters   with cache (s)   without (s)   without / with   same text")
-    model = zoo.load("language_model")
+    model = pretrained.load("language_model")
     prompt = encode_text("T")[None]
     for length in LENGTHS:
         options = {"max_new_tokens": length - 1, "temperature": 0.0}

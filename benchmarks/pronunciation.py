@@ -1,9 +1,9 @@
 """Words pronounced per second by the Transformer that comes with the course: greedy and beam 5, 256 at a time and one by one."""
 
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.datasets.pronunciations import split
-from course_utils.zoo.evaluate import SEARCHES
-from course_utils.zoo.pronunciation import pronounce
+from course_utils.pretrained.evaluate import SEARCHES
+from course_utils.pretrained.pronunciation import pronounce
 
 from .measure import median, threads
 
@@ -14,7 +14,7 @@ def main(repeats: int = 3) -> None:
     """Print the table."""
     print(threads())
     print("search    words at a time   words per second")
-    model = zoo.load("transformer")
+    model = pretrained.load("transformer")
     words = list(split("test"))
     for search, decode in SEARCHES.items():
         for size, number in ((256, BATCHED), (1, SINGLE)):

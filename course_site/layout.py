@@ -32,7 +32,7 @@ def lay_out(folder: Path) -> None:
     address = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
     for kind in FOLDERS:
         _notebooks(kind, folder, address)
-    for card in sorted((ROOT / "course_utils" / "zoo" / "data").glob("*.md")):
+    for card in sorted((ROOT / "course_utils" / "pretrained" / "data").glob("*.md")):
         shutil.copyfile(card, folder / "models" / card.name)
     write_reference(ROOT / "course_utils", folder / "reference")
     (folder / "docs" / "checks.md").write_text(mistakes_page(), encoding="utf-8")

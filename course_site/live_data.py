@@ -8,17 +8,17 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.datasets.documentation import CHARACTERS
 from course_utils.datasets.pronunciations import pronunciations, split
 from course_utils.decoding import beam_search
 from course_utils.files import write_whole
+from course_utils.pretrained.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
+from course_utils.pretrained.shipped import FOLDER as WEIGHTS
 from course_utils.recording import record_attention
 from course_utils.tokenizers import END_ID, LETTERS, PAD_ID, PHONEMES, SPECIAL, START_ID
 from course_utils.widgets.attention_viewer import MODULE as VIEWER
 from course_utils.widgets.attention_viewer import attention_viewer
-from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
-from course_utils.zoo.shipped import FOLDER as WEIGHTS
 
 LIVE = Path(__file__).resolve().parent / "live"
 MODELS = ("transformer", "language_model")
@@ -65,7 +65,7 @@ def dictionary() -> dict[str, list[str]]:
 @torch.no_grad()
 def worked_out(word: str) -> dict:
     """What ``pronounce`` of ``live/pronouncing.js`` gives for a word, with weights as text."""
-    model = zoo.load("transformer")
+    model = pretrained.load("transformer")
     source = SPELLING.batch([word])  # (1, L_s)
     beams = beam_search(model, source, max_len=MAX_PHONEMES, beam_size=BEAM_SIZE)
     tokens = [token for token in beams.tokens[0, 0].tolist() if token != PAD_ID]

@@ -16,7 +16,7 @@ from needs import pytest_configure, pytest_runtest_setup, pytest_sessionfinish  
 ROOT = Path(__file__).resolve().parent.parent
 # All but the checks, whose business is plain Python.
 CHECKED = {path.stem for path in (ROOT / "course_utils").iterdir()} - {"__init__", "__pycache__", "checks"}
-LIBRARY = [f"course_utils.{name}" for name in sorted(CHECKED)]
+LIBRARY = [f"course_utils.{name}" for name in sorted(CHECKED)] + ["experiments"]
 jaxtyping.install_import_hook(LIBRARY, "typechecker.checker")
 
 

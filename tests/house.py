@@ -8,7 +8,7 @@ import ast
 import re
 from pathlib import Path
 
-PACKAGES = ("course_utils", "course_checks", "course_grader", "course_authoring", "course_site")
+PACKAGES = ("course_utils", "course_checks", "course_grader", "course_authoring", "course_site", "experiments")
 CHECKS = {"engine", "catalogue", "running", "deciding", "lessons"}
 PAGE = "docs/architecture.md"
 FENCE = re.compile(r"```mermaid\n.*?```", re.DOTALL)

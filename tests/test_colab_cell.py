@@ -48,5 +48,7 @@ def test_in_colab_it_installs_the_course_and_keeps_torch(cell, root, tmp_path):
     where = run("import course_utils, course_authoring; print(course_utils.__file__)")
     assert Path(where).is_relative_to(tmp_path)
     assert sys.prefix not in where
-    shipped = {path.name for path in Path(where).with_name("zoo").joinpath("data").iterdir()}
-    assert shipped >= {path.name for path in (root / "course_utils" / "zoo" / "data").glob("*.*") if path.is_file()}
+    shipped = {path.name for path in Path(where).with_name("pretrained").joinpath("data").iterdir()}
+    assert shipped >= {
+        path.name for path in (root / "course_utils" / "pretrained" / "data").glob("*.*") if path.is_file()
+    }

@@ -24,6 +24,6 @@ def cases(seed):
 EXERCISE = Exercise(
     cases,
     returns=("letters",),
-    off_limits=("course_utils.zoo.pronunciation.align",),
+    off_limits=("course_utils.pretrained.pronunciation.align",),
     advice="print the shape after each step: (layers, heads, L_t, L_s), then (L_t, L_s), then (L_t - 1,).",
 )

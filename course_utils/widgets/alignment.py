@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from course_utils import plotting
 from course_utils.datasets.pronunciations import pronunciations, split_of
 from course_utils.models.recurrent import RecurrentSeq2Seq
-from course_utils.zoo.pronunciation import Alignment, align, require_word
+from course_utils.pretrained.pronunciation import Alignment, align, require_word
 
 from .live_figure import WIDE, LiveFigure
 

@@ -6,7 +6,7 @@ from torch import nn
 
 from course_utils.datasets.pronunciations import pronunciations
 from course_utils.decoding import Beams, beam_search
-from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, align, require_word
+from course_utils.pretrained.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING, align, require_word
 
 from .alignment import draw_alignment, word_control
 from .live_figure import WIDE, LiveFigure

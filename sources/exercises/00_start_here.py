@@ -23,8 +23,8 @@ import torch
 from torch import nn
 
 from course_checks import check, failing_case, hint
-from course_utils import attention, plotting, recording, zoo
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, pronounce
+from course_utils import attention, plotting, pretrained, recording
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, pronounce
 
 # %% [markdown]
 # ### 0.1 · Shares of a row
@@ -666,7 +666,7 @@ def look(model, word, layer="decoder_layers.3.cross_attention"):
 if missing:
     print("Nothing to see yet. Your answers to these are needed:", ", ".join(missing))
 else:
-    mine, own, sounds = look(zoo.load("transformer"), my_word)
+    mine, own, sounds = look(pretrained.load("transformer"), my_word)
     same = torch.allclose(mine, own, atol=1e-5)
     print("my attention is the model's own:", same)
     ax = plotting.attention_heatmap(mine.mean(dim=0), [*sounds, "<end>"], list(my_word))

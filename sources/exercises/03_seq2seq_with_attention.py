@@ -25,14 +25,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, zoo
+from course_utils import plotting, pretrained
 from course_utils.datasets.pronunciations import split
 from course_utils.metrics import edit_distance
 from course_utils.models.recurrent import RecurrentState
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
+from course_utils.pretrained.pronunciation import error_rates, require_word
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, error_rates, require_word
 
-speller = zoo.load("recurrent_attention")
+speller = pretrained.load("recurrent_attention")
 
 # %% [markdown]
 # ### 3.1 · One attention step, wherever the padding stands

@@ -29,9 +29,9 @@ from torch import nn
 from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, zoo
+from course_utils import plotting, pretrained
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
 from course_utils.tokenizers import END_ID, START_ID
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING
 
 torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 
@@ -686,7 +686,7 @@ def speak(model, name):
 # %%
 my_name = "alexandra"  # small letters a to z
 
-speller = zoo.load("recurrent_attention").eval().requires_grad_(False)
+speller = pretrained.load("recurrent_attention").eval().requires_grad_(False)
 before = speak(speller, my_name)
 speller.attention = InBlocks(speller.attention)
 try:

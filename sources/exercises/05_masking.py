@@ -27,8 +27,8 @@ from torch import nn
 
 from course_checks import check, failing_case, hint
 from course_utils import diagrams, plotting, widgets
-from course_utils.zoo.pronunciation import PAD_ID, SOUNDS, SPELLING, START_ID
-from course_utils.zoo.shipped import load
+from course_utils.pretrained.pronunciation import PAD_ID, SOUNDS, SPELLING, START_ID
+from course_utils.pretrained.shipped import load
 
 torch.set_num_threads(1)  # the tensors here are small
 

@@ -27,9 +27,9 @@ from torch import nn
 from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, widgets, zoo
+from course_utils import plotting, pretrained, widgets
 from course_utils.attention import masked_softmax
-from course_utils.zoo.pronunciation import pronounce
+from course_utils.pretrained.pronunciation import pronounce
 
 torch.set_num_threads(1)
 
@@ -708,7 +708,7 @@ class Mine(nn.Module):
 
 # %%
 def speak(name):
-    model = zoo.load("transformer").eval()
+    model = pretrained.load("transformer").eval()
     crosses = [layer.cross_attention for layer in model.decoder_layers]
     for layer in model.decoder_layers:
         layer.cross_attention = Mine(layer.cross_attention)

@@ -22,11 +22,11 @@ import math
 import torch
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, zoo
+from course_utils import plotting, pretrained
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import encode_text
 from course_utils.masks import causal_mask
-from course_utils.zoo import lookups
+from course_utils.small_models import lookups
 
 torch.set_num_threads(1)  # the tensors of 7.9 are small: more threads would wait
 
@@ -941,7 +941,7 @@ def surprise(num_first, num_latest):
 
 
 # %% tags=["nbval-ignore-output"]
-model = zoo.load("language_model").requires_grad_(False)
+model = pretrained.load("language_model").requires_grad_(False)
 texts = encode_text(documentation_split().test[: 8 * 200]).view(8, 200)  # (B=8, L)
 kept = (4, 8, 16, 32, 64)
 try:

@@ -26,10 +26,10 @@ import torch
 from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, positions, widgets, zoo
+from course_utils import plotting, positions, pretrained, widgets
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.text_windows import decode_text, encode_text
-from course_utils.zoo import places
+from course_utils.small_models import places
 
 torch.set_num_threads(1)
 
@@ -784,7 +784,7 @@ def turn_neighbors(x, where):
 # %%
 def with_positions(turn, convert=None):
     """The model, its queries and keys turned by ``turn``, its weights converted."""
-    model = zoo.load("language_model").eval()
+    model = pretrained.load("language_model").eval()
     for layer in model.layers:
         own = layer.self_attention
         own.rotary = Turned(turn)

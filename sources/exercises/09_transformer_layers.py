@@ -26,11 +26,11 @@ from torch import nn
 from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
-from course_utils import layers, masks, plotting, widgets, zoo
+from course_utils import layers, masks, plotting, pretrained, widgets
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
 from course_utils.tokenizers import END_ID, START_ID
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING
 
 torch.set_num_threads(1)
 
@@ -950,7 +950,7 @@ def mine(theirs):
 # %%
 @torch.no_grad()
 def read_early(word):
-    model = zoo.load("transformer").eval()
+    model = pretrained.load("transformer").eval()
     x = model.source_embedding(SPELLING.batch([word]))  # (1, L_s, d_model)
     mask = torch.ones(1, 1, 1, x.shape[1], dtype=torch.bool)
     for layer in map(mine, model.encoder_layers):

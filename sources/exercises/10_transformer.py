@@ -27,14 +27,14 @@ from torch import nn
 from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, widgets, zoo
+from course_utils import plotting, pretrained, widgets
 from course_utils.datasets.pronunciations import split
 from course_utils.datasets.tasks import copy_task
 from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
 from course_utils.positions import SinusoidalPositions
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
 from course_utils.training import label_smoothing_loss
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING
 
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
 
@@ -744,7 +744,7 @@ check("10.8", candidate_scores)
 
 # %% tags=["nbval-ignore-output"]
 def how_probable(word, spoken):
-    model, source = zoo.load("transformer").eval(), SPELLING.batch([word])
+    model, source = pretrained.load("transformer").eval(), SPELLING.batch([word])
     rows = [[START_ID, *SOUNDS.encode(one.split()), END_ID] for one in spoken]
 
     def decode(given, memory):
@@ -783,7 +783,7 @@ widgets.predict(
 # %% tags=["nbval-ignore-output"]
 def hidden_vectors():
     words = dict(list(split("valid").items())[::40])  # about 150 words
-    model, letters = zoo.load("transformer").eval(), SPELLING.batch(list(words))
+    model, letters = pretrained.load("transformer").eval(), SPELLING.batch(list(words))
     spoken = pad([[START_ID, *SOUNDS.encode(s[0]), END_ID] for s in words.values()])
     with torch.no_grad():
         memory, mask = model.encode(letters), (letters != PAD_ID)[:, None, None]

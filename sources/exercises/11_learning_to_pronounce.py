@@ -22,12 +22,12 @@ import random
 import torch
 
 from course_checks import check, failing_case, hint
-from course_utils import metrics, plotting, widgets, zoo
+from course_utils import metrics, plotting, pretrained, widgets
 from course_utils.datasets.pronunciations import pronunciations, split
 from course_utils.metrics import edit_distance
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, pronounce
 from course_utils.recording import record_attention
 from course_utils.tokenizers import END_ID
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, pronounce
 
 torch.set_num_threads(1)
 
@@ -410,7 +410,7 @@ check("11.5", own_words)
 
 # %% tags=["nbval-ignore-output"]
 def compare(words):
-    said = pronounce(zoo.load("transformer"), list(words))
+    said = pronounce(pretrained.load("transformer"), list(words))
     for (word, yours), model in zip(words.items(), said, strict=True):
         both = f"you: {' '.join(yours):28} model: {' '.join(model):28}"
         print(f"{word:14} {both} {edit_distance(yours, model)} edits")
@@ -563,7 +563,7 @@ widgets.predict(
 
 # %% tags=["nbval-ignore-output"]
 sample = [word for word in split("valid") if len(word) >= 6]
-said = pronounce(zoo.load("transformer"), sample)
+said = pronounce(pretrained.load("transformer"), sample)
 wrong = {
     word: sounds not in split("valid")[word]
     for word, sounds in zip(sample, said, strict=True)
@@ -693,7 +693,7 @@ def speak(model, word):
 
 # %% tags=["nbval-ignore-output"]
 try:
-    model = zoo.load("transformer").eval()
+    model = pretrained.load("transformer").eval()
     for word in list(own_words())[:6]:
         sounds, letters, _ = speak(model, word)
         pairs = zip(sounds, letters, strict=True)

@@ -28,7 +28,7 @@ from torch import nn
 from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, widgets, zoo
+from course_utils import plotting, pretrained, widgets
 from course_utils.datasets.documentation import documentation_split
 from course_utils.datasets.pronunciations import split
 from course_utils.datasets.text_windows import encode_text
@@ -37,8 +37,8 @@ from course_utils.layers import RMSNorm, SwiGLU
 from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.positions import RotaryPositions, apply_rope, rotary_angles
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING
 
 torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 
@@ -809,7 +809,7 @@ widgets.predict(
 # | `"cost"` | for a long text: the number of characters that the model is fed with stride 16, divided by the number with stride 128 |
 
 # %%
-model = zoo.load("language_model").requires_grad_(False)
+model = pretrained.load("language_model").requires_grad_(False)
 ids = encode_text(documentation_split().test)
 print(f"{len(ids):,} characters in the test text")
 
@@ -987,7 +987,7 @@ try:
     speller = train_speller()
     torch.manual_seed(1)
     invented = [word for word in invent(speller, 40) if word]
-    pronouncer, known = zoo.load("transformer").eval(), set(split("train"))
+    pronouncer, known = pretrained.load("transformer").eval(), set(split("train"))
     print(f"{sum(word not in known for word in invented)} of {len(invented)} are new")
     for word in [word for word in invented if word not in known][:14]:
         print(f"{word:16} {say(pronouncer, word)}")

@@ -23,8 +23,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from course_checks import NotYet, check, failing_case, hint
 from course_utils import attention, diagrams, multi_head, plotting, tokenizers
-from course_utils import similarity, widgets, zoo
-from course_utils.zoo.pronunciation import align
+from course_utils import pretrained, similarity, widgets
+from course_utils.pretrained.pronunciation import align
 
 torch.set_printoptions(precision=2, sci_mode=False)
 
@@ -54,7 +54,7 @@ widgets.predict("0.1", "Before the sound N, how much does each letter get?",
 # Now we ask the model. It comes with the course, trained, and it's small enough to run anywhere.
 
 # %%
-model = zoo.load("recurrent_attention")
+model = pretrained.load("recurrent_attention")
 knight = align(model, "knight")  # its sounds, and the letters it looked at
 print("sounds: ", " ".join(knight.sounds))
 widgets.came_out("0.1", knight.weights[0])

@@ -22,16 +22,17 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course_utils import diagrams, metrics, plotting, training, widgets, zoo
+from course_utils import diagrams, metrics, plotting, pretrained, training, widgets
 from course_utils.datasets.pronunciations import pronunciations, split, split_of
 from course_utils.decoding import greedy_decode
 from course_utils.models.recurrent import RecurrentSeq2Seq
+from course_utils.pretrained.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
+from course_utils.pretrained.pronunciation import align, error_rates, pronounce
 from course_utils.recording import record_attention
+from course_utils.results import read_rows
+from course_utils.small_models import bottleneck
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
 from course_utils.training.losses import target_symbols, teacher_forced_loss
-from course_utils.zoo import bottleneck
-from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
-from course_utils.zoo.pronunciation import align, error_rates, pronounce
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=100)
 torch.set_num_threads(1)  # small tensors: sharing them out takes longer than the work
@@ -76,7 +77,7 @@ for accepted in pronunciations()["either"]:
 # Here is where we're going: a model with attention, trained beforehand on all of *train*. It has never seen these words.
 
 # %%
-trained = zoo.load("recurrent_attention")
+trained = pretrained.load("recurrent_attention")
 held_out = ["recognition", "knights", "physics"]
 assert all(split_of(word) != "train" for word in held_out)
 for word, sounds in zip(held_out, pronounce(trained, held_out), strict=True):
@@ -480,14 +481,14 @@ widgets.came_out("3.2", round(alone_rate / truth_rate, 2))
 # %% [markdown]
 # ## 3.7 What attention changes
 #
-# Two larger models come with the course. They were trained on all of *train* with the same recipe, one with attention and one without (`python -m course_utils.zoo train recurrent`). We judge both on all words of *test*.
+# Two larger models come with the course. They were trained on all of *train* with the same recipe, one with attention and one without (`python -m experiments train recurrent`). We judge both on all words of *test*.
 
 # %% tags=["nbval-ignore-output"]
 by_length = ["words of 1 to 5 letters", "all words alike", "words of 12 or more"]
 widgets.predict("3.3", "Which words lose most without attention?", choices=by_length)
 
 # %% tags=["nbval-ignore-output"]
-two = {"without": zoo.load("recurrent_no_attention"), "with": trained}
+two = {"without": pretrained.load("recurrent_no_attention"), "with": trained}
 for name, model in two.items():
     size = sum(parameter.numel() for parameter in model.parameters())
     print(f"{name} attention: {size:,} parameters")
@@ -548,12 +549,12 @@ for row, p, measured in zip(rows, per["with"], wer["with"], strict=True):
 #
 # ### Is it the bottleneck?
 #
-# Those were two runs, and the model with attention has more parameters. So here is a sweep: four sizes, five seeds, the same words, updates and learning rates for all, and for each model with attention a plain one with nearly as many parameters. It takes too long for a notebook (`python -m course_utils.zoo bottleneck`), so its counts, on all words of *valid*, come with the course. The two models that you trained above are one pair of it.
+# Those were two runs, and the model with attention has more parameters. So here is a sweep: four sizes, five seeds, the same words, updates and learning rates for all, and for each model with attention a plain one with nearly as many parameters. It takes too long for a notebook (`python -m experiments bottleneck`), so its counts, on all words of *valid*, come with the course. The two models that you trained above are one pair of it.
 #
 # We also need a landmark: how far does one get with no model at all? Let a table say, for every letter, the sound that it has most often, whatever stands beside it.
 
 # %%
-runs = bottleneck.read_table()
+runs = [{name: int(n) for name, n in row.items()} for row in read_rows("bottleneck")]
 long = bottleneck.GROUPS[-1][0]  # 12
 
 

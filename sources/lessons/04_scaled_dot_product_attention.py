@@ -24,10 +24,10 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
-from course_utils import attention, diagrams, plotting, widgets, zoo
+from course_utils import attention, diagrams, plotting, pretrained, widgets
 from course_utils.datasets.pronunciations import pronunciations, split
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, error_rates
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, error_rates
 
 torch.set_printoptions(precision=3, sci_mode=False)
 torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
@@ -144,7 +144,7 @@ print("output", tuple(output.shape), "  weights", tuple(weights.shape))
 # Now the experiment. We load the trained speller and freeze all of it. We note what its decoder asked and where it looked, on 1,000 training words, and fit the two new matrices to give the same weights by a dot product.
 
 # %%
-speller = zoo.load("recurrent_attention").eval().requires_grad_(False)
+speller = pretrained.load("recurrent_attention").eval().requires_grad_(False)
 
 # %%
 def looks(model, words):

@@ -25,9 +25,9 @@ from tqdm import tqdm
 from course_utils import attention, diagrams, masks, plotting, widgets
 from course_utils.datasets.pronunciations import split
 from course_utils.layers import DecoderOnlyLayer
+from course_utils.pretrained.pronunciation import PAD_ID, SOUNDS, SPELLING, START_ID
+from course_utils.pretrained.shipped import load
 from course_utils.training import fit
-from course_utils.zoo.pronunciation import PAD_ID, SOUNDS, SPELLING, START_ID
-from course_utils.zoo.shipped import load
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 # The tensors here are small: sharing them out among threads takes longer than the work.

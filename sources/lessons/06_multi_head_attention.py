@@ -24,11 +24,12 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
-from course_utils import attention, diagrams, masks, multi_head, plotting, widgets, zoo
+from course_utils import attention, diagrams, masks, multi_head
+from course_utils import plotting, pretrained, widgets
 from course_utils.datasets.pronunciations import split
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, align
 from course_utils.recording import record_attention
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, align
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
@@ -81,7 +82,7 @@ widgets.predict(
 # Does a trained model use this freedom? Here is the Transformer of lesson 11, already trained: it reads the letters of a word and says its sounds. For each sound, every head gives its weights over the letters. Let it say *knight*:
 
 # %% tags=["nbval-ignore-output"]
-pronouncer, word = zoo.load("transformer").eval(), "knight"
+pronouncer, word = pretrained.load("transformer").eval(), "knight"
 sounds = align(pronouncer, word).sounds  # the last one is "<end>"
 given = torch.tensor([[START_ID, *SOUNDS.encode(sounds[:-1])]])  # (1, L_q)
 with torch.no_grad(), record_attention(pronouncer) as seen:

@@ -23,14 +23,15 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 from tqdm import tqdm
 
-from course_utils import attention, diagrams, masks, multi_head, plotting, widgets, zoo
+from course_utils import attention, diagrams, masks, multi_head
+from course_utils import plotting, pretrained, widgets
 from course_utils.datasets.text_windows import decode_text, encode_text
 from course_utils.decoding import generate
 from course_utils.kv_cache import KVCache
 from course_utils.multi_head import MultiHeadAttention
+from course_utils.results import read_rows
+from course_utils.small_models import lookups
 from course_utils.widgets.cache_calculator import MODELS
-from course_utils.zoo import lookups
-from course_utils.zoo.runs import read_rows
 
 torch.set_printoptions(precision=3, sci_mode=False)
 torch.set_num_threads(1)  # the tensors here are small: more threads would wait
@@ -73,7 +74,7 @@ widgets.came_out("7.1", sum(range(1, 7)))
 # *Notice the triangle: every row computes again what the row above it had already.* Now a real model. The course comes with a small language model that has read Python's documentation (lesson 12 trains it). Let it continue a sentence, and count the keys that its first layer makes.
 
 # %%
-writer = zoo.load("language_model").requires_grad_(False)
+writer = pretrained.load("language_model").requires_grad_(False)
 prompt = encode_text("A function is ")[None]  # (B=1, L=14): one token per character
 
 
@@ -407,10 +408,10 @@ widgets.predict(
 )
 
 # %% [markdown]
-# All runs take two minutes (`python -m course_utils.zoo lookups`), so their numbers come with the course. One of them live, to see that it's the same:
+# All runs take two minutes (`python -m experiments lookups`), so their numbers come with the course. One of them live, to see that it's the same:
 
 # %%
-rows = read_rows(lookups.TABLE)
+rows = read_rows("lookups")
 
 
 def measured(start, heads):
@@ -418,7 +419,7 @@ def measured(start, heads):
     found = [r for r in rows if r["start"] == start and int(r["num_kv_heads"]) == heads]
     steps = sorted({int(r["step"]) for r in found})
     values = {(int(r["seed"]), int(r["step"])): float(r["accuracy"]) for r in found}
-    return torch.tensor([[values[s, t] for t in steps] for s in lookups.SEEDS]), steps
+    return torch.tensor([[values[s, t] for t in steps] for s in range(5)]), steps
 
 
 # %% tags=["nbval-ignore-output"]
@@ -486,13 +487,13 @@ widgets.predict(
 # %%
 def show(start, more):
     right, steps = measured(start, 2)  # (seeds, measurements)
-    row = right[:, steps.index(lookups.STEPS + more)]
+    row = right[:, steps.index(900 + more)]
     found = "  ".join(f"{a:.2f}" for a in row.tolist())
-    print(f"{start:20} {lookups.STEPS} + {more:2} updates   {found}")
+    print(f"{start:20} 900 + {more:2} updates   {found}")
 
 
 print("share of right contents with two key/value heads, five seeds")
-for start in lookups.WAYS:
+for start in ("mean of the group", "first of the group"):
     show(start, 0)
     show(start, 45)
 show("from random weights", 45)

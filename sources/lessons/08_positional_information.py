@@ -21,12 +21,13 @@ import torch
 import torch.nn.functional as F
 from tqdm import tqdm
 
-from course_utils import attention, diagrams, masks, plotting, positions, widgets, zoo
+from course_utils import attention, diagrams, masks, plotting
+from course_utils import positions, pretrained, widgets
 from course_utils.kv_cache import KVCache
 from course_utils.multi_head import MultiHeadAttention
-from course_utils.zoo import places
-from course_utils.zoo.pronunciation import pronounce
-from course_utils.zoo.runs import read_rows
+from course_utils.pretrained.pronunciation import pronounce
+from course_utils.results import read_rows
+from course_utils.small_models import places
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
@@ -84,7 +85,7 @@ widgets.came_out("8.1", "the same" if same else "another one")
 
 # %% tags=["nbval-ignore-output"]
 anagrams = ["listen", "silent", "enlist"]
-model = zoo.load("transformer").eval()
+model = pretrained.load("transformer").eval()
 for word, sounds in zip(anagrams, pronounce(model, anagrams), strict=True):
     print(f"{word}: {' '.join(sounds)}")
 
@@ -431,10 +432,10 @@ widgets.predict(
 )
 
 # %% [markdown]
-# All runs together take a few minutes (`python -m course_utils.zoo places`), so their numbers come with the course. Here's one of them live, to see that it comes out the same:
+# All runs together take a few minutes (`python -m experiments places`), so their numbers come with the course. Here's one of them live, to see that it comes out the same:
 
 # %%
-rows = read_rows(places.TABLE)
+rows = read_rows("places")
 
 
 def measured(encoding, question, layers=1):
@@ -445,7 +446,7 @@ def measured(encoding, question, layers=1):
         for r in rows
         if (r["layers"], r["encoding"], r["question"]) == asked
     }
-    return torch.tensor([[found[s, n] for n in places.LENGTHS] for s in places.SEEDS])
+    return torch.tensor([[found[s, n] for n in places.LENGTHS] for s in range(5)])
 
 
 # %% tags=["nbval-ignore-output"]

@@ -22,13 +22,14 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
-from course_utils import diagrams, layers, masks, plotting, positions, widgets, zoo
+from course_utils import diagrams, layers, masks, plotting
+from course_utils import positions, pretrained, widgets
 from course_utils.datasets.pronunciations import split
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, align
+from course_utils.results import read_rows
+from course_utils.small_models import norm_order
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
 from course_utils.widgets.gradient_depth import measure
-from course_utils.zoo import norm_order
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, align
-from course_utils.zoo.runs import read_rows
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
@@ -75,7 +76,7 @@ widgets.came_out("9.1", "the same")
 # Let's measure it while the model says *knight*: how large the numbers in the stream are (their root mean square), and how large the numbers that each sublayer adds.
 
 # %% tags=["nbval-ignore-output"]
-pronouncer, word = zoo.load("transformer").eval(), "knight"
+pronouncer, word = pretrained.load("transformer").eval(), "knight"
 sounds = align(pronouncer, word).sounds  # the last one is "<end>"
 given = torch.tensor([[START_ID, *SOUNDS.encode(sounds[:-1])]])  # (1, L_t)
 batch = (SPELLING.batch([word]), given)
@@ -473,11 +474,11 @@ for name, model in trained.items():
     print(f"{name:9} loss {loss:.2f}  symbols right {right:.0%}  likeness {alike:.2f}")
 
 # %% [markdown]
-# One seed and one learning rate prove little. `python -m course_utils.zoo norms` trained both orders with three learning rates, and once with a warm-up of 100 steps: the same seeds, 300 steps each, and always measured on the same 500 sequences that no model was trained on. We read its table:
+# One seed and one learning rate prove little. `python -m experiments norm_order` trained both orders with three learning rates, and once with a warm-up of 100 steps: the same seeds, 300 steps each, and always measured on the same 500 sequences that no model was trained on. We read its table:
 
 # %%
 runs = {}
-for row in read_rows(norm_order.TABLE):
+for row in read_rows("norm_order"):
     key = (int(row["layers"]), float(row["rate"]), int(row["warmup"]), row["order"])
     numbers = [float(row[what]) for what in ("loss", "likeness")]
     runs.setdefault(key, {}).setdefault(int(row["seed"]), []).append(numbers)

@@ -22,17 +22,16 @@ import torch.nn.functional as F
 from torch import nn
 from tqdm import tqdm
 
-from course_utils import diagrams, masks, plotting, widgets, zoo
+from course_utils import diagrams, masks, plotting, pretrained, widgets
 from course_utils.datasets.tasks import copy_task
 from course_utils.decoding import greedy_decode
 from course_utils.layers import DecoderLayer
 from course_utils.models import Transformer, TransformerConfig, count_parameters
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, pronounce
 from course_utils.recording import record_attention
+from course_utils.results import read_rows
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
 from course_utils.training import label_smoothing_loss, one_cycle_rate, warmup_rate
-from course_utils.zoo import warmups
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, pronounce
-from course_utils.zoo.runs import read_rows
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
@@ -79,7 +78,8 @@ widgets.came_out("10.1", f"{right[0]} and {right[1]}")
 # Let's begin with a model that is trained already. It reads the letters of a word and says its sounds; lesson 11 is about it. It is a Transformer like the one in this lesson.
 
 # %% tags=["nbval-ignore-output"]
-pronouncer, words = zoo.load("transformer").eval(), ["knight", "tea", "attention"]
+pronouncer = pretrained.load("transformer").eval()
+words = ["knight", "tea", "attention"]
 for word, sounds in zip(words, pronounce(pronouncer, words), strict=True):
     print(f"{word:10} {' '.join(sounds)}")
 
@@ -450,20 +450,20 @@ widgets.predict(
 )
 
 # %% [markdown]
-# You made one of these runs yourself in 10.6: norm before, warm-up, seed 0. The other nineteen come with the course, five seeds for each way, each with weights and batches of its own; `python -m course_utils.zoo warmups` makes them all anew.
+# You made one of these runs yourself in 10.6: norm before, warm-up, seed 0. The other nineteen come with the course, five seeds for each way, each with weights and batches of its own; `python -m experiments warmups` makes them all anew.
 
 # %% tags=["nbval-ignore-output"]
-rows = read_rows(warmups.TABLE)
+rows = read_rows("warmups")
+seeds = sorted({int(row["seed"]) for row in rows})
 runs, copied = {}, {}
 for way in ways:
     mine = [row for row in rows if (row["norm"], row["warmup"]) == way]
-    mine = [row for row in mine if int(row["seed"]) in warmups.SEEDS]
     table = torch.tensor([float(row["loss"]) for row in mine])
-    runs[way] = table.view(len(warmups.SEEDS), -1)  # (seeds, 24): one for 10 steps
+    runs[way] = table.view(len(seeds), -1)  # (seeds, 24): one for 10 steps
     copied[way] = [float(row["copied"]) for row in mine if row["copied"]]
 live = losses.view(-1, 10).mean(dim=1)  # (24,)
 off = (runs["before", "yes"][0] - live).abs().max().item()
-print(f"your run and the table's differ by at most {off:.4f}; seeds {warmups.SEEDS}")
+print(f"your run and the table's differ by at most {off:.4f}; seeds {seeds}")
 for way, name in ways.items():
     end, right = runs[way][:, -1], copied[way]
     print(f"{name:24} loss {end.min():.3f} to {end.max():.3f}", end="   ")

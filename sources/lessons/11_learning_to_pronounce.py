@@ -20,7 +20,7 @@ from collections import Counter
 
 import torch
 
-from course_utils import diagrams, metrics, plotting, training, widgets, zoo
+from course_utils import diagrams, metrics, plotting, pretrained, training, widgets
 from course_utils.datasets.batches import (
     batches_by_length,
     encode_pairs,
@@ -30,13 +30,9 @@ from course_utils.datasets.batches import (
 from course_utils.datasets.pronunciations import pronunciations, split
 from course_utils.decoding import beam_search
 from course_utils.models import Transformer, TransformerConfig, count_parameters
-from course_utils.recording import record_attention
-from course_utils.tokenizers import PAD_ID, pad
-from course_utils.training.losses import target_symbols, teacher_forced_loss
-from course_utils.zoo import ablation, comparison
-from course_utils.zoo.evaluate import BEGIN, END
-from course_utils.zoo.pronounce import main as pronounce_command
-from course_utils.zoo.pronunciation import (
+from course_utils.pretrained.evaluate import BEGIN, END
+from course_utils.pretrained.pronounce import main as pronounce_command
+from course_utils.pretrained.pronunciation import (
     MAX_PHONEMES,
     SOUNDS,
     SPELLING,
@@ -44,7 +40,10 @@ from course_utils.zoo.pronunciation import (
     error_rates,
     pronounce,
 )
-from course_utils.zoo.runs import read_rows
+from course_utils.recording import record_attention
+from course_utils.results import read_rows
+from course_utils.tokenizers import PAD_ID, pad
+from course_utils.training.losses import target_symbols, teacher_forced_loss
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
@@ -117,7 +116,7 @@ print(*map(" ".join, words["either"]), sep="   or   ")
 # Here is the Transformer that comes with the course, on words it was not trained on. For each sound it says, we draw the cross-attention: which letters did it look at? We take the mean over all layers and heads; single heads come in 11.6.
 
 # %% tags=["nbval-ignore-output"]
-model = zoo.load("transformer").eval()
+model = pretrained.load("transformer").eval()
 c = model.config
 sizes = f"d_model {c.d_model}, d_ff {c.d_ff}, {c.num_heads} heads"
 print(f"{c.num_layers} + {c.num_layers} layers, {sizes}")
@@ -281,7 +280,7 @@ for word, ours, shipped in zip(samples, *both, strict=True):
 
 # %% tags=["nbval-ignore-output"]
 sample = dict(list(split("valid").items())[::8])
-gru = zoo.load("recurrent_attention")
+gru = pretrained.load("recurrent_attention")
 named = {"GRU of lesson 03": gru, "Transformer": model, "small one of 11.3": small}
 said_by = {name: pronounce(one, list(sample)) for name, one in named.items()}
 references = list(sample.values())
@@ -301,10 +300,10 @@ assert wrong_words["Transformer"] < wrong_words["GRU of lesson 03"]
 assert wrong_words["small one of 11.3"] > wrong_words["Transformer"] + 0.1
 
 # %% [markdown]
-# The course keeps a **card** beside each model. Its figures are computed from the weights, on the whole of valid and test, by `python -m course_utils.zoo evaluate pronounce`:
+# The course keeps a **card** beside each model. Its figures are computed from the weights, on the whole of valid and test, by `python -m course_utils.pretrained evaluate pronounce`:
 
 # %% tags=["nbval-ignore-output"]
-card = (zoo.shipped.FOLDER / "pronounce.md").read_text(encoding="utf-8")
+card = (pretrained.shipped.FOLDER / "pronounce.md").read_text(encoding="utf-8")
 table = card.split(BEGIN)[1].split(END)[0].strip().splitlines()
 for line in table[:1] + table[2:]:
     print("  ".join(part.strip() for part in line.split("|")[2:-1]))
@@ -312,7 +311,7 @@ for line in table[:1] + table[2:]:
 # %% [markdown]
 # Does that show that Transformers are better than GRUs? **No.** The two differ in their size, optimizer, number of epochs and label smoothing as well. Any of these could be the reason.
 #
-# To find out, change one thing at a time. `python -m course_utils.zoo compare` trained four small models with nearly the same number of parameters on the same words, in the same batches, as often, with the same smoothing and shape of schedule. The largest learning rate of each was chosen from four, by a short sweep judged on *other* words of valid.
+# To find out, change one thing at a time. `python -m experiments comparison` trained four small models with nearly the same number of parameters on the same words, in the same batches, as often, with the same smoothing and shape of schedule. The largest learning rate of each was chosen from four, by a short sweep judged on *other* words of valid.
 #
 # 1. the GRU with attention, trained by Adam;
 # 2. the encoder-decoder Transformer, trained by Adam: against 1, only the model differs;
@@ -322,10 +321,12 @@ for line in table[:1] + table[2:]:
 # Adam scales each number of a gradient by itself. Muon takes a matrix as a whole: it replaces the averaged gradient by the nearest matrix that stretches in all directions alike, so that directions with a small gradient get their share too.
 
 # %%
+rows = [row for row in read_rows("comparison") if row["part"] == "run"]
+names = list(dict.fromkeys(row["variant"] for row in rows))
 widgets.predict(
     "11.2",
     "Same budget, nearly the same size: which of the four has the lowest WER?",
-    choices=list(comparison.VARIANTS),
+    choices=names,
 )
 
 # %% [markdown]
@@ -344,15 +345,18 @@ print(f"a guess for each letter: PER {landmark:.1f} %,", end=" ")
 print(f"WER {100 * metrics.word_error_rate(guesses, references):.1f} %")
 
 # %% tags=["nbval-ignore-output"]
-rows = [row for row in read_rows(comparison.TABLE) if row["part"] == "run"]
+def which_right(row):
+    """(words,): the row holds the bits as one hexadecimal number, a 1 before them."""
+    return torch.tensor([bit == "1" for bit in f"{int(row['right'], 16):b}"[1:]])
+
+
 last = {(r["variant"], int(r["seed"])): r for r in rows if r["right"]}
-names = [name for name in comparison.VARIANTS if (name, 0) in last]
-seeds = [s for s in comparison.SEEDS if all((name, s) in last for name in names)]
-judged = len(comparison.judged_words())
-updates = last[names[0], 0]["updates"]
-share = len(split("train")) / len(comparison.train_words())
-budget = f"one word in {share:.0f} of train, {comparison.EPOCHS['run']} epochs"
-print(f"{budget}, {updates} updates, {len(seeds)} seeds; {judged} words of valid")
+seeds = sorted({seed for _, seed in last})
+ending = last[names[0], 0]
+judged = len(which_right(ending))
+budget = f"one word in 12 of train, {ending['epoch']} epochs"
+spent = f"{ending['updates']} updates, {len(seeds)} seeds"
+print(f"{budget}, {spent}; {judged} words of valid")
 
 # %% tags=["nbval-ignore-output"]
 for name in names:
@@ -370,7 +374,7 @@ widgets.came_out("11.2", min(mean_wer, key=mean_wer.get))
 
 # %% tags=["nbval-ignore-output"]
 def wrong_of(name):  # (words,): share of the seeds that are wrong
-    found = [comparison.which_right(last[name, s]["right"]) for s in seeds]
+    found = [which_right(last[name, s]) for s in seeds]
     return 1 - torch.stack(found).float().mean(dim=0)
 
 
@@ -686,7 +690,7 @@ assert usual_share["vowel"] < usual_share["other"]
 # %% [markdown]
 # ## 11.8 One thing taken out at a time
 #
-# What is each part worth? An **ablation** trains the same small model again and again with one thing removed. `python -m course_utils.zoo ablate` did so: 2 + 2 layers, `d_model` 64, all training words, few epochs, three seeds, judged on valid. (Its losses are means over batches, which hold nearly as many symbols each.)
+# What is each part worth? An **ablation** trains the same small model again and again with one thing removed. `python -m experiments ablation` did so: 2 + 2 layers, `d_model` 64, all training words, few epochs, three seeds, judged on valid. (Its losses are means over batches, which hold nearly as many symbols each.)
 #
 # | variant | what was done |
 # |---|---|
@@ -697,31 +701,30 @@ assert usual_share["vowel"] < usual_share["other"]
 # | no causal mask | in training, each sound sees the sounds after it |
 
 # %%
+runs = read_rows("ablation")
+variants = list(dict.fromkeys(run["variant"] for run in runs))
 widgets.predict(
     "11.3",
     "Which variant has the lowest training loss of all?",
-    choices=list(ablation.VARIANTS),
+    choices=variants,
 )
 
 # %%
-runs = read_rows(ablation.TABLE)
-
-
 def column(name, field):
     return [float(run[field]) for run in runs if run["variant"] == name]
 
 
 print("epochs:", *sorted({int(run["epochs"]) for run in runs}))
 print("                 training loss  valid loss  WER on valid (%)")
-for name in ablation.VARIANTS:
+for name in variants:
     train, valid = (sum(column(name, f)) / 3 for f in ("train_loss", "valid_loss"))
     wer = "  ".join(f"{one:5.1f}" for one in column(name, "valid_WER"))
     print(f"{name:16} {train:13.3f} {valid:11.3f}  {wer}")
-lowest = min(ablation.VARIANTS, key=lambda name: sum(column(name, "train_loss")))
+lowest = min(variants, key=lambda name: sum(column(name, "train_loss")))
 widgets.came_out("11.3", lowest)
 
 # %%
-wers = {name: column(name, "valid_WER") for name in ablation.VARIANTS}
+wers = {name: column(name, "valid_WER") for name in variants}
 ax = plotting.new_axes(7.2, 2.8)
 for row, wer in enumerate(wers.values()):
     ax.plot(wer, [row] * len(wer), "o", color=plotting.COLORS[0])
@@ -799,7 +802,7 @@ print(f"the same setting on 500 other words:       {rates[best, 1]:.1f} %")
 # %% [markdown]
 # ## When you need it
 #
-# In a terminal, `python -m course_utils.zoo pronounce attention` prints the beams and draws the alignment in characters. The same from here:
+# In a terminal, `python -m course_utils.pretrained pronounce attention` prints the beams and draws the alignment in characters. The same from here:
 
 # %% tags=["nbval-ignore-output"]
 assert pronounce_command(["attention", "--beams", "3"]) == 0  # the exit status
@@ -832,7 +835,7 @@ for rule, accepted in (("any listed", references), ("the first", first_only)):
 # %% [markdown]
 # <details><summary>How the shipped model was trained</summary>
 #
-# `python -m course_utils.zoo train pronounce`; the recipe stands in `course_utils/zoo/recipes.py`. Muon trains the matrices inside the layers; embeddings, biases, norms and the generator stay Adam's (`course_utils/training/optimizers.py`). Most products are done in 16 bits. And in training the model has a second task: one more layer says the stress of each sound, which the dictionary marks. A vowel's sound depends on the stress (11.7), so what helps with one may help with the other. We haven't measured how much it does. Afterwards that layer is thrown away (`course_utils/zoo/stress.py`). The score on every sixth word of valid after each epoch chose the weights; the file's header has the log of every epoch (`zoo.training_of("transformer")`), and the card says what was tried.
+# `python -m experiments train pronounce`; the recipe stands in `experiments/recipes.py`. Muon trains the matrices inside the layers; embeddings, biases, norms and the generator stay Adam's (`course_utils/training/optimizers.py`). Most products are done in 16 bits. And in training the model has a second task: one more layer says the stress of each sound, which the dictionary marks. A vowel's sound depends on the stress (11.7), so what helps with one may help with the other. We haven't measured how much it does. Afterwards that layer is thrown away (`experiments/stress.py`). The score on every sixth word of valid after each epoch chose the weights; the file's header has the log of every epoch (`pretrained.training_of("transformer")`), and the card says what was tried.
 # </details>
 
 # %% [markdown]

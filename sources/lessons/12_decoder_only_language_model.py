@@ -20,7 +20,7 @@ import time
 import torch
 import torch.nn.functional as F
 
-from course_utils import diagrams, plotting, widgets, zoo
+from course_utils import diagrams, plotting, pretrained, widgets
 from course_utils.datasets.documentation import docstrings, documentation_split
 from course_utils.datasets.text_windows import TEXT, decode_text, encode_text
 from course_utils.datasets.text_windows import seen_before, windows
@@ -30,11 +30,10 @@ from course_utils.models import DecoderConfig, DecoderLM, Transformer
 from course_utils.models import TransformerConfig, count_parameters
 from course_utils.models.ngrams import NGrams
 from course_utils.recording import record_attention
+from course_utils.results import read_rows
 from course_utils.training import MuonWithAdam, fit, next_symbol_loss
 from course_utils.training import one_cycle_rate, seed_everything
 from course_utils.widgets.sampling_playground import NAMES, next_symbol_bars
-from course_utils.zoo import shipped
-from course_utils.zoo.runs import read_rows
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
 torch.set_num_threads(1)  # small tensors: threads would only get in each other's way
@@ -120,7 +119,7 @@ print("logits that move when tokens 4, 5, 6 change:", moved)
 # And what does a *trained* one look at? The course ships such a model, four layers that have read Python's documentation letter by letter. It reads a line of code. Choose a head, and point at a letter:
 
 # %% tags=["nbval-ignore-output"]
-model = zoo.load("language_model").requires_grad_(False)
+model = pretrained.load("language_model").requires_grad_(False)
 line = "for name in names: print(name)"
 
 
@@ -263,10 +262,10 @@ sample = generate(small, start, max_new_tokens=200, temperature=0.7, generator=r
 print(decode_text(sample[0]))
 
 # %% [markdown]
-# Words, almost words, brackets, line breaks at plausible places: the sound of the text and no sense. The shipped model has twice as many blocks, and it has read more: the training text many times over, and the docstrings of Python's standard library besides (`python -m course_utils.zoo train documentation`; its card is `course_utils/zoo/data/documentation.md`). Of its epochs, the best one on *valid* was kept:
+# Words, almost words, brackets, line breaks at plausible places: the sound of the text and no sense. The shipped model has twice as many blocks, and it has read more: the training text many times over, and the docstrings of Python's standard library besides (`python -m experiments train documentation`; its card is `course_utils/pretrained/data/documentation.md`). Of its epochs, the best one on *valid* was kept:
 
 # %% tags=["nbval-ignore-output"]
-log = zoo.training_of("language_model")
+log = pretrained.training_of("language_model")
 epochs = torch.arange(1, len(log["scores"]) + 1)
 ax = plotting.curves(
     epochs,
@@ -413,7 +412,7 @@ plotting.show(
 # %%
 def without(heads):
     """The model without some heads, each given as (layer, head)."""
-    stripped = zoo.load("language_model").requires_grad_(False)
+    stripped = pretrained.load("language_model").requires_grad_(False)
     for layer, head in heads:
         attention = stripped.layers[layer].self_attention
         columns = slice(head * attention.d_head, (head + 1) * attention.d_head)
@@ -621,10 +620,10 @@ plotting.show(ax, "Seconds by number of new tokens, with and without the cache."
 #
 # A task with a source and a target needs no encoder either. Write both into one text, with a sign in between: `nation>N EY SH AH N`, and score only what stands behind the sign. Then *self*-attention does what cross-attention did: at `EY` the model looks back at the letters. Is that as good?
 #
-# Lesson 11 compares models at one budget (`python -m course_utils.zoo compare`): the same words, as often, in the same batches, nearly as many parameters; for each the learning rate that was best in a short sweep, and then several seeds. Two of them differ in the model alone: the Transformer of lesson 10 with two and two layers, and a `DecoderLM` with four in its one stack. The budget is small, so errors are many. On words for validation:
+# Lesson 11 compares models at one budget (`python -m experiments comparison`): the same words, as often, in the same batches, nearly as many parameters; for each the learning rate that was best in a short sweep, and then several seeds. Two of them differ in the model alone: the Transformer of lesson 10 with two and two layers, and a `DecoderLM` with four in its one stack. The budget is small, so errors are many. On words for validation:
 
 # %% tags=["nbval-ignore-output"]
-table = read_rows(shipped.FOLDER / "comparison.csv")
+table = read_rows("comparison")
 runs = [row for row in table if row["part"] == "run" and row["right"]]  # last epochs
 for variant in ("Transformer, Muon", "decoder-only, Muon"):
     for what in ("WER", "PER"):

@@ -9,11 +9,11 @@ from by_python import probability
 from some_words import some_words
 from visiting import PICTURES, serious
 
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.datasets.pronunciations import pronunciations, split
 from course_utils.datasets.text_windows import TEXT, decode_text
 from course_utils.decoding import beam_search, generate
-from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
+from course_utils.pretrained.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
 
 pytestmark = [pytest.mark.needs("browser"), pytest.mark.needs("site")]
 WEIGHTS = "**/*.safetensors"
@@ -33,7 +33,7 @@ def ask(page, word):
 
 @torch.no_grad()
 def said_by_python(word):
-    beams = beam_search(zoo.load("transformer"), SPELLING.batch([word]), max_len=MAX_PHONEMES, beam_size=5)
+    beams = beam_search(pretrained.load("transformer"), SPELLING.batch([word]), max_len=MAX_PHONEMES, beam_size=5)
     return [" ".join(SOUNDS.decode(row)) for row in beams.tokens[0]]
 
 
@@ -127,7 +127,7 @@ def test_a_text_goes_on_as_in_python(visitor):
     page.locator("#length").fill("40")
     page.locator(".go-on > button").click()
     page.wait_for_selector(".written .looked", state="attached")  # it may be the end of a line, which has no width
-    ids = generate(zoo.load("language_model"), ids_of("The following "), max_new_tokens=40, temperature=0.0)
+    ids = generate(pretrained.load("language_model"), ids_of("The following "), max_new_tokens=40, temperature=0.0)
     assert page.locator(".written").inner_text().strip() == decode_text(ids[0]).strip()
     page.locator(".written span").nth(5).click()
     assert page.locator(".written .looked").inner_text() == "o"

@@ -8,9 +8,9 @@ import pytest
 from in_live import in_live
 
 from course_site.live_data import LIVE, MODELS, WORDS, dictionary, vocabulary, worked_out, write_live_page
+from course_utils.pretrained.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
+from course_utils.pretrained.shipped import FOLDER
 from course_utils.tokenizers import END_ID, START_ID
-from course_utils.zoo.pronunciation import MAX_PHONEMES, SOUNDS, SPELLING
-from course_utils.zoo.shipped import FOLDER
 
 
 @pytest.mark.needs("node")

@@ -5,8 +5,8 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.models.recurrent import RecurrentSeq2Seq
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
 from course_utils.training import label_smoothing_loss, target_symbols, teacher_forced_loss
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING
 
 
 def by_definition(logits, target, smoothing, pad_id):

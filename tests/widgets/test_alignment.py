@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.decoding import greedy_decode
 from course_utils.models.recurrent import RecurrentSeq2Seq
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, align
 from course_utils.widgets import alignment_viewer
 from course_utils.widgets.alignment import describe_word
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, align
 
 
 def small_model(attention=True):
@@ -18,7 +18,7 @@ def small_model(attention=True):
 
 def ending_model():
     """One that has learned to come to an end."""
-    return zoo.load("recurrent_attention")
+    return pretrained.load("recurrent_attention")
 
 
 def step_by_step(model, word):

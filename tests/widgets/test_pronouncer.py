@@ -3,19 +3,19 @@
 import pytest
 import torch
 
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.decoding import Beams, beam_search, greedy_decode
 from course_utils.models import Transformer, TransformerConfig
 from course_utils.models.recurrent import RecurrentSeq2Seq
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, align
 from course_utils.recording import record_attention
 from course_utils.widgets import pronouncer
 from course_utils.widgets.pronouncer import describe_beams
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING, align
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return zoo.load("recurrent_attention")
+    return pretrained.load("recurrent_attention")
 
 
 def shown(widget):

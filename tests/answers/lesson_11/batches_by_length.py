@@ -3,10 +3,10 @@ import random
 
 import torch
 
-from course_utils import metrics, zoo
+from course_utils import metrics, pretrained
 from course_utils.datasets.pronunciations import pronunciations
 from course_utils.metrics import edit_distance
-from course_utils.zoo.pronunciation import pronounce
+from course_utils.pretrained.pronunciation import pronounce
 
 # %% wrong: adds up the symbols of the pairs without their padding, so a padded batch can be larger than limit
 def batches_by_length(lengths, limit, seed):

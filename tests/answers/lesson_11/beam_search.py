@@ -3,10 +3,10 @@ import random
 
 import torch
 
-from course_utils import metrics, zoo
+from course_utils import metrics, pretrained
 from course_utils.datasets.pronunciations import pronunciations
 from course_utils.metrics import edit_distance
-from course_utils.zoo.pronunciation import pronounce
+from course_utils.pretrained.pronunciation import pronounce
 
 # %% wrong: returns all finished sequences, which can be more than num_beams
 def beam_search(step, num_beams, max_len, end_id, alpha):

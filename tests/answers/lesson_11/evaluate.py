@@ -3,10 +3,10 @@ import random
 
 import torch
 
-from course_utils import metrics, zoo
+from course_utils import metrics, pretrained
 from course_utils.datasets.pronunciations import pronunciations
 from course_utils.metrics import edit_distance
-from course_utils.zoo.pronunciation import pronounce
+from course_utils.pretrained.pronunciation import pronounce
 
 # %% wrong: always says as many symbols as the reference has, it neither stops at the end symbol nor goes on beyond the reference's length
 def evaluate(step, references, start_id, end_id, max_len):

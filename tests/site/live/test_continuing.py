@@ -5,12 +5,12 @@ import torch
 from in_live import in_live
 
 from course_site.live_data import vocabulary
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.datasets.documentation import plain_text
 from course_utils.datasets.text_windows import TEXT, decode_text
 from course_utils.decoding import generate
+from course_utils.pretrained.shipped import FOLDER
 from course_utils.recording import record_attention
-from course_utils.zoo.shipped import FOLDER
 
 pytestmark = pytest.mark.needs("node")
 FILE = str(FOLDER / "language_model.safetensors")
@@ -24,7 +24,7 @@ def test_without_chance_it_goes_on_as_in_python():
       for (let n = 0; n < 30; n++) text.step({ temperature: 0 });
       return text.characters.join("");"""
     found = in_live(body, file=FILE, prompt=PROMPT, vocabulary=vocabulary())
-    model = zoo.load("language_model")
+    model = pretrained.load("language_model")
     ids = generate(model, torch.tensor([TEXT.encode(PROMPT)]), max_new_tokens=30, temperature=0.0)
     assert found == decode_text(ids[0])
 
@@ -36,7 +36,7 @@ def test_the_attention_of_the_last_characters_and_of_what_came_before():
       const { groups, weights } = new continuing.Continuation(transformer.load(open(file)), vocabulary, text).attention(60);
       return { ...groups[0], numbers: Array.from(new Uint16Array(weights.buffer), (n) => n / 65534) };"""
     found = in_live(body, file=FILE, text=text, vocabulary=vocabulary())
-    model = zoo.load("language_model")
+    model = pretrained.load("language_model")
     with record_attention(model) as seen:
         model(torch.tensor([TEXT.encode(text)]))
     right = torch.stack(seen.matching("layers.*"))[:, 0, :, 12:60, :60]  # (layers, H, 48, 60)

@@ -5,11 +5,11 @@ import torch
 from in_live import in_live
 from some_words import some_words
 
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.decoding import beam_search, greedy_decode, sampling_distribution
+from course_utils.pretrained.pronunciation import MAX_PHONEMES, SPELLING
+from course_utils.pretrained.shipped import FOLDER
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
-from course_utils.zoo.pronunciation import MAX_PHONEMES, SPELLING
-from course_utils.zoo.shipped import FOLDER
 
 pytestmark = pytest.mark.needs("node")
 FILE = str(FOLDER / "transformer.safetensors")
@@ -17,7 +17,7 @@ ENDS = {"max_len": MAX_PHONEMES, "start_id": START_ID, "end_id": END_ID}
 
 
 def test_beams_of_fifty_words():
-    model, words = zoo.load("transformer"), [SPELLING.encode(word) for word in some_words()]
+    model, words = pretrained.load("transformer"), [SPELLING.encode(word) for word in some_words()]
     body = """
       const model = transformer.load(open(file));
       return words.map((ids) => decoding.beam_search(model, ids, options));"""
@@ -32,7 +32,7 @@ def test_beams_of_fifty_words():
 
 
 def test_greedy_and_the_probability_of_a_whole_sequence():
-    model, words = zoo.load("transformer"), [SPELLING.encode(word) for word in some_words(12)]
+    model, words = pretrained.load("transformer"), [SPELLING.encode(word) for word in some_words(12)]
     body = """
       const model = transformer.load(open(file));
       return words.map((ids) => {

@@ -5,8 +5,8 @@ from by_python import probability
 from in_live import in_live
 
 from course_site.live_data import vocabulary
+from course_utils.pretrained.shipped import FOLDER
 from course_utils.tokenizers import PHONEMES
-from course_utils.zoo.shipped import FOLDER
 
 pytestmark = pytest.mark.needs("node")
 FILE = str(FOLDER / "transformer.safetensors")

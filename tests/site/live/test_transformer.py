@@ -7,13 +7,13 @@ import torch
 from in_live import LIVE, in_live
 from some_words import some_words
 
-from course_utils import zoo
+from course_utils import pretrained
 from course_utils.datasets.text_windows import TEXT
 from course_utils.models import DecoderConfig, DecoderLM, Transformer, TransformerConfig
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
+from course_utils.pretrained.shipped import FOLDER
 from course_utils.recording import record_attention
 from course_utils.tokenizers import START_ID
-from course_utils.zoo.pronunciation import SOUNDS, SPELLING
-from course_utils.zoo.shipped import FOLDER
 
 pytestmark = pytest.mark.needs("node")
 TOLERANCE = 1e-3
@@ -56,7 +56,7 @@ def difference(model, inputs, found):
 
 def of_shipped(name, inputs, folder=LIVE):
     found = in_live(FORWARD, folder, file=str(FOLDER / f"{name}.safetensors"), inputs=inputs)
-    return difference(zoo.load(name), inputs, found)
+    return difference(pretrained.load(name), inputs, found)
 
 
 def test_words():
@@ -101,10 +101,10 @@ def test_other_sizes_and_kinds(changes, tmp_path):
     """Nothing of the shipped sizes stands in the JavaScript."""
     torch.manual_seed(5)
     config = {"src_vocab": 11, "tgt_vocab": 13, "num_layers": 3, "d_model": 12, "d_ff": 22, "num_heads": 2, **changes}
-    path = zoo.save("other", Transformer(TransformerConfig(**config)), config, {}, folder=tmp_path)
+    path = pretrained.save("other", Transformer(TransformerConfig(**config)), config, {}, folder=tmp_path)
     inputs = [([3, 4, 5, 10], [1, 6, 7]), ([9], [1, 3, 12, 5, 4])]
     found = in_live(FORWARD, file=str(path), inputs=inputs)
-    assert difference(zoo.load("other", folder=tmp_path), inputs, found) < TOLERANCE
+    assert difference(pretrained.load("other", folder=tmp_path), inputs, found) < TOLERANCE
 
 
 @pytest.mark.parametrize("num_kv_heads", [None, 1, 2])
@@ -119,9 +119,9 @@ def test_other_language_models(num_kv_heads, tmp_path):
         "num_kv_heads": num_kv_heads,
     }
     config |= {"rope_base": 500.0, "norm_eps": 1e-3, "tie_embeddings": False}
-    path = zoo.save("other", DecoderLM(DecoderConfig(**config)), config, {}, folder=tmp_path)
+    path = pretrained.save("other", DecoderLM(DecoderConfig(**config)), config, {}, folder=tmp_path)
     found = in_live(FORWARD, file=str(path), inputs=[([3, 4, 5, 16, 2, 0],)])
-    assert difference(zoo.load("other", folder=tmp_path), [([3, 4, 5, 16, 2, 0],)], found) < TOLERANCE
+    assert difference(pretrained.load("other", folder=tmp_path), [([3, 4, 5, 16, 2, 0],)], found) < TOLERANCE
 
 
 def test_a_step_with_a_cache_gives_what_the_whole_sequence_gives():
@@ -160,7 +160,7 @@ def test_the_language_model_goes_on_from_its_cache():
 
 @torch.no_grad()
 def test_heads_that_are_switched_off_contribute_nothing():
-    model, (source, target) = zoo.load("transformer"), word_inputs({"through": "TH R UW".split()})[0]
+    model, (source, target) = pretrained.load("transformer"), word_inputs({"through": "TH R UW".split()})[0]
     name, d_head = "decoder_layers.1.cross_attention", model.config.d_model // model.config.num_heads
 
     def without(_module, given):

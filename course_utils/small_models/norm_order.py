@@ -1,0 +1,85 @@
+"""Deep encoders with the norm before or after the sum, on reversing eight symbols (lesson 09).
+
+The model, its measures and its training. ``experiments/norm_order.py`` trains it with several learning rates and seeds.
+"""
+
+from collections.abc import Iterator
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ..layers import EncoderLayer, InputEmbedding, LayerNorm
+from ..positions import SinusoidalPositions
+
+SYMBOLS, LENGTH, D_MODEL = 8, 8, 32
+
+
+STEPS, EVERY = 300, 50  # updates; updates between two measurements
+
+
+class Reverser(nn.Module):
+    """Encoder layers that say, at each position, which symbol stands at its mirror image.
+
+    Args:
+        num_layers: How many.
+        pre_norm: As in ``EncoderLayer``.
+    """
+
+    def __init__(self, num_layers: int, pre_norm: bool) -> None:
+        super().__init__()
+        self.embed = InputEmbedding(SYMBOLS, D_MODEL, positions=SinusoidalPositions(D_MODEL, max_len=LENGTH))
+        self.layers = nn.ModuleList(
+            EncoderLayer(D_MODEL, 4, 2 * D_MODEL, dropout=0.0, pre_norm=pre_norm) for _ in range(num_layers)
+        )
+        self.norm = LayerNorm(D_MODEL) if pre_norm else nn.Identity()
+        self.classify = nn.Linear(D_MODEL, SYMBOLS)
+        for part in self.modules():
+            if isinstance(part, nn.Linear):
+                nn.init.xavier_uniform_(part.weight)
+                nn.init.zeros_(part.bias)
+
+    def stream(self, tokens: Int[Tensor, "n L"]) -> Float[Tensor, "n L d_model"]:
+        """The stream after the last layer, before the final norm."""
+        x = self.embed(tokens)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def forward(self, tokens: Int[Tensor, "n L"]) -> Float[Tensor, "n L symbols"]:
+        """Logits of the reversed sequence."""
+        return self.classify(self.norm(self.stream(tokens)))
+
+
+def likeness(x: Float[Tensor, "n L d_model"]) -> float:
+    """The mean cosine of two different tokens of one sequence."""
+    unit = F.normalize(x, dim=-1)
+    others = ~torch.eye(x.shape[1], dtype=torch.bool)
+    return (unit @ unit.mT)[:, others].mean().item()
+
+
+def measure(model: Reverser) -> tuple[float, float, float]:
+    """Loss, share of symbols right, likeness, on 500 sequences that no model was trained on."""
+    tokens = torch.randint(0, SYMBOLS, (500, LENGTH), generator=torch.Generator().manual_seed(99))
+    with torch.no_grad():
+        x = model.stream(tokens)
+        logits, target = model.classify(model.norm(x)), tokens.flip(1)
+    loss = F.cross_entropy(logits.flatten(0, 1), target.flatten()).item()
+    return loss, (logits.argmax(-1) == target).float().mean().item(), likeness(x)
+
+
+def train(
+    model: Reverser, seed: int, rate: float, warmup: int = 1, steps: int = STEPS, every: int = EVERY
+) -> Iterator[int]:
+    """Train on fresh batches of 32; yields the number of steps done, every ``every`` steps."""
+    rng, optimizer = torch.Generator().manual_seed(seed), torch.optim.Adam(model.parameters(), lr=rate, fused=True)
+    for step in range(1, steps + 1):
+        optimizer.param_groups[0]["lr"] = rate * min(1.0, step / warmup)
+        tokens = torch.randint(0, SYMBOLS, (32, LENGTH), generator=rng)
+        loss = F.cross_entropy(model(tokens).flatten(0, 1), tokens.flip(1).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % every == 0:
+            yield step

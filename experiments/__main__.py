@@ -1,0 +1,35 @@
+"""``python -m experiments NAME``: train the shipped models anew, or make the runs that a table lacks."""
+
+import argparse
+import sys
+
+from . import runs, train
+
+TABLES = {
+    "bottleneck": "recurrent models of several sizes with and without attention (lesson 03)",
+    "lookups": "small layers whose heads share keys and values (lesson 07)",
+    "places": "small layers with five encodings of positions (lesson 08)",
+    "norm_order": "deep encoders with the norm before and after the sum (lesson 09)",
+    "warmups": "a small Transformer with norms before or after, with and without a warm-up (lesson 10)",
+    "comparison": "a GRU, a Transformer and a decoder-only model under one recipe (lessons 11 and 12)",
+    "ablation": "small models with one thing removed each (lesson 11)",
+}
+NAMES = {"train": "the models of a group anew, with their weights and card", **TABLES}
+
+
+def main(arguments: list[str]) -> int:
+    """Hand the arguments to the script that the first one names; returns the exit status."""
+    names = "\n".join(f"  {name:11} {purpose}" for name, purpose in NAMES.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments",
+        description=f"what is trained:\n{names}",
+        epilog="NAME --help tells more",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", metavar="NAME", choices=NAMES)
+    name = parser.parse_args(arguments[:1] or ["--help"]).name
+    return train.main(arguments[1:]) if name == "train" else runs.main(name, arguments[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""What shared keys and values cost when heads have different things to look up: ``python -m experiments lookups``.
+
+Models with four, two and one head of keys and values are trained alike, from five seeds; then trained multi-head models are
+converted and trained further. Every model has seen equally many batches at the same step. The table holds the accuracy on
+the way, one line a measurement.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from jaxtyping import Float
+from torch import Tensor
+
+from course_utils.small_models.lookups import D_HEAD, EVERY, NUM_HEADS, Lookups, accuracy, train
+from course_utils.training import seed_everything
+
+from .runs import Run
+
+SEEDS = (0, 1, 2, 3, 4)
+STEPS, FURTHER = 900, 180  # updates; updates after a conversion
+FIELDS = ("start", "num_kv_heads", "seed", "step", "accuracy")
+
+
+def mean_of_group(heads: Float[Tensor, "H_kv G d_head d_in"]) -> Float[Tensor, "H_kv d_head d_in"]:
+    """The average of the heads of each group (Ainslie et al., "GQA", 2023, section 2.1)."""
+    return heads.mean(dim=1)
+
+
+def first_of_group(heads: Float[Tensor, "H_kv G d_head d_in"]) -> Float[Tensor, "H_kv d_head d_in"]:
+    """One head of each group, the others dropped: what the paper compares the mean with."""
+    return heads[:, 0]
+
+
+WAYS = {"mean of the group": mean_of_group, "first of the group": first_of_group}
+
+
+def converted(model: Lookups, num_kv_heads: int, way: Callable[[Tensor], Tensor]) -> Lookups:
+    """A model with fewer heads of keys and values, made from a trained one with ``NUM_HEADS`` of them."""
+    state = dict(model.state_dict())
+    for name in ("k_proj.weight", "k_proj.bias", "v_proj.weight", "v_proj.bias"):
+        whole = state[f"attention.{name}"]
+        heads = whole.reshape(num_kv_heads, NUM_HEADS // num_kv_heads, D_HEAD, -1)  # (H_kv, G, d_head, d_in or 1)
+        state[f"attention.{name}"] = way(heads).reshape(num_kv_heads * D_HEAD, *whole.shape[1:])
+    smaller = Lookups(num_kv_heads)
+    smaller.load_state_dict(state)
+    return smaller
+
+
+def run(seed: int, steps: int = STEPS, further: int = FURTHER, every: int = EVERY) -> Iterator[dict[str, object]]:
+    """All models of one seed: rows of ``FIELDS``."""
+
+    def row(start: str, heads: int, step: int, right: float) -> dict[str, object]:
+        return dict(zip(FIELDS, (start, heads, seed, step, round(right, 4)), strict=True))
+
+    for heads in (NUM_HEADS, 2, 1):
+        seed_everything(seed)
+        model = Lookups(heads)
+        yield row("from random weights", heads, 0, accuracy(model))
+        for step, right in train(model, steps, 10 + seed, every):
+            yield row("from random weights", heads, step, right)
+        fewer = [(way, few, converted(model, few, WAYS[way])) for way in WAYS for few in (2, 1) if heads == NUM_HEADS]
+        for step, right in train(model, further, 50 + seed, every):
+            yield row("from random weights", heads, steps + step, right)
+        for way, few, smaller in fewer:
+            yield row(way, few, steps, accuracy(smaller))
+            for step, right in train(smaller, further, 50 + seed, every):
+                yield row(way, few, steps + step, right)
+
+
+def runs(_table: Path) -> Iterator[Run]:
+    """One run for each seed."""
+    for seed in SEEDS:
+        yield {"seed": seed}, partial(run, seed)

@@ -1,0 +1,170 @@
+"""The tables: what was run once is not run again, each experiment fills its own, those that come with the course are whole."""
+
+from functools import partial
+from importlib import import_module
+
+import pytest
+import torch
+
+from course_utils.models import count_parameters
+from course_utils.results import path_of, read_rows, rows_of
+from course_utils.small_models import lookups as lookups_task
+from course_utils.small_models import places as places_task
+from course_utils.training import one_cycle_rate
+from experiments import bottleneck, comparison, lookups, norm_order, warmups
+from experiments.__main__ import NAMES, TABLES, main
+from experiments.runs import append_rows, belongs, make_missing
+
+WORDS = {"cat": (("K", "AE", "T"),), "act": (("AE", "K", "T"), ("AE", "K")), "tactics": (("T", "AE", "K", "T"),)}
+MUON = pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="Muon came with PyTorch 2.9")
+# What makes each experiment small enough for a test, and how many rows it writes then.
+SMALL = {
+    "bottleneck": ({"SEEDS": (0, 1), "WIDTHS": {4: 5}, "EVERY": 1, "split": lambda name: WORDS}, 2 * 2 * 5),
+    "lookups": ({"SEEDS": (3,), "run": partial(lookups.run, steps=4, further=2, every=2)}, 3 * 4 + 4 * 2),
+    "places": ({"SEEDS": (3,), "LAYERS": [(1, "RoPE"), (2, "none")], "LENGTHS": (12, 24)}, 2 * 2 * 2),
+    "norm_order": ({"SEEDS": (3,), "settings": lambda: [("post-norm", 1, 0.01, 1)]}, 7),
+    "warmups": ({"SEEDS": (3,), "EVERY": 1, "copied": lambda model: 0.5}, 4 * 2),
+    "comparison": (
+        {
+            "VARIANTS": {n: comparison.VARIANTS[n] for n in ("Transformer, Adam", "decoder-only, Muon")},
+            "RATES": (0.001, 0.01),
+            "SEEDS": (0, 1),
+            "EPOCHS": {"sweep": 1, "run": 2},
+            "say": lambda model, words: [("K", "AE", "T")] * len(words),
+            **{name: lambda: WORDS for name in ("train_words", "sweep_words", "judged_words")},
+        },
+        2 * 2 + 2 * 2 * 2,
+    ),
+    "ablation": ({"SEEDS": (0,), "split": lambda name: WORDS}, 6),
+}
+STEPS = {"places": 2, "warmups": 2}
+
+
+def test_rows_are_appended_under_one_header(tmp_path):
+    table = tmp_path / "runs.csv"
+    assert rows_of(table) == []
+    append_rows(table, ("seed", "score"), [{"seed": 0, "score": 0.5}])
+    append_rows(table, ("seed", "score"), [{"seed": 1, "score": 0.25}, {"seed": 2, "score": 0.75}])
+    assert [row["score"] for row in rows_of(table)] == ["0.5", "0.25", "0.75"]
+    assert table.read_bytes().count(b"seed") == 1 and b"\r" not in table.read_bytes()
+
+
+def test_a_run_is_made_once_and_leaves_no_half_behind(tmp_path, capsys):
+    table, fields, made = tmp_path / "runs.csv", ("norm", "seed", "step", "loss"), []
+
+    def run(norm, seed):
+        made.append((norm, seed))
+        for step in (1, 2):
+            yield {"norm": norm, "seed": seed, "step": step, "loss": 0.5}
+
+    wanted = [("before", 0), ("before", 1), ("after", 0), ("before", 0)]
+    make_missing(table, fields, [({"norm": norm, "seed": seed}, partial(run, norm, seed)) for norm, seed in wanted])
+    assert made == wanted[:3] and len(rows_of(table)) == 6
+    assert capsys.readouterr().out.splitlines()[-1] == "norm after, seed 0 done"
+    with pytest.raises(ZeroDivisionError):
+        make_missing(table, fields, [({"norm": "after", "seed": 1}, lambda: ({"loss": 1 / n} for n in (1, 0)))])
+    assert len(rows_of(table)) == 6
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=MUON) if n in ("ablation", "comparison") else n for n in TABLES]
+)
+def test_an_experiment_fills_its_table_and_takes_it_up_where_it_stopped(name, monkeypatch, tmp_path, capsys):
+    experiment, (settings, number) = import_module(f"experiments.{name}"), SMALL[name]
+    monkeypatch.setattr("experiments.recipes.split", lambda name: WORDS)
+    for setting, value in settings.items():
+        monkeypatch.setattr(experiment, setting, value)
+    if name in STEPS:
+        monkeypatch.setattr(experiment, "run", partial(experiment.run, steps=STEPS[name]))
+    table = tmp_path / f"{name}.csv"
+    command = [name, "--table", str(table), "--threads", "1"]
+    assert main(command) == 0
+    rows = rows_of(table)
+    assert len(rows) == number and tuple(rows[0]) == experiment.FIELDS
+    last, _ = list(experiment.runs(table))[-1]
+    lines = table.read_text().splitlines()
+    kept = [line for line, row in zip(lines[1:], rows, strict=True) if not belongs(row, last)]
+    table.write_text("\n".join([lines[0], *kept]) + "\n")  # the last run was killed
+    assert len(kept) < number and main(command) == 0
+    timed = {"minutes": "", "seconds": ""}
+    assert [row | timed for row in rows_of(table)] == [row | timed for row in rows]  # the same seed
+    capsys.readouterr()
+    assert main(command) == 0 and capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_table_that_comes_with_the_course_holds_every_run_and_no_other(name):
+    experiment, rows = import_module(f"experiments.{name}"), read_rows(name)
+    of_each = [[row for row in rows if belongs(row, wanted)] for wanted, _ in experiment.runs(path_of(name))]
+    assert tuple(rows[0]) == experiment.FIELDS
+    assert all(of_each) and sum(map(len, of_each)) == len(rows)
+
+
+def test_a_table_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match=r"name \('lookup'\) .*lookups, norm_order"):
+        read_rows("lookup")
+
+
+def test_partners_of_the_bottleneck_have_nearly_as_many_parameters():
+    for attended, plain in bottleneck.WIDTHS.items():
+        sizes = [count_parameters(bottleneck.build(a, d)) for a, d in ((True, attended), (False, plain))]
+        assert sizes[0] == pytest.approx(sizes[1], rel=0.02)
+
+
+def test_conversions_groups_of_one_change_nothing_and_a_mean_is_a_mean():
+    torch.manual_seed(0)
+    model = lookups_task.Lookups(4)
+    question, items, _ = lookups_task.make_batch(3, torch.Generator().manual_seed(2))
+    for way in lookups.WAYS.values():
+        assert torch.equal(lookups.converted(model, 4, way)(question, items), model(question, items))
+    pooled = lookups.converted(model, 2, lookups.mean_of_group).attention.k_proj.weight
+    whole = model.attention.k_proj.weight.chunk(4)
+    assert torch.allclose(pooled[: lookups.D_HEAD], (whole[0] + whole[1]) / 2)
+    first = lookups.converted(model, 2, lookups.first_of_group).attention.v_proj.bias
+    assert torch.equal(first[lookups.D_HEAD :], model.attention.v_proj.bias.chunk(4)[2])
+
+
+def test_one_layer_without_positions_is_no_better_than_the_guesser():
+    for row in read_rows("places"):
+        if (row["layers"], row["encoding"]) == ("1", "none"):
+            guess = places_task.guesser(int(row["length"]))[int(row["question"]) - 1].item()
+            assert float(row["wrong"]) > guess - 0.02
+
+
+def test_the_ways_of_a_warmup_differ_in_one_thing():
+    before, after = warmups.small_model("before").config, warmups.small_model("after").config
+    different = {name for name, value in vars(before).items() if value != getattr(after, name)}
+    assert different == {"pre_norm", "final_norm"}  # behind the last sum, post-norm has its norm already
+    rates = [one_cycle_rate(s, warmups.STEPS, warmups.PEAK, rise=warmups.RISE["no"]) for s in range(1, warmups.STEPS)]
+    assert rates == sorted(rates, reverse=True) and rates[0] > 0.999 * warmups.PEAK  # without one, it only falls
+    torch.manual_seed(0)
+    assert warmups.copied(warmups.small_model()) == 0.0
+
+
+def test_norm_order_measures_the_same_steps_of_every_setting():
+    steps = {}
+    for row in read_rows("norm_order"):
+        steps.setdefault(tuple(row[name] for name in norm_order.RUN), []).append(int(row["step"]))
+    assert set(map(tuple, steps.values())) == {tuple(range(0, 301, 50))}
+
+
+def test_runs_of_the_comparison_use_the_rate_that_their_sweep_found_best():
+    rows = read_rows("comparison")
+    for row in rows:
+        if row["part"] == "run":
+            assert float(row["rate"]) == comparison.best_rate(row["variant"], rows)
+        if row["right"]:
+            right = comparison.which_right(row["right"]).float()
+            assert len(right) == len(comparison.judged_words())
+            assert float(row["WER"]) == round(100 * (1 - right.mean().item()), 2)
+
+
+def test_the_command_names_what_it_knows(capsys):
+    for name in NAMES:
+        with pytest.raises(SystemExit) as ended:
+            main([name, "--help"])
+        assert ended.value.code == 0 and f"experiments {name}" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(["lookup"])
+    message = capsys.readouterr().err
+    assert ended.value.code == 2 and "'lookup'" in message and all(name in message for name in NAMES)

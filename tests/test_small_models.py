@@ -1,0 +1,85 @@
+"""The small models of the lessons: what each task asks, that it can be learned, and what is counted."""
+
+import pytest
+import torch
+
+from course_utils.metrics import phoneme_error_rate, word_error_rate
+from course_utils.pretrained.pronunciation import pronounce
+from course_utils.small_models import bottleneck, lookups, norm_order, places
+
+
+def test_the_target_is_the_content_beside_the_name_that_is_asked_for():
+    question, items, target = lookups.make_batch(7, torch.Generator().manual_seed(1))
+    # (n, items, names or contents, kinds)
+    numbers = items.view(7, lookups.ITEMS, 2, lookups.KINDS, lookups.ITEMS).argmax(-1)
+    asked = question.view(7, lookups.KINDS, lookups.ITEMS).argmax(-1)
+    for n in range(7):
+        for kind in range(lookups.KINDS):
+            names = numbers[n, :, 0, kind].tolist()
+            assert sorted(names) == list(range(lookups.ITEMS))
+            assert numbers[n, names.index(asked[n, kind]), 1, kind] == target[n, kind]
+
+
+@pytest.mark.parametrize("num_kv_heads", [4, 2, 1])
+def test_training_yields_accuracies_and_learns(num_kv_heads):
+    torch.manual_seed(0)
+    model = lookups.Lookups(num_kv_heads)
+    assert lookups.accuracy(model) < 0.25
+    found = list(lookups.train(model, 60, seed=0, every=30))
+    assert [step for step, _ in found] == [30, 60] and found[-1][1] > 0.25
+
+
+def test_the_answers_by_looking_for_them():
+    tokens, target = places.make_batch(9, 15, torch.Generator().manual_seed(1))
+    for row, answers in zip(tokens.tolist(), target.tolist(), strict=True):
+        for at, (ago, recent) in enumerate(answers):
+            assert ago == (row[at - places.AGO] % places.DIGITS if at >= places.AGO else places.NOT_ASKED)
+            same = [t for t in row[:at] if t // places.DIGITS == row[at] // places.DIGITS]
+            assert recent == (same[-1] % places.DIGITS if same else places.NOT_ASKED)
+
+
+def test_the_guesser_is_wrong_as_often_as_another_digit_was_meant():
+    tokens, target = places.test_batch(6)
+    missed = {0: [], 1: []}
+    for row, answers in zip((tokens % places.DIGITS).tolist(), target.tolist(), strict=True):
+        for at in range(places.AGO, 6):  # question 1 only: every token before is as likely as another
+            missed[0].append(1 - max(row[:at].count(digit) for digit in range(places.DIGITS)) / at)
+            assert answers[at][0] != places.NOT_ASKED
+    assert places.guesser(6)[0].item() == pytest.approx(sum(missed[0]) / len(missed[0]), abs=1e-5)
+    longer = [places.guesser(n) for n in (12, 24)]
+    assert (longer[1] > longer[0]).all() and (longer[0] > 0.2).all()
+
+
+@pytest.mark.parametrize("encoding", places.ENCODINGS)
+def test_only_models_with_positions_notice_an_exchange_in_the_past(encoding):
+    torch.manual_seed(0)
+    model, (tokens, _) = places.Reader(encoding), places.test_batch(7)
+    exchanged = tokens[:4, [1, 0, 2, 3, 4, 5, 6]]
+    with torch.no_grad():
+        change = (model(exchanged) - model(tokens[:4]))[:, -1].abs().max()
+    assert (change < 1e-5) == (encoding == "none")
+
+
+def test_likeness_is_one_for_equal_tokens_and_zero_for_right_angles():
+    assert abs(norm_order.likeness(torch.ones(2, 3, 4)) - 1) < 1e-6
+    assert abs(norm_order.likeness(torch.eye(4)[None])) < 1e-6
+
+
+def test_a_shallow_model_learns_to_reverse():
+    torch.manual_seed(0)
+    model = norm_order.Reverser(1, pre_norm=True)
+    before = norm_order.measure(model)[0]
+    assert list(norm_order.train(model, seed=0, rate=0.01, steps=60, every=30)) == [30, 60]
+    assert norm_order.measure(model)[0] < 0.7 * before
+
+
+def test_counts_are_those_of_the_error_rates():
+    words = {"cat": (("K", "AE", "T"),), "act": (("AE", "K", "T"), ("AE", "K")), "tactics": (("T", "AE", "K", "T"),)}
+    torch.manual_seed(0)
+    model = bottleneck.build(True, 8)
+    rows = bottleneck.counts_by_length(model, words, [(1, 3), (4, 9)])
+    assert [row["words"] for row in rows] == [2, 1]
+    outputs = pronounce(model, list(words))
+    wrong, edits, sounds = (sum(row[name] for row in rows) for name in ("wrong", "edits", "sounds"))
+    assert edits / sounds == phoneme_error_rate(outputs, list(words.values()))
+    assert wrong / 3 == word_error_rate(outputs, list(words.values()))
