@@ -18,7 +18,7 @@ from course_checks.deciding.solution import Solution
 
 CODING = [number for number, entry in catalogue().items() if not entry.is_quiz]
 LESSONS = sorted({number.split(".")[0] for number in CODING}, key=int)
-SPECIFIC, IN_EACH_LESSON = 0.95, 0.92
+SPECIFIC, IN_EACH_LESSON = 0.95, 0.88
 
 
 def of_lesson(lesson):
@@ -56,7 +56,7 @@ def test_every_exercise_has_wrong_and_right_answers(lesson):
     for number in of_lesson(lesson):
         if isinstance(find(number), Exercise):
             right = [answer.is_right for answer in answers_to(number)]
-            assert right.count(False) >= 4 and right.count(True) >= 1, number
+            assert right.count(False) >= 3 and right.count(True) >= 1, number
 
 
 def test_a_setup_stands_before_those_that_follow_it(tmp_path):

@@ -17,10 +17,6 @@ def all_products(x, y):
 def all_products(x, y):
     return torch.einsum("bhid,bgjd->bhgij", x, y)
 
-# %% wrong: another letter for the last axis of y, so sums are multiplied
-def all_products(x, y):
-    return torch.einsum("bhid,bhje->bhij", x, y)
-
 # %% two mistakes: adds up over the heads; and swaps rows and columns
 def all_products(x, y):
     return torch.einsum("bhid,bhjd->bji", x, y)
@@ -28,14 +24,6 @@ def all_products(x, y):
 # %% two mistakes: adds up over the batch; and leaves d unsummed
 def all_products(x, y):
     return torch.einsum("bhid,bhjd->hijd", x, y)
-
-# %% wrong: gives the heads of y a letter of their own, which is summed over
-def all_products(x, y):
-    return torch.einsum("bhid,bkjd->bhij", x, y)
-
-# %% wrong: gives the first axis of y a letter of its own, so all sentences of y are added up
-def all_products(x, y):
-    return torch.einsum("bhid,chjd->bhij", x, y)
 
 # %% wrong: sums over sentences and heads as well
 def all_products(x, y):

@@ -1,12 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: fills the targets in place, so that ids itself is changed through the view
-def inputs_and_targets(ids, pad_id):
-    inputs, targets = ids[:, :-1], ids[:, 1:]
-    targets[targets == pad_id] = -100
-    return inputs, targets
-
 # %% wrong: takes 0 for padding, whatever pad_id says
 def inputs_and_targets(ids, pad_id):
     targets = ids[:, 1:]
@@ -17,16 +11,6 @@ def inputs_and_targets(ids, pad_id):
     marked = ids.masked_fill(ids == pad_id, -100)
     return marked[:, :-1], marked[:, 1:]
 
-# %% wrong: fills the padding with 100 in place of -100
-def inputs_and_targets(ids, pad_id):
-    targets = ids[:, 1:]
-    return ids[:, :-1], targets.masked_fill(targets == pad_id, 100)
-
-# %% wrong: rolls, so that the last input stays and gets the first token of the sentence as its target
-def inputs_and_targets(ids, pad_id):
-    targets = ids.roll(-1, dims=1)
-    return ids, targets.masked_fill(targets == pad_id, -100)
-
 # %% wrong: hides nothing
 def inputs_and_targets(ids, pad_id):
     return ids[:, :-1], ids[:, 1:]
@@ -34,11 +18,6 @@ def inputs_and_targets(ids, pad_id):
 # %% two mistakes: hands the targets back first; and hides nothing
 def inputs_and_targets(ids, pad_id):
     return ids[:, 1:], ids[:, :-1]
-
-# %% wrong: leaves out whole sentences, the last and the first
-def inputs_and_targets(ids, pad_id):
-    targets = ids[1:]
-    return ids[:-1], targets.masked_fill(targets == pad_id, -100)
 
 # %% wrong: returns (targets, inputs)
 def inputs_and_targets(ids, pad_id):
@@ -59,20 +38,6 @@ def inputs_and_targets(ids, pad_id):
 # %% setup
 import torch
 import torch.nn.functional as F
-
-# %% wrong: the target is the token before, not after
-def inputs_and_targets(ids, pad_id):
-    inputs, targets = ids[:, 1:], ids[:, :-1]
-    return inputs, targets.masked_fill(targets == pad_id, -100)
-
-# %% two mistakes: fills with 100 instead of -100; and compares with 0 instead of pad_id
-def inputs_and_targets(ids, pad_id):
-    inputs, targets = ids[:, :-1], ids[:, 1:]
-    return inputs, targets.masked_fill(targets == 0, 100)
-
-# %% two mistakes: cuts off sentences instead of positions; and never hides the padding
-def inputs_and_targets(ids, pad_id):
-    return ids[:-1], ids[1:]
 
 # %% right: windows of two, taken apart
 def inputs_and_targets(ids, pad_id):

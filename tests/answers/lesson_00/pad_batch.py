@@ -22,30 +22,6 @@ def pad_batch(sequences, pad_id):
         out[i, : len(s)] = torch.tensor(s)
     return out
 
-# %% wrong: fills with zeros first and then turns every zero into pad_id, so real tokens with id 0 become pad_id too
-def pad_batch(sequences, pad_id):
-    length = max(len(s) for s in sequences)
-    out = torch.zeros(len(sequences), length, dtype=torch.long)
-    for i, s in enumerate(sequences):
-        out[i, : len(s)] = torch.tensor(s)
-    out[out == 0] = pad_id
-    return out
-
-# %% wrong: builds the rows by [row] * B, which is the same list B times, so all rows end up overwritten by one another
-def pad_batch(sequences, pad_id):
-    length = max(len(s) for s in sequences)
-    rows = [[pad_id] * length] * len(sequences)
-    for i, s in enumerate(sequences):
-        for j, token in enumerate(s):
-            rows[i][j] = token
-    return torch.tensor(rows)
-
-# %% wrong: sorts the sentences by length (longest first), so the rows are no longer in the order given
-def pad_batch(sequences, pad_id):
-    ordered = sorted(sequences, key=len, reverse=True)
-    length = len(ordered[0])
-    return torch.tensor([s + [pad_id] * (length - len(s)) for s in ordered])
-
 # %% two mistakes: the padding is put in front of the sentence and not at its end; and it is inserted into the lists given, which are thereby changed
 def pad_batch(sequences, pad_id):
     length = max(len(s) for s in sequences)
@@ -69,14 +45,6 @@ def pad_batch(sequences, pad_id):
 # %% setup
 import torch
 from itertools import zip_longest
-
-# %% wrong: takes len(max(sequences)), the length of the alphabetically last list and not of the longest, so longer sentences are cut off
-def pad_batch(sequences, pad_id):
-    length = len(max(sequences))
-    rows = []
-    for s in sequences:
-        rows.append([s[j] if j < len(s) else pad_id for j in range(length)])
-    return torch.tensor(rows)
 
 # %% wrong: pads with 0 whatever pad_id is
 def pad_batch(sequences, pad_id):

@@ -16,27 +16,6 @@ reach = {key: row for key, row in ROWS.items() if key[0] == "recurrence"} | READ
 # %% wrong: the same layer and the same tokens five times
 reach = {key: [row[2]] * 5 for key, row in ROWS.items()} | READ
 
-# %% wrong: n was never handed on: the recurrence read 4 tokens each time
-reach = ROWS | {("recurrence", n): [s * 0.08 * (1 + n / 1000) for s in SEEDS] for n in LENGTHS} | READ
-
-# %% wrong: compares the recurrence's median with the equal share and not with a tenth of it
-reach = ROWS | READ | {"fades at": 4}
-
-# %% wrong: the factor upside down
-reach = ROWS | READ | {"attention loses": 1 / 8}
-
-# %% wrong: counts the runs above the equal share, the one that lies on it with them
-reach = ROWS | READ | {"below equal": 3}
-
-# %% wrong: percent in the place of shares
-reach = {key: [100 * share for share in row] for key, row in ROWS.items()} | READ
-
-# %% two mistakes: the factor is that of the recurrence; and the runs below are counted at 4 tokens in percent
-reach = ROWS | READ | {"attention loses": ROWS["recurrence", 4][2] / ROWS["recurrence", 32][2], "below equal": 0.4}
-
-# %% two mistakes: four seeds; and the length at which it fades is the one before
-reach = {key: row[:4] for key, row in ROWS.items()} | READ | {"fades at": 4}
-
 # %% right: influences so far away that they are 0 in floating point
 reach = ROWS | {("recurrence", 32): [0.0, 0.0, 1e-40, 1e-38, 1e-37]} | READ
 
@@ -65,12 +44,6 @@ def measured():
 
 def shared(table):
     return {key: row for key, row in table.items() if isinstance(key, tuple)}
-
-# %% wrong: compares the recurrence with the equal share itself, so it fades at 4
-reach = measured() | {"fades at": 4}
-
-# %% wrong: the factor upside down
-reach = measured() | {"attention loses": 0.0209 / 0.343}
 
 # %% right: as measured with seeds 5 to 9
 reach = measured()

@@ -11,42 +11,14 @@ def sentence_means(x, ids, pad_id):
     real = ids != pad_id
     return (x * real[..., None]).sum(dim=1) / real.sum(dim=1)
 
-# %% wrong: the right counts, but the vectors of padding are in the sum
-def sentence_means(x, ids, pad_id):
-    counts = (ids != pad_id).sum(dim=1, keepdim=True)
-    return x.sum(dim=1) / counts
-
-# %% wrong: takes id 0 for padding, whatever pad_id is
-def sentence_means(x, ids, pad_id):
-    real = (ids > 0)[..., None]
-    return (x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
-
-# %% wrong: divides by the number of all real tokens of the batch
-def sentence_means(x, ids, pad_id):
-    real = (ids != pad_id)[..., None]
-    return (x * real).sum(dim=1) / real.sum()
-
 # %% two mistakes: takes id 0 for padding; and divides by the padded length
 def sentence_means(x, ids, pad_id):
     return (x * (ids != 0)[..., None]).mean(dim=1)
-
-# %% two mistakes: leaves padding in the sum; and divides by the largest count
-def sentence_means(x, ids, pad_id):
-    return x.sum(dim=1) / (ids != pad_id).sum(dim=1).max()
 
 # %% wrong: divides by one count for the whole batch
 def sentence_means(x, ids, pad_id):
     real = (ids != pad_id)[:, :, None]
     return (x * real).sum(dim=1) / real.sum() * len(x)
-
-# %% wrong: cuts every sentence to the shortest
-def sentence_means(x, ids, pad_id):
-    shortest = int((ids != pad_id).sum(dim=1).min())
-    return x[:, :shortest].mean(dim=1)
-
-# %% two mistakes: the mask the wrong way around; and divides by L
-def sentence_means(x, ids, pad_id):
-    return (x * (ids == pad_id)[:, :, None]).mean(dim=1)
 
 # %% two mistakes: averages over the features; and divides by L
 def sentence_means(x, ids, pad_id):

@@ -19,10 +19,6 @@ def shares(x):
     total = x.sum(dim=1, keepdim=True)
     return (x / total).squeeze()
 
-# %% wrong: takes the softmax of each row, which sums to 1 but is not the number divided by the sum
-def shares(x):
-    return torch.softmax(x, dim=-1)
-
 # %% wrong: adds 1e-6 to the row sum, so rows of very small positive numbers no longer sum to 1
 def shares(x):
     return x / (x.sum(dim=1, keepdim=True) + 1e-6)

@@ -19,28 +19,11 @@ def split_heads(x, num_heads):
 def split_heads(x, num_heads):
     return torch.stack(torch.chunk(x, num_heads, dim=-1))
 
-# %% wrong: joins batch and positions and brings the heads in front of both, then cuts to (B, H, L, d_head), which is right only for a batch of 1
-def split_heads(x, num_heads):
-    B, L, d_model = x.shape
-    d_head = d_model // num_heads
-    heads = x.reshape(B * L, num_heads, d_head).transpose(0, 1)
-    return heads.reshape(B, num_heads, L, d_head)
-
-# %% wrong: forgets to move the head axis and returns (B, L, H, d_head)
-def split_heads(x, num_heads):
-    B, L, d_model = x.shape
-    return x.reshape(B, L, num_heads, d_model // num_heads)
-
 # %% two mistakes: the heads are interleaved (every H-th number) and not blocks; and the last two axes are swapped, (B, H, d_head, L)
 def split_heads(x, num_heads):
     B, L, d_model = x.shape
     parts = x.reshape(B, L, d_model // num_heads, num_heads)
     return parts.permute(0, 3, 2, 1)
-
-# %% wrong: swaps the axes of positions and numbers first and then reshapes straight to (B, H, L, d_head), which scrambles positions and numbers within a head
-def split_heads(x, num_heads):
-    B, L, d_model = x.shape
-    return x.transpose(1, 2).reshape(B, num_heads, L, d_model // num_heads)
 
 # %% wrong: last two axes swapped, (B, H, d_head, L)
 def split_heads(x, num_heads):

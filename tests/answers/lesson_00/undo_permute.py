@@ -9,38 +9,13 @@ def undo_permute(x, order):
 def undo_permute(x, order):
     return x.permute(tuple(reversed(order)))
 
-# %% wrong: finds the original shape and reshapes, so that the numbers stay in the permuted order
-def undo_permute(x, order):
-    shape = [0] * len(order)
-    for place, axis in enumerate(order):
-        shape[axis] = x.shape[place]
-    return x.reshape(shape)
-
-# %% wrong: one transpose after the other in the order of the axes, in which later swaps move what earlier ones had put right
-def undo_permute(x, order):
-    for place, axis in enumerate(order):
-        x = x.transpose(place, axis)
-    return x
-
 # %% wrong: permutes by the ascending order, which does nothing
 def undo_permute(x, order):
     return x.permute(sorted(order))
 
-# %% wrong: reverses all axes
-def undo_permute(x, order):
-    return x.permute(*range(x.dim() - 1, -1, -1))
-
-# %% two mistakes: finds the inverse order, but then reshapes; and reads the sizes from the wrong places
-def undo_permute(x, order):
-    return x.reshape([x.shape[axis] for axis in order])
-
 # %% two mistakes: permutes by the reversed order again; and squeezes
 def undo_permute(x, order):
     return x.permute(order[::-1]).squeeze()
-
-# %% wrong: always swaps the last two axes back
-def undo_permute(x, order):
-    return x.transpose(-1, -2)
 
 # %% two mistakes: the order backwards, counted from the end
 def undo_permute(x, order):

@@ -6,11 +6,6 @@ import torch.nn.functional as F
 def all_pairs(queries, keys):
     return keys @ queries.transpose(1, 2)
 
-# %% wrong: brings the keys to (B, d, L_k) by reshape instead of a transpose, which scrambles them
-def all_pairs(queries, keys):
-    B, L_k, d = keys.shape
-    return queries @ keys.reshape(B, d, L_k)
-
 # %% wrong: gives the batch axes different letters, so each query is multiplied with the keys summed over all items of the batch, right only for B = 1
 def all_pairs(queries, keys):
     return torch.einsum("bqd,ckd->bqk", queries, keys)
@@ -18,10 +13,6 @@ def all_pairs(queries, keys):
 # %% wrong: divides the dot products by the square root of d, though no scaling is asked for
 def all_pairs(queries, keys):
     return queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
-
-# %% wrong: only the keys of item 0 are used for all items, right only for a batch of 1
-def all_pairs(queries, keys):
-    return queries @ keys[0].T
 
 # %% wrong: lets the loop over the keys run only to L_q, so the columns of further keys stay 0 (and it fails when there are fewer keys than queries)
 def all_pairs(queries, keys):
@@ -60,10 +51,6 @@ def all_pairs(queries, keys):
     table = torch.tensordot(queries, keys, dims=([2], [2]))  # (B, L_q, B, L_k)
     same_item = table.diagonal(dim1=0, dim2=2)
     return same_item.reshape(queries.shape[0], queries.shape[1], keys.shape[1])
-
-# %% wrong: cosines instead of dot products
-def all_pairs(queries, keys):
-    return F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).transpose(1, 2)
 
 # %% right: broadcasts to (B, L_q, L_k, d) and adds up the products
 def all_pairs(queries, keys):

@@ -13,19 +13,6 @@ def all_pairs_einsum(queries, keys):
 def all_pairs_einsum(queries, keys):
     return torch.einsum("bid,bjd", queries, keys)
 
-# %% wrong: uses different letters for the last axes, so the sums of the two vectors are multiplied instead of their coordinates
-def all_pairs_einsum(queries, keys):
-    return torch.einsum("bqd,bke->bqk", queries, keys)
-
-# %% wrong: uses different letters for the two batch axes, so the keys are summed over all items of the batch, right only for B = 1
-def all_pairs_einsum(queries, keys):
-    return torch.einsum("bqd,akd->bqk", queries, keys)
-
-# %% wrong: reshapes the keys to (B, d, L_k) instead of transposing them, which scrambles their numbers
-def all_pairs_einsum(queries, keys):
-    keys = keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1])
-    return torch.einsum("bqd,bdk->bqk", queries, keys)
-
 # %% wrong: uses bmm, a matrix product, which is off limits here, instead of einsum
 def all_pairs_einsum(queries, keys):
     return torch.bmm(queries, keys.permute(0, 2, 1))
@@ -46,17 +33,9 @@ def all_pairs_einsum(queries, keys):
 import torch
 import torch.nn.functional as F
 
-# %% wrong: the batch axis is taken to be the second one, so items and positions are confused (an error unless L_q == L_k, and a wrong shape or wrong pairs then)
-def all_pairs_einsum(queries, keys):
-    return torch.einsum("qbd,kbd->bqk", queries, keys)
-
 # %% wrong: loops: one einsum for each item, with an ellipsis
 def all_pairs_einsum(queries, keys):
     return torch.stack([torch.einsum("i...,j...->ij...", q, k).sum(-1) for q, k in zip(queries, keys)])
-
-# %% wrong: adds up over the keys instead of the entries, so it gives (B, L_q, d)
-def all_pairs_einsum(queries, keys):
-    return torch.einsum("bqd,bkd->bqd", queries, keys)
 
 # %% two mistakes: has the keys before the queries in the result; and does not tie the batch axes, so all items of the keys are added up
 def all_pairs_einsum(queries, keys):

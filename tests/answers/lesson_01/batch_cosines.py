@@ -2,29 +2,6 @@
 import torch
 import torch.nn.functional as F
 
-# %% wrong: calls F.normalize without dim, which normalizes over the positions (dim=1) and not each vector
-def batch_cosines(queries, keys):
-    queries = F.normalize(queries)
-    keys = F.normalize(keys)
-    return queries @ keys.transpose(-2, -1)
-
-# %% wrong: normalizes the keys only, so the result is scaled by the length of each query
-def batch_cosines(queries, keys):
-    keys = F.normalize(keys, dim=-1)
-    return queries @ keys.transpose(1, 2)
-
-# %% wrong: returns (B, L_k, L_q), since the queries are broadcast along the last axis
-def batch_cosines(queries, keys):
-    q, k = F.normalize(queries, dim=-1), F.normalize(keys, dim=-1)
-    return (q.unsqueeze(1) * k.unsqueeze(2)).sum(dim=-1)
-
-# %% wrong: brings the keys to (B, d, L_k) by view instead of a transpose, which scrambles them
-def batch_cosines(queries, keys):
-    queries = F.normalize(queries, dim=-1)
-    keys = F.normalize(keys, dim=-1)
-    B, L_k, d = keys.shape
-    return queries @ keys.contiguous().view(B, d, L_k)
-
 # %% wrong: compares only query i with key i of each item, which gives (B, L) and fails for unequal numbers of queries and keys
 def batch_cosines(queries, keys):
     return (F.normalize(queries, dim=-1) * F.normalize(keys, dim=-1)).sum(dim=-1)
@@ -46,12 +23,6 @@ def batch_cosines(queries, keys):
     keys /= keys.norm(dim=-1, keepdim=True)
     return torch.bmm(queries, keys.transpose(1, 2))
 
-# %% wrong: transposes the keys first and then normalizes the last axis, so each coordinate is normalized over the keys
-def batch_cosines(queries, keys):
-    queries = F.normalize(queries, dim=-1)
-    keys = F.normalize(keys.transpose(1, 2), dim=-1)
-    return queries @ keys
-
 # %% wrong: mends the transpose but loses the keys' normalization
 def batch_cosines(queries, keys):
     return F.normalize(queries, dim=-1) @ keys.transpose(-2, -1)
@@ -59,10 +30,6 @@ def batch_cosines(queries, keys):
 # %% wrong: swaps batch and entries (axes 0 and 2), as the broken function
 def batch_cosines(queries, keys):
     return F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).transpose(0, 2)
-
-# %% wrong: swaps batch and keys (axes 0 and 1)
-def batch_cosines(queries, keys):
-    return F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).transpose(0, 1)
 
 # %% right: multiplies broadcast queries and keys entry by entry, then divides by both lengths
 def batch_cosines(queries, keys):

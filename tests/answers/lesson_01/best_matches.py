@@ -20,29 +20,9 @@ def best_matches(queries, keys):
 def best_matches(queries, keys):
     return queries.mean(dim=1) @ keys.mean(dim=1).T
 
-# %% wrong: takes the mean over the words of the question in the place of the sum
-def best_matches(queries, keys):
-    products = torch.einsum("bid,cjd->bcij", queries, keys)
-    return products.amax(dim=-1).mean(dim=-1)
-
-# %% wrong: returns a row for each page in the place of a row for each question
-def best_matches(queries, keys):
-    products = torch.einsum("bid,cjd->cbij", queries, keys)
-    return products.amax(dim=-1).sum(dim=-1)
-
 # %% wrong: returns the best product of each word and doesn't add them up
 def best_matches(queries, keys):
     return torch.einsum("bid,cjd->bcij", queries, keys).max(dim=-1).values
-
-# %% two mistakes: takes the mean over the question; and returns a row for each page
-def best_matches(queries, keys):
-    products = torch.einsum("bid,cjd->cbij", queries, keys)
-    return products.amax(dim=-1).mean(dim=-1)
-
-# %% wrong: divides by the lengths (cosines)
-def best_matches(queries, keys):
-    q, k = F.normalize(queries, dim=-1), F.normalize(keys, dim=-1)
-    return torch.einsum("bid,cjd->bcij", q, k).amax(-1).sum(-1)
 
 # %% right: multiplies entry by entry with new axes
 def best_matches(queries, keys):
@@ -57,16 +37,6 @@ def best_matches(queries, keys):
 import torch
 import torch.nn.functional as F
 from torch import nn
-
-# %% wrong: lets negative best products count as 0
-def best_matches(queries, keys):
-    products = torch.einsum("bid,cjd->bcij", queries, keys)
-    return products.amax(dim=-1).clamp(min=0).sum(dim=-1)
-
-# %% wrong: takes the one best product of question and page, nothing is added up
-def best_matches(queries, keys):
-    products = torch.einsum("bid,cjd->bcij", queries, keys)
-    return products.flatten(2).max(dim=-1).values
 
 # %% wrong: adds the products over the words of the question, then takes the best word of the page
 def best_matches(queries, keys):

@@ -72,16 +72,6 @@ import torch
 def cosine(a, b):
     return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
 
-# %% wrong: gives 1 instead of 0 where a vector is zero
-def cosine(a, b):
-    c = (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
-    return torch.where(c.isnan(), torch.ones_like(c), c)
-
-# %% wrong: sums over the rows (dim=0), one cosine for each column
-def cosine(a, b):
-    lengths = a.norm(dim=0) * b.norm(dim=0)
-    return (a * b).sum(0) / torch.where(lengths == 0, 1.0, lengths)
-
 # %% right: divides plainly and turns the 0 / 0 into 0 afterwards
 def cosine(a, b):
     return torch.nan_to_num((a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1)), nan=0.0)

@@ -10,13 +10,6 @@ def dot(a, b):
 def dot(a, b):
     return (a * b).sum(dim=0, keepdim=True)
 
-# %% wrong: turns the result into a whole number by int, so everything behind the decimal point is cut off
-def dot(a, b):
-    total = 0.0
-    for x, y in zip(a.tolist(), b.tolist()):
-        total += x * y
-    return int(total)
-
 # %% wrong: uses the first two coordinates only, right only for d = 2
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1]
@@ -46,10 +39,6 @@ def dot(a, b):
         total += int(p) * int(q)
     return total / len(a)
 
-# %% wrong: adds up the absolute values of the products, so opposite signs do not cancel
-def dot(a, b):
-    return (a * b).abs().sum()
-
 # %% right: takes the trace of the outer product
 def dot(a, b):
     return torch.outer(a, b).diagonal().sum()
@@ -64,10 +53,6 @@ def dot(a, b):
 
 # %% setup
 import torch
-
-# %% wrong: mean of the products instead of their sum
-def dot(a, b):
-    return (a * b).float().mean()
 
 # %% wrong: prints the result instead of returning it
 def dot(a, b):

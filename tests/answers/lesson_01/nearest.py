@@ -6,20 +6,10 @@ import torch.nn.functional as F
 def nearest(query, keys, k):
     return torch.topk(keys @ query, k).indices
 
-# %% wrong: returns the right rows but sorted by row number, not best first
-def nearest(query, keys, k):
-    similarity = F.normalize(keys, dim=-1) @ F.normalize(query, dim=0)
-    return torch.topk(similarity, k).indices.sort().values
-
 # %% wrong: squeezes the result, so for k = 1 it has no dimension instead of the shape (1,)
 def nearest(query, keys, k):
     similarity = (F.normalize(keys, dim=-1) @ F.normalize(query, dim=-1)).unsqueeze(0)
     return similarity.topk(k, dim=-1).indices.squeeze()
-
-# %% wrong: divides by the squared length of each key (the square root is forgotten), so short keys are preferred
-def nearest(query, keys, k):
-    similarity = (keys @ query) / (keys * keys).sum(dim=1)
-    return similarity.argsort(descending=True)[:k]
 
 # %% two mistakes: sorts in ascending order, so the farthest keys come first; and returns the rows as int32
 def nearest(query, keys, k):
@@ -30,19 +20,9 @@ def nearest(query, keys, k):
 def nearest(query, keys, k):
     return (F.normalize(keys, dim=1) @ F.normalize(query, dim=0)).topk(k).values
 
-# %% wrong: ranks by the absolute value of the cosine, so opposite keys count as near
-def nearest(query, keys, k):
-    cosines = F.normalize(keys, dim=-1) @ F.normalize(query, dim=0)
-    return cosines.abs().argsort(descending=True)[:k]
-
 # %% wrong: best last (tail of an ascending sort)
 def nearest(query, keys, k):
     return (F.normalize(keys, dim=1) @ query).argsort()[-k:]
-
-# %% wrong: measures the length of a key by the sum of its absolute coordinates
-def nearest(query, keys, k):
-    lengths = keys.abs().sum(dim=1)
-    return torch.topk(keys @ query / lengths, k).indices
 
 # %% wrong: returns the similarities instead of the rows
 def nearest(query, keys, k):

@@ -1,33 +1,10 @@
 # %% setup
 import torch
 
-# %% wrong: takes the tanh of the projected query and of the projected key separately and adds them, instead of the tanh of the sum
-def additive_attention(query, key, value, W_q, W_k, w_v):
-    q = torch.tanh(query @ W_q.T)
-    k = torch.tanh(key @ W_k.T)
-    scores = (q.unsqueeze(2) + k.unsqueeze(1)) @ w_v
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-# %% wrong: applies the tanh after the product with w_v, to the finished score, instead of before it
-def additive_attention(query, key, value, W_q, W_k, w_v):
-    q = (query @ W_q.T).unsqueeze(2)
-    k = (key @ W_k.T).unsqueeze(1)
-    scores = torch.tanh((q + k) @ w_v)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
 # %% wrong: takes the softmax over the queries (dim=1) instead of over the keys
 def additive_attention(query, key, value, W_q, W_k, w_v):
     hidden = torch.tanh((query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None])
     weights = torch.softmax(hidden @ w_v, dim=1)
-    return weights @ value, weights
-
-# %% wrong: divides the scores by the square root of d_hidden, which the formula does not have
-def additive_attention(query, key, value, W_q, W_k, w_v):
-    hidden = torch.tanh((query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None])
-    scores = hidden @ w_v / len(w_v) ** 0.5
-    weights = torch.softmax(scores, dim=-1)
     return weights @ value, weights
 
 # %% wrong: adds query i and key i only, by broadcasting without new axes, so it needs equal numbers of queries and keys and gives every query the same weights
@@ -69,12 +46,6 @@ def additive_attention(query, key, value, W_q, W_k, w_v):
     w = torch.softmax(hidden @ w_v, dim=-1)
     return w @ value, w
 
-# %% wrong: returns (weights, output)
-def additive_attention(query, key, value, W_q, W_k, w_v):
-    hidden = torch.tanh((query @ W_q.T)[:, :, None] + (key @ W_k.T)[:, None])
-    w = torch.softmax(hidden @ w_v, dim=-1)
-    return w, w @ value
-
 # %% right: loops over the queries and uses einsum everywhere
 def additive_attention(query, key, value, W_q, W_k, w_v):
     k = torch.einsum("bkd,hd->bkh", key, W_k)
@@ -100,15 +71,3 @@ def additive_attention(query, key, value, W_q, W_k, w_v):
     columns = [torch.tanh(q + (W_k @ k.T).T[:, None]) @ w_v for k in key.unbind(1)]
     weights = torch.stack(columns, dim=2).softmax(dim=2)
     return torch.einsum("bij,bjv->biv", weights, value), weights
-
-# %% setup
-import torch
-import torch.nn.functional as F
-
-# %% wrong: brings W_q and W_k into the shape (in, out) by a reshape instead of a transpose, which scrambles them
-def additive_attention(query, key, value, W_q, W_k, w_v):
-    q = query @ W_q.reshape(W_q.shape[1], W_q.shape[0])
-    k = key @ W_k.reshape(W_k.shape[1], W_k.shape[0])
-    scores = torch.tanh(q[:, :, None] + k[:, None]) @ w_v
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights

@@ -1,13 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: keeps the softmax over the queries and then rescales each row to sum 1, so the averages of tens are right but the weights are not those of a softmax over the keys
-def attend(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    weights = torch.softmax(scores, dim=-2)
-    weights = weights / weights.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-
 # %% wrong: divides the scores by the square root of d, though the attention is to be without scaling
 def attend(query, key, value):
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
@@ -20,45 +13,15 @@ def attend(query, key, value):
     weights = torch.softmax(scores, dim=0)
     return weights @ value, weights
 
-# %% wrong: brings the keys to (B, d, L_k) by reshape and not by a transpose, which scrambles them
-def attend(query, key, value):
-    B, L_k, d = key.shape
-    weights = torch.softmax(query @ key.reshape(B, d, L_k), dim=-1)
-    return weights @ value, weights
-
-# %% wrong: leaves the softmax over the queries and transposes the weights afterwards, which needs L_q equal to L_k and takes the keys for queries
-def attend(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    weights = torch.softmax(scores, dim=-2).transpose(-2, -1)
-    return weights @ value, weights
-
-# %% wrong: returns the raw scores in the place of the weights
-def attend(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    output = torch.softmax(scores, dim=-1) @ value
-    return output, scores
-
 # %% two mistakes: divides the scores by the square root of d; and returns the weights first and the output second
 def attend(query, key, value):
     d = key.shape[-1]
     weights = torch.softmax(query @ key.mT / d**0.5, dim=-1)
     return weights, weights @ value
 
-# %% wrong: the exponentials are taken without subtracting a maximum, so large scores overflow and give NaN
-def attend(query, key, value):
-    exp = torch.exp(query @ key.transpose(-2, -1))
-    weights = exp / exp.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-
 # %% wrong: still along the queries, dim=1
 def attend(query, key, value):
     weights = torch.softmax(query @ key.transpose(-2, -1), dim=1)
-    return weights @ value, weights
-
-# %% wrong: one softmax over queries and keys together
-def attend(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    weights = torch.softmax(scores.flatten(1), dim=-1).view_as(scores)
     return weights @ value, weights
 
 # %% wrong: returns the output alone

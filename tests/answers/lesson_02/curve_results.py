@@ -49,34 +49,6 @@ curve_results = rows(lambda row: sum(row) / 5)
 # %% wrong: leaves out the guesser
 curve_results = {key: row for key, row in measured().items() if key[1] != "mean"}
 
-# %% wrong: copies one seed five times
-curve_results = rows(lambda row: [row[0]] * 5)
-
-# %% wrong: reads off the best bandwidth from seed 0 alone, 0.2 in place of 0.1 with 160 points, and takes that for 640
-curve_results = measured() | {"best at 640": 0.2}
-
-# %% wrong: divides the wrong way round
-curve_results = measured() | {"gain at 0.1": 1 / 46.64, "gain at 1.6": 1 / 1.112}
-
-# %% wrong: writes the difference of the errors in place of the factor
-curve_results = measured() | {"gain at 0.1": 0.2383, "gain at 1.6": 0.0557}
-
-# %% wrong: writes the number of points at which bandwidth 0.2 is best
-curve_results = measured() | {"enough points at 0.2": 40}
-
-# %% wrong: root mean squared errors
-curve_results = rows(lambda row: [x**0.5 for x in row]) | {"gain at 0.1": 7.0, "gain at 1.6": 1.055}
-
-# %% wrong: keys with bandwidth first
-curve_results = {key[::-1] if isinstance(key, tuple) else key: row for key, row in measured().items()}
-
-# %% two mistakes: three seeds only; and the best bandwidths exchanged
-curve_results = rows(lambda row: row[:3]) | {"best at 10": 0.1, "best at 640": 0.2}
-
-# %% two mistakes: the numbers of points exchanged (640 for 10); and the guesser's rows are those of the widest bandwidth
-curve_results = measured() | {(10, h): measured()[640, h] for h in BANDWIDTHS} | {(640, h): measured()[10, h] for h in BANDWIDTHS}
-curve_results |= {(n, "mean"): measured()[n, 1.6] for n in POINTS}
-
 # %% right: as measured
 curve_results = measured()
 

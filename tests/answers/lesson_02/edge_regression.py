@@ -22,24 +22,6 @@ def edge_regression(x_query, x_key, y_key, bandwidth):
     w = g / (g.sum(dim=1, keepdim=True) + 1e-12)
     return w @ y_key, w
 
-# %% wrong: a triangle in place of the parabola: the distance over the bandwidth is not squared
-def edge_regression(x_query, x_key, y_key, bandwidth):
-    u = (x_query[:, None] - x_key[None]).abs()
-    g = (1 - u / bandwidth).clamp(min=0)
-    near = (u == u.min(1, keepdim=True).values).to(u.dtype)
-    g = torch.where(g.sum(1, keepdim=True) > 0, g, near)
-    w = g / g.sum(1, keepdim=True)
-    return w @ y_key, w
-
-# %% wrong: puts the kernel through a softmax, so that keys beyond the edge get weight as well
-def edge_regression(x_query, x_key, y_key, bandwidth):
-    u = (x_query[:, None] - x_key[None]).abs()
-    g = (1 - (u / bandwidth) ** 2).clamp(min=0)
-    near = (u == u.min(1, keepdim=True).values).to(u.dtype)
-    g = torch.where(g.sum(1, keepdim=True) > 0, g, near)
-    w = torch.softmax(g, dim=1)
-    return w @ y_key, w
-
 # %% two mistakes: does not square the bandwidth, and a query that reaches no key gets NaN
 def edge_regression(x_query, x_key, y_key, bandwidth):
     u = x_query[:, None] - x_key[None]
@@ -47,55 +29,11 @@ def edge_regression(x_query, x_key, y_key, bandwidth):
     w = g / g.sum(1, keepdim=True)
     return w @ y_key, w
 
-# %% two mistakes: a triangle in place of the parabola, and rows that reach no key weigh all keys alike
-def edge_regression(x_query, x_key, y_key, bandwidth):
-    u = (x_query[:, None] - x_key[None]).abs()
-    g = (1 - u / bandwidth).clamp(min=0)
-    g = torch.where(g.sum(1, keepdim=True) > 0, g, torch.ones_like(g))
-    w = g / g.sum(1, keepdim=True)
-    return w @ y_key, w
-
-# %% wrong: asks whether the nearest key is farther than h, so a nearest key at exactly h gives 0 / 0
-def edge_regression(x_query, x_key, y_key, bandwidth):
-    distance = (x_query[:, None] - x_key).abs()
-    G = (1 - distance**2 / bandwidth**2).clamp(min=0)
-    closest = distance.min(dim=1, keepdim=True).values
-    G = torch.where(closest > bandwidth, (distance == closest).to(G.dtype), G)
-    weights = G / G.sum(dim=1, keepdim=True)
-    return weights @ y_key, weights
-
 # %% wrong: the fallback gives every key the same weight in place of the nearest one
 def edge_regression(x_query, x_key, y_key, bandwidth):
     u = x_query[:, None] - x_key
     G = torch.relu(1 - u**2 / bandwidth**2)
     G = torch.where(G.sum(dim=1, keepdim=True) == 0, torch.ones_like(G), G)
-    weights = G / G.sum(dim=1, keepdim=True)
-    return weights @ y_key, weights
-
-# %% wrong: looks for empty rows in the whole table (if any row is empty, every row gets its nearest key)
-def edge_regression(x_query, x_key, y_key, bandwidth):
-    u = (x_query[:, None] - x_key).abs()
-    G = torch.relu(1 - u**2 / bandwidth**2)
-    if (G.sum(dim=1) == 0).any():
-        G = (u == u.min(dim=1, keepdim=True).values).to(G.dtype)
-    weights = G / G.sum(dim=1, keepdim=True)
-    return weights @ y_key, weights
-
-# %% wrong: takes the signed distance for the nearest key, so the key farthest to the right wins in the fallback
-def edge_regression(x_query, x_key, y_key, bandwidth):
-    u = x_query[:, None] - x_key
-    G = torch.relu(1 - u**2 / bandwidth**2)
-    near = (u == u.min(dim=1, keepdim=True).values).to(G.dtype)
-    G = torch.where(G.sum(dim=1, keepdim=True) > 0, G, near)
-    weights = G / G.sum(dim=1, keepdim=True)
-    return weights @ y_key, weights
-
-# %% two mistakes: divides by twice the square of h as the Gaussian does; and argmin, so the first of several nearest keys takes all
-def edge_regression(x_query, x_key, y_key, bandwidth):
-    u = x_query[:, None] - x_key
-    G = torch.relu(1 - u**2 / (2 * bandwidth**2))
-    first = torch.nn.functional.one_hot(u.abs().argmin(dim=1), len(x_key)).to(G.dtype)
-    G = torch.where(G.sum(dim=1, keepdim=True) > 0, G, first)
     weights = G / G.sum(dim=1, keepdim=True)
     return weights @ y_key, weights
 

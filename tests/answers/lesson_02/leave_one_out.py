@@ -2,23 +2,6 @@
 import torch
 from course_utils import attention
 
-# %% wrong: the points see themselves, so the smallest bandwidth always wins
-def leave_one_out(x, y, bandwidths):
-    errors = []
-    for h in bandwidths:
-        w = torch.softmax(-((x[:, None] - x) ** 2) / (2 * h**2), dim=-1)
-        errors.append(((w @ y - y) ** 2).mean())
-    errors = torch.stack(errors)
-    return errors, bandwidths[errors.argmin()]
-
-# %% wrong: sets the diagonal of the weights to 0 after the softmax and does not share out what is missing
-def leave_one_out(x, y, bandwidths):
-    off = 1 - torch.eye(len(x), dtype=x.dtype)
-    errors = torch.stack([
-        (((torch.softmax(-((x[:, None] - x) ** 2) / (2 * h**2), dim=-1) * off) @ y - y) ** 2).mean() for h in bandwidths
-    ])
-    return errors, bandwidths[errors.argmin()]
-
 # %% wrong: hides every pair at distance 0, so that two points with the same x do not see each other
 def leave_one_out(x, y, bandwidths):
     d = (x[:, None] - x) ** 2
@@ -32,14 +15,6 @@ def leave_one_out(x, y, bandwidths):
     s = -((x[:, None] - x) ** 2) / (2 * bandwidths[:, None, None] ** 2)
     errors = ((torch.softmax(s.masked_fill(hide, float("-inf")), -1) @ y - y) ** 2).mean(-1)
     return errors, errors.argmin()
-
-# %% wrong: zeroes the diagonal of the kernel and divides by the row sum, so a lonely point is 0 / 0
-def leave_one_out(x, y, bandwidths):
-    g = torch.exp(-((x[:, None] - x) ** 2) / (2 * bandwidths[:, None, None] ** 2))
-    g = g * (1 - torch.eye(len(x), dtype=x.dtype))
-    w = g / g.sum(-1, keepdim=True)
-    errors = ((w @ y - y) ** 2).mean(-1)
-    return errors, bandwidths[errors.argmin()]
 
 # %% two mistakes: points see themselves, and the errors are added up instead of averaged
 def leave_one_out(x, y, bandwidths):
@@ -83,33 +58,6 @@ def leave_one_out(x, y, bandwidths):
 # %% setup
 import torch
 import torch.nn.functional as F
-
-# %% wrong: gives the best error in place of the best bandwidth
-def leave_one_out(x, y, bandwidths):
-    squared = (x[:, None] - x) ** 2
-    scores = -squared / (2 * bandwidths[:, None, None] ** 2)
-    itself = torch.eye(len(x), dtype=torch.bool)
-    w = scores.masked_fill(itself, -torch.inf).softmax(dim=-1)
-    errors = ((w @ y - y) ** 2).mean(dim=-1)
-    return errors, errors.min()
-
-# %% wrong: the absolute value of the differences in place of their squares
-def leave_one_out(x, y, bandwidths):
-    squared = (x[:, None] - x) ** 2
-    scores = -squared / (2 * bandwidths[:, None, None] ** 2)
-    itself = torch.eye(len(x), dtype=torch.bool)
-    w = scores.masked_fill(itself, -torch.inf).softmax(dim=-1)
-    errors = (w @ y - y).abs().mean(dim=-1)
-    return errors, bandwidths[errors.argmin()]
-
-# %% two mistakes: every point sees itself; and the bandwidth multiplies (missing parentheses)
-def leave_one_out(x, y, bandwidths):
-    errors = []
-    for h in bandwidths:
-        w = torch.softmax(-((x[:, None] - x) ** 2) / 2 * h**2, dim=-1)
-        errors.append(((w @ y - y) ** 2).mean())
-    errors = torch.stack(errors)
-    return errors, bandwidths[errors.argmin()]
 
 # %% right: all bandwidths at once, the diagonal as an added matrix
 def leave_one_out(x, y, bandwidths):

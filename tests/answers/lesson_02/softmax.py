@@ -11,12 +11,6 @@ def softmax(scores):
     e = (scores - scores.mean(dim=-1, keepdim=True)).exp()
     return e / e.sum(dim=-1, keepdim=True)
 
-# %% wrong: works over dim=1, which is the last dimension of a matrix but the query axis of a batch
-def softmax(scores):
-    top = scores.max(dim=1, keepdim=True).values
-    e = torch.exp(scores - top)
-    return e / e.sum(dim=1, keepdim=True)
-
 # %% wrong: converts the scores to float32, so the dtype of float64 (or half) scores is not kept
 def softmax(scores):
     scores = scores.float()
@@ -27,11 +21,6 @@ def softmax(scores):
 def softmax(scores):
     e = torch.exp(scores.clamp(-50, 50))
     return e / e.sum(dim=-1, keepdim=True)
-
-# %% wrong: lets the exponentials overflow and replaces NaN by 0 afterwards, so rows with large scores do not sum to 1
-def softmax(scores):
-    e = torch.exp(scores)
-    return torch.nan_to_num(e / e.sum(dim=-1, keepdim=True), nan=0.0)
 
 # %% two mistakes: does not subtract a maximum, so large scores overflow; and sums over dim=-2, the queries, instead of the last dimension
 def softmax(scores):
@@ -55,16 +44,6 @@ import math
 
 import torch
 
-# %% wrong: subtracts the largest absolute value of the row, so a row of large negative scores underflows to 0 / 0
-def softmax(scores):
-    powers = torch.exp(scores - scores.abs().amax(dim=-1, keepdim=True))
-    return powers / powers.sum(dim=-1, keepdim=True)
-
-# %% wrong: shifts along the last dimension but sums along dimension 1, which is the last one only for two dimensions
-def softmax(scores):
-    powers = (scores - scores.max(dim=-1, keepdim=True).values).exp()
-    return powers / powers.sum(dim=1, keepdim=True)
-
 # %% right: takes the first of the sorted scores as shift, and powers of 2 with the scores times log2(e)
 def softmax(scores):
     top = scores.sort(dim=-1, descending=True).values[..., :1]
@@ -74,16 +53,6 @@ def softmax(scores):
 # %% setup
 import torch
 import torch.nn.functional as F
-
-# %% wrong: no shift, so exp overflows at 1000 and all is 0 at -1000: NaN
-def softmax(scores):
-    e = scores.exp()
-    return e / e.sum(dim=-1, keepdim=True)
-
-# %% wrong: along the queries (dim=-2), the columns sum to 1
-def softmax(scores):
-    e = (scores - scores.amax(dim=-2, keepdim=True)).exp()
-    return e / e.sum(dim=-2, keepdim=True)
 
 # %% wrong: uses torch.softmax, which is off limits
 def softmax(scores):

@@ -12,18 +12,6 @@ def temperature_for(scores, count):
         low, high = torch.where(h < count, t, low), torch.where(h < count, high, t)
     return t
 
-# %% wrong: one temperature for the whole table, where the rows on average have the wanted number of keys
-def temperature_for(scores, count):
-    low, high = 0.01, 100.0
-    for _ in range(60):
-        t = math.sqrt(low * high)
-        h = torch.special.entr(torch.softmax(scores / t, -1)).sum(-1).exp().mean()
-        if h < count:
-            low = t
-        else:
-            high = t
-    return torch.full((len(scores),), t)
-
 # %% wrong: searches for the factor that multiplies the scores, and returns that
 def temperature_for(scores, count):
     low, high = torch.full((len(scores),), 0.01), torch.full((len(scores),), 100.0)
@@ -75,18 +63,6 @@ def temperature_for(scores, count):
         k = 1 / (torch.softmax(scores / t.exp()[:, None], -1) ** 2).sum(-1)
         low, high = torch.where(k < count, t, low), torch.where(k < count, high, t)
     return high.exp()
-
-# %% wrong: multiplies the scores, so it gives 1 / T
-def temperature_for(scores, count):
-    low = torch.full((len(scores),), math.log(0.01), dtype=scores.dtype)
-    high = -low
-    for _ in range(50):
-        middle = (low + high) / 2
-        w = torch.softmax(scores * middle.exp()[:, None], dim=-1)
-        few = torch.special.entr(w).sum(-1).exp() < count
-        high = torch.where(few, middle, high)
-        low = torch.where(few, low, middle)
-    return low.exp()
 
 # %% wrong: the best of two hundred temperatures, not right to three digits
 def temperature_for(scores, count):

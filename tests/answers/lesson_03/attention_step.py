@@ -4,54 +4,12 @@ import torch.nn.functional as F
 
 from course_utils.metrics import edit_distance
 
-# %% wrong: sets the weights of padding to 0 only after the softmax and does not rescale, so the weights of a word with padding sum to less than 1
-def attention_step(state, encoded, W_q, W_k, w_v, mask):
-    scores = torch.tanh((state @ W_q.T).unsqueeze(1) + encoded @ W_k.T) @ w_v
-    weights = torch.softmax(scores, dim=-1) * mask
-    context = (weights.unsqueeze(-1) * encoded).sum(dim=1)
-    return context, weights
-
-# %% wrong: reads the mask the wrong way round: the real letters get weight 0 and the padding is attended to
-def attention_step(state, encoded, W_q, W_k, w_v, mask):
-    scores = torch.tanh((state @ W_q.T).unsqueeze(1) + encoded @ W_k.T) @ w_v
-    weights = torch.softmax(scores.masked_fill(mask, -1e9), dim=-1)
-    context = (weights.unsqueeze(1) @ encoded).squeeze(1)
-    return context, weights
-
-# %% wrong: multiplies the scores by the mask, which gives padding the score 0 instead of minus infinity, so padding keeps some weight
-def attention_step(state, encoded, W_q, W_k, w_v, mask):
-    scores = torch.tanh((state @ W_q.T).unsqueeze(1) + encoded @ W_k.T) @ w_v
-    weights = torch.softmax(scores * mask, dim=-1)
-    context = (weights.unsqueeze(-1) * encoded).sum(dim=1)
-    return context, weights
-
 # %% wrong: adds the projected state without a new axis for the letters, which is right for a batch of 1 only, mixes words if B equals L_s, and fails otherwise
 def attention_step(state, encoded, W_q, W_k, w_v, mask):
     scores = torch.tanh(state @ W_q.T + encoded @ W_k.T) @ w_v
     weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
     context = (weights.unsqueeze(-1) * encoded).sum(dim=1)
     return context, weights
-
-# %% two mistakes: leaves out the tanh; and ignores the mask, so padding gets weight
-def attention_step(state, encoded, W_q, W_k, w_v, mask):
-    scores = ((state @ W_q.T).unsqueeze(1) + encoded @ W_k.T) @ w_v
-    weights = torch.softmax(scores, dim=-1)
-    context = (weights.unsqueeze(-1) * encoded).sum(dim=1)
-    return context, weights
-
-# %% wrong: the scores of padding are set to 0 by multiplication with the mask, which does not give padding weight 0
-def attention_step(state, encoded, W_q, W_k, w_v, mask):
-    hidden = torch.tanh((state @ W_q.T).unsqueeze(1) + encoded @ W_k.T)
-    scores = (hidden @ w_v) * mask
-    weights = torch.softmax(scores, dim=-1)
-    return (weights.unsqueeze(1) @ encoded).squeeze(1), weights
-
-# %% two mistakes: the mask is inverted, so only padding gets weight; and the tanh is forgotten
-def attention_step(state, encoded, W_q, W_k, w_v, mask):
-    hidden = (state @ W_q.T).unsqueeze(1) + encoded @ W_k.T
-    scores = (hidden @ w_v).masked_fill(mask, -1e9)
-    weights = torch.softmax(scores, dim=-1)
-    return (weights.unsqueeze(1) @ encoded).squeeze(1), weights
 
 # %% two mistakes: divides the scores by the square root of d_att; and sets the weights of the padding to 0 after the softmax without dividing by the new sum
 def attention_step(state, encoded, W_q, W_k, w_v, mask):
@@ -96,12 +54,6 @@ def attention_step(state, encoded, W_q, W_k, w_v, mask):
 
 # %% setup
 import torch
-
-# %% wrong: hides with -100, which is above real scores near -800
-def attention_step(state, encoded, W_q, W_k, w_v, mask):
-    e = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T) @ w_v
-    w = torch.softmax(e.masked_fill(~mask, -100), dim=-1)
-    return (w[:, None] @ encoded)[:, 0], w
 
 # %% right: word by word, softmax over the real letters only
 def attention_step(state, encoded, W_q, W_k, w_v, mask):

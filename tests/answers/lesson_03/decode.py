@@ -10,17 +10,6 @@ def decoder_step(embedded, state, attend, cell, output):
     new_state = cell(torch.cat((embedded, context), dim=-1), state)  # (B, d_state)
     return output(torch.cat((new_state, context, embedded), dim=-1)), new_state, weights
 
-# %% wrong: starts with the right context but still attends after the cell, so features and weights hold the context of the new state and not the one the cell has read
-def decode(embedded, state, attend, cell):
-    context, _ = attend(state)
-    features, all_weights = [], []
-    for t in range(embedded.shape[1]):
-        state = cell(torch.cat((embedded[:, t], context), dim=-1), state)
-        context, weights = attend(state)
-        features.append(torch.cat((state, context), dim=-1))
-        all_weights.append(weights)
-    return torch.stack(features, 1), torch.stack(all_weights, 1)
-
 # %% wrong: attends only once, before the loop, so every step has the context and the weights of the first state
 def decode(embedded, state, attend, cell):
     context, weights = attend(state)
@@ -49,16 +38,6 @@ def decode(embedded, state, attend, cell):
         features.append(torch.cat((state, context), dim=-1))
         all_weights.append(weights)
         state = cell(torch.cat((embedded[:, t], context), dim=-1), state)
-    return torch.stack(features, 1), torch.stack(all_weights, 1)
-
-# %% wrong: the cell reads [context; embedding] instead of [embedding; context]
-def decode(embedded, state, attend, cell):
-    features, all_weights = [], []
-    for t in range(embedded.shape[1]):
-        context, weights = attend(state)
-        state = cell(torch.cat((context, embedded[:, t]), dim=-1), state)
-        features.append(torch.cat((state, context), dim=-1))
-        all_weights.append(weights)
     return torch.stack(features, 1), torch.stack(all_weights, 1)
 
 # %% wrong: stacks the steps in the first axis and reshapes to (B, L_t, ...) instead of transposing, so words and steps are mixed unless B or L_t is 1
@@ -98,16 +77,6 @@ import torch.nn.functional as F
 
 from course_utils.metrics import edit_distance
 
-# %% wrong: the steps are stacked along dim 0, so the results are (L_t, B, ...) instead of (B, L_t, ...)
-def decode(embedded, state, attend, cell):
-    features, all_weights = [], []
-    for t in range(embedded.shape[1]):
-        context, weights = attend(state)
-        state = cell(torch.cat((embedded[:, t], context), dim=-1), state)
-        features.append(torch.cat((state, context), dim=-1))
-        all_weights.append(weights)
-    return torch.stack(features), torch.stack(all_weights)
-
 # %% wrong: the state is detached after each step, so gradients do not flow from later steps back into earlier ones
 def decode(embedded, state, attend, cell):
     features, all_weights = [], []
@@ -118,41 +87,6 @@ def decode(embedded, state, attend, cell):
         all_weights.append(weights)
         state = new_state.detach()
     return torch.stack(features, 1), torch.stack(all_weights, 1)
-
-# %% wrong: the context is recomputed from the new state after the cell, so the features hold a context that the cell has not read (the weights are right)
-def decode(embedded, state, attend, cell):
-    features, all_weights = [], []
-    for t in range(embedded.shape[1]):
-        context, weights = attend(state)
-        state = cell(torch.cat((embedded[:, t], context), dim=-1), state)
-        context, _ = attend(state)
-        features.append(torch.cat((state, context), dim=-1))
-        all_weights.append(weights)
-    return torch.stack(features, 1), torch.stack(all_weights, 1)
-
-# %% wrong: moves the embeddings one step on, zeros first, although they are those of the previous sounds already
-def decode(embedded, state, attend, cell):
-    previous = torch.zeros_like(embedded[:, 0])
-    features, all_weights = [], []
-    for t in range(embedded.shape[1]):
-        context, weights = attend(state)
-        state = cell(torch.cat((previous, context), dim=-1), state)
-        features.append(torch.cat((state, context), dim=-1))
-        all_weights.append(weights)
-        previous = embedded[:, t]
-    return torch.stack(features, 1), torch.stack(all_weights, 1)
-
-# %% wrong: gives the cell the context of the step before (zeros at first), though attend was asked in time
-def decode(embedded, state, attend, cell):
-    features, rows = [], []
-    previous = torch.zeros_like(attend(state)[0])
-    for t in range(embedded.shape[1]):
-        context, weights = attend(state)
-        state = cell(torch.cat((embedded[:, t], previous), dim=-1), state)
-        previous = context
-        features.append(torch.cat((state, context), dim=-1))
-        rows.append(weights)
-    return torch.stack(features, dim=1), torch.stack(rows, dim=1)
 
 # %% right: states, contexts and weights are collected in three lists and joined only at the end
 def decode(embedded, state, attend, cell):

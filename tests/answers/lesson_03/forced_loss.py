@@ -4,46 +4,6 @@ import torch.nn.functional as F
 
 from course_utils.metrics import edit_distance
 
-# %% wrong: always ignores the symbol 0 instead of pad_id, so with another pad_id padding counts and the real symbol 0 does not
-def forced_loss(model, source, target, pad_id):
-    logits = model(source, target[:, :-1])
-    gold = target[:, 1:]
-    return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), gold.reshape(-1), ignore_index=0)
-
-# %% wrong: takes the mean for each word first and then the mean over the words, so symbols of short words count more
-def forced_loss(model, source, target, pad_id):
-    logits = model(source, target[:, :-1])
-    gold = target[:, 1:]
-    real = gold != pad_id
-    losses = F.cross_entropy(logits.transpose(1, 2), gold.masked_fill(~real, 0), reduction="none") * real
-    return (losses.sum(dim=1) / real.sum(dim=1)).mean()
-
-# %% wrong: decides by the prefix instead of the predicted symbol what is padding, so in shorter words the padding right after the end symbol counts too
-def forced_loss(model, source, target, pad_id):
-    prefix, gold = target[:, :-1], target[:, 1:]
-    logits = model(source, prefix)
-    real = prefix != pad_id
-    losses = F.cross_entropy(logits.transpose(1, 2), gold, reduction="none")
-    return losses[real].mean()
-
-# %% wrong: brings the logits to (B, V, L) by reshape and not by a transpose, so the scores of different positions are mixed
-def forced_loss(model, source, target, pad_id):
-    logits = model(source, target[:, :-1])
-    B, L, V = logits.shape
-    return F.cross_entropy(logits.reshape(B, V, L), target[:, 1:], ignore_index=pad_id)
-
-# %% wrong: turns the loss into a number and back into a new tensor, so no gradient flows through it
-def forced_loss(model, source, target, pad_id):
-    logits = model(source, target[:, :-1])
-    loss = F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=pad_id)
-    return torch.tensor(loss.item())
-
-# %% wrong: takes a softmax of the logits before F.cross_entropy, which takes one itself
-def forced_loss(model, source, target, pad_id):
-    logits = model(source, target[:, :-1])
-    probabilities = torch.softmax(logits, dim=-1)
-    return F.cross_entropy(probabilities.transpose(1, 2), target[:, 1:], ignore_index=pad_id)
-
 # %% two mistakes: does not shift, so each symbol is compared with itself and not with the next one; and padding counts in the mean
 def forced_loss(model, source, target, pad_id):
     logits = model(source, target)
@@ -55,12 +15,6 @@ def forced_loss(model, source, target, pad_id):
     labels = target[:, 1:]
     labels[labels == pad_id] = -100
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten())
-
-# %% wrong: divides the sum over the answers by the number of real symbols of the whole target, so the start symbols count in the denominator
-def forced_loss(model, source, target, pad_id):
-    logits = model(source, target[:, :-1])
-    total = F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=pad_id, reduction="sum")
-    return total / (target != pad_id).sum()
 
 # %% right: picks out the real positions by a boolean mask first and then takes the log probabilities by gather
 def forced_loss(model, source, target, pad_id):

@@ -4,20 +4,6 @@ import torch.nn.functional as F
 
 from course_utils.metrics import edit_distance
 
-# %% wrong: stops as soon as any row has ended instead of when all have
-def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
-    tokens = torch.full((state.shape[0],), start_id)
-    done = torch.zeros(state.shape[0], dtype=torch.bool)
-    out = []
-    for _ in range(max_len):
-        scores, state = step(tokens, state)
-        tokens = scores.argmax(dim=-1).masked_fill(done, pad_id)
-        out.append(tokens)
-        done = done | (tokens == end_id)
-        if done.any():
-            break
-    return torch.stack(out, dim=1)
-
 # %% wrong: always makes max_len steps, so the result has columns of padding after all rows have ended
 def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
     B = state.shape[0]
@@ -31,48 +17,6 @@ def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
         done |= tokens == end_id
     return out
 
-# %% wrong: writes pad_id in the place of the end symbol, so the end symbol is missing from the result
-def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
-    tokens = torch.full((state.shape[0],), start_id)
-    done = torch.zeros(state.shape[0], dtype=torch.bool)
-    out = []
-    for _ in range(max_len):
-        scores, state = step(tokens, state)
-        tokens = scores.argmax(dim=-1)
-        done = done | (tokens == end_id)
-        out.append(tokens.masked_fill(done, pad_id))
-        if done.all():
-            break
-    return torch.stack(out, dim=1)
-
-# %% two mistakes: the result begins with the start symbol; and rows that have ended are not filled with pad_id but go on with whatever step gives
-def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
-    tokens = torch.full((state.shape[0],), start_id)
-    done = torch.zeros(state.shape[0], dtype=torch.bool)
-    out = [tokens]
-    for _ in range(max_len):
-        scores, state = step(tokens, state)
-        tokens = scores.argmax(dim=-1)
-        out.append(tokens)
-        done = done | (tokens == end_id)
-        if done.all():
-            break
-    return torch.stack(out, dim=1)
-
-# %% wrong: it stops only if all rows say the end symbol at the very same step, so rows that end at different steps run on to max_len with columns of padding
-def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
-    tokens = torch.full((state.shape[0],), start_id, dtype=torch.long)
-    ended = torch.zeros(state.shape[0], dtype=torch.bool)
-    result = []
-    for _ in range(max_len):
-        scores, state = step(tokens, state)
-        tokens = torch.where(ended, torch.full_like(tokens, pad_id), scores.argmax(dim=-1))
-        ended = ended | (tokens == end_id)
-        result.append(tokens)
-        if (tokens == end_id).all():
-            break
-    return torch.stack(result, dim=1)
-
 # %% wrong: makes at most max_len - 1 steps, because the start symbol is counted as one of the max_len
 def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
     tokens = torch.full((state.shape[0],), start_id, dtype=torch.long)
@@ -84,20 +28,6 @@ def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
         ended = ended | (tokens == end_id)
         result.append(tokens)
     return torch.stack(result, dim=1)[:, 1:]
-
-# %% wrong: the next state is thrown away, so every step starts from the first state
-def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
-    tokens = torch.full((state.shape[0],), start_id, dtype=torch.long)
-    ended = torch.zeros(state.shape[0], dtype=torch.bool)
-    result = []
-    for _ in range(max_len):
-        scores, _next = step(tokens, state)
-        tokens = scores.argmax(dim=-1).masked_fill(ended, pad_id)
-        ended = ended | (tokens == end_id)
-        result.append(tokens)
-        if ended.all():
-            break
-    return torch.stack(result, dim=1)
 
 # %% two mistakes: it stops as soon as any row has ended; and the start symbol is part of the result
 def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
@@ -174,19 +104,6 @@ def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
     for _ in range(max_len):
         scores, state = step(tokens, state)
         tokens = scores.argmax(-1).masked_fill(ended, pad_id)
-        out.append(tokens)
-        ended = ended | (tokens == end_id)
-        if ended.all():
-            break
-    return torch.stack(out, dim=1)
-
-# %% wrong: rows that have ended go on speaking
-def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
-    tokens = torch.full((len(state),), start_id)
-    ended, out = torch.zeros(len(state), dtype=torch.bool), []
-    for _ in range(max_len):
-        scores, state = step(tokens, state)
-        tokens = scores.argmax(-1)
         out.append(tokens)
         ended = ended | (tokens == end_id)
         if ended.all():

@@ -16,27 +16,6 @@ def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask
     scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T + f @ W_f.T) @ w_v
     return torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
 
-# %% wrong: pads only on the left, so every window ends at its letter
-def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
-    width = filters.shape[1]
-    windows = F.pad(previous, (width - 1, 0)).unfold(1, width, 1)
-    hidden = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T + windows @ filters.T @ W_f.T)
-    return torch.softmax((hidden @ w_v).masked_fill(~mask, float("-inf")), dim=-1)
-
-# %% wrong: adds the location term after the tanh
-def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
-    r = filters.shape[1] // 2
-    f = F.conv1d(previous[:, None], filters[:, None], padding=r).transpose(1, 2)
-    scores = (torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T) + f @ W_f.T) @ w_v
-    return torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
-
-# %% wrong: forgets the mask, so padding gets weight
-def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
-    r = filters.shape[1] // 2
-    f = F.conv1d(previous[:, None], filters[:, None], padding=r).transpose(1, 2)
-    scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T + f @ W_f.T) @ w_v
-    return torch.softmax(scores, dim=-1)
-
 # %% wrong: leaves the location out altogether and gives the weights of 3.1
 def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
     scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T) @ w_v
@@ -48,13 +27,6 @@ def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask
     f = F.conv1d(previous[:, None], filters.flip(-1)[:, None], padding=r).transpose(1, 2)
     scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T + f @ W_f.T) @ w_v
     return torch.softmax(scores, dim=-1) * mask
-
-# %% two mistakes: every window begins at its letter; and there is no tanh
-def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
-    width = filters.shape[1]
-    windows = F.pad(previous, (0, width - 1)).unfold(1, width, 1)
-    scores = ((state @ W_q.T)[:, None] + encoded @ W_k.T + windows @ filters.T @ W_f.T) @ w_v
-    return torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
 
 # %% right: builds the matrix that takes weights to features, and joins the three projections into one
 def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
@@ -79,13 +51,6 @@ def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask
 import torch
 import torch.nn.functional as F
 from torch import nn
-
-# %% wrong: lets every filter see only its middle entry, as if it had width 1
-def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):
-    middle = filters[:, filters.shape[1] // 2]  # (n,)
-    f = previous[:, :, None] * middle
-    scores = torch.tanh((state @ W_q.T)[:, None] + encoded @ W_k.T + f @ W_f.T) @ w_v
-    return torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
 
 # %% wrong: adds all the weights into the location, not those in the window
 def location_weights(state, encoded, previous, filters, W_q, W_k, W_f, w_v, mask):

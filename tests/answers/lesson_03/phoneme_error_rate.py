@@ -4,42 +4,6 @@ import torch.nn.functional as F
 
 from course_utils.metrics import edit_distance
 
-# %% wrong: takes the rate of each word and averages over the words, instead of dividing the sum of the edits by the sum of the lengths
-def phoneme_error_rate(hypotheses, references):
-    rates = []
-    for hypothesis, accepted in zip(hypotheses, references):
-        best = min(accepted, key=lambda r: edit_distance(hypothesis, r))
-        rates.append(edit_distance(hypothesis, best) / len(best))
-    return sum(rates) / len(rates)
-
-# %% wrong: takes the pronunciation with the lowest rate (edits divided by length) instead of the one with the fewest edits
-def phoneme_error_rate(hypotheses, references):
-    edits, length = 0, 0
-    for hypothesis, accepted in zip(hypotheses, references):
-        best = min(accepted, key=lambda r: edit_distance(hypothesis, r) / len(r))
-        edits += edit_distance(hypothesis, best)
-        length += len(best)
-    return edits / length
-
-# %% wrong: cuts the result off at 1, though it may be above 1
-def phoneme_error_rate(hypotheses, references):
-    edits, length = 0, 0
-    for hypothesis, accepted in zip(hypotheses, references):
-        best = min(accepted, key=lambda r: edit_distance(hypothesis, r))
-        edits += edit_distance(hypothesis, best)
-        length += len(best)
-    return min(1.0, edits / length)
-
-# %% wrong: joins the phonemes into one string, so it counts edits of characters and not of phonemes
-def phoneme_error_rate(hypotheses, references):
-    edits, length = 0, 0
-    for hypothesis, accepted in zip(hypotheses, references):
-        distances = [edit_distance("".join(hypothesis), "".join(r)) for r in accepted]
-        nearest = distances.index(min(distances))
-        edits += distances[nearest]
-        length += len(accepted[nearest])
-    return edits / length
-
 # %% wrong: takes the edits to the nearest pronunciation but the length of the first one in the list
 def phoneme_error_rate(hypotheses, references):
     edits = sum(min(edit_distance(h, r) for r in accepted) for h, accepted in zip(hypotheses, references))
@@ -64,14 +28,6 @@ def phoneme_error_rate(hypotheses, references):
         options.sort(key=lambda option: edit_distance(hypothesis, option))
         edits += edit_distance(hypothesis, options[0])
         length += len(options[0])
-    return edits / length
-
-# %% wrong: takes the most edits of all accepted pronunciations, and the length of the first
-def phoneme_error_rate(hypotheses, references):
-    edits = length = 0
-    for said, accepted in zip(hypotheses, references):
-        edits += max(edit_distance(said, right) for right in accepted)
-        length += len(accepted[0])
     return edits / length
 
 # %% right: makes one list of pairs (edits, length) for each word, takes the smallest edits by a stable sort, and adds up the columns
@@ -112,19 +68,3 @@ from course_utils.metrics import edit_distance
 def phoneme_error_rate(hypotheses, references):
     edits = sum(edit_distance(said, accepted[0]) for said, accepted in zip(hypotheses, references))
     return edits / sum(len(accepted[0]) for accepted in references)
-
-# %% wrong: divides by the length of what was said
-def phoneme_error_rate(hypotheses, references):
-    edits = length = 0
-    for said, accepted in zip(hypotheses, references):
-        edits += min(edit_distance(said, ref) for ref in accepted)
-        length += len(said)
-    return edits / max(length, 1)
-
-# %% wrong: adds the lengths of all accepted pronunciations
-def phoneme_error_rate(hypotheses, references):
-    edits = length = 0
-    for said, accepted in zip(hypotheses, references):
-        edits += min(edit_distance(said, ref) for ref in accepted)
-        length += sum(len(ref) for ref in accepted)
-    return edits / length

@@ -3,39 +3,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# %% wrong: forgets to divide the scores by sqrt(d_k)
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-# %% wrong: divides by the square root of d_v (the width of the values) instead of d_k, right only where the two are equal
-def attention(query, key, value):
-    d = value.shape[-1]
-    scores = query @ key.transpose(-2, -1) / d**0.5
-    weights = scores.softmax(dim=-1)
-    return weights @ value, weights
-
-# %% wrong: a softmax by hand that does not subtract the maximum, so it overflows for scores above 100 and gives 0/0 below -100
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    e = torch.exp(scores)
-    weights = e / e.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-
-# %% wrong: a softmax by hand that subtracts the maximum of all scores instead of each row's own, so rows far below it become 0/0
-def attention(query, key, value):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    e = torch.exp(scores - scores.max())
-    weights = e / e.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-
-# %% wrong: takes the softmax over the queries (axis -2) instead of over the keys
-def attention(query, key, value):
-    scores = query @ key.mT / query.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-2)
-    return weights @ value, weights
-
 # %% two mistakes: divides by d_k instead of its square root; and returns the weights first and the output second
 def attention(query, key, value):
     scores = query @ key.transpose(-2, -1) / query.shape[-1]
@@ -83,16 +50,6 @@ def attention(query, key, value):
 # %% setup
 import torch
 import torch.nn.functional as F
-
-# %% wrong: transpose(1, 2) is right for one leading axis, not for two
-def attention(query, key, value):
-    w = torch.softmax(query @ key.transpose(1, 2) / query.shape[-1] ** 0.5, dim=-1)
-    return w @ value, w
-
-# %% wrong: divides after the softmax
-def attention(query, key, value):
-    w = torch.softmax(query @ key.transpose(-2, -1), dim=-1) / query.shape[-1] ** 0.5
-    return w @ value, w
 
 # %% wrong: divides by d_k, not by its root
 def attention(query, key, value):

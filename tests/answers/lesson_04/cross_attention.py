@@ -28,21 +28,6 @@ def cross_attention(x, memory, W_q, W_k, W_v):
     weights = torch.softmax(query @ key.T / key.shape[-1] ** 0.5, dim=-1)
     return weights @ value, weights
 
-# %% wrong: divides by sqrt(d_x), the width of x, instead of by sqrt(d_k)
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
-    scores = query @ key.transpose(-2, -1) / x.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
-# %% wrong: brings the keys into the shape (B, d_k, L_k) with reshape instead of transposing them, which scrambles their entries
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
-    B, L_k, d_k = key.shape
-    scores = query @ key.reshape(B, d_k, L_k) / d_k**0.5
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights
-
 # %% wrong: cuts the memory to the length of x, so tokens of a longer memory are lost
 def cross_attention(x, memory, W_q, W_k, W_v):
     memory = memory[:, : x.shape[1]]
@@ -79,13 +64,6 @@ def cross_attention(x, memory, W_q, W_k, W_v):
     memory = memory.detach()
     return attention(x @ W_q, memory @ W_k, memory @ W_v)
 
-# %% wrong: the output comes from PyTorch's function and is right, but the returned weights are a softmax of the unscaled scores
-def cross_attention(x, memory, W_q, W_k, W_v):
-    query, key, value = x @ W_q, memory @ W_k, memory @ W_v
-    output = F.scaled_dot_product_attention(query, key, value)
-    weights = torch.softmax(query @ key.transpose(-2, -1), dim=-1)
-    return output, weights
-
 # %% wrong: computes and returns everything in float32, so float64 arguments give float32 results
 def cross_attention(x, memory, W_q, W_k, W_v):
     query = (x @ W_q).float()
@@ -103,18 +81,6 @@ def cross_attention(x, memory, W_q, W_k, W_v):
 # %% setup
 import torch
 import torch.nn.functional as F
-
-# %% wrong: no division by the root of d_k
-def cross_attention(x, memory, W_q, W_k, W_v):
-    q, k, v = x @ W_q, memory @ W_k, memory @ W_v
-    w = torch.softmax(q @ k.mT, dim=-1)
-    return w @ v, w
-
-# %% wrong: key and value projections swapped
-def cross_attention(x, memory, W_q, W_k, W_v):
-    q, k, v = x @ W_q, memory @ W_v, memory @ W_k
-    w = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=-1)
-    return w @ v, w
 
 # %% right: one joint matrix for the scores, the values projected after mixing
 def cross_attention(x, memory, W_q, W_k, W_v):

@@ -17,47 +17,10 @@ def projections_for(x, wanted):
 def projections_for(x, wanted):
     return x.T @ wanted.log() * len(x) ** 0.5, x.T
 
-# %% wrong: makes up for the root of d_model, although its matrices have d_k = L
-def projections_for(x, wanted):
-    undo = torch.linalg.pinv(x)
-    return undo @ wanted.log() * x.shape[1] ** 0.5, undo
-
-# %% wrong: puts the scores on the side of the keys, so that the table comes out turned
-def projections_for(x, wanted):
-    undo = torch.linalg.pinv(x)
-    return undo, undo @ wanted.log() * len(x) ** 0.5
-
-# %% wrong: takes the plain inverse, which only square tokens have
-def projections_for(x, wanted):
-    undo = torch.inverse(x)
-    return undo @ wanted.log() * math.sqrt(len(x)), undo
-
-# %% wrong: returns the table of scores itself and the identity, as if the tokens were not in front of them
-def projections_for(x, wanted):
-    scores = wanted.log() * len(x) ** 0.5
-    full = torch.zeros(x.shape[1], len(x), dtype=x.dtype)
-    full[: len(x)] = scores
-    return full, torch.eye(x.shape[1], len(x), dtype=x.dtype)
-
 # %% two mistakes: no logarithm; and the scale is forgotten
 def projections_for(x, wanted):
     undo = torch.linalg.pinv(x)
     return undo @ wanted, undo
-
-# %% two mistakes: the scores are turned; and the scale is forgotten
-def projections_for(x, wanted):
-    undo = torch.linalg.pinv(x)
-    return undo @ wanted.log().T, undo
-
-# %% wrong: divides by the root of d_k a second time in place of multiplying with it
-def projections_for(x, wanted):
-    back = torch.linalg.pinv(x)
-    return back @ (wanted.log() / math.sqrt(x.shape[0])), back
-
-# %% two mistakes: the logarithm to base 10, and the table turned
-def projections_for(x, wanted):
-    back = torch.linalg.pinv(x)
-    return back @ wanted.log10().T * x.shape[0] ** 0.5, back
 
 # %% right: the tokens themselves are the keys, and d_k is d_model
 def projections_for(x, wanted):

@@ -21,21 +21,6 @@ scale_results = {key: row for key, row in measured().items() if key[0] != 512}
 # %% wrong: exchanges the two scales that divide
 scale_results = measured() | {(512, "root"): measured()[512, "d_k"], (512, "d_k"): measured()[512, "root"]}
 
-# %% wrong: copies one seed five times
-scale_results = {key: [row[0]] * 5 if isinstance(row, list) else row for key, row in measured().items()}
-
-# %% wrong: reads off the width from the mean, not from the worst seed
-scale_results = measured() | {"d_k fails at": 512}
-
-# %% wrong: writes the largest width at which it still works
-scale_results = measured() | {"none fails at": 64}
-
-# %% wrong: gives percent
-scale_results = {key: [100 * one for one in row] if isinstance(row, list) else row for key, row in measured().items()}
-
-# %% two mistakes: two seeds only; and a word in place of None
-scale_results = {key: row[:2] if isinstance(row, list) else row for key, row in measured().items()} | {"root fails at": "never"}
-
 # %% right: as measured
 scale_results = measured()
 
@@ -59,18 +44,6 @@ RIGHT = {
     (512, "d_k"): [0.6763, 0.5697, 0.5613, 0.596, 0.8103],
 }
 READ = {"none fails at": 64, "root fails at": None, "d_k fails at": 64}
-
-# %% wrong: takes the mean of the five seeds, which is above 0.99 at 64
-scale_results = {**RIGHT, "none fails at": 512, "root fails at": None, "d_k fails at": 64}
-
-# %% wrong: the keys are turned, scale first and width second
-scale_results = {(scale, d): v for (d, scale), v in RIGHT.items()} | READ
-
-# %% wrong: the largest width at which it fails
-scale_results = {**RIGHT, "none fails at": 512, "root fails at": None, "d_k fails at": 512}
-
-# %% wrong: 0 for never, where None is asked
-scale_results = {**RIGHT, **READ, "root fails at": 0}
 
 # %% right: tensors, and the answers found by code
 scale_results = {key: torch.tensor(v) for key, v in RIGHT.items()}

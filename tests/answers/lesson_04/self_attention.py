@@ -26,25 +26,11 @@ class SelfAttention(Given):
         query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
         return (query @ key.transpose(-2, -1)).softmax(-1) @ value
 
-# %% wrong: blames the softmax and moves it to the queries
-class SelfAttention(Given):
-    def forward(self, x):
-        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-        return torch.softmax(scores, dim=-2) @ value
-
 # %% wrong: divides by the size of the query, not by its root
 class SelfAttention(Given):
     def forward(self, x):
         query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
         return torch.softmax(query @ key.transpose(1, 2) / query.shape[-1], dim=2) @ value
-
-# %% two mistakes: the scale of the values stays; and the weights are handed back too
-class SelfAttention(Given):
-    def forward(self, x):
-        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        weights = torch.softmax(query @ key.transpose(-2, -1) / value.shape[-1] ** 0.5, dim=-1)
-        return weights @ value, weights
 
 # %% two mistakes: the scale comes from the width of x; and the softmax runs over the queries
 class SelfAttention(Given):
@@ -72,38 +58,11 @@ class _Layers(nn.Module):
         self.k_proj = nn.Linear(d_model, d_k)
         self.v_proj = nn.Linear(d_model, d_v)
 
-# %% wrong: the author's layer, with keys and queries exchanged and the bug left in
-class SelfAttention(_Layers):
-    def forward(self, x):
-        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        weights = torch.softmax(key @ query.mT / value.shape[-1] ** 0.5, dim=-1)
-        return weights @ value
-
 # %% wrong: projects the values with no bias
 class SelfAttention(_Layers):
     def forward(self, x):
         query, key, value = self.q_proj(x), self.k_proj(x), x @ self.v_proj.weight.T
         return torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, dim=-1) @ value
-
-# %% wrong: takes the scale back by dividing twice, by d_v's root and by d_k's
-class SelfAttention(_Layers):
-    def forward(self, x):
-        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        scores = query @ key.mT / value.shape[-1] ** 0.5
-        return torch.softmax(scores / key.shape[-1] ** 0.5, dim=-1) @ value
-
-# %% two mistakes: no scale at all, and the softmax runs over the queries
-class SelfAttention(_Layers):
-    def forward(self, x):
-        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        return torch.softmax(query @ key.mT, dim=1) @ value
-
-# %% two mistakes: the scale of the author, and the weights cut off from the gradient
-class SelfAttention(_Layers):
-    def forward(self, x):
-        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        weights = torch.softmax(query @ key.mT / value.shape[-1] ** 0.5, dim=-1)
-        return weights.detach() @ value
 
 # %% right: bmm, and the scale taken from the layer's own size
 class SelfAttention(_Layers):

@@ -1,27 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: adds only one axis to keep, (B, 1, L_k), so the batch stands where the heads should be: right for a batch of 1 only
-def attend(query, key, value, keep):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    mask = keep.unsqueeze(1)
-    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
-    return weights @ value, weights
-
-# %% wrong: the meaning is inverted, the real tokens are hidden instead of the padding
-def attend(query, key, value, keep):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    mask = keep[:, None, None, :]
-    weights = torch.softmax(scores.masked_fill(mask, -1e9), dim=-1)
-    return weights @ value, weights
-
-# %% wrong: hides padding on both axes, keys and queries, which needs L_q = L_k and gives padded queries equal weights on everything
-def attend(query, key, value, keep):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    mask = keep[:, None, None, :] & keep[:, None, :, None]
-    weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
-    return weights @ value, weights
-
 # %% wrong: sets the values of the padding to zero instead of hiding the keys, so the weights on the padding stay
 def attend(query, key, value, keep):
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
@@ -34,13 +13,6 @@ def attend(query, key, value, keep):
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
     mask = keep[0].view(1, 1, 1, -1)
     weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
-    return weights @ value, weights
-
-# %% wrong: hides the padding by multiplying its scores with 0 instead of a very low number, so it still gets weight
-def attend(query, key, value, keep):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    scores = scores * keep[:, None, None, :]
-    weights = torch.softmax(scores, dim=-1)
     return weights @ value, weights
 
 # %% two mistakes: forgets the scale; and zeroes the padding's weights only after the softmax, so rows no longer sum to 1
@@ -79,13 +51,6 @@ def attend(query, key, value, keep):
 import torch
 import torch.nn.functional as F
 from torch import nn
-
-# %% wrong: hides padding as query too, so rows of padding queries become NaN (and L_q other than L_k is an error)
-def attend(query, key, value, keep):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    mask = keep[:, None, None, :] & keep[:, None, :, None]
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
-    return weights @ value, weights
 
 # %% wrong: inverts keep in place, so the argument is changed
 def attend(query, key, value, keep):

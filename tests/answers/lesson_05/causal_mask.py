@@ -9,11 +9,6 @@ def causal_mask(L_q, L_k):
 def causal_mask(L_q, L_k):
     return torch.triu(torch.ones(L_q, L_k, dtype=torch.bool), diagonal=L_k - L_q + 1)
 
-# %% wrong: off by one: a query does not see its own position
-def causal_mask(L_q, L_k):
-    positions = torch.arange(L_q).unsqueeze(1) + (L_k - L_q)
-    return torch.arange(L_k) < positions
-
 # %% wrong: the offset is a fixed 1, as in the example, right only if there is exactly one more key than queries
 def causal_mask(L_q, L_k):
     return torch.tril(torch.ones(L_q, L_k, dtype=torch.bool), diagonal=1)
@@ -26,12 +21,6 @@ def causal_mask(L_q, L_k):
 def causal_mask(L_q, L_k):
     shift = 1 if L_k > L_q else 0
     return torch.ones(L_q, L_k, dtype=torch.bool).tril(diagonal=shift)
-
-# %% wrong: appends the all-visible cached keys on the right of the triangle instead of on the left
-def causal_mask(L_q, L_k):
-    new = torch.ones(L_q, L_q, dtype=torch.bool).tril()
-    cached = torch.ones(L_q, L_k - L_q, dtype=torch.bool)
-    return torch.cat([new, cached], dim=1)
 
 # %% wrong: treats one query as the case with a cache and all else as a full sequence, so several queries after a cache get a triangle that begins at key 0
 def causal_mask(L_q, L_k):

@@ -28,14 +28,6 @@ def masked_softmax(scores, mask):
 def masked_softmax(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
 
-# %% wrong: fills with -1e9 and multiplies by the mask afterwards; where the allowed scores lie below -1e9 nothing is left
-def masked_softmax(scores, mask):
-    return torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
-
-# %% wrong: multiplies the turned mask by minus infinity and adds that: 0 times infinity is NaN, so every row with an allowed key is NaN
-def masked_softmax(scores, mask):
-    return torch.softmax(scores + (~mask) * -torch.inf, dim=-1)
-
 # %% wrong: takes the softmax over the queries, so that columns sum to 1, and hidden weights are set to 0
 def masked_softmax(scores, mask):
     weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-2)
@@ -53,11 +45,6 @@ def masked_softmax(scores, mask):
 import torch
 import torch.nn.functional as F
 from torch import nn
-
-# %% wrong: fills with the smallest number and leaves it there, so a fully hidden row gets uniform weights instead of zeros
-def masked_softmax(scores, mask):
-    filled = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return torch.softmax(filled, dim=-1)
 
 # %% wrong: overwrites the hidden scores in place, so the argument changes (and a leaf that requires gradients raises an error)
 def masked_softmax(scores, mask):

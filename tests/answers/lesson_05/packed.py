@@ -1,14 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: forgets that tokens of padding share the number 0, so padding sees padding
-def packed(document):
-    L = document.shape[1]
-    same = document.unsqueeze(2) == document.unsqueeze(1)
-    mask = same & torch.ones(L, L, dtype=torch.bool).tril()
-    positions = torch.where(document > 0, mask.sum(-1) - 1, 0)
-    return mask.unsqueeze(1), positions
-
 # %% wrong: tokens see the whole of their own document, later tokens too
 def packed(document):
     same = document[:, :, None] == document[:, None, :]
@@ -38,13 +30,6 @@ def packed(document):
     mask = mask & torch.tril(torch.ones(L, L, dtype=torch.bool))
     return mask, mask.sum(-1)[:, 0]
 
-# %% wrong: the mask has no axis for the heads
-def packed(document):
-    L = document.shape[1]
-    mask = (document[:, :, None] == document[:, None, :]) & (document != 0)[:, None, :]
-    mask = mask & torch.tril(torch.ones(L, L, dtype=torch.bool))
-    return mask, (mask.sum(-1) - 1).clamp_min(0)
-
 # %% two mistakes: padding sees padding; and padding is given position -1
 def packed(document):
     L = document.shape[1]
@@ -73,21 +58,6 @@ def packed(document):
 # %% setup
 import torch
 import torch.nn.functional as F
-
-# %% wrong: the padding is not treated apart: tokens of padding see one another, and their positions count up
-def packed(document):
-    L = document.shape[1]
-    same = document[:, :, None] == document[:, None, :]
-    mask = (same & torch.ones(L, L, dtype=torch.bool).tril()).unsqueeze(1)
-    return mask, mask[:, 0].sum(dim=-1) - 1
-
-# %% wrong: hides padding as a key and as a query, but its position becomes -1 (the number of seen keys minus 1)
-def packed(document):
-    L = document.shape[1]
-    same = document[:, :, None] == document[:, None, :]
-    real = (document != 0)[:, None, :]
-    mask = same & real & torch.ones(L, L, dtype=torch.bool).tril()
-    return mask[:, None], mask.sum(dim=-1) - 1
 
 # %% two mistakes: the position counts the token itself (starts at 1), and the axis of the heads is missing
 def packed(document):

@@ -14,17 +14,6 @@ def padding_mask(tokens, pad_id):
 def padding_mask(tokens, pad_id):
     return (tokens > pad_id)[:, None, None]
 
-# %% wrong: puts the keys on the axis of the queries, shape (B, 1, L_k, 1)
-def padding_mask(tokens, pad_id):
-    keep = tokens != pad_id
-    return keep.unsqueeze(1).unsqueeze(-1)
-
-# %% wrong: hides everything from the first padding token on, also real tokens that stand after it
-def padding_mask(tokens, pad_id):
-    is_pad = (tokens == pad_id).long()
-    mask = is_pad.cumsum(dim=1) == 0
-    return mask[:, None, None, :]
-
 # %% two mistakes: returns numbers 0.0 and 1.0 instead of booleans; and has only one axis between batch and keys, shape (B, 1, L_k)
 def padding_mask(tokens, pad_id):
     mask = (tokens != pad_id).float()
@@ -38,11 +27,6 @@ def padding_mask(tokens, pad_id):
 def padding_mask(tokens, pad_id):
     tokens -= pad_id
     return tokens.bool().unsqueeze(1).unsqueeze(2)
-
-# %% wrong: hides the padding among the queries too and returns (B, 1, L_k, L_k)
-def padding_mask(tokens, pad_id):
-    real = tokens != pad_id
-    return real[:, None, :, None] & real[:, None, None, :]
 
 # %% two mistakes: is True at the padding; and puts the tokens on the axis of the queries
 def padding_mask(tokens, pad_id):

@@ -13,18 +13,6 @@ def prefix_mask(prefix, L):
     given = torch.arange(L) <= prefix.unsqueeze(1)
     return causal | given[:, None, None]
 
-# %% wrong: opens the rows of the prefix instead of its columns
-def prefix_mask(prefix, L):
-    causal = torch.ones(L, L, dtype=torch.bool).tril()
-    given = torch.arange(L) < prefix.unsqueeze(1)
-    return causal | given[:, None, :, None]
-
-# %% wrong: the prefix of the first item for all
-def prefix_mask(prefix, L):
-    mask = torch.ones(L, L).tril().bool()
-    mask[:, : int(prefix[0])] = True
-    return mask[None, None].repeat(len(prefix), 1, 1, 1)
-
 # %% wrong: shape (B, L, L), no axis for the heads
 def prefix_mask(prefix, L):
     place = torch.arange(L)
@@ -41,36 +29,11 @@ def prefix_mask(prefix, L):
     given = torch.arange(L)[None, :] <= prefix[:, None]
     return causal | given[:, None, None, :]
 
-# %% two mistakes: numbers instead of booleans; and the rows of the prefix are opened
-def prefix_mask(prefix, L):
-    mask = torch.ones(len(prefix), 1, L, L).tril()
-    for b, p in enumerate(prefix):
-        mask[b, 0, :p] = 1
-    return mask
-
-# %% wrong: the longest prefix of the batch is used for every item
-def prefix_mask(prefix, L):
-    mask = torch.ones(L, L, dtype=torch.bool).tril()
-    mask[:, : int(prefix.max())] = True
-    return mask.expand(len(prefix), 1, L, L).clone()
-
-# %% wrong: tokens of the prefix see the whole prefix, but the others don't see themselves (strictly below the diagonal)
-def prefix_mask(prefix, L):
-    places = torch.arange(L)
-    past = places[None, :] < places[:, None]
-    return past | (places < prefix[:, None])[:, None, None, :]
-
 # %% two mistakes: queries and keys are swapped in the triangle (sees the future, not the past), and the prefix is one too long
 def prefix_mask(prefix, L):
     future = torch.ones(L, L, dtype=torch.bool).triu()
     given = torch.arange(L) <= prefix[:, None]
     return future | given[:, None, None, :]
-
-# %% two mistakes: the polarity is turned around (True = hidden), and the axis of the heads is missing
-def prefix_mask(prefix, L):
-    past = torch.ones(L, L, dtype=torch.bool).tril()
-    given = torch.arange(L) < prefix[:, None]
-    return ~(past | given[:, None, :])
 
 # %% right: a key is seen if its place is at most the query's, or the last place of the prefix
 def prefix_mask(prefix, L):

@@ -58,14 +58,6 @@ reach_results = read_off(measured(far), farthest=17)
 # %% wrong: share from 6 or more positions back (off by one)
 reach_results = read_off(measured(lambda s: (s[6:].sum() / s.sum()).item()))
 
-# %% wrong: "ratio" upside down, smallest divided by largest
-reach_results = read_off(measured(far))
-reach_results["ratio"] = 1 / reach_results["ratio"]
-
-# %% wrong: "least" as (layers, window)
-reach_results = read_off(measured(far))
-reach_results["least"] = reach_results["least"][::-1]
-
 # %% wrong: share of what lies 0 to 4 positions back
 reach_results = read_off(measured(lambda s: (s[:5].sum() / s.sum()).item()))
 

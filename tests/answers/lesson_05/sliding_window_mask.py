@@ -1,18 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: off by one, a query sees window keys before its own, so window + 1 in all
-def sliding_window_mask(L_q, L_k, window):
-    i = torch.arange(L_q)[:, None] + L_k - L_q
-    j = torch.arange(L_k)[None, :]
-    return (j <= i) & (j >= i - window)
-
-# %% wrong: not causal, a query also sees the keys less than window after it
-def sliding_window_mask(L_q, L_k, window):
-    i = torch.arange(L_k - L_q, L_k).unsqueeze(1)
-    j = torch.arange(L_k).unsqueeze(0)
-    return (i - j).abs() < window
-
 # %% wrong: the offset of the queries is applied to the causal edge but not to the window's older edge, right only if L_q equals L_k
 def sliding_window_mask(L_q, L_k, window):
     ones = torch.ones(L_q, L_k, dtype=torch.bool)
@@ -43,27 +31,10 @@ def sliding_window_mask(L_q, L_k, window):
     j = torch.arange(L_k)[None, :]
     return i - j < window - 1
 
-# %% wrong: cuts the window down to the number of queries, so with a cache a window larger than L_q sees too few keys
-def sliding_window_mask(L_q, L_k, window):
-    window = min(window, L_q)
-    distance = torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)[None, :]
-    return (distance >= 0) & (distance < window)
-
-# %% wrong: keeps only the newest window keys of the whole sequence for all queries, instead of the newest ones of each query
-def sliding_window_mask(L_q, L_k, window):
-    mask = torch.ones(L_q, L_k, dtype=torch.bool).tril(L_k - L_q)
-    mask[:, : max(L_k - window, 0)] = False
-    return mask
-
 # %% wrong: the query itself does not count
 def sliding_window_mask(L_q, L_k, window):
     d = torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)
     return (d > 0) & (d <= window)
-
-# %% wrong: or instead of and, so everything is True
-def sliding_window_mask(L_q, L_k, window):
-    d = torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)
-    return (d >= 0) | (d < window)
 
 # %% right: a loop over the queries with a range that starts at 0 at the least
 def sliding_window_mask(L_q, L_k, window):

@@ -1,19 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: compares the error without two heads with the whole model: an idle head beside a needed one is called doubled
-def head_roles(whole, alone, pairs, tolerance):
-    roles = []
-    H = len(alone)
-    for h in range(H):
-        if alone[h] - whole > tolerance:
-            roles.append("needed")
-        elif any(pairs[g, h] - whole > tolerance for g in range(H) if g != h):
-            roles.append("doubled")
-        else:
-            roles.append("idle")
-    return roles
-
 # %% wrong: compares the error without two heads with the error without this head
 def head_roles(whole, alone, pairs, tolerance):
     roles = []
@@ -38,30 +25,6 @@ def head_roles(whole, alone, pairs, tolerance):
             roles.append("idle")
     return roles
 
-# %% wrong: forgets to subtract the error of the whole model
-def head_roles(whole, alone, pairs, tolerance):
-    H = len(alone)
-    roles = ["idle"] * H
-    for h in range(H):
-        for g in range(H):
-            if pairs[g, h] - alone[g] > tolerance:
-                roles[h] = "doubled"
-        if alone[h] > tolerance:
-            roles[h] = "needed"
-    return roles
-
-# %% wrong: a needed head that is also missed beside another one ends up as doubled
-def head_roles(whole, alone, pairs, tolerance):
-    H = len(alone)
-    roles = ["idle"] * H
-    for h in range(H):
-        if alone[h] - whole > tolerance:
-            roles[h] = "needed"
-        for g in range(H):
-            if g != h and pairs[g, h] - alone[g] > tolerance:
-                roles[h] = "doubled"
-    return roles
-
 # %% wrong: looks only at one head at a time, so no head is doubled
 def head_roles(whole, alone, pairs, tolerance):
     return ["needed" if error - whole > tolerance else "idle" for error in alone.tolist()]
@@ -74,71 +37,6 @@ def head_roles(whole, alone, pairs, tolerance):
         if alone[h] - whole >= tolerance:
             roles.append("needed")
         elif any(pairs[g, h] - whole >= tolerance for g in range(H) if g != h):
-            roles.append("doubled")
-        else:
-            roles.append("idle")
-    return roles
-
-# %% two mistakes: never subtracts the whole, and compares pairs with the error without this head
-def head_roles(whole, alone, pairs, tolerance):
-    H = len(alone)
-    roles = []
-    for h in range(H):
-        if alone[h] > tolerance:
-            roles.append("needed")
-        elif any(pairs[g, h] - alone[h] > tolerance for g in range(H)):
-            roles.append("doubled")
-        else:
-            roles.append("idle")
-    return roles
-
-# %% wrong: changes in either direction count, the sign of the difference is dropped
-def head_roles(whole, alone, pairs, tolerance):
-    H = len(alone)
-    roles = []
-    for h in range(H):
-        if abs(alone[h] - whole) > tolerance:
-            roles.append("needed")
-        elif any(abs(pairs[g, h] - alone[g]) > tolerance for g in range(H) if g != h):
-            roles.append("doubled")
-        else:
-            roles.append("idle")
-    return roles
-
-# %% two mistakes: the error of the whole model stands in for the other head's, and a fall counts as a rise
-def head_roles(whole, alone, pairs, tolerance):
-    H = len(alone)
-    roles = []
-    for h in range(H):
-        if abs(alone[h] - whole) > tolerance:
-            roles.append("needed")
-        elif any(abs(pairs[g, h] - whole) > tolerance for g in range(H) if g != h):
-            roles.append("doubled")
-        else:
-            roles.append("idle")
-    return roles
-
-# %% two mistakes: needed forgets the error of the whole model, and a rise of exactly the tolerance counts
-def head_roles(whole, alone, pairs, tolerance):
-    H = len(alone)
-    roles = []
-    for h in range(H):
-        if alone[h] >= tolerance:
-            roles.append("needed")
-        elif any(pairs[g, h] - alone[g] >= tolerance for g in range(H) if g != h):
-            roles.append("doubled")
-        else:
-            roles.append("idle")
-    return roles
-
-# %% wrong: takes off the larger of the two errors without one
-def head_roles(whole, alone, pairs, tolerance):
-    roles = []
-    for h in range(len(alone)):
-        others = [g for g in range(len(alone)) if g != h]
-        if alone[h] - whole > tolerance:
-            roles.append("needed")
-        elif any(pairs[g, h] - max(alone[g], alone[h]) > tolerance for g in others):
             roles.append("doubled")
         else:
             roles.append("idle")

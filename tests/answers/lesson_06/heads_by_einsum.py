@@ -13,24 +13,6 @@ def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
     w = (torch.einsum("bihd,bjhd->bhij", q, k) / q.shape[-1] ** 0.5).softmax(dim=-1)
     return torch.einsum("bhij,bjhd->bihd", w, v).flatten(2), w
 
-# %% wrong: gives the heads of the keys a letter of their own in the scores, so every query head is compared with the sum of all key heads
-def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
-    q = torch.einsum("bie,de->bid", query, W_q).unflatten(-1, (num_heads, -1))
-    k = torch.einsum("bje,de->bjd", memory, W_k).unflatten(-1, (num_heads, -1))
-    v = torch.einsum("bje,de->bjd", memory, W_v).unflatten(-1, (num_heads, -1))
-    scores = torch.einsum("bihd,bjkd->bijh", q, k) / q.shape[-1] ** 0.5
-    weights = torch.softmax(scores, dim=2)
-    return torch.einsum("bijh,bjhd->bihd", weights, v).flatten(2), weights
-
-# %% wrong: keeps the weights as (B, H, L_q, L_k) and brings the heads to the end by reshape, so the output is right but the returned weights are misplaced
-def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
-    q = torch.einsum("bie,de->bid", query, W_q).unflatten(-1, (num_heads, -1))
-    k = torch.einsum("bje,de->bjd", memory, W_k).unflatten(-1, (num_heads, -1))
-    v = torch.einsum("bje,de->bjd", memory, W_v).unflatten(-1, (num_heads, -1))
-    weights = torch.softmax(torch.einsum("bihd,bjhd->bhij", q, k) / q.shape[-1] ** 0.5, dim=-1)
-    output = torch.einsum("bhij,bjhd->bihd", weights, v).flatten(2)
-    return output, weights.reshape(query.shape[0], query.shape[1], memory.shape[1], num_heads)
-
 # %% wrong: detaches the weights that it returns, so no gradient flows through them
 def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
     q = torch.einsum("bie,de->bid", query, W_q).unflatten(-1, (num_heads, -1))
@@ -38,14 +20,6 @@ def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
     v = torch.einsum("bje,de->bjd", memory, W_v).unflatten(-1, (num_heads, -1))
     weights = torch.softmax(torch.einsum("bihd,bjhd->bijh", q, k) / q.shape[-1] ** 0.5, dim=2)
     return torch.einsum("bijh,bjhd->bihd", weights, v).flatten(2), weights.detach()
-
-# %% two mistakes: divides by the root of the size of a value head; and takes the softmax over the heads
-def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
-    q = torch.einsum("bie,de->bid", query, W_q).unflatten(-1, (num_heads, -1))
-    k = torch.einsum("bje,de->bjd", memory, W_k).unflatten(-1, (num_heads, -1))
-    v = torch.einsum("bje,de->bjd", memory, W_v).unflatten(-1, (num_heads, -1))
-    weights = torch.softmax(torch.einsum("bihd,bjhd->bijh", q, k) / v.shape[-1] ** 0.5, dim=-1)
-    return torch.einsum("bijh,bjhd->bihd", weights, v).flatten(2), weights
 
 # %% wrong: the heads are not flattened
 def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
@@ -94,24 +68,6 @@ def merge_heads(x):
     B, H, L, d_head = x.shape
     return x.transpose(1, 2).reshape(B, L, H * d_head)
 
-# %% wrong: divides by the square root of d_v, the head size of the values, instead of d_head
-def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
-    q = torch.einsum("bli,hdi->blhd", query, W_q.unflatten(0, (num_heads, -1)))
-    k = torch.einsum("bli,hdi->blhd", memory, W_k.unflatten(0, (num_heads, -1)))
-    v = torch.einsum("bli,hdi->blhd", memory, W_v.unflatten(0, (num_heads, -1)))
-    d = W_v.shape[0] // num_heads
-    weights = (torch.einsum("bqhd,bkhd->bqkh", q, k) / d**0.5).softmax(dim=2)
-    return torch.einsum("bqkh,bkhv->bqhv", weights, v).flatten(2), weights
-
-# %% wrong: cuts the rows of the matrices as (d_head, H) instead of (H, d_head), so each head gets every H-th row
-def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
-    B, L_q, d_in = query.shape
-    q = torch.einsum("bqi,dhi->bqhd", query, W_q.view(-1, num_heads, d_in))
-    k = torch.einsum("bki,dhi->bkhd", memory, W_k.view(-1, num_heads, d_in))
-    v = torch.einsum("bki,dhi->bkhd", memory, W_v.view(-1, num_heads, d_in))
-    weights = torch.softmax(torch.einsum("bqhd,bkhd->bqkh", q, k) / q.shape[-1] ** 0.5, dim=2)
-    return torch.einsum("bqkh,bkhd->bqhd", weights, v).reshape(B, L_q, -1), weights
-
 # %% right: one einsum with four operands from the inputs to the scores
 def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
     Q, K, V = (W.unflatten(0, (num_heads, -1)) for W in (W_q, W_k, W_v))  # (H, d, d_in) each
@@ -135,12 +91,3 @@ def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
     v = torch.einsum("bki,hdi->bkhd", memory, W_v.view(num_heads, d_head, W_v.shape[1]))
     weights = torch.softmax(torch.einsum("bqhd,bkhd->bqkh", q, k) / d_head**0.5, dim=2)
     return torch.einsum("bqkh,bkhd->bqhd", weights, v).flatten(2), weights
-
-# %% wrong: scales by the root of d_v, which is right only if the values are as long as the keys
-def heads_by_einsum(query, memory, W_q, W_k, W_v, num_heads):
-    q = (query @ W_q.T).unflatten(-1, (num_heads, -1))
-    k = (memory @ W_k.T).unflatten(-1, (num_heads, -1))
-    v = (memory @ W_v.T).unflatten(-1, (num_heads, -1))
-    scores = torch.einsum("bqhd,bkhd->bqkh", q, k) / v.shape[-1] ** 0.5
-    weights = scores.softmax(dim=2)
-    return torch.einsum("bqkh,bkhe->bqhe", weights, v).flatten(2), weights

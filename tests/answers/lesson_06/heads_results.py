@@ -5,12 +5,6 @@ RIGHT = {(2, 1): [0.4677, 0.4646, 0.4603, 0.4603, 0.4571], (2, 2): [0.0005, 0.00
     (4, 4): [0.0008, 0.0004, 0.0005, 0.0005, 0.0004], (4, 8): [0.0012, 0.0031, 0.0392, 0.0102, 0.0469]}
 READ = {"enough for 2 marks": 2, "enough for 4 marks": 4, "law": "1 - heads / marks"}
 
-# %% wrong: 100 steps throughout
-heads_results = {(2, 1): [0.4731, 0.47, 0.4677, 0.4629, 0.4659], (2, 2): [0.0025, 0.0021, 0.0023, 0.0017, 0.0023],
-    (2, 4): [0.0028, 0.0031, 0.0036, 0.0033, 0.0034], (2, 8): [0.0039, 0.0046, 0.0049, 0.0046, 0.0101],
-    (4, 1): [0.6972, 0.7394, 0.709, 0.7025, 0.7018], (4, 2): [0.4821, 0.5148, 0.4917, 0.4836, 0.4748],
-    (4, 4): [0.022, 0.0062, 0.0204, 0.0819, 0.1845], (4, 8): [0.0619, 0.1018, 0.1176, 0.074, 0.1772]} | READ
-
 # %% wrong: the entries (2, 1) and (4, 2) exchanged
 heads_results = RIGHT | {(2, 1): RIGHT[4, 2], (4, 2): RIGHT[2, 1]} | READ
 
@@ -19,15 +13,6 @@ heads_results = RIGHT | {(2, 8): RIGHT[2, 4]} | READ
 
 # %% wrong: a reading is a text
 heads_results = RIGHT | READ | {"enough for 2 marks": "2"}
-
-# %% wrong: another law
-heads_results = RIGHT | READ | {"law": "1 / (1 + heads)"}
-
-# %% wrong: two heads taken for enough for 4 marks
-heads_results = RIGHT | READ | {"enough for 4 marks": 2}
-
-# %% wrong: marks and heads exchanged in the keys
-heads_results = {(h, m): row for (m, h), row in RIGHT.items()} | READ
 
 # %% right: as asked
 heads_results = RIGHT | READ
@@ -109,24 +94,6 @@ RUNS = {
     (4, 1): [0.67412, 0.67826, 0.67985, 0.67129, 0.67468], (4, 2): [0.41037, 0.47203, 0.45453, 0.44641, 0.44568],
     (4, 4): [0.00076, 0.00042, 0.00047, 0.00053, 0.00038], (4, 8): [0.00118, 0.00315, 0.03919, 0.01022, 0.04693],
 }
-
-# %% wrong: law of a single cell, (2, 1) against 1 / (1 + heads), which fits there as well
-heads_results = read_off(RUNS)
-heads_results["law"] = "1 / (1 + heads)"
-
-# %% wrong: 60 updates instead of the 200 of five_errors
-heads_results = read_off(measured(60))
-
-# %% wrong: keys turned round, (heads, marks)
-heads_results = {(key[1], key[0]) if isinstance(key, tuple) else key: row for key, row in read_off(RUNS).items()}
-
-# %% wrong: "enough" is the smallest number of heads whose error is *above* 0.1
-heads_results = read_off(RUNS)
-for m in (2, 4):
-    heads_results[f"enough for {m} marks"] = next(h for h in (1, 2, 4, 8) if sum(RUNS[m, h]) / 5 > 0.1)
-
-# %% wrong: the same five errors for 2 and for 4 marks (marks forgotten in the call)
-heads_results = read_off({(m, h): list(RUNS[2, h]) for m, h in PAIRS})
 
 # %% right: real runs, read off from sums
 heads_results = {}

@@ -3,11 +3,6 @@ import torch
 
 from course_utils.attention import masked_softmax
 
-# %% wrong: reshapes without exchanging heads and tokens first, so features of different tokens are mixed
-def merge_heads(x):
-    B, H, L, d_head = x.shape
-    return x.reshape(B, L, H * d_head)
-
 # %% wrong: calls view on the transposed tensor, which is not contiguous, and stops with an error
 def merge_heads(x):
     B, H, L, d_head = x.shape
@@ -50,10 +45,6 @@ from course_utils.attention import masked_softmax
 def merge_heads(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
-# %% wrong: puts only the first and the last head side by side, right only for two heads
-def merge_heads(x):
-    return torch.cat([x[:, 0], x[:, -1]], dim=-1)
-
 # %% right: unbinds the heads and concatenates them
 def merge_heads(x):
     return torch.cat(x.unbind(dim=1), dim=-1)
@@ -64,18 +55,6 @@ import torch
 # %% wrong: swaps the axes with transpose_ in place, so the result is right but the caller's x is left with swapped axes
 def merge_heads(x):
     return x.transpose_(1, 2).flatten(2)
-
-# %% wrong: joins the entries of a list made from x along the features, but that list holds the items of the batch, not the heads
-def merge_heads(x):
-    return torch.cat(list(x), dim=-1)
-
-# %% wrong: last head first
-def merge_heads(x):
-    return torch.cat(x.unbind(1)[::-1], dim=-1)
-
-# %% wrong: adds the heads up, (B, L, d_head)
-def merge_heads(x):
-    return x.sum(dim=1)
 
 # %% right: the heads one by one, side by side
 def merge_heads(x):

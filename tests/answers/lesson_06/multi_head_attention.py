@@ -13,15 +13,6 @@ def merge_heads(x):
     B, H, L, d_head = x.shape
     return x.transpose(1, 2).reshape(B, L, H * d_head)
 
-# %% wrong: forgets the bias of the output projection
-def multi_head_attention(query, memory, params, num_heads, mask):
-    q = query @ params["q_proj.weight"].T + params["q_proj.bias"]
-    k = memory @ params["k_proj.weight"].T + params["k_proj.bias"]
-    v = memory @ params["v_proj.weight"].T + params["v_proj.bias"]
-    q, k, v = (split_heads(t, num_heads) for t in (q, k, v))
-    weights = masked_softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, mask)
-    return merge_heads(weights @ v) @ params["o_proj.weight"].T, weights
-
 # %% right: einsum with parameters seen as (H, d_head, d_in), no split and merge, weights by torch.softmax
 def multi_head_attention(query, memory, params, num_heads, mask):
     def project(x, name):
@@ -114,39 +105,12 @@ from course_utils.attention import masked_softmax
 def split_heads(x, num_heads):
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
-# %% wrong: the biases of the first three projections forgotten, that of the output is there
-def multi_head_attention(query, memory, params, num_heads, mask):
-    q = split_heads(query @ params["q_proj.weight"].T, num_heads)
-    k = split_heads(memory @ params["k_proj.weight"].T, num_heads)
-    v = split_heads(memory @ params["v_proj.weight"].T, num_heads)
-    weights = masked_softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, mask)
-    merged = (weights @ v).transpose(1, 2).flatten(2)
-    return F.linear(merged, params["o_proj.weight"], params["o_proj.bias"]), weights
-
-# %% wrong: the weights of keys and values exchanged, their biases in place
-def multi_head_attention(query, memory, params, num_heads, mask):
-    q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
-    k = split_heads(F.linear(memory, params["v_proj.weight"], params["k_proj.bias"]), num_heads)
-    v = split_heads(F.linear(memory, params["k_proj.weight"], params["v_proj.bias"]), num_heads)
-    weights = masked_softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, mask)
-    merged = (weights @ v).transpose(1, 2).flatten(2)
-    return F.linear(merged, params["o_proj.weight"], params["o_proj.bias"]), weights
-
 # %% wrong: only the values are made from query
 def multi_head_attention(query, memory, params, num_heads, mask):
     q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
     k = split_heads(F.linear(memory, params["k_proj.weight"], params["k_proj.bias"]), num_heads)
     v = split_heads(F.linear(query, params["v_proj.weight"], params["v_proj.bias"]), num_heads)
     weights = masked_softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, mask)
-    merged = (weights @ v).transpose(1, 2).flatten(2)
-    return F.linear(merged, params["o_proj.weight"], params["o_proj.bias"]), weights
-
-# %% wrong: divides by the root of the number of heads
-def multi_head_attention(query, memory, params, num_heads, mask):
-    q = split_heads(F.linear(query, params["q_proj.weight"], params["q_proj.bias"]), num_heads)
-    k = split_heads(F.linear(memory, params["k_proj.weight"], params["k_proj.bias"]), num_heads)
-    v = split_heads(F.linear(memory, params["v_proj.weight"], params["v_proj.bias"]), num_heads)
-    weights = masked_softmax(q @ k.transpose(-2, -1) / num_heads**0.5, mask)
     merged = (weights @ v).transpose(1, 2).flatten(2)
     return F.linear(merged, params["o_proj.weight"], params["o_proj.bias"]), weights
 
@@ -162,14 +126,6 @@ def cut(x, num_heads):
 
 def project(x, params, name):
     return F.linear(x, params[f"{name}_proj.weight"], params[f"{name}_proj.bias"])
-
-# %% wrong: divides by the root of d_model instead of the size of a head
-def multi_head_attention(query, memory, params, num_heads, mask):
-    q = project(query, params, "q")
-    q, k, v = cut(q, num_heads), cut(project(memory, params, "k"), num_heads), cut(project(memory, params, "v"), num_heads)
-    d_model = q.shape[1] * q.shape[3]
-    w = masked_softmax(q @ k.mT / d_model**0.5, mask)
-    return project((w @ v).transpose(1, 2).flatten(2), params, "o"), w
 
 # %% wrong: the output projection without its bias
 def multi_head_attention(query, memory, params, num_heads, mask):

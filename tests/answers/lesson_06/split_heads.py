@@ -13,11 +13,6 @@ def split_heads(x, num_heads):
     B, L, d_model = x.shape
     return x.reshape(B, L, d_model // num_heads, num_heads).permute(0, 3, 1, 2)
 
-# %% wrong: splits into pieces of num_heads features instead of into num_heads pieces, right only where d_head equals num_heads
-def split_heads(x, num_heads):
-    pieces = torch.split(x, num_heads, dim=-1)
-    return torch.stack(pieces, dim=1)
-
 # %% two mistakes: stacks the heads on axis 0 in front of the batch; and takes them in reverse order, the last head first
 def split_heads(x, num_heads):
     heads = list(torch.chunk(x, num_heads, dim=-1))
@@ -54,11 +49,6 @@ def split_heads(x, num_heads):
 def split_heads(x, num_heads):
     B, L, d_model = x.shape
     return x.reshape(B, L, d_model // num_heads, num_heads).transpose(2, 3)
-
-# %% wrong: cuts the last axis into num_heads times num_heads
-def split_heads(x, num_heads):
-    B, L, d_model = x.shape
-    return x.reshape(B, L, num_heads, num_heads).transpose(1, 2)
 
 # %% right: cuts the features with unfold, windows as wide as their step, and moves the heads forward
 def split_heads(x, num_heads):

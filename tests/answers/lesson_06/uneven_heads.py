@@ -2,16 +2,6 @@
 import torch
 import torch.nn.functional as F
 
-# %% wrong: cuts the features into equal pieces, whatever the sizes are, and scales by the root of a piece
-def uneven_heads(q, k, v, sizes):
-    H = len(sizes)
-    outputs, tables = [], []
-    for q_h, k_h, v_h in zip(q.tensor_split(H, -1), k.tensor_split(H, -1), v.tensor_split(H, -1)):
-        w = (q_h @ k_h.transpose(1, 2) / q_h.shape[-1] ** 0.5).softmax(-1)
-        tables.append(w)
-        outputs.append(w @ v_h)
-    return torch.cat(outputs, -1), torch.stack(tables, 1)
-
 # %% wrong: scales every head by the root of d_model / H, the size of equal heads
 def uneven_heads(q, k, v, sizes):
     d_head = q.shape[-1] / len(sizes)
@@ -69,15 +59,6 @@ def uneven_heads(q, k, v, sizes):
     outs, tables = [], []
     for a, b, c in zip(q.split(sizes, -1), k.split(sizes, -1), v.split(sizes, -1)):
         w = (a @ b.transpose(1, 2) / max(sizes) ** 0.5).softmax(dim=-1)
-        outs.append(w @ c)
-        tables.append(w)
-    return torch.cat(outs, dim=-1), torch.stack(tables, dim=1)
-
-# %% wrong: divides by the size of the head, not by its root
-def uneven_heads(q, k, v, sizes):
-    outs, tables = [], []
-    for a, b, c in zip(q.split(sizes, -1), k.split(sizes, -1), v.split(sizes, -1)):
-        w = (a @ b.transpose(1, 2) / a.shape[-1]).softmax(dim=-1)
         outs.append(w @ c)
         tables.append(w)
     return torch.cat(outs, dim=-1), torch.stack(tables, dim=1)

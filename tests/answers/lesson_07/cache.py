@@ -3,22 +3,6 @@ import torch
 
 from course_utils.masks import causal_mask
 
-# %% wrong: takes the number of new positions from the axis of the heads, which is right only if L_new equals H_kv
-class Cache:
-    def __init__(self, batch_size, num_kv_heads, max_len, d_head):
-        self.k = torch.zeros(batch_size, num_kv_heads, max_len, d_head)
-        self.v = torch.zeros(batch_size, num_kv_heads, max_len, d_head)
-        self.length = 0
-
-    def update(self, key, value):
-        L_new = key.shape[1]
-        if self.length + L_new > self.k.shape[2]:
-            raise ValueError("the cache has no room left")
-        self.k[:, :, self.length : self.length + L_new] = key
-        self.v[:, :, self.length : self.length + L_new] = value
-        self.length += L_new
-        return self.k[:, :, : self.length], self.v[:, :, : self.length]
-
 # %% wrong: keys and values are one and the same tensor, so the values overwrite the keys
 class Cache:
     def __init__(self, batch_size, num_kv_heads, max_len, d_head):
@@ -66,22 +50,6 @@ class Cache:
         self.values.append(value.clone())
         return torch.cat(self.keys, dim=2), torch.cat(self.values, dim=2)
 
-# %% wrong: named in the review: raises a ValueError without a sentence
-class Cache:
-    def __init__(self, batch_size, num_kv_heads, max_len, d_head):
-        self.keys = torch.zeros(batch_size, num_kv_heads, max_len, d_head)
-        self.values = torch.zeros(batch_size, num_kv_heads, max_len, d_head)
-        self.length = 0
-
-    def update(self, key, value):
-        end = self.length + key.shape[2]
-        if end > self.keys.shape[2]:
-            raise ValueError
-        self.keys[:, :, self.length : end] = key
-        self.values[:, :, self.length : end] = value
-        self.length = end
-        return self.keys[:, :, :end], self.values[:, :, :end]
-
 # %% right: one tensor of two planes for keys and values, and length as a property over a private counter
 class Cache:
     def __init__(self, batch_size, num_kv_heads, max_len, d_head):
@@ -124,21 +92,6 @@ class Cache:
 
 # %% setup
 import torch
-
-# %% wrong: the class of the page, which keeps the tail that nobody wrote, with a test for room
-class Cache:
-    def __init__(self, batch_size, num_kv_heads, max_len, d_head):
-        self.room = torch.zeros(2, batch_size, num_kv_heads, max_len, d_head)
-        self.length = 0
-
-    def update(self, key, value):
-        end = self.length + key.shape[2]
-        if end > self.room.shape[3]:
-            raise ValueError("no room")
-        self.room[0, :, :, self.length : end] = key
-        self.room[1, :, :, self.length : end] = value
-        self.length = end
-        return self.room
 
 # %% wrong: drops the oldest positions when the room is full, in place of an error
 class Cache:
@@ -204,22 +157,6 @@ class Cache:
         self.values[:, :, self.length : end] = value
         if end > self.max_len:
             raise ValueError("the cache has no room for these positions")
-        self.length = end
-        return self.keys[:, :, :end], self.values[:, :, :end]
-
-# %% wrong: only a piece that is longer than the whole room is refused with ValueError; otherwise PyTorch's RuntimeError comes
-class Cache:
-    def __init__(self, batch_size, num_kv_heads, max_len, d_head):
-        self.keys = torch.zeros(batch_size, num_kv_heads, max_len, d_head)
-        self.values = torch.zeros(batch_size, num_kv_heads, max_len, d_head)
-        self.length = 0
-
-    def update(self, key, value):
-        end = self.length + key.shape[2]
-        if key.shape[2] > self.keys.shape[2]:
-            raise ValueError("no room for that many positions")
-        self.keys[:, :, self.length:end] = key
-        self.values[:, :, self.length:end] = value
         self.length = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 

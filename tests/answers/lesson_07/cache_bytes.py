@@ -11,11 +11,6 @@ def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length,
 def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
     return num_layers * batch_size * num_heads * d_head * length * bytes_per_number
 
-# %% wrong: forgets the batch size, so that it counts one sequence only
-def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
-    per_layer = 2 * num_kv_heads * d_head * length * bytes_per_number
-    return num_layers * per_layer
-
 # %% wrong: multiplies in float32 before turning to a whole number, so large caches are rounded to about seven digits
 def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
     factors = torch.tensor([2, num_layers, batch_size, num_kv_heads, d_head, length, bytes_per_number], dtype=torch.float32)
@@ -42,15 +37,6 @@ import torch.nn.functional as F
 from torch import nn
 from course_utils.masks import causal_mask
 
-# %% wrong: forgets the number of layers, so it gives the cache of one layer
-def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
-    per_position = 2 * num_kv_heads * d_head * bytes_per_number
-    return batch_size * length * per_position
-
-# %% two mistakes: uses the query heads instead of the key/value heads; and forgets the batch size
-def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
-    return 2 * num_layers * num_heads * d_head * length * bytes_per_number
-
 # %% right: asks the numel of meta tensors of the cache's shape
 def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
     cache = torch.empty(2, num_layers, batch_size, num_kv_heads, length, d_head, device="meta")
@@ -58,34 +44,6 @@ def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length,
 
 # %% setup
 import math
-from functools import reduce
-from operator import mul
-
-import torch
-from course_utils.masks import causal_mask
-
-# %% wrong: always takes 4 bytes per number (float32) instead of the argument bytes_per_number
-def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
-    numbers = 2 * num_layers * batch_size * num_kv_heads * length * d_head
-    return numbers * 4
-
-# %% wrong: takes the heads that are not key/value heads, num_heads - num_kv_heads, as the number of heads kept, right when that is half of the heads
-def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
-    kept_heads = num_heads - num_kv_heads
-    return 2 * num_layers * batch_size * kept_heads * length * d_head * bytes_per_number
-
-# %% two mistakes: counts the values only once for the whole model instead of in every layer; and always takes 4 bytes per number
-def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
-    one_tensor = batch_size * num_kv_heads * length * d_head
-    return (num_layers * one_tensor + one_tensor) * 4
-
-# %% setup
-import math
-
-# %% wrong: takes the size of a group, num_heads // num_kv_heads, for the number of heads that are kept
-def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):
-    kept = num_heads // num_kv_heads
-    return 2 * num_layers * batch_size * kept * d_head * length * bytes_per_number
 
 # %% wrong: keeps the queries as well, num_heads of them beside twice num_kv_heads
 def cache_bytes(num_layers, batch_size, num_heads, num_kv_heads, d_head, length, bytes_per_number):

@@ -22,27 +22,6 @@ class Base:
         self.q, self.k, self.v, self.o, self.h, self.g = W_q, W_k, W_v, W_o, num_heads, num_kv_heads
         self.keys = self.values = None
 
-# %% wrong: keeps the inputs and projects them all to keys and values again
-class CachedAttention:
-    def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
-        self.w, self.h, self.g, self.x = (W_q, W_k, W_v, W_o), num_heads, num_kv_heads, None
-
-    def step(self, x_new):
-        self.x = x_new if self.x is None else torch.cat([self.x, x_new], 1)
-        q, k, v, o = self.w
-        a, b, c = heads(x_new @ q.T, self.h), heads(self.x @ k.T, self.g), heads(self.x @ v.T, self.g)
-        return attend(a, b, c, bottom_right(x_new.shape[1], self.x.shape[1])) @ o.T
-
-# %% wrong: divides by the root of d_model
-class CachedAttention(Base):
-    def step(self, x_new):
-        k, v = heads(x_new @ self.k.T, self.g), heads(x_new @ self.v.T, self.g)
-        if self.keys is not None:
-            k, v = torch.cat([self.keys, k], 2), torch.cat([self.values, v], 2)
-        self.keys, self.values = k, v
-        q = heads(x_new @ self.q.T, self.h) / self.h**0.5
-        return attend(q, k, v, bottom_right(x_new.shape[1], k.shape[2])) @ self.o.T
-
 # %% wrong: no mask, since there is one new position
 class CachedAttention(Base):
     def step(self, x):
@@ -83,16 +62,6 @@ class CachedAttention(Base):
         self.keys, self.values = k, v
         return attend(q, K, V, bottom_right(q.shape[2], K.shape[2])) @ self.o.T
 
-# %% wrong: repeat in place of repeat_interleave
-class CachedAttention(Base):
-    def step(self, x):
-        q, k, v = heads(x @ self.q.T, self.h), heads(x @ self.k.T, self.g), heads(x @ self.v.T, self.g)
-        self.keys = k if self.keys is None else torch.cat([self.keys, k], 2)
-        self.values = v if self.values is None else torch.cat([self.values, v], 2)
-        n = self.h // self.g
-        K, V = self.keys.repeat(1, n, 1, 1), self.values.repeat(1, n, 1, 1)
-        return attend(q, K, V, bottom_right(q.shape[2], K.shape[2])) @ self.o.T
-
 # %% wrong: the lists of the class are shared by all layers
 class CachedAttention(Base):
     kept = []
@@ -110,14 +79,6 @@ class CachedAttention(Base):
         self.keys = k if self.keys is None else torch.cat([self.keys, k], 2)
         self.values = v if self.values is None else torch.cat([self.values, v], 2)
         return attend(q * q.shape[-1] ** 0.5, self.keys, self.values, torch.tensor(True)) @ self.o.T
-
-# %% two mistakes: newest first, and no output projection
-class CachedAttention(Base):
-    def step(self, x):
-        q, k, v = heads(x @ self.q.T, self.h), heads(x @ self.k.T, self.g), heads(x @ self.v.T, self.g)
-        self.keys = k if self.keys is None else torch.cat([k, self.keys], 2)
-        self.values = v if self.values is None else torch.cat([v, self.values], 2)
-        return attend(q, self.keys, self.values, bottom_right(q.shape[2], self.keys.shape[2]))
 
 # %% right: keeps what the projections made of the inputs, in lists, and joins them all again
 class CachedAttention:
@@ -176,15 +137,6 @@ def split(y, n):
 
 def merge(y):
     return y.transpose(1, 2).flatten(2)
-
-# %% wrong: keeps the last piece only, in place of all
-class CachedAttention:
-    def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
-        self.W, self.H, self.J = (W_q, W_k, W_v, W_o), num_heads, num_kv_heads
-
-    def step(self, x_new):
-        q, k, v = (split(x_new @ W.T, n) for W, n in zip(self.W, (self.H, self.J, self.J)))
-        return merge(grouped_attention(q, k, v, causal_mask(q.shape[2], k.shape[2]))) @ self.W[3].T
 
 # %% right: the own cache of 7.2, made at the first step, when the batch is known; no gradients
 class CachedAttention:

@@ -37,19 +37,6 @@ class ForgetfulCache:
             self.v = torch.cat([self.v[:, :, :-room], self.v[:, :, -self.m :]], 2) if self.n else self.v
         return self.k, self.v
 
-# %% wrong: counts heads, not positions
-class ForgetfulCache:
-    def __init__(self, num_first, num_latest):
-        self.n, self.m, self.k, self.v = num_first, num_latest, None, None
-
-    def update(self, key, value):
-        self.k = key.clone() if self.k is None else torch.cat([self.k, key], 2)
-        self.v = value.clone() if self.v is None else torch.cat([self.v, value], 2)
-        if self.k.shape[1] > self.n + self.m:
-            self.k = torch.cat([self.k[:, :, : self.n], self.k[:, :, -self.m :]], 2)
-            self.v = torch.cat([self.v[:, :, : self.n], self.v[:, :, -self.m :]], 2)
-        return self.k, self.v
-
 # %% wrong: values not forgotten
 class ForgetfulCache:
     def __init__(self, num_first, num_latest):
@@ -104,20 +91,6 @@ class ForgetfulCache:
         self.v = value if self.v is None else torch.cat([self.v, value], 2)
         self.k, self.v = self.k[:, :, -self.m :], self.v[:, :, -self.m :]
         return self.k, self.v
-
-# %% wrong: a new piece is cut to the latest num_latest before it is joined, so a long first piece loses its beginning
-class ForgetfulCache:
-    def __init__(self, num_first, num_latest):
-        self.a, self.b = num_first, num_latest
-        self.kept = None
-
-    def update(self, key, value):
-        new = [key[:, :, -self.b:].clone(), value[:, :, -self.b:].clone()]
-        both = new if self.kept is None else [torch.cat(p, 2) for p in zip(self.kept, new)]
-        if both[0].shape[2] > self.a + self.b:
-            both = [torch.cat([t[:, :, :self.a], t[:, :, -self.b:]], 2) for t in both]
-        self.kept = both
-        return tuple(both)
 
 # %% right: two lists of single positions
 class ForgetfulCache:

@@ -38,25 +38,6 @@ def grouped_attention(query, key, value, mask):
     weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)
     return weights @ v
 
-# %% wrong: makes its own causal mask and ignores the mask that it is given
-def grouped_attention(query, key, value, mask):
-    repeats = query.shape[1] // key.shape[1]
-    k = key.repeat_interleave(repeats, dim=1)
-    v = value.repeat_interleave(repeats, dim=1)
-    scores = query @ k.transpose(-2, -1) / query.shape[-1] ** 0.5
-    causal = torch.ones(scores.shape[-2:], dtype=torch.bool).tril(scores.shape[-1] - scores.shape[-2])
-    weights = scores.masked_fill(~causal, float("-inf")).softmax(dim=-1)
-    return weights @ v
-
-# %% wrong: masks the scores with 0 instead of minus infinity, so blocked keys still get weight
-def grouped_attention(query, key, value, mask):
-    repeats = query.shape[1] // key.shape[1]
-    k = key.repeat_interleave(repeats, dim=1)
-    v = value.repeat_interleave(repeats, dim=1)
-    scores = query @ k.transpose(-2, -1) / query.shape[-1] ** 0.5
-    weights = scores.masked_fill(~mask, 0.0).softmax(dim=-1)
-    return weights @ v
-
 # %% two mistakes: takes the softmax over the queries (dim -2); and forgets to divide by the root of d_k
 def grouped_attention(query, key, value, mask):
     repeats = query.shape[1] // key.shape[1]
@@ -104,46 +85,6 @@ def grouped_attention(query, key, value, mask):
 
 # %% setup
 import torch
-from course_utils.masks import causal_mask
-
-# %% wrong: repeats along the positions instead of the heads and views the result with H heads, right only where a head holds the same vector at all positions, as the values of the cell do
-def grouped_attention(query, key, value, mask):
-    repeats = query.shape[1] // key.shape[1]
-    k = key.repeat_interleave(repeats, dim=2).reshape(key.shape[0], query.shape[1], key.shape[2], key.shape[3])
-    v = value.repeat_interleave(repeats, dim=2).reshape(value.shape[0], query.shape[1], value.shape[2], value.shape[3])
-    scores = query @ k.transpose(-2, -1) / query.shape[-1] ** 0.5
-    weights = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)
-    return weights @ v
-
-# %% setup
-import torch
-
-# %% wrong: the axes are exchanged on the way in and not back on the way out
-def grouped_attention(query, key, value, mask):
-    B, H, L, d = query.shape
-    j = key.shape[1]
-    q = query.reshape(B, j, H // j, L, d).transpose(1, 2)
-    s = q @ key[:, None].mT / d**0.5
-    w = s.masked_fill(~mask[:, None], float("-inf")).softmax(-1)
-    return (w @ value[:, None]).reshape(B, H, L, value.shape[-1])
-
-# %% wrong: turns the keys and values around, which mends the cell with two groups and nothing else
-def grouped_attention(query, key, value, mask):
-    B, H, L, d = query.shape
-    j = key.shape[1]
-    q = query.reshape(B, H // j, j, L, d)
-    s = q @ key.flip(1)[:, None].mT / d**0.5
-    w = s.masked_fill(~mask[:, None], float("-inf")).softmax(-1)
-    return (w @ value.flip(1)[:, None]).reshape(B, H, L, value.shape[-1])
-
-# %% wrong: the group is right for keys, the values still broadcast over the other axis (an error unless both are equal)
-def grouped_attention(query, key, value, mask):
-    B, H, L, d = query.shape
-    j = key.shape[1]
-    q = query.reshape(B, j, H // j, L, d)
-    s = q @ key[:, :, None].mT / d**0.5
-    w = s.masked_fill(~mask[:, None], float("-inf")).softmax(-1)
-    return (w @ value[:, None]).reshape(B, H, L, value.shape[-1])
 
 # %% right: the axes are exchanged on the way in and back on the way out
 def grouped_attention(query, key, value, mask):

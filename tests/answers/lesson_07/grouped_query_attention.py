@@ -7,30 +7,6 @@ from course_utils.masks import causal_mask
 def repeat_kv(x, num_repeats):
     return x.repeat_interleave(num_repeats, dim=1)
 
-# %% wrong: divides the scores by the root of d_model instead of the root of the head size
-def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
-    B, L, d_model = x.shape
-    d_head = d_model // num_heads
-    repeats = num_heads // num_kv_heads
-    q = (x @ W_q.T).view(B, L, num_heads, d_head).transpose(1, 2)
-    k = repeat_kv((x @ W_k.T).view(B, L, num_kv_heads, d_head).transpose(1, 2), repeats)
-    v = repeat_kv((x @ W_v.T).view(B, L, num_kv_heads, d_head).transpose(1, 2), repeats)
-    scores = q @ k.transpose(-2, -1) / x.shape[-1] ** 0.5
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
-    return (weights @ v).transpose(1, 2).reshape(B, L, d_model) @ W_o.T
-
-# %% two mistakes: leaves out the output projection W_o; and blocks where the mask is True
-def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
-    B, L, d_model = x.shape
-    d_head = d_model // num_heads
-    q = (x @ W_q.T).view(B, L, num_heads, d_head).transpose(1, 2)
-    k = (x @ W_k.T).view(B, L, num_kv_heads, d_head).transpose(1, 2)
-    v = (x @ W_v.T).view(B, L, num_kv_heads, d_head).transpose(1, 2)
-    k, v = (repeat_kv(t, num_heads // num_kv_heads) for t in (k, v))
-    scores = q @ k.transpose(-2, -1) / d_head**0.5
-    weights = scores.masked_fill(mask, -1e9).softmax(dim=-1)
-    return (weights @ v).transpose(1, 2).reshape(B, L, d_model)
-
 # %% wrong: named in the review: cuts the gradient of W_q only
 def grouped_query_attention(x, W_q, W_k, W_v, W_o, num_heads, num_kv_heads, mask):
     W_q = W_q.detach()

@@ -49,11 +49,6 @@ def latent_scores(query, latent, W_up):
     keys = torch.einsum("hdc,bkc->bhdk", W_up.view(H, d, -1), latent)
     return query @ keys * d**-0.5
 
-# %% wrong: the same rows of the matrix for all heads
-def latent_scores(query, latent, W_up):
-    d = query.shape[-1]
-    return query @ W_up[:d] @ latent[:, None].mT / d**0.5
-
 # %% wrong: divides by the root of d_head times the number of heads
 def latent_scores(query, latent, W_up):
     H, d = query.shape[1], query.shape[-1]

@@ -15,25 +15,6 @@ def pool_heads(weight, num_heads, num_kv_heads):
     group = num_heads // num_kv_heads
     return weight.reshape(num_kv_heads, group, d_head, -1).sum(dim=1).reshape(num_kv_heads * d_head, -1)
 
-# %% wrong: averages neighboring rows instead of whole heads, which is the same only when d_head is 1
-def pool_heads(weight, num_heads, num_kv_heads):
-    rows, d_in = weight.shape
-    group = num_heads // num_kv_heads
-    return weight.reshape(rows // group, group, d_in).mean(dim=1)
-
-# %% wrong: keeps the first head of each group instead of the mean
-def pool_heads(weight, num_heads, num_kv_heads):
-    d_head = weight.shape[0] // num_heads
-    heads = weight.reshape(num_heads, d_head, -1)
-    return heads[:: num_heads // num_kv_heads].flatten(0, 1)
-
-# %% wrong: takes num_kv_heads for the size of a group, which is right only when H equals H_kv squared
-def pool_heads(weight, num_heads, num_kv_heads):
-    d_head = weight.shape[0] // num_heads
-    heads = weight.reshape(num_heads, d_head, -1)
-    pooled = [heads[j : j + num_kv_heads].mean(dim=0) for j in range(0, num_heads, num_kv_heads)]
-    return torch.cat(pooled, dim=0)
-
 # %% wrong: adds into a view of the weight, so the matrix of the caller is changed by the call
 def pool_heads(weight, num_heads, num_kv_heads):
     d_head = weight.shape[0] // num_heads
@@ -57,18 +38,6 @@ def pool_heads(weight, num_heads, num_kv_heads):
     kwargs = {"dtype": weight.dtype, "device": weight.device}
     average = torch.kron(torch.eye(num_kv_heads, **kwargs), torch.full((1, group), 1 / group, **kwargs))
     return torch.kron(average, torch.eye(d_head, **kwargs)) @ weight
-
-# %% setup
-import torch
-import torch.nn.functional as F
-from torch import nn
-from course_utils.masks import causal_mask
-
-# %% wrong: divides the sum of a group by the number of key/value heads instead of the size of the group, right only if both are equal
-def pool_heads(weight, num_heads, num_kv_heads):
-    d_head = weight.shape[0] // num_heads
-    heads = weight.reshape(num_kv_heads, -1, d_head, weight.shape[1])
-    return (heads.sum(dim=1) / num_kv_heads).flatten(0, 1)
 
 # %% setup
 import torch
@@ -105,12 +74,6 @@ def pool_heads(weight, num_heads, num_kv_heads):
 def pool_heads(weight, num_heads, num_kv_heads):
     d = weight.shape[0] // num_heads
     return weight.view(num_kv_heads, -1, d, weight.shape[1]).median(1).values.flatten(0, 1)
-
-# %% wrong: the mean is given back to every head of its group, so nothing gets smaller
-def pool_heads(weight, num_heads, num_kv_heads):
-    d, G = weight.shape[0] // num_heads, num_heads // num_kv_heads
-    mean = weight.view(num_kv_heads, G, d, -1).mean(1, keepdim=True)
-    return mean.expand(-1, G, -1, -1).reshape(weight.shape)
 
 # %% right: unflatten, and the mean over the axis of the group
 def pool_heads(weight, num_heads, num_kv_heads):

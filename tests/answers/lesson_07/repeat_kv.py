@@ -16,12 +16,6 @@ def repeat_kv(x, num_repeats):
     B, H_kv, L, d_head = x.shape
     return x.expand(B, H_kv * num_repeats, L, d_head)
 
-# %% wrong: stacks the copies behind the positions, so that after the reshape positions of one head are mixed over its copies
-def repeat_kv(x, num_repeats):
-    B, H_kv, L, d_head = x.shape
-    copies = torch.stack([x] * num_repeats, dim=3)  # (B, H_kv, L, num_repeats, d_head)
-    return copies.reshape(B, H_kv * num_repeats, L, d_head)
-
 # %% two mistakes: gives query head h the head h modulo H_kv instead of h divided by num_repeats; and keeps only the first sequence of the batch
 def repeat_kv(x, num_repeats):
     heads = []
@@ -52,12 +46,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from course_utils.masks import causal_mask
-
-# %% wrong: query head h gets key/value head h // H_kv instead of h // num_repeats, right only if both numbers are equal, else wrong heads or an index error
-def repeat_kv(x, num_repeats):
-    H_kv = x.shape[1]
-    index = torch.arange(H_kv * num_repeats) // H_kv
-    return x[:, index]
 
 # %% wrong: fills a new float32 tensor, so the dtype of x is lost (float64 becomes float32)
 def repeat_kv(x, num_repeats):

@@ -1,12 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: keeps the sign of the distance, so keys after the query get a positive bias
-def alibi_bias(slopes, L_q, L_k):
-    q = torch.arange(L_k - L_q, L_k)
-    k = torch.arange(L_k)
-    return -slopes[:, None, None] * (q[:, None] - k[None, :])
-
 # %% wrong: puts the queries at the first L_q positions instead of the last
 def alibi_bias(slopes, L_q, L_k):
     distance = (torch.arange(L_q)[:, None] - torch.arange(L_k)).abs()
@@ -23,12 +17,6 @@ def alibi_bias(slopes, L_q, L_k):
     k = torch.arange(L_k)[:, None]
     q = torch.arange(L_k - L_q, L_k)[None, :]
     return torch.einsum("h,kq->hkq", -slopes, (k - q).abs().to(slopes.dtype))
-
-# %% wrong: takes only the last row of distances for all queries, which is right for one query
-def alibi_bias(slopes, L_q, L_k):
-    distance = torch.arange(L_k - 1, -1, -1)
-    bias = -slopes[:, None] * distance  # (H, L_k)
-    return bias[:, None, :].expand(-1, L_q, -1)
 
 # %% two mistakes: forgets the minus sign; and places the queries one position too far (from L_k - L_q + 1 on)
 def alibi_bias(slopes, L_q, L_k):
@@ -51,21 +39,10 @@ def alibi_bias(slopes, L_q, L_k):
     distance = (torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)).abs()
     return slopes.view(-1, 1, 1) * distance
 
-# %% wrong: the number of queries is taken off once too much
-def alibi_bias(slopes, L_q, L_k):
-    distance = (torch.arange(L_k - L_q - 1, L_k - 1)[:, None] - torch.arange(L_k)).abs()
-    return -slopes.view(-1, 1, 1) * distance
-
 # %% wrong: the slopes get one more axis in place of two
 def alibi_bias(slopes, L_q, L_k):
     d = (torch.arange(L_k - L_q, L_k)[:, None] - torch.arange(L_k)).abs()
     return -slopes[:, None] * d
-
-# %% wrong: the distance is counted from 1, the query's own position costs something
-def alibi_bias(slopes, L_q, L_k):
-    q = torch.arange(L_k - L_q, L_k)[:, None]
-    k = torch.arange(L_k)[None, :]
-    return -slopes[:, None, None] * ((q - k).abs() + 1)
 
 # %% right: the smaller of the two signed distances, k - q and q - k, times the slope, by torch.minimum
 def alibi_bias(slopes, L_q, L_k):

@@ -14,33 +14,6 @@ long_results = {**{k: v for k, v in RUNS.items() if k[1] != 48}, **TURNS, **READ
 # %% wrong: squeeze and base exchanged
 long_results = {**{(w, n): RUNS[{"squeezed": "larger base", "larger base": "squeezed"}.get(w, w), n] for w, n in RUNS}, **TURNS, **READ}
 
-# %% wrong: squeezing thought to be best
-long_results = {**RUNS, **TURNS, **READ, "best at 96": "squeezed"}
-
-# %% wrong: worst at 12 read at 96 of the others
-long_results = {**RUNS, **TURNS, **READ, "worst at 12": "larger base"}
-
-# %% wrong: turns with the exponent i/d
-long_results = {**RUNS, **READ, ("turn", "as trained"): [1.0, 10000 ** (-3 / 8)], ("turn", "squeezed"): [0.125, 10000 ** (-3 / 8) / 8], ("turn", "larger base"): [1.0, 1e6 ** (-3 / 8)]}
-
-# %% wrong: squeezed turns multiplied by 8
-long_results = {**RUNS, **READ, **TURNS, ("turn", "squeezed"): [8.0, 8e-3]}
-
-# %% wrong: turns in degrees
-long_results = {**RUNS, **READ, **{k: [57.2958 * x for x in v] for k, v in TURNS.items()}}
-
-# %% wrong: a way that does not exist
-long_results = {**RUNS, **TURNS, **READ, "best at 96": "base"}
-
-# %% wrong: percent in place of shares
-long_results = {**{k: [100 * x for x in v] for k, v in RUNS.items()}, **TURNS, **READ}
-
-# %% wrong: all turns of four pairs
-long_results = {**RUNS, **READ, **{("turn", w): [b ** (-2 * i / 8) / s for i in range(4)] for w, b, s in (("as trained", 1e4, 1), ("squeezed", 1e4, 8), ("larger base", 1e6, 1))}}
-
-# %% two mistakes: turns multiplied, and the wrong way best
-long_results = {**RUNS, **READ, **TURNS, ("turn", "squeezed"): [8.0, 8e-3], "best at 96": "as trained"}
-
 # %% right: as asked
 long_results = {**RUNS, **TURNS, **READ}
 

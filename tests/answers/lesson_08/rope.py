@@ -10,24 +10,6 @@ def rope(x, positions, base):
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
-# %% wrong: turns clockwise, with the signs of the sines exchanged
-def rope(x, positions, base):
-    half = x.shape[-1] // 2
-    omega = base ** (-torch.arange(half, dtype=x.dtype) / half)
-    angle = positions.to(x.dtype)[:, None] * omega
-    cos, sin = angle.cos(), angle.sin()
-    a, b = x.chunk(2, dim=-1)
-    return torch.cat([a * cos + b * sin, b * cos - a * sin], dim=-1)
-
-# %% wrong: counts the positions from the first one in the list, so a sequence that does not start at 0 is turned too little
-def rope(x, positions, base):
-    d_head = x.shape[-1]
-    positions = positions - positions[0]
-    omega = base ** (-torch.arange(0, d_head, 2, dtype=x.dtype) / d_head)
-    angle = positions[:, None] * omega
-    a, b = x[..., : d_head // 2], x[..., d_head // 2 :]
-    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
-
 # %% wrong: turns x into float32 first and returns float32 whatever the dtype of x was
 def rope(x, positions, base):
     x = x.float()
@@ -45,15 +27,6 @@ def rope(x, positions, base):
     a, b = x[..., :half], x[..., half:]
     return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
 
-# %% wrong: lays the angles out for neighboring pairs (each frequency twice in a row) but turns the halves, so features get another pair's angle; right for d_head 2 or base 1
-def rope(x, positions, base):
-    d_head = x.shape[-1]
-    freq = base ** (-torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
-    angle = (positions[:, None] * freq).repeat_interleave(2, dim=-1)
-    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-    a, b = x.chunk(2, dim=-1)
-    return x * cos + torch.cat([-b, a], dim=-1) * sin
-
 # %% wrong: angles in float64 are multiplied with x without casting back, so a float32 x comes back as float64
 def rope(x, positions, base):
     d_head = x.shape[-1]
@@ -61,15 +34,6 @@ def rope(x, positions, base):
     angle = positions.double()[:, None] * freq
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
-
-# %% wrong: turns clockwise
-def rope(x, positions, base):
-    half = x.shape[-1] // 2
-    omega = base ** (-torch.arange(half, dtype=torch.float64) / half)
-    angle = positions[:, None].double() * omega
-    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-    a, b = x[..., :half], x[..., half:]
-    return torch.cat([a * cos + b * sin, b * cos - a * sin], dim=-1)
 
 # %% right: complex multiplication in float64, real and imaginary part side by side, cast back to the dtype of x
 def rope(x, positions, base):
@@ -100,15 +64,6 @@ def rope(x, positions, base):
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
-
-# %% wrong: takes 10000 for the base, whatever base is passed
-def rope(x, positions, base=10000.0):
-    d = x.shape[-1]
-    omega = torch.exp(-torch.arange(0, d, 2, dtype=torch.float64) / d * torch.log(torch.tensor(10000.0, dtype=torch.float64)))
-    angle = torch.outer(positions.double(), omega)
-    a, b = x[..., : d // 2], x[..., d // 2 :]
-    cos, sin = angle.cos().to(x), angle.sin().to(x)
-    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
 
 # %% right: multiplication of complex numbers in complex128
 def rope(x, positions, base):

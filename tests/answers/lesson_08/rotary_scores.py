@@ -22,14 +22,6 @@ def rotary_scores(query, key):
     k = turn_neighbors(key, torch.arange(L_k))
     return q @ k.mT / query.shape[-1] ** 0.5
 
-# %% wrong: the key's features joined by cat, but still cut out as neighbors
-def rotary_scores(query, key):
-    L_q, L_k, d = query.shape[-2], key.shape[-2], query.shape[-1]
-    angle = torch.arange(L_k)[:, None] * 10000.0 ** (-torch.arange(0, d, 2) / d)
-    a, b = key[..., 0::2], key[..., 1::2]
-    k = torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], -1)
-    return turn(query, torch.arange(L_k - L_q, L_k)) @ k.mT / d**0.5
-
 # %% wrong: not divided by the root
 def rotary_scores(query, key):
     L_q, L_k = query.shape[-2], key.shape[-2]
@@ -45,20 +37,6 @@ def rope(x, positions, base):
     cos, sin = angle.cos(), angle.sin()
     a, b = x[..., :half], x[..., half:]
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
-
-# %% wrong: puts the queries at positions 0 to L_q - 1 instead of the last L_q, which is right only for L_q equal to L_k
-def rotary_scores(query, key):
-    L_q, L_k = query.shape[-2], key.shape[-2]
-    q = rope(query, torch.arange(L_q), 10000.0)
-    k = rope(key, torch.arange(L_k), 10000.0)
-    return q @ k.transpose(-2, -1) / query.shape[-1] ** 0.5
-
-# %% wrong: turns the keys in the opposite direction, so the scores depend on the sum of the positions
-def rotary_scores(query, key):
-    L_q, L_k = query.shape[-2], key.shape[-2]
-    q = rope(query, torch.arange(L_k - L_q, L_k), 10000.0)
-    k = rope(key, -torch.arange(L_k), 10000.0)
-    return q @ k.transpose(-2, -1) / query.shape[-1] ** 0.5
 
 # %% right: keys stand at negative distances from the last token (0 for the last), which changes no score
 def rotary_scores(query, key):
@@ -84,14 +62,6 @@ def rotary_scores(query, key):
     q = rope(query, torch.arange(query.shape[-2]), 10000.0)
     k = rope(key, torch.arange(key.shape[-2]), 10000.0)
     return q @ k.transpose(-2, -1) / query.shape[-1] ** 0.5
-
-# %% wrong: turns the keys the other way round (negative positions), so scores depend on the sum of the positions
-def rotary_scores(query, key):
-    L_q, L_k = query.shape[-2], key.shape[-2]
-    positions = torch.arange(L_k)
-    q = rope(query, positions[L_k - L_q:], 10000.0)
-    k = rope(key, -positions, 10000.0)
-    return torch.einsum("bhqd,bhkd->bhqk", q, k) / query.shape[-1] ** 0.5
 
 # %% wrong: turns a detached copy of the keys, so no gradient reaches key
 def rotary_scores(query, key):
@@ -132,13 +102,6 @@ def rope(x, positions, base):
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
-# %% wrong: turns all queries by the last position L_k - 1, right only for a single query
-def rotary_scores(query, key):
-    L_q, L_k, d_head = query.shape[-2], key.shape[-2], query.shape[-1]
-    q = rope(query, torch.full((L_q,), L_k - 1), 10000.0)
-    k = rope(key, torch.arange(L_k), 10000.0)
-    return q @ k.transpose(-2, -1) / d_head**0.5
-
 # %% right: complex vectors, the real part of turned queries times conjugated turned keys
 def rotary_scores(query, key):
     L_q, L_k, half = query.shape[-2], key.shape[-2], query.shape[-1] // 2
@@ -147,37 +110,3 @@ def rotary_scores(query, key):
     q = torch.complex(*query.double().split(half, dim=-1)) * unit[L_k - L_q :]
     k = torch.complex(*key.double().split(half, dim=-1)) * unit
     return ((q @ k.mH).real / (2 * half) ** 0.5).to(query.dtype)
-
-# %% setup
-import torch
-
-
-def rope(x, positions, base):
-    half = x.shape[-1] // 2
-    angle = positions[:, None].double() * base ** (-torch.arange(half).double() / half)
-    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
-    a, b = x.chunk(2, dim=-1)
-    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
-
-
-def turn_neighbors(x, angle):
-    a, b = x[..., 0::2], x[..., 1::2]
-    cos, sin = angle.cos(), angle.sin()
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
-
-# %% wrong: both are turned in halves, but the query's halves are joined in turns (as neighbors), the key's side by side
-def rotary_scores(query, key):
-    L_q, L_k, d_head = query.shape[-2], key.shape[-2], query.shape[-1]
-    query = rope(query, torch.arange(L_k - L_q, L_k), 10000.0)
-    a, b = query.chunk(2, dim=-1)
-    query = torch.stack([a, b], dim=-1).flatten(-2)
-    key = rope(key, torch.arange(L_k), 10000.0)
-    return query @ key.transpose(-2, -1) / d_head**0.5
-
-# %% wrong: the scores are not divided by the root of d_head
-def rotary_scores(query, key):
-    L_q, L_k, d_head = query.shape[-2], key.shape[-2], query.shape[-1]
-    places = torch.arange(L_k)
-    query = rope(query, places[L_k - L_q:], 10000.0)
-    key = rope(key, places, 10000.0)
-    return query @ key.transpose(-2, -1)

@@ -1,16 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: has the signs of the two sines exchanged, so the matrix goes back by delta instead of forward
-def shift_matrix(delta, d_model):
-    omega = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    M = torch.zeros(d_model, d_model)
-    for i, w in enumerate(omega):
-        c, s = torch.cos(delta * w), torch.sin(delta * w)
-        M[2 * i, 2 * i], M[2 * i, 2 * i + 1] = c, -s
-        M[2 * i + 1, 2 * i], M[2 * i + 1, 2 * i + 1] = s, c
-    return M
-
 # %% wrong: takes the delta-th power of the matrix for one step, which is a Python error for a fraction
 def shift_matrix(delta, d_model):
     blocks = []
@@ -31,19 +21,6 @@ def shift_matrix(delta, d_model):
     angle = torch.tensor(float(delta))
     block = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()]).view(2, 2)
     return torch.block_diag(*[block] * (d_model // 2))
-
-# %% wrong: cuts the fraction off delta because it goes through an integer tensor
-def shift_matrix(delta, d_model):
-    delta = torch.tensor(delta, dtype=torch.long)
-    omega = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angle = delta * omega
-    M = torch.zeros(d_model, d_model)
-    even = torch.arange(0, d_model, 2)
-    M[even, even] = angle.cos()
-    M[even + 1, even + 1] = angle.cos()
-    M[even, even + 1] = angle.sin()
-    M[even + 1, even] = -angle.sin()
-    return M
 
 # %% two mistakes: uses the exponent -i / d_model instead of -2 i / d_model; and takes the absolute value of delta, so a negative shift goes forward
 def shift_matrix(delta, d_model):
@@ -74,23 +51,6 @@ def shift_matrix(delta, d_model):
     return torch.einsum("irs,ij->irjs", turns, torch.eye(pairs)).reshape(d_model, d_model)
 
 # %% setup
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-# %% wrong: uses the absolute value of delta, so negative shifts go forward
-def shift_matrix(delta, d_model):
-    M = torch.zeros(d_model, d_model)
-    omega = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-    angle = abs(delta) * omega
-    even = torch.arange(0, d_model, 2)
-    M[even, even] = angle.cos()
-    M[even + 1, even + 1] = angle.cos()
-    M[even, even + 1] = angle.sin()
-    M[even + 1, even] = -angle.sin()
-    return M
-
-# %% setup
 import math
 
 import torch
@@ -101,16 +61,6 @@ def sinusoidal_table(num_positions, d_model):
         raise ValueError("d_model must be even")
     angles = torch.arange(num_positions)[:, None] * 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
-# %% wrong: takes the sine as sqrt(1 - cos^2), which is never negative: wrong for negative delta and for angles above 180 degrees
-def shift_matrix(delta, d_model):
-    M = torch.zeros(d_model, d_model)
-    for i in range(d_model // 2):
-        cos = math.cos(delta * 10000 ** (-2 * i / d_model))
-        sin = math.sqrt(1 - cos**2)
-        M[2 * i, 2 * i], M[2 * i, 2 * i + 1] = cos, sin
-        M[2 * i + 1, 2 * i], M[2 * i + 1, 2 * i + 1] = -sin, cos
-    return M
 
 # %% wrong: divides the exponent by the number of pairs instead of by d_model (10000 ** (-2i / (d_model / 2))), right for d_model 2
 def shift_matrix(delta, d_model):
@@ -133,16 +83,6 @@ def shift_matrix(delta, d_model):
 import math
 
 import torch
-
-# %% wrong: exponent i/d for 2i/d
-def shift_matrix(delta, d_model):
-    M = torch.zeros(d_model, d_model)
-    for i in range(d_model // 2):
-        a = delta * 10000 ** (-i / d_model)
-        j = 2 * i
-        M[j, j] = M[j + 1, j + 1] = math.cos(a)
-        M[j, j + 1], M[j + 1, j] = math.sin(a), -math.sin(a)
-    return M
 
 # %% right: the exponential of a generator
 def shift_matrix(delta, d_model):

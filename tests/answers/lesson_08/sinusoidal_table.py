@@ -9,30 +9,11 @@ def sinusoidal_table(num_positions, d_model):
     angle = torch.arange(num_positions)[:, None] * omega
     return torch.cat([angle.sin(), angle.cos()], dim=1)
 
-# %% wrong: gives every column its own frequency, so the cosine of a pair has the exponent -(2 i + 1) / d_model
-def sinusoidal_table(num_positions, d_model):
-    if d_model % 2 != 0:
-        raise ValueError("an odd d_model has no pairs")
-    columns = torch.arange(d_model)
-    angle = torch.arange(num_positions)[:, None] / 10000.0 ** (columns / d_model)
-    angle[:, 0::2] = angle[:, 0::2].sin()
-    angle[:, 1::2] = angle[:, 1::2].cos()
-    return angle
-
 # %% wrong: an odd d_model raises an AssertionError, not a ValueError
 def sinusoidal_table(num_positions, d_model):
     assert d_model % 2 == 0, "d_model must be even"
     omega = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     angle = torch.outer(torch.arange(num_positions).float(), omega)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
-
-# %% two mistakes: counts the positions from 1; and divides the pair by d_model / 2 - 1, so that the last frequency is exactly 1/10000 (not a number for d_model 2)
-def sinusoidal_table(num_positions, d_model):
-    if d_model % 2 == 1:
-        raise ValueError("d_model must be even")
-    half = d_model // 2
-    omega = 10000.0 ** (-torch.arange(half) / torch.tensor(half - 1.0))
-    angle = torch.arange(1, num_positions + 1)[:, None] * omega
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
 
 # %% wrong: named in the review: the table is cut at 50 rows

@@ -13,22 +13,6 @@ def to_neighbors(weight, num_heads):
 def to_neighbors(weight, num_heads):
     return weight.clone()
 
-# %% wrong: partners exchanged in each pair
-def to_neighbors(weight, num_heads):
-    return torch.cat([torch.stack(head.chunk(2)[::-1], dim=1).flatten(0, 1) for head in weight.chunk(num_heads)])
-
-# %% wrong: the halves of each head exchanged
-def to_neighbors(weight, num_heads):
-    return torch.cat([torch.cat(head.chunk(2)[::-1]) for head in weight.chunk(num_heads)])
-
-# %% wrong: keeps the axis of the heads
-def to_neighbors(weight, num_heads):
-    return weight.unflatten(0, (num_heads, 2, -1)).transpose(1, 2).flatten(1, 2)
-
-# %% wrong: heads dealt out in turn
-def to_neighbors(weight, num_heads):
-    return weight.unflatten(0, (-1, num_heads)).transpose(0, 1).unflatten(1, (2, -1)).transpose(1, 2).flatten(0, 2)
-
 # %% wrong: columns in place of rows
 def to_neighbors(weight, num_heads):
     per_head = weight.unflatten(-1, (num_heads, 2, -1))
@@ -42,10 +26,6 @@ def to_neighbors(weight, num_heads):
 # %% two mistakes: the other direction, and one head of all rows
 def to_neighbors(weight, num_heads):
     return torch.cat([weight[0::2], weight[1::2]])
-
-# %% two mistakes: the axis of the heads kept, and the other direction
-def to_neighbors(weight, num_heads):
-    return weight.unflatten(0, (num_heads, -1, 2)).transpose(1, 2).flatten(1, 2)
 
 # %% wrong: heads take turns too, the heads' rows are mixed
 def to_neighbors(weight, num_heads):

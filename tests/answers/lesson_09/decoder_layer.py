@@ -7,22 +7,6 @@ from course_utils import masks
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
 
-# %% wrong: puts the memory through norm_2 as well, although the encoder has normed it
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x, memory, target_mask, memory_mask):
-        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
-        m = self.norm_2(memory)
-        x = x + self.dropout(self.cross_attention(self.norm_2(x), m, m, mask=memory_mask))
-        return x + self.dropout(self.feed_forward(self.norm_3(x)))
-
 # %% wrong: cross-attends before self-attention, each with its own norm
 class DecoderLayer(nn.Module):
     def __init__(self, d_model, num_heads, d_ff, dropout):
@@ -37,22 +21,6 @@ class DecoderLayer(nn.Module):
         x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, mask=memory_mask))
         x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
         return x + self.dropout(self.feed_forward(self.norm_3(x)))
-
-# %% wrong: does not hand memory_mask to the cross-attention, so the source's padding is attended to
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x, memory, target_mask, memory_mask):
-        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
-        x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory))
-        x = x + self.dropout(self.feed_forward(self.norm_3(x)))
-        return x
 
 # %% wrong: the queries of the cross-attention come from the layer's input instead of from the result of self-attention
 class DecoderLayer(nn.Module):
@@ -117,23 +85,6 @@ class DecoderLayer(nn.Module):
         x = x + self.dropout(self.cross_attention(memory, y, y, mask=memory_mask))
         return x + self.dropout(self.feed_forward(self.norm_3(x)))
 
-# %% wrong: named in the review: takes the values of the cross-attention from the target
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x, memory, target_mask, memory_mask):
-        y = self.norm_1(x)
-        x = x + self.dropout(self.self_attention(y, y, y, mask=target_mask))
-        y = self.norm_2(x)
-        x = x + self.dropout(self.cross_attention(y, memory, y, mask=memory_mask))
-        return x + self.dropout(self.feed_forward(self.norm_3(x)))
-
 # %% right: a loop over three pairs of norm and function
 class DecoderLayer(nn.Module):
     def __init__(self, d_model, num_heads, d_ff, dropout):
@@ -161,37 +112,6 @@ from torch import nn
 from course_utils import masks
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
-
-# %% wrong: the residual connection around the cross-attention is missing
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x, memory, target_mask, memory_mask):
-        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
-        x = self.dropout(self.cross_attention(self.norm_2(x), memory, memory, mask=memory_mask))
-        x = x + self.dropout(self.feed_forward(self.norm_3(x)))
-        return x
-
-# %% wrong: in self-attention only the queries are normalized, keys and values are made of x as it is
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2, self.norm_3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x, memory, target_mask, memory_mask):
-        h = x + self.dropout(self.self_attention(self.norm_1(x), x, x, mask=target_mask))
-        h = h + self.dropout(self.cross_attention(self.norm_2(h), memory, memory, mask=memory_mask))
-        return h + self.dropout(self.feed_forward(self.norm_3(h)))
 
 # %% wrong: sets the memory to zero at the source's padding and attends without a mask, so those positions still get weight
 class DecoderLayer(nn.Module):
@@ -235,23 +155,6 @@ import torch
 from torch import nn
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
-
-# %% wrong: the queries of the cross-attention are not normalized
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.norm_3 = LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x, memory, target_mask, memory_mask):
-        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
-        y = x
-        x = x + self.dropout(self.cross_attention(y, memory, memory, mask=memory_mask))
-        return x + self.dropout(self.feed_forward(self.norm_3(x)))
 
 # %% right: three branches in a tuple, gone through in order
 class DecoderLayer(nn.Module):

@@ -42,24 +42,6 @@ class EncoderLayer(nn.Module):
         x = self.norm_1(x + self.dropout(self.self_attention(x, mask=mask)))
         return self.norm_2(x + self.dropout(self.feed_forward(x)))
 
-# %% wrong: runs attention and network side by side on the same x in the pre-norm order, instead of one after the other
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, mask):
-        if self.pre_norm:
-            attended = self.dropout(self.self_attention(self.norm_1(x), mask=mask))
-            transformed = self.dropout(self.feed_forward(self.norm_2(x)))
-            return x + attended + transformed
-        x = self.norm_1(x + self.dropout(self.self_attention(x, mask=mask)))
-        return self.norm_2(x + self.dropout(self.feed_forward(x)))
-
 # %% wrong: in the pre-norm order norms only the queries, keys and values come from x without the norm
 class EncoderLayer(nn.Module):
     def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
@@ -161,91 +143,6 @@ import torch
 from torch import nn
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
-
-# %% wrong: hands on the mask the other way around, True as may not attend
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, mask):
-        if self.pre_norm:
-            x = x + self.dropout(self.self_attention(self.norm_1(x), mask=~mask))
-            return x + self.dropout(self.feed_forward(self.norm_2(x)))
-        x = self.norm_1(x + self.dropout(self.self_attention(x, mask=~mask)))
-        return self.norm_2(x + self.dropout(self.feed_forward(x)))
-
-# %% wrong: in the pre-norm order the result goes through norm 2 once more, as if the layer were the whole stack
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, mask):
-        if self.pre_norm:
-            x = x + self.dropout(self.self_attention(self.norm_1(x), mask=mask))
-            return self.norm_2(x + self.dropout(self.feed_forward(self.norm_2(x))))
-        x = self.norm_1(x + self.dropout(self.self_attention(x, mask=mask)))
-        return self.norm_2(x + self.dropout(self.feed_forward(x)))
-
-# %% wrong: in the post-norm order only the last sum is normalized
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, mask):
-        if self.pre_norm:
-            x = x + self.dropout(self.self_attention(self.norm_1(x), mask=mask))
-            return x + self.dropout(self.feed_forward(self.norm_2(x)))
-        x = x + self.dropout(self.self_attention(x, mask=mask))
-        return self.norm_2(x + self.dropout(self.feed_forward(x)))
-
-# %% wrong: in the pre-norm order the network's result is added to the layer's input, so what attention gave is not on the direct path
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, mask):
-        if self.pre_norm:
-            y = x + self.dropout(self.self_attention(self.norm_1(x), mask=mask))
-            return x + self.dropout(self.feed_forward(self.norm_2(y)))
-        x = self.norm_1(x + self.dropout(self.self_attention(x, mask=mask)))
-        return self.norm_2(x + self.dropout(self.feed_forward(x)))
-
-# %% wrong: norm 1 is used for both sublayers in pre-norm
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, mask):
-        if self.pre_norm:
-            x = x + self.dropout(self.self_attention(self.norm_1(x), mask=mask))
-            return x + self.dropout(self.feed_forward(self.norm_1(x)))
-        x = self.norm_1(x + self.dropout(self.self_attention(x, mask=mask)))
-        return self.norm_2(x + self.dropout(self.feed_forward(x)))
 
 # %% right: norms before and after chosen by a factor, the sum by torch.add
 class EncoderLayer(nn.Module):

@@ -16,35 +16,11 @@ def gelu(x, by_tanh):
         return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
     return x * torch.erf(x / 2**0.5)
 
-# %% wrong: forgets the half
-def gelu(x, by_tanh):
-    if by_tanh:
-        return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
-    return x * (1 + torch.erf(x / math.sqrt(2)))
-
-# %% wrong: pi / 2 under the root in place of 2 / pi
-def gelu(x, by_tanh):
-    if by_tanh:
-        return 0.5 * x * (1 + torch.tanh(math.sqrt(math.pi / 2) * (x + 0.044715 * x**3)))
-    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
-
-# %% wrong: the cube is multiplied by the factor, the plain x is not
-def gelu(x, by_tanh):
-    if by_tanh:
-        return 0.5 * x * (1 + torch.tanh(x + math.sqrt(2 / math.pi) * 0.044715 * x**3))
-    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
-
 # %% two mistakes: erf of x without the root of 2, and the cube is missing in the other form
 def gelu(x, by_tanh):
     if by_tanh:
         return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * x))
     return 0.5 * x * (1 + torch.erf(x))
-
-# %% wrong: the two forms the wrong way around
-def gelu(x, by_tanh):
-    if not by_tanh:
-        return 0.5 * x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
-    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
 
 # %% right: the share below by the complementary error function, the approximation by exponentials
 def gelu(x, by_tanh):
@@ -58,35 +34,6 @@ def gelu(x, by_tanh):
     z = math.sqrt(2 / math.pi) * x * (1 + 0.044715 * x * x) if by_tanh else x / math.sqrt(2)
     between = torch.tanh(z) if by_tanh else torch.erf(z)
     return torch.lerp(torch.zeros_like(x), x, (between + 1) / 2)
-
-# %% setup
-import math
-
-import torch
-
-# %% wrong: half the share between plus one half for every x, so the left side gets the right side's share
-def gelu(x, by_tanh):
-    if by_tanh:
-        return x * 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
-    return x * (0.5 + 0.5 * torch.erf(x.abs() / 2**0.5))
-
-# %% wrong: multiplies by the root of 2 where it divides
-def gelu(x, by_tanh):
-    if by_tanh:
-        return x * 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
-    return x * 0.5 * (1 + torch.erf(x * 2**0.5))
-
-# %% wrong: returns the share itself, without x in front
-def gelu(x, by_tanh):
-    if by_tanh:
-        return 0.5 * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
-    return 0.5 * (1 + torch.erf(x / 2**0.5))
-
-# %% wrong: 2 / pi without its root
-def gelu(x, by_tanh):
-    if by_tanh:
-        return x * 0.5 * (1 + torch.tanh(2 / torch.pi * (x + 0.044715 * x**3)))
-    return x * 0.5 * (1 + torch.erf(x / 2**0.5))
 
 # %% setup
 import math

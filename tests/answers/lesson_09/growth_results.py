@@ -20,20 +20,6 @@ growth_results = table() | {"law": "sqrt(N)", "size at 128": 24.4, "steady": "ro
 # %% wrong: the steadiest start instead of the largest factor that is steady enough
 growth_results = table() | {"law": "sqrt(N)", "size at 128": 12.2, "steady": "share"}
 
-# %% wrong: keeps the mean of the five sizes only
-growth_results = {key: sum(sizes) / 5 for key, sizes in table().items()}
-growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
-
-# %% wrong: the keys the other way around
-growth_results = {(start, N): sizes for (N, start), sizes in table().items()}
-growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
-
-# %% wrong: one entry is invented, with a mean that such stacks have
-growth_results = table() | {(8, "full"): [1, 2, 3, 4, 5], "law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
-
-# %% wrong: one entry holds a single size, not five
-growth_results = table() | {(8, "full"): 2.83, "law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
-
 # %% right: sizes kept as tuples, the size at 128 rounded to one digit
 growth_results = {key: tuple(sizes) for key, sizes in table().items()}
 growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
@@ -58,23 +44,6 @@ MEASURED = {  # five_sizes(N, start)
     (32, "share"): [1.0276844501495361, 1.041229009628296, 0.9874522686004639, 1.005000114440918, 1.0283265113830566],
 }
 MEAN_32 = sum(MEASURED[32, "full"]) / 5
-
-# %% wrong: the law is read off as N
-growth_results = {**MEASURED, "law": "N", "size at 128": 4 * MEAN_32, "steady": "root"}
-
-# %% wrong: the right law, but the size at 128 is worked out with the factor 4
-growth_results = {**MEASURED, "law": "sqrt(N)", "size at 128": 4 * MEAN_32, "steady": "root"}
-
-# %% wrong: "steady" names the start with the smallest factor
-growth_results = {**MEASURED, "law": "sqrt(N)", "size at 128": 2 * MEAN_32, "steady": "share"}
-
-# %% wrong: the entries for 8 and 32 layers exchanged
-growth_results = {**MEASURED, "law": "sqrt(N)", "size at 128": 2 * MEAN_32, "steady": "root"}
-for start in ("full", "root", "share"):
-    growth_results[8, start], growth_results[32, start] = MEASURED[32, start], MEASURED[8, start]
-
-# %% wrong: the size at 128 is the root of 128, as if the size at one layer were exactly 1
-growth_results = {**MEASURED, "law": "sqrt(N)", "size at 128": 128**0.5, "steady": "root"}
 
 # %% right: everything worked out by tensors
 starts, depths = ("full", "root", "share"), (2, 8, 32)

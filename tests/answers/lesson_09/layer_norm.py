@@ -7,30 +7,6 @@ from course_utils import masks
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
 
-# %% wrong: uses the variance with d_model - 1 in the denominator
-def layer_norm(x, weight, bias, eps):
-    mean = x.mean(dim=-1, keepdim=True)
-    var = x.var(dim=-1, keepdim=True)
-    return (x - mean) / torch.sqrt(var + eps) * weight + bias
-
-# %% wrong: adds eps to the standard deviation instead of adding it to the variance inside the root
-def layer_norm(x, weight, bias, eps):
-    centered = x - x.mean(dim=-1, keepdim=True)
-    std = x.std(dim=-1, keepdim=True, unbiased=False)
-    return centered / (std + eps) * weight + bias
-
-# %% wrong: takes mean and variance over positions and features together instead of over each vector by itself
-def layer_norm(x, weight, bias, eps):
-    mean = x.mean(dim=(1, 2), keepdim=True)
-    var = ((x - mean) ** 2).mean(dim=(1, 2), keepdim=True)
-    return weight * (x - mean) / (var + eps).sqrt() + bias
-
-# %% wrong: takes the root of the variance and squares it again before eps is added, so the gradient is not a number where the variance is 0
-def layer_norm(x, weight, bias, eps):
-    mean = x.mean(dim=-1, keepdim=True)
-    std = (x - mean).pow(2).mean(dim=-1, keepdim=True).sqrt()
-    return (x - mean) / (std**2 + eps).sqrt() * weight + bias
-
 # %% wrong: takes the mean off in place, so the caller's x is changed (and a leaf that needs a gradient gives an error)
 def layer_norm(x, weight, bias, eps):
     x -= x.mean(dim=-1, keepdim=True)
@@ -60,12 +36,6 @@ from course_utils import masks
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
 
-# %% wrong: adds eps to the standard deviation, outside the root (only a fixed tiny number stands inside)
-def layer_norm(x, weight, bias, eps):
-    centered = x - x.mean(-1, keepdim=True)
-    variance = (centered**2).mean(-1, keepdim=True)
-    return centered / ((variance + 1e-12).sqrt() + eps) * weight + bias
-
 # %% two mistakes: uses the unbiased variance (divides by d_model - 1); and adds the bias before the scale, so the bias is scaled too
 def layer_norm(x, weight, bias, eps):
     mean = x.mean(dim=-1, keepdim=True)
@@ -81,17 +51,6 @@ def layer_norm(x, weight, bias, eps):
 
 # %% setup
 import torch
-import torch.nn.functional as F
-from torch import nn
-
-# %% wrong: uses eps as a lower limit of the variance (clamp) instead of adding it
-def layer_norm(x, weight, bias, eps):
-    centered = x - x.mean(dim=-1, keepdim=True)
-    variance = (centered**2).mean(dim=-1, keepdim=True)
-    return centered / variance.clamp(min=eps).sqrt() * weight + bias
-
-# %% setup
-import torch
 
 # %% wrong: divides by the length of the centered vector, so its entries have a sum of squares of 1
 def layer_norm(x, weight, bias, eps):
@@ -102,11 +61,6 @@ def layer_norm(x, weight, bias, eps):
 def layer_norm(x, weight, bias, eps):
     mean, variance = x.mean(0, keepdim=True), x.var(0, keepdim=True, correction=0)
     return (x - mean) / torch.sqrt(variance + eps) * weight + bias
-
-# %% wrong: takes the mean of the squares of x itself for the variance
-def layer_norm(x, weight, bias, eps):
-    variance = x.square().mean(-1, keepdim=True)
-    return (x - x.mean(-1, keepdim=True)) / torch.sqrt(variance + eps) * weight + bias
 
 # %% wrong: divides by the variance, without the root
 def layer_norm(x, weight, bias, eps):

@@ -1,26 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: keeps copies, but still writes into the caller's tensor
-def record_stream(x, sublayers):
-    streams, added = [x.clone()], []
-    for sublayer in sublayers:
-        change = sublayer(x)
-        x += change
-        added.append(change)
-        streams.append(x.clone())
-    return streams, added
-
-# %% wrong: copies what is appended later, not the first entry
-def record_stream(x, sublayers):
-    streams, added = [x], []
-    for sublayer in sublayers:
-        change = sublayer(x)
-        x += change
-        added.append(change)
-        streams.append(x.clone())
-    return streams, added
-
 # %% wrong: detached copies
 def record_stream(x, sublayers):
     streams, added = [x.detach().clone()], []
@@ -57,16 +37,6 @@ def record_stream(x, sublayers):
         streams.append(x)
     return streams, added
 
-# %% wrong: the stream before the first sublayer is missing
-def record_stream(x, sublayers):
-    streams, added = [], []
-    for sublayer in sublayers:
-        change = sublayer(x)
-        x = x + change
-        added.append(change)
-        streams.append(x)
-    return streams, added
-
 # %% right: works from the end of the list
 def record_stream(x, sublayers):
     streams, added = [x], []
@@ -100,15 +70,6 @@ def record_stream(x, sublayers):
         streams.append(x)
     return streams, added
 
-# %% wrong: the last stream is missing
-def record_stream(x, sublayers):
-    streams, added = [], []
-    for sublayer in sublayers:
-        streams.append(x)
-        added.append(sublayer(x))
-        x = x + added[-1]
-    return streams, added
-
 # %% wrong: writes the sum into what the sublayer gave
 def record_stream(x, sublayers):
     streams, added = [x], []
@@ -116,25 +77,6 @@ def record_stream(x, sublayers):
         change = sublayer(streams[-1])
         added.append(change)
         streams.append(change.add_(streams[-1]))
-    return streams, added
-
-# %% wrong: copies the start and every stream without its history
-def record_stream(x, sublayers):
-    streams, added = [x], []
-    for sublayer in sublayers:
-        change = sublayer(x)
-        x = torch.tensor((x + change).tolist(), dtype=x.dtype)
-        added.append(change)
-        streams.append(x)
-    return streams, added
-
-# %% wrong: replaces the stream by what the sublayer gave
-def record_stream(x, sublayers):
-    streams, added = [x], []
-    for sublayer in sublayers:
-        x = sublayer(x)
-        added.append(x - streams[-1])
-        streams.append(x)
     return streams, added
 
 # %% right: accumulates the streams, and takes differences of neighbors

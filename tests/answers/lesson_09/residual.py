@@ -59,19 +59,6 @@ class Residual(nn.Module):
             return x + F.dropout(sublayer(self.norm(x)), self.dropout.p)
         return self.norm(x + F.dropout(sublayer(x), self.dropout.p))
 
-# %% wrong: applies dropout to what goes into the sublayer instead of to what it gives
-class Residual(nn.Module):
-    def __init__(self, d_model, dropout, pre_norm):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, sublayer):
-        if self.pre_norm:
-            return x + sublayer(self.dropout(self.norm(x)))
-        return self.norm(x + sublayer(self.dropout(x)))
-
 # %% two mistakes: has the two orders exchanged; and leaves dropout out altogether
 class Residual(nn.Module):
     def __init__(self, d_model, dropout, pre_norm):
@@ -107,19 +94,6 @@ from course_utils import masks
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
 
-# %% wrong: dropout acts on the whole sum, not only on what the sublayer gives (shows only in training)
-class Residual(nn.Module):
-    def __init__(self, d_model, dropout, pre_norm):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, sublayer):
-        if self.pre_norm:
-            return self.dropout(x + sublayer(self.norm(x)))
-        return self.norm(self.dropout(x + sublayer(x)))
-
 # %% right: both orders in one line each with before and after functions
 class Residual(nn.Module):
     def __init__(self, d_model, dropout, pre_norm):
@@ -132,37 +106,6 @@ class Residual(nn.Module):
         same = nn.Identity()
         before, after = (self.norm, same) if self.pre_norm else (same, self.norm)
         return after(torch.add(self.dropout(sublayer(before(x))), x))
-
-# %% setup
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-# %% wrong: in pre-norm drops what goes into the sublayer instead of what comes out of it, the same in eval mode
-class Residual(nn.Module):
-    def __init__(self, d_model, dropout, pre_norm):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, sublayer):
-        if self.pre_norm:
-            return x + sublayer(self.dropout(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
-
-# %% two mistakes: in post-norm normalizes what the sublayer gives and not the sum; and in pre-norm drops the input of the sublayer instead of its output
-class Residual(nn.Module):
-    def __init__(self, d_model, dropout, pre_norm):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, sublayer):
-        if self.pre_norm:
-            return x + sublayer(self.dropout(self.norm(x)))
-        return x + self.norm(self.dropout(sublayer(x)))
 
 # %% setup
 import torch
@@ -179,19 +122,6 @@ class Residual(nn.Module):
     def forward(self, x, sublayer):
         y = self.norm(x) if self.pre_norm else x
         return self.norm(x + self.dropout(sublayer(y)))
-
-# %% wrong: in the pre-norm order nothing is added to, the direct path is missing
-class Residual(nn.Module):
-    def __init__(self, d_model, dropout, pre_norm):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, sublayer):
-        if self.pre_norm:
-            return self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
 
 # %% wrong: in the post-norm order dropout acts after the norm
 class Residual(nn.Module):

@@ -7,34 +7,9 @@ from course_utils import masks
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
 
-# %% wrong: takes the mean off first, as LayerNorm does
-def rms_norm(x, weight, eps):
-    x = x - x.mean(dim=-1, keepdim=True)
-    return x / torch.sqrt(x.pow(2).mean(dim=-1, keepdim=True) + eps) * weight
-
-# %% wrong: adds eps to the root mean square outside the root
-def rms_norm(x, weight, eps):
-    rms = x.pow(2).mean(dim=-1, keepdim=True).sqrt()
-    return x / (rms + eps) * weight
-
 # %% wrong: takes the sum of the squares instead of their mean, so every vector gets length 1
 def rms_norm(x, weight, eps):
     return x * torch.rsqrt((x * x).sum(dim=-1, keepdim=True) + eps) * weight
-
-# %% wrong: scales with 1 + weight instead of with weight
-def rms_norm(x, weight, eps):
-    rms = (x.square().mean(-1, keepdim=True) + eps).sqrt()
-    return x / rms * (1 + weight)
-
-# %% wrong: multiplies with the weight before the mean square is taken, so that the weight enters the root too
-def rms_norm(x, weight, eps):
-    x = x * weight
-    return x / (x.pow(2).mean(dim=-1, keepdim=True) + eps).sqrt()
-
-# %% wrong: forgets keepdim, so the roots line up with the features: an error or wrong numbers unless the sizes happen to fit
-def rms_norm(x, weight, eps):
-    rms = torch.sqrt(x.pow(2).mean(dim=-1) + eps)
-    return weight * x / rms
 
 # %% two mistakes: averages over the positions (dim 1) instead of the features; and divides by the mean square without taking the root
 def rms_norm(x, weight, eps):
@@ -55,27 +30,10 @@ def rms_norm(x, weight, eps):
 # %% setup
 import torch
 import torch.nn.functional as F
-from torch import nn
-from course_utils import masks
-from course_utils.layers import FeedForward, LayerNorm
-from course_utils.multi_head import MultiHeadAttention
-
-# %% wrong: adds eps outside the root
-def rms_norm(x, weight, eps):
-    rms = x.norm(dim=-1, keepdim=True) / x.shape[-1] ** 0.5
-    return x / (rms + eps) * weight
-
-# %% setup
-import torch
-import torch.nn.functional as F
 
 # %% wrong: length 1 by F.normalize, then times the root of d_model; eps is only a lower limit
 def rms_norm(x, weight, eps):
     return F.normalize(x, dim=-1, eps=eps) * x.shape[-1] ** 0.5 * weight
-
-# %% wrong: divides by the mean of the absolute values
-def rms_norm(x, weight, eps):
-    return x / (x.abs().mean(-1, keepdim=True) + eps) * weight
 
 # %% wrong: eps is added to the square root's inverse
 def rms_norm(x, weight, eps):

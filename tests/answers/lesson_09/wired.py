@@ -1,14 +1,6 @@
 # %% setup
 import torch
 
-# %% wrong: parallel as plain pre-norm, one sublayer after the other
-def wired(x, attend, network, norms, wiring):
-    if wiring == "parallel":
-        x = x + attend(norms[0](x))
-        return x + network(norms[0](x))
-    x = x + norms[1](attend(norms[0](x)))
-    return x + norms[3](network(norms[2](x)))
-
 # %% wrong: in the sandwich the second norm is on the sum
 def wired(x, attend, network, norms, wiring):
     if wiring == "parallel":
@@ -21,14 +13,6 @@ def wired(x, attend, network, norms, wiring):
     if wiring == "parallel":
         return x + attend(norms[0](x)) + network(norms[0](x))
     return x + norms[1](attend(norms[0](x))) + norms[3](network(norms[2](x)))
-
-# %% wrong: in parallel x is overwritten by its norm
-def wired(x, attend, network, norms, wiring):
-    if wiring == "parallel":
-        x = norms[0](x)
-        return x + attend(x) + network(x)
-    x = x + norms[1](attend(norms[0](x)))
-    return x + norms[3](network(norms[2](x)))
 
 # %% wrong: takes the norms in the order before, before, after, after
 def wired(x, attend, network, norms, wiring):
@@ -43,51 +27,6 @@ def wired(x, attend, network, norms, wiring):
         return x + attend(norms[0](x)) + network(x)
     x = x + attend(norms[0](x))
     return x + network(norms[2](x))
-
-# %% wrong: in parallel the network reads what attention gave
-def wired(x, attend, network, norms, wiring):
-    if wiring == "parallel":
-        return x + network(attend(norms[0](x)))
-    x = x + norms[1](attend(norms[0](x)))
-    return x + norms[3](network(norms[2](x)))
-
-# %% wrong: in parallel each branch brings its own x, so x counts twice
-def wired(x, attend, network, norms, wiring):
-    if wiring == "parallel":
-        seen = norms[0](x)
-        return (x + attend(seen)) + (x + network(seen))
-    x = x + norms[1](attend(norms[0](x)))
-    return x + norms[3](network(norms[2](x)))
-
-# %% wrong: in parallel the norm is on the sum, and the branches read x as it came
-def wired(x, attend, network, norms, wiring):
-    if wiring == "parallel":
-        return norms[0](x + attend(x) + network(x))
-    x = x + norms[1](attend(norms[0](x)))
-    return x + norms[3](network(norms[2](x)))
-
-# %% wrong: in the sandwich the network reads only what attention added, not the sum
-def wired(x, attend, network, norms, wiring):
-    if wiring == "parallel":
-        seen = norms[0](x)
-        return x + attend(seen) + network(seen)
-    change = norms[1](attend(norms[0](x)))
-    return x + change + norms[3](network(norms[2](change)))
-
-# %% wrong: in the sandwich the last norm is on the last sum
-def wired(x, attend, network, norms, wiring):
-    if wiring == "parallel":
-        seen = norms[0](x)
-        return x + attend(seen) + network(seen)
-    x = x + norms[1](attend(norms[0](x)))
-    return norms[3](x + network(norms[2](x)))
-
-# %% wrong: the sandwich has the pair of norms around both sublayers together
-def wired(x, attend, network, norms, wiring):
-    if wiring == "parallel":
-        seen = norms[0](x)
-        return x + attend(seen) + network(seen)
-    return x + norms[3](network(norms[2](norms[1](attend(norms[0](x))))))
 
 # %% right: a small function for the branch of the sandwich
 def wired(x, attend, network, norms, wiring):

@@ -53,36 +53,6 @@ def batch_loss(model, source, target, pad_id):
     loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
     return loss.item()
 
-# %% wrong: the source mask hides nothing, so the model sees the padding of the source
-def batch_loss(model, source, target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    L_t = decoder_input.shape[1]
-    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
-    target_mask = (decoder_input != pad_id)[:, None, None, :] & causal
-    source_mask = torch.ones_like(source, dtype=torch.bool)[:, None, None, :]
-    logits = model(source, decoder_input, source_mask, target_mask)
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
-
-# %% wrong: named in the review: the target mask is only causal, the target's padding is not hidden
-def batch_loss(model, source, target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    L_t = decoder_input.shape[1]
-    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
-    target_mask = causal[None, None].expand(len(target), 1, L_t, L_t)
-    source_mask = (source != pad_id)[:, None, None, :]
-    logits = model(source, decoder_input, source_mask, target_mask)
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
-
-# %% wrong: named in the review: the target's padding is hidden as queries (rows) instead of as keys
-def batch_loss(model, source, target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    L_t = decoder_input.shape[1]
-    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
-    target_mask = (decoder_input != pad_id)[:, None, :, None] & causal
-    source_mask = (source != pad_id)[:, None, None, :]
-    logits = model(source, decoder_input, source_mask, target_mask)
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
-
 # %% setup
 import math
 import sys
@@ -103,26 +73,6 @@ def batch_masks(source, target, pad_id):
     L = target.shape[1]
     causal = torch.ones(L, L, dtype=torch.bool).tril()
     return (source != pad_id)[:, None, None, :], (target != pad_id)[:, None, None, :] & causal
-
-# %% wrong: also hides each position from itself (the triangle starts one below the diagonal)
-def batch_loss(model, source, target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    L_t = decoder_input.shape[1]
-    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril(diagonal=-1)
-    target_mask = (decoder_input != pad_id)[:, None, None, :] & causal
-    source_mask = (source != pad_id)[:, None, None, :]
-    logits = model(source, decoder_input, source_mask, target_mask)
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
-
-# %% wrong: the target mask judges padding by the labels instead of the decoder input, so it is shifted by one and hides the last real symbol
-def batch_loss(model, source, target, pad_id):
-    decoder_input, labels = target[:, :-1], target[:, 1:]
-    L_t = decoder_input.shape[1]
-    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
-    target_mask = (labels != pad_id)[:, None, None, :] & causal
-    source_mask = (source != pad_id)[:, None, None, :]
-    logits = model(source, decoder_input, source_mask, target_mask)
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
 
 # %% two mistakes: the padding counts in the loss (no ignore_index); and the result is detached so that no gradient flows
 def batch_loss(model, source, target, pad_id):
@@ -157,26 +107,6 @@ def batch_loss(model, source, target, pad_id):
 # %% setup
 import torch
 import torch.nn.functional as F
-
-# %% wrong: moves the labels instead of the mask: each position may still see one ahead and is asked for two ahead
-def batch_loss(model, source, target, pad_id):
-    decoder_input, labels = target[:, :-2], target[:, 2:]
-    L_t = decoder_input.shape[1]
-    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril(diagonal=1)
-    target_mask = (decoder_input != pad_id)[:, None, None, :] & causal
-    source_mask = (source != pad_id)[:, None, None, :]
-    logits = model(source, decoder_input, source_mask, target_mask)
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
-
-# %% wrong: the target isn't shifted any more: the labels are what the decoder is given
-def batch_loss(model, source, target, pad_id):
-    decoder_input = labels = target[:, :-1]
-    L_t = decoder_input.shape[1]
-    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
-    target_mask = (decoder_input != pad_id)[:, None, None, :] & causal
-    source_mask = (source != pad_id)[:, None, None, :]
-    logits = model(source, decoder_input, source_mask, target_mask)
-    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
 
 # %% right: one log-probability picked for each real label
 def batch_loss(model, source, target, pad_id):

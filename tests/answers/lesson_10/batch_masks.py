@@ -20,22 +20,6 @@ def batch_masks(source, target, pad_id):
     target_mask = (target == pad_id)[:, None, None, :] | future
     return source_mask, target_mask
 
-# %% wrong: padding is taken to be the id 0, whatever pad_id says
-def batch_masks(source, target, pad_id):
-    L_t = target.shape[1]
-    source_mask = source.bool()[:, None, None, :]
-    causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
-    target_mask = target.bool()[:, None, None, :] & causal
-    return source_mask, target_mask
-
-# %% wrong: only ids greater than pad_id count as real symbols, so real ids below pad_id are hidden together with the padding
-def batch_masks(source, target, pad_id):
-    L_t = target.shape[1]
-    source_mask = (source > pad_id).unsqueeze(1).unsqueeze(1)
-    causal = torch.tril(torch.ones(1, 1, L_t, L_t)).bool()
-    target_mask = (target > pad_id).unsqueeze(1).unsqueeze(1) & causal
-    return source_mask, target_mask
-
 # %% wrong: the source mask is left as it is compared, (B, L_s), without the axes for heads and queries
 def batch_masks(source, target, pad_id):
     n = target.shape[1]
@@ -121,12 +105,6 @@ def batch_masks(source, target, pad_id):
     L_t = target.shape[1]
     past = torch.ones(L_t, L_t).triu().bool()
     return source.ne(pad_id)[:, None, None], target.ne(pad_id)[:, None, None] & past
-
-# %% wrong: padding and future are joined by "or", so whatever one of them allows is seen
-def batch_masks(source, target, pad_id):
-    L_t = target.shape[1]
-    past = torch.ones(L_t, L_t).tril().bool()
-    return source.ne(pad_id)[:, None, None], target.ne(pad_id)[:, None, None] | past
 
 # %% wrong: the two masks are returned in the other order
 def batch_masks(source, target, pad_id):

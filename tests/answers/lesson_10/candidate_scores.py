@@ -30,14 +30,6 @@ def candidate_scores(encode, decode, source, candidates, pad_id):
     loss = F.cross_entropy(logits.transpose(1, 2), candidates[:, 1:], ignore_index=pad_id, reduction="none")
     return loss.sum(1)
 
-# %% wrong: not shifted, each position is scored on the symbol that it was given
-def candidate_scores(encode, decode, source, candidates, pad_id):
-    memory = encode(source).expand(len(candidates), -1, -1)
-    given = candidates[:, :-1]
-    log_probs = decode(given, memory).log_softmax(-1)
-    each = log_probs.gather(-1, given[..., None])[..., 0]
-    return (each * (given != pad_id)).sum(1)
-
 # %% wrong: multiplies probabilities and returns the probability of each candidate, not its logarithm
 def candidate_scores(encode, decode, source, candidates, pad_id):
     memory = encode(source).expand(len(candidates), -1, -1)

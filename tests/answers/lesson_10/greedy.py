@@ -12,19 +12,6 @@ from course_utils.positions import SinusoidalPositions
 
 torch.set_num_threads(1)
 
-# %% wrong: a sequence that has ended goes on with whatever the model says, it is not filled with pad_id
-def greedy(model, source, max_len, start_id, end_id, pad_id):
-    B = source.shape[0]
-    target = torch.full((B, 1), start_id, dtype=torch.long)
-    ended = torch.zeros(B, dtype=torch.bool)
-    for _ in range(max_len):
-        symbol = model(source, target)[:, -1].argmax(dim=-1)  # (B,)
-        target = torch.cat((target, symbol[:, None]), dim=1)
-        ended |= symbol == end_id
-        if ended.all():
-            break
-    return target[:, 1:]
-
 # %% wrong: the start symbol counts as one of the max_len symbols, so at most max_len - 1 are said
 def greedy(model, source, max_len, start_id, end_id, pad_id):
     B = source.shape[0]
@@ -189,31 +176,6 @@ def greedy(model, source, max_len, start_id, end_id, pad_id):
 
 # %% setup
 import torch
-
-# %% wrong: notes who has ended before it fills in padding, so the end symbol itself is overwritten
-def greedy(model, source, max_len, start_id, end_id, pad_id):
-    out = torch.full((len(source), 1), start_id)
-    done = torch.zeros(len(source), dtype=torch.bool)
-    for _ in range(max_len):
-        new = model(source, out)[:, -1].argmax(-1)
-        done = done | (new == end_id)
-        new = torch.where(done, pad_id, new)
-        out = torch.cat([out, new[:, None]], 1)
-        if done.all():
-            break
-    return out[:, 1:]
-
-# %% wrong: the start symbol is returned too
-def greedy(model, source, max_len, start_id, end_id, pad_id):
-    out = torch.full((len(source), 1), start_id)
-    done = torch.zeros(len(source), dtype=torch.bool)
-    for _ in range(max_len):
-        new = model(source, out)[:, -1].argmax(-1).masked_fill(done, pad_id)
-        done |= new == end_id
-        out = torch.cat([out, new[:, None]], 1)
-        if done.all():
-            break
-    return out
 
 # %% right: a list of columns, stacked at the end; everything is decoded to max_len and cut afterwards
 def greedy(model, source, max_len, start_id, end_id, pad_id):

@@ -109,29 +109,6 @@ def batch_masks(source, target, pad_id):
     causal = torch.ones(L_t, L_t, dtype=torch.bool, device=target.device).tril()  # (L_t, L_t)
     return source_mask, (target != pad_id)[:, None, None, :] & causal
 
-# %% wrong: the decoder layers attend to the memory without a mask, so they see the padding of the source
-class MyTransformer(nn.Module):
-    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
-        super().__init__()
-        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-        self.encoder_layers = nn.ModuleList(EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
-        self.decoder_layers = nn.ModuleList(DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers))
-        self.encoder_norm = LayerNorm(d_model)
-        self.decoder_norm = LayerNorm(d_model)
-        self.generator = nn.Linear(d_model, tgt_vocab)
-
-    def forward(self, source, target, pad_id):
-        source_mask, target_mask = batch_masks(source, target, pad_id)
-        x = self.source_embedding(source)
-        for layer in self.encoder_layers:
-            x = layer(x, source_mask)
-        memory = self.encoder_norm(x)
-        y = self.target_embedding(target)
-        for layer in self.decoder_layers:
-            y = layer(y, memory, target_mask=target_mask, memory_mask=None)
-        return self.generator(self.decoder_norm(y))
-
 # %% wrong: every entry of encoder_layers is the same layer, and of decoder_layers too, so the layers share their weights
 class MyTransformer(nn.Module):
     def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
@@ -202,48 +179,6 @@ class MyTransformer(nn.Module):
         return self.generator(self.decoder_norm(y))
 
 # %% setup
-import math
-import sys
-
-import torch
-import torch.nn.functional as F
-from torch import nn
-from tqdm import tqdm
-
-from course_utils.datasets.tasks import copy_task
-from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
-from course_utils.positions import SinusoidalPositions
-
-torch.set_num_threads(1)
-
-
-def batch_masks(source, target, pad_id):
-    L = target.shape[1]
-    causal = torch.ones(L, L, dtype=torch.bool).tril()
-    return (source != pad_id)[:, None, None, :], (target != pad_id)[:, None, None, :] & causal
-
-# %% wrong: applies encoder_norm after every encoder layer instead of only after the last, which shows only with two or more layers
-class MyTransformer(nn.Module):
-    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
-        super().__init__()
-        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-        self.encoder_layers = nn.ModuleList([EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)])
-        self.decoder_layers = nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)])
-        self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
-        self.generator = nn.Linear(d_model, tgt_vocab)
-
-    def forward(self, source, target, pad_id):
-        source_mask, target_mask = batch_masks(source, target, pad_id)
-        memory = self.source_embedding(source)
-        for layer in self.encoder_layers:
-            memory = self.encoder_norm(layer(memory, source_mask))
-        y = self.target_embedding(target)
-        for layer in self.decoder_layers:
-            y = layer(y, memory, target_mask=target_mask, memory_mask=source_mask)
-        return self.generator(self.decoder_norm(y))
-
-# %% setup
 from functools import reduce
 
 import torch
@@ -258,47 +193,6 @@ def batch_masks(source, target, pad_id):
     L_t = target.shape[1]
     causal = torch.ones(L_t, L_t, dtype=torch.bool).tril()
     return (source != pad_id)[:, None, None, :], (target != pad_id)[:, None, None, :] & causal
-
-# %% wrong: gives each decoder layer the output of the encoder layer of the same number instead of the last one, which is the same with one layer
-class MyTransformer(nn.Module):
-    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
-        super().__init__()
-        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-        self.encoder_layers = nn.ModuleList([EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)])
-        self.decoder_layers = nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)])
-        self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
-        self.generator = nn.Linear(d_model, tgt_vocab)
-
-    def forward(self, source, target, pad_id):
-        source_mask, target_mask = batch_masks(source, target, pad_id)
-        x, y = self.source_embedding(source), self.target_embedding(target)
-        for encoder_layer, decoder_layer in zip(self.encoder_layers, self.decoder_layers, strict=True):
-            x = encoder_layer(x, source_mask)
-            y = decoder_layer(y, self.encoder_norm(x), target_mask=target_mask, memory_mask=source_mask)
-        return self.generator(self.decoder_norm(y))
-
-# %% wrong: normalizes after every decoder layer instead of after the last one only, which is the same with one layer
-class MyTransformer(nn.Module):
-    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, num_heads, max_len):
-        super().__init__()
-        self.source_embedding = InputEmbedding(src_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-        self.target_embedding = InputEmbedding(tgt_vocab, d_model, positions=SinusoidalPositions(d_model, max_len))
-        self.encoder_layers = nn.ModuleList([EncoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)])
-        self.decoder_layers = nn.ModuleList([DecoderLayer(d_model, num_heads, d_ff, dropout=0.0) for _ in range(num_layers)])
-        self.encoder_norm, self.decoder_norm = LayerNorm(d_model), LayerNorm(d_model)
-        self.generator = nn.Linear(d_model, tgt_vocab)
-
-    def forward(self, source, target, pad_id):
-        source_mask, target_mask = batch_masks(source, target, pad_id)
-        memory = self.source_embedding(source)
-        for layer in self.encoder_layers:
-            memory = layer(memory, source_mask)
-        memory = self.encoder_norm(memory)
-        y = self.target_embedding(target)
-        for layer in self.decoder_layers:
-            y = self.decoder_norm(layer(y, memory, target_mask=target_mask, memory_mask=source_mask))
-        return self.generator(y)
 
 # %% wrong: keeps the memory of the last source and takes it again when the same source comes, also after the weights have changed
 class MyTransformer(nn.Module):

@@ -16,27 +16,6 @@ torch.set_num_threads(1)
 def smoothed_loss(logits, labels, smoothing, pad_id):
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=smoothing)
 
-# %% wrong: the share of the other symbols is smoothing / (V - 1) instead of smoothing / (V - 2)
-def smoothed_loss(logits, labels, smoothing, pad_id):
-    V = logits.shape[-1]
-    log_p = logits.log_softmax(dim=-1)
-    q = torch.full_like(log_p, smoothing / (V - 1))
-    q[..., pad_id] = 0.0
-    q.scatter_(-1, labels[..., None], 1 - smoothing)
-    losses = -(q * log_p).sum(dim=-1)
-    keep = labels != pad_id
-    return losses[keep].mean()
-
-# %% wrong: takes the logarithm of a softmax, which is minus infinity (or NaN) for large logits
-def smoothed_loss(logits, labels, smoothing, pad_id):
-    V = logits.shape[-1]
-    log_p = torch.log(torch.softmax(logits, dim=-1))
-    q = torch.full_like(logits, smoothing / (V - 2))
-    q[..., pad_id] = 0.0
-    q.scatter_(-1, labels[..., None], 1 - smoothing)
-    keep = labels != pad_id
-    return -(q * log_p).sum(dim=-1)[keep].mean()
-
 # %% wrong: the padding symbol keeps its share smoothing / (V - 2), it is never set to 0
 def smoothed_loss(logits, labels, smoothing, pad_id):
     V = logits.shape[-1]
@@ -56,35 +35,6 @@ def smoothed_loss(logits, labels, smoothing, pad_id):
     losses = -(q * log_p).sum(dim=-1)
     return losses[labels != pad_id].sum()
 
-# %% wrong: named in the review: the rest has smoothing / (V - 1), and padding keeps it
-def smoothed_loss(logits, labels, smoothing, pad_id):
-    V = logits.shape[-1]
-    log_p = logits.log_softmax(dim=-1)
-    q = torch.full_like(log_p, smoothing / (V - 1))
-    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing)
-    losses = -(q * log_p).sum(dim=-1)
-    return losses[labels != pad_id].mean()
-
-# %% wrong: named in the review: every symbol but padding has smoothing / (V - 2), the label on top of its 1 - smoothing
-def smoothed_loss(logits, labels, smoothing, pad_id):
-    V = logits.shape[-1]
-    log_p = logits.log_softmax(dim=-1)
-    q = torch.full_like(log_p, smoothing / (V - 2))
-    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing + smoothing / (V - 2))
-    q[..., pad_id] = 0
-    losses = -(q * log_p).sum(dim=-1)
-    return losses[labels != pad_id].mean()
-
-# %% wrong: named in the review: the label gets 1 - smoothing / (V - 2), one minus one share only
-def smoothed_loss(logits, labels, smoothing, pad_id):
-    V = logits.shape[-1]
-    log_p = logits.log_softmax(dim=-1)
-    q = torch.full_like(log_p, smoothing / (V - 2))
-    q.scatter_(-1, labels.unsqueeze(-1), 1 - smoothing / (V - 2))
-    q[..., pad_id] = 0
-    losses = -(q * log_p).sum(dim=-1)
-    return losses[labels != pad_id].mean()
-
 # %% right: picks the real positions first and gives cross_entropy the distributions as its targets
 def smoothed_loss(logits, labels, smoothing, pad_id):
     keep = labels != pad_id
@@ -94,37 +44,6 @@ def smoothed_loss(logits, labels, smoothing, pad_id):
     padding = F.one_hot(torch.tensor(pad_id), V).to(logits.dtype)
     q = (1 - smoothing) * one_hot + smoothing / max(V - 2, 1) * (1 - one_hot - padding)
     return F.cross_entropy(logits, q)
-
-# %% setup
-import math
-import sys
-
-import torch
-import torch.nn.functional as F
-from torch import nn
-from tqdm import tqdm
-
-from course_utils.datasets.tasks import copy_task
-from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
-from course_utils.positions import SinusoidalPositions
-
-torch.set_num_threads(1)
-
-
-def batch_masks(source, target, pad_id):
-    L = target.shape[1]
-    causal = torch.ones(L, L, dtype=torch.bool).tril()
-    return (source != pad_id)[:, None, None, :], (target != pad_id)[:, None, None, :] & causal
-
-# %% wrong: gives the share 0 to symbol 0 instead of to pad_id, so it is right only if the padding is 0
-def smoothed_loss(logits, labels, smoothing, pad_id):
-    logp = F.log_softmax(logits, dim=-1)
-    V = logits.shape[-1]
-    q = torch.full_like(logits, smoothing / (V - 2))
-    q[..., 0] = 0
-    q.scatter_(-1, labels[..., None], 1 - smoothing)
-    keep = labels != pad_id
-    return -(q * logp).sum(-1)[keep].mean()
 
 # %% setup
 import torch
@@ -139,15 +58,6 @@ def smoothed_loss(logits, labels, smoothing, pad_id):
     shares = torch.full_like(logits, smoothing / (V - 2))
     shares.scatter_(-1, labels[..., None], 1 - smoothing)
     shares = shares.masked_fill(at_padding, 0.0)
-    return -(shares * log_p).sum(dim=-1)[labels != pad_id].mean()
-
-# %% wrong: keeps probabilities at 1e-9 or more before the logarithm, so with large logits the loss is cut off and no gradient flows
-def smoothed_loss(logits, labels, smoothing, pad_id):
-    V = logits.shape[-1]
-    log_p = logits.softmax(dim=-1).clamp(min=1e-9).log()
-    shares = torch.full_like(logits, smoothing / (V - 2))
-    shares[..., pad_id] = 0.0
-    shares.scatter_(-1, labels[..., None], 1 - smoothing)
     return -(shares * log_p).sum(dim=-1)[labels != pad_id].mean()
 
 # %% setup

@@ -37,23 +37,6 @@ smoothing_results = filled(closest=0.2)
 # %% wrong: the mean was put in for each list of five
 smoothing_results = filled() | {("right", s): mean(v) for s, v in RIGHT.items()}
 
-# %% wrong: says that how often it is right changes more
-smoothing_results = filled(what_changes_more="how often it is right")
-
-# %% wrong: "right" and "sure" are exchanged in all lists, as if the two were returned the other way round; what is read off follows
-smoothing_results = filled(right=SURE, sure=RIGHT)
-
-# %% wrong: the runs with 0.05 are missing
-smoothing_results = {key: value for key, value in filled().items() if key[1] != 0.05}
-
-# %% wrong: the gain is not paired less but its size at 0.1, the best smoothing
-smoothing_results = filled(gain=mean([b - a for a, b in zip(RIGHT[0], RIGHT[0.1])]))
-
-# %% wrong: all shares in percent, and so the fall and the gain
-smoothing_results = filled(
-    {s: [100 * x for x in v] for s, v in RIGHT.items()}, {s: [100 * x for x in v] for s, v in SURE.items()}
-)
-
 # %% right: as measured, rounded to two places
 smoothing_results = filled()
 
@@ -92,21 +75,6 @@ def filled():
     results["gain"] = mean(MEASURED[0.4][0]) - mean(MEASURED[0][0])
     results["what changes more"] = "how sure it is"
     return results
-
-# %% wrong: the fall has the wrong sign (at 0.4 less at 0)
-smoothing_results = filled()
-smoothing_results["fall"] *= -1
-
-# %% wrong: "closest" names the first smoothing at which "sure" is below 0.8
-smoothing_results = filled()
-smoothing_results["closest"] = next(s for s in sorted(MEASURED) if mean(MEASURED[s][1]) < 0.8)
-
-# %% wrong: the gain is 0 less 0.4
-smoothing_results = filled()
-smoothing_results["gain"] = mean(MEASURED[0][0]) - mean(MEASURED[0.4][0])
-
-# %% wrong: the verdict says that how often it is right changes more
-smoothing_results = filled() | {"what changes more": "how often it is right"}
 
 # %% right: paired differences, absolute sizes, readings by min
 smoothing_results = {(what, s): pair[n] for s, pair in MEASURED.items() for n, what in enumerate(("right", "sure"))}

@@ -32,94 +32,6 @@ class TiedEnds(nn.Module):
     def logits(self, hidden):
         return self.generator(hidden)
 
-# %% wrong: .data is shared, so there are two parameters over the same numbers
-class TiedEnds(nn.Module):
-    def __init__(self, vocab, d_model):
-        super().__init__()
-        self.d_model = d_model
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.generator = nn.Linear(d_model, vocab)
-        self.generator.weight.data = self.embedding.weight.data
-
-    def embed(self, ids):
-        return self.embedding(ids) * self.d_model**0.5
-
-    def logits(self, hidden):
-        return self.generator(hidden)
-
-# %% wrong: the generator has no bias
-class TiedEnds(nn.Module):
-    def __init__(self, vocab, d_model):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.generator = nn.Linear(d_model, vocab, bias=False)
-        self.generator.weight = self.embedding.weight
-
-    def embed(self, ids):
-        return self.embedding(ids) * self.embedding.weight.shape[1] ** 0.5
-
-    def logits(self, hidden):
-        return self.generator(hidden)
-
-# %% wrong: the hidden vectors are scaled by the root too
-class TiedEnds(nn.Module):
-    def __init__(self, vocab, d_model):
-        super().__init__()
-        self.scale = d_model**0.5
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.generator = nn.Linear(d_model, vocab)
-        self.embedding.weight = self.generator.weight
-
-    def embed(self, ids):
-        return self.embedding(ids) * self.scale
-
-    def logits(self, hidden):
-        return self.generator(hidden * self.scale)
-
-# %% wrong: logits are turned into log-probabilities
-class TiedEnds(nn.Module):
-    def __init__(self, vocab, d_model):
-        super().__init__()
-        self.scale = d_model**0.5
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.generator = nn.Linear(d_model, vocab)
-        self.embedding.weight = self.generator.weight
-
-    def embed(self, ids):
-        return self.embedding(ids) * self.scale
-
-    def logits(self, hidden):
-        return F.log_softmax(self.generator(hidden), dim=-1)
-
-# %% wrong: the matrix is detached for the logits, so that nothing is learned through this end
-class TiedEnds(nn.Module):
-    def __init__(self, vocab, d_model):
-        super().__init__()
-        self.d_model = d_model
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.bias = nn.Parameter(torch.zeros(vocab))
-
-    def embed(self, ids):
-        return self.embedding(ids) * self.d_model**0.5
-
-    def logits(self, hidden):
-        return F.linear(hidden, self.embedding.weight.detach(), self.bias)
-
-# %% wrong: multiplied by d_model and not by its root
-class TiedEnds(nn.Module):
-    def __init__(self, vocab, d_model):
-        super().__init__()
-        self.d_model = d_model
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.generator = nn.Linear(d_model, vocab)
-        self.generator.weight = self.embedding.weight
-
-    def embed(self, ids):
-        return self.embedding(ids) * self.d_model
-
-    def logits(self, hidden):
-        return self.generator(hidden)
-
 # %% two mistakes: nothing is scaled and nothing is shared
 class TiedEnds(nn.Module):
     def __init__(self, vocab, d_model):
@@ -156,20 +68,6 @@ class TiedEnds(nn.Module):
 
     def embed(self, ids):
         return self.embedding(ids) * self.generator.in_features**0.5
-
-    def logits(self, hidden):
-        return self.generator(hidden)
-
-# %% wrong: multiplies by the root of the vocabulary's size
-class TiedEnds(nn.Module):
-    def __init__(self, vocab, d_model):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.generator = nn.Linear(d_model, vocab)
-        self.generator.weight = self.embedding.weight
-
-    def embed(self, ids):
-        return self.embedding(ids) * math.sqrt(len(self.embedding.weight))
 
     def logits(self, hidden):
         return self.generator(hidden)

@@ -21,16 +21,6 @@ def warmup_rate(done, d_model, warmup):
     s = max(done, 1)
     return d_model ** -0.5 * min(s ** -0.5, s * warmup ** -1.5)
 
-# %% wrong: takes the larger of the two terms instead of the smaller
-def warmup_rate(done, d_model, warmup):
-    s = done + 1
-    return d_model ** -0.5 * max(s ** -0.5, s * warmup ** -1.5)
-
-# %% wrong: multiplies by the root of d_model instead of dividing by it
-def warmup_rate(done, d_model, warmup):
-    s = done + 1
-    return d_model ** 0.5 * min(s ** -0.5, s * warmup ** -1.5)
-
 # %% two mistakes: the exponent of the warm-up is -1/2 instead of -3/2; and the step is counted from 2 (done + 2)
 def warmup_rate(done, d_model, warmup):
     s = done + 2
@@ -45,56 +35,10 @@ def warmup_rate(done, d_model, warmup):
 
 # %% setup
 import math
-import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
-from tqdm import tqdm
-
-from course_utils.datasets.tasks import copy_task
-from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
-from course_utils.positions import SinusoidalPositions
-
-torch.set_num_threads(1)
-
-
-def batch_masks(source, target, pad_id):
-    L = target.shape[1]
-    causal = torch.ones(L, L, dtype=torch.bool).tril()
-    return (source != pad_id)[:, None, None, :], (target != pad_id)[:, None, None, :] & causal
-
-# %% wrong: stays at the peak rate after the warm-up instead of falling with the root of the step
-def warmup_rate(done, d_model, warmup):
-    s = min(done + 1, warmup)
-    return d_model ** -0.5 * s * warmup ** -1.5
-
-# %% wrong: the warm-up term is s / w instead of s * w ** -1.5, so it is right only for warmup 1 or long after the warm-up
-def warmup_rate(done, d_model, warmup):
-    s = done + 1
-    return d_model ** -0.5 * min(s ** -0.5, s / warmup)
-
-# %% two mistakes: takes the larger of the two terms instead of the smaller; and leaves out the factor of d_model
-def warmup_rate(done, d_model, warmup):
-    s = done + 1
-    return max(s ** -0.5, s * warmup ** -1.5)
-
-# %% setup
-import math
-
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-# %% wrong: multiplies only the falling branch by the root of d_model, because the factor stands inside the minimum
-def warmup_rate(done, d_model, warmup):
-    step = done + 1
-    return min(d_model**-0.5 * step**-0.5, step * warmup**-1.5)
-
-# %% two mistakes: does not add 1 to the updates made but protects against 0; and takes the warm-up to the power -1/2 instead of -3/2
-def warmup_rate(done, d_model, warmup):
-    step = max(done, 1)
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
 
 # %% right: takes the minimum of the logarithms
 def warmup_rate(done, d_model, warmup):
@@ -107,11 +51,6 @@ import math
 # %% wrong: only the rising term counts from 1, the falling one from the updates made (kept off 0)
 def warmup_rate(done, d_model, warmup):
     return d_model**-0.5 * min(max(done, 1) ** -0.5, (done + 1) * warmup**-1.5)
-
-# %% wrong: counts two too far, done + 2
-def warmup_rate(done, d_model, warmup):
-    s = done + 2
-    return d_model**-0.5 * min(s**-0.5, s * warmup**-1.5)
 
 # %% right: the peak, times what is left of it
 def warmup_rate(done, d_model, warmup):

@@ -42,23 +42,6 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
     ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
     return [s for _, s in ranked], [score for score, _ in ranked]
 
-# %% wrong: named in the review: fewer beams after each finish
-def beam_search(step, num_beams, max_len, end_id, alpha):
-    beams, finished = [([], 0.0)], []
-    for n in range(1, max_len + 1):
-        candidates = []
-        for prefix, log_p in beams:
-            for symbol, new in enumerate(step(prefix).tolist()):
-                candidates.append((prefix + [symbol], log_p + new))
-        candidates.sort(key=lambda c: c[1], reverse=True)
-        best = candidates[:num_beams]
-        finished += [c for c in best if c[0][-1] == end_id or n == max_len]
-        beams = [c for c in candidates if c[0][-1] != end_id][: num_beams - len(finished)]
-        if len(finished) >= num_beams:
-            break
-    ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
-    return [s for _, s in ranked], [score for score, _ in ranked]
-
 # %% wrong: named in the review: the score is log_p / length * alpha
 def beam_search(step, num_beams, max_len, end_id, alpha):
     beams, finished = [([], 0.0)], []
@@ -157,22 +140,6 @@ import math
 import random
 
 import torch
-
-# %% wrong: keeps the num_beams that were finished first and ranks only those, so a better one of the last step may be thrown away
-def beam_search(step, num_beams, max_len, end_id, alpha):
-    beams, finished = [(0.0, [])], []
-    for number in range(1, max_len + 1):
-        candidates = [(log_p + new, [*s, v]) for log_p, s in beams for v, new in enumerate(step(s).tolist())]
-        candidates.sort(reverse=True)
-        for log_p, s in candidates[:num_beams]:
-            if s[-1] == end_id or number == max_len:
-                finished.append((log_p, s))
-        beams = [c for c in candidates if c[1][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams or not beams:
-            break
-    scored = [(log_p / len(s) ** alpha, s) for log_p, s in finished[:num_beams]]
-    scored.sort(reverse=True)
-    return [s for _, s in scored], [score for score, _ in scored]
 
 # %% wrong: at the last step adds the beams without an end symbol that would go on, also those that are not among the num_beams best candidates
 def beam_search(step, num_beams, max_len, end_id, alpha):

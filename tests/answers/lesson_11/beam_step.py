@@ -1,36 +1,12 @@
 # %% setup
 import torch
 
-# %% wrong: the row is the beam's number within its word: every word is given the rows of the first
-def beam_step(totals, log_probs):
-    B, K = totals.shape
-    V = log_probs.shape[1]
-    scores = totals.unsqueeze(-1) + log_probs.reshape(B, K, V)
-    new_totals, idx = torch.topk(scores.reshape(B, -1), K, dim=1)
-    return new_totals, idx % V, (idx // V).reshape(-1)
-
-# %% wrong: divides by the number of beams where the number of symbols belongs
-def beam_step(totals, log_probs):
-    B, K = totals.shape
-    scores = (totals.reshape(-1, 1) + log_probs).reshape(B, -1)
-    new_totals, idx = scores.topk(K, dim=1)
-    rows = idx // K + torch.arange(B).unsqueeze(1) * K
-    return new_totals, idx % K, rows.reshape(-1)
-
 # %% wrong: forgets what the beams had before
 def beam_step(totals, log_probs):
     B, K = totals.shape
     V = log_probs.shape[1]
     new_totals, idx = log_probs.reshape(B, K * V).topk(K)
     return new_totals, idx % V, (idx // V + K * torch.arange(B)[:, None]).flatten()
-
-# %% wrong: takes the best of the whole batch, so that one word can crowd out another
-def beam_step(totals, log_probs):
-    B, K = totals.shape
-    V = log_probs.shape[1]
-    scores = (totals.reshape(-1, 1) + log_probs).flatten()
-    new_totals, idx = scores.topk(B * K)
-    return new_totals.reshape(B, K), (idx % V).reshape(B, K), idx // V
 
 # %% wrong: returns the totals of the beams before the step
 def beam_step(totals, log_probs):
@@ -61,22 +37,6 @@ def beam_step(totals, log_probs):
     c = totals[:, :, None] + log_probs.view(B, K, -1)
     v, s = c.topk(1, -1)
     return v[..., 0], s[..., 0], torch.arange(B * K)
-
-# %% wrong: the rows of the log-probabilities are read as (K, B), beam after beam, instead of word after word
-def beam_step(totals, log_probs):
-    B, K = totals.shape
-    V = log_probs.shape[-1]
-    every = totals.unsqueeze(2) + log_probs.reshape(K, B, V).transpose(0, 1)
-    best, at = every.reshape(B, K * V).topk(K)
-    return best, at % V, (at // V + torch.arange(B).unsqueeze(1) * K).reshape(-1)
-
-# %% wrong: a beam that doesn't exist yet (minus infinity) is taken for one with log-probability 0
-def beam_step(totals, log_probs):
-    B, K = totals.shape
-    V = log_probs.shape[-1]
-    totals = torch.where(totals.isinf(), torch.zeros_like(totals), totals)
-    best, at = (totals.unsqueeze(2) + log_probs.reshape(B, K, V)).reshape(B, -1).topk(K)
-    return best, at % V, (at // V + torch.arange(B).unsqueeze(1) * K).reshape(-1)
 
 # %% wrong: the rows of word b begin at b * V instead of b * K
 def beam_step(totals, log_probs):

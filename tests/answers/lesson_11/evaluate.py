@@ -65,51 +65,6 @@ def evaluate(step, references, start_id, end_id, max_len):
         rates.append(edit_distance(said[1:], reference) / len(reference))
     return sum(rates) / len(rates), all_said
 
-# %% wrong: named in the review: an empty word is never said: the end symbol ends only after at least one sound
-def evaluate(step, references, start_id, end_id, max_len):
-    wrong = total = 0
-    all_said = []
-    for word, reference in enumerate(references):
-        said = []
-        while len(said) < max_len:
-            symbol = int(step(word, [start_id, *said]).argmax())
-            if symbol == end_id and said:
-                break
-            said.append(symbol)
-        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
-        all_said.append(said)
-    return wrong / total, all_said
-
-# %% wrong: named in the review: the start symbol ends a word too
-def evaluate(step, references, start_id, end_id, max_len):
-    wrong = total = 0
-    all_said = []
-    for word, reference in enumerate(references):
-        said = []
-        while len(said) < max_len:
-            symbol = int(step(word, [start_id, *said]).argmax())
-            if symbol in (start_id, end_id):
-                break
-            said.append(symbol)
-        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
-        all_said.append(said)
-    return wrong / total, all_said
-
-# %% wrong: named in the review: what was said is capped at the length of the reference
-def evaluate(step, references, start_id, end_id, max_len):
-    wrong = total = 0
-    all_said = []
-    for word, reference in enumerate(references):
-        said = []
-        while len(said) < min(max_len, len(reference)):
-            symbol = int(step(word, [start_id, *said]).argmax())
-            if symbol == end_id:
-                break
-            said.append(symbol)
-        wrong, total = wrong + edit_distance(said, reference), total + len(reference)
-        all_said.append(said)
-    return wrong / total, all_said
-
 # %% wrong: named in the review: the rate is capped: min(1, rate)
 def evaluate(step, references, start_id, end_id, max_len):
     wrong = total = 0
@@ -186,20 +141,6 @@ def evaluate(step, references, start_id, end_id, max_len):
         everything.append(seq[1:])
         wrong += seq[1:] != list(ref)
     return wrong / len(references), everything
-
-# %% wrong: divides by the number of symbols that were said instead of those of the references
-def evaluate(step, references, start_id, end_id, max_len):
-    edits, everything = 0, []
-    for w, ref in enumerate(references):
-        seq = [start_id]
-        while len(seq) - 1 < max_len:
-            nxt = step(w, seq).argmax().item()
-            if nxt == end_id:
-                break
-            seq.append(nxt)
-        everything.append(seq[1:])
-        edits += edit_distance(seq[1:], ref)
-    return edits / sum(map(len, everything)), everything
 
 # %% right: lets all words speak in turn, one symbol each per round, and takes those that have ended out
 def evaluate(step, references, start_id, end_id, max_len):

@@ -16,19 +16,9 @@ def letters_of(weights):
 def letters_of(weights):
     return weights.mean(dim=(0, 1)).argmax(dim=-1)[1:]
 
-# %% wrong: takes the largest weight over layers and heads instead of their mean
-def letters_of(weights):
-    strongest = weights.amax(dim=(0, 1))
-    return strongest[:-1].argmax(dim=-1)
-
 # %% wrong: takes the heads of the last layer only
 def letters_of(weights):
     return weights[-1].mean(dim=0)[:-1].argmax(dim=-1)
-
-# %% wrong: lets every head choose its letter and takes the letter chosen most often, instead of the largest mean weight
-def letters_of(weights):
-    choices = weights[:, :, :-1].argmax(dim=-1).flatten(0, 1)  # (layers * heads, L_t - 1)
-    return choices.mode(dim=0).values
 
 # %% two mistakes: takes the argmax over the sounds for each letter instead of over the letters for each sound; and keeps the row of the end symbol
 def letters_of(weights):
@@ -46,30 +36,6 @@ def letters_of(weights):
 
 # %% setup
 import torch
-
-# %% wrong: argmax over the sounds: for each letter a sound
-def letters_of(weights):
-    return weights.mean(dim=(0, 1))[:-1].argmax(dim=0)
-
-# %% wrong: leaves out the last letter too, as if the last column were an end symbol
-def letters_of(weights):
-    return weights.mean(dim=(0, 1))[:-1, :-1].argmax(dim=-1)
-
-# %% wrong: takes the mean over the heads but the largest over the layers
-def letters_of(weights):
-    return weights.mean(dim=1).amax(dim=0)[:-1].argmax(dim=-1)
-
-# %% two mistakes: takes the last layer alone; and leaves out the first row instead of the last
-def letters_of(weights):
-    return weights[-1].mean(dim=0)[1:].argmax(dim=-1)
-
-# %% wrong: looks at the first layer alone
-def letters_of(weights):
-    return weights[0].mean(dim=0)[:-1].argmax(dim=1)
-
-# %% wrong: takes the mean of the logarithms, so that one head that looks away can forbid a letter
-def letters_of(weights):
-    return weights.log().mean(dim=(0, 1))[:-1].argmax(dim=-1)
 
 # %% right: one tensor product with equal weights, topk with k = 1
 def letters_of(weights):

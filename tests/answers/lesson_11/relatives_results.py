@@ -32,10 +32,6 @@ def filled(table):
     return {**table, "lower with a relative": sum(wer[g, True] < wer[g, False] for g in groups),
             "difference": difference, "standard error": error, "may be chance": abs(difference) < 2 * error}
 
-# %% wrong: with a relative less without one: the difference has the wrong sign
-relatives_results = filled(TABLE)
-relatives_results["difference"] *= -1
-
 # %% wrong: a relative must begin with all letters but the last one
 relatives_results = filled(CUT_ONE)
 
@@ -44,11 +40,6 @@ relatives_results = filled(TABLE) | {(g, not r): pair for (g, r), pair in TABLE.
 
 # %% wrong: the pairs are (wrong, words)
 relatives_results = filled(TABLE) | {key: (wrong, words) for key, (words, wrong) in TABLE.items()}
-
-# %% wrong: difference and standard error as shares, not in points
-relatives_results = filled(TABLE)
-relatives_results["difference"] /= 100
-relatives_results["standard error"] /= 100
 
 # %% right: tensors instead of loops, the same readings
 import torch

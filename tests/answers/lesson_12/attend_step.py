@@ -19,26 +19,6 @@ def attend_step(query, key, value, keys, values, cos, sin):
     mask = causal_mask(new, keys.shape[2])
     return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
 
-# %% wrong: the first position is counted as 1 when something is kept: the new tokens are turned one position too far
-def attend_step(query, key, value, keys, values, cos, sin):
-    new, old = query.shape[2], keys.shape[2]
-    if old > 0:
-        old = old + 1
-    query = apply_rope(query, cos[old : old + new], sin[old : old + new])
-    key = apply_rope(key, cos[old : old + new], sin[old : old + new])
-    keys, values = torch.cat((keys, key), dim=2), torch.cat((values, value), dim=2)
-    mask = causal_mask(new, keys.shape[2])
-    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
-
-# %% wrong: all keys, those kept included, are turned again in every step, so kept keys are turned several times
-def attend_step(query, key, value, keys, values, cos, sin):
-    new, old = query.shape[2], keys.shape[2]
-    query = apply_rope(query, cos[old : old + new], sin[old : old + new])
-    keys, values = torch.cat((keys, key), dim=2), torch.cat((values, value), dim=2)
-    keys = apply_rope(keys, cos[: old + new], sin[: old + new])
-    mask = causal_mask(new, keys.shape[2])
-    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
-
 # %% wrong: the mask is replaced by is_causal=True, which lines the triangle up at the top left, so with kept keys the new tokens see only the first ones
 def attend_step(query, key, value, keys, values, cos, sin):
     new, old = query.shape[2], keys.shape[2]
@@ -78,36 +58,6 @@ def attend_step(query, key, value, keys, values, cos, sin):
     mask = causal_mask(new, keys.shape[2])
     return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
 
-# %% wrong: the last rows of cos and sin are taken for the new tokens
-def attend_step(query, key, value, keys, values, cos, sin):
-    new = query.shape[2]
-    query = apply_rope(query, cos[-new:], sin[-new:])
-    key = apply_rope(key, cos[-new:], sin[-new:])
-    keys = torch.cat((keys, key), dim=2)
-    values = torch.cat((values, value), dim=2)
-    mask = causal_mask(new, keys.shape[2])
-    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
-
-# %% wrong: the start of the queries is read from the keys after the new ones were joined
-def attend_step(query, key, value, keys, values, cos, sin):
-    new, old = query.shape[2], keys.shape[2]
-    key = apply_rope(key, cos[old : old + new], sin[old : old + new])
-    keys = torch.cat((keys, key), dim=2)
-    values = torch.cat((values, value), dim=2)
-    at = keys.shape[2]
-    query = apply_rope(query, cos[at : at + new], sin[at : at + new])
-    mask = causal_mask(new, keys.shape[2])
-    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
-
-# %% wrong: keeps and returns the keys unturned and turns all of them for its own use, while the keys handed in and out should be turned already
-def attend_step(query, key, value, keys, values, cos, sin):
-    old, new = keys.shape[2], query.shape[2]
-    query = apply_rope(query, cos[old : old + new], sin[old : old + new])
-    keys, values = torch.cat((keys, key), dim=2), torch.cat((values, value), dim=2)
-    turned = apply_rope(keys, cos[: old + new], sin[: old + new])
-    mask = causal_mask(new, old + new)
-    return F.scaled_dot_product_attention(query, turned, values, attn_mask=mask), keys, values
-
 # %% right: attention written out with matmul, mask from compared positions, rope on query and key at once
 def attend_step(query, key, value, keys, values, cos, sin):
     old, new = keys.shape[2], query.shape[2]
@@ -127,16 +77,6 @@ from torch import nn
 
 from course_utils.masks import causal_mask
 from course_utils.positions import RotaryPositions, apply_rope, rotary_angles
-
-# %% wrong: divides the scores by the root of the values' width, which is not the width of the keys where d_v differs from d_head
-def attend_step(query, key, value, keys, values, cos, sin):
-    old, new = keys.shape[2], query.shape[2]
-    cos, sin = cos[old : old + new], sin[old : old + new]
-    query, key = apply_rope(query, cos, sin), apply_rope(key, cos, sin)
-    keys, values = torch.cat((keys, key), dim=2), torch.cat((values, value), dim=2)
-    scores = query @ keys.transpose(2, 3) / math.sqrt(values.shape[-1])
-    scores = scores.masked_fill(~causal_mask(new, old + new), -math.inf)
-    return scores.softmax(dim=-1) @ values, keys, values
 
 # %% right: picks the rows of the table by their positions, and attends with two einsums and a mask of compared positions
 def attend_step(query, key, value, keys, values, cos, sin):

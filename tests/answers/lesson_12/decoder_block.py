@@ -10,22 +10,6 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.positions import RotaryPositions, apply_rope, rotary_angles
 
-# %% wrong: post-norm: the norms come after the residual additions instead of before attention and network
-class DecoderBlock(nn.Module):
-    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
-        super().__init__()
-        rotary = RotaryPositions(d_model // num_heads)
-        self.self_attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary)
-        self.feed_forward = SwiGLU(d_model, d_ff)
-        self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
-
-    def forward(self, x, cache=None):
-        L = x.shape[1]
-        earlier = 0 if cache is None else cache.length
-        mask = causal_mask(L, earlier + L)
-        x = self.norm_1(x + self.self_attention(x, mask=mask, cache=cache))
-        return self.norm_2(x + self.feed_forward(x))
-
 # %% wrong: the additions are made in place (+=), which changes the caller's x
 class DecoderBlock(nn.Module):
     def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
@@ -54,40 +38,6 @@ class DecoderBlock(nn.Module):
     def forward(self, x, cache=None):
         mask = causal_mask(x.shape[1]) if cache is None else None
         x = x + self.self_attention(self.norm_1(x), mask=mask, cache=cache)
-        return x + self.feed_forward(self.norm_2(x))
-
-# %% wrong: norm_1 is used before the network too, norm_2 never
-class DecoderBlock(nn.Module):
-    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
-        super().__init__()
-        rotary = RotaryPositions(d_model // num_heads)
-        self.self_attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary)
-        self.feed_forward = SwiGLU(d_model, d_ff)
-        self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
-
-    def forward(self, x, cache=None):
-        L = x.shape[1]
-        earlier = cache.length if cache is not None else 0
-        mask = causal_mask(L, earlier + L)
-        x = x + self.self_attention(self.norm_1(x), mask=mask, cache=cache)
-        return x + self.feed_forward(self.norm_1(x))
-
-# %% wrong: an empty cache is taken for none and not handed to the attention, so the first piece is never stored
-class DecoderBlock(nn.Module):
-    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
-        super().__init__()
-        rotary = RotaryPositions(d_model // num_heads)
-        self.self_attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary)
-        self.feed_forward = SwiGLU(d_model, d_ff)
-        self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
-
-    def forward(self, x, cache=None):
-        L = x.shape[1]
-        if cache is None or cache.length == 0:
-            attended = self.self_attention(self.norm_1(x), mask=causal_mask(L))
-        else:
-            attended = self.self_attention(self.norm_1(x), mask=causal_mask(L, cache.length + L), cache=cache)
-        x = x + attended
         return x + self.feed_forward(self.norm_2(x))
 
 # %% wrong: the residual connection carries the normed input instead of x itself
@@ -193,37 +143,6 @@ class DecoderBlock(nn.Module):
         mask = causal_mask(length, length) if cache is None or cache.length == 0 else None
         y = x + self.self_attention(self.norm_1(x), mask=mask, cache=cache)
         return y + self.feed_forward(self.norm_2(y))
-
-# %% wrong: takes the first rows of the causal mask over all positions for the new queries instead of the last ones
-class DecoderBlock(nn.Module):
-    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
-        super().__init__()
-        rotary = RotaryPositions(d_model // num_heads)
-        self.self_attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary)
-        self.feed_forward = SwiGLU(d_model, d_ff)
-        self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
-
-    def forward(self, x, cache=None):
-        new = x.shape[1]
-        everything = new + (cache.length if cache is not None else 0)
-        mask = causal_mask(everything, everything)[..., :new, :]
-        y = x + self.self_attention(self.norm_1(x), mask=mask, cache=cache)
-        return y + self.feed_forward(self.norm_2(y))
-
-# %% wrong: runs attention and network side by side: the network gets x, not the sum of x and the attention
-class DecoderBlock(nn.Module):
-    def __init__(self, d_model, num_heads, num_kv_heads, d_ff):
-        super().__init__()
-        rotary = RotaryPositions(d_model // num_heads)
-        self.self_attention = MultiHeadAttention(d_model, num_heads, num_kv_heads=num_kv_heads, bias=False, rotary=rotary)
-        self.feed_forward = SwiGLU(d_model, d_ff)
-        self.norm_1, self.norm_2 = RMSNorm(d_model), RMSNorm(d_model)
-
-    def forward(self, x, cache=None):
-        old = 0 if cache is None else cache.length
-        mask = causal_mask(x.shape[1], old + x.shape[1])
-        attended = self.self_attention(self.norm_1(x), mask=mask, cache=cache)
-        return x + attended + self.feed_forward(self.norm_2(x))
 
 # %% right: cuts the last rows out of the mask over all positions, and adds the branches up at the end
 class DecoderBlock(nn.Module):

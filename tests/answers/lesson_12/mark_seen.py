@@ -6,52 +6,9 @@ def mark_seen(train, text, size):
     known = {train[i : i + size] for i in range(len(train) - size + 1)}
     return torch.tensor([text[i : i + size] in known for i in range(len(text))], dtype=torch.bool)
 
-# %% wrong: a miss unmarks what a hit before it has marked
-def mark_seen(train, text, size):
-    known = {train[i : i + size] for i in range(len(train) - size + 1)}
-    seen = torch.zeros(len(text), dtype=torch.bool)
-    for i in range(len(text) - size + 1):
-        seen[i : i + size] = text[i : i + size] in known
-    return seen
-
-# %% wrong: cuts the training text into pieces side by side
-def mark_seen(train, text, size):
-    known = {train[i : i + size] for i in range(0, len(train), size)}
-    seen = torch.zeros(len(text), dtype=torch.bool)
-    for i in range(len(text) - size + 1):
-        if text[i : i + size] in known:
-            seen[i : i + size] = True
-    return seen
-
-# %% wrong: range ends one too early in both texts
-def mark_seen(train, text, size):
-    known = {train[i : i + size] for i in range(len(train) - size)}
-    seen = torch.zeros(len(text), dtype=torch.bool)
-    for i in range(len(text) - size):
-        if text[i : i + size] in known:
-            seen[i : i + size] = True
-    return seen
-
-# %% wrong: shorter stretches at the end of the text count too
-def mark_seen(train, text, size):
-    seen = torch.zeros(len(text), dtype=torch.bool)
-    for i in range(len(text)):
-        if text[i : i + size] in train:
-            seen[i : i + size] = True
-    return seen
-
 # %% wrong: a mask of stretches instead of characters
 def mark_seen(train, text, size):
     return torch.tensor([text[i : i + size] in train for i in range(len(text) - size + 1)], dtype=torch.bool)
-
-# %% wrong: the share
-def mark_seen(train, text, size):
-    known = {train[i : i + size] for i in range(len(train) - size + 1)}
-    seen = torch.zeros(len(text), dtype=torch.bool)
-    for i in range(len(text) - size + 1):
-        if text[i : i + size] in known:
-            seen[i : i + size] = True
-    return seen.float().mean().item()
 
 # %% wrong: marks what was not seen
 def mark_seen(train, text, size):
@@ -74,15 +31,6 @@ def mark_seen(train, text, size):
 def mark_seen(train, text, size):
     known = {train[i : i + size] for i in range(len(train) - size + 1)}
     return torch.tensor([text[max(0, i - size + 1) : i + 1] in known for i in range(len(text))], dtype=torch.bool)
-
-# %% wrong: str.find gives the first place alone, so a stretch that comes twice in the text is marked once
-def mark_seen(train, text, size):
-    seen = torch.zeros(len(text), dtype=torch.bool)
-    for i in range(len(train) - size + 1):
-        at = text.find(train[i : i + size])
-        if at >= 0:
-            seen[at : at + size] = True
-    return seen
 
 # %% wrong: train is stepped through in strides of size // 2
 def mark_seen(train, text, size):

@@ -10,24 +10,6 @@ from course_utils.masks import causal_mask
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.positions import RotaryPositions, apply_rope, rotary_angles
 
-# %% wrong: the token that crosses top_p is dropped: only tokens whose sum stays at or below top_p (and the first) are kept
-def next_token_distribution(logits, temperature, top_k, top_p):
-    V = logits.shape[-1]
-    if temperature == 0:
-        return F.one_hot(logits.argmax(dim=-1), V).to(logits.dtype)
-    probs = (logits / temperature).softmax(dim=-1)
-    probs, ids = probs.sort(dim=-1, descending=True, stable=True)
-    if top_k is not None:
-        probs[:, top_k:] = 0.0
-        probs = probs / probs.sum(dim=-1, keepdim=True)
-    if top_p is not None:
-        reached = probs.cumsum(dim=-1)
-        drop = reached > top_p
-        drop[:, 0] = False
-        probs = probs.masked_fill(drop, 0.0)
-        probs = probs / probs.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(probs).scatter(-1, ids, probs)
-
 # %% wrong: named in the review: scores[..., top_k:] = -inf without asking whether top_k is None, which hides everything
 def next_token_distribution(logits, temperature, top_k, top_p):
     if temperature == 0:
@@ -58,58 +40,6 @@ def next_token_distribution(logits, temperature, top_k, top_p):
         values = values / values.sum(dim=-1, keepdim=True)
     return torch.zeros_like(p).scatter(-1, ids, values)
 
-# %% wrong: named in the review: top-p by a threshold on the probability, which keeps all tokens tied with the last one
-def next_token_distribution(logits, temperature, top_k, top_p):
-    if temperature == 0:
-        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
-    p = (logits / temperature).softmax(dim=-1)
-    values, ids = p.sort(dim=-1, descending=True, stable=True)
-    if top_k is not None:
-        values = values.clone()
-        values[:, top_k:] = 0
-        values = values / values.sum(dim=-1, keepdim=True)
-    if top_p is not None:
-        reached = values.cumsum(dim=-1) - values >= top_p
-        reached[:, 0] = False
-        lowest = values.masked_fill(reached, 1).amin(dim=-1, keepdim=True)
-        values = values.masked_fill(values < lowest, 0)
-        values = values / values.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(p).scatter(-1, ids, values)
-
-# %% wrong: named in the review: topk without stable order: of equally probable tokens any may stay
-def next_token_distribution(logits, temperature, top_k, top_p):
-    if temperature == 0:
-        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
-    p = (logits / temperature).softmax(dim=-1)
-    values, ids = p.topk(p.shape[-1], dim=-1)
-    if top_k is not None:
-        values = values.clone()
-        values[:, top_k:] = 0
-        values = values / values.sum(dim=-1, keepdim=True)
-    if top_p is not None:
-        reached = values.cumsum(dim=-1) - values >= top_p
-        reached[:, 0] = False
-        values = values.masked_fill(reached, 0)
-        values = values / values.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(p).scatter(-1, ids, values)
-
-# %% wrong: named in the review: of equally probable tokens those with higher ids stay
-def next_token_distribution(logits, temperature, top_k, top_p):
-    if temperature == 0:
-        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
-    p = (logits / temperature).softmax(dim=-1)
-    values, ids = (part.flip(-1) for part in p.sort(dim=-1, stable=True))
-    if top_k is not None:
-        values = values.clone()
-        values[:, top_k:] = 0
-        values = values / values.sum(dim=-1, keepdim=True)
-    if top_p is not None:
-        reached = values.cumsum(dim=-1) - values >= top_p
-        reached[:, 0] = False
-        values = values.masked_fill(reached, 0)
-        values = values / values.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(p).scatter(-1, ids, values)
-
 # %% wrong: sort gets the axis by position together with stable=True, and stops
 def next_token_distribution(logits, temperature, top_k, top_p):
     V = logits.shape[-1]
@@ -131,39 +61,6 @@ def next_token_distribution(logits, temperature, top_k, top_p):
     if top_p is not None:
         before = F.pad(s.cumsum(-1), (1, 0))[:, :-1]
         s = s.masked_fill(before > top_p, 0)
-        s = s / s.sum(-1, keepdim=True)
-    return torch.zeros_like(s).scatter(-1, order, s)
-
-# %% wrong: at temperature 0 the probability is split evenly among all tokens with the largest logit instead of going to the first
-def next_token_distribution(logits, temperature, top_k, top_p):
-    if temperature == 0:
-        best = (logits == logits.amax(-1, keepdim=True)).to(logits.dtype)
-        return best / best.sum(-1, keepdim=True)
-    p = ((logits - logits.amax(-1, keepdim=True)) / temperature).softmax(-1)
-    s, order = p.sort(dim=-1, descending=True, stable=True)
-    if top_k is not None:
-        s[:, top_k:] = 0
-        s = s / s.sum(-1, keepdim=True)
-    if top_p is not None:
-        drop = F.pad(s.cumsum(-1), (1, 0))[:, :-1] >= top_p
-        drop[:, 0] = False
-        s = s.masked_fill(drop, 0)
-        s = s / s.sum(-1, keepdim=True)
-    return torch.zeros_like(s).scatter(-1, order, s)
-
-# %% two mistakes: multiplies the logits by the temperature instead of dividing; and drops the token that crosses top_p (the first always stays)
-def next_token_distribution(logits, temperature, top_k, top_p):
-    if temperature == 0:
-        return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
-    p = (logits * temperature).softmax(-1)
-    s, order = p.sort(dim=-1, descending=True, stable=True)
-    if top_k is not None:
-        s[:, top_k:] = 0
-        s = s / s.sum(-1, keepdim=True)
-    if top_p is not None:
-        drop = s.cumsum(-1) > top_p
-        drop[:, 0] = False
-        s = s.masked_fill(drop, 0)
         s = s / s.sum(-1, keepdim=True)
     return torch.zeros_like(s).scatter(-1, order, s)
 
@@ -225,24 +122,6 @@ def next_token_distribution(logits, temperature, top_k, top_p):
 # %% setup
 import math
 import torch
-
-# %% wrong: the probabilities come back in sorted order
-def next_token_distribution(logits, temperature, top_k, top_p):
-    if temperature == 0:
-        best = logits.argmax(dim=-1, keepdim=True)
-        return torch.zeros_like(logits).scatter(-1, best, 1.0)
-    p = (logits / temperature).softmax(dim=-1)
-    p, ids = p.sort(dim=-1, descending=True, stable=True)
-    if top_k is not None:
-        p[:, top_k:] = 0.0
-        p = p / p.sum(dim=-1, keepdim=True)
-    if top_p is not None:
-        before = p.cumsum(dim=-1) - p
-        drop = before >= top_p
-        drop[:, 0] = False
-        p = p.masked_fill(drop, 0.0)
-        p = p / p.sum(dim=-1, keepdim=True)
-    return p
 
 # %% right: ranks by counting better tokens, no sort
 def next_token_distribution(logits, temperature, top_k, top_p):

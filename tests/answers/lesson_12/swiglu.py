@@ -51,24 +51,12 @@ def swiglu(x, params):
     up = F.linear(x, params["up_proj.weight"])
     return F.linear(F.gelu(gate * up), params["down_proj.weight"])
 
-# %% wrong: SiLU is applied to the product of gate and up instead of to the gate branch alone
-def swiglu(x, params):
-    gate = F.linear(x, params["gate_proj.weight"])
-    up = F.linear(x, params["up_proj.weight"])
-    return F.linear(F.silu(gate * up), params["down_proj.weight"])
-
 # %% wrong: computes and returns everything in float32, so double inputs lose their dtype
 def swiglu(x, params):
     x = x.float()
     gate = F.silu(F.linear(x, params["gate_proj.weight"].float()))
     up = F.linear(x, params["up_proj.weight"].float())
     return F.linear(gate * up, params["down_proj.weight"].float())
-
-# %% wrong: multiplies by the matrices without transposing them, which is right only for symmetric ones and fails if d_ff differs from d_model
-def swiglu(x, params):
-    gate = x @ params["gate_proj.weight"]
-    up = x @ params["up_proj.weight"]
-    return (F.silu(gate) * up) @ params["down_proj.weight"]
 
 # %% two mistakes: the gate passes through the sigmoid instead of SiLU; and gate and up are swapped
 def swiglu(x, params):

@@ -16,18 +16,6 @@ def text_bits(model, ids, length, stride):
             break
     return total / number / math.log(2)
 
-# %% wrong: the last window scores its last stride characters though it is shorter
-def text_bits(model, ids, length, stride):
-    total, number, done = 0.0, 0, 0
-    for start in range(0, len(ids) - 1, stride):
-        labels = ids[start + 1 : start + 1 + length]
-        losses = F.cross_entropy(model(ids[None, start : start + len(labels)])[0], labels, reduction="none")
-        losses = losses if start == 0 else losses[-stride:]
-        total, number, done = total + losses.sum().item(), number + len(losses), start + len(labels)
-        if done == len(ids) - 1:
-            break
-    return total / number / math.log(2)
-
 # %% wrong: what fills no whole window is dropped
 def text_bits(model, ids, length, stride):
     total, number = 0.0, 0
@@ -37,30 +25,6 @@ def text_bits(model, ids, length, stride):
         total, number = total + losses.sum().item(), number + len(losses)
     return total / max(number, 1) / math.log(2)
 
-# %% wrong: nats
-def text_bits(model, ids, length, stride):
-    total, done = 0.0, 0
-    for start in range(0, len(ids) - 1, stride):
-        labels = ids[start + 1 : start + 1 + length]
-        losses = F.cross_entropy(model(ids[None, start : start + len(labels)])[0], labels, reduction="none")
-        total += losses[done - start :].sum().item()
-        done = start + len(labels)
-        if done == len(ids) - 1:
-            break
-    return total / (len(ids) - 1)
-
-# %% wrong: of the first window, too, only the last stride characters count
-def text_bits(model, ids, length, stride):
-    parts, done = [], 0
-    for start in range(0, len(ids) - 1, stride):
-        labels = ids[start + 1 : start + 1 + length]
-        losses = F.cross_entropy(model(ids[None, start : start + len(labels)])[0], labels, reduction="none")
-        parts.append(losses[-stride:])
-        done = start + len(labels)
-        if done == len(ids) - 1:
-            break
-    return torch.cat(parts).mean().item() / math.log(2)
-
 # %% wrong: the windows lie side by side; stride is not used
 def text_bits(model, ids, length, stride):
     total = 0.0
@@ -68,30 +32,6 @@ def text_bits(model, ids, length, stride):
         labels = ids[start + 1 : start + 1 + length]
         total += F.cross_entropy(model(ids[None, start : start + len(labels)])[0], labels, reduction="sum").item()
     return total / (len(ids) - 1) / math.log(2)
-
-# %% wrong: the first characters of later windows count, where little stands before them
-def text_bits(model, ids, length, stride):
-    total, done = 0.0, 0
-    for start in range(0, len(ids) - 1, stride):
-        labels = ids[start + 1 : start + 1 + length]
-        losses = F.cross_entropy(model(ids[None, start : start + len(labels)])[0], labels, reduction="none")
-        total += losses[:stride].sum().item()
-        done = start + len(labels)
-        if done == len(ids) - 1:
-            break
-    return total / (len(ids) - 1) / math.log(2)
-
-# %% wrong: the mean of the windows' means
-def text_bits(model, ids, length, stride):
-    means, done = [], 0
-    for start in range(0, len(ids) - 1, stride):
-        labels = ids[start + 1 : start + 1 + length]
-        losses = F.cross_entropy(model(ids[None, start : start + len(labels)])[0], labels, reduction="none")
-        means.append(losses[done - start :].mean())
-        done = start + len(labels)
-        if done == len(ids) - 1:
-            break
-    return torch.stack(means).mean().item() / math.log(2)
 
 # %% wrong: feeds the whole text at once, more than the model has room for
 def text_bits(model, ids, length, stride):
@@ -118,18 +58,6 @@ def text_bits(model, ids, length, stride):
         logits = model(ids[None, start : start + len(labels)])[0]
         losses[start : start + len(labels)] = F.cross_entropy(logits, labels, reduction="none")
     return losses.mean().item() / math.log(2)
-
-# %% wrong: of later windows only what stands behind the first `stride` characters counts, right only if stride is half of length
-def text_bits(model, ids, length, stride):
-    total, count = 0.0, 0
-    for start in range(0, len(ids) - 1, stride):
-        labels = ids[start + 1 : start + 1 + length]
-        logits = model(ids[None, start : start + len(labels)])[0]
-        losses = F.cross_entropy(logits, labels, reduction="none")
-        if start > 0:
-            losses = losses[stride:]
-        total, count = total + losses.sum().item(), count + len(losses)
-    return total / count / math.log(2)
 
 # %% right: looks up for each character the first window that reaches it, and asks the model again for each
 def text_bits(model, ids, length, stride):

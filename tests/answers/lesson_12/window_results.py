@@ -10,30 +10,6 @@ window_results = {128: BITS[16], 64: BITS[64], 16: BITS[128], "saved": 0.156, "f
 # %% wrong: perplexities
 window_results = {**{k: [2 ** (3 * x) for x in v] for k, v in BITS.items()}, "saved": 0.156, "first half": 0.679, "every": True, "cost": 8}
 
-# %% wrong: always the same stretch
-window_results = {128: [2.1] * 5, 64: [1.98] * 5, 16: [1.93] * 5, "saved": 0.17, "first half": 0.706, "every": True, "cost": 8}
-
-# %% wrong: saved has the wrong sign
-window_results = {**BITS, "saved": -0.156, "first half": 0.679, "every": True, "cost": 8}
-
-# %% wrong: first half is what is still missing
-window_results = {**BITS, "saved": 0.156, "first half": 0.321, "every": True, "cost": 8}
-
-# %% wrong: first half in bits
-window_results = {**BITS, "saved": 0.156, "first half": 0.106, "every": True, "cost": 8}
-
-# %% wrong: every is judged by the ranges of the lists
-window_results = {**BITS, "saved": 0.156, "first half": 0.679, "every": False, "cost": 8}
-
-# %% wrong: cost is the other way round
-window_results = {**BITS, "saved": 0.156, "first half": 0.679, "every": True, "cost": 0.125}
-
-# %% wrong: cost forgotten
-window_results = {**BITS, "saved": 0.156, "first half": 0.679, "every": True}
-
-# %% two mistakes: saved in percent, and the cost of stride 64
-window_results = {**BITS, "saved": 8.06, "first half": 0.679, "every": True, "cost": 2}
-
 # %% right: as asked
 window_results = {**BITS, "saved": 0.156, "first half": 0.679, "every": True, "cost": 8}
 
@@ -54,9 +30,6 @@ import torch
 PLAIN = [1.90, 1.31, 1.62, 1.48, 2.05]
 HALF = [1.81, 1.22, 1.50, 1.40, 1.97]
 FINE = [1.78, 1.19, 1.46, 1.36, 1.93]
-
-# %% wrong: cost is counted in a stretch of 641 characters, where the first window weighs much
-window_results = {128: PLAIN, 64: HALF, 16: FINE, "saved": 0.128, "first half": 0.719, "every": True, "cost": 33 / 5}
 
 # %% right: arrays of numpy, numbers of numpy, rounded to two places
 window_results = {128: np.array(PLAIN), 64: np.array(HALF), 16: np.array(FINE)}
