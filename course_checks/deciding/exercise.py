@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from ..catalogue import CatalogueEntry
@@ -121,16 +121,9 @@ class Exercise(Entry):
     @functools.cached_property
     def call(self) -> Call:
         """How answers are called."""
+        own = {field.name: getattr(self, field.name) for field in fields(Call)}
         driver = self.driver and f"lesson_{self.entry.lesson:02d}.{self.driver}"
-        return Call(
-            self.expects,
-            driver,
-            tuple(self.off_limits),
-            self.gradients,
-            self.twice,
-            self.most_operations,
-            self.too_many,
-        )
+        return Call(**own | {"driver": driver, "off_limits": tuple(self.off_limits)})
 
     @functools.cached_property
     def solution(self) -> Solution:

@@ -161,6 +161,23 @@ class Part:
 Symptom = Callable[[WrongAnswer], Diagnosis | None]
 
 
+def symptom(looks_like: str, advice: str = "", name: str = "") -> Diagnosis:
+    """What can be seen in an answer; a report counts it under its own sentence where it has no name."""
+    return Diagnosis("symptom", name or looks_like.rstrip("."), looks_like, advice)
+
+
+def stops_with(words: str | tuple[str, ...], looks_like: str, advice: str, name: str = "") -> Symptom:
+    """A symptom: the first wrong case ends in an error whose message holds these words, or one of these."""
+    some = (words,) if isinstance(words, str) else words
+
+    def stops(answer: WrongAnswer) -> Diagnosis | None:
+        seen = answer.observed[answer.first]
+        stopped = seen["outcome"] == "raised" and any(text in seen["message"] for text in some)
+        return symptom(looks_like, advice, name) if stopped else None
+
+    return stops
+
+
 def part_of(value: Tree, place: int, count: int) -> Tree | None:
     """One of ``count`` returned parts; None if that many were not returned."""
     if count == 1:

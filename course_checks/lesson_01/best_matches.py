@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers, close
+from ..deciding.wrong_answer import as_numbers, close, symptom
 
 SIZES = ((2, 3, 4, 6, 5), (3, 5, 3, 4, 6), (3, 3, 3, 3, 3), (4, 6, 2, 3, 7), (2, 3, 4, 6, 5))
 
@@ -35,7 +35,7 @@ def own_page_only(answer):
     advice = (
         "the two batches are two axes, (B_q, B_k, L_q, L_k): in an einsum two letters, with @ an axis of size 1 each."
     )
-    return Diagnosis("symptom", "own page only", sentence, advice) if found else None
+    return symptom(sentence, advice, "own page only") if found else None
 
 
 EXERCISE = Exercise(

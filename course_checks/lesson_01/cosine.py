@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 from .common import COSINES
 
 # the guard against zero, which the exercise is about
@@ -50,7 +50,7 @@ def guard_too_wide(answer):
     advice = (
         "a number that is added, a smallest length, or a test for nearly 0 hits short vectors, too: ask for exactly 0."
     )
-    return Diagnosis("symptom", "the guard is too wide", sentence, advice)
+    return symptom(sentence, advice, "the guard is too wide")
 
 
 EXERCISE = Exercise(

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers
+from ..deciding.wrong_answer import as_numbers, symptom
 from .common import COSINES
 
 
@@ -38,9 +38,7 @@ def similarities_themselves(answer):
         if not any(torch.allclose(have, size * largest, rtol=1e-3, atol=1e-4) for size in (1.0, length)):
             return None
     sentence = "these are the k largest similarities, not the rows where they stand."
-    return Diagnosis(
-        "symptom", "similarities", sentence, "topk hands back values and indices: the indices are the rows."
-    )
+    return symptom(sentence, "topk hands back values and indices: the indices are the rows.", "similarities")
 
 
 def whole_topk(answer):
@@ -55,7 +53,7 @@ def whole_topk(answer):
         if len(parts) != 2 or not answer.same_part(answer.expected[index]["value"], parts[1]):
             return None
     sentence = "two things are returned, the largest similarities and their rows; the rows are right."
-    return Diagnosis("symptom", "both parts of topk", sentence, "topk hands back both; the task asks for one of them.")
+    return symptom(sentence, "topk hands back both; the task asks for one of them.", "both parts of topk")
 
 
 EXERCISE = Exercise(

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers, part_of
+from ..deciding.wrong_answer import as_numbers, part_of, symptom
 
 
 def cases(seed):
@@ -39,7 +39,7 @@ def empty_rows_stay_empty(answer):
         torch.allclose(have[~row], want[~row], 1e-3, 1e-3) for row, (want, have, _) in zip(empty, sides, strict=True)
     ):
         looks_like = "a query that reaches no key gets no weight at all: its row is all 0."
-        return Diagnosis("symptom", "no weight", looks_like, ADDED)
+        return symptom(looks_like, ADDED, "no weight")
     return None
 
 
@@ -67,9 +67,7 @@ def number_added(answer):
         f"about {number:.1g} is added to the sums that the kernel is divided by: where keys are in reach, a row of weights "
         "sums to less than 1."
     )
-    return Diagnosis(
-        "symptom", "a number is added", sentence, "leave the added number out; no sum is 0 once every row has a key."
-    )
+    return symptom(sentence, "leave the added number out; no sum is 0 once every row has a key.", "a number is added")
 
 
 ADDED = (

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, close
+from ..deciding.wrong_answer import close, symptom
 
 TOO_MANY = "it takes more than 20,000 operations"
 
@@ -46,9 +46,7 @@ def other_ends(answer):
         looks_like = "where `count` is out of reach, yours goes beyond the ends 0.01 and 100."
     else:
         return None
-    return Diagnosis(
-        "symptom", "other ends", looks_like, "search between 0.01 and 100, and return the end it stops at."
-    )
+    return symptom(looks_like, "search between 0.01 and 100, and return the end it stops at.", "other ends")
 
 
 def not_near_enough(answer):
@@ -66,7 +64,7 @@ def not_near_enough(answer):
             f"no temperature is off by more than {off:.2g}, but one of them by {100 * share:.0f} % of the right one."
         )
     advice = "search on until small T are right to a thousandth too; if you do, is an eps added to the weights?"
-    return Diagnosis("symptom", "not near enough", looks_like, advice)
+    return symptom(looks_like, advice, "not near enough")
 
 
 def never_ends(answer):
@@ -74,7 +72,7 @@ def never_ends(answer):
     if not any(seen.get("message") == TOO_MANY for seen in answer.observed):
         return None
     looks_like = "your search does not end by itself in every case: the check stopped it after 20,000 operations."
-    return Diagnosis("symptom", "never ends", looks_like, "ask what happens where `count` cannot be met exactly.")
+    return symptom(looks_like, "ask what happens where `count` cannot be met exactly.", "never ends")
 
 
 EXERCISE = Exercise(

@@ -37,10 +37,6 @@ def cases(seed):
     return made
 
 
-LAST = "\n        highest = largest"
-ONCE = "add up without dividing, and divide once, after the last block."
-
-
 EXERCISE = Exercise(
     cases,
     returns=("output",),

@@ -3,8 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
-from .common import ATTENTIONS, HEADS
+from ..deciding.off_limits import ATTENTION, HEADS
+from ..deciding.wrong_answer import symptom
 
 
 def parameters(d_in, d_model, rng, dtype):
@@ -47,16 +47,15 @@ def stops_with_a_mask(answer):
     if stopped < 3 or answer.wrong != [index for index, case in enumerate(answer.cases) if case["mask"] is not None]:
         return None
     sentence = "without a mask all is well; with one your code stops, or goes wrong."
-    return Diagnosis("symptom", "stops with a mask", sentence, BROADCAST)
+    return symptom(sentence, BROADCAST, "stops with a mask")
 
 
 BROADCAST = "the mask broadcasts to (B, H, L_q, L_k) as it comes; what changes about it where you use it?"
-OWN = "queries, keys and values have a projection each, with a weight and a bias of its name."
 
 EXERCISE = Exercise(
     cases,
     returns=("output", "weights"),
-    off_limits=(*HEADS, *ATTENTIONS),
+    off_limits=(*HEADS, *ATTENTION),
     gradients=True,
     symptoms=(stops_with_a_mask,),
     advice="do one step at a time and print its shape; the table of section 6.4 says what it must be.",

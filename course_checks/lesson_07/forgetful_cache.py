@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 from ..running.encode import decode
 from .common import keeps_for_all
 
@@ -40,13 +40,9 @@ def how_many(answer):
             sentence = (
                 f"after update {update}, with {seen} seen, {keys.shape[2]} positions came back, not {min(room, seen)}."
             )
-            return Diagnosis(
-                "symptom", "another number kept", sentence, "join first, then forget: min(seen, room) are left."
-            )
+            return symptom(sentence, "join first, then forget: min(seen, room) are left.", "another number kept")
     return None
 
-
-BEGIN = "new[:, :, :, : self.num_first]"
 
 EXERCISE = Exercise(
     cases,

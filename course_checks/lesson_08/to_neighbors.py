@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers
+from ..deciding.wrong_answer import as_numbers, symptom
 
 
 def cases(seed):
@@ -30,7 +30,7 @@ def columns_moved(answer):
     if all(torch.equal(have, w) for w, have in pairs):
         return None
     sentence = "the columns are put in another order: they belong to what goes in."
-    return Diagnosis("symptom", "columns moved", sentence, "the rows make the features of queries and keys.")
+    return symptom(sentence, "the rows make the features of queries and keys.", "columns moved")
 
 
 EXERCISE = Exercise(

@@ -4,7 +4,7 @@ import torch
 
 from ..deciding.compare import value_difference
 from ..deciding.exercise import Case
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 
 NORMS = (
     *(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "instance", "batch")),
@@ -71,4 +71,4 @@ def returns_more(answer):
         if first is None or value_difference(answer.exercise, answer.expected[index]["value"], first):
             return None
     looks_like = "the right output, and something more beside it."
-    return Diagnosis("symptom", "returns more", looks_like, "return the output alone.")
+    return symptom(looks_like, "return the output alone.", "returns more")

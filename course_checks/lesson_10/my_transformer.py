@@ -3,9 +3,9 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import stops_with, symptom
 from ..running.encode import decode
-from .common import no_gradient, padded, stopped
+from .common import no_gradient, padded
 
 SIZES = ("src_vocab", "tgt_vocab", "num_layers", "d_model", "d_ff", "num_heads", "max_len")
 
@@ -37,7 +37,7 @@ def other_parts(answer):
             return None
         want, have = (decode(side["value"])[0] for side in sides)
         for looks_like, advice in _parts(want, have, answer.cases[index]["max_len"]):
-            return Diagnosis("symptom", looks_like.rstrip("."), looks_like, advice)
+            return symptom(looks_like, advice, looks_like.rstrip("."))
     return None
 
 
@@ -79,9 +79,7 @@ def keeps_the_first_batch(answer):
     if [part.name for part in answer.parts()] != ["logits of later calls"]:
         return None
     looks_like = "right in the first call, wrong in a later one of the same model, with another batch or other weights."
-    return Diagnosis(
-        "symptom", "keeps the first batch", looks_like, "keep nothing from one call of forward to the next."
-    )
+    return symptom(looks_like, "keep nothing from one call of forward to the next.", "keeps the first batch")
 
 
 EXERCISE = Exercise(
@@ -95,7 +93,7 @@ EXERCISE = Exercise(
     ),
     pairs=15,
     symptoms=(
-        stopped(
+        stops_with(
             "Module.__init__() call",
             "the constructor sets a part before nn.Module is ready.",
             "call super().__init__() on the first line of __init__.",

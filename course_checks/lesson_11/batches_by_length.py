@@ -4,7 +4,8 @@ import random
 from collections import Counter
 
 from ..deciding.exercise import Case, Exercise
-from .common import symptom, two_at_most
+from ..deciding.wrong_answer import symptom
+from .common import two_at_most
 
 
 def padded(pairs):  # symbols of a batch, padding included

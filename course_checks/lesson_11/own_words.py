@@ -4,7 +4,8 @@ from course_utils.datasets.pronunciations import pronunciations
 from course_utils.tokenizers import LETTERS, PHONEMES
 
 from ..deciding.exercise import Case, Exercise
-from .common import symptom, two_at_most
+from ..deciding.wrong_answer import symptom
+from .common import two_at_most
 
 VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
 MAY_STAND_FOR = {sound: sound.lower() for sound in ("B", "D", "L", "M", "P", "R")} | dict(

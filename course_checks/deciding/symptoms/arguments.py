@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ...running.call import Case
-from ..wrong_answer import Diagnosis, WrongAnswer
+from ..wrong_answer import Diagnosis, WrongAnswer, symptom
 
 
 class Change(NamedTuple):
@@ -51,7 +51,7 @@ _CANNOT = object()
 
 
 def _change(name: str, of: Callable[[Case], Case | None], sentence: str, advice: str) -> Change:
-    return Change(of, Diagnosis("symptom", name, sentence, advice))
+    return Change(of, symptom(sentence, advice, name))
 
 
 def _with(case: Case, changed: dict[str, Any]) -> Case:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, Part, WrongAnswer, apart, close, part_of
+from ..wrong_answer import Diagnosis, Part, WrongAnswer, apart, close, part_of, symptom
 from .masks import MASKS, inverted, turned
 from .scales import constant_factor
 from .sequences import SEQUENCES
@@ -34,17 +34,12 @@ def parts_in_another_order(answer: WrongAnswer) -> Diagnosis | None:
     for order in itertools.permutations(range(len(names))) if len(names) <= MOST_PARTS else ():
         if order != tuple(range(len(names))) and all(_is_reordered(answer, index, order) for index in answer.wrong):
             given = ", ".join(names[place] for place in order)
-            return Diagnosis(
-                "symptom",
-                "parts in another order",
-                f"the right results in another order: {given}.",
-                f"return {', '.join(names)}.",
+            return symptom(
+                f"the right results in another order: {given}.", f"return {', '.join(names)}.", "parts in another order"
             )
     for place, name in enumerate(names):
         if all(_is_alone(answer, index, place) for index in answer.wrong):
-            return Diagnosis(
-                "symptom", "one part alone", f"`{name}` alone, and it is right.", f"return all of {', '.join(names)}."
-            )
+            return symptom(f"`{name}` alone, and it is right.", f"return all of {', '.join(names)}.", "one part alone")
     return None
 
 
@@ -75,7 +70,7 @@ def transformed(answer: WrongAnswer) -> Diagnosis | None:
                 continue
             if shows and all(_fits(answer, transform, want, have) for want, have, _ in sides):
                 sentence = transform.looks_like.format(f"`{part.name}`")
-                return Diagnosis("symptom", transform.name, sentence, transform.advice)
+                return symptom(sentence, transform.advice, transform.name)
     return None
 
 

@@ -3,18 +3,17 @@
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, WrongAnswer
+from ..wrong_answer import Diagnosis, WrongAnswer, symptom
 
 
 def inverted(answer: WrongAnswer) -> Diagnosis | None:
     """True where False is right, everywhere."""
     for name, sides in _boolean_parts(answer):
         if all(torch.equal(have, ~want) for want, have in sides if want.shape == have.shape) and _same_shapes(sides):
-            return Diagnosis(
-                "symptom",
-                "inverted",
+            return symptom(
                 f"`{name}` is the opposite of what is right: True where False should stand, and the other way round.",
                 "read once more what True means here, and put ~ before it, or turn the comparison.",
+                "inverted",
             )
     return None
 
@@ -34,7 +33,7 @@ def turned(answer: WrongAnswer) -> Diagnosis | None:
         for sentence, move in moves.items():
             if all(want.dim() > 1 and torch.equal(move(want), have) for want, have in sides):
                 advice = "rows are queries, columns are keys: write both numbers beside a small case and compare."
-                return Diagnosis("symptom", "mask turned", f"`{name}` is the right one {sentence}.", advice)
+                return symptom(f"`{name}` is the right one {sentence}.", advice, "mask turned")
     return None
 
 
@@ -53,7 +52,7 @@ def one_sided(answer: WrongAnswer) -> Diagnosis | None:
         yours, right = ("True", "False") if extra else ("False", "True")
         sentence = f"`{name}` is {yours} in places that should be {right}, {where}."
         advice = "write down the smallest failing case as 0 and 1, and look at just these places."
-        return Diagnosis("symptom", f"{yours}, {where}", sentence, advice)
+        return symptom(sentence, advice, f"{yours}, {where}")
     return None
 
 

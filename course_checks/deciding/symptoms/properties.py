@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, Part, WrongAnswer
+from ..wrong_answer import Diagnosis, Part, WrongAnswer, symptom
 from .scales import factor_by_case, factor_by_row
 
 MOST_LISTED = 3  # right parts that are named one by one
@@ -36,7 +36,7 @@ def _undefined(answer: WrongAnswer, found: Callable[[list[Tensor]], bool], cases
                 if what == "NaN"
                 else "something is divided by 0, or too large for exp; or -inf is left where a number should be."
             )
-            return Diagnosis("symptom", what, sentence, advice)
+            return symptom(sentence, advice, what)
     return None
 
 
@@ -53,7 +53,7 @@ def another_number_of_axes(answer: WrongAnswer) -> Diagnosis | None:
                 f"`{part.name}` has {_axes(yours)}; {_axes(right)} are asked for. What it holds is compared after that."
             )
             advice = "write the shape behind each line of your code, and find the line where an axis comes or goes."
-            return Diagnosis("symptom", "another number of axes", sentence, advice)
+            return symptom(sentence, advice, "another number of axes")
     return None
 
 
@@ -84,7 +84,7 @@ def rows_do_not_sum_to_one(answer: WrongAnswer) -> Diagnosis | None:
                 f"`{part.name}` has negative entries, and its rows don't sum to 1: these look like scores, not weights."
             )
             advice = "a softmax over the last axis makes weights of scores: positive, and a sum of 1 in each row."
-        return Diagnosis("symptom", "rows do not sum to one", sentence, advice)
+        return symptom(sentence, advice, "rows do not sum to one")
     return None
 
 
@@ -108,17 +108,14 @@ def zeros_are_missing(answer: WrongAnswer) -> Diagnosis | None:
             entries = "entry of `{}`" if count == 1 else "entries of `{}`, over all cases,"
             sentence = f"{count} {entries.format(part.name)} should be exactly 0 and {'is' if count == 1 else 'are'} not{where}."
             advice = "take one of these places and ask which step should make it 0."
-            return Diagnosis("symptom", "zeros are missing", sentence, advice)
+            return symptom(sentence, advice, "zeros are missing")
         gone = [(want != 0) & ~want.isnan() & (have == 0) for want, have in wrong]
         if all(places.any() for places in gone):
             count = sum(int(p.sum()) for p in gone)
             entries = "entry of `{}` is" if count == 1 else "entries of `{}` are"
             sentence = f"{count} {entries.format(part.name)} 0 where another number is right."
-            return Diagnosis(
-                "symptom",
-                "zeros too many",
-                sentence,
-                "find out what makes them 0: left out, never filled, or too small for exp.",
+            return symptom(
+                sentence, "find out what makes them 0: left out, never filled, or too small for exp.", "zeros too many"
             )
     return None
 
@@ -134,7 +131,7 @@ def other_parts_are_right(answer: WrongAnswer) -> Diagnosis | None:
         f"{_listed(right)} {'is' if len(right) == 1 else 'are'}" if len(right) <= MOST_LISTED else "everything else is"
     )
     sentence = f"{others} right in every case; what is wrong is {_listed(parts)}."
-    return Diagnosis("symptom", f"only {', '.join(parts)} wrong", sentence)
+    return symptom(sentence, "", f"only {', '.join(parts)} wrong")
 
 
 def _over_positions(places: list[Tensor]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, Pair, WrongAnswer, apart, is_varied
+from ..wrong_answer import Diagnosis, Pair, WrongAnswer, apart, is_varied, symptom
 
 CONSTANTS = {"2": 2.0, "1/2": 0.5, "100": 100.0, "1/100": 0.01, "log 2": math.log(2), "1 / log 2": 1 / math.log(2)}
 
@@ -30,7 +30,7 @@ def constant_factor(answer: WrongAnswer) -> Diagnosis | None:
         if name is None and len(values) > 1:
             continue
         sentence = f"`{part.name}` is the right one times {name or values[0]}."
-        return Diagnosis("symptom", "constant factor", sentence, _FACTOR)
+        return symptom(sentence, _FACTOR, "constant factor")
     return None
 
 
@@ -42,7 +42,7 @@ def factor_by_case(answer: WrongAnswer) -> Diagnosis | None:
         if factors and None not in factors and apart(answer, sides) and all(want.numel() > 1 for want, _, _ in sides):
             values = sorted({f"{factor:.4g}" for factor in factors})
             sentence = f"`{part.name}` is right but for a factor, in each case another one: {' and '.join(values[:3])}."
-            return Diagnosis("symptom", "factor by case", sentence, _FACTOR)
+            return symptom(sentence, _FACTOR, "factor by case")
     return None
 
 
@@ -53,11 +53,10 @@ def factor_by_row(answer: WrongAnswer) -> Diagnosis | None:
         if sides is None or not any(want.dim() and want.shape[-1] > 1 for want, _, pair in sides if pair.wrong):
             continue
         if all(_rows_scaled(answer, want, have) for want, have, pair in sides if pair.wrong):
-            return Diagnosis(
-                "symptom",
-                "factor by row",
+            return symptom(
                 f"each row of `{part.name}` is right but for a factor of its own.",
                 "look at what each row is divided by or multiplied with: too much, too little, or the wrong axis.",
+                "factor by row",
             )
     return None
 

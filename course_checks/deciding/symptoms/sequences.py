@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...running.encode import Tree, decode
-from ..wrong_answer import Diagnosis, Part, WrongAnswer
+from ..wrong_answer import Diagnosis, Part, WrongAnswer, symptom
 
 MOVES: tuple[tuple[str, Callable[[Any], Any], str, str], ...] = (
     (
@@ -23,7 +23,7 @@ def moved(answer: WrongAnswer) -> Diagnosis | None:
     for part in answer.parts():
         for name, move, sentence, advice in MOVES:
             if all(_is_moved(pair, move) for pair in part.pairs) and _tells(part):
-                return Diagnosis("symptom", name, sentence.format(f"`{part.name}`"), advice)
+                return symptom(sentence.format(f"`{part.name}`"), advice, name)
     return None
 
 
@@ -47,7 +47,7 @@ def other_ends(answer: WrongAnswer) -> Diagnosis | None:
         ):
             if all(_holds(test, want, have) for want, have in wrong):
                 advice = "check the condition that begins or ends your loop or slice."
-                return Diagnosis("symptom", sentence.split(":")[0], f"`{part.name}` {sentence}.", advice)
+                return symptom(f"`{part.name}` {sentence}.", advice, sentence.split(":")[0])
     return None
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from ..wrong_answer import Diagnosis, WrongAnswer, close
+from ..wrong_answer import Diagnosis, WrongAnswer, close, symptom
 
 
 def changes_its_input(answer: WrongAnswer) -> Diagnosis | None:
@@ -11,12 +11,11 @@ def changes_its_input(answer: WrongAnswer) -> Diagnosis | None:
     if not names:
         return None
     sentence = " and ".join(f"`{name}`" for name in names)
-    return Diagnosis(
-        "symptom",
-        "changes its input",
+    return symptom(
         f"your code changes {sentence} in place: whoever called it finds other values there afterwards.",
         "leave out +=, *=, x[...] =, methods that end in _, and .append(), .pop() and .sort() on an argument; make a new "
         "tensor, list or dict.",
+        "changes its input",
     )
 
 
@@ -24,11 +23,10 @@ def remembers(answer: WrongAnswer) -> Diagnosis | None:
     """A second call with the same arguments gives something else."""
     if not any("again" in answer.observed[index] for index in answer.wrong):
         return None
-    return Diagnosis(
-        "symptom",
-        "remembers an earlier call",
+    return symptom(
         "the same arguments give another result the second time: something is kept from one call to the next.",
         "keep nothing outside the call: no global, no attribute of the function, no list or dict as a default value.",
+        "remembers an earlier call",
     )
 
 
@@ -42,9 +40,9 @@ def cuts_gradients(answer: WrongAnswer) -> Diagnosis | None:
         if have["kind"] != "dict":
             if have["value"] == "none":
                 sentence = "gradients cannot flow back through the result: nothing could be learned."
-                return Diagnosis("symptom", "no gradient", right + sentence, _CUT)
+                return symptom(right + sentence, _CUT, "no gradient")
             sentence = "your code stops when its inputs require gradients."
-            return Diagnosis("symptom", "does not work with gradients", right + sentence, _NO_NUMPY)
+            return symptom(right + sentence, _NO_NUMPY, "does not work with gradients")
         given = {key["value"]: value["kind"] for key, value in have["value"]}
         cut = [
             key["value"]
@@ -53,14 +51,14 @@ def cuts_gradients(answer: WrongAnswer) -> Diagnosis | None:
         ]
         if cut:
             sentence = f"no gradient reaches {' and '.join(f'`{name}`' for name in cut)}."
-            return Diagnosis("symptom", "gradient cut", right + sentence, _ON_THE_WAY)
+            return symptom(right + sentence, _ON_THE_WAY, "gradient cut")
         nan = [f"`{key['value']}`" for key, value in have["value"] if _holds_nan(value)]
         if right and nan and not any(_holds_nan(value) for _, value in want["value"]):
             sentence = f"the gradient of {' and '.join(nan)} holds NaN: on the way back NaN or infinity meets a 0."
-            return Diagnosis("symptom", "NaN in the gradient", right + sentence, _FINITE)
+            return symptom(right + sentence, _FINITE, "NaN in the gradient")
         if right:
             sentence = "the gradients are not those of the formula."
-            return Diagnosis("symptom", "another gradient", right + sentence, _ANOTHER)
+            return symptom(right + sentence, _ANOTHER, "another gradient")
     return None
 
 
@@ -91,11 +89,10 @@ def other_dtype(answer: WrongAnswer) -> Diagnosis | None:
             continue
         if all(want != have for want, have in kinds) and _same_but_for_dtype(answer, wrong):
             want, have = wrong[0].want["dtype"], wrong[0].have["dtype"]
-            return Diagnosis(
-                "symptom",
-                "another dtype",
+            return symptom(
                 f"`{part.name}` has the right values in another dtype: {have}, where {want} is right.",
                 _BOOLEAN if want == "bool" else _dtype_advice(answer, wrong[0].index, want),
+                "another dtype",
             )
     return None
 
@@ -112,13 +109,12 @@ def less_exact(answer: WrongAnswer) -> Diagnosis | None:
         sides = [side for side in part.numbers() or () if side[2].wrong]
         in_float64 = sides and all(pair.want.get("dtype") == "float64" for _, _, pair in sides)
         if in_float64 and all(close(answer, have, want) for want, have, _ in sides):
-            return Diagnosis(
-                "symptom",
-                "less exact",
+            return symptom(
                 f"`{part.name}` is right to a few digits only: float64 numbers go through a narrower dtype, or something "
                 "small is added or rounded.",
                 "keep the input's dtype throughout, new tensors with dtype=x.dtype; round nothing, and add no small number but "
                 "one that the task names.",
+                "less exact",
             )
     return None
 
@@ -136,7 +132,7 @@ def not_a_tensor(answer: WrongAnswer) -> Diagnosis | None:
             advice = (
                 "use torch operations from first to last, without .tolist() or .numpy(); torch.stack joins tensors."
             )
-            return Diagnosis("symptom", "no tensor", sentence, advice)
+            return symptom(sentence, advice, "no tensor")
     return None
 
 
