@@ -71,6 +71,36 @@ def table_of(
     return problem
 
 
+def means_within(
+    ranges: dict[object, tuple[float, float]], sentence: Callable[[object, float], str]
+) -> Callable[[dict], str | None]:
+    """A claim: the mean of every row lies in its range; ``sentence`` says of a key and its mean that it does not."""
+
+    def problem(results: dict) -> str | None:
+        for key, (low, high) in ranges.items():
+            if not low <= (average := mean(results, key)) <= high:
+                return sentence(key, average)
+        return None
+
+    return problem
+
+
+def each_its_own(keys: Iterable[object]) -> Callable[[dict], str | None]:
+    """A claim: no two rows hold the same numbers."""
+    keys = list(keys)
+
+    def problem(results: dict) -> str | None:
+        rows: dict[tuple, object] = {}
+        for key in keys:
+            row = tuple(numbers(results[key]))
+            if row in rows:
+                return f"entries {rows[row]} and {key} hold the same five numbers, which no two runs give."
+            rows[row] = key
+        return None
+
+    return problem
+
+
 def one_of(results: dict, key: object, options: Iterable[object]) -> str | None:
     """What is wrong with a reading that must be one of ``options``; None if it is one."""
     options = list(options)

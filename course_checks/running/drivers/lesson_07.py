@@ -8,6 +8,8 @@ from torch.utils.flop_counter import flop_registry
 
 from ..dispatch import DispatchWatch
 from ..encode import type_name
+from .lesson_06 import turned as turned
+from .lesson_06 import with_turned_x
 
 
 def drive_cache(answer, case):
@@ -141,14 +143,4 @@ def without_keys(answer, case):
     return scores, length == 40 and (work.largest >= keys or work.multiplications >= keys * d_c)
 
 
-def turned(answer, case):
-    """As it is called, but ``x`` comes from a transpose where the case says ``turned``: not contiguous in memory."""
-    return answer(*_turned(case).values())
-
-
-def _turned(case):
-    x = case["x"]
-    return {**case, "x": x.transpose(1, 2).contiguous().transpose(1, 2) if case.driver.get("turned") else x}
-
-
-SHOWN = {"turned": _turned}
+SHOWN = {"turned": with_turned_x}
