@@ -167,17 +167,17 @@ class Exercise(Entry):
         """What was observed in a case, with what is compared in the place of what was returned."""
         if self.compared is None or seen["outcome"] != "returned":
             return seen
-        found = {**seen, "value": encode(self.compared(case, decode(seen["value"])))}
-        if "kind" in found.get("again", ()):
-            found["again"] = encode(self.compared(case, decode(found["again"])))
-            if found["again"] == found["value"]:
-                del found["again"]
-        return found
+        changed = {**seen, "value": encode(self.compared(case, decode(seen["value"])))}
+        if "kind" in changed.get("again", ()):
+            changed["again"] = encode(self.compared(case, decode(changed["again"])))
+            if changed["again"] == changed["value"]:
+                del changed["again"]
+        return changed
 
 
 def _edited_in_order(text: str | None, mistakes: tuple[Mistake, ...]) -> str | None:
-    for one in mistakes:
-        text = None if text is None else one.on(text)
+    for mistake in mistakes:
+        text = None if text is None else mistake.on(text)
     return text
 
 

@@ -58,7 +58,7 @@ def table_of(
             row = numbers(results[key])
             if len(row) != count:
                 return f"entry {key!r} holds {len(row)} number{'s' * (len(row) != 1)} where {count} runs are asked for."
-            if outside := [one for one in row if not low <= one <= high]:  # NaN is outside too
+            if outside := [value for value in row if not low <= value <= high]:  # NaN is outside too
                 return f"entry {key!r} holds {outside[0]:.4g}, which such a run cannot give."
         rows = [numbers(results[key]) for key in keys]
         for key, row in zip(keys, rows, strict=True):
@@ -120,9 +120,9 @@ def reads_off(key: object, right: Callable[[dict], float], advice: str, slack: f
     """
 
     def problem(results: dict) -> str | None:
-        want, said = right(results), number(results[key])
-        fits = abs(said - want) <= slack * abs(want)
-        return None if fits else f"entry {key!r} is {said:.3g}; by your own numbers it is another."
+        expected, answer = right(results), number(results[key])
+        fits = abs(answer - expected) <= slack * abs(expected)
+        return None if fits else f"entry {key!r} is {answer:.3g}; by your own numbers it is another."
 
     return Claim(str(key), problem, advice)
 

@@ -16,7 +16,7 @@ def cases(seed):
 def returns_nothing(answer):
     """None in every case, perhaps beside something printed."""
     seen = [answer.observed[index] for index in answer.wrong]
-    if any(one["outcome"] != "returned" or one["value"]["kind"] != "none" for one in seen):
+    if any(case["outcome"] != "returned" or case["value"]["kind"] != "none" for case in seen):
         return None
     advice = "end with return and the number: what is printed is seen, but not handed back."
     return symptom("your function returns nothing (None).", advice, "returns nothing")

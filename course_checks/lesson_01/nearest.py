@@ -30,12 +30,12 @@ def similarities_themselves(answer):
     """The k largest similarities, best first, where their rows should stand."""
     for index in answer.wrong:
         case, seen = answer.cases[index], answer.observed[index]
-        have = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
+        actual = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
         cosines = F.normalize(case["keys"], dim=-1).double() @ F.normalize(case["query"], dim=-1).double()
         largest, length = cosines.topk(case["k"]).values, case["query"].norm()
-        if have is None or have.shape != largest.shape:
+        if actual is None or actual.shape != largest.shape:
             return None
-        if not any(torch.allclose(have, size * largest, rtol=1e-3, atol=1e-4) for size in (1.0, length)):
+        if not any(torch.allclose(actual, size * largest, rtol=1e-3, atol=1e-4) for size in (1.0, length)):
             return None
     sentence = "these are the k largest similarities, not the rows where they stand."
     return symptom(sentence, "topk hands back values and indices: the indices are the rows.", "similarities")

@@ -22,8 +22,8 @@ def padding_keeps_weight(answer):
     """The real letters share as they should, but padding has a share as well. The weights are returned last, or alone."""
     most = 0.0
     for index in answer.wrong:
-        want, have = (last(side[index].get("value")) for side in (answer.expected, answer.observed))
-        right, yours = (side and as_numbers(side) for side in (want, have))
+        expected, actual = (last(side[index].get("value")) for side in (answer.expected, answer.observed))
+        right, yours = (side and as_numbers(side) for side in (expected, actual))
         if right is None or yours is None or right.shape != yours.shape or yours.isnan().any():
             return None
         real = yours * answer.cases[index]["mask"]

@@ -24,8 +24,6 @@ def cases(seed):
     return [make_case(rng, *each, torch.float64 if each[0] == 3 else torch.float32) for each in sizes]
 
 
-LISTS, LOOP = "    features, all_weights = [], []\n", "    for t in range"
-
 EXERCISE = Exercise(
     cases,
     returns=("features", "weights"),

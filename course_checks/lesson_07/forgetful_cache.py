@@ -31,7 +31,9 @@ def cases(seed):
 def how_many(answer):
     """More or fewer positions than there should be, in the first update where that is so."""
     result, case = decode(answer.observed[answer.first].get("value", {"kind": "none"})), answer.cases[answer.first]
-    if not isinstance(result, tuple) or not all(isinstance(one, torch.Tensor) and one.dim() == 4 for one in result[0]):
+    if not isinstance(result, tuple) or not all(
+        isinstance(tensor, torch.Tensor) and tensor.dim() == 4 for tensor in result[0]
+    ):
         return None
     room, seen = case["num_first"] + case["num_latest"], 0
     for update, (keys, new) in enumerate(zip(result[0], case["new_positions"], strict=False), start=1):

@@ -39,9 +39,9 @@ def cases(seed):
 def floor(answer):
     """Right in short, ordinary cases and nowhere too low: something keeps a probability from becoming tiny."""
     wrong = set()
-    for case, want, have in zip(answer.cases, answer.expected, answer.observed, strict=True):
-        scores = part_of(have["value"], 0, 2) if have["outcome"] == "returned" else None
-        right, scores = (side and as_numbers(side) for side in (part_of(want["value"], 0, 2), scores))
+    for case, expected, actual in zip(answer.cases, answer.expected, answer.observed, strict=True):
+        scores = part_of(actual["value"], 0, 2) if actual["outcome"] == "returned" else None
+        right, scores = (side and as_numbers(side) for side in (part_of(expected["value"], 0, 2), scores))
         if scores is None or scores.shape != right.shape or not (scores > 1.01 * right).all():
             return None
         if not torch.allclose(scores, right, rtol=0.01):

@@ -26,10 +26,10 @@ def no_gradient(answer):
     parts = answer.parts()
     if [part.name.split()[0] for part in parts] not in (["gradient"], ["gradients"]):
         return None
-    want, have = decode(parts[0].pairs[0].want), decode(parts[0].pairs[0].have)
-    if not isinstance(want, dict):
-        want, have = {"the model": want}, {"the model": have}
-    cut = [name for name in want if name in have and want[name].any() and not have[name].any()]
+    expected, actual = decode(parts[0].pairs[0].expected), decode(parts[0].pairs[0].actual)
+    if not isinstance(expected, dict):
+        expected, actual = {"the model": expected}, {"the model": actual}
+    cut = [name for name in expected if name in actual and expected[name].any() and not actual[name].any()]
     looks_like = f"the values are right, but no gradient reaches {' and '.join(cut)}: nothing could be learned there."
     advice = "leave out detach, torch.no_grad, .item() and .data; return the tensor itself."
     return symptom(looks_like, advice, "no gradient") if cut else None

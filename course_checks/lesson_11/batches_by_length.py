@@ -124,7 +124,7 @@ def mixed_up(calls):
 
 def broken_rules(answer):
     """The first rules that are not kept, two at most; unfilled batches are told where nothing explains them."""
-    broken = {part.name: part.pairs[0].have.get("value") for part in answer.parts()}
+    broken = {part.name: part.pairs[0].actual.get("value") for part in answer.parts()}
     if [*RULES].index(next(iter(broken), "each batch is filled")) < 6:
         broken.pop("each batch is filled", None)
     rules = {name: (RULES[name][0] or f"{value}.", RULES[name][1]) for name, value in broken.items()}

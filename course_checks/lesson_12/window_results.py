@@ -41,12 +41,12 @@ def _cost(results):
 
 
 def _share(results):
-    right, said = _saved(results, 64) / _saved(results), number(results["first half"])
-    if abs(said - right) <= 0.04 * abs(right):
+    right, answer = _saved(results, 64) / _saved(results), number(results["first half"])
+    if abs(answer - right) <= 0.04 * abs(right):
         return None
-    if abs(said - (1 - right)) <= 0.01:
-        return f"entry 'first half' is {said:.3g}: the share that stride 64 leaves over, 1 minus what it saves."
-    return f"entry 'first half' is {said:.3g}; by your own numbers it is another."
+    if abs(answer - (1 - right)) <= 0.01:
+        return f"entry 'first half' is {answer:.3g}: the share that stride 64 leaves over, 1 minus what it saves."
+    return f"entry 'first half' is {answer:.3g}; by your own numbers it is another."
 
 
 def _saved(results, by=16):

@@ -143,8 +143,12 @@ class _KernelGuard(DispatchWatch):
 def reads_the_checks(answer: object) -> bool:
     """Whether an answer is the checks' own, or its code names something inside ``course_checks``."""
     functions = list(vars(answer).values()) if isinstance(answer, type) else [answer]
-    functions = [getattr(one, "func", getattr(one, "__func__", one)) for one in functions]
-    return any(_is_inside(one) or _code_reads(one) for one in functions if isinstance(one, types.FunctionType))
+    functions = [getattr(function, "func", getattr(function, "__func__", function)) for function in functions]
+    return any(
+        _is_inside(function) or _code_reads(function)
+        for function in functions
+        if isinstance(function, types.FunctionType)
+    )
 
 
 def _code_reads(function: types.FunctionType) -> bool:
@@ -195,11 +199,11 @@ def _refusal(name: str) -> Callable:
 
 def _namespaces(target: Callable, answer: object) -> list[dict]:
     functions = [answer] if not isinstance(answer, type) else list(vars(answer).values())
-    found = [getattr(function, "__globals__", None) for function in functions]
+    namespaces = [getattr(function, "__globals__", None) for function in functions]
     parts = target.__module__.split(".")  # a package may hand on what its modules define
     modules = ["__main__", *(".".join(parts[:end]) for end in range(1, len(parts) + 1))]
-    found += [vars(sys.modules[name]) for name in modules if name in sys.modules]
-    return list({id(namespace): namespace for namespace in found if isinstance(namespace, dict)}.values())
+    namespaces += [vars(sys.modules[name]) for name in modules if name in sys.modules]
+    return list({id(namespace): namespace for namespace in namespaces if isinstance(namespace, dict)}.values())
 
 
 @contextlib.contextmanager

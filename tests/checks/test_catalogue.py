@@ -31,12 +31,6 @@ def test_numbers_points_and_names_of_a_lesson(lesson):
     assert all(set(entry.options) >= {"a", "b", "c"} for entry in entries if entry.is_quiz)
 
 
-def test_what_an_entry_says():
-    entry = catalogue_entry("5.2")
-    assert (entry.title, entry.points, entry.answer) == ("A causal mask that works with a cache", 3, "causal_mask")
-    assert entry.lesson == 5 and not entry.is_quiz
-
-
 @pytest.mark.parametrize(
     ("number", "words"),
     [

@@ -10,10 +10,6 @@ SHAPES = re.compile(
     r"|Expected (target size|input batch_size)"
 )
 
-ONE_LETTER = re.compile(
-    r"subscript (\w) has size (\d+) for operand \d which does not broadcast with previously seen size (\d+)"
-)
-
 TOO_OFTEN = re.compile(r"\w+ was called more than \d+ times")
 LETTERS = re.compile(r"einsum\(\).*(does not appear|is repeated|more than once|is not a valid|subscript|number of)")
 
@@ -45,18 +41,6 @@ def other_signature(answer: WrongAnswer) -> Diagnosis | None:
         f"compare your first line with the task's, parameter by parameter (the check has: {names}).",
         "other parameters",
     )
-
-
-def one_letter_for_two_axes(answer: WrongAnswer) -> Diagnosis | None:
-    """An einsum was told that two axes are one, and they differ in size."""
-    seen = _stopped(answer)
-    match = seen and ONE_LETTER.search(seen["message"])
-    if not match:
-        return None
-    letter, one, other = match.groups()
-    sentence = f"in your einsum the letter {letter} stands for two axes that differ in size, {other} and {one}."
-    advice = "name every axis: only those that belong together share a letter."
-    return symptom(sentence, advice, "one letter for two axes")
 
 
 def einsum_text(answer: WrongAnswer) -> Diagnosis | None:
@@ -107,15 +91,6 @@ def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
             "use reshape, which copies where it must; if there is no view in that line, give it x.contiguous().",
             "view of a transposed tensor",
         )
-    if (
-        "a leaf Variable that requires grad" in seen["message"]
-        or "numpy() on Tensor that requires grad" in seen["message"]
-    ):
-        return symptom(
-            "your code cannot work on tensors that require gradients.",
-            "use torch operations from first to last, none of them in place, without .numpy() or .detach().",
-            "does not work with gradients",
-        )
     if seen["type"] == "IndexError" and "out of" in seen["message"]:
         sentence = f"an index is larger than what it counts along.{some}"
         return symptom(sentence, "print the index and the shape right before that line.", "index out of range")
@@ -158,7 +133,6 @@ def _stopped(answer: WrongAnswer) -> dict | None:
 STOPS = (
     calls_an_empty_helper,
     other_signature,
-    one_letter_for_two_axes,
     einsum_text,
     calls_without_an_end,
     size_with_a_fraction,
