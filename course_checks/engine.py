@@ -6,6 +6,8 @@ What decides is imported where it is needed: who only runs answers loads no righ
 from __future__ import annotations
 
 import copy
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from course_utils import progress_log
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from .deciding.exercise import Entry
     from .deciding.verdict import Verdict
     from .running.call import Case
+    from .running.encode import Tree
 
 SEED = 20170612  # fixed, so that a notebook shows the same message on every run; the grader draws its own
 _LAST: dict[str, Any] = {}  # "verdict" and "case" (the arguments it was called with) of the last check that failed
@@ -44,11 +47,8 @@ def check(number: str, answer: object) -> None:
         NotYet: The answer is missing or not right yet.
         ValueError: There is no such exercise.
     """
-    from .deciding.find import find
-
-    entry = find(number)
-    cases = _cases(entry, SEED)
-    verdict = _verdict(entry, answer, cases)
+    entry, cases, decide = _found(number)
+    verdict = decide(observe_answer(answer, entry.call, cases))
     if not verdict.passed:
         _LAST["verdict"] = verdict
         if verdict.case is not None:
@@ -94,20 +94,25 @@ def failing_case() -> dict[str, Any]:
 
 def run(entry: Entry, answer: object, seed: int = SEED) -> Verdict:
     """Run and decide in this process, leaving every global state as it was."""
-    return _verdict(entry, answer, _cases(entry, seed))
+    cases, decide = _prepared(entry, seed)
+    return decide(observe_answer(answer, entry.call, cases))
 
 
-def _cases(entry: Entry, seed: int) -> list[Case]:
-    from .deciding.decide import cases_of
+@functools.cache
+def _found(number: str) -> tuple[Entry, list[Case], Callable[[Tree], Verdict]]:
+    """What a check needs of an exercise; what is right is worked out once in a kernel."""
+    from .deciding.find import find
+
+    entry = find(number)
+    return entry, *_prepared(entry, SEED)
+
+
+def _prepared(entry: Entry, seed: int) -> tuple[list[Case], Callable[[Tree], Verdict]]:
+    from .deciding.decide import cases_of, decider
 
     with neutral_state():
-        return cases_of(entry, seed)
-
-
-def _verdict(entry: Entry, answer: object, cases: list[Case]) -> Verdict:
-    from .deciding.decide import decider
-
-    return decider(entry, cases)(observe_answer(answer, entry.call, cases))
+        cases = cases_of(entry, seed)
+    return cases, decider(entry, cases)
 
 
 def _show(verdict: Verdict) -> None:

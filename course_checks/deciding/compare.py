@@ -40,73 +40,73 @@ class Difference:
         return f"{self.where}: {self.what}{values}"
 
 
-def case_difference(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
+def case_difference(exercise: Exercise, expected: Tree, actual: Tree) -> Difference | None:
     """The first thing in which one case differs from what is right: value, arguments changed, second call, gradients.
 
     Args:
         exercise: The exercise.
-        want: The case as the solution was observed.
-        have: The case as the answer was observed.
+        expected: The case as the solution was observed.
+        actual: The case as the answer was observed.
     """
-    if have["outcome"] != "returned":
-        if want["outcome"] == have["outcome"] and want["type"] == have["type"]:
+    if actual["outcome"] != "returned":
+        if expected["outcome"] == actual["outcome"] and expected["type"] == actual["type"]:
             return None
-        where = f"your code stopped at {have['line']}" if have.get("line") else "your code stopped"
-        return Difference(where, f"{have['type']}: {have['message'] or 'no message'}")
-    if want["outcome"] != "returned":
-        return Difference("returned", f"a value, where a {want['type']} was expected: {want['message']}")
-    if found := value_difference(exercise, want["value"], have["value"]):
-        return found
-    if have["changed"]:
+        where = f"your code stopped at {actual['line']}" if actual.get("line") else "your code stopped"
+        return Difference(where, f"{actual['type']}: {actual['message'] or 'no message'}")
+    if expected["outcome"] != "returned":
+        return Difference("returned", f"a value, where a {expected['type']} was expected: {expected['message']}")
+    if differs := value_difference(exercise, expected["value"], actual["value"]):
+        return differs
+    if actual["changed"]:
         return Difference(
-            ", ".join(have["changed"]), "your code changed its input in place; compute new tensors instead"
+            ", ".join(actual["changed"]), "your code changed its input in place; compute new tensors instead"
         )
-    return _second_call(exercise, want, have) or _gradients_differ(exercise, want, have)
+    return _second_call(exercise, expected, actual) or _gradients_differ(exercise, expected, actual)
 
 
-def value_difference(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
+def value_difference(exercise: Exercise, expected: Tree, actual: Tree) -> Difference | None:
     """The first difference between two returned values, within the exercise's tolerances."""
-    return difference(want, have, exercise.returns, exercise.rtol, exercise.atol)
+    return difference(expected, actual, exercise.returns, exercise.rtol, exercise.atol)
 
 
-def _second_call(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
-    again = have.get("again")
+def _second_call(exercise: Exercise, expected: Tree, actual: Tree) -> Difference | None:
+    again = actual.get("again")
     if not again:
         return None
     if "kind" not in again:
         return Difference(
             "called once more with the same arguments, your code stopped", f"{again['type']}: {again['message']}"
         )
-    found = value_difference(exercise, want["value"], again)
-    return found and Difference(
-        f"called once more with the same arguments, {found.where}", found.what, found.yours, found.expected
+    differs = value_difference(exercise, expected["value"], again)
+    return differs and Difference(
+        f"called once more with the same arguments, {differs.where}", differs.what, differs.yours, differs.expected
     )
 
 
-def _gradients_differ(exercise: Exercise, want: Tree, have: Tree) -> Difference | None:
-    if "gradients" not in want or want["gradients"]["kind"] != "dict":
+def _gradients_differ(exercise: Exercise, expected: Tree, actual: Tree) -> Difference | None:
+    if "gradients" not in expected or expected["gradients"]["kind"] != "dict":
         return None
-    found = have.get("gradients", {"kind": "none"})
-    if found["kind"] != "dict":
-        said = found.get("value", "none")
-        said = "no gradient reaches them" if said == "none" else f"your code stops, {said}"
-        names = ", ".join(key["value"] for key, _ in want["gradients"]["value"])
-        return Difference("the values are right, but with inputs that require gradients", f"{said} ({names})")
-    gradients = {key["value"]: value for key, value in found["value"]}
-    for key, value in want["gradients"]["value"]:
-        name, other = key["value"], gradients.get(key["value"], {"kind": "none"})
-        if value["kind"] == other["kind"] == "none":
+    noted = actual.get("gradients", {"kind": "none"})
+    if noted["kind"] != "dict":
+        reason = noted.get("value", "none")
+        reason = "no gradient reaches them" if reason == "none" else f"your code stops, {reason}"
+        names = ", ".join(key["value"] for key, _ in expected["gradients"]["value"])
+        return Difference("the values are right, but with inputs that require gradients", f"{reason} ({names})")
+    gradients = {key["value"]: value for key, value in noted["value"]}
+    for key, value in expected["gradients"]["value"]:
+        name, reached = key["value"], gradients.get(key["value"], {"kind": "none"})
+        if value["kind"] == reached["kind"] == "none":
             continue
         where = f"gradient of {name}"
-        if other["kind"] == "none":
+        if reached["kind"] == "none":
             zero = value["kind"] == "tensor" and value["value"] is not None and not value["value"].any()
             if not zero:
                 return Difference(where, "the values are right, but no gradient reaches this argument")
         elif value["kind"] == "none":
-            if other["value"] is not None and other["value"].any():
+            if reached["value"] is not None and reached["value"].any():
                 return Difference(where, "a gradient reaches this argument, where none should")
-        elif found := _compare(value, other, where, exercise.rtol, exercise.atol * 10):
-            return found
+        elif differs := _compare(value, reached, where, exercise.rtol, exercise.atol * 10):
+            return differs
     return None
 
 
@@ -126,9 +126,9 @@ def difference(expected: Tree, actual: Tree, names: tuple[str, ...], rtol: float
             return Difference("returned", f"{describe(actual)}; expected {len(names)} parts: {', '.join(names)}")
         if len(actual["value"]) != len(expected["value"]):
             return Difference("returned", f"{len(actual['value'])} parts; expected {len(names)}: {', '.join(names)}")
-        for name, want, have in zip(names, expected["value"], actual["value"], strict=True):
-            if found := _compare(want, have, name, rtol, atol):
-                return found
+        for name, expected_part, actual_part in zip(names, expected["value"], actual["value"], strict=True):
+            if differs := _compare(expected_part, actual_part, name, rtol, atol):
+                return differs
         return None
     return _compare(expected, actual, names[0], rtol, atol)
 
@@ -148,56 +148,56 @@ def describe(tree: Tree) -> str:
     return f"the {kind} {_short(tree)}"
 
 
-def _compare(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Difference | None:
-    if _is_number(want) and _is_number(have):
-        if _close(_number(want), _number(have), rtol, atol):
+def _compare(expected: Tree, actual: Tree, where: str, rtol: float, atol: float) -> Difference | None:
+    if _is_number(expected) and _is_number(actual):
+        if _close(_number(expected), _number(actual), rtol, atol):
             return None
-        if {want["kind"], have["kind"]} == {"bool"}:
-            return Difference(where, "the value differs", str(have["value"]), str(want["value"]))
-        return Difference(where, "the value differs", *_figures(_number(have), _number(want)))
-    if want["kind"] in ("list", "tuple"):
-        return _compare_sequence(want, have, where, rtol, atol)
-    if want["kind"] != have["kind"]:
-        mend = f"; {MENDS[have['kind']]}" if want["kind"] == "tensor" and have["kind"] in MENDS else ""
-        return Difference(where, f"you returned {describe(have)}, expected {_expected_kind(want)}{mend}")
-    if want["kind"] == "tensor":
-        return _compare_tensor(want, have, where, rtol, atol)
-    if want["kind"] == "dict":
-        return _compare_dict(want, have, where, rtol, atol)
-    if want.get("value") != have.get("value"):
-        return Difference(where, "the value differs", _short(have), _short(want))
+        if {expected["kind"], actual["kind"]} == {"bool"}:
+            return Difference(where, "the value differs", str(actual["value"]), str(expected["value"]))
+        return Difference(where, "the value differs", *_figures(_number(actual), _number(expected)))
+    if expected["kind"] in ("list", "tuple"):
+        return _compare_sequence(expected, actual, where, rtol, atol)
+    if expected["kind"] != actual["kind"]:
+        mend = f"; {MENDS[actual['kind']]}" if expected["kind"] == "tensor" and actual["kind"] in MENDS else ""
+        return Difference(where, f"you returned {describe(actual)}, expected {_expected_kind(expected)}{mend}")
+    if expected["kind"] == "tensor":
+        return _compare_tensor(expected, actual, where, rtol, atol)
+    if expected["kind"] == "dict":
+        return _compare_dict(expected, actual, where, rtol, atol)
+    if expected.get("value") != actual.get("value"):
+        return Difference(where, "the value differs", _short(actual), _short(expected))
     return None
 
 
-def _compare_sequence(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Difference | None:
-    if have["kind"] not in ("list", "tuple"):
-        return Difference(where, f"you returned {describe(have)}, expected {_expected_kind(want)}")
-    if len(have["value"]) != len(want["value"]):
-        return Difference(where, f"it has {len(have['value'])} items, expected {len(want['value'])}")
-    for index, (inner, other) in enumerate(zip(want["value"], have["value"], strict=True)):
-        if found := _compare(inner, other, f"{where}[{index}]", rtol, atol):
-            return found
+def _compare_sequence(expected: Tree, actual: Tree, where: str, rtol: float, atol: float) -> Difference | None:
+    if actual["kind"] not in ("list", "tuple"):
+        return Difference(where, f"you returned {describe(actual)}, expected {_expected_kind(expected)}")
+    if len(actual["value"]) != len(expected["value"]):
+        return Difference(where, f"it has {len(actual['value'])} items, expected {len(expected['value'])}")
+    for index, (expected_item, actual_item) in enumerate(zip(expected["value"], actual["value"], strict=True)):
+        if differs := _compare(expected_item, actual_item, f"{where}[{index}]", rtol, atol):
+            return differs
     return None
 
 
-def _compare_dict(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Difference | None:
-    left = {_short(key): value for key, value in want["value"]}
-    right = {_short(key): value for key, value in have["value"]}
+def _compare_dict(expected: Tree, actual: Tree, where: str, rtol: float, atol: float) -> Difference | None:
+    left = {_short(key): value for key, value in expected["value"]}
+    right = {_short(key): value for key, value in actual["value"]}
     if left.keys() != right.keys():
         return Difference(where, "the keys differ", ", ".join(sorted(right)), ", ".join(sorted(left)))
     for key, value in left.items():
-        if found := _compare(value, right[key], f"{where}[{key}]", rtol, atol):
-            return found
+        if differs := _compare(value, right[key], f"{where}[{key}]", rtol, atol):
+            return differs
     return None
 
 
-def _compare_tensor(want: Tree, have: Tree, where: str, rtol: float, atol: float) -> Difference | None:
-    if want["shape"] != have["shape"]:
-        return Difference(where, "the shape differs", str(tuple(have["shape"])), str(tuple(want["shape"])))
+def _compare_tensor(expected: Tree, actual: Tree, where: str, rtol: float, atol: float) -> Difference | None:
+    if expected["shape"] != actual["shape"]:
+        return Difference(where, "the shape differs", str(tuple(actual["shape"])), str(tuple(expected["shape"])))
     for part in ("dtype", "device"):
-        if want[part] != have[part]:
-            return Difference(where, f"the {part} differs", have[part], want[part])
-    left, right = want["value"], have["value"]
+        if expected[part] != actual[part]:
+            return Difference(where, f"the {part} differs", actual[part], expected[part])
+    left, right = expected["value"], actual["value"]
     if left is not None and left.dtype == torch.float64:  # computed in float32 it would be further off
         rtol, atol = min(rtol, 1e-9), min(atol, 1e-10)
     if right is None:
@@ -229,15 +229,15 @@ def _number(tree: Tree) -> float:
     return value.item() if isinstance(value, Tensor) else (int if tree["kind"] == "int" else float)(value)
 
 
-def _close(want: float, have: float, rtol: float, atol: float) -> bool:
-    if isinstance(want, int) and isinstance(have, int):
-        return want == have
+def _close(expected: float, actual: float, rtol: float, atol: float) -> bool:
+    if isinstance(expected, int) and isinstance(actual, int):
+        return expected == actual
     try:
-        want, have = float(want), float(have)
+        expected, actual = float(expected), float(actual)
     except OverflowError:
         return False
-    both_nan = math.isnan(want) and math.isnan(have)
-    return both_nan or math.isclose(have, want, rel_tol=rtol, abs_tol=atol)
+    both_nan = math.isnan(expected) and math.isnan(actual)
+    return both_nan or math.isclose(actual, expected, rel_tol=rtol, abs_tol=atol)
 
 
 def _figures(yours: float, expected: float) -> tuple[str, str]:

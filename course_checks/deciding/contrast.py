@@ -51,7 +51,7 @@ def labelled_cases(answer: WrongAnswer) -> str:
             return f"It is wrong {_where(label, wrong)}."
     labels: list[str] = []
     covered: set[int] = set()
-    for label in sorted((one for one in having if having[one] <= wrong), key=lambda label: -len(having[label])):
+    for label in sorted((label for label in having if having[label] <= wrong), key=lambda label: -len(having[label])):
         if not having[label] <= covered:
             labels.append(label)
             covered |= having[label]
@@ -106,10 +106,10 @@ def _seen_in(case: dict[str, Any]) -> Iterator[tuple[str, str]]:
             if len(value) == 1:
                 yield f"`{name}` has one item", f"`{name}` has more or less than one item"
     tensors = [(name, value) for name, value in case.items() if isinstance(value, Tensor) and value.dim() > 1]
-    for (one, a), (other, b) in itertools.combinations(tensors, 2):
+    for (first, a), (second, b) in itertools.combinations(tensors, 2):
         for axis in (-1, -2):
             if a.shape[axis] == b.shape[axis]:
-                text = f"`{one}.shape[{axis}]` and `{other}.shape[{axis}]`"
+                text = f"`{first}.shape[{axis}]` and `{second}.shape[{axis}]`"
                 yield f"{text} are equal", f"{text} differ"
 
 

@@ -65,17 +65,18 @@ class Decider:
                 )
         observed = [self.exercise.compared_part(case, seen) for case, seen in zip(self.cases, observed, strict=True)]
         differences = [
-            case_difference(self.exercise, want, have) for want, have in zip(self._expected, observed, strict=True)
+            case_difference(self.exercise, expected, actual)
+            for expected, actual in zip(self._expected, observed, strict=True)
         ]
         if not any(differences):
             return self._verdict(passed=True)
-        index = next(i for i, found in enumerate(differences) if found)
-        diagnosis = self._diagnosing.diagnosis(observed, [bool(found) for found in differences])
+        index = next(i for i, difference in enumerate(differences) if difference)
+        diagnosis = self._diagnosing.diagnosis(observed, [bool(difference) for difference in differences])
         return self._failed(index, differences[index], diagnosis)
 
-    def _failed(self, index: int, found: Difference, diagnosis: Diagnosis) -> Verdict:
+    def _failed(self, index: int, difference: Difference, diagnosis: Diagnosis) -> Verdict:
         return self._verdict(
-            difference=found,
+            difference=difference,
             case=index,
             called_with=describe_arguments(self.cases[index]),
             found_by=diagnosis.found_by,
@@ -156,9 +157,9 @@ def _is_stub(case: Tree) -> bool:
     return case["outcome"] == "raised" and case["type"] == "NotImplementedError" and not case["message"]
 
 
-def _wrong_kind(exercise: Exercise, found: str) -> str:
+def _wrong_kind(exercise: Exercise, kind: str) -> str:
     wanted = "the class" if exercise.call.expects == "class" else "the function"
-    got = "a class" if found == "class" else f"an object of type {found}"
+    got = "a class" if kind == "class" else f"an object of type {kind}"
     return (
         f"check got {got}; it needs {wanted} itself: its name without parentheses, "
         f'as in check("{exercise.number}", {exercise.entry.answer}).'

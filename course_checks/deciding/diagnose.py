@@ -7,6 +7,7 @@ those in which it is right. Whatever is told by name comes out of the solution b
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -21,7 +22,7 @@ from .symptoms import EXACT, FORMS, PROPERTIES, SIDE_EFFECTS, STOPS
 from .symptoms.arguments import changed_arguments
 from .symptoms.properties import other_parts_are_right
 from .symptoms.side_effects import changes_its_input, remembers
-from .wrong_answer import Diagnosis, WrongAnswer
+from .wrong_answer import Diagnosis, Symptom, WrongAnswer
 
 NOTHING = Diagnosis("", None, "", "")
 MOST_CHANGES = 80  # of arguments
@@ -47,10 +48,10 @@ class Diagnosing:
         answer = WrongAnswer(self.exercise, self.cases, self.expected, observed, failing)
         searches = [
             self._mistake,
-            self._own_symptom,
+            _first_of(self.exercise.symptoms),
             self._stopped,
             self._only_side_effects,
-            self._exactly,
+            _first_of(EXACT),
             self._changed_arguments,
             self._pair,
             self._mistake_with_side_effect,
@@ -58,7 +59,7 @@ class Diagnosing:
             remembers,
             changes_its_input,
             by_labels,
-            self._property,
+            _first_of(PROPERTIES),
             by_what_is_shared,
             other_parts_are_right,
         ]
@@ -70,9 +71,6 @@ class Diagnosing:
                 return _as_diagnosis(mistake)
         return None
 
-    def _own_symptom(self, answer: WrongAnswer) -> Diagnosis | None:
-        return _first(self.exercise.symptoms, answer)
-
     def _stopped(self, answer: WrongAnswer) -> Diagnosis | None:
         diagnosis = _first(STOPS, answer)
         where = diagnosis and labelled_cases(answer)
@@ -81,9 +79,6 @@ class Diagnosing:
     def _only_side_effects(self, answer: WrongAnswer) -> Diagnosis | None:
         """The values are right in every case; what is wrong lies beside them."""
         return _first(SIDE_EFFECTS, answer) if answer.values_are_right() else None
-
-    def _exactly(self, answer: WrongAnswer) -> Diagnosis | None:
-        return _first(EXACT, answer)
 
     def _changed_arguments(self, answer: WrongAnswer) -> Diagnosis | None:
         stopped = all(answer.observed[i]["outcome"] == "raised" for i in answer.wrong)  # any odd number may stop it so
@@ -102,10 +97,10 @@ class Diagnosing:
         """Two mistakes that each show in this answer; where it stops in every case, two edits fit by chance."""
         if all(answer.observed[index]["outcome"] != "returned" for index in answer.wrong):
             return None
-        for one, other in itertools.islice(self._pairs(answer), self.exercise.pairs):
-            known = self._both(one, other)
-            if known is not None and self._same(known, answer) and self._each_shows(known, one, other):
-                return _as_diagnosis(self._alone[one][0]).and_also(_as_diagnosis(self._alone[other][0]))
+        for first, second in itertools.islice(self._pairs(answer), self.exercise.pairs):
+            known = self._both(first, second)
+            if known is not None and self._same(known, answer) and self._each_shows(known, first, second):
+                return _as_diagnosis(self._alone[first][0]).and_also(_as_diagnosis(self._alone[second][0]))
         return None
 
     def _pairs(self, answer: WrongAnswer) -> Iterator[tuple[int, int]]:
@@ -119,28 +114,28 @@ class Diagnosing:
         ]
         return itertools.combinations(places, 2)
 
-    def _both(self, one: int, other: int) -> _Observed | None:
-        if (one, other) not in self._together:
-            wrong = self.exercise.wrong(self._alone[one][0], self._alone[other][0])
-            self._together[one, other] = wrong and _Observed(wrong, self.cases, self.exercise)
-        return self._together[one, other]
+    def _both(self, first: int, second: int) -> _Observed | None:
+        if (first, second) not in self._together:
+            wrong = self.exercise.wrong(self._alone[first][0], self._alone[second][0])
+            self._together[first, second] = wrong and _Observed(wrong, self.cases, self.exercise)
+        return self._together[first, second]
 
-    def _each_shows(self, both: _Observed, one: int, other: int) -> bool:
+    def _each_shows(self, both: _Observed, first: int, second: int) -> bool:
         """Whether neither mistake undoes or covers the other: both together differ from each alone."""
         return all(
             any(
                 not self._same_values(both[i], self._alone[place][1][i], self.expected[i])
                 for i in range(len(self.cases))
             )
-            for place in (one, other)
+            for place in (first, second)
         )
 
     def _mistake_with_side_effect(self, answer: WrongAnswer) -> Diagnosis | None:
         """The values are those of a mistake, and something beside them is wrong as well."""
         for mistake, known in self._alone:
             if self._same(known, answer, values_only=True):
-                more = _first(SIDE_EFFECTS, answer)
-                return _as_diagnosis(mistake).and_also(more) if more else _as_diagnosis(mistake)
+                side_effect = _first(SIDE_EFFECTS, answer)
+                return _as_diagnosis(mistake).and_also(side_effect) if side_effect else _as_diagnosis(mistake)
         return None
 
     def _mistake_in_another_form(self, answer: WrongAnswer) -> Diagnosis | None:
@@ -151,13 +146,10 @@ class Diagnosing:
                 if not _first(FORMS, first.beside([known[answer.first]])):  # nothing in one case: nothing in all
                     continue
                 rest = answer.beside(known)
-                more = _first(FORMS, rest) if rest.returned_everywhere() and len(rest.parts()) <= 1 else None
-                if more:
-                    return _as_diagnosis(mistake).and_also(more)
+                form = _first(FORMS, rest) if rest.returned_everywhere() and len(rest.parts()) <= 1 else None
+                if form:
+                    return _as_diagnosis(mistake).and_also(form)
         return None
-
-    def _property(self, answer: WrongAnswer) -> Diagnosis | None:
-        return _first(PROPERTIES, answer)
 
     def _same(self, known: _Observed, answer: WrongAnswer, values_only: bool = False) -> bool:
         """Whether an answer did what is known, the first wrong case first."""
@@ -165,22 +157,22 @@ class Diagnosing:
             return False
         return values_only or all(self._same_side_effects(known.whole(i), answer.observed[i]) for i in answer.order)
 
-    def _same_values(self, known: Tree, have: Tree, right: Tree) -> bool:
-        if known["outcome"] != have["outcome"]:
+    def _same_values(self, known: Tree, actual: Tree, right: Tree) -> bool:
+        if known["outcome"] != actual["outcome"]:
             return False
         if known["outcome"] != "returned":
             if right["outcome"] == "raised" and known["type"] == right["type"]:  # the message is the student's own
-                return have["type"] == right["type"]
-            return (known["type"], known["message"]) == (have["type"], have["message"])
-        return not value_difference(self.exercise, known["value"], have["value"])
+                return actual["type"] == right["type"]
+            return (known["type"], known["message"]) == (actual["type"], actual["message"])
+        return not value_difference(self.exercise, known["value"], actual["value"])
 
-    def _same_side_effects(self, known: Tree, have: Tree) -> bool:
+    def _same_side_effects(self, known: Tree, actual: Tree) -> bool:
         if known["outcome"] != "returned":
             return True
-        return known["changed"] == have["changed"] and self._same_gradients(known, have)
+        return known["changed"] == actual["changed"] and self._same_gradients(known, actual)
 
-    def _same_gradients(self, known: Tree, have: Tree) -> bool:
-        left, right = known.get("gradients"), have.get("gradients")
+    def _same_gradients(self, known: Tree, actual: Tree) -> bool:
+        left, right = known.get("gradients"), actual.get("gradients")
         if left is None or right is None:
             return left is right
         if left["kind"] != "dict" or right["kind"] != "dict":
@@ -216,3 +208,7 @@ def _as_diagnosis(mistake: Mistake) -> Diagnosis:
 
 def _first(symptoms: tuple, answer: WrongAnswer) -> Diagnosis | None:
     return next((diagnosis for symptom in symptoms if (diagnosis := symptom(answer))), None)
+
+
+def _first_of(symptoms: tuple) -> Symptom:
+    return functools.partial(_first, symptoms)

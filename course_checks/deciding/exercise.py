@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from ..catalogue import CatalogueEntry
@@ -121,16 +121,9 @@ class Exercise(Entry):
     @functools.cached_property
     def call(self) -> Call:
         """How answers are called."""
+        own = {field.name: getattr(self, field.name) for field in fields(Call)}
         driver = self.driver and f"lesson_{self.entry.lesson:02d}.{self.driver}"
-        return Call(
-            self.expects,
-            driver,
-            tuple(self.off_limits),
-            self.gradients,
-            self.twice,
-            self.most_operations,
-            self.too_many,
-        )
+        return Call(**own | {"driver": driver, "off_limits": tuple(self.off_limits)})
 
     @functools.cached_property
     def solution(self) -> Solution:
@@ -174,17 +167,17 @@ class Exercise(Entry):
         """What was observed in a case, with what is compared in the place of what was returned."""
         if self.compared is None or seen["outcome"] != "returned":
             return seen
-        found = {**seen, "value": encode(self.compared(case, decode(seen["value"])))}
-        if "kind" in found.get("again", ()):
-            found["again"] = encode(self.compared(case, decode(found["again"])))
-            if found["again"] == found["value"]:
-                del found["again"]
-        return found
+        changed = {**seen, "value": encode(self.compared(case, decode(seen["value"])))}
+        if "kind" in changed.get("again", ()):
+            changed["again"] = encode(self.compared(case, decode(changed["again"])))
+            if changed["again"] == changed["value"]:
+                del changed["again"]
+        return changed
 
 
 def _edited_in_order(text: str | None, mistakes: tuple[Mistake, ...]) -> str | None:
-    for one in mistakes:
-        text = None if text is None else one.on(text)
+    for mistake in mistakes:
+        text = None if text is None else mistake.on(text)
     return text
 
 

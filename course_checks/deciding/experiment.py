@@ -63,13 +63,13 @@ def decide_experiment(experiment: Experiment, observations: Tree) -> Verdict:
     results = decode(value)
     for claim in experiment.claims:
         try:
-            found = claim.problem(results)
+            problem = claim.problem(results)
         except KeyError as missing:
-            found = f"{experiment.entry.answer}[{missing.args[0]!r}] is missing."
+            problem = f"{experiment.entry.answer}[{missing.args[0]!r}] is missing."
         except (TypeError, ValueError, IndexError, AttributeError):
-            found = f"some entries of {experiment.entry.answer} are not of the form that the task names."
-        if found:
-            return verdict(mistake=claim.name, found_by="mistake", what=found, advice=claim.advice)
+            problem = f"some entries of {experiment.entry.answer} are not of the form that the task names."
+        if problem:
+            return verdict(mistake=claim.name, found_by="mistake", what=problem, advice=claim.advice)
     return verdict(passed=True)
 
 

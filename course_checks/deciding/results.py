@@ -58,7 +58,7 @@ def table_of(
             row = numbers(results[key])
             if len(row) != count:
                 return f"entry {key!r} holds {len(row)} number{'s' * (len(row) != 1)} where {count} runs are asked for."
-            if outside := [one for one in row if not low <= one <= high]:  # NaN is outside too
+            if outside := [value for value in row if not low <= value <= high]:  # NaN is outside too
                 return f"entry {key!r} holds {outside[0]:.4g}, which such a run cannot give."
         rows = [numbers(results[key]) for key in keys]
         for key, row in zip(keys, rows, strict=True):
@@ -66,6 +66,36 @@ def table_of(
                 return f"the {count} numbers of entry {key!r} are the same: was the seed (or the sample) changed from run to run?"
         if len(rows) > 1 and all(row == rows[0] for row in rows):
             return "all entries hold the same numbers: was anything changed between them?"
+        return None
+
+    return problem
+
+
+def means_within(
+    ranges: dict[object, tuple[float, float]], sentence: Callable[[object, float], str]
+) -> Callable[[dict], str | None]:
+    """A claim: the mean of every row lies in its range; ``sentence`` says of a key and its mean that it does not."""
+
+    def problem(results: dict) -> str | None:
+        for key, (low, high) in ranges.items():
+            if not low <= (average := mean(results, key)) <= high:
+                return sentence(key, average)
+        return None
+
+    return problem
+
+
+def each_its_own(keys: Iterable[object]) -> Callable[[dict], str | None]:
+    """A claim: no two rows hold the same numbers."""
+    keys = list(keys)
+
+    def problem(results: dict) -> str | None:
+        rows: dict[tuple, object] = {}
+        for key in keys:
+            row = tuple(numbers(results[key]))
+            if row in rows:
+                return f"entries {rows[row]} and {key} hold the same five numbers, which no two runs give."
+            rows[row] = key
         return None
 
     return problem
@@ -90,9 +120,9 @@ def reads_off(key: object, right: Callable[[dict], float], advice: str, slack: f
     """
 
     def problem(results: dict) -> str | None:
-        want, said = right(results), number(results[key])
-        fits = abs(said - want) <= slack * abs(want)
-        return None if fits else f"entry {key!r} is {said:.3g}; by your own numbers it is another."
+        expected, answer = right(results), number(results[key])
+        fits = abs(answer - expected) <= slack * abs(expected)
+        return None if fits else f"entry {key!r} is {answer:.3g}; by your own numbers it is another."
 
     return Claim(str(key), problem, advice)
 

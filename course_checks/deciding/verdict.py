@@ -78,9 +78,9 @@ class Verdict:
     def html(self) -> str:
         """The green box of a passed check."""
         first, *rest = self.text().split("\n")
-        more = f"<br><span>{html.escape(' '.join(rest))}</span>" if rest else ""
+        below = f"<br><span>{html.escape(' '.join(rest))}</span>" if rest else ""
         style = "border-left:4px solid #1a7f37;padding:4px 10px;color:#1a7f37;background:#f0faf3"
-        return f'<div style="{style}"><b>{html.escape(first)}</b>{more}</div>'
+        return f'<div style="{style}"><b>{html.escape(first)}</b>{below}</div>'
 
 
 def _wrap(label: str, text: str, most: int = 4) -> list[str]:

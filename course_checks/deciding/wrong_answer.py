@@ -35,12 +35,12 @@ class Diagnosis:
     looks_like: str
     advice: str = ""
 
-    def and_also(self, other: Diagnosis) -> Diagnosis:
+    def and_also(self, second: Diagnosis) -> Diagnosis:
         """Two things at once."""
-        more = other.looks_like.replace("; its numbers are right", "")  # they are those of the first mistake
-        both = f"two things at once: {self.looks_like.rstrip('.')}; and {more}"
-        advice = " ".join(_as_sentence(text) for text in dict.fromkeys((self.advice, other.advice)) if text)
-        return Diagnosis("pair", f"{self.name} + {other.name}", both, advice)
+        sentence = second.looks_like.replace("; its numbers are right", "")  # they are those of the first mistake
+        both = f"two things at once: {self.looks_like.rstrip('.')}; and {sentence}"
+        advice = " ".join(_as_sentence(text) for text in dict.fromkeys((self.advice, second.advice)) if text)
+        return Diagnosis("pair", f"{self.name} + {second.name}", both, advice)
 
 
 def _as_sentence(text: str) -> str:
@@ -104,11 +104,11 @@ class WrongAnswer:
         """Whether the value of one case differs."""
         return value_difference(self.exercise, self.expected[index]["value"], self.observed[index]["value"]) is not None
 
-    def same_part(self, want: Tree | None, have: Tree | None) -> bool:
+    def same_part(self, expected: Tree | None, actual: Tree | None) -> bool:
         """Whether one returned part is right; None is no part."""
-        if want is None or have is None:
+        if expected is None or actual is None:
             return False
-        return difference(want, have, ("",), self.exercise.rtol, self.exercise.atol) is None
+        return difference(expected, actual, ("",), self.exercise.rtol, self.exercise.atol) is None
 
     def is_rich(self) -> bool:
         """Whether what it returned in the wrong cases is too much for a match to be chance: numbers, or different things."""
@@ -119,20 +119,20 @@ class WrongAnswer:
     def parts(self) -> list[Part]:
         """The returned parts in which something is wrong, each over all cases that returned; none if they do not match."""
         names = self.exercise.returns
-        found = []
+        wrong_parts = []
         for place, name in enumerate(names):
             pairs = []
             for index in self.order:
-                want, have = self.expected[index], self.observed[index]
-                if want["outcome"] != "returned" or have["outcome"] != "returned":
+                expected, actual = self.expected[index], self.observed[index]
+                if expected["outcome"] != "returned" or actual["outcome"] != "returned":
                     continue
-                sides = [part_of(side["value"], place, len(names)) for side in (want, have)]
+                sides = [part_of(side["value"], place, len(names)) for side in (expected, actual)]
                 if None in sides:
                     return []
                 pairs.append(Pair(index, *sides, wrong=not self.same_part(*sides)))
             if any(pair.wrong for pair in pairs):
-                found.append(Part(name, pairs))
-        return found
+                wrong_parts.append(Part(name, pairs))
+        return wrong_parts
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ class Pair:
     """One returned part in one case: what is right beside what the answer gave, as trees."""
 
     index: int
-    want: Tree
-    have: Tree
+    expected: Tree
+    actual: Tree
     wrong: bool
 
 
@@ -153,12 +153,29 @@ class Part:
     pairs: list[Pair]
 
     def numbers(self) -> list[tuple[Tensor, Tensor, Pair]] | None:
-        """Both sides as float64 tensors (``want``, ``have``); None if some value is not numbers."""
-        found = [(as_numbers(pair.want), as_numbers(pair.have), pair) for pair in self.pairs]
-        return None if not found or any(w is None or h is None for w, h, _ in found) else found
+        """Both sides as float64 tensors (``expected``, ``actual``); None if some value is not numbers."""
+        sides = [(as_numbers(pair.expected), as_numbers(pair.actual), pair) for pair in self.pairs]
+        return None if not sides or any(expected is None or actual is None for expected, actual, _ in sides) else sides
 
 
 Symptom = Callable[[WrongAnswer], Diagnosis | None]
+
+
+def symptom(looks_like: str, advice: str = "", name: str = "") -> Diagnosis:
+    """What can be seen in an answer; a report counts it under its own sentence where it has no name."""
+    return Diagnosis("symptom", name or looks_like.rstrip("."), looks_like, advice)
+
+
+def stops_with(words: str | tuple[str, ...], looks_like: str, advice: str, name: str = "") -> Symptom:
+    """A symptom: the first wrong case ends in an error whose message holds these words, or one of these."""
+    some = (words,) if isinstance(words, str) else words
+
+    def stops(answer: WrongAnswer) -> Diagnosis | None:
+        seen = answer.observed[answer.first]
+        stopped = seen["outcome"] == "raised" and any(text in seen["message"] for text in some)
+        return symptom(looks_like, advice, name) if stopped else None
+
+    return stops
 
 
 def part_of(value: Tree, place: int, count: int) -> Tree | None:
@@ -202,4 +219,4 @@ def close(answer: WrongAnswer, left: Tensor, right: Tensor) -> bool:
 
 def apart(answer: WrongAnswer, sides: list[tuple[Tensor, Tensor, Pair]]) -> bool:
     """Whether some are further apart than the tolerance, and not only by what the tight one on float64 finds."""
-    return any(not close(answer, have, want) for want, have, _ in sides)
+    return any(not close(answer, actual, expected) for expected, actual, _ in sides)

@@ -3,10 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers, close
-from ..running.guard import MATRIX_PRODUCTS
+from ..deciding.off_limits import MATRIX_PRODUCTS, SIMILARITIES
 
-PRODUCTS = ("course_utils.similarity.dot_product", "course_utils.similarity.similarity_matrix")
 SIZES = ((2, 3, 5, 7, 4), (3, 2, 4, 2, 6), (3, 3, 3, 3, 3), (2, 4, 1, 1, 3), (1, 2, 4, 5, 3), (2, 3, 5, 4, 7))
 
 
@@ -19,28 +17,9 @@ def cases(seed):
     return made
 
 
-def same_row_only(answer):
-    """Where x and y have as many rows, only the products of row i with row i, alone or on a diagonal."""
-    found = False
-    for index, case in enumerate(answer.cases):
-        seen, rows = answer.observed[index], case["x"].shape[2]
-        if case["y"].shape[2] != rows or rows == 1:
-            continue
-        have = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
-        own = as_numbers(answer.expected[index]["value"]).diagonal(dim1=-2, dim2=-1)
-        forms = (own, own.diag_embed(), own[..., None], own[..., None, :])
-        if have is None or not any(close(answer, have, want) for want in forms):
-            return None
-        found = True
-    sentence = "row i of x meets row i of y only; every row of x should meet every row of y."
-    advice = "the rows of x and those of y are two axes of the result: in an einsum two letters."
-    return Diagnosis("symptom", "same row only", sentence, advice) if found else None
-
-
 EXERCISE = Exercise(
     cases,
     returns=("products",),
-    symptoms=(same_row_only,),
-    off_limits=(*MATRIX_PRODUCTS, *PRODUCTS),
+    off_limits=(*MATRIX_PRODUCTS, *SIMILARITIES),
     advice="name the axes: x is b h i d, y is b h j d, and the result keeps all but d.",
 )

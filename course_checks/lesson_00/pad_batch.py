@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import stops_with
 
 
 def cases(seed):
@@ -19,23 +19,17 @@ def cases(seed):
     return made
 
 
-def rows_of_unequal_length(answer):
-    """However the rows are joined, PyTorch and NumPy stop at rows of unequal length."""
-    message = answer.observed[answer.first].get("message", "")
-    stops = ("expected sequence of length", "expects each tensor to be equal size", "inhomogeneous")
-    if not any(text in message for text in stops):
-        return None
-    sentence = "rows of unequal length are made into one tensor: some are not filled up to the longest length."
-    advice = "print the length of every row right before that line; all must be the largest of all lengths."
-    return Diagnosis("symptom", "rows of unequal length", sentence, advice)
-
-
-LENGTHS = "take the largest of the lengths, over all sequences."
-
 EXERCISE = Exercise(
     cases,
     returns=("ids",),
     off_limits=("torch.nn.utils.rnn.pad_sequence", "torch._C._nn.pad_sequence", "course_utils.tokenizers.pad"),
     advice="print the lengths of the sequences and their maximum; each row needs maximum minus its own length pads.",
-    symptoms=(rows_of_unequal_length,),
+    symptoms=(
+        stops_with(  # however the rows are joined, PyTorch and NumPy stop
+            ("expected sequence of length", "expects each tensor to be equal size", "inhomogeneous"),
+            "rows of unequal length are made into one tensor: some are not filled up to the longest length.",
+            "print the length of every row right before that line; all must be the largest of all lengths.",
+            "rows of unequal length",
+        ),
+    ),
 )

@@ -1,8 +1,8 @@
 """1.4 · The same by einsum."""
 
 from ..deciding.exercise import Exercise
-from ..running.guard import MATRIX_PRODUCTS
-from .common import PRODUCTS, TOO_MANY, loops, many_items, pair_cases
+from ..deciding.off_limits import MATRIX_PRODUCTS, SIMILARITIES
+from .common import TOO_MANY, loops, many_items, pair_cases
 
 
 def cases(seed):
@@ -12,7 +12,7 @@ def cases(seed):
 EXERCISE = Exercise(
     cases,
     returns=("similarities",),
-    off_limits=(*MATRIX_PRODUCTS, *PRODUCTS),
+    off_limits=(*MATRIX_PRODUCTS, *SIMILARITIES),
     most_operations=100,
     too_many=TOO_MANY,
     advice="name the axes: queries are b i d, keys are b j d, the result is b i j.",

@@ -1,7 +1,8 @@
 """1.6 · Find the bug."""
 
 from ..deciding.exercise import Case, Exercise
-from .common import COSINES, PRODUCTS, TOO_MANY, loops, many_items, pair_cases
+from ..deciding.off_limits import SIMILARITIES
+from .common import COSINES, TOO_MANY, loops, many_items, pair_cases
 
 
 def cases(seed):
@@ -12,7 +13,7 @@ def cases(seed):
 EXERCISE = Exercise(
     cases,
     returns=("cosines",),
-    off_limits=(*COSINES, *PRODUCTS),
+    off_limits=(*COSINES, *SIMILARITIES),
     most_operations=100,
     too_many=TOO_MANY,
     advice="run it on queries of shape (2, 5, 3) and keys of shape (2, 7, 3), and print the shape after every step.",

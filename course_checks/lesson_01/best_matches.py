@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers, close
+from ..deciding.wrong_answer import as_numbers, close, symptom
 
 SIZES = ((2, 3, 4, 6, 5), (3, 5, 3, 4, 6), (3, 3, 3, 3, 3), (4, 6, 2, 3, 7), (2, 3, 4, 6, 5))
 
@@ -21,21 +21,23 @@ def cases(seed):
 
 def own_page_only(answer):
     """Where there are as many pages as questions, only the scores of question b for page b, alone or on a diagonal."""
-    found = False
+    compared = False
     for index, case in enumerate(answer.cases):
         seen, pages = answer.observed[index], len(case["keys"])
         if len(case["queries"]) != pages or pages == 1:
             continue
-        have = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
+        actual = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
         own = as_numbers(answer.expected[index]["value"]).diagonal()
-        if have is None or not any(close(answer, have, want) for want in (own, own.diag(), own[:, None], own[None])):
+        if actual is None or not any(
+            close(answer, actual, expected) for expected in (own, own.diag(), own[:, None], own[None])
+        ):
             return None
-        found = True
+        compared = True
     sentence = "question b meets page b only; every question should meet every page."
     advice = (
         "the two batches are two axes, (B_q, B_k, L_q, L_k): in an einsum two letters, with @ an axis of size 1 each."
     )
-    return Diagnosis("symptom", "own page only", sentence, advice) if found else None
+    return symptom(sentence, advice, "own page only") if compared else None
 
 
 EXERCISE = Exercise(

@@ -3,13 +3,12 @@
 import torch
 
 from ..deciding.exercise import Case
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 
 COSINES = (
     *("torch.cosine_similarity", "torch.nn.functional.cosine_similarity"),
     *("course_utils.similarity.cosine_similarity", "course_utils.similarity.nearest_neighbors"),
 )
-PRODUCTS = ("course_utils.similarity.dot_product", "course_utils.similarity.similarity_matrix")
 
 
 def pair_cases(seed):
@@ -39,4 +38,4 @@ def loops(answer):
         return None
     right = "right in the other cases, but " if all(stopped) else ""
     sentence = f"{right}it loops over the items or the pairs, with an operation for each."
-    return Diagnosis("symptom", "loops", sentence, "let one operation do all items at once: keep the batch axis in it.")
+    return symptom(sentence, "let one operation do all items at once: keep the batch axis in it.", "loops")

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 from .common import COSINES
 
 # the guard against zero, which the exercise is about
@@ -18,18 +18,18 @@ def cases(seed):
     a_zeros[1], b_zeros[3], a_zeros[4], b_zeros[4] = 0.0, 0.0, 0.0, 0.0
     has_zero = torch.tensor([[2.0, 0.0, 1.0], [0.5, 3.0, 0.0]])
     even = torch.tensor([[1.0, -2.0, 1.0], [2.0, -0.5, -1.5]])
-    other = torch.tensor([[1.0, 4.0, 2.5], [3.0, 1.0, -2.0]])
+    ordinary = torch.tensor([[1.0, 4.0, 2.5], [3.0, 1.0, -2.0]])
     short = [[-2.0, 1.5], [0.0012, 0.0016], [1.2e-7, 1.6e-7], [3e-6, 4e-6]]
-    beside = [[1.2e-7, -1.6e-7], [2.0, 1.5], [2.0, 1.5], [4e-6, 3e-6]]
+    partners = [[1.2e-7, -1.6e-7], [2.0, 1.5], [2.0, 1.5], [4e-6, 3e-6]]
     both = [[6e-8, 8e-8], [8e-8, -6e-8]], [[8e-8, 6e-8], [1.2e-7, 1.6e-7]]
     return [
         Case(a=torch.tensor([[2.0, 3.0]]), b=torch.tensor([[1.0, 4.0]])),
         Case(a=a, b=0.1 * b),
         Case(a=c, b=0.1 * d),
-        Case(SHORT, a=torch.tensor(short), b=torch.tensor(beside)),
+        Case(SHORT, a=torch.tensor(short), b=torch.tensor(partners)),
         Case(BOTH_SHORT, a=torch.tensor(both[0]), b=torch.tensor(both[1])),
-        Case("a coordinate is 0", a=has_zero, b=other),
-        Case("the coordinates of a vector add up to 0", a=other, b=even),
+        Case("a coordinate is 0", a=has_zero, b=ordinary),
+        Case("the coordinates of a vector add up to 0", a=ordinary, b=even),
         Case("a vector is zero", a=torch.tensor([[0.0, 0.0]]), b=torch.tensor([[1.0, 2.0]])),
         Case("a vector is zero", a=a_zeros, b=b_zeros),
     ]
@@ -42,15 +42,15 @@ def guard_too_wide(answer):
     sides = parts[0].numbers() if parts else None
     if not short or not sides:
         return None
-    for want, have, pair in sides:
-        near = have.shape == want.shape and torch.allclose(have, want, rtol=0.02, atol=0.01)
-        if not have.isfinite().all() or (pair.index not in short and not near):
+    for expected, actual, pair in sides:
+        near = actual.shape == expected.shape and torch.allclose(actual, expected, rtol=0.02, atol=0.01)
+        if not actual.isfinite().all() or (pair.index not in short and not near):
             return None
     sentence = "a guard that changes more than the zero vectors: the cosines of very short vectors are wrong."
     advice = (
         "a number that is added, a smallest length, or a test for nearly 0 hits short vectors, too: ask for exactly 0."
     )
-    return Diagnosis("symptom", "the guard is too wide", sentence, advice)
+    return symptom(sentence, advice, "the guard is too wide")
 
 
 EXERCISE = Exercise(

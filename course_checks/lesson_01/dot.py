@@ -3,8 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
-from .common import PRODUCTS
+from ..deciding.off_limits import SIMILARITIES
+from ..deciding.wrong_answer import symptom
 
 
 def cases(seed):
@@ -16,16 +16,16 @@ def cases(seed):
 def returns_nothing(answer):
     """None in every case, perhaps beside something printed."""
     seen = [answer.observed[index] for index in answer.wrong]
-    if any(one["outcome"] != "returned" or one["value"]["kind"] != "none" for one in seen):
+    if any(case["outcome"] != "returned" or case["value"]["kind"] != "none" for case in seen):
         return None
     advice = "end with return and the number: what is printed is seen, but not handed back."
-    return Diagnosis("symptom", "returns nothing", "your function returns nothing (None).", advice)
+    return symptom("your function returns nothing (None).", advice, "returns nothing")
 
 
 EXERCISE = Exercise(
     cases,
     returns=("the dot product",),
-    off_limits=PRODUCTS,
+    off_limits=SIMILARITIES,
     atol=1e-4,
     symptoms=(returns_nothing,),
     advice="compute [2, 3] times [1, 4] by hand: 2*1 + 3*4 = 14, and print each step of your code beside it.",

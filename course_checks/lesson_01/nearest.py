@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers
+from ..deciding.wrong_answer import as_numbers, symptom
 from .common import COSINES
 
 
@@ -30,17 +30,15 @@ def similarities_themselves(answer):
     """The k largest similarities, best first, where their rows should stand."""
     for index in answer.wrong:
         case, seen = answer.cases[index], answer.observed[index]
-        have = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
+        actual = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
         cosines = F.normalize(case["keys"], dim=-1).double() @ F.normalize(case["query"], dim=-1).double()
         largest, length = cosines.topk(case["k"]).values, case["query"].norm()
-        if have is None or have.shape != largest.shape:
+        if actual is None or actual.shape != largest.shape:
             return None
-        if not any(torch.allclose(have, size * largest, rtol=1e-3, atol=1e-4) for size in (1.0, length)):
+        if not any(torch.allclose(actual, size * largest, rtol=1e-3, atol=1e-4) for size in (1.0, length)):
             return None
     sentence = "these are the k largest similarities, not the rows where they stand."
-    return Diagnosis(
-        "symptom", "similarities", sentence, "topk hands back values and indices: the indices are the rows."
-    )
+    return symptom(sentence, "topk hands back values and indices: the indices are the rows.", "similarities")
 
 
 def whole_topk(answer):
@@ -55,7 +53,7 @@ def whole_topk(answer):
         if len(parts) != 2 or not answer.same_part(answer.expected[index]["value"], parts[1]):
             return None
     sentence = "two things are returned, the largest similarities and their rows; the rows are right."
-    return Diagnosis("symptom", "both parts of topk", sentence, "topk hands back both; the task asks for one of them.")
+    return symptom(sentence, "topk hands back both; the task asks for one of them.", "both parts of topk")
 
 
 EXERCISE = Exercise(

@@ -28,7 +28,7 @@ def cases(seed):
     ]
 
 
-EXP, FIRST = "shifted.exp()", "shifted = "
+EXP = "shifted.exp()"
 OWN = "adding one number to a whole row changes no weight of it: which one makes overflow impossible?"
 
 EXERCISE = Exercise(

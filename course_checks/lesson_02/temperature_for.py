@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, close
+from ..deciding.wrong_answer import close, stops_with, symptom
 
 TOO_MANY = "it takes more than 20,000 operations"
 
@@ -28,35 +28,33 @@ def cases(seed):
 def right_and_yours(answer):
     """All temperatures in one row each; None where shapes differ, or where the numbers are right and something else is not."""
     sides = [side for part in answer.parts() for side in part.numbers() or ()]
-    if not sides or any(want.shape != have.shape for want, have, _ in sides):
+    if not sides or any(expected.shape != actual.shape for expected, actual, _ in sides):
         return None
-    want, have = (torch.cat([side[place].flatten() for side in sides]) for place in (0, 1))
-    return None if close(answer, have, want) else (want, have)
+    expected, actual = (torch.cat([side[place].flatten() for side in sides]) for place in (0, 1))
+    return None if close(answer, actual, expected) else (expected, actual)
 
 
 def other_ends(answer):
     """Right but for the ends of the search."""
     if (both := right_and_yours(answer)) is None:
         return None
-    want, have = both
-    low, high = have.min(), have.max()
-    if low < high and close(answer, have, want.clamp(low, high)):
+    expected, actual = both
+    low, high = actual.min(), actual.max()
+    if low < high and close(answer, actual, expected.clamp(low, high)):
         looks_like = f"right, but your search gives nothing below {low:.3g} and nothing above {high:.3g}."
-    elif close(answer, have.clamp(0.01, 100.0), want):
+    elif close(answer, actual.clamp(0.01, 100.0), expected):
         looks_like = "where `count` is out of reach, yours goes beyond the ends 0.01 and 100."
     else:
         return None
-    return Diagnosis(
-        "symptom", "other ends", looks_like, "search between 0.01 and 100, and return the end it stops at."
-    )
+    return symptom(looks_like, "search between 0.01 and 100, and return the end it stops at.", "other ends")
 
 
 def not_near_enough(answer):
     """Every temperature is near the right one, by its share or by their difference, and some not near enough."""
     if (both := right_and_yours(answer)) is None:
         return None
-    want, have = both
-    off, share = (have - want).abs().max(), (have / want - 1).abs().max()
+    expected, actual = both
+    off, share = (actual - expected).abs().max(), (actual / expected - 1).abs().max()
     if not min(off, share) < 0.1:
         return None
     if share < 0.1:
@@ -66,15 +64,7 @@ def not_near_enough(answer):
             f"no temperature is off by more than {off:.2g}, but one of them by {100 * share:.0f} % of the right one."
         )
     advice = "search on until small T are right to a thousandth too; if you do, is an eps added to the weights?"
-    return Diagnosis("symptom", "not near enough", looks_like, advice)
-
-
-def never_ends(answer):
-    """The search was stopped by the check."""
-    if not any(seen.get("message") == TOO_MANY for seen in answer.observed):
-        return None
-    looks_like = "your search does not end by itself in every case: the check stopped it after 20,000 operations."
-    return Diagnosis("symptom", "never ends", looks_like, "ask what happens where `count` cannot be met exactly.")
+    return symptom(looks_like, advice, "not near enough")
 
 
 EXERCISE = Exercise(
@@ -84,5 +74,14 @@ EXERCISE = Exercise(
     most_operations=20_000,
     too_many=TOO_MANY,
     advice="for the scores 0, 1, 2 and T = 0.7541 two keys count; print how many count at your T.",
-    symptoms=(never_ends, other_ends, not_near_enough),
+    symptoms=(
+        stops_with(
+            TOO_MANY,
+            "your search does not end by itself in every case: the check stopped it after 20,000 operations.",
+            "ask what happens where `count` cannot be met exactly.",
+            "never ends",
+        ),
+        other_ends,
+        not_near_enough,
+    ),
 )

@@ -2,14 +2,12 @@
 
 import torch
 
-from ..deciding.wrong_answer import Diagnosis, as_numbers
+from ..deciding.wrong_answer import as_numbers, symptom
 
 ATTENTION = tuple(
     f"course_utils.attention.{name}" for name in ("AdditiveAttention", "masked_softmax", "scaled_dot_product_attention")
 )
-FIRST = 'scores.masked_fill(torch.arange(mask.shape[1]) >= mask.sum(1, keepdim=True), float("-inf"))'
 BEFORE = "padding must have no share from the start: hide its scores before the softmax, by a number that exp makes 0."
-INSIDE = "follow the formula from the inside: everything is added up, then one tanh, then the product with w_v."
 
 
 def make_low(arguments, size, padding=-30.0):
@@ -24,8 +22,8 @@ def padding_keeps_weight(answer):
     """The real letters share as they should, but padding has a share as well. The weights are returned last, or alone."""
     most = 0.0
     for index in answer.wrong:
-        want, have = (last(side[index].get("value")) for side in (answer.expected, answer.observed))
-        right, yours = (side and as_numbers(side) for side in (want, have))
+        expected, actual = (last(side[index].get("value")) for side in (answer.expected, answer.observed))
+        right, yours = (side and as_numbers(side) for side in (expected, actual))
         if right is None or yours is None or right.shape != yours.shape or yours.isnan().any():
             return None
         real = yours * answer.cases[index]["mask"]
@@ -36,7 +34,7 @@ def padding_keeps_weight(answer):
     if most < 1e-6:
         return None
     looks_like = f"padding keeps weight, up to {100 * most:.3g} % of a word's; the real letters share the rest rightly."
-    return Diagnosis("symptom", "padding keeps weight", looks_like, BEFORE)
+    return symptom(looks_like, BEFORE, "padding keeps weight")
 
 
 def last(value):

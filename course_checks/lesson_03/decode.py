@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import stops_with
 
 
 def make_case(rng, B, L_t, L_s, d_embed, d_state, d_enc, dtype):
@@ -24,28 +24,20 @@ def cases(seed):
     return [make_case(rng, *each, torch.float64 if each[0] == 3 else torch.float32) for each in sizes]
 
 
-def another_width(answer):
-    """The check's cell stopped, since its rows were not as wide as it reads them."""
-    seen = answer.observed[answer.first]
-    if seen["outcome"] != "raised" or not seen["message"].startswith("cell reads rows of"):
-        return None
-    looks_like = "what cell is given is not as wide as it should be: a part is missing, or too much."
-    advice = "print the shapes of the parts that you join, and compare with the table."
-    return Diagnosis("symptom", "another width", looks_like, advice)
-
-
-LISTS, LOOP = "    features, all_weights = [], []\n", "    for t in range"
-FIRST = {LISTS: f"{LISTS}    first = state\n"}
-ROW = "row t holds what the cell has read in step t: the context and the weights of the state before that step."
-ONCE = "attend is asked about the first state only: all rows of weights are alike."
-
 EXERCISE = Exercise(
     cases,
     returns=("features", "weights"),
     driver="drive_decode",
     off_limits=("course_utils.models.recurrent.RecurrentSeq2Seq",),
     gradients=True,
-    symptoms=(another_width,),
+    symptoms=(
+        stops_with(
+            "cell reads rows of",
+            "what cell is given is not as wide as it should be: a part is missing, or too much.",
+            "print the shapes of the parts that you join, and compare with the table.",
+            "another width",
+        ),
+    ),
     pairs=100,
     advice="write the index beside each line: c_t from s_{t-1}; s_t from c_t and s_{t-1}; then row t of the features.",
 )

@@ -3,7 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.off_limits import DECODING
+from ..deciding.wrong_answer import stops_with
 
 OWN_PADDING = "the model itself says `pad_id` or `start_id`"
 # the steps at which the rows say the end symbol, V, (start, end, pad), max_len, what rows say otherwise, labels
@@ -40,25 +41,19 @@ def make_case(rng, stops, V, special, max_len, says, labels):
     return Case(*labels, state=state, **ids, max_len=max_len, driver={"table": table})
 
 
-def goes_on(answer):
-    """The loop was stopped by the check."""
-    seen = answer.observed[answer.first]
-    if seen["outcome"] != "raised" or not seen["message"].startswith("step was called more than"):
-        return None
-    looks_like = "your loop goes on: some row never ends, or its end is not remembered, and max_len does not stop it."
-    return Diagnosis("symptom", "goes on", looks_like, "make at most max_len steps, and leave the loop earlier.")
-
-
-STOP = "        if ended.all():\n            break\n"
-
 EXERCISE = Exercise(
     cases,
     returns=("tokens",),
     driver="drive_greedy_decode",
-    off_limits=tuple(  # with one beam, or at temperature 0, the other two decode greedily
-        f"course_utils.decoding.{name}" for name in ("search.greedy_decode", "search.beam_search", "sampling.generate")
+    off_limits=DECODING,
+    symptoms=(
+        stops_with(
+            "step was called more than",
+            "your loop goes on: some row never ends, or its end is not remembered, and max_len does not stop it.",
+            "make at most max_len steps, and leave the loop earlier.",
+            "goes on",
+        ),
     ),
-    symptoms=(goes_on,),
     pairs=100,
     advice="follow one row by hand: print the chosen symbols and your record of which rows have ended, step by step.",
 )

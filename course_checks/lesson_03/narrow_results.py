@@ -34,9 +34,11 @@ def exchanged(results):
     """Two rows that would be right under each other's name."""
     if usual(results) is None:
         return None
-    for one, other in itertools.combinations(KEPT, 2):
-        if usual(results | {one: results[other], other: results[one]}) is None:
-            return f"the rows of {one!r} and {other!r} look exchanged: turned round they are what this speller gives."
+    for first, second in itertools.combinations(KEPT, 2):
+        if usual(results | {first: results[second], second: results[first]}) is None:
+            return (
+                f"the rows of {first!r} and {second!r} look exchanged: turned round they are what this speller gives."
+            )
     return None
 
 

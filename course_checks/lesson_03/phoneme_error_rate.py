@@ -55,9 +55,6 @@ def farther(rng, hypothesis, nearest):
             return sounds
 
 
-LOOP = "        nearest = "
-SKIPPED = {LOOP: f"        if not said:\n            continue\n{LOOP}"}
-
 EXERCISE = Exercise(
     cases,
     returns=("rate",),

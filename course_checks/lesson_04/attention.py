@@ -3,7 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import LARGE, READY_MADE, large_scores
+from ..deciding.off_limits import ATTENTION
+from .common import LARGE, large_scores
 
 
 def cases(seed):
@@ -25,7 +26,7 @@ def cases(seed):
 EXERCISE = Exercise(
     cases,
     returns=("output", "weights"),
-    off_limits=READY_MADE,
+    off_limits=ATTENTION,
     gradients=True,
     advice="print weights.sum(dim=-1): all ones. Then compare scores[0, 0, 0] with one dot product over d_k ** 0.5.",
 )

@@ -6,13 +6,11 @@ from ..deciding.exercise import Case, Exercise
 from .common import eighths
 
 SIZES = (
-    *(
-        (1, 1, 2, 1, [2, 1]),
-        (2, 5, 3, 6, [4, 4, 4]),
-        (3, 4, 16, 2, [3, 1, 5]),
-        (2, 3, 5, 4, [6]),
-        (2, 5, 3, 6, [4, 4, 4]),
-    ),
+    (1, 1, 2, 1, [2, 1]),
+    (2, 5, 3, 6, [4, 4, 4]),
+    (3, 4, 16, 2, [3, 1, 5]),
+    (2, 3, 5, 4, [6]),
+    (2, 5, 3, 6, [4, 4, 4]),
     (1, 2, 4, 3, [2] * 24),
 )
 LEVELS = {"scores are very large": (512.0,) * 4, "scores rise by thousands": (-32.0, 0.0, 8.0, 32.0)}
@@ -35,10 +33,6 @@ def cases(seed):
     many = made[-1]
     many.labels, many.driver = ("there are many blocks",), {"watched": True}
     return made
-
-
-LAST = "\n        highest = largest"
-ONCE = "add up without dividing, and divide once, after the last block."
 
 
 EXERCISE = Exercise(

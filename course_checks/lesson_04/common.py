@@ -1,16 +1,8 @@
-"""What several exercises of lesson 04 share: what is off limits, large scores, and the mistakes in scale and softmax."""
+"""What several exercises of lesson 04 share: large scores."""
 
 import torch
 
-READY_MADE = (
-    *("torch.nn.functional.scaled_dot_product_attention", "torch.nn.functional.multi_head_attention_forward"),
-    *("torch.nn.MultiheadAttention", "course_utils.attention.scaled_dot_product_attention"),
-    "course_utils.multi_head.MultiHeadAttention",
-)
 LARGE = "the scores are large"
-KEYS = "the keys of one query share the weight among them: each row sums to 1."
-ROW = "subtract something that every row has for itself, or use torch.softmax."
-SIZE = "the root is that of the number of entries in one query, which is that of one key, too."
 
 
 def eighths(*shape, rng):

@@ -24,9 +24,6 @@ def cases(seed):
     return [*made, Case("two tokens are nearly the same", x=near, wanted=other)]
 
 
-ROOT = " * L**0.5"
-SCALE = "the check divides your scores by the root of your d_k: what must they be before that?"
-
 EXERCISE = Exercise(
     cases,
     returns=("the weights that your matrices make",),

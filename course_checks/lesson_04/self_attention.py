@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import READY_MADE
+from ..deciding.off_limits import ATTENTION
 
 SIZES = ((1, 3, 6, 4, 4), (2, 5, 8, 3, 6), (3, 4, 5, 9, 2), (2, 6, 4, 4, 4), (2, 5, 8, 3, 6))
 
@@ -26,7 +26,7 @@ EXERCISE = Exercise(
     returns=("output",),
     expects="class",
     driver="layer_with_these_numbers",
-    off_limits=READY_MADE,
+    off_limits=ATTENTION,
     gradients=True,
     pairs=40,
     advice="compare with PyTorch at sizes that all differ, such as (6, 3, 5). What it returns is a tensor (B, L, d_v).",

@@ -35,8 +35,6 @@ def cases(seed):
     ]
 
 
-BEFORE = "hide the scores before the softmax, so that they take no part in the maximum or the sum."
-
 EXERCISE = Exercise(
     cases,
     returns=("output", "weights"),

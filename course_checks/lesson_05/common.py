@@ -19,9 +19,9 @@ LOW = -100_000.0  # below any number that an answer may take for "low enough" an
 def random_mask(shape, rng):
     """Random booleans in which every row allows something and hides something."""
     keep = torch.rand(shape, generator=rng) > 0.4
-    one = torch.randint(shape[-1], shape[:-1], generator=rng)
-    keep |= F.one_hot(one, shape[-1]).bool()
-    return keep & ~F.one_hot((one + 1) % shape[-1], shape[-1]).bool()
+    allowed = torch.randint(shape[-1], shape[:-1], generator=rng)
+    keep |= F.one_hot(allowed, shape[-1]).bool()
+    return keep & ~F.one_hot((allowed + 1) % shape[-1], shape[-1]).bool()
 
 
 def one_key_mask(shape, rng):

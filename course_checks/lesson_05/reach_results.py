@@ -1,7 +1,7 @@
 """5.9 · Open experiment: how far stacked windows reach."""
 
 from ..deciding.experiment import Claim, Experiment
-from ..deciding.results import mean, number, reads_off, table_of
+from ..deciding.results import mean, means_within, number, reads_off, table_of
 
 SHARES = {(17, 1): 0.18, (9, 2): 0.18, (5, 4): 0.07, (3, 8): 0.025, (2, 16): 0.003}  # stack -> a usual share
 FARTHEST = 16
@@ -21,11 +21,10 @@ def _sizes(results):
     return None
 
 
-def _possible(results):
-    for key, share in _means(results).items():
-        if not SHARES[key] / 2 < share < SHARES[key] * 2:
-            return f"the mean share of {key} is {share:.3g}; with these 33 tokens it is near {SHARES[key]}."
-    return None
+_possible = means_within(
+    {key: (share / 2, 2 * share) for key, share in SHARES.items()},
+    lambda key, share: f"the mean share of {key} is {share:.3g}; with these 33 tokens it is near {SHARES[key]}.",
+)
 
 
 def _farthest(results):

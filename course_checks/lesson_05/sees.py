@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, WrongAnswer
+from ..deciding.wrong_answer import Diagnosis, WrongAnswer, stops_with, symptom
 
 NAMES = (
     *("causal", "no mask", "one step ahead", "window of 2", "two layers with windows of 2", "running mean"),
@@ -25,15 +25,6 @@ def cases(seed):
     return [*made, Case("all of x is 0", attend="running mean", x=torch.zeros(2, 4, 3))]
 
 
-def asks_for_gradients(answer: WrongAnswer) -> Diagnosis | None:
-    """The answer asked for gradients on the x that it was given."""
-    case = answer.observed[answer.first]
-    if case["outcome"] != "raised" or not case["message"].startswith("x itself asks for gradients"):
-        return None
-    sentence = "your function calls requires_grad_() on `x` itself, so `x` asks for gradients after the call."
-    return Diagnosis("symptom", "asks for gradients", sentence, "ask on a copy: x.detach().clone().requires_grad_().")
-
-
 def missed_or_invented(answer: WrongAnswer) -> Diagnosis | None:
     """Which functions it is wrong about, and in which way."""
     missed, invented = [], []
@@ -51,17 +42,25 @@ def missed_or_invented(answer: WrongAnswer) -> Diagnosis | None:
     named = ", ".join(names[:3]) + f" and {len(names) - 3} more" * (len(names) > 3)
     if invented:
         advice = "let rounding pass (changes below a millionth, gradients below 1e-9), and change one input at a time."
-        return Diagnosis("symptom", "sees too much", f"it reports pairs that don't see each other, in {named}.", advice)
+        return symptom(f"it reports pairs that don't see each other, in {named}.", advice, "sees too much")
     advice = (
         "let only rounding pass, use random factors, take sizes (abs) before you reduce, look at every item and entry."
     )
-    return Diagnosis("symptom", "misses pairs", f"it misses pairs that do see each other, in {named}.", advice)
+    return symptom(f"it misses pairs that do see each other, in {named}.", advice, "misses pairs")
 
 
 EXERCISE = Exercise(
     cases,
     returns=("table",),
     driver="detector",
-    symptoms=(asks_for_gradients, missed_or_invented),
+    symptoms=(
+        stops_with(
+            "x itself asks for gradients",
+            "your function calls requires_grad_() on `x` itself, so `x` asks for gradients after the call.",
+            "ask on a copy: x.detach().clone().requires_grad_().",
+            "asks for gradients",
+        ),
+        missed_or_invented,
+    ),
     advice="print the gradient of one output at all inputs, gradient.abs().amax((0, 2)), beside the row you report.",
 )

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import ATTENTIONS, HEADS
+from ..deciding.off_limits import ATTENTION, HEADS
 
 
 def cases(seed):
@@ -20,12 +20,10 @@ def cases(seed):
     return [*made, large]
 
 
-ROOT = "q.shape[-1] ** 0.5"
-
 EXERCISE = Exercise(
     cases,
     returns=("output", "weights"),
-    off_limits=(*HEADS, *ATTENTIONS),
+    off_limits=(*HEADS, *ATTENTION),
     gradients=True,
     advice="name each axis by a letter, write the shape of each tensor beside its line, and sum the weights over L_k.",
 )

@@ -1,7 +1,7 @@
 """6.8 · Open experiment: how many heads does a task need?"""
 
 from ..deciding.experiment import Claim, Experiment
-from ..deciding.results import mean, number, numbers, one_of, table_of
+from ..deciding.results import each_its_own, mean, means_within, number, one_of, table_of
 
 MARKS, HEADS = (2, 4), (1, 2, 4, 8)
 KEYS = [(m, h) for m in MARKS for h in HEADS]
@@ -20,22 +20,9 @@ LAWS = {
 }
 
 
-def possible(results):
-    for (m, h), (low, high) in RANGES.items():
-        if not low <= (error := mean(results, (m, h))) <= high:
-            what = f"with {m} marks and {h} head{'s' * (h > 1)} your mean error is {error:.3f}"
-            return f"{what}, which such models do not come to after 200 updates."
-    return None
-
-
-def each_its_own(results):
-    rows = {}
-    for key in KEYS:
-        row = tuple(numbers(results[key]))
-        if row in rows:
-            return f"entries {rows[row]} and {key} hold the same five numbers, which no two runs give."
-        rows[row] = key
-    return None
+def impossible(key, error):
+    what = f"with {key[0]} marks and {key[1]} head{'s' * (key[1] > 1)} your mean error is {error:.3f}"
+    return f"{what}, which such models do not come to after 200 updates."
 
 
 def enough(results):
@@ -61,9 +48,11 @@ def law(results):
 EXERCISE = Experiment(
     claims=(
         Claim("all runs", table_of(KEYS, 5, 0.0, 1.5), "store five_errors(marks, heads) under (marks, heads)."),
-        Claim("each its own", each_its_own, "call five_errors anew for each of the eight entries."),
+        Claim("each its own", each_its_own(KEYS), "call five_errors anew for each of the eight entries."),
         Claim(
-            "possible", possible, "call five_errors(marks, heads), marks first, heads second, with no third argument."
+            "possible",
+            means_within(RANGES, impossible),
+            "call five_errors(marks, heads), marks first, heads second, with no third argument.",
         ),
         Claim("enough", enough, "take the smallest number of heads whose mean error is below 0.1."),
         Claim("law", law, "work out each law for (2, 1), (4, 1) and (4, 2), and compare with your means."),

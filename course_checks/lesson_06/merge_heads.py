@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import HEADS
+from ..deciding.off_limits import HEADS
 
 
 def cases(seed):

@@ -3,8 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
-from .common import ATTENTIONS, HEADS
+from ..deciding.off_limits import ATTENTION, HEADS
 
 
 def parameters(d_in, d_model, rng, dtype):
@@ -41,23 +40,10 @@ def cases(seed):
     return made
 
 
-def stops_with_a_mask(answer):
-    """It works where there is no mask, and stops or goes wrong with all others; it stops with three of them at least."""
-    stopped = sum(answer.observed[index]["outcome"] == "raised" for index in answer.wrong)
-    if stopped < 3 or answer.wrong != [index for index, case in enumerate(answer.cases) if case["mask"] is not None]:
-        return None
-    sentence = "without a mask all is well; with one your code stops, or goes wrong."
-    return Diagnosis("symptom", "stops with a mask", sentence, BROADCAST)
-
-
-BROADCAST = "the mask broadcasts to (B, H, L_q, L_k) as it comes; what changes about it where you use it?"
-OWN = "queries, keys and values have a projection each, with a weight and a bias of its name."
-
 EXERCISE = Exercise(
     cases,
     returns=("output", "weights"),
-    off_limits=(*HEADS, *ATTENTIONS),
+    off_limits=(*HEADS, *ATTENTION),
     gradients=True,
-    symptoms=(stops_with_a_mask,),
     advice="do one step at a time and print its shape; the table of section 6.4 says what it must be.",
 )

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import HEADS
+from ..deciding.off_limits import HEADS
 
 
 def cases(seed):
@@ -20,7 +20,7 @@ def cases(seed):
 EXERCISE = Exercise(
     cases,
     returns=("heads",),
-    driver="split",
+    driver="turned",
     off_limits=HEADS,
     gradients=True,
     advice="try the example of the task: head 1 must hold the last features of every token.",

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import ATTENTIONS
+from ..deciding.off_limits import ATTENTION
 
 
 def cases(seed):
@@ -16,13 +16,10 @@ def cases(seed):
     return made
 
 
-ROOT = "q_h.shape[-1] ** 0.5"
-OWN = "how long are the vectors that this one head compares?"
-
 EXERCISE = Exercise(
     cases,
     returns=("output", "weights"),
-    off_limits=ATTENTIONS,
+    off_limits=ATTENTION,
     gradients=True,
     advice="work out the example head by head: head 1 compares vectors of size 4, and its scores are 2.1972 / 2 and 0.",
 )

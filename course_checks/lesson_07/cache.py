@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import stops_with
 from .common import CACHE, keeps_for_all
 
 FULL = "an update has no room"
@@ -32,22 +32,20 @@ def cases(seed):
     ]
 
 
-def changed_by_a_refusal(answer):
-    """What fits is refused once something was refused."""
-    if not answer.observed[answer.first].get("message", "").endswith("after an update that had no room"):
-        return None
-    sentence = "an update without room leaves something behind: the cache is not as it was before."
-    return Diagnosis("symptom", "changed by a refused update", sentence, FIRST)
-
-
-FIRST = "look whether length + L_new fits before anything is written or counted."
-
 EXERCISE = Exercise(
     cases,
     returns=("keys", "values", "length", "what the update without room raised"),
     expects="class",
     driver="drive_cache",
     off_limits=(CACHE,),
-    symptoms=(changed_by_a_refusal, keeps_for_all),
+    symptoms=(
+        stops_with(
+            "after an update that had no room",
+            "an update without room leaves something behind: the cache is not as it was before.",
+            "look whether length + L_new fits before anything is written or counted.",
+            "changed by a refused update",
+        ),
+        keeps_for_all,
+    ),
     advice="after every update, print the length and the shapes of what comes back: axis 2 is as long as the text so far.",
 )

@@ -3,7 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import CACHE, HEADS, READY_MADE, keeps_for_all
+from ..deciding.off_limits import HEADS
+from .common import CACHE, READY_MADE, keeps_for_all
 
 
 def cases(seed):

@@ -1,6 +1,6 @@
 """What several exercises of lesson 07 share: what is off limits, what is tried, and what a class keeps for all."""
 
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 
 READY_MADE = (
     "torch.nn.functional.scaled_dot_product_attention",
@@ -9,10 +9,7 @@ READY_MADE = (
     "course_utils.multi_head.repeat_kv",
     "course_utils.multi_head.MultiHeadAttention",
 )
-HEADS = ("course_utils.multi_head.split_heads", "course_utils.multi_head.merge_heads")
 CACHE = "course_utils.kv_cache.KVCache"
-ROOT = "divide by the square root of the size of one head."
-OWN = "keep a copy of what comes."
 IN_SELF = "keep the tensors in self, made in __init__; not on the class, in a global or in a default argument."
 
 
@@ -22,4 +19,4 @@ def keeps_for_all(answer):
     if "again" not in seen or seen.get("drew"):
         return None
     sentence = "a new object begins with what an earlier one was given: the class, or a global, holds it."
-    return Diagnosis("symptom", "remembers an earlier call", sentence, IN_SELF)
+    return symptom(sentence, IN_SELF, "remembers an earlier call")

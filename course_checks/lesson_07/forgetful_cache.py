@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 from ..running.encode import decode
 from .common import keeps_for_all
 
@@ -31,7 +31,9 @@ def cases(seed):
 def how_many(answer):
     """More or fewer positions than there should be, in the first update where that is so."""
     result, case = decode(answer.observed[answer.first].get("value", {"kind": "none"})), answer.cases[answer.first]
-    if not isinstance(result, tuple) or not all(isinstance(one, torch.Tensor) and one.dim() == 4 for one in result[0]):
+    if not isinstance(result, tuple) or not all(
+        isinstance(tensor, torch.Tensor) and tensor.dim() == 4 for tensor in result[0]
+    ):
         return None
     room, seen = case["num_first"] + case["num_latest"], 0
     for update, (keys, new) in enumerate(zip(result[0], case["new_positions"], strict=False), start=1):
@@ -40,13 +42,9 @@ def how_many(answer):
             sentence = (
                 f"after update {update}, with {seen} seen, {keys.shape[2]} positions came back, not {min(room, seen)}."
             )
-            return Diagnosis(
-                "symptom", "another number kept", sentence, "join first, then forget: min(seen, room) are left."
-            )
+            return symptom(sentence, "join first, then forget: min(seen, room) are left.", "another number kept")
     return None
 
-
-BEGIN = "new[:, :, :, : self.num_first]"
 
 EXERCISE = Exercise(
     cases,

@@ -5,7 +5,8 @@ import torch
 from course_utils.masks import causal_mask
 
 from ..deciding.exercise import Case, Exercise
-from .common import HEADS, READY_MADE
+from ..deciding.off_limits import HEADS
+from .common import READY_MADE
 
 
 def cases(seed):

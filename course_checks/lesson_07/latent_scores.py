@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 
 
 def cases(seed):
@@ -29,10 +29,8 @@ def made_the_keys(answer):
     if len(seen) < len(answer.observed) or not any(large["value"] is True for _, large in seen):
         return None
     sentence = "with 40 keys: the keys of all heads were made, all at once or piece by piece, or as much work was done."
-    return Diagnosis("symptom", "keys made", sentence, "which two of the three can be multiplied first, once a query?")
+    return symptom(sentence, "which two of the three can be multiplied first, once a query?", "keys made")
 
-
-SCALE = "d_head**0.5"
 
 EXERCISE = Exercise(
     cases,

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise, mistake
-from .common import POSITIONS
+from ..deciding.off_limits import POSITIONS
 
 
 def cases(seed):

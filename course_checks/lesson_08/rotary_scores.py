@@ -3,8 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
+from ..deciding.off_limits import POSITIONS
 from ..deciding.symptoms.side_effects import remembers
-from .common import POSITIONS
 
 
 def cases(seed):

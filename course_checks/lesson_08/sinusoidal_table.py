@@ -3,8 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
-from .common import POSITIONS
+from ..deciding.off_limits import POSITIONS
+from ..deciding.wrong_answer import symptom
 
 
 def cases(seed):
@@ -23,7 +23,7 @@ def another_error(answer):
         return None
     sentence = f"right for even sizes; an odd d_model ends in {seen['type']}, where a ValueError is asked for."
     advice = "raise it yourself, with a sentence; an assert is left out when Python runs with -O."
-    return Diagnosis("symptom", "another error", sentence, advice)
+    return symptom(sentence, advice, "another error")
 
 
 EXERCISE = Exercise(

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers
+from ..deciding.wrong_answer import as_numbers, symptom
 
 
 def cases(seed):
@@ -25,12 +25,12 @@ def columns_moved(answer):
         for i in answer.wrong
         if answer.observed[i]["outcome"] == "returned" and answer.cases[i]["weight"].dim() == 2
     ]
-    if not pairs or any(have is None or not torch.equal(have.sort(-1)[0], w.sort(-1)[0]) for w, have in pairs):
+    if not pairs or any(actual is None or not torch.equal(actual.sort(-1)[0], w.sort(-1)[0]) for w, actual in pairs):
         return None
-    if all(torch.equal(have, w) for w, have in pairs):
+    if all(torch.equal(actual, w) for w, actual in pairs):
         return None
     sentence = "the columns are put in another order: they belong to what goes in."
-    return Diagnosis("symptom", "columns moved", sentence, "the rows make the features of queries and keys.")
+    return symptom(sentence, "the rows make the features of queries and keys.", "columns moved")
 
 
 EXERCISE = Exercise(

@@ -2,9 +2,7 @@
 
 import torch
 
-from ..deciding.compare import value_difference
 from ..deciding.exercise import Case
-from ..deciding.wrong_answer import Diagnosis
 
 NORMS = (
     *(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "instance", "batch")),
@@ -61,14 +59,3 @@ def padding(rng, B, L):
     lengths = torch.randint(2, L + 1, (B,), generator=rng)
     lengths[0] = L - 1
     return (torch.arange(L) < lengths[:, None])[:, None, None, :]
-
-
-def returns_more(answer):
-    """A tuple that begins with the right output."""
-    for index in answer.wrong:
-        have = answer.observed[index].get("value", {"kind": "none"})
-        first = have["value"][0] if have["kind"] in ("tuple", "list") and have["value"] else None
-        if first is None or value_difference(answer.exercise, answer.expected[index]["value"], first):
-            return None
-    looks_like = "the right output, and something more beside it."
-    return Diagnosis("symptom", "returns more", looks_like, "return the output alone.")

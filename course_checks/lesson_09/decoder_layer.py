@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import LAYERS, layer_arguments, padding, returns_more
+from .common import LAYERS, layer_arguments, padding
 
 
 def cases(seed):
@@ -31,6 +31,5 @@ EXERCISE = Exercise(
     gradients=True,
     atol=2e-5,
     pairs=30,
-    symptoms=(returns_more,),
     advice="for each attention ask two things: where do keys and values come from, and whose mask hides some of them?",
 )

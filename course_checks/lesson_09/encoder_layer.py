@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import LAYERS, layer_arguments, padding, returns_more
+from .common import LAYERS, layer_arguments, padding
 
 
 def cases(seed):
@@ -32,6 +32,5 @@ EXERCISE = Exercise(
     gradients=True,
     atol=2e-5,
     pairs=80,
-    symptoms=(returns_more,),
     advice="two connections of 9.4, one after the other: attention with norm_1, then the network with norm_2.",
 )

@@ -3,7 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import no_gradient, padded, stopped
+from ..deciding.wrong_answer import stops_with
+from .common import no_gradient, padded
 
 
 def cases(seed):
@@ -34,7 +35,7 @@ EXERCISE = Exercise(
     driver="drive_batch_loss",
     symptoms=(
         no_gradient,
-        stopped(
+        stops_with(
             "its masks are boolean",
             "a mask is not boolean.",
             "combine booleans with & and make new ones with dtype=torch.bool.",

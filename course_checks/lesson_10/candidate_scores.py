@@ -3,8 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis, as_numbers, part_of
-from .common import LOGS, padded, stopped
+from ..deciding.wrong_answer import as_numbers, part_of, stops_with, symptom
+from .common import LOGS, padded
 
 SHARP, LONG = "some logits are very large", "the candidates are long"
 
@@ -39,15 +39,15 @@ def cases(seed):
 def floor(answer):
     """Right in short, ordinary cases and nowhere too low: something keeps a probability from becoming tiny."""
     wrong = set()
-    for case, want, have in zip(answer.cases, answer.expected, answer.observed, strict=True):
-        scores = part_of(have["value"], 0, 2) if have["outcome"] == "returned" else None
-        right, scores = (side and as_numbers(side) for side in (part_of(want["value"], 0, 2), scores))
+    for case, expected, actual in zip(answer.cases, answer.expected, answer.observed, strict=True):
+        scores = part_of(actual["value"], 0, 2) if actual["outcome"] == "returned" else None
+        right, scores = (side and as_numbers(side) for side in (part_of(expected["value"], 0, 2), scores))
         if scores is None or scores.shape != right.shape or not (scores > 1.01 * right).all():
             return None
         if not torch.allclose(scores, right, rtol=0.01):
             wrong.add((*case.labels, "")[0])
     looks_like = "the scores are too high where logits lie far apart: a probability is kept from becoming tiny."
-    return Diagnosis("symptom", "a lowest probability", looks_like, LOGS) if wrong and wrong <= {SHARP, LONG} else None
+    return symptom(looks_like, LOGS, "a lowest probability") if wrong and wrong <= {SHARP, LONG} else None
 
 
 ONE = "encode the one row, then show its memory K times, a row for each candidate: look up expand."
@@ -58,7 +58,7 @@ EXERCISE = Exercise(
     driver="drive_candidates",
     pairs=80,
     symptoms=(
-        stopped(
+        stops_with(
             "a memory of shape (1,", "decode was given several candidates, and a memory that has only one row.", ONE
         ),
         floor,

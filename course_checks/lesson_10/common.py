@@ -2,7 +2,7 @@
 
 import torch
 
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import symptom
 from ..running.encode import decode
 
 MASKS = (
@@ -21,26 +21,15 @@ def padded(rng, lengths, longest, vocab, pad_id, low=0):
     return ids
 
 
-def stopped(words, looks_like, advice):
-    """A symptom: the first wrong case ends in an error with these words in it."""
-
-    def symptom(answer):
-        seen = answer.observed[answer.first]
-        stops = seen["outcome"] == "raised" and words in seen["message"]
-        return Diagnosis("symptom", looks_like.rstrip("."), looks_like, advice) if stops else None
-
-    return symptom
-
-
 def no_gradient(answer):
     """The values are right, but gradients do not reach the parts that they should."""
     parts = answer.parts()
     if [part.name.split()[0] for part in parts] not in (["gradient"], ["gradients"]):
         return None
-    want, have = decode(parts[0].pairs[0].want), decode(parts[0].pairs[0].have)
-    if not isinstance(want, dict):
-        want, have = {"the model": want}, {"the model": have}
-    cut = [name for name in want if name in have and want[name].any() and not have[name].any()]
+    expected, actual = decode(parts[0].pairs[0].expected), decode(parts[0].pairs[0].actual)
+    if not isinstance(expected, dict):
+        expected, actual = {"the model": expected}, {"the model": actual}
+    cut = [name for name in expected if name in actual and expected[name].any() and not actual[name].any()]
     looks_like = f"the values are right, but no gradient reaches {' and '.join(cut)}: nothing could be learned there."
     advice = "leave out detach, torch.no_grad, .item() and .data; return the tensor itself."
-    return Diagnosis("symptom", "no gradient", looks_like, advice) if cut else None
+    return symptom(looks_like, advice, "no gradient") if cut else None

@@ -3,7 +3,8 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import stopped
+from ..deciding.off_limits import DECODING
+from ..deciding.wrong_answer import stops_with
 
 VOCAB = 9
 S, E, P = "start_id", "end_id", "pad_id"
@@ -42,16 +43,14 @@ EXERCISE = Exercise(
     cases,
     returns=("tokens",),
     driver="drive_greedy",
-    off_limits=tuple(  # with one beam, or at temperature 0, the other two decode greedily
-        f"course_utils.decoding.{name}" for name in ("search.greedy_decode", "search.beam_search", "sampling.generate")
-    ),
+    off_limits=DECODING,
     symptoms=(
-        stopped(
+        stops_with(
             "what stops your loop?",
             "the model is still asked for symbols after max_len steps.",
             "count the steps, and stop after max_len of them, or when all have ended.",
         ),
-        stopped(
+        stops_with(
             "it needs ids of shape",
             "what the model is given is no batch of ids: two axes, a row for each sequence, and whole numbers.",
             "print shape and dtype of both right before the call.",

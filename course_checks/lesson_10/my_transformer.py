@@ -3,9 +3,9 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import stops_with, symptom
 from ..running.encode import decode
-from .common import no_gradient, padded, stopped
+from .common import no_gradient, padded
 
 SIZES = ("src_vocab", "tgt_vocab", "num_layers", "d_model", "d_ff", "num_heads", "max_len")
 
@@ -35,38 +35,38 @@ def other_parts(answer):
         sides = [side[index] for side in (answer.expected, answer.observed)]
         if any(side["outcome"] != "returned" for side in sides):
             return None
-        want, have = (decode(side["value"])[0] for side in sides)
-        for looks_like, advice in _parts(want, have, answer.cases[index]["max_len"]):
-            return Diagnosis("symptom", looks_like.rstrip("."), looks_like, advice)
+        expected, actual = (decode(side["value"])[0] for side in sides)
+        for looks_like, advice in _parts(expected, actual, answer.cases[index]["max_len"]):
+            return symptom(looks_like, advice, looks_like.rstrip("."))
     return None
 
 
-def _parts(want, have, max_len):
+def _parts(expected, actual, max_len):
     """What differs between two descriptions of a model, and what to try."""
-    if missing := [name for name in want["parameters"] if name not in have["parameters"]]:
+    if missing := [name for name in expected["parameters"] if name not in actual["parameters"]]:
         looks_like = (
             f"there are no parameters under {_listed(missing)}: missing, named otherwise, or in a plain Python list."
         )
         yield looks_like, "compare your attributes with the table; layers belong in an nn.ModuleList."
-    if shared := have["sharing weights"]:
+    if shared := actual["sharing weights"]:
         looks_like = (
             f"{_listed(shared)} share{'s' * (len(shared) == 1)} weights; each layer and each part is to have its own."
         )
         yield looks_like, "make a new part for each attribute, and a new layer each time: no [layer] * N."
-    if have["with dropout"]:
-        looks_like = f"dropout is on in {_listed(have['with dropout'])}: the layers' own default is 0.1."
+    if actual["with dropout"]:
+        looks_like = f"dropout is on in {_listed(actual['with dropout'])}: the layers' own default is 0.1."
         yield looks_like, "hand dropout=0.0 to every layer."
-    for name in want["positions"]:
-        rows = have["positions"].get(name)
+    for name in expected["positions"]:
+        rows = actual["positions"].get(name)
         if rows is None:
             looks_like = f"no positions are added in `{name}`: the model could not tell one order from another."
             yield looks_like, "hand positions=SinusoidalPositions(d_model, max_len) to InputEmbedding."
         elif rows != max_len:
             looks_like = f"the positions of `{name}` are made for {rows} symbols, where max_len is {max_len}."
             yield looks_like, "hand max_len to SinusoidalPositions."
-    for name, count in want["parameters"].items():
-        if have["parameters"][name] != count:
-            looks_like = f"`{name}` has {have['parameters'][name]} parameters, where {count} are right."
+    for name, count in expected["parameters"].items():
+        if actual["parameters"][name] != count:
+            looks_like = f"`{name}` has {actual['parameters'][name]} parameters, where {count} are right."
             yield looks_like, "check its sizes; a stack has num_layers layers, each made anew: no [x] * N."
 
 
@@ -79,9 +79,7 @@ def keeps_the_first_batch(answer):
     if [part.name for part in answer.parts()] != ["logits of later calls"]:
         return None
     looks_like = "right in the first call, wrong in a later one of the same model, with another batch or other weights."
-    return Diagnosis(
-        "symptom", "keeps the first batch", looks_like, "keep nothing from one call of forward to the next."
-    )
+    return symptom(looks_like, "keep nothing from one call of forward to the next.", "keeps the first batch")
 
 
 EXERCISE = Exercise(
@@ -95,7 +93,7 @@ EXERCISE = Exercise(
     ),
     pairs=15,
     symptoms=(
-        stopped(
+        stops_with(
             "Module.__init__() call",
             "the constructor sets a part before nn.Module is ready.",
             "call super().__init__() on the first line of __init__.",

@@ -11,11 +11,9 @@ KEYS = [(what, smoothing) for what in ("right", "sure") for smoothing in TRIED]
 
 
 def each_tried(results):
-    for one, other in itertools.combinations(TRIED, 2):
-        if numbers(results["sure", one]) == numbers(results["sure", other]):
-            return (
-                f"'sure' holds the same numbers for {one} and {other}: was five_generators called with each smoothing?"
-            )
+    for first, second in itertools.combinations(TRIED, 2):
+        if numbers(results["sure", first]) == numbers(results["sure", second]):
+            return f"'sure' holds the same numbers for {first} and {second}: was five_generators called with each smoothing?"
     return None
 
 

@@ -14,9 +14,6 @@ def cases(seed):
     return made
 
 
-ROOT = "self.embedding.embedding_dim**0.5"
-SCALE = "multiply by the square root of d_model in embed, and nowhere else."
-
 EXERCISE = Exercise(
     cases,
     returns=(

@@ -4,7 +4,8 @@ import random
 from collections import Counter
 
 from ..deciding.exercise import Case, Exercise
-from .common import symptom, two_at_most
+from ..deciding.wrong_answer import symptom
+from .common import two_at_most
 
 
 def padded(pairs):  # symbols of a batch, padding included
@@ -123,7 +124,7 @@ def mixed_up(calls):
 
 def broken_rules(answer):
     """The first rules that are not kept, two at most; unfilled batches are told where nothing explains them."""
-    broken = {part.name: part.pairs[0].have.get("value") for part in answer.parts()}
+    broken = {part.name: part.pairs[0].actual.get("value") for part in answer.parts()}
     if [*RULES].index(next(iter(broken), "each batch is filled")) < 6:
         broken.pop("each batch is filled", None)
     rules = {name: (RULES[name][0] or f"{value}.", RULES[name][1]) for name, value in broken.items()}

@@ -6,9 +6,10 @@ import math
 import torch
 
 from ..deciding.exercise import Case, Exercise
+from ..deciding.wrong_answer import symptom
 from ..running.drivers.lesson_11 import Model
 from ..running.encode import decode
-from .common import SEARCHES, symptom
+from .common import SEARCHES
 
 TINY = "the probabilities are very small, and there are 40 steps"
 LAST_STEP = "at the last step an unfinished candidate is better than one that ends"
@@ -47,10 +48,8 @@ def trees(rng):
 
 
 LOGARITHMS = "add log-probabilities; never leave the logarithm, and multiply no probabilities."
-LAST = "of the num_beams best candidates of a step, set aside those that ended; at step max_len all of them."
 ENDED = "a candidate that takes end_id is set aside, and is no beam of the next step."
 SCORED = "rank by log-probability / length ** alpha, the highest first; the length counts every symbol, the end too."
-STOP = "leave the loop as soon as num_beams or more are finished, and no sooner."
 SHARED = "make a new list for each candidate, [*sequence, symbol]; append and += change the old one."
 SCORES = {  # what a score was made of, from log-probability t, length n, alpha a, whether it ended, the last symbol's
     "the scores are log-probabilities, not divided by a power of the length.": lambda t, n, a, ended, last: t,
@@ -103,9 +102,6 @@ def fits(row, rule):
     right = rule(sum(steps), len(sequence), case["alpha"], sequence[-1] == case["end_id"], steps[-1])
     return math.isclose(score, right, rel_tol=1e-4, abs_tol=1e-30)
 
-
-ENOUGH = "len(finished) >= num_beams or "
-ADDED = "    else:\n        finished += [(total / length**alpha, sequence) for total, sequence in beams]\n    best = "
 
 EXERCISE = Exercise(
     cases,

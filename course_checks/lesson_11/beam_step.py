@@ -3,8 +3,9 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
+from ..deciding.wrong_answer import symptom
 from ..running.encode import decode
-from .common import SEARCHES, symptom
+from .common import SEARCHES
 
 MISSING = "some beams do not exist yet"
 

@@ -1,15 +1,9 @@
 """What several exercises of lesson 11 share: what is off limits, and how broken rules are told."""
 
-from ..deciding.wrong_answer import Diagnosis
-
 SEARCHES = (
     *(f"course_utils.decoding.search.{name}" for name in ("beam_search", "greedy_decode")),
     "course_utils.diagrams.beams.looked_at",
 )
-
-
-def symptom(looks_like, advice):
-    return Diagnosis("symptom", looks_like.rstrip("."), looks_like, advice)
 
 
 def two_at_most(diagnoses):

@@ -4,7 +4,8 @@ from course_utils.datasets.pronunciations import pronunciations
 from course_utils.tokenizers import LETTERS, PHONEMES
 
 from ..deciding.exercise import Case, Exercise
-from .common import symptom, two_at_most
+from ..deciding.wrong_answer import symptom
+from .common import two_at_most
 
 VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
 MAY_STAND_FOR = {sound: sound.lower() for sound in ("B", "D", "L", "M", "P", "R")} | dict(
@@ -90,7 +91,7 @@ def kind(sound):
 def broken_rules(answer):
     """The first rules that do not hold, two at most; few vowels often follow from something else."""
     names = [*GOOD]
-    seen = [(names.index(part.name), str(part.pairs[0].have.get("value"))) for part in answer.parts()]
+    seen = [(names.index(part.name), str(part.pairs[0].actual.get("value"))) for part in answer.parts()]
     seen = [(place, text) for place, text in seen if place != 9] or seen
     rules = (next(row[2:] for row in BROKEN if row[0] == place and row[1] in text) for place, text in seen)
     return two_at_most([symptom(*rule) for rule in rules])

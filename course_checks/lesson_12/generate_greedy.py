@@ -5,7 +5,8 @@ import re
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.off_limits import DECODING
+from ..deciding.wrong_answer import symptom
 from ..running.drivers.lesson_12 import small_model
 from ..running.encode import decode
 
@@ -73,19 +74,14 @@ def overflow(message):
     return symptom(looks_like, "the cache holds prompt and new tokens: start it with room for both.") if match else None
 
 
-def symptom(looks_like, advice):
-    return Diagnosis("symptom", looks_like.rstrip("."), looks_like, advice)
-
-
 NEWEST = "after the prefill feed only the newest token, shape (B, 1)."
 COUNT = "max_new_tokens tokens: the prefill gives the first, and max_new_tokens - 1 further calls the rest."
-SEARCHES = ("sampling.generate", "search.greedy_decode", "search.beam_search")
 
 EXERCISE = Exercise(
     cases,
     returns=("tokens", "shapes fed to the model", "calls with a cache"),
     driver="drive_generation",
-    off_limits=tuple(f"course_utils.decoding.{name}" for name in SEARCHES),
+    off_limits=DECODING,
     symptoms=(calls_of_the_model,),
     pairs=30,
     advice="compare with a loop without a cache: the tokens must be the same; then print the shape of what you feed.",

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import Diagnosis
+from ..deciding.wrong_answer import stops_with
 
 MANY = torch.tensor([[0.0, 2.0, 1.0]]).repeat(1, 14).log1p()  # 42 tokens: an unstable sort mixes them
 TIE = "tokens are equally probable"
@@ -63,19 +63,18 @@ def _kept(logits, top_k, top_p, share):
     return (sums < top_p).sum(-1) + 1, bool((sums - top_p).abs().min() > 5e-3)
 
 
-def axis_by_position(answer):
-    """PyTorch's own message does not say what is wrong."""
-    if "sort() takes from 1 to 0 positional" not in answer.observed[answer.first].get("message", ""):
-        return None
-    sentence = "sort with stable=True takes the axis by its name only; PyTorch's own message does not say so."
-    return Diagnosis("symptom", "axis by position", sentence, "name it: sort(dim=-1, descending=True, stable=True).")
-
-
 EXERCISE = Exercise(
     cases,
     returns=("probabilities",),
     off_limits=("course_utils.decoding.sampling.sampling_distribution",),
-    symptoms=(axis_by_position,),
+    symptoms=(
+        stops_with(  # PyTorch's own message does not say what is wrong
+            "sort() takes from 1 to 0 positional",
+            "sort with stable=True takes the axis by its name only; PyTorch's own message does not say so.",
+            "name it: sort(dim=-1, descending=True, stable=True).",
+            "axis by position",
+        ),
+    ),
     pairs=200,
     advice="try it on the probabilities 0.5, 0.3, 0.15, 0.05 and print the result after every step.",
 )

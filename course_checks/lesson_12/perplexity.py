@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import SCORES
+from ..deciding.off_limits import TEXT_SCORES
 
 
 def cases(seed):
@@ -41,6 +41,6 @@ def batches(rng, sizes, vocab, pad_id):
 EXERCISE = Exercise(
     cases,
     returns=("perplexity",),
-    off_limits=SCORES,
+    off_limits=TEXT_SCORES,
     advice="work the example of the task by hand: two tokens with probabilities 1/2 and 1/4.",
 )

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from .common import SCORES
+from ..deciding.off_limits import TEXT_SCORES
 
 
 def cases(seed):
@@ -32,7 +32,7 @@ EXERCISE = Exercise(
     cases,
     returns=("bits",),
     driver="drive_windows",
-    off_limits=SCORES,
+    off_limits=TEXT_SCORES,
     pairs=120,
     advice="print, for a text of 8 characters with length 4 and stride 2, which characters each window scores: 1-4, 5-6, 7.",
 )

@@ -1,18 +1,16 @@
 """12.9 · Experiment: what does the beginning of a window cost?"""
 
 from ..deciding.experiment import Claim, Experiment
-from ..deciding.results import mean, number, numbers, reads_off, table_of
+from ..deciding.results import mean, means_within, number, numbers, reads_off, table_of
 
 STRIDES = (128, 64, 16)
 SIDE_BY_SIDE = 1.748  # the mean for stride 128
-LOWEST, HIGHEST = 1.4, 2.3  # bits a character: the course's model has 1.75; in nats that is 1.21, as a perplexity 3.4
-
-
-def _possible(results):
-    bits = mean(results, 128)
-    if LOWEST < bits < HIGHEST:
-        return None
-    return f"the mean for stride 128 is {bits:.3g}; the course's model takes 1.7 to 1.8 bits a character on this text."
+_possible = means_within(  # bits a character: the course's model has 1.75; in nats that is 1.21, as a perplexity 3.4
+    {128: (1.4, 2.3)},
+    lambda key, bits: (
+        f"the mean for stride 128 is {bits:.3g}; the course's model takes 1.7 to 1.8 bits a character on this text."
+    ),
+)
 
 
 def _in_order(results):
@@ -43,12 +41,12 @@ def _cost(results):
 
 
 def _share(results):
-    right, said = _saved(results, 64) / _saved(results), number(results["first half"])
-    if abs(said - right) <= 0.04 * abs(right):
+    right, answer = _saved(results, 64) / _saved(results), number(results["first half"])
+    if abs(answer - right) <= 0.04 * abs(right):
         return None
-    if abs(said - (1 - right)) <= 0.01:
-        return f"entry 'first half' is {said:.3g}: the share that stride 64 leaves over, 1 minus what it saves."
-    return f"entry 'first half' is {said:.3g}; by your own numbers it is another."
+    if abs(answer - (1 - right)) <= 0.01:
+        return f"entry 'first half' is {answer:.3g}: the share that stride 64 leaves over, 1 minus what it saves."
+    return f"entry 'first half' is {answer:.3g}; by your own numbers it is another."
 
 
 def _saved(results, by=16):

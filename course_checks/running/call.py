@@ -36,9 +36,6 @@ class Case(dict):
         self.labels, self.values_only = labels, values_only
         self.driver, self.deciding = driver or {}, deciding or {}
 
-    def __reduce__(self):
-        return _case_again, (self.labels, self.values_only, self.driver, self.deciding, dict(self))
-
     def sent(self) -> dict[str, Any]:
         """What reaches the student's kernel, as plain data."""
         return {"arguments": dict(self), "driver": self.driver, "values_only": self.values_only}
@@ -47,10 +44,6 @@ class Case(dict):
     def received(cls, sent: dict[str, Any]) -> Case:
         """A case as it arrived there."""
         return cls(values_only=sent["values_only"], driver=sent["driver"], **sent["arguments"])
-
-
-def _case_again(labels: tuple, values_only: bool, driver: dict, deciding: dict, arguments: dict) -> Case:
-    return Case(*labels, values_only=values_only, driver=driver, deciding=deciding, **arguments)
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,6 @@ from torch.overrides import TorchFunctionMode
 
 from .dispatch import DispatchWatch
 
-MATRIX_PRODUCTS = (
-    *("torch.matmul", "torch.mm", "torch.bmm", "torch.mv", "torch.inner", "torch.tensordot", "torch.chain_matmul"),
-    *("torch.addmm", "torch.addbmm", "torch.baddbmm", "torch.linalg.matmul", "torch.linalg.multi_dot"),
-    *("torch.Tensor.matmul", "torch.Tensor.__matmul__", "torch.Tensor.__rmatmul__", "torch.Tensor.mm"),
-    *("torch.Tensor.bmm", "torch.Tensor.mv", "torch.Tensor.inner", "torch.Tensor.addmm", "torch.Tensor.addbmm"),
-    *("torch.Tensor.baddbmm", "torch.nn.functional.linear"),
-)
-
 # What the dispatcher runs for a function, by the first letters of the kernel's name, where no other function needs it.
 KERNELS = {
     "softmax": ("_softmax", "_safe_softmax"),
@@ -60,7 +52,7 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
     """
     if reads_the_checks(answer):
         _refuse(f"{CHECKS}, which holds the answers,")
-    targets = {name: target for name in names if (target := _loaded(name)) is not None}
+    targets = {name: target for name in names if (target := resolve(name, load=False)) is not None}
     with contextlib.ExitStack() as stack:
         stack.enter_context(_unimported({name.rpartition(".")[0]: name for name in names if name not in targets}))
         for name, target in targets.items():
@@ -76,29 +68,28 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
         yield
 
 
-def resolve(name: str) -> Callable:
+def resolve(name: str, load: bool = True) -> Callable | None:
     """The object that a dotted name stands for.
+
+    Args:
+        name: Such as ``"torch.softmax"``.
+        load: False: None for what belongs to a part of PyTorch that nobody has imported, which may take seconds.
 
     Raises:
         ValueError: There is no such object.
     """
     parts = name.split(".")
+    loaded_only = parts[0] == "torch" and not load
     for split in range(len(parts) - 1, 0, -1):
+        module = ".".join(parts[:split])
         try:
-            found = importlib.import_module(".".join(parts[:split]))
-            return functools.reduce(getattr, parts[split:], found)
+            holder = sys.modules.get(module) if loaded_only else importlib.import_module(module)
+            return functools.reduce(getattr, parts[split:], holder)
         except (ImportError, AttributeError):
             continue
+    if loaded_only:
+        return None
     raise ValueError(f"off_limits: nothing is called {name!r}")
-
-
-def _loaded(name: str) -> Callable | None:
-    """What a dotted name stands for; None where it is of a part of PyTorch that nobody has imported: that may take seconds."""
-    parts = name.split(".")
-    for split in range(len(parts) - 1, 0, -1):
-        if parts[0] == "torch" and (module := sys.modules.get(".".join(parts[:split]))):
-            return functools.reduce(lambda holder, part: getattr(holder, part, None), parts[split:], module)
-    return resolve(name)
 
 
 @contextlib.contextmanager
@@ -152,8 +143,12 @@ class _KernelGuard(DispatchWatch):
 def reads_the_checks(answer: object) -> bool:
     """Whether an answer is the checks' own, or its code names something inside ``course_checks``."""
     functions = list(vars(answer).values()) if isinstance(answer, type) else [answer]
-    functions = [getattr(one, "func", getattr(one, "__func__", one)) for one in functions]
-    return any(_is_inside(one) or _code_reads(one) for one in functions if isinstance(one, types.FunctionType))
+    functions = [getattr(function, "func", getattr(function, "__func__", function)) for function in functions]
+    return any(
+        _is_inside(function) or _code_reads(function)
+        for function in functions
+        if isinstance(function, types.FunctionType)
+    )
 
 
 def _code_reads(function: types.FunctionType) -> bool:
@@ -204,11 +199,11 @@ def _refusal(name: str) -> Callable:
 
 def _namespaces(target: Callable, answer: object) -> list[dict]:
     functions = [answer] if not isinstance(answer, type) else list(vars(answer).values())
-    found = [getattr(function, "__globals__", None) for function in functions]
+    namespaces = [getattr(function, "__globals__", None) for function in functions]
     parts = target.__module__.split(".")  # a package may hand on what its modules define
     modules = ["__main__", *(".".join(parts[:end]) for end in range(1, len(parts) + 1))]
-    found += [vars(sys.modules[name]) for name in modules if name in sys.modules]
-    return list({id(namespace): namespace for namespace in found if isinstance(namespace, dict)}.values())
+    namespaces += [vars(sys.modules[name]) for name in modules if name in sys.modules]
+    return list({id(namespace): namespace for namespace in namespaces if isinstance(namespace, dict)}.values())
 
 
 @contextlib.contextmanager

@@ -149,23 +149,23 @@ def _gradients(answer: Any, case: Case, call: Call, names: tuple[str, ...] | Non
         places = [(name, arguments, name)]
         if isinstance(value, dict):
             places = [(f"{name}[{key!r}]", value, key) for key in value]
-        for said, holder, key in places:
+        for label, holder, key in places:
             if isinstance(holder[key], torch.Tensor) and holder[key].is_floating_point():
-                leaves[said] = holder[key].requires_grad_()
+                leaves[label] = holder[key].requires_grad_()
                 with torch.enable_grad():  # a cell of the notebook may have switched it off
                     holder[key] = holder[key].clone()
-    found = {}
+    gradients_by_name = {}
 
     def backward(answer, arguments):
         total = _weighted_sum(call.on(answer, arguments))
         if total is not None:
             gradients = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
-            found.update(zip(leaves, gradients, strict=True))
+            gradients_by_name.update(zip(leaves, gradients, strict=True))
 
     seen = _call(answer, arguments, backward, names, trusted)
     if seen["outcome"] != "returned":
         return {"kind": "str", "value": f"{seen.get('type', 'OffLimits')}: {seen['message']}"}
-    return encode(found) if found else {"kind": "str", "value": "none"}
+    return encode(gradients_by_name) if gradients_by_name else {"kind": "str", "value": "none"}
 
 
 def _weighted_sum(value: Any) -> torch.Tensor | None:
@@ -194,7 +194,7 @@ def _describe_exception(problem: BaseException) -> dict:
 
 def _student_line(problem: BaseException) -> dict[str, str]:
     """The last line of the student's own code that the exception passed through, and the function it stands in."""
-    found, file = {"line": "", "function": ""}, None
+    line_and_function, file = {"line": "", "function": ""}, None
     step = problem.__traceback__
     while step is not None:
         name = step.tb_frame.f_code.co_filename
@@ -203,9 +203,9 @@ def _student_line(problem: BaseException) -> dict[str, str]:
             file = name
             text = linecache.getline(name, step.tb_lineno).strip()[:80]
             line = f"line {step.tb_lineno}, `{text}`" if text else f"line {step.tb_lineno}"
-            found = {"line": line, "function": step.tb_frame.f_code.co_name[:60]}
+            line_and_function = {"line": line, "function": step.tb_frame.f_code.co_name[:60]}
         step = step.tb_next
-    return found
+    return line_and_function
 
 
 def _same(before: Any, after: Any) -> bool:

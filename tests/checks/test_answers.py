@@ -13,6 +13,7 @@ from recorded_answers import share_specific, table, trials
 
 from course_checks.catalogue import catalogue
 from course_checks.deciding.exercise import Exercise
+from course_checks.deciding.experiment import Experiment
 from course_checks.deciding.find import find
 from course_checks.deciding.solution import Solution
 
@@ -29,7 +30,10 @@ def not_held(done):
     return [f"{trial.answer.number} {trial.answer.kind}: {trial.answer.about}" for trial in done if not trial.holds]
 
 
-@pytest.mark.parametrize("number", [number for number in CODING if number.endswith(".1")])
+SAMPLE = [number for number in CODING if number.endswith(".1") or isinstance(find(number), Experiment)]
+
+
+@pytest.mark.parametrize("number", SAMPLE)
 def test_a_sample_is_refused_or_accepted_as_it_should_be(number):
     assert not_held(trials(number)) == []
 

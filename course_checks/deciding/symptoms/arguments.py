@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ...running.call import Case
-from ..wrong_answer import Diagnosis, WrongAnswer
+from ..wrong_answer import Diagnosis, WrongAnswer, symptom
 
 
 class Change(NamedTuple):
@@ -33,16 +33,21 @@ def changed_arguments(answer: WrongAnswer) -> Iterator[Change]:
                 return None if value is _CANNOT else _with(case, {name: value})
 
             yield _change(sentence[0], of, sentence[1].format(f"`{name}`"), advice)
-    for one, other in itertools.combinations(names, 2):
-        if _alike(answer, one, other):
-            sentence = f"yours is the right result if `{one}` and `{other}` are exchanged."
+    for name, another in itertools.combinations(names, 2):
+        if _alike(answer, name, another):
+            sentence = f"yours is the right result if `{name}` and `{another}` are exchanged."
             yield _change(
-                "arguments exchanged", lambda c, a=one, b=other: _with(c, {a: c[b], b: c[a]}), sentence, _WHICH
+                "arguments exchanged", lambda c, a=name, b=another: _with(c, {a: c[b], b: c[a]}), sentence, _WHICH
             )
-    for one, other in itertools.permutations(names, 2):
-        if _alike(answer, one, other):
-            sentence = f"yours is the right result if `{one}` stands where `{other}` should: `{other}` plays no part of its own."
-            yield _change("one argument for another", lambda c, a=one, b=other: _with(c, {b: c[a]}), sentence, _WHICH)
+    for name, another in itertools.permutations(names, 2):
+        if _alike(answer, name, another):
+            sentence = (
+                f"yours is the right result if `{name}` stands where `{another}` should: "
+                f"`{another}` plays no part of its own."
+            )
+            yield _change(
+                "one argument for another", lambda c, a=name, b=another: _with(c, {b: c[a]}), sentence, _WHICH
+            )
 
 
 _WHICH = "go through your code and ask of each argument whether it stands where the task has it."
@@ -51,7 +56,7 @@ _CANNOT = object()
 
 
 def _change(name: str, of: Callable[[Case], Case | None], sentence: str, advice: str) -> Change:
-    return Change(of, Diagnosis("symptom", name, sentence, advice))
+    return Change(of, symptom(sentence, advice, name))
 
 
 def _with(case: Case, changed: dict[str, Any]) -> Case:
@@ -60,9 +65,9 @@ def _with(case: Case, changed: dict[str, Any]) -> Case:
     return again
 
 
-def _alike(answer: WrongAnswer, one: str, other: str) -> bool:
+def _alike(answer: WrongAnswer, name: str, another: str) -> bool:
     """Whether two arguments are of one kind in every case, and not the same in all."""
-    pairs = [(case[one], case[other]) for case in answer.cases if one in case and other in case]
+    pairs = [(case[name], case[another]) for case in answer.cases if name in case and another in case]
     kinds = all(type(a) is type(b) and not isinstance(a, bool | None) for a, b in pairs)
     tensors = all(not isinstance(a, Tensor) or (a.dim() == b.dim() and a.dtype == b.dtype) for a, b in pairs if kinds)
     return bool(pairs) and kinds and tensors

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, Part, WrongAnswer, apart, close, part_of
+from ..wrong_answer import Diagnosis, Part, WrongAnswer, apart, close, part_of, symptom
 from .masks import MASKS, inverted, turned
 from .scales import constant_factor
-from .sequences import SEQUENCES
-from .side_effects import less_exact, not_a_tensor, other_dtype
+from .sequences import other_ends
+from .side_effects import less_exact, other_dtype
 
 MOST_PARTS = 5  # of more, the orders are not tried
 SAME_NUMBERS = {"squeezed", "an axis too many", "an axis is missing"}  # a match of these is never chance
@@ -33,33 +33,30 @@ def parts_in_another_order(answer: WrongAnswer) -> Diagnosis | None:
         return None
     for order in itertools.permutations(range(len(names))) if len(names) <= MOST_PARTS else ():
         if order != tuple(range(len(names))) and all(_is_reordered(answer, index, order) for index in answer.wrong):
-            given = ", ".join(names[place] for place in order)
-            return Diagnosis(
-                "symptom",
-                "parts in another order",
-                f"the right results in another order: {given}.",
+            listed = ", ".join(names[place] for place in order)
+            return symptom(
+                f"the right results in another order: {listed}.",
                 f"return {', '.join(names)}.",
+                "parts in another order",
             )
     for place, name in enumerate(names):
         if all(_is_alone(answer, index, place) for index in answer.wrong):
-            return Diagnosis(
-                "symptom", "one part alone", f"`{name}` alone, and it is right.", f"return all of {', '.join(names)}."
-            )
+            return symptom(f"`{name}` alone, and it is right.", f"return all of {', '.join(names)}.", "one part alone")
     return None
 
 
 def _is_reordered(answer: WrongAnswer, index: int, order: tuple[int, ...]) -> bool:
-    want, have = answer.expected[index]["value"], answer.observed[index]["value"]
+    expected, actual = answer.expected[index]["value"], answer.observed[index]["value"]
     count = len(order)
     return all(
-        answer.same_part(part_of(want, source, count), part_of(have, place, count))
+        answer.same_part(part_of(expected, source, count), part_of(actual, place, count))
         for place, source in enumerate(order)
     )
 
 
 def _is_alone(answer: WrongAnswer, index: int, place: int) -> bool:
-    want, have = answer.expected[index]["value"], answer.observed[index]["value"]
-    return answer.same_part(part_of(want, place, len(answer.exercise.returns)), part_of(have, 0, 1))
+    expected, actual = answer.expected[index]["value"], answer.observed[index]["value"]
+    return answer.same_part(part_of(expected, place, len(answer.exercise.returns)), part_of(actual, 0, 1))
 
 
 def transformed(answer: WrongAnswer) -> Diagnosis | None:
@@ -69,32 +66,32 @@ def transformed(answer: WrongAnswer) -> Diagnosis | None:
         if sides is None:
             continue
         shows = apart(answer, sides)
-        tells = any(is_telling(want, have) for want, have, pair in sides if pair.wrong)
+        tells = any(is_telling(expected, actual) for expected, actual, pair in sides if pair.wrong)
         for transform in _transforms(part, sides[0][0].dim(), sides[0][1].dim()):
             if not tells and transform.name not in SAME_NUMBERS:
                 continue
-            if shows and all(_fits(answer, transform, want, have) for want, have, _ in sides):
+            if shows and all(_fits(answer, transform, expected, actual) for expected, actual, _ in sides):
                 sentence = transform.looks_like.format(f"`{part.name}`")
-                return Diagnosis("symptom", transform.name, sentence, transform.advice)
+                return symptom(sentence, transform.advice, transform.name)
     return None
 
 
-def is_telling(want: Tensor, have: Tensor) -> bool:
+def is_telling(expected: Tensor, actual: Tensor) -> bool:
     """Whether both are rich enough that a match cannot be chance: all zeros are also the rounded right values."""
-    finite = want[want.isfinite()]
-    return finite.unique().numel() >= 3 and (have.numel() == 1 or have.unique().numel() > 1)
+    finite = expected[expected.isfinite()]
+    return finite.unique().numel() >= 3 and (actual.numel() == 1 or actual.unique().numel() > 1)
 
 
-def _fits(answer: WrongAnswer, transform: Transform, want: Tensor, have: Tensor) -> bool:
+def _fits(answer: WrongAnswer, transform: Transform, expected: Tensor, actual: Tensor) -> bool:
     try:
-        return close(answer, have, transform.apply(want))
+        return close(answer, actual, transform.apply(expected))
     except (RuntimeError, IndexError):
         return False
 
 
-def _transforms(part: Part, dim: int, given: int) -> Iterator[Transform]:
+def _transforms(part: Part, dim: int, actual_dim: int) -> Iterator[Transform]:
     axes = range(-dim, 0)
-    if given == dim:
+    if actual_dim == dim:
         for i, j in itertools.combinations(axes, 2):
             yield Transform(
                 "axes exchanged",
@@ -177,11 +174,10 @@ _ELEMENTWISE = [
 FORMS = (parts_in_another_order, other_dtype, inverted, turned)
 EXACT = (
     parts_in_another_order,
-    not_a_tensor,
     other_dtype,
     less_exact,
     transformed,
     constant_factor,
     *MASKS,
-    *SEQUENCES,
+    other_ends,
 )

@@ -3,18 +3,19 @@
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, WrongAnswer
+from ..wrong_answer import Diagnosis, WrongAnswer, symptom
 
 
 def inverted(answer: WrongAnswer) -> Diagnosis | None:
     """True where False is right, everywhere."""
     for name, sides in _boolean_parts(answer):
-        if all(torch.equal(have, ~want) for want, have in sides if want.shape == have.shape) and _same_shapes(sides):
-            return Diagnosis(
-                "symptom",
-                "inverted",
+        if all(
+            torch.equal(actual, ~expected) for expected, actual in sides if expected.shape == actual.shape
+        ) and _same_shapes(sides):
+            return symptom(
                 f"`{name}` is the opposite of what is right: True where False should stand, and the other way round.",
                 "read once more what True means here, and put ~ before it, or turn the comparison.",
+                "inverted",
             )
     return None
 
@@ -22,7 +23,7 @@ def inverted(answer: WrongAnswer) -> Diagnosis | None:
 def turned(answer: WrongAnswer) -> Diagnosis | None:
     """The right mask with two axes exchanged, reversed or shifted."""
     for name, sides in _boolean_parts(answer):
-        most = max(want.dim() for want, _ in sides)
+        most = max(expected.dim() for expected, _ in sides)
         if most < 2:
             continue
         moves = {
@@ -32,9 +33,9 @@ def turned(answer: WrongAnswer) -> Diagnosis | None:
             "reversed along axis -2": lambda t: t.flip(-2),
         }
         for sentence, move in moves.items():
-            if all(want.dim() > 1 and torch.equal(move(want), have) for want, have in sides):
+            if all(expected.dim() > 1 and torch.equal(move(expected), actual) for expected, actual in sides):
                 advice = "rows are queries, columns are keys: write both numbers beside a small case and compare."
-                return Diagnosis("symptom", "mask turned", f"`{name}` is the right one {sentence}.", advice)
+                return symptom(f"`{name}` is the right one {sentence}.", advice, "mask turned")
     return None
 
 
@@ -43,41 +44,41 @@ def one_sided(answer: WrongAnswer) -> Diagnosis | None:
     for name, sides in _boolean_parts(answer):
         if not _same_shapes(sides):
             continue
-        more = [have & ~want for want, have in sides]
-        less = [want & ~have for want, have in sides]
-        if any(m.any() for m in more) and any(m.any() for m in less):
+        too_many = [actual & ~expected for expected, actual in sides]
+        too_few = [expected & ~actual for expected, actual in sides]
+        if any(m.any() for m in too_many) and any(m.any() for m in too_few):
             continue
-        extra = any(m.any() for m in more)
-        where = _where(more if extra else less)
+        extra = any(m.any() for m in too_many)
+        where = _where(too_many if extra else too_few)
         where = f"all of them {where}" if where else "and nowhere the other way round"
         yours, right = ("True", "False") if extra else ("False", "True")
         sentence = f"`{name}` is {yours} in places that should be {right}, {where}."
         advice = "write down the smallest failing case as 0 and 1, and look at just these places."
-        return Diagnosis("symptom", f"{yours}, {where}", sentence, advice)
+        return symptom(sentence, advice, f"{yours}, {where}")
     return None
 
 
 def _boolean_parts(answer: WrongAnswer) -> list[tuple[str, list[tuple[Tensor, Tensor]]]]:
-    found = []
+    parts = []
     for part in answer.parts():
         wrong = [pair for pair in part.pairs if pair.wrong]
-        trees = [tree for pair in wrong for tree in (pair.want, pair.have)]
+        trees = [tree for pair in wrong for tree in (pair.expected, pair.actual)]
         if all(tree["kind"] == "tensor" and tree["dtype"] == "bool" and tree["value"] is not None for tree in trees):
-            found.append((part.name, [(pair.want["value"], pair.have["value"]) for pair in wrong]))
-    return found
+            parts.append((part.name, [(pair.expected["value"], pair.actual["value"]) for pair in wrong]))
+    return parts
 
 
 def _same_shapes(sides: list[tuple[Tensor, Tensor]]) -> bool:
-    return all(want.shape == have.shape for want, have in sides)
+    return all(expected.shape == actual.shape for expected, actual in sides)
 
 
 def _where(places: list[Tensor]) -> str | None:
     """Where the places of all cases lie, as few words as are true of every one; None if nothing is."""
-    found = [place for place in places if place.any() and place.dim()]
-    if not found or len(found) < len([place for place in places if place.any()]):
+    wrong_places = [place for place in places if place.any() and place.dim()]
+    if not wrong_places or len(wrong_places) < len([place for place in places if place.any()]):
         return None
-    if all(place.dim() > 1 for place in found):
-        indices = [place.nonzero() for place in found]
+    if all(place.dim() > 1 for place in wrong_places):
+        indices = [place.nonzero() for place in wrong_places]
         apart = torch.cat([index[:, -1] - index[:, -2] for index in indices])  # key position - query position
         if (apart == 0).all():
             return "on the diagonal"
@@ -86,8 +87,8 @@ def _where(places: list[Tensor]) -> str | None:
         if (apart < 0).all():
             return "left of the diagonal"
     for axis in (-1, -2):
-        if all(place.dim() >= -axis and place.shape[axis] > 1 for place in found):
-            at = [(place.nonzero()[:, axis], place.shape[axis]) for place in found]
+        if all(place.dim() >= -axis and place.shape[axis] > 1 for place in wrong_places):
+            at = [(place.nonzero()[:, axis], place.shape[axis]) for place in wrong_places]
             for sentence, test in (("first", lambda i, n: (i == 0).all()), ("last", lambda i, n: (i == n - 1).all())):
                 if all(test(index, size) for index, size in at):
                     return f"in the {sentence} {'column' if axis == -1 else 'row'}"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, Part, WrongAnswer
+from ..wrong_answer import Diagnosis, Part, WrongAnswer, symptom
 from .scales import factor_by_case, factor_by_row
 
 MOST_LISTED = 3  # right parts that are named one by one
@@ -18,17 +18,19 @@ def undefined(answer: WrongAnswer) -> Diagnosis | None:
 
 def undefined_elsewhere(answer: WrongAnswer) -> Diagnosis | None:
     """NaN or infinity where a number is right, in another case than the one that the message shows."""
-    return _undefined(answer, lambda places: any(one.any() for one in places), " in other cases of the check")
+    return _undefined(answer, lambda places: any(place.any() for place in places), " in other cases of the check")
 
 
-def _undefined(answer: WrongAnswer, found: Callable[[list[Tensor]], bool], cases: str = "") -> Diagnosis | None:
+def _undefined(answer: WrongAnswer, shows: Callable[[list[Tensor]], bool], cases: str = "") -> Diagnosis | None:
     for part, sides in _numeric(answer):
-        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape]
+        wrong = [
+            (expected, actual) for expected, actual, pair in sides if pair.wrong and expected.shape == actual.shape
+        ]
         for what, test in (("NaN", torch.isnan), ("infinity", torch.isinf)):
-            bad = [test(have) & ~test(want) for want, have in wrong]
-            if not bad or not found(bad):
+            bad = [test(actual) & ~test(expected) for expected, actual in wrong]
+            if not bad or not shows(bad):
                 continue
-            rows = all((want[places] == 0).all() for places, (want, _) in zip(bad, wrong, strict=True))
+            rows = all((expected[places] == 0).all() for places, (expected, _) in zip(bad, wrong, strict=True))
             where = ", in places where 0 is right" if rows else ""
             sentence = f"`{part.name}` holds {what} where an ordinary number is right{cases}{where}."
             advice = (
@@ -36,24 +38,24 @@ def _undefined(answer: WrongAnswer, found: Callable[[list[Tensor]], bool], cases
                 if what == "NaN"
                 else "something is divided by 0, or too large for exp; or -inf is left where a number should be."
             )
-            return Diagnosis("symptom", what, sentence, advice)
+            return symptom(sentence, advice, what)
     return None
 
 
 def another_number_of_axes(answer: WrongAnswer) -> Diagnosis | None:
     """In every wrong case, whatever the values are."""
     for part in answer.parts():
-        sides = [(pair.want, pair.have) for pair in part.pairs if pair.wrong]
-        if any(want["kind"] != "tensor" or have["kind"] != "tensor" for want, have in sides):
+        sides = [(pair.expected, pair.actual) for pair in part.pairs if pair.wrong]
+        if any(expected["kind"] != "tensor" or actual["kind"] != "tensor" for expected, actual in sides):
             continue
-        axes = {(len(want["shape"]), len(have["shape"])) for want, have in sides}
+        axes = {(len(expected["shape"]), len(actual["shape"])) for expected, actual in sides}
         if len(axes) == 1 and len(set(*axes)) == 2:
             right, yours = axes.pop()
             sentence = (
                 f"`{part.name}` has {_axes(yours)}; {_axes(right)} are asked for. What it holds is compared after that."
             )
             advice = "write the shape behind each line of your code, and find the line where an axis comes or goes."
-            return Diagnosis("symptom", "another number of axes", sentence, advice)
+            return symptom(sentence, advice, "another number of axes")
     return None
 
 
@@ -64,61 +66,69 @@ def _axes(count: int) -> str:
 def rows_do_not_sum_to_one(answer: WrongAnswer) -> Diagnosis | None:
     """Shares that do not sum to one along the axis where they should; a row in which all is 0 may stay so."""
     for part, sides in _numeric(answer):
-        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape and want.dim()]
-        if not wrong or not all(_are_shares(want) for want, _ in wrong) or max(w.shape[-1] for w, _ in wrong) < 2:
+        wrong = [
+            (expected, actual)
+            for expected, actual, pair in sides
+            if pair.wrong and expected.shape == actual.shape and expected.dim()
+        ]
+        if (
+            not wrong
+            or not all(_are_shares(expected) for expected, _ in wrong)
+            or max(w.shape[-1] for w, _ in wrong) < 2
+        ):
             continue
-        broken = [have for want, have in wrong if not _sums_to_one(have[_rows(want)], -1)]
-        want, have = wrong[0]  # of the case that the message shows
-        if not broken or _sums_to_one(have[_rows(want)], -1):
+        broken = [actual for expected, actual in wrong if not _sums_to_one(actual[_rows(expected)], -1)]
+        expected, actual = wrong[0]  # of the case that the message shows
+        if not broken or _sums_to_one(actual[_rows(expected)], -1):
             continue
-        sums = have[_rows(want)].sum(-1)
+        sums = actual[_rows(expected)].sum(-1)
         low, high = f"{sums.min():.3g}", f"{sums.max():.3g}"
-        found = low if low == high else f"numbers from {low} to {high}"
-        which, each = ("", "each") if _rows(want).all() else (" that aren't to be 0", "each of them")
-        sentence = f"the rows of `{part.name}`{which} sum to {found}; {each} should sum to 1."
+        numbers = low if low == high else f"numbers from {low} to {high}"
+        which, each = ("", "each") if _rows(expected).all() else (" that aren't to be 0", "each of them")
+        sentence = f"the rows of `{part.name}`{which} sum to {numbers}; {each} should sum to 1."
         advice = "divide each row by its own sum, as the last thing that changes its entries."
         if low == high:
             advice = "what multiplies or divides the weights belongs before the softmax, or nowhere."
-        if any((have < 0).any() for have in broken):
-            sentence = (
-                f"`{part.name}` has negative entries, and its rows don't sum to 1: these look like scores, not weights."
-            )
-            advice = "a softmax over the last axis makes weights of scores: positive, and a sum of 1 in each row."
-        return Diagnosis("symptom", "rows do not sum to one", sentence, advice)
+        return symptom(sentence, advice, "rows do not sum to one")
     return None
 
 
 def zeros_are_missing(answer: WrongAnswer) -> Diagnosis | None:
     """Places that must be exactly 0 and are not, or the other way round."""
     for part, sides in _numeric(answer):
-        if any(pair.wrong and want.shape != have.shape for want, have, pair in sides):
+        if any(pair.wrong and expected.shape != actual.shape for expected, actual, pair in sides):
             continue
-        fractions = all("float" in pair.want.get("dtype", "") for _, _, pair in sides)
-        wrong = [(want, have) for want, have, pair in sides if pair.wrong and want.shape == have.shape and want.dim()]
-        if not wrong or not fractions or any(want.unique().numel() < 3 for want, _ in wrong):
+        fractions = all("float" in pair.expected.get("dtype", "") for _, _, pair in sides)
+        wrong = [
+            (expected, actual)
+            for expected, actual, pair in sides
+            if pair.wrong and expected.shape == actual.shape and expected.dim()
+        ]
+        if not wrong or not fractions or any(expected.unique().numel() < 3 for expected, _ in wrong):
             continue
-        share = [((want == 0).any(), (want == 0) & (have != 0) & ~have.isnan()) for want, have in wrong]
+        share = [
+            ((expected == 0).any(), (expected == 0) & (actual != 0) & ~actual.isnan()) for expected, actual in wrong
+        ]
         if all(any_zero for any_zero, _ in share) and any(places.any() for _, places in share):
             places = [p for _, p in share]
-            found = [p for p in places if p.any()]
-            ahead = _over_positions(places) and all((p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in found)
-            closed = all((_rest(want)[p] == 0).all() for (want, _), p in zip(wrong, places, strict=True))
+            wrong_places = [p for p in places if p.any()]
+            ahead = _over_positions(places) and all(
+                (p.nonzero()[:, -1] > p.nonzero()[:, -2]).all() for p in wrong_places
+            )
+            closed = all((_rest(expected)[p] == 0).all() for (expected, _), p in zip(wrong, places, strict=True))
             where = ", all of them later than their row: the future is seen" if ahead and closed else ""
             count = sum(int(p.sum()) for p in places)
             entries = "entry of `{}`" if count == 1 else "entries of `{}`, over all cases,"
             sentence = f"{count} {entries.format(part.name)} should be exactly 0 and {'is' if count == 1 else 'are'} not{where}."
             advice = "take one of these places and ask which step should make it 0."
-            return Diagnosis("symptom", "zeros are missing", sentence, advice)
-        gone = [(want != 0) & ~want.isnan() & (have == 0) for want, have in wrong]
+            return symptom(sentence, advice, "zeros are missing")
+        gone = [(expected != 0) & ~expected.isnan() & (actual == 0) for expected, actual in wrong]
         if all(places.any() for places in gone):
             count = sum(int(p.sum()) for p in gone)
             entries = "entry of `{}` is" if count == 1 else "entries of `{}` are"
             sentence = f"{count} {entries.format(part.name)} 0 where another number is right."
-            return Diagnosis(
-                "symptom",
-                "zeros too many",
-                sentence,
-                "find out what makes them 0: left out, never filled, or too small for exp.",
+            return symptom(
+                sentence, "find out what makes them 0: left out, never filled, or too small for exp.", "zeros too many"
             )
     return None
 
@@ -134,7 +144,7 @@ def other_parts_are_right(answer: WrongAnswer) -> Diagnosis | None:
         f"{_listed(right)} {'is' if len(right) == 1 else 'are'}" if len(right) <= MOST_LISTED else "everything else is"
     )
     sentence = f"{others} right in every case; what is wrong is {_listed(parts)}."
-    return Diagnosis("symptom", f"only {', '.join(parts)} wrong", sentence)
+    return symptom(sentence, "", f"only {', '.join(parts)} wrong")
 
 
 def _over_positions(places: list[Tensor]) -> bool:
@@ -146,13 +156,13 @@ def _numeric(answer: WrongAnswer) -> list[tuple[Part, list]]:
     return [(part, sides) for part in answer.parts() if (sides := part.numbers()) is not None]
 
 
-def _are_shares(want: Tensor) -> bool:
-    return bool(_rows(want).any()) and _sums_to_one(want[_rows(want)], -1)
+def _are_shares(expected: Tensor) -> bool:
+    return bool(_rows(expected).any()) and _sums_to_one(expected[_rows(expected)], -1)
 
 
-def _rows(want: Tensor) -> Tensor:
+def _rows(expected: Tensor) -> Tensor:
     """The rows that hold something, and no NaN."""
-    return want.any(-1) & ~want.isnan().any(-1)
+    return expected.any(-1) & ~expected.isnan().any(-1)
 
 
 def _sums_to_one(values: Tensor, axis: int) -> bool:

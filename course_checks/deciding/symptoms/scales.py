@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from ..wrong_answer import Diagnosis, Pair, WrongAnswer, apart, is_varied
+from ..wrong_answer import Diagnosis, Pair, WrongAnswer, apart, is_varied, symptom
 
 CONSTANTS = {"2": 2.0, "1/2": 0.5, "100": 100.0, "1/100": 0.01, "log 2": math.log(2), "1 / log 2": 1 / math.log(2)}
 
@@ -17,7 +17,7 @@ def constant_factor(answer: WrongAnswer) -> Diagnosis | None:
         sides = part.numbers()
         if sides is None:
             continue
-        factors = [(_ratio(answer, want, have), pair) for want, have, pair in sides]
+        factors = [(_ratio(answer, expected, actual), pair) for expected, actual, pair in sides]
         if any(factor is None for factor, _ in factors) or not apart(answer, [side for side in sides if side[2].wrong]):
             continue
         wrong = [(factor, pair) for factor, pair in factors if pair.wrong]
@@ -30,7 +30,7 @@ def constant_factor(answer: WrongAnswer) -> Diagnosis | None:
         if name is None and len(values) > 1:
             continue
         sentence = f"`{part.name}` is the right one times {name or values[0]}."
-        return Diagnosis("symptom", "constant factor", sentence, _FACTOR)
+        return symptom(sentence, _FACTOR, "constant factor")
     return None
 
 
@@ -38,11 +38,16 @@ def factor_by_case(answer: WrongAnswer) -> Diagnosis | None:
     """In each case a factor, and no telling which."""
     for part in answer.parts():
         sides = [side for side in part.numbers() or () if side[2].wrong]
-        factors = [_ratio(answer, want, have) for want, have, _ in sides]
-        if factors and None not in factors and apart(answer, sides) and all(want.numel() > 1 for want, _, _ in sides):
+        factors = [_ratio(answer, expected, actual) for expected, actual, _ in sides]
+        if (
+            factors
+            and None not in factors
+            and apart(answer, sides)
+            and all(expected.numel() > 1 for expected, _, _ in sides)
+        ):
             values = sorted({f"{factor:.4g}" for factor in factors})
             sentence = f"`{part.name}` is right but for a factor, in each case another one: {' and '.join(values[:3])}."
-            return Diagnosis("symptom", "factor by case", sentence, _FACTOR)
+            return symptom(sentence, _FACTOR, "factor by case")
     return None
 
 
@@ -50,44 +55,53 @@ def factor_by_row(answer: WrongAnswer) -> Diagnosis | None:
     """Each row is right but for a factor of its own."""
     for part in answer.parts():
         sides = part.numbers()
-        if sides is None or not any(want.dim() and want.shape[-1] > 1 for want, _, pair in sides if pair.wrong):
+        if sides is None or not any(
+            expected.dim() and expected.shape[-1] > 1 for expected, _, pair in sides if pair.wrong
+        ):
             continue
-        if all(_rows_scaled(answer, want, have) for want, have, pair in sides if pair.wrong):
-            return Diagnosis(
-                "symptom",
-                "factor by row",
+        if all(_rows_scaled(answer, expected, actual) for expected, actual, pair in sides if pair.wrong):
+            return symptom(
                 f"each row of `{part.name}` is right but for a factor of its own.",
                 "look at what each row is divided by or multiplied with: too much, too little, or the wrong axis.",
+                "factor by row",
             )
     return None
 
 
 def _is_no_chance(sides: list[tuple[Tensor, Tensor, Pair]]) -> bool:
     """Whether there is enough to tell from: two wrong cases, or one whose right numbers are three different ones at least."""
-    wrong = [want for want, _, pair in sides if pair.wrong]
+    wrong = [expected for expected, _, pair in sides if pair.wrong]
     return len(wrong) > 1 or any(map(is_varied, wrong))
 
 
-def _ratio(answer: WrongAnswer, want: Tensor, have: Tensor) -> float | None:
-    if want.shape != have.shape or not want.numel() or not (want.isfinite().all() and have.isfinite().all()):
+def _ratio(answer: WrongAnswer, expected: Tensor, actual: Tensor) -> float | None:
+    if (
+        expected.shape != actual.shape
+        or not expected.numel()
+        or not (expected.isfinite().all() and actual.isfinite().all())
+    ):
         return None
-    norm = want.square().sum()
-    if want.abs().max() <= answer.exercise.atol:
-        return None if have.abs().max() > answer.exercise.atol else 1.0
-    factor = float((want * have).sum() / norm)
+    norm = expected.square().sum()
+    if expected.abs().max() <= answer.exercise.atol:
+        return None if actual.abs().max() > answer.exercise.atol else 1.0
+    factor = float((expected * actual).sum() / norm)
     exercise = answer.exercise
     fits = abs(factor) > 1e-6 and torch.allclose(
-        have, want * factor, rtol=exercise.rtol, atol=exercise.atol * min(1, abs(factor))
+        actual, expected * factor, rtol=exercise.rtol, atol=exercise.atol * min(1, abs(factor))
     )
     return factor if fits else None
 
 
-def _rows_scaled(answer: WrongAnswer, want: Tensor, have: Tensor) -> bool:
-    if want.shape != have.shape or not want.dim() or not (want.isfinite().all() and have.isfinite().all()):
+def _rows_scaled(answer: WrongAnswer, expected: Tensor, actual: Tensor) -> bool:
+    if (
+        expected.shape != actual.shape
+        or not expected.dim()
+        or not (expected.isfinite().all() and actual.isfinite().all())
+    ):
         return False
-    norm = want.square().sum(-1, keepdim=True)
-    factor = (want * have).sum(-1, keepdim=True) / norm.clamp(min=1e-12)
-    fits = torch.allclose(have, want * factor, rtol=answer.exercise.rtol, atol=answer.exercise.atol)
+    norm = expected.square().sum(-1, keepdim=True)
+    factor = (expected * actual).sum(-1, keepdim=True) / norm.clamp(min=1e-12)
+    fits = torch.allclose(actual, expected * factor, rtol=answer.exercise.rtol, atol=answer.exercise.atol)
     return fits and bool((factor.abs() > 1e-6).all())
 
 

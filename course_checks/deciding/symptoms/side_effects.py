@@ -2,7 +2,7 @@
 
 import torch
 
-from ..wrong_answer import Diagnosis, WrongAnswer, close
+from ..wrong_answer import Diagnosis, WrongAnswer, close, symptom
 
 
 def changes_its_input(answer: WrongAnswer) -> Diagnosis | None:
@@ -11,12 +11,11 @@ def changes_its_input(answer: WrongAnswer) -> Diagnosis | None:
     if not names:
         return None
     sentence = " and ".join(f"`{name}`" for name in names)
-    return Diagnosis(
-        "symptom",
-        "changes its input",
+    return symptom(
         f"your code changes {sentence} in place: whoever called it finds other values there afterwards.",
         "leave out +=, *=, x[...] =, methods that end in _, and .append(), .pop() and .sort() on an argument; make a new "
         "tensor, list or dict.",
+        "changes its input",
     )
 
 
@@ -24,11 +23,10 @@ def remembers(answer: WrongAnswer) -> Diagnosis | None:
     """A second call with the same arguments gives something else."""
     if not any("again" in answer.observed[index] for index in answer.wrong):
         return None
-    return Diagnosis(
-        "symptom",
-        "remembers an earlier call",
+    return symptom(
         "the same arguments give another result the second time: something is kept from one call to the next.",
         "keep nothing outside the call: no global, no attribute of the function, no list or dict as a default value.",
+        "remembers an earlier call",
     )
 
 
@@ -36,31 +34,31 @@ def cuts_gradients(answer: WrongAnswer) -> Diagnosis | None:
     """No gradient, or beside right values another one."""
     right = "the values are right, but " if answer.values_are_right() else ""
     for index in answer.wrong:
-        want, have = answer.expected[index].get("gradients"), answer.observed[index].get("gradients")
-        if not want or want["kind"] != "dict" or not have:
+        expected, actual = answer.expected[index].get("gradients"), answer.observed[index].get("gradients")
+        if not expected or expected["kind"] != "dict" or not actual:
             continue
-        if have["kind"] != "dict":
-            if have["value"] == "none":
+        if actual["kind"] != "dict":
+            if actual["value"] == "none":
                 sentence = "gradients cannot flow back through the result: nothing could be learned."
-                return Diagnosis("symptom", "no gradient", right + sentence, _CUT)
+                return symptom(right + sentence, _CUT, "no gradient")
             sentence = "your code stops when its inputs require gradients."
-            return Diagnosis("symptom", "does not work with gradients", right + sentence, _NO_NUMPY)
-        given = {key["value"]: value["kind"] for key, value in have["value"]}
+            return symptom(right + sentence, _NO_NUMPY, "does not work with gradients")
+        kinds = {key["value"]: value["kind"] for key, value in actual["value"]}
         cut = [
             key["value"]
-            for key, value in want["value"]
-            if value["kind"] != "none" and given.get(key["value"]) == "none"
+            for key, value in expected["value"]
+            if value["kind"] != "none" and kinds.get(key["value"]) == "none"
         ]
         if cut:
             sentence = f"no gradient reaches {' and '.join(f'`{name}`' for name in cut)}."
-            return Diagnosis("symptom", "gradient cut", right + sentence, _ON_THE_WAY)
-        nan = [f"`{key['value']}`" for key, value in have["value"] if _holds_nan(value)]
-        if right and nan and not any(_holds_nan(value) for _, value in want["value"]):
+            return symptom(right + sentence, _ON_THE_WAY, "gradient cut")
+        nan = [f"`{key['value']}`" for key, value in actual["value"] if _holds_nan(value)]
+        if right and nan and not any(_holds_nan(value) for _, value in expected["value"]):
             sentence = f"the gradient of {' and '.join(nan)} holds NaN: on the way back NaN or infinity meets a 0."
-            return Diagnosis("symptom", "NaN in the gradient", right + sentence, _FINITE)
+            return symptom(right + sentence, _FINITE, "NaN in the gradient")
         if right:
             sentence = "the gradients are not those of the formula."
-            return Diagnosis("symptom", "another gradient", right + sentence, _ANOTHER)
+            return symptom(right + sentence, _ANOTHER, "another gradient")
     return None
 
 
@@ -86,68 +84,49 @@ def other_dtype(answer: WrongAnswer) -> Diagnosis | None:
     """The right values in another dtype, or as another kind of number."""
     for part in answer.parts():
         wrong = [pair for pair in part.pairs if pair.wrong]
-        kinds = {(pair.want.get("dtype"), pair.have.get("dtype")) for pair in wrong}
-        if any(pair.want["kind"] != "tensor" or pair.have["kind"] != "tensor" for pair in wrong):
+        kinds = {(pair.expected.get("dtype"), pair.actual.get("dtype")) for pair in wrong}
+        if any(pair.expected["kind"] != "tensor" or pair.actual["kind"] != "tensor" for pair in wrong):
             continue
-        if all(want != have for want, have in kinds) and _same_but_for_dtype(answer, wrong):
-            want, have = wrong[0].want["dtype"], wrong[0].have["dtype"]
-            return Diagnosis(
-                "symptom",
+        if all(expected != actual for expected, actual in kinds) and _same_but_for_dtype(answer, wrong):
+            expected, actual = wrong[0].expected["dtype"], wrong[0].actual["dtype"]
+            return symptom(
+                f"`{part.name}` has the right values in another dtype: {actual}, where {expected} is right.",
+                _BOOLEAN if expected == "bool" else _dtype_advice(answer, wrong[0].index, expected),
                 "another dtype",
-                f"`{part.name}` has the right values in another dtype: {have}, where {want} is right.",
-                _BOOLEAN if want == "bool" else _dtype_advice(answer, wrong[0].index, want),
             )
     return None
 
 
-def _dtype_advice(answer: WrongAnswer, index: int, want: str) -> str:
-    if any(getattr(value, "dtype", None) == getattr(torch, want) for value in answer.cases[index].values()):
+def _dtype_advice(answer: WrongAnswer, index: int, expected: str) -> str:
+    if any(getattr(value, "dtype", None) == getattr(torch, expected) for value in answer.cases[index].values()):
         return "give new tensors the input's dtype, dtype=x.dtype, or bring them to it: tensor.to(x.dtype)."
-    return f"make them {want}: dtype=torch.{want}, or .to(torch.{want}) at the end."
+    return f"make them {expected}: dtype=torch.{expected}, or .to(torch.{expected}) at the end."
 
 
 def less_exact(answer: WrongAnswer) -> Diagnosis | None:
     """float64 that went through a narrower dtype: right to the digits of that one only."""
     for part in answer.parts():
         sides = [side for side in part.numbers() or () if side[2].wrong]
-        in_float64 = sides and all(pair.want.get("dtype") == "float64" for _, _, pair in sides)
-        if in_float64 and all(close(answer, have, want) for want, have, _ in sides):
-            return Diagnosis(
-                "symptom",
-                "less exact",
+        in_float64 = sides and all(pair.expected.get("dtype") == "float64" for _, _, pair in sides)
+        if in_float64 and all(close(answer, actual, expected) for expected, actual, _ in sides):
+            return symptom(
                 f"`{part.name}` is right to a few digits only: float64 numbers go through a narrower dtype, or something "
                 "small is added or rounded.",
                 "keep the input's dtype throughout, new tensors with dtype=x.dtype; round nothing, and add no small number but "
                 "one that the task names.",
+                "less exact",
             )
-    return None
-
-
-def not_a_tensor(answer: WrongAnswer) -> Diagnosis | None:
-    """The right numbers, but in a list, an array or a plain number where a tensor is right."""
-    for part in answer.parts():
-        sides = [side for side in part.numbers() or () if side[2].wrong]
-        kinds = {(pair.want["kind"], pair.have["kind"]) for _, _, pair in sides}
-        if len(kinds) != 1 or not all(close(answer, have, want) for want, have, _ in sides):
-            continue
-        want, have = kinds.pop()
-        if want == "tensor" != have:
-            sentence = f"`{part.name}` holds the right numbers, but is no tensor: its type is {have}."
-            advice = (
-                "use torch operations from first to last, without .tolist() or .numpy(); torch.stack joins tensors."
-            )
-            return Diagnosis("symptom", "no tensor", sentence, advice)
     return None
 
 
 def _same_but_for_dtype(answer: WrongAnswer, pairs: list) -> bool:
     for pair in pairs:
-        want, have = pair.want["value"], pair.have["value"]
-        if want is None or have is None or want.shape != have.shape:
+        expected, actual = pair.expected["value"], pair.actual["value"]
+        if expected is None or actual is None or expected.shape != actual.shape:
             return False
         if (
-            not want.double()
-            .isclose(have.double(), rtol=max(answer.exercise.rtol, 1e-2), atol=1e-2, equal_nan=True)
+            not expected.double()
+            .isclose(actual.double(), rtol=max(answer.exercise.rtol, 1e-2), atol=1e-2, equal_nan=True)
             .all()
         ):
             return False

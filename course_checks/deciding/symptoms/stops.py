@@ -2,16 +2,12 @@
 
 import re
 
-from ..wrong_answer import Diagnosis, WrongAnswer
+from ..wrong_answer import Diagnosis, WrongAnswer, symptom
 
 SHAPES = re.compile(
     r"must match the size|shapes cannot be multiplied|Expected size for|shape '.*' is invalid|expand|size mismatch"
     r"|Sizes of tensors must match|[dD]imension out of range|not broadcastable|unequal lengths|does not broadcast"
     r"|Expected (target size|input batch_size)"
-)
-
-ONE_LETTER = re.compile(
-    r"subscript (\w) has size (\d+) for operand \d which does not broadcast with previously seen size (\d+)"
 )
 
 TOO_OFTEN = re.compile(r"\w+ was called more than \d+ times")
@@ -24,11 +20,10 @@ def calls_an_empty_helper(answer: WrongAnswer) -> Diagnosis | None:
     if seen is None or seen["type"] != "NotImplementedError" or seen["message"] or not seen.get("function"):
         return None
     name = seen["function"]
-    return Diagnosis(
-        "symptom",
-        "calls an empty function",
+    return symptom(
         f"your code stops inside {name}, whose body is still empty.",
         f"write {name} first, run its cell, and run this check again.",
+        "calls an empty function",
     )
 
 
@@ -41,24 +36,11 @@ def other_signature(answer: WrongAnswer) -> Diagnosis | None:
     if not match:
         return None
     names = ", ".join(answer.cases[answer.first])
-    return Diagnosis(
-        "symptom",
-        "other parameters",
+    return symptom(
         "it cannot be called the way the task says: its parameters are not those of the task.",
         f"compare your first line with the task's, parameter by parameter (the check has: {names}).",
+        "other parameters",
     )
-
-
-def one_letter_for_two_axes(answer: WrongAnswer) -> Diagnosis | None:
-    """An einsum was told that two axes are one, and they differ in size."""
-    seen = _stopped(answer)
-    match = seen and ONE_LETTER.search(seen["message"])
-    if not match:
-        return None
-    letter, one, other = match.groups()
-    sentence = f"in your einsum the letter {letter} stands for two axes that differ in size, {other} and {one}."
-    advice = "name every axis: only those that belong together share a letter."
-    return Diagnosis("symptom", "one letter for two axes", sentence, advice)
 
 
 def einsum_text(answer: WrongAnswer) -> Diagnosis | None:
@@ -68,7 +50,7 @@ def einsum_text(answer: WrongAnswer) -> Diagnosis | None:
         return None
     sentence = "the letters of your einsum don't fit: those before the arrow, those after it, or how many there are."
     advice = "give each axis of each input one letter; after the arrow, name once each axis that stays."
-    return Diagnosis("symptom", "letters of an einsum", sentence, advice)
+    return symptom(sentence, advice, "letters of an einsum")
 
 
 def calls_without_an_end(answer: WrongAnswer) -> Diagnosis | None:
@@ -78,9 +60,7 @@ def calls_without_an_end(answer: WrongAnswer) -> Diagnosis | None:
     if not match:
         return None
     sentence = f"a loop goes on without an end, or asks far too often: {match[0]}."
-    return Diagnosis(
-        "symptom", "a loop without an end", sentence, "ask of each loop when it stops, and whether that always comes."
-    )
+    return symptom(sentence, "ask of each loop when it stops, and whether that always comes.", "a loop without an end")
 
 
 def size_with_a_fraction(answer: WrongAnswer) -> Diagnosis | None:
@@ -89,9 +69,7 @@ def size_with_a_fraction(answer: WrongAnswer) -> Diagnosis | None:
     if seen is None or seen["type"] != "TypeError" or "float" not in seen["message"]:
         return None
     sentence = "a number with a fraction stands where a whole one is needed, such as the size of an axis or an index."
-    return Diagnosis(
-        "symptom", "a size with a fraction", sentence, "one of Python's two divisions gives whole numbers."
-    )
+    return symptom(sentence, "one of Python's two divisions gives whole numbers.", "a size with a fraction")
 
 
 def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
@@ -102,40 +80,26 @@ def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
     right = len(answer.observed) - len(answer.wrong)
     some = f" In {right} other case{'s' if right != 1 else ''} of the check it came out right." if right else ""
     if seen["type"] in ("RuntimeError", "ValueError", "IndexError") and SHAPES.search(seen["message"]):
-        return Diagnosis(
-            "symptom",
-            "shapes do not fit",
+        return symptom(
             f"two shapes that do not fit each other meet there.{some}",
             "print the shapes right before that line; failing_case() hands you the arguments that stop it.",
+            "shapes do not fit",
         )
     if "view size is not compatible" in seen["message"]:
-        return Diagnosis(
-            "symptom",
-            "view of a transposed tensor",
+        return symptom(
             f"view cannot join these axes: after a transpose or an expand, memory holds them in another order.{some}",
             "use reshape, which copies where it must; if there is no view in that line, give it x.contiguous().",
-        )
-    if (
-        "a leaf Variable that requires grad" in seen["message"]
-        or "numpy() on Tensor that requires grad" in seen["message"]
-    ):
-        return Diagnosis(
-            "symptom",
-            "does not work with gradients",
-            "your code cannot work on tensors that require gradients.",
-            "use torch operations from first to last, none of them in place, without .numpy() or .detach().",
+            "view of a transposed tensor",
         )
     if seen["type"] == "IndexError" and "out of" in seen["message"]:
         sentence = f"an index is larger than what it counts along.{some}"
-        return Diagnosis(
-            "symptom", "index out of range", sentence, "print the index and the shape right before that line."
-        )
+        return symptom(sentence, "print the index and the shape right before that line.", "index out of range")
     diagnosis = _BY_TYPE.get(seen["type"])
     if diagnosis is None and not right:
         return None
     looks_like, advice = diagnosis or ("your code does not work for every input that the task allows.", "")
     advice = advice or "take the arguments that stop it, failing_case(), and go through your code with them."
-    return Diagnosis("symptom", f"stops with {seen['type']}", looks_like + some, advice)
+    return symptom(looks_like + some, advice, f"stops with {seen['type']}")
 
 
 _BY_TYPE = {
@@ -169,7 +133,6 @@ def _stopped(answer: WrongAnswer) -> dict | None:
 STOPS = (
     calls_an_empty_helper,
     other_signature,
-    one_letter_for_two_axes,
     einsum_text,
     calls_without_an_end,
     size_with_a_fraction,

@@ -1,1 +1,1 @@
-"""How answers are called where that is not the ordinary way: ``PROBES`` by the answer's name in the notebook."""
+"""How answers are called where arguments by position will not do: the functions that ``Exercise.driver`` names."""

@@ -3,6 +3,7 @@
 import torch
 
 from ..counting import counted
+from .lesson_10 import gradients
 
 
 def drive_decode(answer, case):
@@ -37,10 +38,7 @@ def drive_forced_loss(answer, case):
         return (past + letters) @ case.driver["output"]  # (B, L, V); never looks ahead
 
     loss = answer(counted(model, 200, "model"), case["source"], case["target"], case["pad_id"])
-    gradient = None
-    if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
-        (gradient,) = torch.autograd.grad(loss.sum(), weight, allow_unused=True)
-    return loss, torch.zeros_like(weight) if gradient is None else gradient
+    return loss, gradients(loss, [weight])[0]
 
 
 def drive_greedy_decode(answer, case):

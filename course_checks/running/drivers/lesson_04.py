@@ -55,7 +55,7 @@ class Memory(DispatchWatch):
         self.made += [weakref.ref(leaf) for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
         alive = [tensor.untyped_storage() for ref in self.made if (tensor := ref()) is not None]
         self.made = [ref for ref in self.made if ref() is not None]
-        self.peaks[-1] = max(self.peaks[-1], sum({one.data_ptr(): one.nbytes() for one in alive}.values()))
+        self.peaks[-1] = max(self.peaks[-1], sum({storage.data_ptr(): storage.nbytes() for storage in alive}.values()))
         return result
 
     def next_block(self):

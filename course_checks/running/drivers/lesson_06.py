@@ -1,16 +1,15 @@
-"""Lesson 06: how 6.1 is called."""
+"""Lesson 06: how 6.1 is called, and 7.3."""
 
 
-def split(answer, case):
-    """On ``x``, which comes from a transpose where the case says so: its numbers do not lie in order in memory."""
+def turned(answer, case):
+    """As it is called, but ``x`` comes from a transpose where the case says ``turned``: not contiguous in memory."""
+    return answer(*with_turned_x(case).values())
+
+
+def with_turned_x(case):
+    """The arguments."""
     x = case["x"]
-    if case.driver.get("turned"):
-        x = x.transpose(1, 2).contiguous().transpose(1, 2)
-    return answer(x, case["num_heads"])
+    return {**case, "x": x.transpose(1, 2).contiguous().transpose(1, 2) if case.driver.get("turned") else x}
 
 
-def _shown(case):
-    return {"x": split(lambda x, num_heads: x, case), "num_heads": case["num_heads"]}
-
-
-SHOWN = {"split": _shown}
+SHOWN = {"turned": with_turned_x}

@@ -8,6 +8,8 @@ from torch.utils.flop_counter import flop_registry
 
 from ..dispatch import DispatchWatch
 from ..encode import type_name
+from .lesson_06 import turned as turned
+from .lesson_06 import with_turned_x
 
 
 def drive_cache(answer, case):
@@ -17,7 +19,7 @@ def drive_cache(answer, case):
     numbers are written into the tensors that it got.
     """
     sizes = [case[name] for name in ("batch_size", "num_kv_heads", "max_len", "d_head")]
-    cache, beside = answer(*sizes), answer(*sizes) if case.driver["beside"] else None
+    cache, second_cache = answer(*sizes), answer(*sizes) if case.driver["beside"] else None
     keys, values, lengths, refusal = [], [], [], ""
     for number, (key, value) in enumerate(_pieces(case)):
         if number == case.driver["full"]:
@@ -26,8 +28,8 @@ def drive_cache(answer, case):
             so_far = _update(cache, key, value, lengths, refusal)
             keys.append(so_far[0])
             values.append(so_far[1])
-        if beside is not None:
-            beside.update(5 - key, 7 - value)
+        if second_cache is not None:
+            second_cache.update(5 - key, 7 - value)
         _overwrite(case, key, value)
         lengths.append(_copy(cache.length))
     return keys, values, lengths, refusal
@@ -92,13 +94,13 @@ def write_in_pieces(answer, case):
     ``beside``: another layer is fed other numbers in between.
     """
     arguments = [case[name] for name in ("W_q", "W_k", "W_v", "W_o", "num_heads", "num_kv_heads")]
-    layer, beside = answer(*arguments), answer(*arguments) if case.driver["beside"] else None
+    layer, second_layer = answer(*arguments), answer(*arguments) if case.driver["beside"] else None
     outputs, work = [], Work() if case.driver["counted"] else None
     with work or contextlib.nullcontext():
         for new in case["x"].split(case["pieces"], dim=1):
             outputs.append(layer.step(new))
-            if beside is not None:
-                beside.step(3 - new)
+            if second_layer is not None:
+                second_layer.step(3 - new)
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise TypeError(f"step must return one tensor; it returned {type_name(outputs[0])}")
     once = case["x"][..., 0].numel() * sum(case[name].numel() for name in ("W_q", "W_k", "W_v", "W_o"))
@@ -141,14 +143,4 @@ def without_keys(answer, case):
     return scores, length == 40 and (work.largest >= keys or work.multiplications >= keys * d_c)
 
 
-def turned(answer, case):
-    """As it is called, but ``x`` comes from a transpose where the case says ``turned``: not contiguous in memory."""
-    return answer(*_turned(case).values())
-
-
-def _turned(case):
-    x = case["x"]
-    return {**case, "x": x.transpose(1, 2).contiguous().transpose(1, 2) if case.driver.get("turned") else x}
-
-
-SHOWN = {"turned": _turned}
+SHOWN = {"turned": with_turned_x}

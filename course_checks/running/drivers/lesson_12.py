@@ -7,6 +7,7 @@ from course_utils.kv_cache import KVCache
 from course_utils.models import DecoderConfig, DecoderLM
 
 from ..counting import counted
+from .lesson_10 import gradients
 
 
 def drive_block(answer, case):
@@ -40,10 +41,10 @@ def _in_pieces(block, case):
 def _block_gradients(block, x):
     leaf = x.clone().requires_grad_()
     output, watched = block(leaf * 1), [leaf, block.norm_1.weight, block.norm_2.weight]
-    if not isinstance(output, torch.Tensor) or not output.requires_grad:
-        return [torch.zeros_like(tensor) for tensor in watched]
+    if not isinstance(output, torch.Tensor):
+        return gradients(None, watched)
     slopes = torch.linspace(-1.0, 1.5, output.numel(), dtype=x.dtype).view(output.shape).cos()
-    return list(torch.autograd.grad((output * slopes).sum(), watched, allow_unused=True, materialize_grads=True))
+    return gradients((output * slopes).sum(), watched)
 
 
 def _built(block, case):

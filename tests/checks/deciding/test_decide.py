@@ -1,14 +1,90 @@
-"""From observations alone to the sentence that helps."""
+"""From observations alone to a message: what differs, said in words; what is decided; how a student reads it."""
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import torch
 from toy_exercises import exercise, verdict
 
+from course_checks.deciding.compare import Difference, difference
 from course_checks.deciding.decide import cases_of, decider, describe_arguments
 from course_checks.deciding.find import find
+from course_checks.deciding.verdict import MAX_LINES, WIDTH, Verdict
 from course_checks.engine import run
 from course_checks.running.call import Case
+from course_checks.running.encode import encode
 from course_checks.running.observe import observe
+
+T = torch.arange(6.0).view(2, 3)
+ONE_OFF = T + torch.tensor([[0, 0, 0], [0, 1.0, 0]])
+ODD = torch.tensor([math.nan, math.inf])
+
+
+def compared(expected, actual, names=("weights",), rtol=1e-4, atol=1e-5):
+    return difference(encode(expected), encode(actual), names, rtol, atol)
+
+
+def test_equal_enough():
+    for expected, actual in (
+        (T, T + 1e-6),
+        (torch.nn.Parameter(T), T),
+        (ODD, ODD.clone()),
+        ({"a": T}, {"a": T.clone()}),
+    ):
+        assert compared(expected, actual) is None
+    for expected, actual in ((torch.tensor(14.0), 14), (14.0, torch.tensor(14.0).double()), (0.5, np.float32(0.5))):
+        assert compared(expected, actual) is None
+    assert compared([1, 2], (1, 2)) is None and compared("x", "x") is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "sentence"),
+    [
+        (T, T.T, "weights: the shape differs: yours (3, 2), expected (2, 3)"),
+        (T, T.double(), "weights: the dtype differs: yours float64, expected float32"),
+        (T, T.numpy(), "weights: you returned a numpy array of shape (2, 3), expected a tensor of shape (2, 3); make"),
+        (T, None, "weights: you returned None (is the return line missing?), expected a tensor"),
+        (T, ONE_OFF, "17 % of the values differ; first at [1, 1]: yours 5, expected 4"),
+        (T, T / 0, "NaN in 1 of 6 values; first difference at [0, 0]: yours nan, expected 0"),
+        (T, T.tolist(), "weights: you returned a list of 2, expected a tensor of shape (2, 3); torch.tensor"),
+        (T, T.to_sparse(), "cannot be read"),
+        (2.0, 3.0, "weights: the value differs: yours 3, expected 2"),
+        (2.0, 2.00049, "weights: the value differs: yours 2.0005, expected 2"),
+        (2, 2**70, "weights: the value differs"),
+        (2.0, 10**400, "weights: the value differs"),
+        ("a", "b", "weights: the value differs: yours 'b', expected 'a'"),
+        (True, False, "weights: the value differs: yours False, expected True"),
+        (True, "yes", "you returned the str 'yes', expected a number"),
+        ([1, 2], [1, 3], "weights[1]: the value differs: yours 3, expected 2"),
+        ([1, 2], [1], "weights: it has 1 items, expected 2"),
+        ([1, 2], 5, "weights: you returned the int 5, expected a list of 2"),
+        ({"a": 1}, {"b": 1}, "weights: the keys differ: yours 'b', expected 'a'"),
+        ({"a": 1}, {"a": 2}, "weights['a']: the value differs"),
+    ],
+)
+def test_differences_in_words(expected, actual, sentence):
+    assert sentence in compared(expected, actual).sentence()
+
+
+def test_parts_are_compared_by_name():
+    names = ("output", "weights")
+    assert compared((T, T), [T, T], names) is None
+    assert compared((T, T), (T, T + 1), names).where == "weights"
+    assert "3 parts; expected 2: output, weights" in compared((T, T), (T, T, T), names).sentence()
+    assert "a tensor of shape (2, 3); expected 2 parts" in compared((T, T), T, names).sentence()
+    # two mistakes may return equally wrong numbers of parts
+    assert compared((T, T, T), (T, T, T), names) is None and compared((T, T, T), (T, T, T + 1), names) is not None
+
+
+def test_tolerance_is_the_exercises_own_but_tight_on_float64_and_wide_on_half_precision():
+    assert compared(T, T + 1e-3) is not None and compared(T, T + 1e-3, atol=1e-2) is None
+    assert compared(T.double(), T.double() + 1e-7) is not None
+    for dtype, near, far in ((torch.float16, 1e-3, 4e-3), (torch.bfloat16, 8e-3, 4e-2)):
+        ones = torch.ones(2, 3, dtype=dtype)
+        assert compared(ones, ones + near) is None and compared(ones, ones + far) is not None
+
 
 A, B = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, -5.0, 6.0])
 CASES = [Case(a=A, b=B), Case(a=torch.arange(7.0), b=torch.arange(7.0).cos()), Case(a=-A, b=B)]
@@ -118,3 +194,65 @@ def test_a_quiz_has_no_cases():
     wrong = next(letter for letter in quiz.explanations if letter != quiz.right)
     assert run(quiz, f" {quiz.right.upper()} ").explanation and f"Not {wrong}: " in run(quiz, wrong).text()
     assert "must be one letter in quotes" in run(quiz, "z").text() and not run(quiz, "").attempted
+
+
+LONG = "word " * 200
+FAILED = Verdict(
+    "5.1",
+    2,
+    False,
+    difference=Difference("mask", "the value differs", "1", "2"),
+    called_with="n = 3",
+    found_by="symptom",
+    looks_like="one too little.",
+    advice="count again.",
+)
+
+
+def test_a_message_never_outgrows_the_screen():
+    long = replace(
+        FAILED, what=LONG, difference=Difference(*[LONG] * 4), called_with=LONG, looks_like=LONG, advice=LONG
+    )
+    lines = long.text().split("\n")
+    assert len(lines) <= MAX_LINES and max(map(len, lines)) <= WIDTH
+    for label in ("Called with: ", "It looks like: "):
+        assert any(line.startswith(label) for line in lines)
+
+
+def test_the_shapes_behind_a_long_sentence_are_not_cut():
+    message = "The size of tensor a must match the size of tensor b at non-singleton dimension 2, " * 3
+    text = replace(FAILED, difference=Difference("your code stopped", f"RuntimeError: {message}(7) against (5)")).text()
+    assert "(7) against (5)" in text
+
+
+def test_points():
+    assert Verdict("1.1", 1, True).text() == "✓ 1.1 right · 1 of 1 point"
+    assert Verdict("1.1", 2, False, attempted=False).text() == "1.1 not attempted yet · 0 of 2 points"
+    assert (Verdict("1.1", 2, True).earned, Verdict("1.1", 2, False).earned) == (2, 0)
+
+
+def test_what_to_try_can_be_kept_for_later():
+    assert "Try: count again." in FAILED.text()
+    first = FAILED.text(in_notebook=True, remedy=False)
+    assert "count again" not in first and "(hint() says what to try)" in first and "It looks like: one too" in first
+    assert "hint()" not in FAILED.text(in_notebook=True) and "hint()" not in FAILED.text(remedy=False)
+    assert "hint()" not in replace(FAILED, advice="").text(in_notebook=True, remedy=False)
+
+
+def test_only_a_notebook_hands_out_the_case():
+    assert "failing_case()" in FAILED.text(in_notebook=True) and "failing_case()" not in FAILED.text()
+    assert "failing_case()" not in replace(FAILED, called_with="").text(in_notebook=True)
+
+
+def test_the_right_value_can_be_kept_back():
+    assert "expected 2" in FAILED.text() and "expected" not in FAILED.text(show_expected=False)
+
+
+def test_cases_that_differ_are_said_to_be_where_it_fails():
+    assert "Where it fails: one too" in replace(FAILED, found_by="contrast").text()
+
+
+def test_control_characters_and_html_do_no_harm():
+    text = Verdict("1.1", 2, False, what="\x1b[31mred\x07").text()
+    assert "\x1b" not in text and "\x07" not in text
+    assert "<script>" not in Verdict("1.1", 2, True, explanation="<script>").html()

@@ -1,10 +1,11 @@
-"""What an exercise's file says: known mistakes as edits, alone and together, and how answers are called."""
+"""What an exercise's file says: solution, known mistakes as edits of it, alone and together, and how answers are called."""
 
 import pytest
 import torch
 from toy_exercises import exercise
 
-from course_checks.deciding.exercise import Case, Exercise, mistake
+from course_checks.deciding.exercise import Case, mistake
+from course_checks.deciding.solution import Solution, edited
 from course_checks.running.call import Call
 from course_checks.running.encode import encode
 
@@ -66,10 +67,6 @@ def test_how_answers_are_called():
     assert turned.call == Call("class", "lesson_05.detector", ("torch.softmax",), gradients=True, twice=False)
 
 
-def test_number_title_and_points_come_from_the_catalogue():
-    assert (TOY.number, TOY.title, TOY.points) == ("5.1", "A toy", 2) and isinstance(TOY, Exercise)
-
-
 def test_something_else_than_what_is_returned_may_be_compared():
     toy = exercise(TEXT, [], compared=lambda case, value: sorted(value)[: case.deciding["most"]])
     case = Case(deciding={"most": 2})
@@ -79,3 +76,20 @@ def test_something_else_than_what_is_returned_may_be_compared():
     assert toy.compared_part(case, {**seen, "again": encode([0, 3, 2])})["again"] == encode([0, 2])
     stopped = {"outcome": "raised", "type": "ValueError", "message": "no"}
     assert toy.compared_part(case, stopped) is stopped and TOY.compared_part(case, seen) is seen
+
+
+def test_a_solution_runs_with_what_stands_before_it_and_a_few_imports():
+    solution = Solution("twice", "import itertools\nFACTOR = 2", "def twice(x):\n    return torch.tensor(FACTOR * x)")
+    assert solution.answer()(3).item() == 6
+    assert solution.answer(solution.text.replace("FACTOR", "math.pi"))(1).item() == pytest.approx(3.14159)
+
+
+def test_a_text_that_is_not_python():
+    with pytest.raises(SyntaxError):
+        Solution("twice", "", "def twice(x) return x").answer()
+
+
+def test_edits_follow_one_another_and_each_must_apply():
+    assert edited("a + a", {"a": "b", "b + b": "c"}) == "c"
+    assert edited("a + a", {"a": "b", "a + a": "c"}) is None
+    assert edited("a", {}) == "a"

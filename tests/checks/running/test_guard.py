@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch.nn.functional import softmax as imported_softmax
 
-from course_checks.running.guard import MATRIX_PRODUCTS, OffLimits, off_limits, reads_the_checks, resolve
+from course_checks.deciding.off_limits import MATRIX_PRODUCTS
+from course_checks.running.guard import OffLimits, off_limits, reads_the_checks, resolve
 from course_utils import attention, layers
 from course_utils.attention import AdditiveAttention, masked_softmax
 

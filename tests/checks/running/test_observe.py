@@ -1,12 +1,16 @@
 """An answer is called and noted: whatever it does, nothing breaks, no trace is left, what happened is written down."""
 
-import random
+import copy
+import os
+import subprocess
+import sys
 
-import numpy as np
 import pytest
 import torch
 
 from course_checks.running.call import Call, Case
+from course_checks.running.counting import Counting, counted
+from course_checks.running.encode import decode, encode, pack, unpack
 from course_checks.running.observe import observe, observe_answer, observe_value
 
 X, Y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
@@ -25,25 +29,6 @@ def defined(text):
     space = {"torch": torch, "nn": torch.nn}
     exec(compile(text, "student.py", "exec"), space)
     return space["answer"]
-
-
-def vandal(x):
-    torch.manual_seed(1)
-    random.seed(1)
-    np.random.seed(1)
-    torch.set_default_dtype(torch.float64)
-    torch.set_default_device("meta")
-    return x
-
-
-def test_global_state_is_left_alone():
-    def state():
-        drawn = torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()
-        return *drawn, torch.get_default_dtype(), torch.get_num_threads(), torch.empty(0).device
-
-    before = state()
-    observed(vandal)
-    assert state() == before
 
 
 def test_answers_start_from_one_state_whatever_the_notebook_did():
@@ -220,3 +205,121 @@ def test_what_is_off_limits_is_noted_unless_the_guard_is_down():
     calls.clear()
     assert observe(softmax, [Case(x=X)], call, trusted=True)["cases"][0]["outcome"] == "returned"
     assert len(calls) == 1  # the check's own answers need no second call
+
+
+CASE = Case("ties", values_only=True, driver={"seed": 7}, deciding={"right": 3}, x=torch.ones(2), k=1)
+
+
+def carried(plain):
+    return decode(unpack(*pack(encode(plain))))
+
+
+def test_arguments_go_by_position_and_nothing_else_does():
+    assert Call().on(lambda first, second: (second, len(first)), CASE) == (1, 2)
+
+
+def test_a_case_is_its_arguments_and_keeps_the_rest_when_copied():
+    assert list(CASE) == ["x", "k"]
+    again = copy.deepcopy(CASE)
+    assert (again.labels, again.values_only, again.driver, again.deciding) == (
+        ("ties",),
+        True,
+        {"seed": 7},
+        {"right": 3},
+    )
+    assert again["x"] is not CASE["x"]
+
+
+def test_a_case_arrives_without_what_says_what_is_right():
+    received = Case.received(carried(CASE.sent()))
+    assert list(received) == ["x", "k"] and torch.equal(received["x"], CASE["x"]) and received["k"] == 1
+    assert (received.values_only, received.driver) == (True, {"seed": 7})
+    assert received.labels == () and received.deciding == {}
+
+
+def test_a_call_arrives_as_it_was_sent():
+    for call in (Call(), Call("class", "lesson_05.detector", ("torch.softmax",), True, False, 9, "too many")):
+        assert Call.received(carried(call.sent())) == call
+
+
+def test_a_driver_calls_in_a_way_of_its_own_and_shows_what_it_hands_over():
+    call, case = Call(driver="lesson_05.detector"), Case(attend="running mean", x=torch.arange(4.0).view(1, 2, 2))
+    running_mean = call.on(lambda attend, x: attend(x), case)
+    assert running_mean.tolist() == [[[0, 1], [1, 2]]]
+    shown = call.shown(case)
+    assert list(shown) == ["attend", "x"] and torch.equal(shown["attend"](shown["x"]), running_mean)
+
+
+def test_without_a_driver_the_arguments_are_shown_as_they_are():
+    shown = Call().shown(CASE)
+    assert type(shown) is dict and shown == dict(CASE)
+
+
+CALL = Call(most_operations=10, too_many="it loops")
+LONG = torch.ones(30, 2)
+
+
+def once(x):
+    return x * 2
+
+
+def each(x):
+    return torch.stack([row * 2 for row in x])
+
+
+def test_what_is_one_operation_is_called_whatever_the_size():
+    assert torch.equal(CALL.on(once, Case(x=LONG)), 2 * LONG)
+
+
+def test_a_loop_is_stopped_where_it_takes_more_operations_than_allowed():
+    assert torch.equal(CALL.on(each, Case(x=LONG[:3])), 2 * LONG[:3])
+    with pytest.raises(RuntimeError, match="^it loops$"):
+        CALL.on(each, Case(x=LONG))
+
+
+def test_a_case_may_have_a_number_and_a_sentence_of_its_own():
+    assert torch.equal(CALL.on(each, Case(x=LONG, driver={"most_operations": 100})), 2 * LONG)
+    with pytest.raises(RuntimeError, match="^too much$"):
+        CALL.on(once, Case(x=LONG, driver={"most_operations": 0, "too_many": "too much"}))
+
+
+def test_nothing_is_counted_without_a_number_or_afterwards():
+    with pytest.raises(RuntimeError), Counting(3, "it loops"):
+        each(LONG)
+    assert Call().on(each, Case(x=LONG)).shape == (30, 2)
+
+
+def test_a_function_that_an_answer_calls_too_often():
+    step = counted(lambda x: x + 1, 2, "step")
+    assert (step(1), step(x=5)) == (2, 6)
+    with pytest.raises(RuntimeError, match="step was called more than 2 times"):
+        step(1)
+
+
+WATCHED = """
+import sys
+import torch
+from course_checks.running.call import Call, Case
+from course_checks.running.dispatch import DispatchWatch
+
+class Names(DispatchWatch):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        print(func.overloadpacket)
+        return func(*args, **(kwargs or {}))
+
+case = Case(a=torch.ones(2, 3), b=torch.ones(4, 3))
+with Names():
+    case["a"] @ case["b"].mT
+Call(off_limits=("torch.softmax",), most_operations=9).on(lambda a, b: a @ b.mT, case)
+print([name for name in sys.modules if name.startswith(("torch._dynamo", "torch._inductor"))])
+"""
+
+
+def test_operations_are_seen_and_the_compiler_sleeps(tmp_path, root):
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED], capture_output=True, text=True, env=env, cwd=root, check=True
+    )
+    *operations, compiler = done.stdout.splitlines()
+    assert "aten.mm" in operations and compiler == "[]"
+    assert not list(tmp_path.iterdir())
