@@ -26,25 +26,23 @@ def test_odd_sizes_are_fine_without_pairs(positions):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"src_vocab": 0}, ["src_vocab (0)"]),
-        ({"tgt_vocab": -1}, ["tgt_vocab (-1)"]),
-        ({"num_layers": 0}, ["num_layers (0)"]),
-        ({"d_model": 0}, ["d_model (0)"]),
-        ({"d_ff": 0}, ["d_ff (0)"]),
-        ({"num_heads": 0}, ["num_heads (0)"]),
-        ({"max_len": 0}, ["max_len (0)"]),
-        ({"num_heads": 5}, ["num_heads (5) must divide d_model (512)"]),
-        ({"dropout": 1.0}, ["dropout (1.0)"]),
-        ({"dropout": -0.1}, ["dropout (-0.1)"]),
-        ({"positions": "rope"}, ["positions ('rope')", "'rotary'"]),
-        ({"d_model": 15, "num_heads": 3}, ["d_model (15)", "even", "sinusoidal"]),
-        ({"d_model": 20, "num_heads": 4, "positions": "rotary"}, ["(5)", "even", "rotary"]),
-        ({"pad_id": 11}, ["pad_id (11)", "vocabularies"]),
-        ({"pad_id": -1}, ["pad_id (-1)"]),
+        ({"src_vocab": 0}, r"src_vocab \(0\)"),
+        ({"tgt_vocab": -1}, r"tgt_vocab \(-1\)"),
+        ({"num_layers": 0}, r"num_layers \(0\)"),
+        ({"d_model": 0}, r"d_model \(0\)"),
+        ({"d_ff": 0}, r"d_ff \(0\)"),
+        ({"num_heads": 0}, r"num_heads \(0\)"),
+        ({"max_len": 0}, r"max_len \(0\)"),
+        ({"num_heads": 5}, r"num_heads \(5\) must divide d_model \(512\)"),
+        ({"dropout": 1.0}, r"dropout \(1\.0\)"),
+        ({"dropout": -0.1}, r"dropout \(-0\.1\)"),
+        ({"positions": "rope"}, r"positions \('rope'\).*'rotary'"),
+        ({"d_model": 15, "num_heads": 3}, r"d_model \(15\).*even.*sinusoidal"),
+        ({"d_model": 20, "num_heads": 4, "positions": "rotary"}, r"\(5\).*even.*rotary"),
+        ({"pad_id": 11}, r"pad_id \(11\).*vocabularies"),
+        ({"pad_id": -1}, r"pad_id \(-1\)"),
     ],
 )
-@pytest.mark.usefixtures("as_a_user")
-def test_bad_values_are_named(changes, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+def test_bad_values_are_named(as_a_user, changes, words):
+    with pytest.raises(ValueError, match=words):
         TransformerConfig(**{"src_vocab": 11, "tgt_vocab": 13, **changes})
-    assert all(word in str(caught.value) for word in words), str(caught.value)

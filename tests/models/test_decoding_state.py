@@ -109,23 +109,21 @@ def full():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: model().start_decoding(SOURCE, max_len=0), ["max_len (0)"]),
-        (lambda: model().start_decoding(SOURCE, max_len=10), ["max_len (10)", "(9)"]),
-        (lambda: model().train().start_decoding(SOURCE, max_len=2), ["model.eval()"]),
-        (lambda: (lambda f, s: f.decode_step(s, TARGET[:, 2]))(*full()), ["2 steps", "larger max_len"]),
-        (lambda: (lambda f, s: f.decode_step(s, TARGET[:2, 2]))(*full()), ["tokens", "(2,)", "(3,)"]),
-        (lambda: (lambda f, s: f.decode_step(s, TARGET))(*full()), ["tokens", "(3, 5)", "(3,)"]),
-        (lambda: full()[1].reorder(torch.tensor([0, 3])), ["rows ([0, 3])", "0 to 2"]),
-        (lambda: full()[1].reorder(torch.tensor([-1])), ["rows ([-1])"]),
-        (lambda: full()[1].reorder(torch.tensor([], dtype=torch.long)), ["rows ([])"]),
-        (lambda: full()[1].reorder(torch.tensor([[0]])), ["rows ([[0]])"]),
+        (lambda: model().start_decoding(SOURCE, max_len=0), r"max_len \(0\)"),
+        (lambda: model().start_decoding(SOURCE, max_len=10), r"max_len \(10\).*\(9\)"),
+        (lambda: model().train().start_decoding(SOURCE, max_len=2), r"model\.eval\(\)"),
+        (lambda: (lambda f, s: f.decode_step(s, TARGET[:, 2]))(*full()), "2 steps.*larger max_len"),
+        (lambda: (lambda f, s: f.decode_step(s, TARGET[:2, 2]))(*full()), r"tokens.*\(2,\).*\(3,\)"),
+        (lambda: (lambda f, s: f.decode_step(s, TARGET))(*full()), r"tokens.*\(3, 5\).*\(3,\)"),
+        (lambda: full()[1].reorder(torch.tensor([0, 3])), r"rows \(\[0, 3\]\).*0 to 2"),
+        (lambda: full()[1].reorder(torch.tensor([-1])), r"rows \(\[-1\]\)"),
+        (lambda: full()[1].reorder(torch.tensor([], dtype=torch.long)), r"rows \(\[\]\)"),
+        (lambda: full()[1].reorder(torch.tensor([[0]])), r"rows \(\[\[0\]\]\)"),
     ],
 )
-@pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+def test_bad_input_is_named(as_a_user, call, words):
+    with pytest.raises(ValueError, match=words):
         call()
-    assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
 def test_a_refused_token_leaves_the_state_as_it_was():

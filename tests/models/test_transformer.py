@@ -245,33 +245,23 @@ MODEL = model()
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("call", "words"),
     [
-        (lambda: MODEL(SOURCE[0], TARGET), ValueError, ["(7,)"]),
-        (lambda: MODEL(SOURCE, TARGET[0]), ValueError, ["(5,)"]),
-        (lambda: MODEL(SOURCE.float(), TARGET), TypeError, ["float32", "token ids"]),
-        (lambda: MODEL(SOURCE, TARGET.float()), TypeError, ["float32", "token ids"]),
-        (lambda: MODEL(SOURCE + 5, TARGET), ValueError, ["ids from 5 to 13", "0 to 10"]),
-        (lambda: MODEL(SOURCE, TARGET[:1]), ValueError, ["batch size", "2", "1"]),
-        (lambda: MODEL(SOURCE.repeat(1, 2), TARGET), ValueError, ["0 to 13", "max_len (9)", "max_len=14"]),
-        (
-            lambda: MODEL(SOURCE, TARGET, source_mask=causal_mask(L_S)),
-            ValueError,
-            ["source_mask", "(1, 1, 7, 7)", "encode"],
-        ),
-        (
-            lambda: MODEL(SOURCE, TARGET, source_mask=SOURCE != 0),
-            ValueError,
-            ["source_mask", "(2, 7)", "(B, 1, 1, L_s)"],
-        ),
-        (lambda: MODEL(SOURCE, TARGET, source_mask=torch.ones(1, 1, 1, L_S)), TypeError, ["float32"]),
-        (lambda: MODEL(SOURCE, TARGET, target_mask=causal_mask(L_S)), ValueError, ["(1, 1, 7, 7)", "(2, 4, 5, 5)"]),
-        (lambda: MODEL.decode(TARGET, MODEL.encode(SOURCE)), TypeError, ["memory_mask"]),
-        (lambda: make_transformer(SRC, TGT, num_heads=7), ValueError, ["num_heads (7)"]),
+        (lambda: MODEL(SOURCE[0], TARGET), r"\(7,\)"),
+        (lambda: MODEL(SOURCE, TARGET[0]), r"\(5,\)"),
+        (lambda: MODEL(SOURCE.float(), TARGET), "float32.*token ids"),
+        (lambda: MODEL(SOURCE, TARGET.float()), "float32.*token ids"),
+        (lambda: MODEL(SOURCE + 5, TARGET), "ids from 5 to 13.*0 to 10"),
+        (lambda: MODEL(SOURCE, TARGET[:1]), "batch size.*2.*1"),
+        (lambda: MODEL(SOURCE.repeat(1, 2), TARGET), r"0 to 13.*max_len \(9\).*max_len=14"),
+        (lambda: MODEL(SOURCE, TARGET, source_mask=causal_mask(L_S)), r"source_mask.*\(1, 1, 7, 7\).*encode"),
+        (lambda: MODEL(SOURCE, TARGET, source_mask=SOURCE != 0), r"source_mask.*\(2, 7\).*\(B, 1, 1, L_s\)"),
+        (lambda: MODEL(SOURCE, TARGET, source_mask=torch.ones(1, 1, 1, L_S)), "float32"),
+        (lambda: MODEL(SOURCE, TARGET, target_mask=causal_mask(L_S)), r"\(1, 1, 7, 7\).*\(2, 4, 5, 5\)"),
+        (lambda: MODEL.decode(TARGET, MODEL.encode(SOURCE)), "memory_mask"),
+        (lambda: make_transformer(SRC, TGT, num_heads=7), r"num_heads \(7\)"),
     ],
 )
-@pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named(call, error, words):
-    with pytest.raises(error) as caught:
+def test_bad_input_is_named(as_a_user, call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
         call()
-    assert all(word in str(caught.value) for word in words), str(caught.value)
