@@ -78,18 +78,18 @@ def cost_against_length() -> None:
     """Time of one forward pass by length; the slope on a log-log plot, and the plot itself."""
     lengths = (128, 256, 512, 1024, 2048, 4096)
     layer = MultiHeadAttention(64, 1).eval()
-    found: dict[str, list[float]] = {"explicit": [], "fused": []}
+    paths: dict[str, list[float]] = {"explicit": [], "fused": []}
     for length in lengths:
         x = torch.randn(1, length, 64)
-        found["explicit"].append(median(lambda x=x: layer(x, return_weights=True), 7))
-        found["fused"].append(median(lambda x=x: layer(x), 7))
+        paths["explicit"].append(median(lambda x=x: layer(x, return_weights=True), 7))
+        paths["fused"].append(median(lambda x=x: layer(x), 7))
     print("\n       " + "".join(f"{length:>9}" for length in lengths) + "   slope from 1024 on")
-    for name, times in found.items():
+    for name, times in paths.items():
         slope = math.log(times[-1] / times[-3]) / math.log(lengths[-1] / lengths[-3])
         print(f"{name:8}" + "".join(f"{1000 * t:7.2f}ms" for t in times) + f"{slope:10.2f}")
     ax = plotting.curves(
         torch.tensor(lengths).float(),
-        {name: 1000 * torch.tensor(times) for name, times in found.items()},
+        {name: 1000 * torch.tensor(times) for name, times in paths.items()},
         xlabel="length L (tokens)",
         ylabel="time (ms)",
         title="One attention layer, one head of 64",

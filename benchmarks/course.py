@@ -39,7 +39,7 @@ def redraw_times() -> dict[str, float]:
         "kernel_regression": (widgets.kernel_regression(x, x.sin()), "query"),
         "shape_viewer": (widgets.shape_viewer(), "entry"),
     }
-    found = {}
+    redraws = {}
     for name, (widget, control) in made.items():
         slider = widget.controls[control]
         steps = iter(range(10**6))
@@ -47,8 +47,8 @@ def redraw_times() -> dict[str, float]:
         def move(slider=slider, steps=steps):
             slider.value = slider.min + (next(steps) % 10) * slider.step
 
-        found[name] = median(move, 20)
-    return found
+        redraws[name] = median(move, 20)
+    return redraws
 
 
 def check_times() -> dict[str, float]:
@@ -78,12 +78,12 @@ def attention_ratio() -> float:
 
 def lesson_times() -> dict[str, float]:
     """Seconds to run each lesson from start to end, kernel start included."""
-    found = {}
+    lessons = {}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         notebook = nbformat.read(path, 4)
         client = NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
-        found[path.stem] = seconds(lambda client=client: client.execute(stderr=subprocess.DEVNULL))
-    return found
+        lessons[path.stem] = seconds(lambda client=client: client.execute(stderr=subprocess.DEVNULL))
+    return lessons
 
 
 def main() -> None:

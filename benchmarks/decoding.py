@@ -23,16 +23,16 @@ def recomputed(model: PyTorchs, source: Tensor, steps: int) -> Tensor:
     """Greedy decoding with ``nn.Transformer``: encoder once, decoder over the whole prefix at each step."""
     hidden_source = source == 0  # PyTorch's masks are True where nothing may be seen
     memory = model.stacks.encoder(model.source_embedding(source), src_key_padding_mask=hidden_source)
-    said = torch.full((len(source), 1), START_ID)
+    tokens = torch.full((len(source), 1), START_ID)
     for _ in range(steps):
         hidden = model.stacks.decoder(
-            model.target_embedding(said),
+            model.target_embedding(tokens),
             memory,
-            tgt_mask=~causal_mask(said.shape[1])[0, 0],
+            tgt_mask=~causal_mask(tokens.shape[1])[0, 0],
             memory_key_padding_mask=hidden_source,
         )
-        said = torch.cat((said, model.generator(hidden[:, -1:]).argmax(dim=-1)), dim=1)
-    return said[:, 1:]  # (B, steps)
+        tokens = torch.cat((tokens, model.generator(hidden[:, -1:]).argmax(dim=-1)), dim=1)
+    return tokens[:, 1:]  # (B, steps)
 
 
 def main(repeats: int = 5) -> None:

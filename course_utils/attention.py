@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from .arguments import require_probability, require_sizes
+from .arguments import require_broadcast, require_probability, require_same, require_shape, require_sizes
 from .masks import AttentionMask, require_boolean
 
 
@@ -34,12 +34,13 @@ def masked_softmax(
     """
     if mask is None:
         return torch.softmax(scores, dim=dim)
-    require_mask(mask, scores.shape)
-    mask = mask.expand_as(scores)
-    open_rows = mask.any(dim=dim, keepdim=True)
+    require_boolean(mask)
+    require_broadcast("mask", mask, scores.shape)
+    hidden = ~mask
+    hidden_rows = hidden.expand_as(scores).all(dim=dim, keepdim=True)
     # A row of nothing but -inf would give 0/0. Such rows get scores of 0 first, and their weights are zeroed below.
-    scores = scores.masked_fill(~mask, -math.inf).masked_fill(~open_rows, 0.0)
-    return torch.softmax(scores, dim=dim).masked_fill(~mask, 0.0)
+    scores = scores.masked_fill(hidden, -math.inf).masked_fill(hidden_rows, 0.0)
+    return torch.softmax(scores, dim=dim).masked_fill(hidden, 0.0)
 
 
 def nadaraya_watson(
@@ -59,8 +60,7 @@ def nadaraya_watson(
     """
     if not bandwidth > 0:
         raise ValueError(f"bandwidth ({float(bandwidth):g}) must be positive: it is the width of the kernel")
-    if x_key.shape != y_key.shape:
-        raise ValueError(f"x_key has shape {tuple(x_key.shape)}, y_key {tuple(y_key.shape)}: one value for each key")
+    require_same(x_key.shape, y_key.shape, "x_key has shape {}, y_key {}: one value for each key")
     distance = x_query[:, None] - x_key[None, :]  # (L_q, L_k)
     weights = masked_softmax(-(distance**2) / (2 * bandwidth**2))  # (L_q, L_k)
     return weights @ y_key, weights
@@ -91,12 +91,9 @@ class AdditiveAttention(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "*B L_q d_v"], Float[Tensor, "*B L_q L_k"]]:
         """Attend, and give ``(output, weights)``. ``mask`` broadcasts to ``(*B, L_q, L_k)``; True = may attend."""
-        for name, tensor, size in (
-            ("query", query, self.q_proj.in_features),
-            ("key", key, self.k_proj.in_features),
-        ):
-            if tensor.shape[-1] != size:
-                raise ValueError(f"{name} has size {tensor.shape[-1]} in its last dimension, this layer expects {size}")
+        for name, tensor, layer in (("query", query, self.q_proj), ("key", key, self.k_proj)):
+            message = name + " has size {} in its last dimension, this layer expects {}"
+            require_same(tensor.shape[-1], layer.in_features, message)
         _require_matching(query, key, value)
         hidden = self.q_proj(query)[..., :, None, :] + self.k_proj(key)[..., None, :, :]  # (*B, L_q, L_k, d_hidden)
         scores = self.v_proj(torch.tanh(hidden)).squeeze(-1)  # (*B, L_q, L_k)
@@ -140,9 +137,9 @@ def scaled_dot_product_attention(
     # Scaled before the product, not after: in half precision the unscaled sum may pass the largest number there is.
     scores = (query * scale) @ key.transpose(-2, -1)  # (*B, L_q, L_k)
     if score_bias is not None:
-        require_score_bias(score_bias, scores.shape)
+        _require_score_bias(score_bias, scores.shape)
         scores = scores + score_bias.to(scores.dtype)  # (*B, L_q, L_k)
-    allowed = _fitting(mask, scores.shape).explicit(*scores.shape[-2:], scores.device)
+    allowed = AttentionMask.of(mask).explicit(*scores.shape[-2:], scores.device)
     weights = masked_softmax(scores, allowed)  # (*B, L_q, L_k)
     if dropout_p > 0.0:
         weights = torch.dropout(weights, dropout_p, train=True)
@@ -164,62 +161,40 @@ def fused_attention(
     Arguments as there; ``H_kv`` heads of keys and values, a divisor of ``H``, are shared by ``H / H_kv`` query heads each.
     A query that may attend to nothing gets zeros, and zero gradients.
     """
-    shape = (*query.shape[:-1], key.shape[-2])  # (B, H, L_q, L_k)
-    attention_mask = _fitting(mask, shape)
-    options = {"scale": scale, "dropout_p": dropout_p, "enable_gqa": key.shape[-3] != query.shape[-3]}
+    (batch, num_heads, L_q, _), (_, num_kv_heads, L_k, _) = query.shape, key.shape
+    attention_mask = AttentionMask.of(mask)
+    options = {"scale": scale, "dropout_p": dropout_p, "enable_gqa": num_kv_heads != num_heads}
     if attention_mask.is_causal:
-        if score_bias is None:
+        if score_bias is None and L_q == L_k:
             return F.scaled_dot_product_attention(query, key, value, is_causal=True, **options), None
-        attention_mask = AttentionMask(attention_mask.explicit(*shape[-2:], query.device))
+        attention_mask = AttentionMask(attention_mask.explicit(L_q, L_k, query.device))
+    if attention_mask.allowed is not None:
+        require_broadcast("mask", attention_mask.allowed, (batch, num_heads, L_q, L_k))
     allowed, empty = attention_mask.fused()
     if score_bias is not None:
         # The kernel takes one mask only: the bias, and minus infinity where nothing may be seen.
-        require_score_bias(score_bias, shape)
+        _require_score_bias(score_bias, (batch, num_heads, L_q, L_k))
         bias = torch.atleast_2d(score_bias.to(query.dtype))
         allowed = bias if allowed is None else torch.where(allowed, bias, -math.inf)
     heads = F.scaled_dot_product_attention(query, key, value, allowed, **options)  # (B, H, L_q, d_v)
     return heads if empty is None else heads.masked_fill(empty, 0.0), None
 
 
-def _fitting(mask: Bool[Tensor, "..."] | AttentionMask | None, shape: torch.Size | tuple[int, ...]) -> AttentionMask:
-    mask = AttentionMask.of(mask)
-    if mask.allowed is not None:
-        require_mask(mask.allowed, shape)
-    if mask.is_causal and shape[-2] != shape[-1]:
-        raise ValueError(f"is_causal hides the future of {shape[-1]} keys from {shape[-2]} queries; use causal_mask")
-    return mask
-
-
 def _require_matching(query: Tensor, key: Tensor, value: Tensor) -> None:
     for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if tensor.dim() < 2:
-            raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected (..., length, size)")
+        require_shape(name, tensor, "... length size")
     if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         raise ValueError(
             f"batch dimensions differ: query {tuple(query.shape[:-2])}, key {tuple(key.shape[:-2])}, "
             f"value {tuple(value.shape[:-2])}"
         )
-    if key.shape[-2] != value.shape[-2]:
-        raise ValueError(f"{key.shape[-2]} keys but {value.shape[-2]} values: each key needs exactly one value")
+    require_same(key.shape[-2], value.shape[-2], "{} keys but {} values: each key needs exactly one value")
 
 
-def require_mask(mask: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
-    """Raise ``TypeError`` unless a mask is boolean, ``ValueError`` unless it broadcasts to the scores' ``shape``."""
-    require_boolean(mask)
-    _require_broadcasts("mask", mask, shape)
-
-
-def require_score_bias(score_bias: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
-    """Raise ``TypeError`` unless a bias is floating-point, ``ValueError`` unless it broadcasts to the scores' ``shape``."""
+def _require_score_bias(score_bias: Tensor, shape: tuple[int, ...]) -> None:
     if not score_bias.is_floating_point():
         raise TypeError(
             f"score_bias has dtype {score_bias.dtype}; expected floating-point numbers, which are added to the scores. "
             "A boolean mask goes into mask="
         )
-    _require_broadcasts("score_bias", score_bias, shape)
-
-
-def _require_broadcasts(name: str, tensor: Tensor, shape: torch.Size | tuple[int, ...]) -> None:
-    missing = len(shape) - tensor.dim()  # torch.broadcast_shapes loads sympy when first called: 0.4 s
-    if missing < 0 or any(size not in (1, whole) for size, whole in zip(tensor.shape, shape[missing:], strict=True)):
-        raise ValueError(f"{name} of shape {tuple(tensor.shape)} does not broadcast to scores of shape {tuple(shape)}")
+    require_broadcast("score_bias", score_bias, shape)

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from .arguments import require_sizes
+from .arguments import require_same, require_sizes
 
 
 class KVCache:
@@ -66,8 +66,7 @@ class KVCache:
                 raise ValueError(
                     f"{name} requires grad, and a cache keeps no gradients: generate under torch.no_grad()"
                 )
-        if key.shape != value.shape:
-            raise ValueError(f"key has shape {tuple(key.shape)}, value {tuple(value.shape)}; they must agree")
+        require_same(key.shape, value.shape, "key has shape {}, value {}; they must agree")
         end = self.length + key.shape[2]
         if end > room:
             raise ValueError(

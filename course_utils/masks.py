@@ -4,9 +4,13 @@ Every mask broadcasts to ``(B, H, L_q, L_k)``, the shape of the scores. A causal
 aligned bottom-right: the last query stands at the last key, as it does when earlier keys come from a cache.
 """
 
+import functools
+
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
+
+from .arguments import require_same, require_shape
 
 
 def padding_mask(tokens: Int[Tensor, "B L_k"], pad_id: int) -> Bool[Tensor, "B 1 1 L_k"]:
@@ -16,8 +20,7 @@ def padding_mask(tokens: Int[Tensor, "B L_k"], pad_id: int) -> Bool[Tensor, "B 1
         >>> padding_mask(torch.tensor([[5, 7, 0]]), pad_id=0).tolist()
         [[[[True, True, False]]]]
     """
-    if tokens.dim() != 2:
-        raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L_k)")
+    require_shape("tokens", tokens, "B L_k")
     if tokens.is_floating_point() or tokens.dtype == torch.bool:
         raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, whole numbers")
     return (tokens != pad_id)[:, None, None, :]  # (B, 1, 1, L_k)
@@ -62,19 +65,16 @@ def sliding_window_mask(
 
 def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
     """What all the masks allow: the logical AND of those that are not None, or None if there is none."""
-    given = [mask for mask in masks if mask is not None]
-    for mask in given:
+    present = [mask for mask in masks if mask is not None]
+    for mask in present:
         require_boolean(mask)
-    combined = None
     try:
-        for mask in given:
-            combined = mask if combined is None else combined & mask
+        return functools.reduce(torch.logical_and, present) if present else None
     except RuntimeError:
-        shapes = ", ".join(str(tuple(mask.shape)) for mask in given)
+        shapes = ", ".join(str(tuple(mask.shape)) for mask in present)
         raise ValueError(
             f"masks of shapes {shapes} do not broadcast together; expected (B, H, L_q, L_k) or 1s"
         ) from None
-    return combined
 
 
 class AttentionMask:
@@ -105,7 +105,10 @@ class AttentionMask:
 
     def explicit(self, L_q: int, L_k: int, device: torch.device | str | None = None) -> Bool[Tensor, "..."] | None:
         """As a boolean mask, or None where nothing is hidden."""
-        return causal_mask(L_q, L_k, device=device) if self.is_causal else self.allowed
+        if not self.is_causal:
+            return self.allowed
+        require_same(L_k, L_q, "is_causal hides the future of {} keys from {} queries; use causal_mask")
+        return causal_mask(L_q, L_k, device=device)
 
     def fused(self) -> tuple[Bool[Tensor, "..."] | None, Bool[Tensor, "..."] | None]:
         """For the kernel: the mask, in which a row that hides everything hides nothing, and which rows were like that.

@@ -25,10 +25,10 @@ def edit_distance(a: Sequence[object], b: Sequence[object]) -> int:
         3
     """
     row = list(range(len(b) + 1))  # distance of a[:0] to b[:j]
-    for i, symbol in enumerate(a, start=1):
+    for i, symbol_a in enumerate(a, start=1):
         previous, row = row, [i]
-        for j, other in enumerate(b, start=1):
-            row.append(min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (symbol != other)))
+        for j, symbol_b in enumerate(b, start=1):
+            row.append(min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (symbol_a != symbol_b)))
     return row[-1]
 
 

@@ -7,7 +7,7 @@ head; ``d_model = H * d_head``. Masks are boolean and broadcast to ``(B, H, L_q,
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from .arguments import require_probability
+from .arguments import require_divides, require_probability, require_same, require_shape, require_sizes
 from .attention import fused_attention, scaled_dot_product_attention
 from .kv_cache import KVCache
 from .masks import AttentionMask
@@ -19,19 +19,16 @@ def split_heads(x: Float[Tensor, "B L d_model"], num_heads: int) -> Float[Tensor
 
     Head ``h`` holds features ``h * d_head`` to ``(h + 1) * d_head - 1``.
     """
-    if x.dim() != 3:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, L, d_model)")
-    _require_divides("num_heads", num_heads, "d_model", x.shape[-1])
+    require_shape("x", x, "B L d_model")
+    require_divides("num_heads", num_heads, "d_model", x.shape[-1])
     batch, length, d_model = x.shape
-    return x.view(batch, length, num_heads, d_model // num_heads).transpose(
-        1, 2
-    )  # (B, L, H, d_head) -> (B, H, L, d_head)
+    heads = x.view(batch, length, num_heads, d_model // num_heads)  # (B, L, H, d_head)
+    return heads.transpose(1, 2)  # (B, H, L, d_head)
 
 
 def merge_heads(x: Float[Tensor, "B H L d_head"]) -> Float[Tensor, "B L d_model"]:
     """Put the heads side by side again: the inverse of ``split_heads``."""
-    if x.dim() != 4:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, L, d_head)")
+    require_shape("x", x, "B H L d_head")
     return x.transpose(1, 2).flatten(2)  # (B, L, H, d_head) -> (B, L, H * d_head)
 
 
@@ -45,10 +42,8 @@ def repeat_kv(x: Float[Tensor, "B H_kv L d_head"], num_repeats: int) -> Float[Te
         Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints", 2023,
         section 2.2.
     """
-    if num_repeats < 1:
-        raise ValueError(f"num_repeats ({num_repeats}) must be at least 1")
-    if x.dim() != 4:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H_kv, L, d_head)")
+    require_sizes(num_repeats=num_repeats)
+    require_shape("x", x, "B H_kv L d_head")
     return x if num_repeats == 1 else x.repeat_interleave(num_repeats, dim=1)
 
 
@@ -80,8 +75,8 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        _require_divides("num_heads", num_heads, "d_model", d_model)
-        _require_divides("num_kv_heads", num_kv_heads, "num_heads", num_heads)
+        require_divides("num_heads", num_heads, "d_model", d_model)
+        require_divides("num_kv_heads", num_kv_heads, "num_heads", num_heads)
         require_probability(dropout=dropout)
         self.d_model, self.num_heads, self.num_kv_heads = d_model, num_heads, num_kv_heads
         self.d_head, self.dropout, self.rotary = d_model // num_heads, dropout, rotary
@@ -137,12 +132,13 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values as the heads use them: at their positions, and with all that the cache holds."""
         self._require_one_source(key, value, cache, projected)
-        self._require_inputs(query=query)
+        require_shape("query", query, "B L d_model", d_model=self.d_model)
         q = split_heads(self.q_proj(query), self.num_heads)  # (B, H, L_q, d_head)
-        if projected is None:
-            projected = self.project_key_value(*((query, query) if key is None else (key, value)))
-        k, v = projected  # (B, H_kv, L_k, d_head)
-        self._require_heads(q, k, v)
+        if key is None and projected is None:
+            k, v = self.project_key_value(query, query)  # (B, H_kv, L_k, d_head)
+        else:
+            k, v = self.project_key_value(key, value) if projected is None else projected  # (B, H_kv, L_k, d_head)
+            self._require_heads(k, v, q.shape[0])
         if self.rotary is not None:
             start = 0 if cache is None else cache.length
             q, k = self.rotary(q, start), self.rotary(k, start)
@@ -154,7 +150,8 @@ class MultiHeadAttention(nn.Module):
         self, key: Float[Tensor, "B L_k d_model"], value: Float[Tensor, "B L_k d_model"]
     ) -> tuple[Float[Tensor, "B H_kv L_k d_head"], Float[Tensor, "B H_kv L_k d_head"]]:
         """Keys and values as the heads use them, to be handed to later calls as ``projected``."""
-        self._require_inputs(key=key, value=value)
+        require_shape("key", key, "B L d_model", d_model=self.d_model)
+        require_shape("value", value, "B L d_model", d_model=self.d_model)
         k = split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
         v = split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, L_k, d_head)
         return k, v
@@ -163,9 +160,9 @@ class MultiHeadAttention(nn.Module):
         self, key: Tensor | None, value: Tensor | None, cache: KVCache | None, projected: tuple | None
     ) -> None:
         if (key is None) != (value is None):
-            given, missing = ("key", "value") if value is None else ("value", "key")
+            present, missing = ("key", "value") if value is None else ("value", "key")
             raise ValueError(
-                f"{given} is given without {missing}; give both (cross-attention) or neither (self-attention)"
+                f"{present} is given without {missing}; give both (cross-attention) or neither (self-attention)"
             )
         if projected is not None and (key is not None or cache is not None):
             raise ValueError("projected holds all keys and values: give it without key, value and cache")
@@ -175,26 +172,10 @@ class MultiHeadAttention(nn.Module):
                 "it another: build the layer for cross-attention without rotary"
             )
 
-    def _require_inputs(self, **inputs: Tensor) -> None:
-        for name, tensor in inputs.items():
-            if tensor.dim() != 3 or tensor.shape[-1] != self.d_model:
-                raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected (B, L, d_model={self.d_model})")
-
-    def _require_heads(self, q: Tensor, k: Tensor, v: Tensor) -> None:
-        for name, tensor in (("key", k), ("value", v)):
-            if tensor.dim() != 4 or (tensor.shape[1], tensor.shape[3]) != (self.num_kv_heads, self.d_head):
-                raise ValueError(
-                    f"the projected {name} has shape {tuple(tensor.shape)}; expected (B, H_kv={self.num_kv_heads}, L_k, "
-                    f"d_head={self.d_head}), as project_key_value gives it"
-                )
-            if tensor.shape[0] != q.shape[0]:
-                raise ValueError(f"{name} has batch size {tensor.shape[0]}, query has {q.shape[0]}; they must agree")
-        if k.shape[2] != v.shape[2]:
-            raise ValueError(f"{k.shape[2]} keys but {v.shape[2]} values: each key needs exactly one value")
-
-
-def _require_divides(name: str, divisor: int, whole_name: str, whole: int) -> None:
-    if divisor < 1 or whole < 1:
-        raise ValueError(f"{name} ({divisor}) and {whole_name} ({whole}) must be at least 1")
-    if whole % divisor:
-        raise ValueError(f"{name} ({divisor}) must divide {whole_name} ({whole})")
+    def _require_heads(self, k: Tensor, v: Tensor, batch: int) -> None:
+        sizes, why = {"H_kv": self.num_kv_heads, "d_head": self.d_head}, ", as project_key_value gives it"
+        require_shape("the projected key", k, "B H_kv L_k d_head", why=why, **sizes)
+        require_shape("the projected value", v, "B H_kv L_k d_head", why=why, **sizes)
+        require_same(k.shape[0], batch, "key has batch size {}, query has {}; they must agree")
+        require_same(v.shape[0], batch, "value has batch size {}, query has {}; they must agree")
+        require_same(k.shape[2], v.shape[2], "{} keys but {} values: each key needs exactly one value")

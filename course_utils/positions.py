@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from .arguments import require_sizes
+from .arguments import require_same, require_shape, require_sizes
 
 
 def rotary_angles(
@@ -35,8 +35,7 @@ def rotary_angles(
                 [1.0000, 0.0100],
                 [2.0000, 0.0200]], dtype=torch.float64)
     """
-    if positions.dim() != 1:
-        raise ValueError(f"positions has shape {tuple(positions.shape)}; expected (L,)")
+    require_shape("positions", positions, "L")
     _require_even("d", d)
     if not base > 0:
         raise ValueError(f"base ({base}) must be positive")
@@ -123,11 +122,9 @@ def apply_rope(
         tensor([[-2.0000,  1.0000]])
     """
     _require_even("d_head", x.shape[-1])
-    for name, table in (("cos", cos), ("sin", sin)):
-        if table.shape != (x.shape[-2], x.shape[-1] // 2):
-            raise ValueError(
-                f"{name} has shape {tuple(table.shape)}; expected (L, d_head / 2) = {(x.shape[-2], x.shape[-1] // 2)}"
-            )
+    expected = (x.shape[-2], x.shape[-1] // 2)
+    require_same(cos.shape, expected, "cos has shape {}; expected (L, d_head / 2) = {}")
+    require_same(sin.shape, expected, "sin has shape {}; expected (L, d_head / 2) = {}")
     return _turned(x, *(table.to(x.dtype) for table in _for_both_halves(cos, sin)))  # (*B, L, d_head)
 
 
@@ -151,8 +148,7 @@ class RotaryPositions(nn.Module):
 
     def forward(self, x: Float[Tensor, "B H L d_head"], start: int = 0) -> Float[Tensor, "B H L d_head"]:
         """Turn queries or keys to positions ``start`` to ``start + L - 1``."""
-        if x.dim() != 4 or x.shape[-1] != self.d_head:
-            raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, H, L, d_head={self.d_head})")
+        require_shape("x", x, "B H L d_head", d_head=self.d_head)
         rows = _room(start, x.shape[2], self.max_len)
         return _turned(x, self.cos[rows].to(x.dtype), self.sin[rows].to(x.dtype))  # (B, H, L, d_head)
 
@@ -208,8 +204,7 @@ def _turned(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 def _rows(table: Tensor, x: Tensor, start: int) -> Tensor:
-    if x.dim() != 3 or x.shape[-1] != table.shape[1]:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected (B, L, d_model={table.shape[1]})")
+    require_shape("x", x, "B L d_model", d_model=table.shape[1])
     return table[_room(start, x.shape[1], table.shape[0])]  # (L, d_model)
 
 

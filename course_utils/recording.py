@@ -49,10 +49,10 @@ class AttentionRecord(Mapping):
         Raises:
             KeyError: None fits.
         """
-        found = [self[name] for name in self if fnmatchcase(name, pattern)]
-        if not found:
+        matches = [self[name] for name in self if fnmatchcase(name, pattern)]
+        if not matches:
             raise KeyError(f"{pattern!r} fits none of: {', '.join(self) or 'nothing yet'}")
-        return found
+        return matches
 
 
 @contextlib.contextmanager

@@ -7,6 +7,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from .arguments import require_same
+
+PAIRS = (
+    "a has shape {}, b has shape {}; they must agree. "
+    "To compare every row of one with every row of the other, use similarity_matrix"
+)
+
 
 def dot_product(a: Float[Tensor, "*B d"], b: Float[Tensor, "*B d"]) -> Float[Tensor, "*B"]:
     """Dot product ``sum_i a_i b_i`` of two vectors, or of two equally long stacks of vectors, pair by pair.
@@ -15,7 +22,7 @@ def dot_product(a: Float[Tensor, "*B d"], b: Float[Tensor, "*B d"]) -> Float[Ten
         >>> dot_product(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 4.0]))
         tensor(14.)
     """
-    _require_pairs(a, b)
+    require_same(a.shape, b.shape, PAIRS)
     return (a * b).sum(dim=-1)
 
 
@@ -28,7 +35,7 @@ def cosine_similarity(a: Float[Tensor, "*B d"], b: Float[Tensor, "*B d"]) -> Flo
         >>> cosine_similarity(torch.tensor([2.0, 3.0]), torch.tensor([1.0, 4.0]))
         tensor(0.9417)
     """
-    _require_pairs(a, b)
+    require_same(a.shape, b.shape, PAIRS)
     return (normalize(a) * normalize(b)).sum(dim=-1)
 
 
@@ -47,15 +54,9 @@ def similarity_matrix(
             f"queries {tuple(queries.shape)} and keys {tuple(keys.shape)} each need at least two dimensions, (L, d); "
             "one vector becomes a stack of one with vector[None]"
         )
-    if queries.shape[-1] != keys.shape[-1]:
-        raise ValueError(
-            f"queries have d={queries.shape[-1]}, keys have d={keys.shape[-1]}: "
-            "the dot product needs vectors of the same size"
-        )
-    if queries.shape[:-2] != keys.shape[:-2]:
-        raise ValueError(
-            f"queries have batch dimensions {tuple(queries.shape[:-2])}, keys {tuple(keys.shape[:-2])}; they must agree"
-        )
+    sizes = queries.shape[-1], keys.shape[-1]
+    require_same(*sizes, "queries have d={}, keys have d={}: the dot product needs vectors of the same size")
+    require_same(queries.shape[:-2], keys.shape[:-2], "queries have batch dimensions {}, keys {}; they must agree")
     return queries @ keys.transpose(-2, -1)  # (*B, L_q, L_k)
 
 
@@ -68,16 +69,7 @@ def nearest_neighbors(
     """
     if not 1 <= k <= keys.shape[0]:
         raise ValueError(f"k ({k}) must be between 1 and the number of keys ({keys.shape[0]})")
-    if query.shape[-1] != keys.shape[-1]:
-        raise ValueError(f"query has d={query.shape[-1]}, keys have d={keys.shape[-1]}; they must agree")
+    require_same(query.shape[-1], keys.shape[-1], "query has d={}, keys have d={}; they must agree")
     similarities = normalize(keys) @ normalize(query)  # (L_k,)
     ranked = torch.sort(similarities, descending=True, stable=True)
     return ranked.values[:k], ranked.indices[:k]
-
-
-def _require_pairs(a: Tensor, b: Tensor) -> None:
-    if a.shape != b.shape:
-        raise ValueError(
-            f"a has shape {tuple(a.shape)}, b has shape {tuple(b.shape)}; they must agree. "
-            "To compare every row of one with every row of the other, use similarity_matrix"
-        )

@@ -38,11 +38,6 @@ class Tokenizer:
             double = next(s for i, s in enumerate(self.symbols) if self._ids[s] != i)
             raise ValueError(f"symbols holds {double!r} twice (or it is a special one); each must stand once")
 
-    @classmethod
-    def from_text(cls, text: Iterable[str]) -> "Tokenizer":
-        """The symbols that occur in a text (a string: its characters; a list: its words), sorted."""
-        return cls(sorted(set(text)))
-
     def __len__(self) -> int:
         """Size of the vocabulary, the three special symbols included."""
         return len(self.symbols)
@@ -65,15 +60,15 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int] | Int[Tensor, " L"]) -> list[str]:
         """Symbols of the ids up to the end symbol, the special ones left out."""
-        found = []
+        symbols = []
         for i in ids.tolist() if isinstance(ids, Tensor) else ids:
             if not 0 <= i < len(self.symbols):
                 raise ValueError(f"id {i} is outside the vocabulary of {len(self.symbols)} symbols")
             if i == END_ID:
                 break
             if i >= len(SPECIAL):
-                found.append(self.symbols[i])
-        return found
+                symbols.append(self.symbols[i])
+        return symbols
 
     def batch(
         self, sequences: Sequence[Sequence[str]], *, start: bool = False, end: bool = False

@@ -2,38 +2,25 @@
 
 import pytest
 import torch
+from tensors import randn
 
 from course_utils.kv_cache import KVCache
 
 B, H_KV, L, D = 2, 3, 7, 4
 
 
-def randn(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-
-
 @pytest.mark.parametrize("steps", [[1] * L, [3, 1, 3], [L]])
 def test_pieces_come_back_as_one(steps):
     keys, values = randn(B, H_KV, L, D), randn(B, H_KV, L, D, seed=1)
-    cache = KVCache(B, H_KV, L, D)
+    cache = KVCache(B, H_KV, L + 90, D)
+    assert cache.max_len == L + 90 and cache.num_bytes == 2 * B * H_KV * (L + 90) * D * 4
     start = 0
     for step in steps:
         end = start + step
-        got_keys, got_values = cache.update(keys[:, :, start:end], values[:, :, start:end])
-        assert torch.equal(got_keys, keys[:, :, :end]) and torch.equal(got_values, values[:, :, :end])
+        all_keys, all_values = cache.update(keys[:, :, start:end], values[:, :, start:end])
+        assert torch.equal(all_keys, keys[:, :, :end]) and torch.equal(all_values, values[:, :, :end])
         assert cache.length == end
         start = end
-
-
-def test_the_unwritten_tail_is_never_returned():
-    cache = KVCache(B, H_KV, 100, D)
-    keys, _ = cache.update(randn(B, H_KV, 2, D), randn(B, H_KV, 2, D))
-    assert keys.shape == (B, H_KV, 2, D) and cache.max_len == 100
-
-
-def test_bytes():
-    cache = KVCache(B, H_KV, L, D, dtype=torch.float16)
-    assert cache.num_bytes == 2 * B * H_KV * L * D * 2
 
 
 def test_reordered_rows_are_those_sequences_and_leave_the_first_cache_alone():
@@ -58,30 +45,28 @@ def full():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: KVCache(B, 0, L, D), ["num_kv_heads (0)"]),
-        (lambda: full().update(randn(B, H_KV, 2, D), randn(B, H_KV, 2, D)), ["overflow", "6 of 7", "max_len=8"]),
-        (lambda: full().update(randn(B, 5, 1, D), randn(B, 5, 1, D)), ["key", "(2, 5, 1, 4)", "(2, 3, L_new, 4)"]),
-        (lambda: full().update(randn(1, H_KV, 1, D), randn(1, H_KV, 1, D)), ["key", "(1, 3, 1, 4)"]),
-        (lambda: full().update(randn(B, H_KV, 1, D), randn(B, H_KV, 1, D + 1)), ["value", "(2, 3, 1, 5)"]),
-        (lambda: full().update(randn(B, H_KV, 1, D).double(), randn(B, H_KV, 1, D)), ["float64", "float32", "dtype="]),
-        (lambda: full().update(randn(B, H_KV, 1, D).to("meta"), randn(B, H_KV, 1, D)), ["meta", "cpu", "device="]),
-        (lambda: full().update(randn(B, H_KV, 2, D), randn(B, H_KV, 1, D)), ["must agree"]),
-        (lambda: full().reorder(torch.tensor([0, 2])), ["rows ([0, 2])", "0 to 1"]),
-        (lambda: full().reorder(torch.tensor([0, -1])), ["rows ([0, -1])"]),
-        (lambda: full().reorder(torch.tensor(1)), ["rows (1)"]),
-        (lambda: full().update(randn(B, H_KV, 1, D).requires_grad_(), randn(B, H_KV, 1, D)), ["torch.no_grad()"]),
+        (lambda: KVCache(B, 0, L, D), r"num_kv_heads \(0\)"),
+        (lambda: full().update(randn(B, H_KV, 2, D), randn(B, H_KV, 2, D)), "overflow.*6 of 7.*max_len=8"),
+        (lambda: full().update(randn(B, 5, 1, D), randn(B, 5, 1, D)), r"key.*\(2, 5, 1, 4\).*\(2, 3, L_new, 4\)"),
+        (lambda: full().update(randn(1, H_KV, 1, D), randn(1, H_KV, 1, D)), r"key.*\(1, 3, 1, 4\)"),
+        (lambda: full().update(randn(B, H_KV, 1, D), randn(B, H_KV, 1, D + 1)), r"value.*\(2, 3, 1, 5\)"),
+        (lambda: full().update(randn(B, H_KV, 1, D).double(), randn(B, H_KV, 1, D)), "float64.*float32.*dtype="),
+        (lambda: full().update(randn(B, H_KV, 1, D).to("meta"), randn(B, H_KV, 1, D)), "meta.*cpu.*device="),
+        (lambda: full().update(randn(B, H_KV, 2, D), randn(B, H_KV, 1, D)), "must agree"),
+        (lambda: full().reorder(torch.tensor([0, 2])), r"rows \(\[0, 2\]\).*0 to 1"),
+        (lambda: full().reorder(torch.tensor([0, -1])), r"rows \(\[0, -1\]\)"),
+        (lambda: full().reorder(torch.tensor(1)), r"rows \(1\)"),
+        (lambda: full().update(randn(B, H_KV, 1, D).requires_grad_(), randn(B, H_KV, 1, D)), r"torch\.no_grad\(\)"),
     ],
 )
-@pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named_and_writes_nothing(call, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+def test_bad_input_is_named(as_a_user, call, words):
+    with pytest.raises(ValueError, match=words):
         call()
-    assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
 def test_a_refused_update_leaves_the_cache_as_it_was():
-    cache = full()
+    cache, new = full(), randn(B, H_KV, 2, D)
     with pytest.raises(ValueError, match="overflow"):
-        cache.update(randn(B, H_KV, 2, D), randn(B, H_KV, 2, D))
+        cache.update(new, new)
     assert cache.length == L - 1
-    cache.update(randn(B, H_KV, 1, D), randn(B, H_KV, 1, D))
+    cache.update(new[:, :, :1], new[:, :, :1])

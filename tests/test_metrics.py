@@ -50,25 +50,15 @@ def test_error_rates_by_hand():
     # 0 + 1 + 1 edits over 3 + 3 + 1 phonemes of the nearest references; two of three words wrong
     assert phoneme_error_rate(hypotheses, references) == pytest.approx(2 / 7)
     assert word_error_rate(hypotheses, references) == pytest.approx(2 / 3)
+    assert word_error_rate([("R", "EH", "D")], [READ]) == 0.0  # a tuple is the same pronunciation
 
 
 def test_not_per_hypothesis_and_not_averaged_per_word():
     assert phoneme_error_rate([["A"] * 6], [[["A", "A"]]]) == 2.0  # 4 edits over 2, not over 6
     assert phoneme_error_rate([["A"], ["B"] * 9], [[["C"]], [["B"] * 9]]) == pytest.approx(1 / 10)  # not (1 + 0) / 2
-
-
-def test_of_equally_near_references_the_first_counts():
+    # Of equally near references the first counts.
     assert phoneme_error_rate([["A", "B"]], [[["A"], ["A", "B", "C"]]]) == 1.0
     assert phoneme_error_rate([["A", "B"]], [[["A", "B", "C"], ["A"]]]) == pytest.approx(1 / 3)
-
-
-def test_tuples_and_lists_are_the_same_pronunciation():
-    assert word_error_rate([("R", "EH", "D")], [READ]) == 0.0
-
-
-def test_perplexity():
-    assert perplexity(5 * math.log(7), 5) == pytest.approx(7)
-    assert perplexity(0.0, 3) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -81,6 +71,10 @@ def test_perplexity():
         (lambda: phoneme_error_rate([["A"]], [["A", "B"]]), r"one pronunciation.*\[\['A', 'B'\]\]"),
         (lambda: perplexity(1.0, 0), r"num_tokens \(0\)"),
         (lambda: perplexity(-1.0, 3), r"total_nll \(-1.0\)"),
+        (
+            lambda: text_scores(Counting(), torch.zeros(23).long(), length=8, stride=9),
+            r"stride \(9\) must be from 1 to length",
+        ),
     ],
 )
 def test_bad_input_is_named(as_a_user, call, words):
@@ -128,11 +122,6 @@ def test_overlapping_windows_score_each_character_once_with_enough_before_it(len
         before += range(length - stride + 1, length + 1)
     nll = [math.log(math.exp(n) + len(TEXT) - 1) - n for n in before]
     assert scores["loss"] == pytest.approx(sum(nll) / len(nll), rel=1e-5)
-
-
-def test_a_stride_must_fit_the_window():
-    with pytest.raises(ValueError, match=r"stride \(9\) must be from 1 to length \(8\)"):
-        text_scores(Counting(), torch.zeros(23, dtype=torch.long), length=8, stride=9)
 
 
 def test_scores_are_taken_without_dropout():

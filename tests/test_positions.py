@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from tensors import randn
 from torch import nn
 
 from course_utils.positions import (
@@ -20,10 +21,6 @@ from course_utils.positions import (
 B, H, L_Q, L_K, D_MODEL, D_HEAD = 2, 4, 5, 7, 12, 6
 
 
-def randn(*shape, seed=0, dtype=torch.float32):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
-
-
 def test_sinusoidal_table_by_hand():
     """d_model = 4: two pairs, the first turning by 1 radian a position, the second by 1/100."""
     table = SinusoidalPositions(4, max_len=3).table
@@ -33,14 +30,8 @@ def test_sinusoidal_table_by_hand():
         [math.sin(2), math.cos(2), math.sin(0.02), math.cos(0.02)],
     ]
     torch.testing.assert_close(table, torch.tensor(expected), atol=1e-7, rtol=1e-6)
-
-
-def test_sinusoidal_table_is_the_papers_formula():
-    table = SinusoidalPositions(D_MODEL, max_len=400).table
-    for pos, i in [(0, 0), (3, 1), (17, 5), (399, 0), (399, 2)]:
-        angle = pos / 10000 ** (2 * i / D_MODEL)
-        assert table[pos, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
-        assert table[pos, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+    far = SinusoidalPositions(D_MODEL, max_len=400).table[399, 5].item()
+    assert far == pytest.approx(math.cos(399 / 10000 ** (4 / D_MODEL)), abs=1e-6)
 
 
 @pytest.mark.parametrize("delta", [1, 6, 50, -3])
@@ -51,13 +42,8 @@ def test_a_shift_is_a_rotation(delta):
     torch.testing.assert_close(matrix @ matrix.T, torch.eye(D_MODEL), atol=1e-6, rtol=0)  # a rotation keeps lengths
     blocks = torch.block_diag(*[torch.ones(2, 2)] * (D_MODEL // 2)).bool()
     assert (matrix[~blocks] == 0).all()
-
-
-def test_shifts_add_up():
-    torch.testing.assert_close(
-        shift_matrix(3, D_MODEL) @ shift_matrix(4, D_MODEL), shift_matrix(7, D_MODEL), atol=1e-6, rtol=0
-    )
-    assert torch.equal(shift_matrix(0, D_MODEL), torch.eye(D_MODEL))
+    back = shift_matrix(-delta, D_MODEL)
+    torch.testing.assert_close(matrix @ back, shift_matrix(0, D_MODEL), atol=1e-6, rtol=0)  # shifts add up
 
 
 @pytest.mark.parametrize("kind", [SinusoidalPositions, LearnedPositions])
@@ -106,8 +92,8 @@ def test_rope_equals_hugging_face(start):
     cos, sin = llama.LlamaRotaryEmbedding(config)(query, positions)
     expected = llama.apply_rotary_pos_emb(query, key, cos, sin)
     rotary = RotaryPositions(D_HEAD, max_len=10)
-    for got, want in zip((rotary(query, start), rotary(key, start)), expected, strict=True):
-        torch.testing.assert_close(got, want, atol=1e-6, rtol=1e-6)
+    for actual, wanted in zip((rotary(query, start), rotary(key, start)), expected, strict=True):
+        torch.testing.assert_close(actual, wanted, atol=1e-6, rtol=1e-6)
 
 
 def test_rope_is_the_papers_up_to_the_order_of_the_features():
@@ -119,20 +105,6 @@ def test_rope_is_the_papers_up_to_the_order_of_the_features():
     torch.testing.assert_close(apply_rope(x[..., order], angles.cos(), angles.sin()), paper[..., order])
 
 
-def test_rotary_scores_depend_on_the_distance_only():
-    rotary = RotaryPositions(D_HEAD, max_len=200)
-    query, key = randn(1, 1, 1, D_HEAD), randn(1, 1, 1, D_HEAD, seed=1)
-
-    def score(i, j):
-        return (rotary(query, i) * rotary(key, j)).sum().item()
-
-    assert score(5, 2) == pytest.approx(score(105, 102), abs=1e-5)
-    assert score(2, 5) == pytest.approx(score(150, 153), abs=1e-5)
-    assert abs(score(5, 2) - score(5, 3)) > 1e-2
-    assert abs(score(5, 2) - score(2, 5)) > 1e-2
-    torch.testing.assert_close(rotary(query, 77).norm(), query.norm())
-
-
 def test_rope_keeps_the_dtype_and_position_0():
     rotary, x = RotaryPositions(D_HEAD), randn(B, H, L_Q, D_HEAD)
     assert rotary(x.bfloat16()).dtype == torch.bfloat16
@@ -142,15 +114,12 @@ def test_rope_keeps_the_dtype_and_position_0():
 
 def test_alibi_slopes_are_the_papers():
     assert alibi_slopes(8).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
-    sixteen = alibi_slopes(16).tolist()
-    assert sixteen[0] == pytest.approx(2**-0.5) and sixteen[1] == 1 / 2 and sixteen[-1] == 1 / 256
-    assert alibi_slopes(1).tolist() == [1 / 256]
     # 12 is no power of two: the eight of 8 heads, then every second one of 16 heads
     expected = alibi_slopes(8).tolist() + [2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]
     assert alibi_slopes(12).tolist() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("num_heads", [1, 2, 3, 6, 8, 12, 20])
+@pytest.mark.parametrize("num_heads", [1, 3, 8, 12])
 def test_alibi_equals_bloom(num_heads):
     """Bloom adds slope * j, not -slope * (i - j): the same after the softmax, for the last query even up to a constant."""
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
@@ -171,37 +140,35 @@ def test_alibi_bias_by_hand():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: SinusoidalPositions(5, 9), ["d_model (5)", "even", "pairs"]),
-        (lambda: SinusoidalPositions(0, 9), ["d_model (0)"]),
-        (lambda: SinusoidalPositions(4, 0), ["max_len (0)"]),
-        (lambda: LearnedPositions(0, 9), ["d_model (0)"]),
-        (lambda: LearnedPositions(4, 0), ["max_len (0)"]),
-        (lambda: SinusoidalPositions(12, 4)(randn(B, 5, 12)), ["0 to 4", "max_len (4)", "max_len=5"]),
-        (lambda: LearnedPositions(12, 9)(randn(B, 5, 12), start=5), ["5 to 9", "max_len (9)", "max_len=10"]),
-        (lambda: LearnedPositions(12, 9)(randn(B, 5, 12), start=-1), ["start (-1)"]),
-        (lambda: LearnedPositions(12, 9)(randn(B, 5, 10)), ["(2, 5, 10)", "d_model=12"]),
-        (lambda: SinusoidalPositions(12, 9)(randn(5, 12)), ["(5, 12)", "(B, L, d_model=12)"]),
-        (lambda: shift_matrix(1, 3), ["d_model (3)", "even"]),
-        (lambda: rotary_angles(torch.arange(3), 5), ["d (5)", "even"]),
-        (lambda: rotary_angles(torch.arange(3)[None], 4), ["(1, 3)", "(L,)"]),
-        (lambda: rotary_angles(torch.arange(3), 4, base=0.0), ["base (0.0)"]),
-        (lambda: RotaryPositions(5), ["d_head (5)", "even"]),
-        (lambda: RotaryPositions(6, max_len=0), ["max_len (0)"]),
-        (lambda: RotaryPositions(6, base=-1.0), ["base (-1.0)"]),
-        (lambda: RotaryPositions(6, max_len=4)(randn(B, H, 5, 6)), ["max_len (4)"]),
-        (lambda: RotaryPositions(6)(randn(B, H, 5, 8)), ["(2, 4, 5, 8)", "d_head=6"]),
-        (lambda: RotaryPositions(6)(randn(B, 5, 6)), ["(2, 5, 6)", "(B, H, L, d_head=6)"]),
-        (lambda: apply_rope(randn(5, 6), randn(5, 6), randn(5, 6)), ["cos", "(5, 6)", "(5, 3)"]),
-        (lambda: apply_rope(randn(5, 6), randn(5, 3), randn(4, 3)), ["sin", "(4, 3)", "(5, 3)"]),
-        (lambda: apply_rope(randn(5, 3), randn(5, 1), randn(5, 1)), ["d_head (3)"]),
-        (lambda: alibi_slopes(0), ["num_heads (0)"]),
-        (lambda: alibi_bias(0, 5), ["num_heads (0)"]),
-        (lambda: alibi_bias(4, 0), ["L_q (0)"]),
-        (lambda: alibi_bias(4, 5, 3), ["L_k (3)", "L_q (5)"]),
+        (lambda: SinusoidalPositions(5, 9), r"d_model \(5\).*even.*pairs"),
+        (lambda: SinusoidalPositions(0, 9), r"d_model \(0\)"),
+        (lambda: SinusoidalPositions(4, 0), r"max_len \(0\)"),
+        (lambda: LearnedPositions(0, 9), r"d_model \(0\)"),
+        (lambda: LearnedPositions(4, 0), r"max_len \(0\)"),
+        (lambda: SinusoidalPositions(12, 4)(randn(B, 5, 12)), r"0 to 4.*max_len \(4\).*max_len=5"),
+        (lambda: LearnedPositions(12, 9)(randn(B, 5, 12), start=5), r"5 to 9.*max_len \(9\).*max_len=10"),
+        (lambda: LearnedPositions(12, 9)(randn(B, 5, 12), start=-1), r"start \(-1\)"),
+        (lambda: LearnedPositions(12, 9)(randn(B, 5, 10)), r"\(2, 5, 10\).*d_model=12"),
+        (lambda: SinusoidalPositions(12, 9)(randn(5, 12)), r"\(5, 12\).*\(B, L, d_model=12\)"),
+        (lambda: shift_matrix(1, 3), r"d_model \(3\).*even"),
+        (lambda: rotary_angles(torch.arange(3), 5), r"d \(5\).*even"),
+        (lambda: rotary_angles(torch.arange(3)[None], 4), r"\(1, 3\).*\(L,\)"),
+        (lambda: rotary_angles(torch.arange(3), 4, base=0.0), r"base \(0\.0\)"),
+        (lambda: RotaryPositions(5), r"d_head \(5\).*even"),
+        (lambda: RotaryPositions(6, max_len=0), r"max_len \(0\)"),
+        (lambda: RotaryPositions(6, base=-1.0), r"base \(-1\.0\)"),
+        (lambda: RotaryPositions(6, max_len=4)(randn(B, H, 5, 6)), r"max_len \(4\)"),
+        (lambda: RotaryPositions(6)(randn(B, H, 5, 8)), r"\(2, 4, 5, 8\).*d_head=6"),
+        (lambda: RotaryPositions(6)(randn(B, 5, 6)), r"\(2, 5, 6\).*\(B, H, L, d_head=6\)"),
+        (lambda: apply_rope(randn(5, 6), randn(5, 6), randn(5, 6)), r"cos.*\(5, 6\).*\(5, 3\)"),
+        (lambda: apply_rope(randn(5, 6), randn(5, 3), randn(4, 3)), r"sin.*\(4, 3\).*\(5, 3\)"),
+        (lambda: apply_rope(randn(5, 3), randn(5, 1), randn(5, 1)), r"d_head \(3\)"),
+        (lambda: alibi_slopes(0), r"num_heads \(0\)"),
+        (lambda: alibi_bias(0, 5), r"num_heads \(0\)"),
+        (lambda: alibi_bias(4, 0), r"L_q \(0\)"),
+        (lambda: alibi_bias(4, 5, 3), r"L_k \(3\).*L_q \(5\)"),
     ],
 )
-@pytest.mark.usefixtures("as_a_user")
-def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the words are checked below
+def test_bad_input_is_named(as_a_user, call, words):
+    with pytest.raises(ValueError, match=words):
         call()
-    assert all(word in str(caught.value) for word in words), str(caught.value)

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tensors import randn
 from torch import nn
 
 from course_utils.attention import AdditiveAttention
@@ -11,10 +12,6 @@ from course_utils.multi_head import MultiHeadAttention
 from course_utils.recording import record_attention
 
 B, H, L_Q, L_K, D_MODEL = 2, 4, 5, 7, 12
-
-
-def randn(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
 class Two(nn.Module):
@@ -41,6 +38,8 @@ def test_what_is_recorded_is_what_return_weights_gives():
     first, _ = model.first(x, mask=causal_mask(L_Q), return_weights=True)
     torch.testing.assert_close(seen["second"], model.second(first, memory, memory, return_weights=True)[1])
     assert seen["second"].shape == (B, H, L_Q, L_K)
+    seen["second"][..., 0].sum().backward()
+    assert model.first.q_proj.weight.grad.abs().sum() > 0  # gradients flow through what is recorded
 
 
 def test_afterwards_nothing_is_recorded_and_the_kernel_is_back(monkeypatch):
@@ -91,14 +90,6 @@ def test_names_and_shapes_in_whole_models():
     assert cross[1] is seen["decoder_layers.1.cross_attention"] and len(cross) == 2
     with record_attention(DecoderLM(DecoderConfig(9, **sizes))) as seen:
         assert len(seen) == 0
-
-
-def test_gradients_flow_through_what_is_recorded():
-    layer, x = MultiHeadAttention(D_MODEL, H), randn(B, L_Q, D_MODEL)
-    with record_attention(layer) as seen:
-        layer(x)
-    seen[""][..., 0].sum().backward()
-    assert layer.q_proj.weight.grad.abs().sum() > 0
 
 
 def test_what_is_not_there_is_named():

@@ -35,11 +35,6 @@ def test_batches_are_padded_on_the_right():
     assert pad([[7], [8, 9]]).dtype == torch.long
 
 
-def test_symbols_of_a_text():
-    assert Tokenizer.from_text("abba c").symbols[3:] == (" ", "a", "b", "c")
-    assert Tokenizer.from_text("to be or not to be".split()).symbols[3:] == ("be", "not", "or", "to")
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [

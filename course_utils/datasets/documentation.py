@@ -75,7 +75,7 @@ def docstrings() -> str:
     80 characters and repetitions are left out. They are read from the source files of the running Python, so the text differs
     from one release to the next; nothing is imported or run.
     """
-    folder, found = Path(sysconfig.get_path("stdlib")), {}
+    folder, texts = Path(sysconfig.get_path("stdlib")), {}
     for path in sorted(folder.rglob("*.py")):
         if not OTHERS.isdisjoint(path.relative_to(folder).parts):
             continue
@@ -85,10 +85,10 @@ def docstrings() -> str:
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                said = ast.get_docstring(node) or ""
-                if len(said) >= 80:
-                    found[said] = None  # a dictionary keeps the order
-    return "\n\n".join(found)
+                text = ast.get_docstring(node) or ""
+                if len(text) >= 80:
+                    texts[text] = None  # a dictionary keeps the order
+    return "\n\n".join(texts)
 
 
 class DocumentationSplit(NamedTuple):

@@ -26,8 +26,8 @@ def sounds_of_c(part: str) -> tuple[list[str], Int[Tensor, " n"]]:
     words, sounds = [], []
     for word, accepted in split(part).items():
         if word.count("c") == 1 and not OTHER_SPELLINGS & set(word):
-            found = {tuple(sound for sound in one if sound in SOUNDS) for one in accepted}
-            if len(found) == 1 and len(only := found.pop()) == 1:
+            readings = {tuple(sound for sound in spoken if sound in SOUNDS) for spoken in accepted}
+            if len(readings) == 1 and len(only := readings.pop()) == 1:
                 words.append(word)
                 sounds.append(SOUNDS.index(only[0]))
     return words, torch.tensor(sounds)

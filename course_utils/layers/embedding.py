@@ -39,21 +39,21 @@ class InputEmbedding(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "B L"], start: int = 0) -> Float[Tensor, "B L d_model"]:
         """Embed tokens, the first of which stands at position ``start``."""
-        if tokens.dim() != 2 or tokens.shape[1] == 0:
-            raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L), L at least 1")
         x = embedded(self.tokens, tokens) * math.sqrt(self.tokens.embedding_dim)  # (B, L, d_model)
         return self.dropout(x if self.positions is None else self.positions(x, start))
 
 
-def embedded(table: nn.Embedding, tokens: Int[Tensor, "..."]) -> Float[Tensor, "... d_model"]:
+def embedded(table: nn.Embedding, tokens: Int[Tensor, "B L"]) -> Float[Tensor, "B L d_model"]:
     """The row of ``table`` for each id; an id outside the vocabulary raises ``ValueError``.
 
     PyTorch looks for such ids anyway; asking first would cost a pass over all of them.
     """
+    if tokens.dim() != 2 or tokens.shape[1] == 0:
+        raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L), L at least 1")
     if tokens.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"tokens has dtype {tokens.dtype}; expected token ids, torch.int64")
     try:
-        return table(tokens)  # (..., d_model)
+        return table(tokens)  # (B, L, d_model)
     except IndexError:
         raise ValueError(
             f"tokens holds ids from {tokens.min()} to {tokens.max()}; this embedding knows 0 to {table.num_embeddings - 1}"

@@ -7,8 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ..arguments import require_probability, require_sizes
-from .norms import require_size
+from ..arguments import require_probability, require_shape, require_sizes
 
 
 class FeedForward(nn.Module):
@@ -30,7 +29,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Transform each position."""
-        require_size(x, self.up_proj.in_features)
+        require_shape("x", x, "... d_model", d_model=self.up_proj.in_features)
         return self.down_proj(self.dropout(F.relu(self.up_proj(x))))  # (*B, d_ff) in between
 
 
@@ -52,5 +51,5 @@ class SwiGLU(nn.Module):
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Transform each position."""
-        require_size(x, self.up_proj.in_features)
+        require_shape("x", x, "... d_model", d_model=self.up_proj.in_features)
         return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))  # (*B, d_ff) in between

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ..arguments import require_shape
 from .fast_rms_norm import FastRMSNorm
 
 
@@ -58,7 +59,7 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Normalize each vector."""
-        require_size(x, self.weight.shape[0])
+        require_shape("x", x, "... d_model", d_model=self.weight.shape[0])
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
 
 
@@ -73,7 +74,7 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Normalize each vector."""
-        require_size(x, self.weight.shape[0])
+        require_shape("x", x, "... d_model", d_model=self.weight.shape[0])
         if x.dtype not in (torch.float32, torch.float64):
             return rms_norm(x, self.weight, self.eps)  # PyTorch's own squares half precision as it is, before 2.6
         if torch.is_grad_enabled():
@@ -85,9 +86,3 @@ def _require_positive(**sizes: float) -> None:
     for name, size in sizes.items():
         if not size > 0:
             raise ValueError(f"{name} ({size}) must be positive")
-
-
-def require_size(x: Tensor, size: int) -> None:
-    """Raise ``ValueError`` if the last dimension of ``x`` does not have this size."""
-    if x.dim() < 1 or x.shape[-1] != size:
-        raise ValueError(f"x has shape {tuple(x.shape)}; expected (..., d_model={size})")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..arguments import require_probability, require_sizes
+from ..arguments import require_divides, require_probability, require_sizes
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "none")
 
@@ -98,6 +98,5 @@ class DecoderConfig:
 
 
 def _require_heads(config: TransformerConfig | DecoderConfig) -> None:
-    if config.d_model % config.num_heads:
-        raise ValueError(f"num_heads ({config.num_heads}) must divide d_model ({config.d_model})")
+    require_divides("num_heads", config.num_heads, "d_model", config.d_model)
     require_probability(dropout=config.dropout)

@@ -63,14 +63,12 @@ class DecoderLM(nn.Module):
         return self.generator(self.norm(self._stream(tokens, cache)[:, -1]))
 
     def _stream(self, tokens: Tensor, cache: list[KVCache] | None) -> Tensor:
-        if tokens.dim() != 2 or tokens.shape[1] == 0:
-            raise ValueError(f"tokens has shape {tuple(tokens.shape)}; expected (B, L), L at least 1")
+        x = self.dropout(embedded(self.embedding, tokens))  # (B, L, d_model)
         if cache is not None and len(cache) != len(self.layers):
             raise ValueError(f"cache has {len(cache)} entries; expected one for each of {len(self.layers)} layers")
         start, new = 0 if cache is None else cache[0].length, tokens.shape[1]
         if start + new > self.config.max_len:
             raise ValueError(f"{start + new} positions, but this model has room for max_len ({self.config.max_len})")
-        x = self.dropout(embedded(self.embedding, tokens))  # (B, L, d_model)
         if new == 1:
             mask = None  # one new position may see all there are
         elif start == 0:

@@ -1,10 +1,12 @@
-"""Batching by length."""
+"""Batching by length, and the copy task."""
 
 import random
 
 import pytest
+import torch
 
 from course_utils.datasets.batches import batches_by_length, encode_pairs, share_of_padding, source_batches
+from course_utils.datasets.tasks import copy_task
 from course_utils.tokenizers import Tokenizer
 
 
@@ -14,11 +16,11 @@ def some_pairs(num=300):
 
 
 def rows(batches):
-    found = []
+    pairs = []
     for source, target in batches:
         for s, t in zip(source.tolist(), target.tolist(), strict=True):
-            found.append(([i for i in s if i], [i for i in t if i]))
-    return found
+            pairs.append(([i for i in s if i], [i for i in t if i]))
+    return pairs
 
 
 def test_every_pair_once_and_no_batch_too_large():
@@ -52,9 +54,22 @@ def test_pairs_of_words():
 
 def test_sources_alone():
     sequences = [[3] * n for n in (4, 1, 9, 2, 4)]
-    found = list(source_batches(sequences, 2))
-    assert [places for places, _ in found] == [[1, 3], [0, 4], [2]]
-    assert [tuple(source.shape) for _, source in found] == [(2, 2), (2, 4), (1, 9)]
+    pairs = list(source_batches(sequences, 2))
+    assert [places for places, _ in pairs] == [[1, 3], [0, 4], [2]]
+    assert [tuple(source.shape) for _, source in pairs] == [(2, 2), (2, 4), (1, 9)]
+
+
+def copied(num=200, length=10, vocab_size=11, seed=0):
+    return copy_task(num, length, vocab_size, torch.Generator().manual_seed(seed))
+
+
+def test_of_the_copy_task_the_target_is_the_source_between_start_and_end():
+    source, target = copied()
+    assert source.shape == (200, 10) and target.shape == (200, 12)
+    assert torch.equal(target[:, 1:-1], source) and (target[:, 0] == 1).all() and (target[:, -1] == 2).all()
+    counts = torch.bincount(source.flatten(), minlength=11)
+    assert counts[:3].sum() == 0 and (counts[3:] > 200).all()
+    assert not torch.equal(source, copied(seed=1)[0])
 
 
 @pytest.mark.parametrize(
@@ -63,6 +78,9 @@ def test_sources_alone():
         (lambda: next(batches_by_length([], 10, seed=0)), "pairs is empty"),
         (lambda: next(batches_by_length([([3] * 6, [4] * 6)], 10, seed=0)), r"symbols_per_batch \(10\).*12"),
         (lambda: next(source_batches([[3]], 0)), r"size \(0\)"),
+        (lambda: copied(num=0), "num .0."),
+        (lambda: copied(length=0), "length .0."),
+        (lambda: copied(vocab_size=3), "vocab_size .3. must be at least 4"),
     ],
 )
 def test_bad_input_is_named(as_a_user, call, words):

@@ -1,11 +1,13 @@
-"""The pronouncing dictionary: what is read, how it is split, what is said when it is missing or damaged."""
+"""The pronouncing dictionary: what is read, how it is split, what is said when it is damaged; the sounds of c."""
 
 import hashlib
 from importlib import metadata
 
 import pytest
+import torch
 
 from course_utils.datasets import pronunciations as module
+from course_utils.datasets.letter_sounds import PLACES, SOUNDS, letters_around, sounds_of_c
 from course_utils.datasets.pronunciations import SPLITS, parse_dictionary, pronunciations, split, split_of, stress
 from course_utils.tokenizers import LETTERS, PHONEMES
 
@@ -31,10 +33,9 @@ def test_stress_tells_every_sound_of_every_pronunciation():
     assert marks["nation", ("N", "EY", "SH", "AH", "N")] == ("", "1", "", "0", "")
     assert marks["abalone", ("AE", "B", "AH", "L", "OW", "N", "IY")] == ("2", "", "0", "", "1", "", "0")
     assert set(marks) == {(word, sounds) for word, accepted in words.items() for sounds in accepted}
-    assert all(len(found) == len(sounds) for (_, sounds), found in marks.items())
-    told = {(sound, mark) for (_, sounds), found in marks.items() for sound, mark in zip(sounds, found, strict=True)}
-    vowels = {sound for sound, mark in told if mark}
-    assert len(vowels) == 15 and vowels.isdisjoint(sound for sound, mark in told if not mark)
+    marked = {pair for (_, sounds), accents in marks.items() for pair in zip(sounds, accents, strict=True)}
+    vowels = {sound for sound, mark in marked if mark}
+    assert len(vowels) == 15 and vowels.isdisjoint(sound for sound, mark in marked if not mark)
 
 
 def test_the_three_parts_are_the_whole_and_share_nothing():
@@ -51,7 +52,7 @@ def test_split_is_the_stated_rule(word):
     assert word in split(split_of(word))
 
 
-def test_parsing(tmp_path, monkeypatch):
+def test_parsing(tmp_path):
     file = tmp_path / "cmudict.dict"
     filler = "".join(
         f"{a}{b}{c}{d}x AH0\n" for a in LETTERS[:18] for b in LETTERS for c in LETTERS for d in LETTERS[:10]
@@ -98,3 +99,30 @@ def test_a_missing_file_or_package_says_what_to_install(tmp_path, monkeypatch):
 def test_an_unknown_part_is_named(as_a_user):
     with pytest.raises(ValueError, match=r"'dev'.*train, valid, test"):
         split("dev")
+
+
+def test_words_with_one_certain_sound():
+    words, sounds = sounds_of_c("valid")
+    assert len(words) == len(sounds) > 300 and set(sounds.tolist()) == {0, 1, 2, 3}
+    assert all(word.count("c") == 1 and not set("kqsxz") & set(word) for word in words)
+    known = dict(zip(*sounds_of_c("train"), strict=True))
+    spoken = {word: SOUNDS[known[word]] for word in ("face", "nice", "fact", "victim")}
+    assert spoken == {"face": "S", "nice": "S", "fact": "K", "victim": "K"}
+    assert "accent" not in known and "disc" not in known
+
+
+def test_dot_products_count_the_places_that_agree():
+    rows = letters_around(["face", "pace", "fact"], reach=1)
+    assert rows.shape == (3, 2 * len(PLACES))
+    assert (rows @ rows.T).tolist() == [[2, 2, 1], [2, 2, 1], [1, 1, 2]]
+
+
+def test_around_c_outside_the_word_is_a_letter_of_its_own():
+    row = letters_around(["cat"], reach=2)[0].view(4, len(PLACES))
+    assert "".join(PLACES[i] for i in row.argmax(-1)) == "..at" and torch.equal(row.sum(-1), torch.ones(4))
+
+
+@pytest.mark.parametrize("word", ["bat", "accent", "Cat", ""])
+def test_other_words_are_refused(word):
+    with pytest.raises(ValueError, match="exactly one c"):
+        letters_around([word])

@@ -43,32 +43,26 @@ def test_ppmi_by_hand():
 
 @pytest.mark.parametrize("word", SENSIBLE)
 def test_neighbors_are_sensible(word):
-    found = {other for other, _ in word_vectors().nearest(word, 5)}
-    assert found & SENSIBLE[word], found
+    nearest = {neighbor for neighbor, _ in word_vectors().nearest(word, 5)}
+    assert nearest & SENSIBLE[word] and word not in nearest, nearest
 
 
 def test_vectors_do_not_depend_on_the_sign_that_the_svd_picks():
     vectors = word_vectors().vectors
     largest = torch.gather(vectors, 0, vectors.abs().argmax(0, keepdim=True))
     assert (largest > 0).all() and vectors.shape[1] == 100
-
-
-def test_words_are_found_again():
-    library = word_vectors()
-    assert torch.equal(library["float"], library.vectors[library.index("float")])
-    assert "float" not in [word for word, _ in library.nearest("float", 5)]
+    assert torch.equal(word_vectors()["float"], vectors[word_vectors().index("float")])
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "words"),
+    ("call", "words"),
     [
-        (lambda: word_vectors().index("flaot"), KeyError, ["flaot", "float"]),
-        (lambda: word_vectors().nearest("float", 0), ValueError, ["k (0)"]),
-        (lambda: word_vectors(d=100_000), ValueError, ["d (100000)"]),
-        (lambda: cooccurrence_counts(["a"], ["a"], 0), ValueError, ["window (0)"]),
+        (lambda: word_vectors().index("flaot"), "flaot.*float"),
+        (lambda: word_vectors().nearest("float", 0), r"k \(0\)"),
+        (lambda: word_vectors(d=100_000), r"d \(100000\)"),
+        (lambda: cooccurrence_counts(["a"], ["a"], 0), r"window \(0\)"),
     ],
 )
-def test_bad_input_is_named(call, error, words):
-    with pytest.raises(error) as caught:
+def test_bad_input_is_named(call, words):
+    with pytest.raises((KeyError, ValueError), match=words):
         call()
-    assert all(word in str(caught.value) for word in words)

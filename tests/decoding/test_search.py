@@ -1,4 +1,4 @@
-"""Greedy decoding: on a model whose every step is known, and on a recurrent one."""
+"""Greedy decoding and beam search: on models whose every step is known, and as teacher forcing scores real ones."""
 
 import math
 
@@ -28,68 +28,24 @@ class Script:
         return probs.log(), step + 1
 
 
-def test_each_sequence_ends_by_itself():
-    model = Script([[5, 6, 2], [2], [7, 8, 7, 8, 2]])
-    tokens, log_probs = greedy_decode(model, torch.zeros(3, 4, dtype=torch.long), max_len=10)
-    assert tokens.tolist() == [[5, 6, 2, 0, 0], [2, 0, 0, 0, 0], [7, 8, 7, 8, 2]]  # and no longer than the longest
-    torch.testing.assert_close(log_probs, torch.tensor([3.0, 1.0, 5.0]) * math.log(0.6))
-    assert model.fed[0] == [1, 1, 1] and model.fed[1] == [5, 2, 7]  # the start symbol, then what was said
-
-
-def test_the_length_is_limited():
-    tokens, log_probs = greedy_decode(Script([[5], [6, 2]]), torch.zeros(2, 3, dtype=torch.long), max_len=4)
-    assert tokens.tolist() == [[5, 5, 5, 5], [6, 2, 0, 0]]
-    torch.testing.assert_close(log_probs, torch.tensor([4.0, 2.0]) * math.log(0.6))
-
-
-def test_other_special_ids():
-    tokens, _ = greedy_decode(
-        Script([[1, 2, 7], [7]]), torch.zeros(2, 3, dtype=torch.long), max_len=5, start_id=3, end_id=7, pad_id=8
-    )
-    assert tokens.tolist() == [[1, 2, 7], [7, 8, 8]]
-
-
-def trained_a_little():
-    """A model far enough from random that its sequences end."""
-    torch.manual_seed(0)
-    net = RecurrentSeq2Seq(9, 9, attention=True, d_embed=8, d_hidden=12)
-    torch.nn.init.normal_(net.output.bias, std=0.5)
-    net.output.bias.data[2] += 1.0
-    return net.eval()
-
-
-def test_a_batch_gives_what_each_alone_gives():
-    net = trained_a_little()
-    source = torch.tensor([[5, 3, 4, 6, 0], [4, 0, 0, 0, 0], [8, 7, 7, 3, 5]])
-    together, log_probs = greedy_decode(net, source, max_len=12)
-    for row, length in enumerate((4, 1, 5)):
-        alone, log_prob = greedy_decode(net, source[row : row + 1, :length], max_len=12)
-        kept = alone.shape[1]
-        assert together[row, :kept].tolist() == alone[0].tolist() and (together[row, kept:] == 0).all()
-        torch.testing.assert_close(log_probs[row], log_prob[0])
-
-
-def test_log_probability_is_that_of_teacher_forcing():
-    net = trained_a_little()
-    source = torch.tensor([[5, 3, 4, 6], [4, 4, 8, 3]])
-    tokens, log_probs = greedy_decode(net, source, max_len=12)
-    fed = torch.cat((torch.ones(2, 1, dtype=torch.long), tokens[:, :-1]), dim=1)
-    forced = net(source, fed).log_softmax(-1).gather(-1, tokens[..., None])[..., 0].masked_fill(tokens == 0, 0.0)
-    torch.testing.assert_close(log_probs, forced.sum(1))
-    assert not log_probs.requires_grad
-
-
 @pytest.mark.parametrize(
-    ("source", "max_len", "words"),
+    ("lines", "expected", "lengths", "options"),
     [
-        (torch.zeros(2, 3, dtype=torch.long), 0, "max_len .0."),
-        (torch.zeros(3, dtype=torch.long), 5, r"source has shape \(3,\)"),
-        (torch.zeros(0, 3, dtype=torch.long), 5, "at least one sequence"),
+        ([[5, 6, 2], [2], [7, 8, 7, 8, 2]], [[5, 6, 2, 0, 0], [2, 0, 0, 0, 0], [7, 8, 7, 8, 2]], [3, 1, 5], {}),
+        ([[5], [6, 2]], [[5, 5, 5, 5], [6, 2, 0, 0]], [4, 2], {"max_len": 4}),
+        ([[1, 2, 7], [7]], [[1, 2, 7], [7, 8, 8]], [3, 1], {"start_id": 3, "end_id": 7, "pad_id": 8}),
     ],
 )
-def test_bad_input_is_named(as_a_user, source, max_len, words):
-    with pytest.raises(ValueError, match=words):
-        greedy_decode(Script([[5], [6]]), source, max_len=max_len)
+def test_each_sequence_ends_by_itself_or_at_the_limit(lines, expected, lengths, options):
+    model = Script(lines)
+    tokens, log_probs = greedy_decode(model, torch.zeros(len(lines), 4).long(), **{"max_len": 10, **options})
+    assert tokens.tolist() == expected  # and no longer than the longest
+    torch.testing.assert_close(log_probs, torch.tensor(lengths) * math.log(0.6))
+    start = options.get("start_id", 1)
+    assert model.fed[:2] == [
+        [start] * len(lines),
+        [line[0] for line in lines],
+    ]  # the start symbol, then what was chosen
 
 
 class Table:
@@ -184,54 +140,57 @@ def test_finished_sequences_are_not_extended_and_unfinished_ones_are_cut():
     assert torch.equal(tokens[0], tokens[1]) and scores.isfinite().all()
 
 
-@pytest.mark.parametrize("attention", [True, False])
-def test_one_beam_is_greedy_and_more_are_no_worse(attention):
-    net = trained_a_little()
-    if not attention:
-        torch.manual_seed(2)
-        net = RecurrentSeq2Seq(9, 9, attention=False, d_embed=8, d_hidden=12).eval()
-    source = torch.tensor([[5, 3, 4, 6, 0], [4, 0, 0, 0, 0], [8, 7, 7, 3, 5]])
-    greedy = greedy_decode(net, source, max_len=12)
-    one = beam_search(net, source, max_len=12, beam_size=1).best()
-    assert torch.equal(one.tokens, greedy.tokens)
-    torch.testing.assert_close(one.log_probs, greedy.log_probs)
-    many = beam_search(net, source, max_len=12, beam_size=6, length_penalty=0.0)
-    assert (many.log_probs[:, 0] >= greedy.log_probs - 1e-5).all()
-    for row, length in enumerate((4, 1, 5)):
-        alone = beam_search(net, source[row : row + 1, :length], max_len=12, beam_size=6, length_penalty=0.0)
-        torch.testing.assert_close(alone.scores[0], many.scores[row])
-        assert torch.equal(alone.tokens[0], many.tokens[row, :, : alone.tokens.shape[2]])
-    for beam in range(6):  # the sums are those of teacher forcing
-        sequence = many.tokens[0, beam]
-        fed = torch.cat((torch.tensor([1]), sequence[:-1]))[None]
-        forced = net(source[:1, :4], fed).log_softmax(-1)[0].gather(-1, sequence[:, None])[:, 0]
-        torch.testing.assert_close(forced[sequence != 0].sum(), many.log_probs[0, beam])
+def recurrent(attention):
+    """A model far enough from random that its sequences end."""
+    torch.manual_seed(0)
+    net = RecurrentSeq2Seq(9, 9, attention=attention, d_embed=8, d_hidden=12)
+    torch.nn.init.normal_(net.output.bias, std=0.5)
+    net.output.bias.data[2] += 1.0
+    return net
+
+
+def transformer():
+    torch.manual_seed(3)
+    net = make_transformer(9, 9, num_layers=2, d_model=8, d_ff=12, num_heads=2)
+    torch.nn.init.normal_(net.generator.weight, std=0.8)
+    return net
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
-    [({"beam_size": 0}, "beam_size .0."), ({"length_penalty": -1.0}, "length_penalty"), ({"max_len": 0}, "max_len")],
+    "net", [recurrent(True), recurrent(False), transformer()], ids=["attention", "none", "transformer"]
 )
-def test_bad_input_of_beam_search_is_named(as_a_user, changes, words):
-    with pytest.raises(ValueError, match=words):
-        beam_search(Table(GARDEN_PATH), torch.zeros(1, 2, dtype=torch.long), **{"max_len": 3, **changes})
-
-
-def test_the_transformer_is_searched_as_teacher_forcing_scores_it():
-    torch.manual_seed(3)
-    net = make_transformer(9, 9, num_layers=2, d_model=8, d_ff=12, num_heads=2).eval()
-    torch.nn.init.normal_(net.generator.weight, std=0.8)
+def test_one_beam_is_greedy_and_more_are_no_worse(net):
+    net.eval()
     source = torch.tensor([[5, 3, 4, 6, 0], [4, 0, 0, 0, 0], [8, 7, 7, 3, 5]])
-    greedy = greedy_decode(net, source, max_len=7)
-    one = beam_search(net, source, max_len=7, beam_size=1).best()
-    assert torch.equal(one.tokens, greedy.tokens)
-    found = beam_search(net, source, max_len=7, beam_size=3, length_penalty=0.0)
-    assert (found.log_probs[:, 0] >= greedy.log_probs - 1e-5).all()
-    for row in range(3):
-        for beam in range(3):
-            sequence = found.tokens[row, beam]
-            length = 1 + int(((sequence == 2).nonzero()[:1] if (sequence == 2).any() else torch.tensor([[6]])).item())
-            sequence = sequence[:length]
+    greedy = greedy_decode(net, source, max_len=9)
+    one = beam_search(net, source, max_len=9, beam_size=1).best()
+    assert torch.equal(one.tokens, greedy.tokens) and not greedy.log_probs.requires_grad
+    torch.testing.assert_close(one.log_probs, greedy.log_probs)
+    many = beam_search(net, source, max_len=9, beam_size=4, length_penalty=0.0)
+    assert (many.log_probs[:, 0] >= greedy.log_probs - 1e-5).all()
+    for row, length in enumerate((4, 1, 5)):
+        alone = beam_search(net, source[row : row + 1, :length], max_len=9, beam_size=4, length_penalty=0.0)
+        torch.testing.assert_close(alone.scores[0], many.scores[row], atol=1e-4, rtol=1e-4)
+        assert torch.equal(alone.tokens[0], many.tokens[row, :, : alone.tokens.shape[2]])
+        for sequence, log_prob in zip(alone.tokens[0], alone.log_probs[0], strict=True):  # as teacher forcing has it
+            ends = (sequence == 2).nonzero().flatten().tolist() or [len(sequence) - 1]
+            sequence = sequence[: ends[0] + 1]
             fed = torch.cat((torch.tensor([1]), sequence[:-1]))[None]
-            forced = net(source[row : row + 1], fed).log_softmax(-1)[0].gather(-1, sequence[:, None]).sum()
-            torch.testing.assert_close(forced, found.log_probs[row, beam], atol=1e-4, rtol=1e-4)
+            forced = net(source[row : row + 1, :length], fed).log_softmax(-1)[0].gather(-1, sequence[:, None]).sum()
+            torch.testing.assert_close(forced, log_prob, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("decode", "changes", "words"),
+    [
+        (greedy_decode, {"max_len": 0}, "max_len .0."),
+        (greedy_decode, {"source": torch.zeros(3).long()}, r"source has shape \(3,\)"),
+        (greedy_decode, {"source": torch.zeros(0, 3).long()}, "at least one sequence"),
+        (beam_search, {"max_len": 0}, "max_len .0."),
+        (beam_search, {"beam_size": 0}, "beam_size .0."),
+        (beam_search, {"length_penalty": -1.0}, "length_penalty"),
+    ],
+)
+def test_bad_input_is_named(as_a_user, decode, changes, words):
+    with pytest.raises(ValueError, match=words):
+        decode(Table(GARDEN_PATH), **{"source": torch.zeros(1, 2).long(), "max_len": 3, **changes})

@@ -2,6 +2,7 @@
 
 import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course_utils.training import fit
+from course_utils.training import fit, seed_everything
 
 
 @pytest.mark.parametrize(
@@ -184,3 +185,10 @@ def test_the_bar_goes_to_standard_output(capfd):
     run(line(), epochs=2, progress=True)
     said = capfd.readouterr()
     assert "8/8" in said.out and not said.err
+
+
+def test_seeds():
+    seed_everything(3)
+    first = random.random(), torch.rand(2).tolist()
+    seed_everything(3)
+    assert first == (random.random(), torch.rand(2).tolist())
