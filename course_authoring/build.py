@@ -1,8 +1,6 @@
 """Build and check: which notebooks the sources ask for, which of them are up to date, writing them whole."""
 
-import ast
 import os
-import sys
 import tomllib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,16 +15,14 @@ from course_utils.files import write_whole
 
 from . import catalogue
 from .assemble import assemble
-from .definitions import names_in
+from .dependencies import RECORD, Library, read_record, write_record
 from .errors import AuthoringError
 from .execute import execute
 from .links import Outline
-from .provenance import Library, changes
 from .readme import readme_text
 from .source import Source, read_source
 
 BUILT_FOLDERS = ("notebooks", "solutions", "exercises")
-MADE_BY_RUNNING = ("library", "python")  # metadata that says what made the outputs
 
 
 @dataclass(frozen=True)
@@ -106,20 +102,19 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
     """
     asked, errors = targets(root, only)
     written = _write_catalogue(root)
-    library = Library(root)
-    stale = [target for target in asked if force or _difference(root, target, library)]
-    to_run = [t for t in stale if t.executed and (force or not _keep_outputs(root, t, library))]
-    reached = {target.path: _library_of(target, library) for target in to_run}  # here: threads must not parse at once
+    digests = _digests(root, asked)
+    recorded = read_record(root)
+    current = {path for path, digest in digests.items() if recorded.get(path) == digest}
+    stale = [target for target in asked if force or _difference(root, target, current)]
+    to_run = [t for t in stale if t.executed and (force or t.path not in current or not _keep_outputs(root, t))]
     cells = sum(cell.cell_type == "code" for target in to_run for cell in target.notebook.cells)
     with tqdm(total=cells, unit="cell", desc="running", disable=not cells) as bar:
 
         def run(target: Target) -> AuthoringError | None:
-            made_by = {"python": "{}.{}".format(*sys.version_info), "library": reached[target.path]}
             try:
                 execute(target.source, target.notebook, root, on_cell=lambda: bar.update())
             except AuthoringError as problem:
                 return problem
-            target.notebook.metadata.course.update(made_by)
             return None
 
         with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
@@ -130,6 +125,12 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
         if target.source.path not in broken:  # solution and exercise are written together or not at all
             write_whole(root / target.path, text_of(target.notebook))
             written.append(target.path)
+    recorded |= {target.path: digests[target.path] for target in to_run if target.source.path not in broken}
+    if only is None and not errors:
+        recorded = {path: recorded[path] for path in digests}
+    if recorded != read_record(root):
+        write_record(root, recorded)
+        written.append(RECORD)
     if only is None and not errors:
         readme = readme_text(root, [target.source for target in asked])
         if readme != (root / "README.md").read_text(encoding="utf-8"):
@@ -152,7 +153,7 @@ def _write_catalogue(root: Path) -> list[str]:
 
 
 def check(root: Path, only: str | None = None) -> list[str]:
-    """Compare every built notebook with its source, and its library with the one it was run with; nothing is run.
+    """Compare every built notebook with its source, and the library with the one it was run with; nothing is run.
 
     Returns:
         One line for each notebook that differs, is missing or has no source; empty when all is well.
@@ -163,8 +164,9 @@ def check(root: Path, only: str | None = None) -> list[str]:
     asked, errors = targets(root, only)
     if errors:
         raise ExceptionGroup("the check stopped", errors)
-    library = Library(root)
-    problems = [f"{target.path}: {found}" for target in asked if (found := _difference(root, target, library))]
+    recorded = read_record(root)
+    current = {path for path, digest in _digests(root, asked).items() if recorded.get(path) == digest}
+    problems = [f"{target.path}: {reason}" for target in asked if (reason := _difference(root, target, current))]
     if only is None:
         paths = {target.path for target in asked}
         present = (path for folder in BUILT_FOLDERS for path in sorted((root / folder).rglob("*.ipynb")))
@@ -186,34 +188,40 @@ def text_of(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
-def _library_of(target: Target, library: Library) -> dict[str, str]:
-    """What of the library the target's code reaches."""
-    cells = [ast.parse(cell.source) for cell in target.notebook.cells if cell.cell_type == "code"]
-    return library.provenance(names_in(cells), target.source.lesson_number)
+def _digests(root: Path, asked: list[Target]) -> dict[str, str]:
+    """Path of each notebook that is run -> digest of what it depends on now."""
+    library = Library(root)
+    return {
+        target.path: library.digest([cell.source for cell in _code(target.notebook)], target.source.lesson_number)
+        for target in asked
+        if target.executed
+    }
 
 
-def _keep_outputs(root: Path, target: Target, library: Library) -> bool:
-    """Give the target the outputs of the notebook on disk, if that ran the same code with the same library."""
+def _code(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _keep_outputs(root: Path, target: Target) -> bool:
+    """Give the target the outputs of the notebook on disk, if that ran the same code."""
     try:
         actual = nbformat.reads((root / target.path).read_text(encoding="utf-8"), as_version=4)
     except Exception:  # there is none, or none that can be read
         return False
-    have, want = (
-        [cell for cell in notebook.cells if cell.cell_type == "code"] for notebook in (actual, target.notebook)
-    )
-    course = actual.metadata.get("course", {})
-    same = [(cell.source, cell.metadata) for cell in have] == [(cell.source, cell.metadata) for cell in want]
-    ran = all(cell.execution_count is not None for cell in have if cell.source)
-    if not (same and ran) or changes(course.get("library"), _library_of(target, library)):
+    before, now = _code(actual), _code(target.notebook)
+    same = [(cell.source, cell.metadata) for cell in before] == [(cell.source, cell.metadata) for cell in now]
+    if not same or any(cell.execution_count is None for cell in before if cell.source):
         return False
-    for old, new in zip(have, want, strict=True):
+    for old, new in zip(before, now, strict=True):
         new.update(outputs=old.outputs, execution_count=old.execution_count)
-    target.notebook.metadata.course.update({key: course.get(key) for key in MADE_BY_RUNNING})
     return True
 
 
-def _difference(root: Path, target: Target, library: Library) -> str | None:
-    """What sets the notebook on disk apart from the target, in words; None if nothing does."""
+def _difference(root: Path, target: Target, current: set[str]) -> str | None:
+    """What sets the notebook on disk apart from the target, in words; None if nothing does.
+
+    ``current`` are the notebooks that were run with the library as it is now.
+    """
     path = root / target.path
     if not path.is_file():
         return f"missing: run `make build` ({target.source.path})"
@@ -234,12 +242,12 @@ def _difference(root: Path, target: Target, library: Library) -> str | None:
             return f"cell {index + 1} ({want.id}) was never run"
     if len(actual.cells) != len(wanted.cells):
         return f"{len(actual.cells)} cells, but {target.source.path} yields {len(wanted.cells)}"
-    if _metadata(actual) != _metadata(wanted):
+    if actual.metadata != wanted.metadata:
         return f"the notebook's metadata differs from what {target.source.path} yields"
     if not target.executed and text != text_of(wanted):
         return f"not byte for byte what {target.source.path} yields (saved outputs, perhaps)"
-    if target.executed and (found := changes(actual.metadata.course.get("library"), _library_of(target, library))):
-        return f"{found}; run `make build`"
+    if target.executed and target.path not in current:
+        return "the library that it uses has changed since it was run; run `make build`"
     return None
 
 
@@ -249,10 +257,3 @@ _CELL_PARTS: dict[str, Callable] = {
     "text": lambda cell: cell.source,
     "metadata": lambda cell: dict(cell.metadata),
 }
-
-
-def _metadata(notebook: NotebookNode) -> dict:
-    metadata = {key: value for key, value in notebook.metadata.items() if key != "course"}
-    course = notebook.metadata.get("course", {})
-    metadata["course"] = {key: value for key, value in course.items() if key not in MADE_BY_RUNNING}
-    return metadata
