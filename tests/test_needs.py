@@ -1,4 +1,4 @@
-"""What is missing on a newcomer's machine is left out and named in the last lines; with CI=true it fails."""
+"""Tests that need what is missing are skipped, and named in the last lines; with CI=true they fail."""
 
 import os
 import subprocess
@@ -13,10 +13,10 @@ import sys
 sys.path.insert(0, {str(Path(needs.__file__).parent)!r})
 import needs
 from needs import pytest_configure, pytest_runtest_setup, pytest_sessionfinish
-needs.NEEDS |= {{
-    "engine": needs.Need("the steam engine", lambda: "sudo fetch engine"),
-    "wheel": needs.Need("the wheel", lambda: ""),
-    "wings": needs.Need("the wings", lambda: "sudo fetch wings", only_on=("nowhere",)),
+needs.REQUIREMENTS |= {{
+    "engine": needs.Requirement("the steam engine", lambda: "sudo fetch engine"),
+    "wheel": needs.Requirement("the wheel", lambda: ""),
+    "wings": needs.Requirement("the wings", lambda: "sudo fetch wings", only_on=("nowhere",)),
 }}
 """
 TESTS = """
@@ -35,7 +35,7 @@ def test_rolls():
 def test_flies():
     raise AssertionError("run without wings")
 """
-LINE = "left out: 3 tests of the steam engine; to add them: sudo fetch engine"
+LINE = "skipped: 3 tests of the steam engine; to run them: sudo fetch engine"
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def run(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
 
     def work(*options, **environment):
-        given = {k: v for k, v in os.environ.items() if k not in ("CI", "LEFT_OUT") and not k.startswith("PYTEST_")}
-        given["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those of the course take a second or two to load
+        kept = {k: v for k, v in os.environ.items() if k != "CI" and not k.startswith("PYTEST_")}
+        kept["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those of the course take a second or two to load
         command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist.plugin", *options]
         done = subprocess.run(
-            command, cwd=tmp_path, env=given | environment, capture_output=True, text=True, check=False
+            command, cwd=tmp_path, env=kept | environment, capture_output=True, text=True, check=False
         )
         return done.returncode, done.stdout.strip().splitlines()
 
@@ -58,22 +58,16 @@ def run(tmp_path):
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "workers"])
-def test_the_last_line_says_what_was_left_out(run, options):
+def test_the_last_line_says_what_was_skipped(run, options):
     status, lines = run(*options)
     assert status == 0 and "1 passed, 4 skipped" in lines[-2]
     assert lines[-1] == LINE
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "workers"])
-def test_a_file_keeps_it_for_the_end_of_make_test(run, options, tmp_path):
-    run(*options, LEFT_OUT="build/left_out.txt")
-    assert (tmp_path / "build" / "left_out.txt").read_text().splitlines() == [LINE]
-
-
 def test_with_ci_it_fails(run):
     status, lines = run("-n", "2", CI="true")
     assert status == 1 and "1 passed, 1 skipped, 3 errors" in lines[-1]
-    assert any("CI leaves nothing out; for the steam engine: sudo fetch engine" in line for line in lines)
+    assert any("CI skips nothing; for the steam engine: sudo fetch engine" in line for line in lines)
 
 
 def test_nothing_missing_nothing_said(run):
@@ -86,15 +80,15 @@ def test_what_adds_node_and_a_browser(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert needs.node_to_add() == "sudo apt-get install nodejs"
+    assert needs.install_node() == "sudo apt-get install nodejs"
     steers = f"{sys.executable} -m pip install -c constraints.txt -e '.[browser]'"
-    assert needs.browser_to_add() == f"sudo apt-get install chromium && {steers}"
+    assert needs.install_browser() == f"sudo apt-get install chromium && {steers}"
     for program in ("node", "google-chrome"):
         (tmp_path / program).write_text("")
         (tmp_path / program).chmod(0o755)
-    assert needs.node_to_add() == "" and needs.browser_to_add() == steers
+    assert needs.install_node() == "" and needs.install_browser() == steers
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
-    assert needs.browser_to_add() == ""
+    assert needs.install_browser() == ""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
@@ -119,11 +113,11 @@ class TestTheSandbox:
         (tmp_path / manager).chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path))
         monkeypatch.setattr(os, "geteuid", lambda: user)
-        assert needs.sandbox_to_add() == command
+        assert needs.install_sandbox() == command
 
     def test_present_and_working(self, bubblewrap):
         bubblewrap("exit 0")
-        assert needs.sandbox_to_add() == ""
+        assert needs.install_sandbox() == ""
 
     def test_present_and_forbidden(self, bubblewrap, tmp_path, monkeypatch):
         """As on Ubuntu 24.04."""
@@ -132,17 +126,17 @@ class TestTheSandbox:
         monkeypatch.setattr(needs, "SETTINGS", tmp_path)
         monkeypatch.setattr(os, "geteuid", lambda: 1000)
         bubblewrap("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
-        assert needs.sandbox_to_add().startswith("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0  #")
+        assert needs.install_sandbox().startswith("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0  #")
 
     def test_present_and_forbidden_by_a_container(self, bubblewrap, tmp_path, monkeypatch):
         monkeypatch.setattr(needs, "SETTINGS", tmp_path)
         bubblewrap("echo 'bwrap: Creating new namespace failed: Operation not permitted' >&2; exit 1")
-        assert needs.sandbox_to_add() == (
+        assert needs.install_sandbox() == (
             "start this container with --privileged  # bwrap: Creating new namespace failed: Operation not permitted"
         )
 
     def test_present_and_too_old(self, bubblewrap):
         bubblewrap("echo 'bwrap: Unknown option --disable-userns' >&2; exit 1")
-        assert needs.sandbox_to_add().endswith(
+        assert needs.install_sandbox().endswith(
             "install bubblewrap  # 0.8 or newer, as in Debian 12 and Ubuntu 24.04; this one is older"
         )

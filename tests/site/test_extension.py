@@ -5,10 +5,10 @@ import hashlib
 
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from needs import to_add
+from needs import install_command
 
 pytestmark = pytest.mark.needs("site")
-if not to_add("site"):  # else the mark leaves these tests out, and says so
+if not install_command("site"):  # else the mark skips these tests
     from course_site.extension import alternative_texts
 
 

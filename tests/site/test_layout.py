@@ -1,10 +1,10 @@
 """What Sphinx is given: a small part of it built, without a warning."""
 
 import pytest
-from needs import to_add
+from needs import install_command
 
 pytestmark = pytest.mark.needs("site")
-if not to_add("site"):  # else the mark leaves these tests out, and says so
+if not install_command("site"):  # else the mark skips these tests
     from sphinx.cmd.build import build_main
 
     from course_site import layout

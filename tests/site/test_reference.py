@@ -3,10 +3,10 @@
 import ast
 
 import pytest
-from needs import to_add
+from needs import install_command
 
 pytestmark = pytest.mark.needs("site")
-if not to_add("site"):  # else the mark leaves these tests out, and says so
+if not install_command("site"):  # else the mark skips these tests
     from course_site import reference
 
 SOURCE = '''"""About vectors.
