@@ -2,7 +2,6 @@
 
 import os
 import tomllib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,8 +56,8 @@ def read_sources(root: Path, only: str | None = None) -> tuple[list[Source], lis
     paths = [path for kind in ("lessons", "exercises") for path in sorted((root / "sources" / kind).glob("*.py"))]
     chosen = [path for path in paths if path.stem.startswith(only or "")]
     if not chosen:
-        wanted = "" if only is None else f" that begins with {only!r}"
-        raise AuthoringError(f"no source{wanted} was found", "sources")
+        prefix = "" if only is None else f" that begins with {only!r}"
+        raise AuthoringError(f"no source{prefix} was found", "sources")
     sources, errors = [], []
     for path in chosen:
         try:
@@ -74,13 +73,13 @@ def targets(root: Path, only: str | None = None) -> tuple[list[Target], list[Aut
     """Every notebook that the sources ask for, and every source that cannot be built."""
     outline = Outline.read(root, repository_address(root))
     sources, errors = read_sources(root, only)
-    found = []
+    notebooks = []
     for source in sources:
         try:
-            found.extend(Target(path, source, notebook) for path, notebook in assemble(source, outline).items())
+            notebooks.extend(Target(path, source, notebook) for path, notebook in assemble(source, outline).items())
         except AuthoringError as problem:
             errors.append(problem)
-    return found, errors
+    return notebooks, errors
 
 
 def build(root: Path, only: str | None = None, jobs: int | None = None, force: bool = False) -> list[str]:
@@ -100,12 +99,12 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
     Raises:
         ExceptionGroup: of AuthoringError, one for each source that could not be built. The others are written.
     """
-    asked, errors = targets(root, only)
+    chosen, errors = targets(root, only)
     written = _write_catalogue(root)
-    digests = _digests(root, asked)
+    digests = _digests(root, chosen)
     recorded = read_record(root)
     current = {path for path, digest in digests.items() if recorded.get(path) == digest}
-    stale = [target for target in asked if force or _difference(root, target, current)]
+    stale = [target for target in chosen if force or _difference(root, target, current)]
     to_run = [t for t in stale if t.executed and (force or t.path not in current or not _keep_outputs(root, t))]
     cells = sum(cell.cell_type == "code" for target in to_run for cell in target.notebook.cells)
     with tqdm(total=cells, unit="cell", desc="running", disable=not cells) as bar:
@@ -132,7 +131,7 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
         write_record(root, recorded)
         written.append(RECORD)
     if only is None and not errors:
-        readme = readme_text(root, [target.source for target in asked])
+        readme = readme_text(root, [target.source for target in chosen])
         if readme != (root / "README.md").read_text(encoding="utf-8"):
             write_whole(root / "README.md", readme)
             written.append("README.md")
@@ -161,24 +160,24 @@ def check(root: Path, only: str | None = None) -> list[str]:
     Raises:
         ExceptionGroup: of AuthoringError, as ``build``.
     """
-    asked, errors = targets(root, only)
+    chosen, errors = targets(root, only)
     if errors:
         raise ExceptionGroup("the check stopped", errors)
     recorded = read_record(root)
-    current = {path for path, digest in _digests(root, asked).items() if recorded.get(path) == digest}
-    problems = [f"{target.path}: {reason}" for target in asked if (reason := _difference(root, target, current))]
+    current = {path for path, digest in _digests(root, chosen).items() if recorded.get(path) == digest}
+    problems = [f"{target.path}: {reason}" for target in chosen if (reason := _difference(root, target, current))]
     if only is None:
-        paths = {target.path for target in asked}
+        paths = {target.path for target in chosen}
         present = (path for folder in BUILT_FOLDERS for path in sorted((root / folder).rglob("*.ipynb")))
         problems.extend(
             f"{path.relative_to(root).as_posix()}: orphan: no source builds it; delete it, or put its source back"
             for path in present
             if path.relative_to(root).as_posix() not in paths and ".ipynb_checkpoints" not in path.parts
         )
-        readme = readme_text(root, [target.source for target in asked])
+        readme = readme_text(root, [target.source for target in chosen])
         if readme != (root / "README.md").read_text(encoding="utf-8"):
             problems.append("README.md: its list of lessons is not what the sources say")
-        changed = catalogue.differing(root, [target.source for target in asked])
+        changed = catalogue.differing(root, [target.source for target in chosen])
         problems.extend(f"{path}: not what the exercise sources say; run `make build`" for path in changed)
     return problems
 
@@ -188,12 +187,12 @@ def text_of(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
-def _digests(root: Path, asked: list[Target]) -> dict[str, str]:
+def _digests(root: Path, chosen: list[Target]) -> dict[str, str]:
     """Path of each notebook that is run -> digest of what it depends on now."""
     library = Library(root)
     return {
         target.path: library.digest([cell.source for cell in _code(target.notebook)], target.source.lesson_number)
-        for target in asked
+        for target in chosen
         if target.executed
     }
 
@@ -230,30 +229,19 @@ def _difference(root: Path, target: Target, current: set[str]) -> str | None:
         actual = nbformat.reads(text, as_version=4)
     except Exception as problem:  # nbformat raises many kinds; each means the same here
         return f"not a readable notebook: {type(problem).__name__}"
-    wanted = target.notebook
-    for index, (have, want) in enumerate(zip(actual.cells, wanted.cells, strict=False)):
-        for key, part in _CELL_PARTS.items():
-            if part(have) != part(want):
-                return (
-                    f"cell {index + 1} ({want.id}): its {key} differs from {target.source.path}; "
-                    "edit the source and run `make build`"
-                )
-        if target.executed and want.cell_type == "code" and want.source and have.execution_count is None:
-            return f"cell {index + 1} ({want.id}) was never run"
-    if len(actual.cells) != len(wanted.cells):
-        return f"{len(actual.cells)} cells, but {target.source.path} yields {len(wanted.cells)}"
-    if actual.metadata != wanted.metadata:
+    for index, (cell, expected) in enumerate(zip(actual.cells, target.notebook.cells, strict=False)):
+        where = f"cell {index + 1} ({expected.id})"
+        for key, name in (("cell_type", "type"), ("id", "id"), ("source", "text"), ("metadata", "metadata")):
+            if cell.get(key) != expected[key]:
+                return f"{where}: its {name} differs from {target.source.path}; edit the source and run `make build`"
+        if target.executed and expected.cell_type == "code" and expected.source and cell.execution_count is None:
+            return f"{where} was never run"
+    if len(actual.cells) != len(target.notebook.cells):
+        return f"{len(actual.cells)} cells, but {target.source.path} yields {len(target.notebook.cells)}"
+    if actual.metadata != target.notebook.metadata:
         return f"the notebook's metadata differs from what {target.source.path} yields"
-    if not target.executed and text != text_of(wanted):
+    if not target.executed and text != text_of(target.notebook):
         return f"not byte for byte what {target.source.path} yields (saved outputs, perhaps)"
     if target.executed and target.path not in current:
         return "the library that it uses has changed since it was run; run `make build`"
     return None
-
-
-_CELL_PARTS: dict[str, Callable] = {
-    "type": lambda cell: cell.cell_type,
-    "id": lambda cell: cell.get("id"),
-    "text": lambda cell: cell.source,
-    "metadata": lambda cell: dict(cell.metadata),
-}

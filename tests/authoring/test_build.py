@@ -8,6 +8,7 @@ import pytest
 from course_authoring.__main__ import main
 from course_authoring.build import build, check
 from course_authoring.dependencies import RECORD
+from course_authoring.errors import AuthoringError
 
 LESSON, SOLUTION, EXERCISE = "notebooks/05_masking.ipynb", "solutions/05_masking.ipynb", "exercises/05_masking.ipynb"
 
@@ -27,7 +28,11 @@ def test_build_executes_and_check_is_content(built):
     assert all(cell.execution_count for cell in solution.cells if cell.cell_type == "code")
     assert not any(cell.get("outputs") for cell in exercise.cells)
     assert check(built) == []
-    assert "- 05 [Masking](notebooks/05_masking.ipynb). Mask." in (built / "README.md").read_text()
+    readme, entry = (
+        (built / "README.md").read_text(),
+        "- 05 [Masking](notebooks/05_masking.ipynb). Mask. [2 exercises](",
+    )
+    assert readme.startswith("# Course\n") and entry in readme.replace("\n  ", " ") and readme.endswith("The end.\n")
 
 
 def test_building_twice_changes_nothing(built):
@@ -199,10 +204,10 @@ def test_a_kernel_that_is_not_installed_is_named(project, monkeypatch):
 
 def test_missing_address_and_missing_markers(project):
     (project / "README.md").write_text("# no markers\n")
-    with pytest.raises(Exception, match="README.md"):
+    with pytest.raises(AuthoringError, match=r"README\.md: needs one line"):
         check(project)
     (project / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    with pytest.raises(Exception, match="Repository is missing"):
+    with pytest.raises(AuthoringError, match="Repository is missing"):
         check(project)
 
 

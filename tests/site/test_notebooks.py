@@ -6,7 +6,7 @@ import re
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_authoring.assemble import INSTALL_ID
-from course_authoring.live_widgets import KEY
+from course_authoring.execute import WIDGET_STATE
 from course_site.notebooks import for_site, widget_place
 
 ADDRESS = "https://github.com/a/b"
@@ -41,7 +41,7 @@ def test_an_exercise_is_a_heading_of_the_second_level():
 
 def test_a_widget_that_needs_no_kernel_is_put_on_the_page():
     state = {"module": "see_through", "state": {"keys": ["</script><b>"]}, "bytes": {}}
-    page = shown("[interactive: x. Run this cell to look.]", {KEY: state})
+    page = shown("[interactive: x. Run this cell to look.]", {WIDGET_STATE: state})
     assert page == widget_place(state)
     text = re.search(r'<script type="application/json">(.*?)</script>', page).group(1)
     assert json.loads(text) == state and "<" not in text
