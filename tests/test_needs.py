@@ -75,68 +75,65 @@ def test_nothing_missing_nothing_said(run):
     assert status == 0 and "1 passed" in lines[-1]
 
 
+def put(folder, name, script="exit 0"):
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / name).chmod(0o755)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other package managers")
-def test_what_adds_node_and_a_browser(tmp_path, monkeypatch):
+def test_what_installs_node_and_a_browser(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert needs.install_node() == "sudo apt-get install nodejs"
-    steers = f"{sys.executable} -m pip install -c constraints.txt -e '.[browser]'"
-    assert needs.install_browser() == f"sudo apt-get install chromium && {steers}"
-    for program in ("node", "google-chrome"):
-        (tmp_path / program).write_text("")
-        (tmp_path / program).chmod(0o755)
-    assert needs.install_node() == "" and needs.install_browser() == steers
+    playwright = f"{sys.executable} -m pip install -c constraints.txt -e '.[browser]'"
+    assert needs.install_browser() == f"sudo apt-get install chromium && {playwright}"
+    put(tmp_path, "node")
+    put(tmp_path, "google-chrome")
+    assert needs.install_node() == "" and needs.install_browser() == playwright
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
     assert needs.install_browser() == ""
 
 
+NO_NAMESPACE = "bwrap: Creating new namespace failed: Operation not permitted"
+UBUNTU_24_04 = "kernel.apparmor_restrict_unprivileged_userns"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
-class TestTheSandbox:
-    @pytest.fixture
-    def bubblewrap(self, tmp_path, monkeypatch):
-        """Put a bubblewrap of our own first on the path."""
-
-        def work(script):
-            (tmp_path / "bwrap").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-            (tmp_path / "bwrap").chmod(0o755)
-            monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-
-        return work
-
-    @pytest.mark.parametrize(
-        ("user", "manager", "command"),
-        [(1000, "apt-get", "sudo apt-get install bubblewrap"), (0, "pacman", "pacman -S bubblewrap")],
-    )
-    def test_not_installed(self, tmp_path, monkeypatch, user, manager, command):
-        (tmp_path / manager).write_text("")
-        (tmp_path / manager).chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path))
-        monkeypatch.setattr(os, "geteuid", lambda: user)
-        assert needs.install_sandbox() == command
-
-    def test_present_and_working(self, bubblewrap):
-        bubblewrap("exit 0")
-        assert needs.install_sandbox() == ""
-
-    def test_present_and_forbidden(self, bubblewrap, tmp_path, monkeypatch):
-        """As on Ubuntu 24.04."""
-        (tmp_path / "kernel").mkdir()
-        (tmp_path / "kernel" / "apparmor_restrict_unprivileged_userns").write_text("1\n")
-        monkeypatch.setattr(needs, "SETTINGS", tmp_path)
-        monkeypatch.setattr(os, "geteuid", lambda: 1000)
-        bubblewrap("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
-        assert needs.install_sandbox().startswith("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0  #")
-
-    def test_present_and_forbidden_by_a_container(self, bubblewrap, tmp_path, monkeypatch):
-        monkeypatch.setattr(needs, "SETTINGS", tmp_path)
-        bubblewrap("echo 'bwrap: Creating new namespace failed: Operation not permitted' >&2; exit 1")
-        assert needs.install_sandbox() == (
-            "start this container with --privileged  # bwrap: Creating new namespace failed: Operation not permitted"
-        )
-
-    def test_present_and_too_old(self, bubblewrap):
-        bubblewrap("echo 'bwrap: Unknown option --disable-userns' >&2; exit 1")
-        assert needs.install_sandbox().endswith(
-            "install bubblewrap  # 0.8 or newer, as in Debian 12 and Ubuntu 24.04; this one is older"
-        )
+@pytest.mark.parametrize(
+    ("user", "programs", "setting", "command"),
+    [
+        (1000, {"apt-get": ""}, None, "sudo apt-get install bubblewrap"),
+        (0, {"pacman": ""}, None, "pacman -S bubblewrap"),
+        (0, {"bwrap": "exit 0"}, None, ""),
+        (
+            0,
+            {"bwrap": f"echo '{NO_NAMESPACE}' >&2; exit 1"},
+            None,
+            f"start this container with --privileged  # {NO_NAMESPACE}",
+        ),
+        (
+            1000,
+            {"bwrap": "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1"},
+            UBUNTU_24_04,
+            f"sudo sysctl -w {UBUNTU_24_04}=0  # bubblewrap is here, but may not make namespaces",
+        ),
+        (
+            0,
+            {"bwrap": "echo 'bwrap: Unknown option --disable-userns' >&2; exit 1"},
+            None,
+            "apt-get install bubblewrap  # 0.8 or newer, as in Debian 12 and Ubuntu 24.04; this one is older",
+        ),
+    ],
+)
+def test_what_installs_the_sandbox(tmp_path, monkeypatch, user, programs, setting, command):
+    for name, script in programs.items():
+        put(tmp_path, name, script)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(needs, "SETTINGS", tmp_path)
+    if setting:
+        path = tmp_path.joinpath(*setting.split("."))
+        path.parent.mkdir()
+        path.write_text("1\n")
+    assert needs.install_sandbox() == command

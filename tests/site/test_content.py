@@ -1,4 +1,4 @@
-"""What becomes of a notebook on the site."""
+"""What becomes of a notebook on the site, and of the known mistakes."""
 
 import json
 import re
@@ -7,6 +7,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course_authoring.assemble import INSTALL_ID
 from course_authoring.execute import WIDGET_STATE
+from course_checks.deciding.find import all_entries
+from course_site.mistakes import escaped, mistakes_page
 from course_site.notebooks import for_site, widget_place
 
 ADDRESS = "https://github.com/a/b"
@@ -59,3 +61,17 @@ def test_a_prediction_keeps_its_question():
 
 def test_other_outputs_stay_as_they_are():
     assert shown("tensor([1, 2])") is None
+
+
+def test_every_exercise_and_each_of_its_mistakes_stands_there():
+    page = mistakes_page()
+    for number, entry in all_entries().items():
+        assert f"### {number} · {escaped(entry.title)}" in page
+        for mistake in getattr(entry, "known_mistakes", ()):
+            assert escaped(mistake.looks_like)[1:] in page
+            advice = escaped(mistake.advice)  # what to try is told to who has tried
+            assert not advice or advice not in page
+
+
+def test_no_text_is_taken_for_markup():
+    assert escaped("a*b_c $x$ <b> [d](e) `f`") == r"a\*b\_c \$x\$ \<b\> \[d\](e) \`f\`"
