@@ -63,8 +63,8 @@ NEEDED = {
 
 @pytest.mark.parametrize("name", NEEDED)
 def test_it_carries_what_the_solution_needs_of_the_cells_before(project, edit, name):
-    given, expression, before = NEEDED[name]
-    edit(SETUP, f"{SETUP}{given}\n")
+    setup, expression, before = NEEDED[name]
+    edit(SETUP, f"{SETUP}{setup}\n")
     edit("return result", f"return {expression}")
     solved = SOLVED.replace("return result", f"return {expression}")
     assert carried(project) == {"before": before, "text": solved, "mistakes": []}

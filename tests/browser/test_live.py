@@ -63,7 +63,9 @@ def test_five_words_are_alive_before_the_weights_are_there(visitor):
     page.wait_for_function(
         "document.querySelector('#word-section .problem').textContent.includes('worked out beforehand')"
     )
-    visitor.said[:] = [line for line in visitor.said if "ERR_FAILED" not in line]  # what this test itself cut off
+    visitor.problems[:] = [
+        line for line in visitor.problems if "ERR_FAILED" not in line
+    ]  # what this test itself cut off
 
 
 def test_a_bar_is_shown_while_the_weights_load(visitor):
@@ -103,15 +105,17 @@ def test_the_longest_word_and_steps_through_it(visitor):
 def test_heads_are_switched_off_and_on(visitor):
     page = ready(visitor)
     ask(page, "phoenix")
-    said = page.locator("#head-switches .message")
+    message = page.locator("#head-switches .message")
     page.locator(".layer").nth(1).click()  # all cross-attention heads of one layer
     page.wait_for_function("document.querySelector('#head-switches .message').textContent.includes('heads off')")
-    words = said.inner_text()
+    words = message.inner_text()
     before = max(probability("phoenix", sounds) for sounds in pronunciations()["phoenix"])
     found = re.search(r"the dictionary's\) fell from ([0-9.]+) %", words)
     assert found and float(found[1]) == pytest.approx(100 * before, abs=0.5 if before >= 0.995 else 0.06), words
     page.get_by_text("all on", exact=True).click()
-    page.wait_for_function("document.querySelector('#head-switches .message').textContent.startsWith('All heads are on')")
+    page.wait_for_function(
+        "document.querySelector('#head-switches .message').textContent.startsWith('All heads are on')"
+    )
     assert page.locator(".head[aria-pressed=false]").count() == 0
 
 

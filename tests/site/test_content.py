@@ -24,16 +24,16 @@ def notebook(*outputs):
 
 def shown(text, metadata=None):
     output = new_output("execute_result", data={"text/plain": text}, metadata=metadata or {})
-    found = for_site(notebook(output), "notebooks/05_masking.ipynb", ADDRESS)
-    return found.cells[3].outputs[0].data.get("text/html")
+    page = for_site(notebook(output), "notebooks/05_masking.ipynb", ADDRESS)
+    return page.cells[3].outputs[0].data.get("text/html")
 
 
 def test_links_to_run_and_to_download_it_stand_once_at_the_top():
-    found = for_site(notebook(), "notebooks/05_masking.ipynb", ADDRESS)
-    assert found.cells[0].source == "# 05 · Masking\n\nabout 80 minutes"
-    assert "a/b/blob/main/notebooks/05_masking.ipynb" in found.cells[1].source
-    assert 'href="../downloads/notebooks/05_masking.ipynb"' in found.cells[1].source
-    assert found.cells[2].metadata.tags == ["remove-cell"]
+    page = for_site(notebook(), "notebooks/05_masking.ipynb", ADDRESS)
+    assert page.cells[0].source == "# 05 · Masking\n\nabout 80 minutes"
+    assert "a/b/blob/main/notebooks/05_masking.ipynb" in page.cells[1].source
+    assert 'href="../downloads/notebooks/05_masking.ipynb"' in page.cells[1].source
+    assert page.cells[2].metadata.tags == ["remove-cell"]
 
 
 def test_an_exercise_is_a_heading_of_the_second_level():
@@ -69,7 +69,7 @@ def test_every_exercise_and_each_of_its_mistakes_stands_there():
         assert f"### {number} · {escaped(entry.title)}" in page
         for mistake in getattr(entry, "known_mistakes", ()):
             assert escaped(mistake.looks_like)[1:] in page
-            advice = escaped(mistake.advice)  # what to try is told to who has tried
+            advice = escaped(mistake.advice)  # what to try is for those who have tried
             assert not advice or advice not in page
 
 
