@@ -80,15 +80,11 @@ def test_a_bar_is_shown_while_the_weights_load(visitor):
     page.wait_for_selector(".head")
 
 
-@pytest.mark.parametrize(
-    ("word", "part"),
-    [("", "Type a word"), ("naïve", "“ï”"), ("two words", "One word at a time"), ("a" * 61, "61 letters")],
-)
-def test_what_it_cannot_do_is_said(visitor, word, part):
+def test_what_it_cannot_do_is_said(visitor):
     page = ready(visitor)
-    page.fill("#word", word)
+    page.fill("#word", "naïve")
     page.keyboard.press("Enter")
-    assert part in page.locator("#word-section .problem").inner_text()
+    assert "“ï”" in page.locator("#word-section .problem").inner_text()
 
 
 def test_the_longest_word_and_steps_through_it(visitor):
