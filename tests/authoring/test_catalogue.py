@@ -65,6 +65,8 @@ NEEDED = {
         "class Net:\n    pass\nA, (B, *_) = 1, (2, 3)\nC: int = 3\nfor D in (1, 2):\n    pass",
     ),
     "nothing for names of its own": ("result = y = 5\nx = 2", "[y for y in (result, x)]", ""),
+    "not itself": ("", "square(x)", ""),
+    "what a value is changed from": ("A = 1\nA += 1", "A", "A = 1\nA += 1"),
 }
 
 

@@ -135,17 +135,17 @@ def test_every_exercise_is_answered_wrong_and_then_right(opened, server, lesson)
         if before:
             notebook.run(*before)
         for answer, is_right in ((wrong, False), (right, True)):
-            answered(notebook, place, answer, about)
+            write_and_check(notebook, place, answer, about)
             shown = notebook.page.locator(".jp-CodeCell").filter(has_text=f'check("{number}"')
             shown = shown.locator(".jp-OutputArea-output")
             message = [message_of(output) for output in notebook.outputs()[f"check-{place}"]][0]
-            is_told(message, is_right, number, about, shown)
+            expect_message(message, is_right, number, about, shown)
             kept = json.loads(server.progress.read_text(encoding="utf-8")) if server.progress.is_file() else {}
             assert (number in kept.get("passed", {})) == is_right
             notebook.picture(f"exercise-{place}-{'right' if is_right else 'wrong'}")
 
 
-def answered(notebook, place, answer, about):
+def write_and_check(notebook, place, answer, about):
     """Write an answer into its cell, run that and its check."""
     notebook.page.evaluate("([id, text]) => lab.write(id, text)", [f"answer-{place}", answer])
     notebook.run(f"answer-{place}")
@@ -153,7 +153,7 @@ def answered(notebook, place, answer, about):
     notebook.run(f"check-{place}")
 
 
-def is_told(message, is_right, number, about, shown):
+def expect_message(message, is_right, number, about, shown):
     """Green with its points, or what differs, without a traceback; and the page shows it."""
     shown.first.scroll_into_view_if_needed()
     assert bool(shown.locator(f"div[style*='{GREEN}']").count()) == is_right, about
