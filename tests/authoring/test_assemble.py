@@ -33,9 +33,12 @@ def test_building_twice_gives_the_same_bytes(project):
 
 
 def test_solution_and_exercise_share_their_ids(project, edit):
+    solved = "squaring is repeated multiplication.\n"
+    edit(solved, f"{solved}\n# %% [markdown]\n# After the solution.\n")
     solution, exercise = ({cell.id: cell.source for cell in n.cells} for n in built(project).values())
     assert set(solution) - set(exercise) == {"5-1-square-3", "5-2-choose-2"}  # the cells tagged solution
     assert {"answer-5-1", "check-5-1", "quiz-5-2", "check-5-2"} <= set(exercise)
+    assert all(solution[name] == text for name, text in exercise.items() if "After" in text)
     before = set(exercise)
     edit("# Square it.", "# Square it.\n\n# %% [markdown]\n# More.")
     after = [cell.id for cell in built(project)["exercises/05_masking.ipynb"].cells]

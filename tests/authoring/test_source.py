@@ -33,6 +33,7 @@ def test_title_and_summary(project):
 
 ANSWER_5_1 = '# %% tags=["exercise"]\ndef square'
 CHECK_5_1, CHECK_5_2 = '# %% tags=["check"]\ncheck("5.1"', '# %% tags=["check"]\ncheck("5.2"'
+HINT = "# <details><summary>Hint</summary>A number times itself.</details>\n"
 SOLUTION = "    # BEGIN SOLUTION\n    result = x * x\n    return result\n    # END SOLUTION\n"
 TABLE = '# %% [markdown] tags=["mistakes"]\n# it doubles.\n#     x * x => 2 * x\n\n'
 MISTAKES_AS_TEXT = (
@@ -87,6 +88,7 @@ MISTAKES = {
     "markers in a check": ('check("5.1", square)', '# BEGIN SOLUTION\ncheck("5.1", square)\n# END SOLUTION', 5, "not tagged"),
     "no markers": (SOLUTION, "    return x * x\n", 4, "an answer cell without"),
     "leak in a hint": ("A number times itself.", "Write\n#\n# result = x*x\n# return result  # so", 6, "solution text left"),
+    "a hint that is the answer": (HINT, "# result = x * x\n# return result\n", 6, "solution text left"),
     "leak in code": ("    assert", "    result = x * x\n    return result\n    assert", 2, "the whole answer of cell 4"),
     "leak of a solution cell": ("A number times itself.", "\n# Why it works: squaring is repeated multiplication.\n#", 6,
                                 "answer of cell 7"),
