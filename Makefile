@@ -7,11 +7,9 @@ PY := $(BIN)/python
 READY := $(VENV)/ready
 # Notebooks and tests run side by side, one a core; torch's own threads would stand in one another's way.
 quick test test-all test-rest test-hostile: export OMP_NUM_THREADS = 1
-# What this machine lacks for some of the tests; `make test` ends with it.
-test test-all: export LEFT_OUT = build/left_out.txt
 # Each test marked `slow` (pyproject.toml says when) runs in `make test-all` only.
 test: SELECT = -m "not slow"
-# What `make test` left out where something was missing, and what is slow: the two together run all that `make test-all` runs.
+# What `make test` skipped where something was missing, and what is slow: the two together run all that `make test-all` runs.
 test-rest: SELECT = -m "slow or needs"
 # A comma inside the arguments of a call would end one.
 EXTRAS_OF_SITE := site,browser
@@ -23,7 +21,7 @@ step = @echo "== $(1)"; t=$$(date +%s); $(2) && echo "== done in $$(( $$(date +%
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.* ## /\1: /p' $(firstword $(MAKEFILE_LIST))
-	@echo "test: all tests, those left out that need more than this machine has; test-all: also what takes long"
+	@echo "test: all tests, those skipped that need more than this machine has; test-all: also what takes long"
 
 setup: $(READY) ## a virtual environment with all that the course needs, in .venv
 $(READY): pyproject.toml constraints.txt
@@ -56,13 +54,11 @@ quick: lint check ## a first answer: lint, check, tests of the library and of th
 	$(call step,lesson 05 runs and prints what it printed before (nbval),$(PY) -m pytest -q --nbval --nbval-current-env notebooks/05_masking.ipynb)
 
 test test-all: lint check
-	@rm -f $(LEFT_OUT)
-	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
 	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --nbval --nbval-current-env notebooks solutions)
-	@cat $(LEFT_OUT) 2>/dev/null || true
+	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
 
-test-rest: setup ## what `make test` left out: what needs more, and what takes long
-	$(call step,what needs more than a newcomer has; what takes long,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
+test-rest: setup ## what `make test` skipped: what needs more, and what takes long
+	$(call step,what needs more than the set-up installs; what takes long,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
 
 grade: setup ## grade a class: SUBMISSIONS=folder GRADES=folder LESSON=05 (Linux with bubblewrap)
 	$(PY) -m course_grader $(or $(SUBMISSIONS),submissions) --output $(or $(GRADES),grades) $(if $(LESSON),--lesson $(LESSON)) $(GRADE_ARGS)

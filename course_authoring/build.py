@@ -1,10 +1,7 @@
 """Build and check: which notebooks the sources ask for, which of them are up to date, writing them whole."""
 
-import ast
 import os
-import sys
 import tomllib
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,16 +14,14 @@ from course_utils.files import write_whole
 
 from . import catalogue
 from .assemble import assemble
-from .definitions import names_in
+from .dependencies import RECORD, Library, read_record, write_record
 from .errors import AuthoringError
 from .execute import execute
 from .links import Outline
-from .provenance import Library, changes
 from .readme import readme_text
 from .source import Source, read_source
 
 BUILT_FOLDERS = ("notebooks", "solutions", "exercises")
-MADE_BY_RUNNING = ("library", "python")  # metadata that says what made the outputs
 
 
 @dataclass(frozen=True)
@@ -61,8 +56,8 @@ def read_sources(root: Path, only: str | None = None) -> tuple[list[Source], lis
     paths = [path for kind in ("lessons", "exercises") for path in sorted((root / "sources" / kind).glob("*.py"))]
     chosen = [path for path in paths if path.stem.startswith(only or "")]
     if not chosen:
-        wanted = "" if only is None else f" that begins with {only!r}"
-        raise AuthoringError(f"no source{wanted} was found", "sources")
+        prefix = "" if only is None else f" that begins with {only!r}"
+        raise AuthoringError(f"no source{prefix} was found", "sources")
     sources, errors = [], []
     for path in chosen:
         try:
@@ -78,13 +73,13 @@ def targets(root: Path, only: str | None = None) -> tuple[list[Target], list[Aut
     """Every notebook that the sources ask for, and every source that cannot be built."""
     outline = Outline.read(root, repository_address(root))
     sources, errors = read_sources(root, only)
-    found = []
+    notebooks = []
     for source in sources:
         try:
-            found.extend(Target(path, source, notebook) for path, notebook in assemble(source, outline).items())
+            notebooks.extend(Target(path, source, notebook) for path, notebook in assemble(source, outline).items())
         except AuthoringError as problem:
             errors.append(problem)
-    return found, errors
+    return notebooks, errors
 
 
 def build(root: Path, only: str | None = None, jobs: int | None = None, force: bool = False) -> list[str]:
@@ -104,22 +99,21 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
     Raises:
         ExceptionGroup: of AuthoringError, one for each source that could not be built. The others are written.
     """
-    asked, errors = targets(root, only)
+    chosen, errors = targets(root, only)
     written = _write_catalogue(root)
-    library = Library(root)
-    stale = [target for target in asked if force or _difference(root, target, library)]
-    to_run = [t for t in stale if t.executed and (force or not _keep_outputs(root, t, library))]
-    reached = {target.path: _library_of(target, library) for target in to_run}  # here: threads must not parse at once
+    digests = _digests(root, chosen)
+    recorded = read_record(root)
+    current = {path for path, digest in digests.items() if recorded.get(path) == digest}
+    stale = [target for target in chosen if force or _difference(root, target, current)]
+    to_run = [t for t in stale if t.executed and (force or t.path not in current or not _keep_outputs(root, t))]
     cells = sum(cell.cell_type == "code" for target in to_run for cell in target.notebook.cells)
     with tqdm(total=cells, unit="cell", desc="running", disable=not cells) as bar:
 
         def run(target: Target) -> AuthoringError | None:
-            made_by = {"python": "{}.{}".format(*sys.version_info), "library": reached[target.path]}
             try:
                 execute(target.source, target.notebook, root, on_cell=lambda: bar.update())
             except AuthoringError as problem:
                 return problem
-            target.notebook.metadata.course.update(made_by)
             return None
 
         with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
@@ -130,8 +124,14 @@ def build(root: Path, only: str | None = None, jobs: int | None = None, force: b
         if target.source.path not in broken:  # solution and exercise are written together or not at all
             write_whole(root / target.path, text_of(target.notebook))
             written.append(target.path)
+    recorded |= {target.path: digests[target.path] for target in to_run if target.source.path not in broken}
     if only is None and not errors:
-        readme = readme_text(root, [target.source for target in asked])
+        recorded = {path: recorded[path] for path in digests}
+    if recorded != read_record(root):
+        write_record(root, recorded)
+        written.append(RECORD)
+    if only is None and not errors:
+        readme = readme_text(root, [target.source for target in chosen])
         if readme != (root / "README.md").read_text(encoding="utf-8"):
             write_whole(root / "README.md", readme)
             written.append("README.md")
@@ -152,7 +152,7 @@ def _write_catalogue(root: Path) -> list[str]:
 
 
 def check(root: Path, only: str | None = None) -> list[str]:
-    """Compare every built notebook with its source, and its library with the one it was run with; nothing is run.
+    """Compare every built notebook with its source, and the library with the one it was run with; nothing is run.
 
     Returns:
         One line for each notebook that differs, is missing or has no source; empty when all is well.
@@ -160,23 +160,24 @@ def check(root: Path, only: str | None = None) -> list[str]:
     Raises:
         ExceptionGroup: of AuthoringError, as ``build``.
     """
-    asked, errors = targets(root, only)
+    chosen, errors = targets(root, only)
     if errors:
         raise ExceptionGroup("the check stopped", errors)
-    library = Library(root)
-    problems = [f"{target.path}: {found}" for target in asked if (found := _difference(root, target, library))]
+    recorded = read_record(root)
+    current = {path for path, digest in _digests(root, chosen).items() if recorded.get(path) == digest}
+    problems = [f"{target.path}: {reason}" for target in chosen if (reason := _difference(root, target, current))]
     if only is None:
-        paths = {target.path for target in asked}
+        paths = {target.path for target in chosen}
         present = (path for folder in BUILT_FOLDERS for path in sorted((root / folder).rglob("*.ipynb")))
         problems.extend(
             f"{path.relative_to(root).as_posix()}: orphan: no source builds it; delete it, or put its source back"
             for path in present
             if path.relative_to(root).as_posix() not in paths and ".ipynb_checkpoints" not in path.parts
         )
-        readme = readme_text(root, [target.source for target in asked])
+        readme = readme_text(root, [target.source for target in chosen])
         if readme != (root / "README.md").read_text(encoding="utf-8"):
             problems.append("README.md: its list of lessons is not what the sources say")
-        changed = catalogue.differing(root, [target.source for target in asked])
+        changed = catalogue.differing(root, [target.source for target in chosen])
         problems.extend(f"{path}: not what the exercise sources say; run `make build`" for path in changed)
     return problems
 
@@ -186,34 +187,40 @@ def text_of(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
-def _library_of(target: Target, library: Library) -> dict[str, str]:
-    """What of the library the target's code reaches."""
-    cells = [ast.parse(cell.source) for cell in target.notebook.cells if cell.cell_type == "code"]
-    return library.provenance(names_in(cells), target.source.lesson_number)
+def _digests(root: Path, chosen: list[Target]) -> dict[str, str]:
+    """Path of each notebook that is run -> digest of what it depends on now."""
+    library = Library(root)
+    return {
+        target.path: library.digest([cell.source for cell in _code(target.notebook)], target.source.lesson_number)
+        for target in chosen
+        if target.executed
+    }
 
 
-def _keep_outputs(root: Path, target: Target, library: Library) -> bool:
-    """Give the target the outputs of the notebook on disk, if that ran the same code with the same library."""
+def _code(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def _keep_outputs(root: Path, target: Target) -> bool:
+    """Give the target the outputs of the notebook on disk, if that ran the same code."""
     try:
         actual = nbformat.reads((root / target.path).read_text(encoding="utf-8"), as_version=4)
     except Exception:  # there is none, or none that can be read
         return False
-    have, want = (
-        [cell for cell in notebook.cells if cell.cell_type == "code"] for notebook in (actual, target.notebook)
-    )
-    course = actual.metadata.get("course", {})
-    same = [(cell.source, cell.metadata) for cell in have] == [(cell.source, cell.metadata) for cell in want]
-    ran = all(cell.execution_count is not None for cell in have if cell.source)
-    if not (same and ran) or changes(course.get("library"), _library_of(target, library)):
+    before, now = _code(actual), _code(target.notebook)
+    same = [(cell.source, cell.metadata) for cell in before] == [(cell.source, cell.metadata) for cell in now]
+    if not same or any(cell.execution_count is None for cell in before if cell.source):
         return False
-    for old, new in zip(have, want, strict=True):
+    for old, new in zip(before, now, strict=True):
         new.update(outputs=old.outputs, execution_count=old.execution_count)
-    target.notebook.metadata.course.update({key: course.get(key) for key in MADE_BY_RUNNING})
     return True
 
 
-def _difference(root: Path, target: Target, library: Library) -> str | None:
-    """What sets the notebook on disk apart from the target, in words; None if nothing does."""
+def _difference(root: Path, target: Target, current: set[str]) -> str | None:
+    """What sets the notebook on disk apart from the target, in words; None if nothing does.
+
+    ``current`` are the notebooks that were run with the library as it is now.
+    """
     path = root / target.path
     if not path.is_file():
         return f"missing: run `make build` ({target.source.path})"
@@ -222,37 +229,19 @@ def _difference(root: Path, target: Target, library: Library) -> str | None:
         actual = nbformat.reads(text, as_version=4)
     except Exception as problem:  # nbformat raises many kinds; each means the same here
         return f"not a readable notebook: {type(problem).__name__}"
-    wanted = target.notebook
-    for index, (have, want) in enumerate(zip(actual.cells, wanted.cells, strict=False)):
-        for key, part in _CELL_PARTS.items():
-            if part(have) != part(want):
-                return (
-                    f"cell {index + 1} ({want.id}): its {key} differs from {target.source.path}; "
-                    "edit the source and run `make build`"
-                )
-        if target.executed and want.cell_type == "code" and want.source and have.execution_count is None:
-            return f"cell {index + 1} ({want.id}) was never run"
-    if len(actual.cells) != len(wanted.cells):
-        return f"{len(actual.cells)} cells, but {target.source.path} yields {len(wanted.cells)}"
-    if _metadata(actual) != _metadata(wanted):
+    for index, (cell, expected) in enumerate(zip(actual.cells, target.notebook.cells, strict=False)):
+        where = f"cell {index + 1} ({expected.id})"
+        for key, name in (("cell_type", "type"), ("id", "id"), ("source", "text"), ("metadata", "metadata")):
+            if cell.get(key) != expected[key]:
+                return f"{where}: its {name} differs from {target.source.path}; edit the source and run `make build`"
+        if target.executed and expected.cell_type == "code" and expected.source and cell.execution_count is None:
+            return f"{where} was never run"
+    if len(actual.cells) != len(target.notebook.cells):
+        return f"{len(actual.cells)} cells, but {target.source.path} yields {len(target.notebook.cells)}"
+    if actual.metadata != target.notebook.metadata:
         return f"the notebook's metadata differs from what {target.source.path} yields"
-    if not target.executed and text != text_of(wanted):
+    if not target.executed and text != text_of(target.notebook):
         return f"not byte for byte what {target.source.path} yields (saved outputs, perhaps)"
-    if target.executed and (found := changes(actual.metadata.course.get("library"), _library_of(target, library))):
-        return f"{found}; run `make build`"
+    if target.executed and target.path not in current:
+        return "the library that it uses has changed since it was run; run `make build`"
     return None
-
-
-_CELL_PARTS: dict[str, Callable] = {
-    "type": lambda cell: cell.cell_type,
-    "id": lambda cell: cell.get("id"),
-    "text": lambda cell: cell.source,
-    "metadata": lambda cell: dict(cell.metadata),
-}
-
-
-def _metadata(notebook: NotebookNode) -> dict:
-    metadata = {key: value for key, value in notebook.metadata.items() if key != "course"}
-    course = notebook.metadata.get("course", {})
-    metadata["course"] = {key: value for key, value in course.items() if key not in MADE_BY_RUNNING}
-    return metadata

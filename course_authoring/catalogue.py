@@ -8,9 +8,9 @@ right letter and why each option is right or wrong.
 import ast
 import json
 import re
+import symtable
 from pathlib import Path
 
-from .definitions import bound_by, imported, names_in
 from .source import Cell, Source, SourceExercise
 from .student import split_solution
 
@@ -152,7 +152,7 @@ def _needed(source: Source, cells: list[Cell], names: set[str]) -> list[str]:
     needed: list[str] = []
     wanted = set(names)
     for text, node in reversed(statements):
-        bound = _names_bound(node)
+        bound = _names_bound(_text_of(text, node))
         if bound & wanted:
             part = _import_of(node, wanted) if isinstance(node, ast.Import | ast.ImportFrom) else _text_of(text, node)
             needed.append(part)
@@ -172,10 +172,17 @@ def _text_of(text: str, node: ast.stmt) -> str:
 
 
 def _names_used(text: str) -> set[str]:
-    """The names that a piece of code takes from around it."""
-    return {chain[0] for chain in names_in([ast.parse(text)]).chains}
+    """The names that a piece of code takes from around it, or binds anew there."""
+    top = symtable.symtable(text, "solution", "exec")
+    names = {name.get_name() for name in top.get_symbols() if not (name.is_imported() or name.is_namespace())}
+    inner = top.get_children()
+    while inner:
+        table = inner.pop()
+        names |= {name.get_name() for name in table.get_symbols() if name.is_global()}
+        inner += table.get_children()
+    return names
 
 
-def _names_bound(node: ast.stmt) -> set[str]:
-    is_import = isinstance(node, ast.Import | ast.ImportFrom)
-    return {name for name, _ in imported(node, ())} if is_import else bound_by(node)
+def _names_bound(text: str) -> set[str]:
+    top = symtable.symtable(text, "solution", "exec")
+    return {name.get_name() for name in top.get_symbols() if name.is_assigned() or name.is_imported()}

@@ -15,6 +15,3 @@ class AuthoringError(Exception):
         self.reason, self.path, self.cell, self.line = reason, path, cell, line
         where = path if line is None else f"{path}:{line}"
         super().__init__(f"{where}: {'' if cell is None else f'cell {cell}: '}{reason}")
-
-    def __reduce__(self):  # keeps all four parts when it crosses a process or thread border
-        return (type(self), (self.reason, self.path, self.cell, self.line))

@@ -1,22 +1,28 @@
 """Running an assembled notebook in a fresh kernel, its outputs kept."""
 
+import json
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from . import live_widgets
 from .assemble import INSTALL_ID
 from .errors import AuthoringError
 from .source import Cell, Source
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 CELL_TIMEOUT_S = 300
+# In the metadata of an output, which neither JupyterLab nor nbval reads: what an anywidget needs on a page without a kernel,
+# {"module": ..., "state": {...}, "bytes": {name: base64}}.
+WIDGET_STATE = "course_widget"
+WIDGET_MODULES = Path("course_utils") / "widgets" / "modules"
+MAX_STATE_CHARACTERS = 300_000  # of one widget, as JSON; a page of the site is to stay under 3 MB
+EVERY_WIDGETS_STATE = {"layout", "tabbable", "tooltip"}
 
 
 def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: None) -> None:
@@ -62,7 +68,7 @@ def execute(source: Source, notebook: NotebookNode, root: Path, on_cell=lambda: 
     notebook.metadata.pop("widgets", None)
     for origin, cell in zip(origins, notebook.cells, strict=True):
         if cell.cell_type == "code":
-            _tidy_outputs(source, origin, cell, lambda model_id: live_widgets.published(client, model_id, root))
+            _tidy_outputs(source, origin, cell, client, root)
 
 
 def _origins(source: Source, notebook: NotebookNode) -> list[Cell | None]:
@@ -78,12 +84,8 @@ def _failed_index(notebook: NotebookNode) -> int:
     return 0
 
 
-def _tidy_outputs(
-    source: Source, origin: Cell | None, cell: NotebookNode, published: Callable[[str], dict | None]
-) -> None:
+def _tidy_outputs(source: Source, origin: Cell | None, cell: NotebookNode, client: NotebookClient, root: Path) -> None:
     """Refuse warnings; keep a widget's text, not its view: a view without a kernel is a dead slider or an error box.
-
-    Of a widget that needs no kernel, what ``published`` gives for its id is kept as well.
 
     What a cell prints may arrive in one piece or in several, as the clock has it; in the notebook it is one.
     """
@@ -94,14 +96,30 @@ def _tidy_outputs(
             raise source.error(f"the cell writes to stderr: {output.text.strip()[:200]!r}", origin)
         if "data" in output:
             view = output.data.pop(WIDGET_VIEW, None)
-            try:
-                state = published(view["model_id"]) if view else None
-            except ValueError as problem:
-                raise source.error(str(problem), origin) from None
+            state = _state_without_kernel(client, view["model_id"], root) if view else None
             if state is not None:
-                output.metadata[live_widgets.KEY] = state
+                if (size := len(json.dumps(state))) > MAX_STATE_CHARACTERS:
+                    reason = (
+                        f"the state of this widget ({state['module']}) is {size:,} characters long, too many for a page; at "
+                        f"most {MAX_STATE_CHARACTERS:,}: show fewer tokens, heads or layers"
+                    )
+                    raise source.error(reason, origin)
+                output.metadata[WIDGET_STATE] = state
             if "text/plain" in output.data:
                 output.data["text/plain"] = re.sub(r" at 0x[0-9a-f]+", "", output.data["text/plain"])
+
+
+def _state_without_kernel(client: NotebookClient, model_id: str, root: Path) -> dict[str, Any] | None:
+    """What a displayed widget needs where its JavaScript module runs alone; None for one that computes in Python."""
+    state = client.widget_state.get(model_id, {})
+    modules = {path.read_text(encoding="utf-8"): path.stem for path in sorted((root / WIDGET_MODULES).glob("*.js"))}
+    module = modules.get(state.get("_esm"))
+    if module is None:
+        return None
+    buffers = {path[0]: buffer["data"] for path, buffer in client.widget_buffers.get(model_id, {}).items()}
+    not_own = EVERY_WIDGETS_STATE | set(buffers)
+    own = {name: value for name, value in state.items() if name[0] != "_" and name not in not_own}
+    return {"module": module, "state": own, "bytes": {name: data.replace("\n", "") for name, data in buffers.items()}}
 
 
 def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:

@@ -35,7 +35,7 @@ class Outline:
 
     def after(self, stem: str) -> str | None:
         """The stem of the lesson that follows; None after the last."""
-        return next((other for other in sorted(self.lessons) if other[:2] > stem[:2]), None)
+        return next((later for later in sorted(self.lessons) if later[:2] > stem[:2]), None)
 
 
 def colab_link(address: str, path: str) -> str:
@@ -56,26 +56,25 @@ def placeholders(source: Source, outline: Outline, path: str) -> dict[str, str]:
         Name -> Markdown. A link that leads nowhere (to the lesson after the last one) is left out.
     """
     stem, address = source.stem, outline.address
-    found = {
-        "colab_link": f"[▶ Open in Colab]({colab_link(address, path)})"
-    }  # no picture from afar: pages read offline
+    # no badge: it would be loaded from elsewhere, and pages are read offline
+    values = {"colab_link": f"[▶ Open in Colab]({colab_link(address, path)})"}
     following = outline.after(stem)
     if stem in outline.exercises:
-        found["exercises_link"] = _both(address, "exercises", f"exercises/{stem}.ipynb")
+        values["exercises_link"] = _both(address, "exercises", f"exercises/{stem}.ipynb")
     if stem in outline.lessons:
-        found["lesson_link"] = _both(address, f"lesson {stem[:2]}", f"notebooks/{stem}.ipynb")
+        values["lesson_link"] = _both(address, f"lesson {stem[:2]}", f"notebooks/{stem}.ipynb")
     if following is not None:
         name = f"lesson {following[:2]}, {outline.lessons[following]}"
-        found["next_lesson_link"] = _both(address, name, f"notebooks/{following}.ipynb")
+        values["next_lesson_link"] = _both(address, name, f"notebooks/{following}.ipynb")
     if source.kind == "exercise":
         onward = "That's all for this lesson. Go on to {next_lesson_link}."
         end = "That was the last exercise of the course. Well done!"
-        found["next_steps"] = (onward if following else end).format(**found)
-    elif "exercises_link" in found:
+        values["next_steps"] = (onward if following else end).format(**values)
+    elif "exercises_link" in values:
         onward = "Now do the {exercises_link}. After that, go on to {next_lesson_link}."
         end = "Now do the {exercises_link}. They are the last ones: after them you have finished the course."
-        found["next_steps"] = (onward if following else end).format(**found)
-    return found
+        values["next_steps"] = (onward if following else end).format(**values)
+    return values
 
 
 def _both(address: str, text: str, path: str) -> str:

@@ -1,6 +1,5 @@
 """A new lesson to start from: its source, its exercises, their checks and a test, small but whole."""
 
-import contextlib
 import re
 from pathlib import Path
 
@@ -60,16 +59,8 @@ def new_lesson(root: Path, name: str, title: str | None = None) -> list[str]:
             raise AuthoringError("there is no such folder here; give the project's folder with --root", path)
     words = {"@STEM@": name, "@TITLE@": title, "@NN@": number, "@N@": str(int(number))}
     texts = {path: _filled(template, words) for template, path in paths.items()}
-    try:
-        for path, text in texts.items():
-            write_whole(root / path, text)
-    except BaseException:
-        for path in texts:
-            (root / path).unlink(missing_ok=True)
-        for folder in {(root / path).parent for path in texts if f"/lesson_{number}/" in path}:
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-        raise
+    for path, text in texts.items():
+        write_whole(root / path, text)
     return list(texts)
 
 

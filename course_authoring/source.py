@@ -163,14 +163,14 @@ def _require_title(source: Source) -> None:
 
 def _exercises(source: Source) -> tuple[SourceExercise, ...]:
     """The exercises in order, each complete, or the first thing that is wrong."""
-    found: dict[str, SourceExercise] = {}
+    exercises: dict[str, SourceExercise] = {}
     current: SourceExercise | None = None
     for cell in source.cells:
         if "mistakes" in cell.tags:
             _attach_mistakes(source, current, cell)
             continue
         if cell.kind == "markdown" and (heading := HEADING.match(cell.text)) and len(heading.group(1)) <= 3:
-            current = _start_exercise(source, cell, found)
+            current = _start_exercise(source, cell, exercises)
         roles = {"exercise", "quiz", "check"}.intersection(cell.tags)
         if len(roles) > 1:
             raise source.error(f"tags {', '.join(sorted(roles))} exclude one another", cell)
@@ -184,22 +184,22 @@ def _exercises(source: Source) -> tuple[SourceExercise, ...]:
             current.answers.append(cell)
         elif roles:
             _attach_check(source, current, cell)
-    for exercise in found.values():
+    for exercise in exercises.values():
         if not exercise.answers:
             raise source.error(f"{exercise.number} has no cell tagged 'exercise' or 'quiz'", exercise.heading)
         if exercise.check is None:
             raise source.error(f"{exercise.number} is an exercise without a check", exercise.heading)
-    return tuple(found.values())
+    return tuple(exercises.values())
 
 
-def _start_exercise(source: Source, cell: Cell, found: dict[str, SourceExercise]) -> SourceExercise | None:
+def _start_exercise(source: Source, cell: Cell, exercises: dict[str, SourceExercise]) -> SourceExercise | None:
     titles = EXERCISE_HEADING.findall(cell.text)
     if not titles:
         return None
     if len(titles) > 1:
         raise source.error("two exercises begin in one cell; give each its own", cell)
     (number, title) = titles[0]
-    if number in found:
+    if number in exercises:
         raise source.error(f"exercise number {number} is used twice", cell)
     if not number.startswith(f"{source.lesson_number}."):
         raise source.error(f"exercise {number} in lesson {source.lesson_number}: the first number must agree", cell)
@@ -209,8 +209,8 @@ def _start_exercise(source: Source, cell: Cell, found: dict[str, SourceExercise]
             f"{number} is a check without points: write '3 points · difficulty 2 of 5 · 10 minutes' under its heading",
             cell,
         )
-    found[number] = SourceExercise(number, title, int(worth.group(1)), cell)
-    return found[number]
+    exercises[number] = SourceExercise(number, title, int(worth.group(1)), cell)
+    return exercises[number]
 
 
 def _attach_mistakes(source: Source, exercise: SourceExercise | None, cell: Cell) -> None:
@@ -233,11 +233,11 @@ def _attach_check(source: Source, exercise: SourceExercise, cell: Cell) -> None:
         for node in ast.walk(require_syntax(source, cell, cell.text))
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "check"
     ]
-    found = [[ast.unparse(argument) for argument in call.args] for call in calls]
-    if len(found) != 1 or found[0][:-1] != [repr(exercise.number)] or not found[0][-1].isidentifier():
+    arguments = [[ast.unparse(argument) for argument in call.args] for call in calls]
+    if len(arguments) != 1 or arguments[0][:-1] != [repr(exercise.number)] or not arguments[0][-1].isidentifier():
         raise source.error(
             f"a check cell holds one call, check({exercise.number!r}, the answer's name); "
             f"found {' and '.join(map(ast.unparse, calls)) or 'none'}",
             cell,
         )
-    exercise.check, exercise.answer = cell, found[0][1]
+    exercise.check, exercise.answer = cell, arguments[0][1]

@@ -24,22 +24,22 @@ def give_alternative_texts(app: Sphinx, doctree: nodes.document) -> None:
     path = Path(app.env.doc2path(app.env.docname))
     if path.suffix != ".ipynb":
         return
-    said = alternative_texts(nbformat.read(path, as_version=4))
+    texts = alternative_texts(nbformat.read(path, as_version=4))
     for image in doctree.findall(nodes.image):
-        text = said.get(PurePosixPath(image["uri"]).stem)
+        text = texts.get(PurePosixPath(image["uri"]).stem)
         if text:
             image["alt"] = text
 
 
 def alternative_texts(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """SHA-256 of a figure, which is the name that MyST-NB gives its file -> alternative text."""
-    found = {}
+    texts = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            for kind, about in output.get("metadata", {}).items():
-                if kind in output.get("data", {}) and isinstance(about, dict) and "alt" in about:
-                    found[hashlib.sha256(base64.b64decode(output.data[kind])).hexdigest()] = about["alt"]
-    return found
+            for mime_type, details in output.get("metadata", {}).items():
+                if mime_type in output.get("data", {}) and isinstance(details, dict) and "alt" in details:
+                    texts[hashlib.sha256(base64.b64decode(output.data[mime_type])).hexdigest()] = details["alt"]
+    return texts
 
 
 def add_script(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:

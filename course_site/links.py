@@ -26,17 +26,17 @@ class _Reader(HTMLParser):
         super().__init__()
         self.page = Page()
 
-    def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
-        about = {name: value or "" for name, value in given}
-        self.page.anchors |= {about[name] for name in ("id", "name") if name in about}
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        self.page.anchors |= {attributes[name] for name in ("id", "name") if name in attributes}
         if tag == "link":
-            wanted = self.page.loads if set(about.get("rel", "").split()) & LOADING_LINKS else self.page.links
-            wanted.append(about.get("href", ""))
-        elif tag in ("a", "area") and "href" in about:
-            self.page.links.append(about["href"])
-        for name in about:
+            addresses = self.page.loads if set(attributes.get("rel", "").split()) & LOADING_LINKS else self.page.links
+            addresses.append(attributes.get("href", ""))
+        elif tag in ("a", "area") and "href" in attributes:
+            self.page.links.append(attributes["href"])
+        for name in attributes:
             if (tag, name) in LOADING:
-                self.page.loads.append(about[name])
+                self.page.loads.append(attributes[name])
 
 
 def problems(site: Path) -> list[str]:
@@ -47,19 +47,19 @@ def problems(site: Path) -> list[str]:
     pages = {path.resolve(): _read(path) for path in written}
     if not pages:
         return [f"{site} holds no page"]
-    found = []
+    wrong = []
     for path, page in pages.items():
         name = path.relative_to(site.resolve()).as_posix()
         if path.stat().st_size > MOST_BYTES:
-            found.append(f"{name}: {path.stat().st_size:,} bytes; at most {MOST_BYTES:,}")
+            wrong.append(f"{name}: {path.stat().st_size:,} bytes; at most {MOST_BYTES:,}")
         for link in page.links + page.loads:
-            if reason := _wrong(link, path, pages, site.resolve()):
-                found.append(f"{name}: {link!r} {reason}")
-        found += [f"{name}: loads {link!r} from elsewhere" for link in page.loads if urlsplit(link).netloc]
+            if reason := _reason(link, path, pages, site.resolve()):
+                wrong.append(f"{name}: {link!r} {reason}")
+        wrong += [f"{name}: loads {link!r} from elsewhere" for link in page.loads if urlsplit(link).netloc]
     for path in sorted(site.rglob("*.css")):
         elsewhere = FROM_ELSEWHERE.findall(path.read_text(encoding="utf-8", errors="replace"))
-        found += [f"{path.relative_to(site).as_posix()}: loads {link!r} from elsewhere" for link in elsewhere]
-    return list(dict.fromkeys(found))
+        wrong += [f"{path.relative_to(site).as_posix()}: loads {link!r} from elsewhere" for link in elsewhere]
+    return list(dict.fromkeys(wrong))
 
 
 def _read(path: Path) -> Page:
@@ -68,7 +68,7 @@ def _read(path: Path) -> Page:
     return reader.page
 
 
-def _wrong(link: str, page: Path, pages: dict[Path, Page], site: Path) -> str:
+def _reason(link: str, page: Path, pages: dict[Path, Page], site: Path) -> str:
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return ""  # elsewhere: no business of a check that must work offline

@@ -64,7 +64,7 @@ def dictionary() -> dict[str, list[str]]:
 
 @torch.no_grad()
 def worked_out(word: str) -> dict:
-    """What ``pronounce`` of ``live/pronouncing.js`` gives for a word, with weights as text."""
+    """What ``pronounce`` of ``live/pronunciation.js`` gives for a word, with weights as text."""
     model = pretrained.load("transformer")
     source = SPELLING.batch([word])  # (1, L_s)
     beams = beam_search(model, source, max_len=MAX_PHONEMES, beam_size=BEAM_SIZE)

@@ -26,7 +26,7 @@ def mistakes_page() -> str:
         sentences = [mistake.looks_like for mistake in getattr(entry, "known_mistakes", ())]
         points = f"{entry.points} point{'s' * (entry.points > 1)}"
         lines += [f"### {number} · {escaped(entry.title)}", "", f"{points} · {_kind(entry, len(sentences))}", ""]
-        lines += [*(f"- {escaped(_sentence(one))}" for one in sentences), ""]
+        lines += [*(f"- {escaped(_sentence(text))}" for text in sentences), ""]
     return "\n".join(lines)
 
 

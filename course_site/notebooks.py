@@ -9,8 +9,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from course_authoring.assemble import INSTALL_ID
+from course_authoring.execute import WIDGET_STATE
 from course_authoring.links import colab_link
-from course_authoring.live_widgets import KEY
 
 INTERACTIVE = re.compile(r"\[(interactive|predict [\d.]+): (.*?) Run this cell [^\]]*\]", re.DOTALL)
 COLAB = re.compile(r"\[▶ Open in Colab\]\([^)]*\)(?: · )?")
@@ -52,20 +52,20 @@ def _links(path: str, address: str) -> str:
 
 def _revive(output: NotebookNode, colab: str) -> None:
     """Give an output that shows a widget what the site shows in its place."""
-    if state := output.get("metadata", {}).get(KEY):
+    if state := output.get("metadata", {}).get(WIDGET_STATE):
         output.data["text/html"] = widget_place(state)
         return
-    text = output.get("data", {}).get("text/plain", "")
-    if not (found := INTERACTIVE.fullmatch(text.strip())) or "text/html" in output.data:
+    plain = output.get("data", {}).get("text/plain", "")
+    if not (match := INTERACTIVE.fullmatch(plain.strip())) or "text/html" in output.data:
         return
-    kind, name = found.groups()
+    kind, name = match.groups()
     if kind == "interactive":
         name = html.escape(name.rstrip("."))
-        said = f"A moving picture belongs here: {name}. It computes in Python; the page shows its first state, above."
+        text = f"A moving picture belongs here: {name}. It computes in Python; the page shows its first state, above."
     else:
-        said = f"<b>{html.escape(kind.capitalize())}</b> · {html.escape(name)}"
+        text = f"<b>{html.escape(kind.capitalize())}</b> · {html.escape(name)}"
     run = f'To try it, <a href="{html.escape(colab)}">open this notebook in Colab</a> or in JupyterLab.'
-    output.data["text/html"] = f'<p class="needs-kernel">{said} {run}</p>'
+    output.data["text/html"] = f'<p class="needs-kernel">{text} {run}</p>'
 
 
 def widget_place(state: dict) -> str:

@@ -44,12 +44,12 @@ def page(library: Path, concept: str) -> str:
     for path, tree in trees.items():
         own = path.stem in (concept, "__init__")
         exported = {alias.name for node in imports if node.module == path.stem for alias in node.names}
-        found = list(_documented(tree, title if own else f"{title}.{path.stem}", title, exported))
+        entries = list(_documented(tree, title if own else f"{title}.{path.stem}", title, exported))
         if not own:
-            if not any(".. py:currentmodule" not in line for line in found if line):
+            if not any(".. py:currentmodule" not in line for line in entries if line):
                 continue
             lines += [path.stem, "-" * len(path.stem), ""]
-        lines += [*(ast.get_docstring(tree) or "").splitlines(), "", *found, ""]
+        lines += [*(ast.get_docstring(tree) or "").splitlines(), "", *entries, ""]
     return "\n".join(lines) + "\n"
 
 
@@ -65,7 +65,7 @@ def _documented(tree: ast.Module, module: str, package: str, exported: set[str])
             yield from _entry("class", f"{node.name}{_construction(node)}", node)
             for part in node.body:
                 if isinstance(part, ast.FunctionDef) and part.name[0] != "_" and ast.get_docstring(part):
-                    kind = "property" if any(_is_property(one) for one in part.decorator_list) else "method"
+                    kind = "property" if any(_is_property(decorator) for decorator in part.decorator_list) else "method"
                     text = part.name if kind == "property" else f"{part.name}{_signature(part, bound=True)}"
                     yield from _entry(kind, text, part, indent="   ")
 
@@ -78,7 +78,7 @@ def _entry(kind: str, text: str, node: ast.FunctionDef | ast.ClassDef, indent: s
     yield f"{indent}.. py:{kind}:: {text}"
     yield ""
     described = "\n".join(GoogleDocstring(ast.get_docstring(node) or "", SECTIONS).lines())
-    described = RAISED.sub(lambda found: " ".join(found.group().split()), described)
+    described = RAISED.sub(lambda match: " ".join(match.group().split()), described)
     yield from (f"{indent}   {line}".rstrip() for line in described.splitlines())
     yield ""
 
@@ -112,9 +112,8 @@ def _index(library: Path) -> str:
         "",
     ]
     for concept in CONCEPTS:
-        said = (ast.get_docstring(ast.parse(modules(library, concept)[0].read_text(encoding="utf-8"))) or "").split(
-            "\n\n"
-        )[0]
-        lines += [f":doc:`course_utils.{concept} <{concept}>`", *(f"   {line}" for line in said.splitlines()), ""]
+        tree = ast.parse(modules(library, concept)[0].read_text(encoding="utf-8"))
+        summary = (ast.get_docstring(tree) or "").partition("\n\n")[0]
+        lines += [f":doc:`course_utils.{concept} <{concept}>`", *(f"   {line}" for line in summary.splitlines()), ""]
     lines += [".. toctree::", "   :hidden:", "", *(f"   {concept}" for concept in CONCEPTS)]
     return "\n".join(lines) + "\n"

@@ -1,11 +1,11 @@
-"""What some tests need that a newcomer's machine may lack: such tests are left out, and the last lines of the run say so.
+"""What some tests need that not every machine has: without it they are skipped, and the last lines of the run say so.
 
-A test says ``@pytest.mark.needs("sandbox")``. Where that is missing, the test is skipped, and pytest ends with a line such as
+A test says ``@pytest.mark.needs("sandbox")``. Where that is missing, pytest ends with a line such as
 
-    left out: 37 tests of the grader's sandbox; to add them: sudo apt-get install bubblewrap
+    skipped: 37 tests of the grader's sandbox; to run them: sudo apt-get install bubblewrap
 
-With ``CI=true`` the test fails instead, so that nothing is left out unseen. Where a thing cannot be had at all (the sandbox is
-Linux's), its tests are plain skips. For another thing that may be missing, add one entry to ``NEEDS``.
+With ``CI=true`` the test fails instead. Where a thing cannot be had at all (the sandbox is Linux's), its tests are plain skips.
+For another thing that may be missing, add one entry to ``REQUIREMENTS``.
 """
 
 import functools
@@ -21,28 +21,28 @@ from pathlib import Path
 
 import pytest
 
-LEFT_OUT = "left out"
+MISSING = "missing"  # property of a test's report
 
 
 @dataclass(frozen=True)
-class Need:
+class Requirement:
     """A thing that tests need.
 
     Attributes:
         what: Completes "37 tests of ...".
-        to_add: Looks whether it is here and works: the one command that adds it, or "" where nothing is missing.
+        install: Looks whether it is here and works: the one command that installs it, or "" where nothing is missing.
         only_on: The platforms where it can be had, as in ``sys.platform``; empty for all.
     """
 
     what: str
-    to_add: Callable[[], str]
+    install: Callable[[], str]
     only_on: tuple[str, ...] = ()
 
 
-def sandbox_to_add() -> str:
+def install_sandbox() -> str:
     """bubblewrap must be here, be new enough, and be allowed to make namespaces."""
     if shutil.which("bwrap") is None:
-        return install("bubblewrap")
+        return package_install("bubblewrap")
     own_user = [] if os.geteuid() == 0 else ["--unshare-user", "--disable-userns"]
     options = [*own_user, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
     options += ["--perms", "0755", "--size", "4096", "--tmpfs", "/tmp"]
@@ -50,7 +50,7 @@ def sandbox_to_add() -> str:
     if tried.returncode == 0:
         return ""
     if "Unknown option" in tried.stderr:
-        return f"{install('bubblewrap')}  # 0.8 or newer, as in Debian 12 and Ubuntu 24.04; this one is older"
+        return f"{package_install('bubblewrap')}  # 0.8 or newer, as in Debian 12 and Ubuntu 24.04; this one is older"
     for setting, refuses, allows in FORBIDDING:
         path = SETTINGS.joinpath(*setting.split("."))
         if path.is_file() and path.read_text().strip() == refuses:
@@ -68,7 +68,7 @@ FORBIDDING = (
 INSTALLERS = {"apt-get": "install", "dnf": "install", "zypper": "install", "pacman": "-S", "apk": "add"}
 
 
-def install(package: str) -> str:
+def package_install(package: str) -> str:
     """The command of this machine's package manager."""
     manager = next((name for name in INSTALLERS if shutil.which(name)), "apt-get")
     return f"{sudo()}{manager} {INSTALLERS[manager]} {package}"
@@ -79,11 +79,13 @@ def sudo() -> str:
     return "" if not hasattr(os, "geteuid") or os.geteuid() == 0 else "sudo "  # Windows has neither
 
 
-def node_to_add() -> str:
+def install_node() -> str:
     """Node runs the functions of the widgets' JavaScript modules, and the live page's models."""
     if shutil.which("node"):
         return ""
-    return {"darwin": "brew install node", "win32": "winget install OpenJS.NodeJS"}.get(sys.platform, install("nodejs"))
+    return {"darwin": "brew install node", "win32": "winget install OpenJS.NodeJS"}.get(
+        sys.platform, package_install("nodejs")
+    )
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -94,15 +96,15 @@ def browser() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def browser_to_add() -> str:
+def install_browser() -> str:
     """Both are needed: a browser, and playwright to steer it."""
-    parts = [] if browser() else [install("chromium")]
+    parts = [] if browser() else [package_install("chromium")]
     if importlib.util.find_spec("playwright") is None:
         parts.append(f"{sys.executable} -m pip install -c constraints.txt -e '.[browser]'")
     return " && ".join(parts)
 
 
-def site_to_add() -> str:
+def install_site() -> str:
     """Sphinx and what goes with it build the web site."""
     wanted = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
     if all(importlib.util.find_spec(name) for name in wanted):
@@ -110,60 +112,52 @@ def site_to_add() -> str:
     return f"{sys.executable} -m pip install -c constraints.txt -e '.[site]'"
 
 
-NEEDS = {
-    "sandbox": Need("the grader's sandbox", sandbox_to_add, only_on=("linux",)),
-    "node": Need("the arithmetic in JavaScript", node_to_add),
-    "browser": Need("the widgets in a browser", browser_to_add, only_on=("linux",)),
-    "site": Need("the web site", site_to_add),
+REQUIREMENTS = {
+    "sandbox": Requirement("the grader's sandbox", install_sandbox, only_on=("linux",)),
+    "node": Requirement("the arithmetic in JavaScript", install_node),
+    "browser": Requirement("the widgets in a browser", install_browser, only_on=("linux",)),
+    "site": Requirement("the web site", install_site),
 }
 
 
 @functools.cache
-def to_add(name: str) -> str:
-    """``NEEDS[name].to_add()``, asked once."""
-    return NEEDS[name].to_add()
+def install_command(name: str) -> str:
+    """What installs that requirement, "" if it is here; looked up once."""
+    return REQUIREMENTS[name].install()
 
 
 # What follows are pytest's hooks; conftest.py takes them in.
 
 
 def pytest_configure(config):
-    config.addinivalue_line(
-        "markers", f"needs(name): left out where that is missing: {', '.join(NEEDS)} (tests/needs.py)"
-    )
+    names = ", ".join(REQUIREMENTS)
+    config.addinivalue_line("markers", f"needs(name): skipped where that is missing: {names} (tests/needs.py)")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     for mark in item.iter_markers("needs"):
-        need = NEEDS[mark.args[0]]
-        if need.only_on and sys.platform not in need.only_on:
-            pytest.skip(f"{need.what}: only on {', '.join(need.only_on)}")
-        if command := to_add(mark.args[0]):
+        requirement = REQUIREMENTS[mark.args[0]]
+        if requirement.only_on and sys.platform not in requirement.only_on:
+            pytest.skip(f"{requirement.what}: only on {', '.join(requirement.only_on)}")
+        if command := install_command(mark.args[0]):
             if os.environ.get("CI") == "true":
-                pytest.fail(f"CI leaves nothing out; for {need.what}: {command}", pytrace=False)
-            item.user_properties.append((LEFT_OUT, [need.what, command]))  # travels from a worker of pytest-xdist
-            pytest.skip(f"{LEFT_OUT}; to add it: {command}")
+                pytest.fail(f"CI skips nothing; for {requirement.what}: {command}", pytrace=False)
+            item.user_properties.append((MISSING, [requirement.what, command]))  # travels from a worker of pytest-xdist
+            pytest.skip(f"to run it: {command}")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session):
-    """After pytest's own last line; ``make test`` also wants it in a file, since lessons and solutions run after the tests."""
+    """After pytest's own last line."""
     result = yield
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is None or hasattr(session.config, "workerinput"):  # a worker: its starter hears of all
+    if reporter is None or hasattr(session.config, "workerinput"):  # a worker reports to the process that started it
         return result
-    skipped = reporter.stats.get("skipped", [])
-    found = Counter(tuple(v) for one in skipped for name, v in getattr(one, "user_properties", ()) if name == LEFT_OUT)
-    lines = [
-        f"{LEFT_OUT}: {count} test{'s' * (count > 1)} of {what}; to add {'them' if count > 1 else 'it'}: {command}"
-        for (what, command), count in found.items()
-    ]
-    for line in lines:
-        reporter.write_line(line, yellow=True)
-    if lines and (file := os.environ.get("LEFT_OUT")):
-        path = session.config.rootpath / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as out:
-            out.writelines(f"{line}\n" for line in lines)
+    properties = (
+        pair for report in reporter.stats.get("skipped", []) for pair in getattr(report, "user_properties", ())
+    )
+    for (what, command), count in Counter(tuple(value) for name, value in properties if name == MISSING).items():
+        tests, them = ("tests", "them") if count > 1 else ("test", "it")
+        reporter.write_line(f"skipped: {count} {tests} of {what}; to run {them}: {command}", yellow=True)
     return result

@@ -1,4 +1,4 @@
-"""For tests that run kernels in the sandbox: Linux only, and left out where bubblewrap is missing (``needs.py``)."""
+"""For tests that run kernels in the sandbox: Linux only, and skipped where bubblewrap is missing (``needs.py``)."""
 
 import handed_in
 import pytest

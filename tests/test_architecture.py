@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from house import FENCE, PAGE, concept, imported, picture
-from needs import to_add
+from needs import install_command
 
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
@@ -159,7 +159,7 @@ def test_no_module_does_its_work_at_import(root):
     names = [
         ".".join(p.relative_to(root).with_suffix("").parts)
         for p in modules(root)
-        if p.stem not in ("__main__", "__init__") and ("course_site" not in p.parts or to_add("site") == "")
+        if p.stem not in ("__main__", "__init__") and ("course_site" not in p.parts or install_command("site") == "")
     ]
     code = f"import importlib\nfor name in {names!r}:\n    importlib.import_module(name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=False)

@@ -31,12 +31,12 @@ def nbval(notebook, folder):
         check=False,
     )
     cases = list(ElementTree.parse(report).iter("testcase"))
-    found = {}
+    failures = {}
     for case in cases:
         failure = case.find("failure")
-        found[int(re.search(r"(\d+)$", case.get("name")).group(1))] = None if failure is None else failure.text or ""
-    assert done.returncode == (1 if any(v is not None for v in found.values()) else 0), done.stdout[-2000:]
-    return found
+        failures[int(re.search(r"(\d+)$", case.get("name")).group(1))] = None if failure is None else failure.text or ""
+    assert done.returncode == (1 if any(v is not None for v in failures.values()) else 0), done.stdout[-2000:]
+    return failures
 
 
 def code_cells(notebook):
@@ -59,11 +59,11 @@ SAMPLE = [name if name[:2] in ("01", "06") else pytest.param(name, marks=pytest.
 @pytest.mark.parametrize("pair", SAMPLE, indirect=True)
 def test_unsolved_fails_exactly_at_its_checks(pair, tmp_path):
     notebook, _ = pair
-    found = nbval(notebook, tmp_path)
+    failures = nbval(notebook, tmp_path)
     for ordinal, cell in enumerate(code_cells(notebook)):
-        assert (found[ordinal] is not None) == is_check(cell), cell.source
+        assert (failures[ordinal] is not None) == is_check(cell), cell.source
         if is_check(cell):
-            assert "not attempted yet" in found[ordinal] and "course_checks" not in found[ordinal]
+            assert "not attempted yet" in failures[ordinal] and "course_checks" not in failures[ordinal]
 
 
 @pytest.mark.parametrize("pair", SAMPLE, indirect=True)
@@ -85,8 +85,8 @@ def test_one_right_and_one_wrong_give_exactly_those_verdicts(pair, tmp_path):
     }
     for cell in notebook.cells:
         cell.source = written.get(cell.id, cell.source)
-    found = nbval(notebook, tmp_path)
-    verdicts = {cell.id: found[i] for i, cell in enumerate(code_cells(notebook)) if is_check(cell)}
+    failures = nbval(notebook, tmp_path)
+    verdicts = {cell.id: failures[i] for i, cell in enumerate(code_cells(notebook)) if is_check(cell)}
     assert verdicts.pop("check-1-1") is None
     wrong = verdicts.pop("check-1-2")
     assert "1.2 not yet · 0 of 3 points" in wrong and "a zero vector has length 0, and 0 / 0 is NaN" in wrong

@@ -1,4 +1,4 @@
-"""What is missing on a newcomer's machine is left out and named in the last lines; with CI=true it fails."""
+"""Tests that need what is missing are skipped, and named in the last lines; with CI=true they fail."""
 
 import os
 import subprocess
@@ -13,10 +13,10 @@ import sys
 sys.path.insert(0, {str(Path(needs.__file__).parent)!r})
 import needs
 from needs import pytest_configure, pytest_runtest_setup, pytest_sessionfinish
-needs.NEEDS |= {{
-    "engine": needs.Need("the steam engine", lambda: "sudo fetch engine"),
-    "wheel": needs.Need("the wheel", lambda: ""),
-    "wings": needs.Need("the wings", lambda: "sudo fetch wings", only_on=("nowhere",)),
+needs.REQUIREMENTS |= {{
+    "engine": needs.Requirement("the steam engine", lambda: "sudo fetch engine"),
+    "wheel": needs.Requirement("the wheel", lambda: ""),
+    "wings": needs.Requirement("the wings", lambda: "sudo fetch wings", only_on=("nowhere",)),
 }}
 """
 TESTS = """
@@ -35,7 +35,7 @@ def test_rolls():
 def test_flies():
     raise AssertionError("run without wings")
 """
-LINE = "left out: 3 tests of the steam engine; to add them: sudo fetch engine"
+LINE = "skipped: 3 tests of the steam engine; to run them: sudo fetch engine"
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def run(tmp_path):
     (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
 
     def work(*options, **environment):
-        given = {k: v for k, v in os.environ.items() if k not in ("CI", "LEFT_OUT") and not k.startswith("PYTEST_")}
-        given["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those of the course take a second or two to load
+        kept = {k: v for k, v in os.environ.items() if k != "CI" and not k.startswith("PYTEST_")}
+        kept["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those of the course take a second or two to load
         command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist.plugin", *options]
         done = subprocess.run(
-            command, cwd=tmp_path, env=given | environment, capture_output=True, text=True, check=False
+            command, cwd=tmp_path, env=kept | environment, capture_output=True, text=True, check=False
         )
         return done.returncode, done.stdout.strip().splitlines()
 
@@ -58,22 +58,16 @@ def run(tmp_path):
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "workers"])
-def test_the_last_line_says_what_was_left_out(run, options):
+def test_the_last_line_says_what_was_skipped(run, options):
     status, lines = run(*options)
     assert status == 0 and "1 passed, 4 skipped" in lines[-2]
     assert lines[-1] == LINE
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "workers"])
-def test_a_file_keeps_it_for_the_end_of_make_test(run, options, tmp_path):
-    run(*options, LEFT_OUT="build/left_out.txt")
-    assert (tmp_path / "build" / "left_out.txt").read_text().splitlines() == [LINE]
-
-
 def test_with_ci_it_fails(run):
     status, lines = run("-n", "2", CI="true")
     assert status == 1 and "1 passed, 1 skipped, 3 errors" in lines[-1]
-    assert any("CI leaves nothing out; for the steam engine: sudo fetch engine" in line for line in lines)
+    assert any("CI skips nothing; for the steam engine: sudo fetch engine" in line for line in lines)
 
 
 def test_nothing_missing_nothing_said(run):
@@ -81,68 +75,65 @@ def test_nothing_missing_nothing_said(run):
     assert status == 0 and "1 passed" in lines[-1]
 
 
+def put(folder, name, script="exit 0"):
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / name).chmod(0o755)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other package managers")
-def test_what_adds_node_and_a_browser(tmp_path, monkeypatch):
+def test_what_installs_node_and_a_browser(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert needs.node_to_add() == "sudo apt-get install nodejs"
-    steers = f"{sys.executable} -m pip install -c constraints.txt -e '.[browser]'"
-    assert needs.browser_to_add() == f"sudo apt-get install chromium && {steers}"
-    for program in ("node", "google-chrome"):
-        (tmp_path / program).write_text("")
-        (tmp_path / program).chmod(0o755)
-    assert needs.node_to_add() == "" and needs.browser_to_add() == steers
+    assert needs.install_node() == "sudo apt-get install nodejs"
+    playwright = f"{sys.executable} -m pip install -c constraints.txt -e '.[browser]'"
+    assert needs.install_browser() == f"sudo apt-get install chromium && {playwright}"
+    put(tmp_path, "node")
+    put(tmp_path, "google-chrome")
+    assert needs.install_node() == "" and needs.install_browser() == playwright
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
-    assert needs.browser_to_add() == ""
+    assert needs.install_browser() == ""
+
+
+NO_NAMESPACE = "bwrap: Creating new namespace failed: Operation not permitted"
+UBUNTU_24_04 = "kernel.apparmor_restrict_unprivileged_userns"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
-class TestTheSandbox:
-    @pytest.fixture
-    def bubblewrap(self, tmp_path, monkeypatch):
-        """Put a bubblewrap of our own first on the path."""
-
-        def work(script):
-            (tmp_path / "bwrap").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-            (tmp_path / "bwrap").chmod(0o755)
-            monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-
-        return work
-
-    @pytest.mark.parametrize(
-        ("user", "manager", "command"),
-        [(1000, "apt-get", "sudo apt-get install bubblewrap"), (0, "pacman", "pacman -S bubblewrap")],
-    )
-    def test_not_installed(self, tmp_path, monkeypatch, user, manager, command):
-        (tmp_path / manager).write_text("")
-        (tmp_path / manager).chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path))
-        monkeypatch.setattr(os, "geteuid", lambda: user)
-        assert needs.sandbox_to_add() == command
-
-    def test_present_and_working(self, bubblewrap):
-        bubblewrap("exit 0")
-        assert needs.sandbox_to_add() == ""
-
-    def test_present_and_forbidden(self, bubblewrap, tmp_path, monkeypatch):
-        """As on Ubuntu 24.04."""
-        (tmp_path / "kernel").mkdir()
-        (tmp_path / "kernel" / "apparmor_restrict_unprivileged_userns").write_text("1\n")
-        monkeypatch.setattr(needs, "SETTINGS", tmp_path)
-        monkeypatch.setattr(os, "geteuid", lambda: 1000)
-        bubblewrap("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
-        assert needs.sandbox_to_add().startswith("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0  #")
-
-    def test_present_and_forbidden_by_a_container(self, bubblewrap, tmp_path, monkeypatch):
-        monkeypatch.setattr(needs, "SETTINGS", tmp_path)
-        bubblewrap("echo 'bwrap: Creating new namespace failed: Operation not permitted' >&2; exit 1")
-        assert needs.sandbox_to_add() == (
-            "start this container with --privileged  # bwrap: Creating new namespace failed: Operation not permitted"
-        )
-
-    def test_present_and_too_old(self, bubblewrap):
-        bubblewrap("echo 'bwrap: Unknown option --disable-userns' >&2; exit 1")
-        assert needs.sandbox_to_add().endswith(
-            "install bubblewrap  # 0.8 or newer, as in Debian 12 and Ubuntu 24.04; this one is older"
-        )
+@pytest.mark.parametrize(
+    ("user", "programs", "setting", "command"),
+    [
+        (1000, {"apt-get": ""}, None, "sudo apt-get install bubblewrap"),
+        (0, {"pacman": ""}, None, "pacman -S bubblewrap"),
+        (0, {"bwrap": "exit 0"}, None, ""),
+        (
+            0,
+            {"bwrap": f"echo '{NO_NAMESPACE}' >&2; exit 1"},
+            None,
+            f"start this container with --privileged  # {NO_NAMESPACE}",
+        ),
+        (
+            1000,
+            {"bwrap": "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1"},
+            UBUNTU_24_04,
+            f"sudo sysctl -w {UBUNTU_24_04}=0  # bubblewrap is here, but may not make namespaces",
+        ),
+        (
+            0,
+            {"bwrap": "echo 'bwrap: Unknown option --disable-userns' >&2; exit 1"},
+            None,
+            "apt-get install bubblewrap  # 0.8 or newer, as in Debian 12 and Ubuntu 24.04; this one is older",
+        ),
+    ],
+)
+def test_what_installs_the_sandbox(tmp_path, monkeypatch, user, programs, setting, command):
+    for name, script in programs.items():
+        put(tmp_path, name, script)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(needs, "SETTINGS", tmp_path)
+    if setting:
+        path = tmp_path.joinpath(*setting.split("."))
+        path.parent.mkdir()
+        path.write_text("1\n")
+    assert needs.install_sandbox() == command

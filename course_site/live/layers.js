@@ -5,12 +5,12 @@
 /** `x W^T + b`, row by row; `weight` is { shape: [d_out, d_in], data }, as PyTorch keeps it. */
 export function linear(x, { weight, bias }) {
   const [d_out, d_in] = weight.shape;
-  weight.turned ??= transposed(weight); // (d_in, d_out): read in its order, each sum apart from the others
+  weight.transposed ??= transpose(weight); // (d_in, d_out): read in its order, each sum apart from the others
   return x.map((row) => {
     const y = bias ? bias.data.slice() : new Float32Array(d_out);
     let i = 0;
-    for (; i + 7 < d_in; i += 8) add_eight(y, row, weight.turned, i, d_out);
-    for (; i < d_in; i++) for (let o = 0; o < d_out; o++) y[o] += row[i] * weight.turned[i * d_out + o];
+    for (; i + 7 < d_in; i += 8) add_eight(y, row, weight.transposed, i, d_out);
+    for (; i < d_in; i++) for (let o = 0; o < d_out; o++) y[o] += row[i] * weight.transposed[i * d_out + o];
     return y;
   }); // (L, d_out)
 }
@@ -25,10 +25,10 @@ function add_eight(y, row, w, i, d) {
   }
 }
 
-function transposed({ shape: [rows, columns], data }) {
-  const turned = new Float32Array(data.length);
-  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) turned[j * rows + i] = data[i * columns + j];
-  return turned;
+function transpose({ shape: [rows, columns], data }) {
+  const columns_first = new Float32Array(data.length);
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) columns_first[j * rows + i] = data[i * columns + j];
+  return columns_first;
 }
 
 export const add = (x, y) => x.map((row, i) => row.map((value, n) => value + y[i][n])); // (L, d)
@@ -71,20 +71,20 @@ export class RotaryPositions {
     Object.assign(this, { d_head, base });
   }
 
-  /** Turn each pair (i, i + d_head / 2) of every head by the angle of its position. */
+  /** Rotate each pair (i, i + d_head / 2) of every head by the angle of its position. */
   forward(x, start) {
     const half = this.d_head / 2;
     return x.map((row, place) => {
-      const turned = new Float32Array(row.length);
+      const rotated = new Float32Array(row.length);
       for (let i = 0; i < half; i++) {
         const angle = rotary_angle(start + place, i, this.d_head, this.base);
         const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
         for (let at = i; at < row.length; at += this.d_head) {
-          turned[at] = row[at] * cos - row[at + half] * sin;
-          turned[at + half] = row[at + half] * cos + row[at] * sin;
+          rotated[at] = row[at] * cos - row[at + half] * sin;
+          rotated[at + half] = row[at + half] * cos + row[at] * sin;
         }
       }
-      return turned;
+      return rotated;
     }); // (L, H * d_head)
   }
 }

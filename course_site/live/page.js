@@ -19,16 +19,16 @@ export const percent = (prob) => (prob >= 0.995 || prob === 0 ? `${Math.round(10
 const here = (name) => new URL(name, import.meta.url);
 
 export async function json(name) {
-  const answer = await fetch(here(name));
-  if (!answer.ok) throw new Error(`${name} could not be loaded (${answer.status})`);
-  return answer.json();
+  const response = await fetch(here(name));
+  if (!response.ok) throw new Error(`${name} could not be loaded (${response.status})`);
+  return response.json();
 }
 
 /** The five words, their weights as bytes. */
 export async function worked_out() {
   const words = await json("words.json");
-  for (const one of words) one.weights = new DataView(Uint8Array.from(atob(one.weights), (letter) => letter.charCodeAt(0)).buffer);
-  return new Map(words.map((one) => [one.word, one]));
+  for (const word of words) word.weights = new DataView(Uint8Array.from(atob(word.weights), (letter) => letter.charCodeAt(0)).buffer);
+  return new Map(words.map((word) => [word.word, word]));
 }
 
 const loading = new Map(); // name -> promise of a model: each is fetched once
@@ -45,21 +45,21 @@ export function model_of(name, bar, bytes) {
 
 async function fetched(name, bar, bytes) {
   const progress = make("progress", { max: bytes, value: 0, "aria-label": "loading the weights" });
-  const said = make("span");
-  bar.replaceChildren(progress, said);
+  const message = make("span");
+  bar.replaceChildren(progress, message);
   bar.hidden = false;
   try {
-    const answer = await fetch(here(name));
-    if (!answer.ok) throw new Error(`the weights could not be loaded (${answer.status})`);
+    const response = await fetch(here(name));
+    if (!response.ok) throw new Error(`the weights could not be loaded (${response.status})`);
     const parts = [];
     let length = 0;
-    for (const reader = answer.body.getReader(); ; ) {
+    for (const reader = response.body.getReader(); ; ) {
       const { done, value } = await reader.read();
       if (done) break;
       parts.push(value);
       length += value.length;
       progress.value = length;
-      said.textContent = ` loading the weights: ${(length / 1e6).toFixed(1)} of ${(bytes / 1e6).toFixed(1)} MB`;
+      message.textContent = ` loading the weights: ${(length / 1e6).toFixed(1)} of ${(bytes / 1e6).toFixed(1)} MB`;
     }
     return await new Blob(parts).arrayBuffer();
   } finally {

@@ -1,8 +1,11 @@
 """A small project of its own for the build's tests."""
 
+import shutil
 from pathlib import Path
 
 import pytest
+
+from course_authoring.build import build
 
 HEADER = "# ---\n# jupyter:\n#   kernelspec:\n#     display_name: Python 3\n#     name: python3\n# ---\n\n"
 
@@ -94,16 +97,33 @@ README = "# Course\n\n<!-- lessons: made by `make build`, do not edit -->\n<!-- 
 PYPROJECT = '[project]\nname = "x"\n[project.urls]\nRepository = "https://github.com/someone/course"\n'
 
 
+def lay_out(folder: Path) -> Path:
+    for kind in ("lessons", "exercises"):
+        (folder / "sources" / kind).mkdir(parents=True)
+    (folder / "sources/lessons/05_masking.py").write_text(LESSON, encoding="utf-8")
+    (folder / "sources/exercises/05_masking.py").write_text(EXERCISES, encoding="utf-8")
+    (folder / "README.md").write_text(README, encoding="utf-8")
+    (folder / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
+    return folder
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A folder with one lesson and one exercise source, not yet built."""
-    for folder in ("lessons", "exercises"):
-        (tmp_path / "sources" / folder).mkdir(parents=True)
-    (tmp_path / "sources/lessons/05_masking.py").write_text(LESSON, encoding="utf-8")
-    (tmp_path / "sources/exercises/05_masking.py").write_text(EXERCISES, encoding="utf-8")
-    (tmp_path / "README.md").write_text(README, encoding="utf-8")
-    (tmp_path / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
-    return tmp_path
+    return lay_out(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def built_once(tmp_path_factory) -> Path:
+    folder = lay_out(tmp_path_factory.mktemp("built"))
+    build(folder)
+    return folder
+
+
+@pytest.fixture
+def built(built_once, project) -> Path:
+    """``project``, built."""
+    return shutil.copytree(built_once, project, dirs_exist_ok=True)
 
 
 @pytest.fixture

@@ -1,14 +1,15 @@
-"""Assembled notebooks: ids, metadata, what nbgrader reads, bytes that repeat."""
+"""Assembled notebooks: ids, metadata, what nbgrader reads, links, bytes that repeat."""
 
+import ast
 import re
 
 import nbformat
 import pytest
 
 from course_authoring.assemble import INSTALL_ID, assemble
-from course_authoring.build import text_of
+from course_authoring.build import repository_address, targets, text_of
 from course_authoring.errors import AuthoringError
-from course_authoring.links import Outline
+from course_authoring.links import Outline, colab_link
 from course_authoring.source import read_source
 
 ADDRESS = "https://github.com/someone/course"
@@ -16,11 +17,6 @@ ADDRESS = "https://github.com/someone/course"
 
 def built(project, kind="exercises", address=ADDRESS):
     return assemble(read_source(project, project / f"sources/{kind}/05_masking.py"), Outline.read(project, address))
-
-
-def test_paths(project):
-    assert list(built(project, "lessons")) == ["notebooks/05_masking.ipynb"]
-    assert list(built(project)) == ["solutions/05_masking.ipynb", "exercises/05_masking.ipynb"]
 
 
 def test_notebooks_are_valid_and_unique_in_their_ids(project):
@@ -37,9 +33,12 @@ def test_building_twice_gives_the_same_bytes(project):
 
 
 def test_solution_and_exercise_share_their_ids(project, edit):
+    solved = "squaring is repeated multiplication.\n"
+    edit(solved, f"{solved}\n# %% [markdown]\n# After the solution.\n")
     solution, exercise = ({cell.id: cell.source for cell in n.cells} for n in built(project).values())
     assert set(solution) - set(exercise) == {"5-1-square-3", "5-2-choose-2"}  # the cells tagged solution
     assert {"answer-5-1", "check-5-1", "quiz-5-2", "check-5-2"} <= set(exercise)
+    assert all(solution[name] == text for name, text in exercise.items() if "After" in text)
     before = set(exercise)
     edit("# Square it.", "# Square it.\n\n# %% [markdown]\n# More.")
     after = [cell.id for cell in built(project)["exercises/05_masking.ipynb"].cells]
@@ -49,12 +48,10 @@ def test_solution_and_exercise_share_their_ids(project, edit):
 def test_nbgrader_metadata(project):
     cells = {cell.id: cell for cell in built(project)["exercises/05_masking.ipynb"].cells}
     common = {"schema_version": 3, "task": False}
-    assert cells["answer-5-1"].metadata.nbgrader == {
-        **common, "grade_id": "answer-5-1", "grade": False, "solution": True, "locked": False,
-    }  # fmt: skip
-    assert cells["check-5-1"].metadata.nbgrader == {
-        **common, "grade_id": "check-5-1", "grade": True, "solution": False, "locked": True, "points": 3,
-    }  # fmt: skip
+    answer = {"grade_id": "answer-5-1", "grade": False, "solution": True, "locked": False}
+    check = {"grade_id": "check-5-1", "grade": True, "solution": False, "locked": True, "points": 3}
+    assert cells["answer-5-1"].metadata.nbgrader == common | answer
+    assert cells["check-5-1"].metadata.nbgrader == common | check
     assert "nbgrader" not in cells["5-1-square-1"].metadata
 
 
@@ -95,3 +92,72 @@ def test_no_trace_of_the_answer_in_the_exercise(project):
     text = text_of(built(project)["exercises/05_masking.ipynb"])
     for forbidden in ("x * x", "BEGIN SOLUTION", "Why it works", "one is too few", "and a half", 'quiz_5_2 = \\"b'):
         assert forbidden not in text
+
+
+def test_a_quiz_keeps_its_empty_answer_and_other_answers_get_a_stub(project, edit):
+    cells = {cell.id: cell.source for cell in built(project)["exercises/05_masking.ipynb"].cells}
+    assert cells["quiz-5-2"] == 'quiz_5_2 = ""  # your letter'
+    assert cells["answer-5-1"] == "def square(x):\n    # YOUR CODE HERE\n    raise NotImplementedError"
+    end = "    # END SOLUTION\n\n\n"
+    edit(end, f"{end}def cube(x):\n    # BEGIN SOLUTION\n    return x**3\n    # END SOLUTION\n")
+    cells = {cell.id: cell.source for cell in built(project)["exercises/05_masking.ipynb"].cells}
+    assert cells["answer-5-1"].count("raise NotImplementedError") == 2
+
+
+def test_where_no_function_holds_the_answer_the_cell_runs(project, edit):
+    edit("def square(x):\n    # BEGIN SOLUTION\n    result = x * x\n", "square = {}\n# BEGIN SOLUTION\nresult = 1\n")
+    edit("    return result\n    # END SOLUTION\n", "square[1] = result\n# END SOLUTION\n")
+    cells = {cell.id: cell.source for cell in built(project)["exercises/05_masking.ipynb"].cells}
+    assert cells["answer-5-1"] == "square = {}\n# YOUR CODE HERE"
+
+
+def links(notebook):
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    return {link for text in texts for link in re.findall(r"\]\(([^)\s]+)\)", text)}
+
+
+def test_the_last_lesson_and_one_without_exercises_link_what_there_is(project):
+    (lesson,) = built(project, "lessons").values()
+    assert "({{" not in lesson.cells[0].source and "after them you have finished the course" in lesson.cells[0].source
+    assert "../exercises/05_masking.ipynb" in links(lesson)
+    (project / "sources/exercises/05_masking.py").unlink()
+    with pytest.raises(AuthoringError, match="nothing to put for {{next_steps}}"):
+        built(project, "lessons")
+
+
+@pytest.fixture(scope="module")
+def course(root):
+    """Every notebook of the course, as the sources say now."""
+    notebooks, errors = targets(root)
+    assert not errors
+    return {target.path: target.notebook for target in notebooks}
+
+
+def test_every_link_inside_the_course_leads_to_a_file(root, course):
+    ours = colab_link(repository_address(root), "")
+    for path, notebook in course.items():
+        for link in links(notebook):
+            if link.startswith(ours):
+                assert link.removeprefix(ours) in course, (path, link)
+            elif not re.match(r"https?://|#|attachment:", link):
+                there = (root / path).parent.joinpath(link.partition("#")[0]).resolve()
+                assert there.exists() or there.relative_to(root).as_posix() in course, (path, link)
+
+
+def test_every_lesson_leads_on_here_and_in_colab(root, course):
+    ours = colab_link(repository_address(root), "")
+    lessons = sorted(path for path in course if path.startswith("notebooks"))
+    for lesson, following in zip(lessons, [*lessons[1:], None], strict=True):
+        exercises = lesson.replace("notebooks/", "exercises/")
+        for goal in {exercises, following} - {None}:
+            assert {f"../{goal}", ours + goal} <= links(course[lesson]), lesson
+        for path in (exercises, lesson.replace("notebooks/", "solutions/")):
+            for goal in {lesson, following} - {None}:
+                assert {f"../{goal}", ours + goal} <= links(course[path]), path
+
+
+def test_each_notebook_imports_sys_once_at_most(course):
+    for path, notebook in course.items():
+        trees = [ast.parse(cell.source) for cell in notebook.cells if cell.cell_type == "code"]
+        imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Import)]
+        assert sum(alias.name == "sys" for node in imports for alias in node.names) <= 1, path

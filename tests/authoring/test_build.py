@@ -5,16 +5,13 @@ import json
 import nbformat
 import pytest
 
+from course_authoring import readme
 from course_authoring.__main__ import main
 from course_authoring.build import build, check
+from course_authoring.dependencies import RECORD
+from course_authoring.errors import AuthoringError
 
 LESSON, SOLUTION, EXERCISE = "notebooks/05_masking.ipynb", "solutions/05_masking.ipynb", "exercises/05_masking.ipynb"
-
-
-@pytest.fixture
-def built(project):
-    build(project)
-    return project
 
 
 def stamp(project):
@@ -31,9 +28,10 @@ def test_build_executes_and_check_is_content(built):
     assert lesson.cells[4].outputs[0].text == "4.0\n"
     assert all(cell.execution_count for cell in solution.cells if cell.cell_type == "code")
     assert not any(cell.get("outputs") for cell in exercise.cells)
-    assert lesson.metadata.course.python and lesson.metadata.course.library == {}
     assert check(built) == []
-    assert "- 05 [Masking](notebooks/05_masking.ipynb). Mask." in (built / "README.md").read_text()
+    text = (built / "README.md").read_text().replace("\n  ", " ")
+    assert text.startswith("# Course\n") and text.endswith("The end.\n")
+    assert "- 05 [Masking](notebooks/05_masking.ipynb). Mask. [2 exercises](exercises/05_masking.ipynb)." in text
 
 
 def test_building_twice_changes_nothing(built):
@@ -50,39 +48,37 @@ def test_only_what_changed_is_rebuilt(built, edit):
 
 
 @pytest.fixture
-def with_tool(built, edit):
-    """A library module that the lesson uses, and another function in it that it does not; built."""
+def tool(built, edit):
+    """A library module that the lesson imports and the exercises do not; built."""
     (built / "course_utils").mkdir(exist_ok=True)
     module = built / "course_utils" / "tool.py"
-    module.write_text("VALUE = 1\n\n\ndef unused():\n    return 1\n")
+    module.write_text("VALUE = 1\n")
     start = "import math, sys; sys.path.insert(0, '..'); from course_utils import tool; print(tool.VALUE)"
     edit("import math", start, "sources/lessons/05_masking.py")
-    assert build(built) == [LESSON]
+    assert build(built) == [LESSON, RECORD]
     return module
 
 
-def test_a_library_change_is_named_and_rebuilds_what_uses_it(built, with_tool):
-    with_tool.write_text(with_tool.read_text().replace("VALUE = 1", "VALUE = 22"))
-    assert check(built) == [f"{LESSON}: course_utils/tool.py changed since it was run; run `make build`"]
-    assert build(built) == [LESSON] and check(built) == [] and build(built) == []
+def test_a_library_change_runs_what_imports_it(built, tool):
+    tool.write_text("VALUE = 22\n")
+    stale = [f"{LESSON}: the library that it uses has changed since it was run; run `make build`"]
+    assert check(built) == check(built, only="05") == stale
+    assert build(built) == [LESSON, RECORD] and check(built) == [] and build(built) == []
     assert nbformat.read(built / LESSON, 4).cells[2].outputs[0].text == "22\n"
 
 
-def test_comments_and_what_is_not_used_rebuild_nothing(built, with_tool):
-    with_tool.write_text('"""A tool."""\n# One.\nVALUE = (  # two\n    1\n)\n\n\ndef unused():\n    return 2\n')
+def test_comments_and_docstrings_run_nothing(built, tool):
+    tool.write_text('"""A tool."""\n# One.\nVALUE = 1  # two\n')
     before = stamp(built)
     assert check(built) == [] and build(built) == [] and stamp(built) == before
 
 
-def test_another_python_rebuilds_nothing(built):
-    change(built / LESSON, lambda notebook: notebook["metadata"]["course"].update(python="2.7"))
-    assert check(built) == [] and build(built) == []
-
-
-def test_a_notebook_that_does_not_say_its_library_is_stale(built):
-    change(built / LESSON, lambda notebook: notebook["metadata"]["course"].update(library="0123456789abcdef"))
-    assert check(built) == [f"{LESSON}: it does not say with which library it was run; run `make build`"]
-    assert build(built) == [LESSON] and check(built) == []
+def test_a_notebook_without_a_record_is_stale_and_one_that_is_gone_has_none(built):
+    lines = (built / RECORD).read_text()
+    (built / RECORD).write_text(lines.replace(LESSON, "notebooks/04_gone.ipynb"))
+    assert [problem.split(": ")[0] for problem in check(built)] == [LESSON]
+    assert build(built, only="05") == [LESSON, RECORD] and "04_gone" in (built / RECORD).read_text()
+    assert build(built) == [RECORD] and (built / RECORD).read_text() == lines
 
 
 def test_where_only_prose_changed_nothing_is_run(built, edit, monkeypatch):
@@ -96,7 +92,7 @@ def test_where_only_prose_changed_nothing_is_run(built, edit, monkeypatch):
     after = nbformat.read(built / LESSON, 4)
     assert "A better idea" in after.cells[3].source and after.cells[4].id == "5-1-a-better-idea-2"
     assert [cell.get("outputs") for cell in after.cells] == [cell.get("outputs") for cell in before.cells]
-    assert after.metadata == before.metadata and check(built) == []
+    assert check(built) == []
 
 
 def test_outputs_are_the_same_bytes_when_forced(built, edit):
@@ -145,8 +141,8 @@ def test_check_names_missing_orphaned_and_broken_notebooks(built):
 
 
 def test_check_names_an_edited_readme(built):
-    readme = built / "README.md"
-    readme.write_text(readme.read_text().replace("Mask.", "Nothing."))
+    path = built / "README.md"
+    path.write_text(path.read_text().replace("Mask.", "Nothing."))
     assert check(built) == ["README.md: its list of lessons is not what the sources say"]
 
 
@@ -180,6 +176,7 @@ def test_a_solution_that_fails_its_check_keeps_the_exercise_back(built, edit):
     with pytest.raises(ExceptionGroup) as caught:
         build(built)
     assert "cell 5: the cell raises AssertionError: 5.1 not yet" in reasons(caught)[0]
+    assert check(built) != []
     assert ((built / EXERCISE).read_bytes(), (built / SOLUTION).read_bytes()) == before
 
 
@@ -205,11 +202,12 @@ def test_a_kernel_that_is_not_installed_is_named(project, monkeypatch):
 
 
 def test_missing_address_and_missing_markers(project):
-    (project / "README.md").write_text("# no markers\n")
-    with pytest.raises(Exception, match="README.md"):
-        check(project)
+    for marker in (readme.BEGIN, readme.END):
+        (project / "README.md").write_text(f"# Course\n{marker}\n")
+        with pytest.raises(AuthoringError, match=r"README\.md: needs one line"):
+            check(project)
     (project / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    with pytest.raises(Exception, match="Repository is missing"):
+    with pytest.raises(AuthoringError, match="Repository is missing"):
         check(project)
 
 

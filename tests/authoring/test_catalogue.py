@@ -22,6 +22,13 @@ def carried(project, number="5.1"):
     return entries(project, SOLUTIONS)[number]
 
 
+def error_of_cell(project, cell):
+    """The one error that the sources have; it names this cell of the exercises."""
+    _, (error,) = read_sources(project)
+    assert str(error).startswith(f"sources/exercises/05_masking.py:{error.line}: cell {cell}: ")
+    return str(error)
+
+
 def test_the_catalogue_says_what_students_may_read(project):
     assert entries(project, CATALOGUE) == {
         "5.1": {"title": "Square", "points": 3, "answer": "square"},
@@ -58,13 +65,15 @@ NEEDED = {
         "class Net:\n    pass\nA, (B, *_) = 1, (2, 3)\nC: int = 3\nfor D in (1, 2):\n    pass",
     ),
     "nothing for names of its own": ("result = y = 5\nx = 2", "[y for y in (result, x)]", ""),
+    "not itself": ("", "square(x)", ""),
+    "what a value is changed from": ("A = 1\nA += 1", "A", "A = 1\nA += 1"),
 }
 
 
 @pytest.mark.parametrize("name", NEEDED)
 def test_it_carries_what_the_solution_needs_of_the_cells_before(project, edit, name):
-    given, expression, before = NEEDED[name]
-    edit(SETUP, f"{SETUP}{given}\n")
+    setup, expression, before = NEEDED[name]
+    edit(SETUP, f"{SETUP}{setup}\n")
     edit("return result", f"return {expression}")
     solved = SOLVED.replace("return result", f"return {expression}")
     assert carried(project) == {"before": before, "text": solved, "mistakes": []}
@@ -127,13 +136,10 @@ READ = [
 ]
 
 
-def test_known_mistakes_are_carried_and_stand_in_no_notebook(project, put_mistakes):
-    build(project)
-    before = {path: path.read_text() for path in project.rglob("*.ipynb")}
+def test_known_mistakes_are_carried_and_stand_in_no_notebook(built, put_mistakes):
     put_mistakes(KNOWN)
-    assert build(project) == [SOLUTIONS]
-    assert carried(project) == {"before": "", "text": SOLVED, "mistakes": READ}
-    assert {path: path.read_text() for path in project.rglob("*.ipynb")} == before and check(project) == []
+    assert build(built) == [SOLUTIONS] and check(built) == []
+    assert carried(built) == {"before": "", "text": SOLVED, "mistakes": READ}
 
 
 def test_a_cell_below_known_mistakes_is_still_named_by_its_own_line(project, put_mistakes, edit):
@@ -159,20 +165,16 @@ NO_EDITS = {
 
 
 @pytest.mark.parametrize("name", NO_EDITS)
-def test_a_mistake_that_cannot_be_made_stops_the_build_and_is_named(project, put_mistakes, name):
+def test_a_mistake_that_cannot_be_made_is_named(project, put_mistakes, name):
     table, reason = NO_EDITS[name]
     put_mistakes(table)
-    with pytest.raises(ExceptionGroup) as caught:
-        build(project)
-    (problem,) = caught.value.exceptions
-    assert f"sources/exercises/05_masking.py:{problem.line}: cell 5: 5.1: " in str(problem) and reason in str(problem)
+    assert reason in error_of_cell(project, 5)
 
 
 def test_an_experiment_has_no_answer_to_edit(project, put_mistakes, edit):
     put_mistakes(KNOWN)
     edit(ANSWER, "square = {}\n# BEGIN SOLUTION\nsquare[1] = 2\n# END SOLUTION\n")
-    _, errors = read_sources(project)
-    assert ": cell 5: 5.1: its answer is no function or class" in str(errors[0])
+    assert "5.1: its answer is no function or class" in error_of_cell(project, 5)
 
 
 EXPLAINED = "# - **a.** one is too few.\n"
@@ -189,41 +191,35 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_quiz_that_is_not_whole_stops_the_build_and_is_named(project, edit, name):
+def test_a_quiz_that_is_not_whole_is_named(project, edit, name):
     old, new, cell, reason = MISTAKES[name]
     edit(old, new)
+    assert reason in error_of_cell(project, cell)
+
+
+def test_a_broken_source_stops_the_build_and_the_check(project, edit):
+    edit(EXPLAINED, "")
     for command in (build, check):
         with pytest.raises(ExceptionGroup) as caught:
             command(project)
-        (problem,) = caught.value.exceptions
-        assert reason in str(problem) and f"sources/exercises/05_masking.py:{problem.line}: cell {cell}: " in str(
-            problem
-        )
+        assert "options a, b, explained b" in str(caught.value.exceptions[0])
     assert (project / "notebooks/05_masking.ipynb").exists()  # the lesson is built
     assert not list(project.rglob("*.json")) and not (project / "exercises/05_masking.ipynb").exists()
 
 
-def test_explanations_never_reach_students(project):
-    build(project)
-    released, solution = ((project / f"{folder}/05_masking.ipynb").read_text() for folder in ("exercises", "solutions"))
+def test_explanations_never_reach_students(built):
+    released, solution = ((built / f"{folder}/05_masking.ipynb").read_text() for folder in ("exercises", "solutions"))
     for text in ("too few", "two is enough", "and a half"):
-        assert text in solution and text not in released and text not in (project / CATALOGUE).read_text()
+        assert text in solution and text not in released and text not in (built / CATALOGUE).read_text()
 
 
-def test_the_build_writes_both_and_the_check_misses_them(project):
-    assert build(project)[:2] == [CATALOGUE, SOLUTIONS]
-    assert check(project) == [] and not {CATALOGUE, SOLUTIONS} & set(build(project))
+def test_the_check_misses_what_the_build_writes(built, edit):
     for path in (CATALOGUE, SOLUTIONS):
-        (project / path).write_text("{}\n")
-        assert check(project) == [f"{path}: not what the exercise sources say; run `make build`"]
-        assert build(project) == [path]
-
-
-def test_new_explanations_alone_are_carried(project, edit):
-    build(project)
-    edit("one is too few", "one does not do")
-    assert build(project) == [SOLUTIONS, "solutions/05_masking.ipynb"]
-    assert carried(project, "5.2")["explanations"]["a"] == "one does not do."
+        (built / path).write_text("{}\n")
+        assert check(built) == [f"{path}: not what the exercise sources say; run `make build`"]
+        assert build(built) == [path]
+    edit("one is too few", "one does not do")  # no code has changed
+    assert build(built) == [SOLUTIONS, "solutions/05_masking.ipynb"]
 
 
 @pytest.mark.parametrize("only", ["05", None])

@@ -1,7 +1,8 @@
-"""Reading sources: what is found in them, and each mistake of an author named with file, line and reason."""
+"""Reading sources: what stands in them, and each mistake of an author named with file, line and reason."""
 
 import pytest
 
+from course_authoring.build import targets
 from course_authoring.errors import AuthoringError
 from course_authoring.source import read_source
 
@@ -32,6 +33,8 @@ def test_title_and_summary(project):
 
 ANSWER_5_1 = '# %% tags=["exercise"]\ndef square'
 CHECK_5_1, CHECK_5_2 = '# %% tags=["check"]\ncheck("5.1"', '# %% tags=["check"]\ncheck("5.2"'
+HINT = "# <details><summary>Hint</summary>A number times itself.</details>\n"
+SOLUTION = "    # BEGIN SOLUTION\n    result = x * x\n    return result\n    # END SOLUTION\n"
 TABLE = '# %% [markdown] tags=["mistakes"]\n# it doubles.\n#     x * x => 2 * x\n\n'
 MISTAKES_AS_TEXT = (
     'Try: query i stands at position i + (L_k - L_q), "as" it\'s said; é ≥ 0.',
@@ -77,6 +80,20 @@ MISTAKES = {
     "no title": ("# # 05 · Masking: exercises", "# Masking", 1, "the first cell must be Markdown"),
     "text before the first cell": ("# ---\n\n# %% [markdown]\n# # 05", "# ---\n\nprint(1)\n\n# %% [markdown]\n# # 05", None,
                                    "every cell must begin"),
+    "not closed": ("    # END SOLUTION\n\n\n", "", 4, "without '# END SOLUTION'"),
+    "not opened": ("    # BEGIN SOLUTION\n", "", 4, "without a '# BEGIN SOLUTION' before it"),
+    "nested": ("    result = x * x\n", "    # BEGIN SOLUTION\n", 4, "nested '# BEGIN SOLUTION' at line 27"),
+    "empty": ('quiz_5_2 = "b"\n', "", 9, "empty solution region"),
+    "misspelled": ("    # BEGIN SOLUTION\n", "    # BEGIN  SOLUTION here\n", 4, "misspelled solution marker"),
+    "markers in a check": ('check("5.1", square)', '# BEGIN SOLUTION\ncheck("5.1", square)\n# END SOLUTION', 5, "not tagged"),
+    "no markers": (SOLUTION, "    return x * x\n", 4, "an answer cell without"),
+    "leak in a hint": ("A number times itself.", "Write\n#\n# result = x*x\n# return result  # so", 6, "solution text left"),
+    "a hint that is the answer": (HINT, "# result = x * x\n# return result\n", 6, "solution text left"),
+    "leak in code": ("    assert", "    result = x * x\n    return result\n    assert", 2, "the whole answer of cell 4"),
+    "leak of a solution cell": ("A number times itself.", "\n# Why it works: squaring is repeated multiplication.\n#", 6,
+                                "answer of cell 7"),
+    "stub breaks the syntax": (f"def square(x):\n{SOLUTION}",
+                               "# BEGIN SOLUTION\nif True:\n    x = 1\n# END SOLUTION\n    x = 2\n", 4, "syntax error"),
 }  # fmt: skip
 
 
@@ -84,12 +101,9 @@ MISTAKES = {
 def test_mistakes_are_named(project, edit, name):
     old, new, cell, reason = MISTAKES[name]
     edit(old, new)
-    with pytest.raises(AuthoringError) as caught:
-        read_source(project, project / EXERCISES)
-    assert reason in str(caught.value)
-    assert str(caught.value).startswith(EXERCISES) and caught.value.cell == cell
-    if cell is not None:
-        assert f"{EXERCISES}:{caught.value.line}: cell {cell}: " in str(caught.value)
+    _, (error,) = targets(project)
+    start = EXERCISES if cell is None else f"{EXERCISES}:{error.line}: cell {cell}"
+    assert str(error).startswith(f"{start}: ") and reason in str(error)
 
 
 @pytest.mark.parametrize("tag", ["exercise", "mistakes"])

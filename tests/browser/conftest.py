@@ -23,9 +23,9 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox"])  # root has none
-        yield found
-        found.close()
+        running = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox"])  # root has none
+        yield running
+        running.close()
 
 
 @pytest.fixture(scope="session")
@@ -45,9 +45,9 @@ def chromium_and_url(chromium, site):
 
 @pytest.fixture
 def visitor(chromium_and_url):
-    """At the end of the test, nothing may have gone wrong that the test did not take out of ``said``."""
-    found = Visitor(*chromium_and_url)
-    yield found
-    assert found.said == []
-    for context in found._chromium.contexts:
+    """At the end of the test, nothing may have gone wrong that the test did not take out of ``problems``."""
+    visitor = Visitor(*chromium_and_url)
+    yield visitor
+    assert visitor.problems == []
+    for context in visitor._chromium.contexts:
         context.close()

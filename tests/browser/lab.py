@@ -106,12 +106,12 @@ class Lab:
     """JupyterLab in a browser, one page for all notebooks.
 
     Attributes:
-        said: What went wrong in our own modules, and each request that left this machine.
-        others: What else JupyterLab said on the console as an error.
+        problems: What went wrong in our own modules, and each request that left this machine.
+        other_errors: What else JupyterLab said on the console as an error.
     """
 
     def __init__(self, context: object, server: Server) -> None:
-        self.server, self.said, self.others = server, [], []
+        self.server, self.problems, self.other_errors = server, [], []
         self.page = page = context.new_page()
         page.set_default_timeout(OPEN_S * 1000)
         page.on("console", self._console)
@@ -125,7 +125,7 @@ class Lab:
         return url.startswith((self.server.url, self.server.url.replace("http", "ws", 1), "data:", "blob:"))
 
     def _elsewhere(self, route: object) -> None:
-        self.said.append(f"elsewhere: {route.request.url}")
+        self.problems.append(f"elsewhere: {route.request.url}")
         route.abort()
 
     def _console(self, message: object) -> None:
@@ -135,7 +135,7 @@ class Lab:
     def _error(self, text: str) -> None:
         """A module of ours comes as a blob, by way of anywidget; anywidget also says when one takes over 2 s, and goes on."""
         ours = any(word in text.lower() for word in ("blob:", "widget", "course_utils")) and SLOW not in text
-        (self.said if ours else self.others).append(text[:600])
+        (self.problems if ours else self.other_errors).append(text[:600])
 
 
 class Notebook:
@@ -165,15 +165,15 @@ class Notebook:
 
     def move(self, index: int) -> list[float | None]:
         """Move each control of one widget once: from each input to another picture in milliseconds, or None if it stays."""
-        place, found = self.page.locator(f"[data-seen='{index}']"), []
+        place, times = self.page.locator(f"[data-seen='{index}']"), []
         for kind, act in MOVES.items():
             for control in place.locator(kind).all():
                 if control.is_visible() and control.is_enabled():
                     control.scroll_into_view_if_needed()
                     self.page.evaluate("([index, limit]) => lab.watch(index, limit)", [index, CHANGE_MS])
                     act(control)
-                    found.append(self.page.evaluate("lab.changed()"))
-        return found
+                    times.append(self.page.evaluate("lab.changed()"))
+        return times
 
     def picture(self, name: str, index: int | None = None) -> None:
         """Keep what is seen, with that widget in the middle."""

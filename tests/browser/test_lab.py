@@ -15,8 +15,8 @@ GREEN = "1a7f37"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with serving(tmp_path_factory.mktemp("lab")) as found:
-        yield found
+    with serving(tmp_path_factory.mktemp("lab")) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +36,11 @@ def opened(lab):
         notebooks[-1].dress(dark=False, width=1280)
         return notebooks[-1]
 
-    del lab.said[:], lab.others[:]
+    del lab.problems[:], lab.other_errors[:]
     yield open_
     for notebook in notebooks:
         notebook.close()
-    assert lab.said == []
+    assert lab.problems == []
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def wrong_outputs(outputs):
     """Errors, and what comes on standard error."""
     return [
         (cell, output.get("ename"), "".join(output.get("text", ""))[:200])
-        for cell, found in outputs.items()
-        for output in found
+        for cell, cell_outputs in outputs.items()
+        for output in cell_outputs
         if output["output_type"] == "error" or output.get("name") == "stderr"
     ]
 
@@ -96,8 +96,10 @@ def test_a_lesson_runs_whole_and_its_widgets_answer(opened, lab, table, lesson):
     for dark, width in ((True, 1280), (True, 1920), (False, 1920)):
         notebook.dress(dark=dark, width=width)
         notebook.picture(f"{'dark' if dark else 'light'}-{width}", first)
-    if long_lines or lab.others:
-        print(f"\n{lesson}: code wider than its cell at 1280: {long_lines}; JupyterLab's own errors: {lab.others}")
+    if long_lines or lab.other_errors:
+        print(
+            f"\n{lesson}: code wider than its cell at 1280: {long_lines}; JupyterLab's own errors: {lab.other_errors}"
+        )
     assert (dialogs, dead, cut) == ([], [], [])
 
 
@@ -105,17 +107,17 @@ def wrong_and_right(lesson):
     """Of each exercise of which a wrong answer is recorded: its number, that answer, what it does, and the right one."""
     solution = nbformat.read(ROOT / "solutions" / f"{lesson}.ipynb", 4)
     right = {cell.id: cell.source for cell in solution.cells}
-    found = []
+    answers = []
     for cell in solution.cells:
         if "check" in cell.metadata.get("tags", ()):
             number = cell.id.removeprefix("check-").replace("-", ".")
             wrong = next((answer for answer in recorded_answers(number) if not answer.is_right), None)
             if wrong is not None:
-                found.append((number, wrong.text.strip(), wrong.about, right[f"answer-{number.replace('.', '-')}"]))
-    return found
+                answers.append((number, wrong.text.strip(), wrong.about, right[f"answer-{number.replace('.', '-')}"]))
+    return answers
 
 
-def said_by(output):
+def message_of(output):
     return "\n".join(output["traceback"]) if output["output_type"] == "error" else "".join(output["data"]["text/plain"])
 
 
@@ -128,22 +130,22 @@ def test_every_exercise_is_answered_wrong_and_then_right(opened, server, lesson)
     for number, wrong, about, right in wrong_and_right(lesson):
         place = number.replace(".", "-")
         index = waiting.index(f"answer-{place}")
-        given = [name for name in waiting[:index] if name not in asked]
+        before = [name for name in waiting[:index] if name not in asked]
         waiting = waiting[index:]
-        if given:
-            notebook.run(*given)
+        if before:
+            notebook.run(*before)
         for answer, is_right in ((wrong, False), (right, True)):
-            answered(notebook, place, answer, about)
+            write_and_check(notebook, place, answer, about)
             shown = notebook.page.locator(".jp-CodeCell").filter(has_text=f'check("{number}"')
             shown = shown.locator(".jp-OutputArea-output")
-            message = [said_by(output) for output in notebook.outputs()[f"check-{place}"]][0]
-            is_told(message, is_right, number, about, shown)
+            message = [message_of(output) for output in notebook.outputs()[f"check-{place}"]][0]
+            expect_message(message, is_right, number, about, shown)
             kept = json.loads(server.progress.read_text(encoding="utf-8")) if server.progress.is_file() else {}
             assert (number in kept.get("passed", {})) == is_right
             notebook.picture(f"exercise-{place}-{'right' if is_right else 'wrong'}")
 
 
-def answered(notebook, place, answer, about):
+def write_and_check(notebook, place, answer, about):
     """Write an answer into its cell, run that and its check."""
     notebook.page.evaluate("([id, text]) => lab.write(id, text)", [f"answer-{place}", answer])
     notebook.run(f"answer-{place}")
@@ -151,7 +153,7 @@ def answered(notebook, place, answer, about):
     notebook.run(f"check-{place}")
 
 
-def is_told(message, is_right, number, about, shown):
+def expect_message(message, is_right, number, about, shown):
     """Green with its points, or what differs, without a traceback; and the page shows it."""
     shown.first.scroll_into_view_if_needed()
     assert bool(shown.locator(f"div[style*='{GREEN}']").count()) == is_right, about

@@ -28,8 +28,8 @@ KINDS = (
 
 
 def pages(site):
-    found = (path for path in site.rglob("*.html") if "_static" not in path.parts)
-    return sorted(path.relative_to(site).as_posix() for path in found)
+    paths = (path for path in site.rglob("*.html") if "_static" not in path.parts)
+    return sorted(path.relative_to(site).as_posix() for path in paths)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -95,7 +95,7 @@ def placed(site, visitor):
     """A page that holds the moving pictures as a notebook's page does."""
     q = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
     weights = torch.softmax(torch.randn(2, 3, 4, 4, generator=torch.Generator().manual_seed(1)), -1)
-    given = [
+    examples = [
         ("see_through", widgets.see_through(q, q, q), ("data",)),
         (
             "attention_viewer",
@@ -109,7 +109,7 @@ def placed(site, visitor):
         sent = {name: base64.b64encode(v).decode() for name, v in values.items() if isinstance(v, bytes)}
         return {"module": module, "state": {n: v for n, v in values.items() if n not in sent}, "bytes": sent}
 
-    body = "".join(widget_place(json.loads(json.dumps(state(*one)))) for one in given)
+    body = "".join(widget_place(json.loads(json.dumps(state(*example)))) for example in examples)
     script = '<script type="module" src="_static/course_widgets.js"></script>'
     head = '<!doctype html><html lang="en"><title>t</title><link rel="icon" href="data:,">'
     text = f"{head}<body>{body}{script}"
@@ -130,16 +130,16 @@ def test_a_moving_picture_answers_the_mouse_and_the_keyboard(placed, module):
         placed.keyboard.press(key)
     placed.wait_for_timeout(200)
     assert box.inner_text() != before
-    told = box.inner_text()
+    text = box.inner_text()
     bounds = box.bounding_box()
     for share in (0.2, 0.4, 0.5, 0.6, 0.8):
         placed.mouse.move(bounds["x"] + 0.3 * bounds["width"], bounds["y"] + share * bounds["height"])
         placed.mouse.down()
         placed.mouse.up()
         placed.wait_for_timeout(60)
-        if box.inner_text() != told:
+        if box.inner_text() != text:
             break
-    assert box.inner_text() != told
+    assert box.inner_text() != text
 
 
 def test_light_and_dark_are_one_choice_for_all_pages(visitor):

@@ -12,20 +12,24 @@ class Visitor:
     """One browser.
 
     Attributes:
-        said: What went wrong: errors on the console or in scripts, files that are missing, requests that left this machine.
+        problems: What went wrong: errors on the console or in scripts, files that are missing, requests that left this machine.
     """
 
     def __init__(self, chromium: object, url: str) -> None:
-        self._chromium, self.url, self.said = chromium, url, []
+        self._chromium, self.url, self.problems = chromium, url, []
 
     def tab(self, *, width: int = 1280, height: int = 900, dark: bool = False) -> object:
         """An empty page of its own, nothing remembered from earlier ones."""
         scheme = "dark" if dark else "light"
         page = self._chromium.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-        page.on("console", lambda message: message.type == "error" and self.said.append(f"{page.url}: {message.text}"))
-        page.on("pageerror", lambda error: self.said.append(f"{page.url}: {error}"))
-        page.on("response", lambda answer: answer.status >= 400 and self.said.append(f"{answer.status}: {answer.url}"))
-        page.on("request", lambda request: self._own(request.url) or self.said.append(f"elsewhere: {request.url}"))
+        page.on(
+            "console", lambda message: message.type == "error" and self.problems.append(f"{page.url}: {message.text}")
+        )
+        page.on("pageerror", lambda error: self.problems.append(f"{page.url}: {error}"))
+        page.on(
+            "response", lambda answer: answer.status >= 400 and self.problems.append(f"{answer.status}: {answer.url}")
+        )
+        page.on("request", lambda request: self._own(request.url) or self.problems.append(f"elsewhere: {request.url}"))
         page.route(lambda url: not self._own(url), lambda route: route.abort())
         page.set_default_timeout(TIMEOUT_MS)
         return page
@@ -43,10 +47,12 @@ class Visitor:
 def serious(page):
     """What axe-core finds that keeps people out: rule, how bad, where."""
     page.add_script_tag(path=AXE)
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)")
+    violations = page.evaluate(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
+    )
     return [
         (rule["id"], rule["impact"], node["html"][:140], node["failureSummary"][:300])
-        for rule in found
+        for rule in violations
         if rule["impact"] in ("serious", "critical")
         for node in rule["nodes"][:3]
     ]

@@ -1,14 +1,19 @@
-"""What Sphinx is given: a small part of it built, without a warning."""
+"""What Sphinx is given, and a small part of it built: without a warning, and with nothing from elsewhere."""
+
+import base64
+import hashlib
 
 import pytest
-from needs import to_add
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from needs import install_command
 
 pytestmark = pytest.mark.needs("site")
-if not to_add("site"):  # else the mark leaves these tests out, and says so
+if not install_command("site"):  # else the mark skips these tests
     from sphinx.cmd.build import build_main
 
-    from course_site import layout
+    from course_site import conf, layout
     from course_site.__main__ import sphinx_options
+    from course_site.extension import alternative_texts
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +43,24 @@ def test_formulas_and_moving_pictures_come_from_here(source):
     assert {path.stem for path in (source / "_static" / "widgets").glob("*.js")} >= {"see_through", "attention_viewer"}
 
 
+def test_nothing_is_run_and_nothing_is_loaded_from_elsewhere():
+    assert (conf.nb_execution_mode, conf.nb_ipywidgets_js) == ("off", {})
+    assert not conf.mathjax_path.startswith("http")
+
+
+def test_the_public_address_comes_from_the_one_place(root):
+    assert conf.html_theme_options["repository_url"] in (root / "pyproject.toml").read_text(encoding="utf-8")
+    assert "github.com" not in (root / "course_site" / "conf.py").read_text(encoding="utf-8")
+
+
+def test_alternative_texts_are_found_by_the_name_of_the_picture():
+    picture, text = b"\x89PNG", "Weights as a heatmap."
+    data = {"image/png": base64.b64encode(picture).decode(), "text/plain": "[figure]"}
+    figure = new_output("display_data", data=data, metadata={"image/png": {"alt": text}})
+    cell = new_code_cell("x", outputs=[figure, new_output("stream", text="x")])
+    assert alternative_texts(new_notebook(cells=[cell])) == {hashlib.sha256(picture).hexdigest(): text}
+
+
 def test_one_lesson_builds_without_a_warning_and_asks_nobody(source, tmp_path):
     kept = {"index.md", "05_masking.ipynb"}
     for path in [*source.rglob("*.md"), *source.rglob("*.rst"), *source.rglob("*.ipynb")]:
@@ -47,11 +70,8 @@ def test_one_lesson_builds_without_a_warning_and_asks_nobody(source, tmp_path):
         path.unlink()
     (source / "index.md").write_text("# x\n\n```{toctree}\nnotebooks/05_masking\n```\n", encoding="utf-8")
     notebook = source / "notebooks" / "05_masking.ipynb"
-    notebook.write_text(
-        notebook.read_text(encoding="utf-8").replace("../exercises/", "https://example.org/"), encoding="utf-8"
-    )
-    onward = notebook.read_text(encoding="utf-8").replace("../notebooks/", "https://example.org/")
-    notebook.write_text(onward, encoding="utf-8")
+    text = notebook.read_text(encoding="utf-8").replace("../exercises/", "https://example.org/")
+    notebook.write_text(text.replace("../notebooks/", "https://example.org/"), encoding="utf-8")
     assert build_main(sphinx_options(source, tmp_path / "site", tmp_path / "doctrees", jobs="1")) == 0
     page = (tmp_path / "site" / "notebooks" / "05_masking.html").read_text(encoding="utf-8")
     assert "jsdelivr" not in page and "cdnjs" not in page and "mathjax/tex-svg.js" in page

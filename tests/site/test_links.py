@@ -22,7 +22,7 @@ def test_a_whole_site_has_no_problem(site):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('<a href="c.html">', "'c.html' leads nowhere"),
         ('<a href="b.html#other">', "'b.html#other' has no such anchor"),
@@ -35,23 +35,23 @@ def test_a_whole_site_has_no_problem(site):
         ('<link rel="preconnect" href="https://fonts.example.org">', "from elsewhere"),
     ],
 )
-def test_what_is_wrong_on_a_page_is_named(site, text, said):
+def test_what_is_wrong_on_a_page_is_named(site, text, message):
     with (site / "a" / "b.html").open("a") as page:
         page.write(text)
-    (found,) = links.problems(site)
-    assert found.startswith("a/b.html: ") and said in found
+    (problem,) = links.problems(site)
+    assert problem.startswith("a/b.html: ") and message in problem
 
 
 @pytest.mark.parametrize("rule", ["@import 'https://x.org/a.css';", 'p { background: url("//x.org/a.png") }'])
 def test_styles_that_load_from_elsewhere_are_named(site, rule):
     (site / "s.css").write_text(rule)
-    (found,) = links.problems(site)
-    assert found.startswith("s.css: loads")
+    (problem,) = links.problems(site)
+    assert problem.startswith("s.css: loads")
 
 
 def test_a_page_that_is_too_large_is_named(site, monkeypatch):
     monkeypatch.setattr(links, "MOST_BYTES", 40)
-    assert any("at most 40" in one for one in links.problems(site))
+    assert any("at most 40" in problem for problem in links.problems(site))
 
 
 def test_an_empty_folder_is_no_site(tmp_path):

@@ -17,7 +17,7 @@ from course_utils.tokenizers import END_ID, START_ID
 @pytest.mark.parametrize("word", [WORDS[0], WORDS[-1]])
 def test_a_word_worked_out_here_is_what_the_page_computes(word):
     body = """
-      const found = pronouncing.pronounce(transformer.load(open(file)), word, vocabulary);
+      const found = pronunciation.pronounce(transformer.load(open(file)), word, vocabulary);
       return { ...found, weights: new Uint16Array(found.weights.buffer) };"""
     file = str(FOLDER / "transformer.safetensors")
     found, right = in_live(body, file=file, word=word, vocabulary=vocabulary()), worked_out(word)
@@ -34,9 +34,9 @@ def test_a_word_worked_out_here_is_what_the_page_computes(word):
 @pytest.mark.needs("node")
 def test_the_ids_are_those_of_the_tokenizers():
     body = """return [
-      pronouncing.encode(vocabulary.letters, vocabulary, "zebra"),
-      pronouncing.encode(vocabulary.phonemes, vocabulary, ["ZH", "AA"]),
-      pronouncing.symbol_of(vocabulary.phonemes, vocabulary, 5),
+      pronunciation.encode(vocabulary.letters, vocabulary, "zebra"),
+      pronunciation.encode(vocabulary.phonemes, vocabulary, ["ZH", "AA"]),
+      pronunciation.symbol_of(vocabulary.phonemes, vocabulary, 5),
     ];"""
     found = in_live(body, vocabulary=vocabulary())
     assert found == [SPELLING.encode("zebra"), SOUNDS.encode(["ZH", "AA"]), SOUNDS.symbols[5]]

@@ -10,19 +10,19 @@ pytestmark = pytest.mark.needs("node")
 
 
 def test_every_16_bit_number():
-    found = in_live("return Array.from({ length: 65536 }, (_, bits) => String(safetensors.from_float16(bits)));")
+    read = in_live("return Array.from({ length: 65536 }, (_, bits) => String(safetensors.from_float16(bits)));")
     right = np.arange(65536, dtype=np.uint16).view(np.float16)
-    assert np.array_equal(np.array(found, dtype=np.float64), right.astype(np.float64), equal_nan=True)
+    assert np.array_equal(np.array(read, dtype=np.float64), right.astype(np.float64), equal_nan=True)
 
 
 def test_a_file_of_both_sizes_of_numbers(tmp_path):
     half, whole = torch.tensor([[1.5, -2.25, 3e-7]]).half(), torch.tensor([0.1, 2.0])
     save_file({"a": half, "b.c": whole}, tmp_path / "w", metadata={"model": "x"})
-    found = in_live("return safetensors.read(open(file));", file=str(tmp_path / "w"))
-    assert found["metadata"] == {"model": "x"}
-    assert found["tensors"]["a"]["shape"] == [1, 3]
-    assert np.allclose(found["tensors"]["a"]["data"], half.float().numpy(), rtol=0, atol=0)
-    assert np.allclose(found["tensors"]["b.c"]["data"], whole.numpy(), rtol=1e-7)
+    read = in_live("return safetensors.read(open(file));", file=str(tmp_path / "w"))
+    assert read["metadata"] == {"model": "x"}
+    assert read["tensors"]["a"]["shape"] == [1, 3]
+    assert np.allclose(read["tensors"]["a"]["data"], half.float().numpy(), rtol=0, atol=0)
+    assert np.allclose(read["tensors"]["b.c"]["data"], whole.numpy(), rtol=1e-7)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff" * 9, b"<html>not found</html>"])

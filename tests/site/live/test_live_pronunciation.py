@@ -25,26 +25,26 @@ FILE = str(FOLDER / "transformer.safetensors")
     ],
 )
 def test_what_hinders_a_word_is_said(word, part):
-    said = in_live("return pronouncing.word_problem(word, vocabulary);", word=word, vocabulary=vocabulary())
+    said = in_live("return pronunciation.word_problem(word, vocabulary);", word=word, vocabulary=vocabulary())
     assert (part in said) if part else said == ""
 
 
 def test_every_sound_has_its_sign():
-    signs = in_live("return sounds.map((sound) => pronouncing.ipa([sound]));", sounds=list(PHONEMES))
+    signs = in_live("return sounds.map((sound) => pronunciation.ipa([sound]));", sounds=list(PHONEMES))
     assert all(signs) and len(set(signs)) == len(PHONEMES)
-    assert in_live('return pronouncing.ipa(["N", "AY", "T", "S"]);') == "naɪts"
+    assert in_live('return pronunciation.ipa(["N", "AY", "T", "S"]);') == "naɪts"
 
 
 def test_heads_are_switched_by_name():
     body = """
       const model = transformer.load(open(file));
-      const whole = pronouncing.probability(model, "knights", sounds, vocabulary);
+      const whole = pronunciation.probability(model, "knights", sounds, vocabulary);
       const heads = Object.entries(model.attentions()).filter(([name]) => name.includes("cross")).flatMap(
         ([name, { num_heads }]) => Array.from({ length: num_heads }, (_, h) => `${name}:${h}`));
-      pronouncing.switch_off(model, new Set(heads));
-      const without = pronouncing.probability(model, "knights", sounds, vocabulary);
-      pronouncing.switch_off(model, new Set());
-      return [whole, without, pronouncing.probability(model, "knights", sounds, vocabulary)];"""
+      pronunciation.switch_off(model, new Set(heads));
+      const without = pronunciation.probability(model, "knights", sounds, vocabulary);
+      pronunciation.switch_off(model, new Set());
+      return [whole, without, pronunciation.probability(model, "knights", sounds, vocabulary)];"""
     sounds = "N AY T S".split()
     whole, without, again = in_live(body, file=FILE, sounds=sounds, vocabulary=vocabulary())
     assert whole == again == pytest.approx(probability("knights", sounds), abs=1e-3)
@@ -53,7 +53,7 @@ def test_heads_are_switched_by_name():
 
 def test_weights_are_packed_as_the_viewer_takes_them():
     body = """
-      const { groups, weights } = pronouncing.packed([
+      const { groups, weights } = pronunciation.packed([
         { name: "a", weights: [[[[1, 0]], [[0.5, 0.5]]]], queries: ["q"], keys: ["k", "l"] },
         { name: "b", weights: [[[[0.25]]]], queries: ["q"], keys: ["k"] }]);
       return [groups.map(({ layers, heads, offset }) => [layers, heads, offset]), new Uint16Array(weights.buffer)];"""

@@ -1,13 +1,13 @@
 // The language model on the page: a text goes on, and every character can be asked where it looked.
 
-import { Continuation, WINDOW, plain_text, text_problem } from "./continuing.js";
+import { Continuation, WINDOW, plain_text, text_problem } from "./text_generation.js";
 import { drawn, make, model_of, percent } from "./page.js";
-import { measure } from "./word.js";
+import { measure } from "./word_section.js";
 import viewer from "./attention_viewer.js";
 
 const PROMPTS = ["The following ", "class Point:\n    def __init__(self", "If the argument is ", "Changed in version 3."];
 
-export function text_part(root, { vocabulary }) {
+export function text_section(root, { vocabulary }) {
   const bar = make("p", { class: "bar", hidden: true });
   const prompt = make("textarea", { id: "prompt", rows: "3", spellcheck: "false" });
   prompt.value = PROMPTS[0];
@@ -21,17 +21,17 @@ export function text_part(root, { vocabulary }) {
   const written = make("pre", { class: "written", tabindex: "0", "aria-label": "the text and how it went on" });
   const next = make("ol", { class: "next" });
   const place = make("div");
-  const more = make("section", { hidden: true }, make("p", {}, "Next may come:"), next, make("h3", {}, "Where each character looked"), make("p", { class: "note" }, `Click a character of the text: below are it and those before it, ${WINDOW} at most. In the viewer each character says where it looked when it was read.`), place);
-  root.replaceChildren(form, problem, bar, written, more);
+  const details = make("section", { hidden: true }, make("p", {}, "Next may come:"), next, make("h3", {}, "Where each character looked"), make("p", { class: "note" }, `Click a character of the text: below are it and those before it, ${WINDOW} at most. In the viewer each character says where it looked when it was read.`), place);
+  root.replaceChildren(form, problem, bar, written, details);
 
   let running = 0; // which run is the present one; 0: none
   let runs = 0;
-  let leave = () => {};
+  let dispose = () => {};
 
-  function slider(text, id, min, max, step, value, tell) {
+  function slider(text, id, min, max, step, value, as_text) {
     const input = make("input", { type: "range", id, min, max, step, value });
-    const output = make("output", { for: id }, tell(value));
-    input.addEventListener("input", () => (output.textContent = tell(Number(input.value))));
+    const output = make("output", { for: id }, as_text(value));
+    input.addEventListener("input", () => (output.textContent = as_text(Number(input.value))));
     return { row: make("div", { class: "slider" }, make("label", { for: id }, text), input, output), get: () => Number(input.value) };
   }
 
@@ -41,27 +41,27 @@ export function text_part(root, { vocabulary }) {
     event.preventDefault();
     if (running) return stop();
     const { text, strange } = plain_text(prompt.value, vocabulary);
-    const [count, mine] = [wanted.get(), ++runs];
-    problem.textContent = strange.length ? `It does not know ${strange.slice(0, 8).map((one) => `“${one}”`).join(", ")}: it has learned plain English text, and reads “?” instead.` : "";
-    running = mine;
+    const [count, run] = [wanted.get(), ++runs];
+    problem.textContent = strange.length ? `It does not know ${strange.slice(0, 8).map((character) => `“${character}”`).join(", ")}: it has learned plain English text, and reads “?” instead.` : "";
+    running = run;
     go.textContent = "Stop";
     try {
       const model = await model_of("language_model", bar, vocabulary.bytes.language_model);
-      const hindered = text_problem(text, count, model.config);
-      if (hindered) return void (problem.textContent = hindered);
+      const text_error = text_problem(text, count, model.config);
+      if (text_error) return void (problem.textContent = text_error);
       await drawn();
       const continuation = new Continuation(model, vocabulary, text);
       show(continuation, text.length);
-      for (let n = 0; n < count && running === mine; n++) {
+      for (let n = 0; n < count && running === run; n++) {
         if (!continuation.step(options())) break;
         show(continuation, text.length);
         await drawn();
       }
-      look(continuation, continuation.characters.length);
+      show_attention(continuation, continuation.characters.length);
     } catch (error) {
       problem.textContent = `That did not work: ${error.message}.`;
     } finally {
-      if (running === mine) stop();
+      if (running === run) stop();
     }
   }
 
@@ -75,18 +75,18 @@ export function text_part(root, { vocabulary }) {
     if (written.childElementCount > characters.length || written.dataset.run !== String(runs)) written.replaceChildren();
     written.dataset.run = String(runs);
     for (let n = written.childElementCount; n < characters.length; n++) {
-      written.append(make("span", { class: n < given ? "given" : "", onclick: () => running || look(continuation, n + 1) }, characters[n]));
+      written.append(make("span", { class: n < given ? "given" : "", onclick: () => running || show_attention(continuation, n + 1) }, characters[n]));
     }
     next.replaceChildren(...continuation.next(options()).map(([character, prob]) => make("li", {}, make("code", {}, character === "\n" ? "⏎" : character === " " ? "␣" : character), measure(prob), make("span", { class: "number" }, percent(prob)))));
   }
 
   /** Show the attention of the characters up to `end`. */
-  function look(continuation, end) {
-    leave();
-    more.hidden = false;
+  function show_attention(continuation, end) {
+    dispose();
+    details.hidden = false;
     [...written.children].forEach((span, n) => span.classList.toggle("looked", n === end - 1));
     const state = continuation.attention(end);
     place.replaceChildren();
-    leave = viewer.render({ model: { get: (name) => state[name] }, el: place });
+    dispose = viewer.render({ model: { get: (name) => state[name] }, el: place });
   }
 }

@@ -1,4 +1,4 @@
-"""What becomes of a notebook on the site."""
+"""What becomes of a notebook on the site, and of the known mistakes."""
 
 import json
 import re
@@ -6,7 +6,9 @@ import re
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_authoring.assemble import INSTALL_ID
-from course_authoring.live_widgets import KEY
+from course_authoring.execute import WIDGET_STATE
+from course_checks.deciding.find import all_entries
+from course_site.mistakes import escaped, mistakes_page
 from course_site.notebooks import for_site, widget_place
 
 ADDRESS = "https://github.com/a/b"
@@ -22,16 +24,16 @@ def notebook(*outputs):
 
 def shown(text, metadata=None):
     output = new_output("execute_result", data={"text/plain": text}, metadata=metadata or {})
-    found = for_site(notebook(output), "notebooks/05_masking.ipynb", ADDRESS)
-    return found.cells[3].outputs[0].data.get("text/html")
+    page = for_site(notebook(output), "notebooks/05_masking.ipynb", ADDRESS)
+    return page.cells[3].outputs[0].data.get("text/html")
 
 
 def test_links_to_run_and_to_download_it_stand_once_at_the_top():
-    found = for_site(notebook(), "notebooks/05_masking.ipynb", ADDRESS)
-    assert found.cells[0].source == "# 05 · Masking\n\nabout 80 minutes"
-    assert "a/b/blob/main/notebooks/05_masking.ipynb" in found.cells[1].source
-    assert 'href="../downloads/notebooks/05_masking.ipynb"' in found.cells[1].source
-    assert found.cells[2].metadata.tags == ["remove-cell"]
+    page = for_site(notebook(), "notebooks/05_masking.ipynb", ADDRESS)
+    assert page.cells[0].source == "# 05 · Masking\n\nabout 80 minutes"
+    assert "a/b/blob/main/notebooks/05_masking.ipynb" in page.cells[1].source
+    assert 'href="../downloads/notebooks/05_masking.ipynb"' in page.cells[1].source
+    assert page.cells[2].metadata.tags == ["remove-cell"]
 
 
 def test_an_exercise_is_a_heading_of_the_second_level():
@@ -41,7 +43,7 @@ def test_an_exercise_is_a_heading_of_the_second_level():
 
 def test_a_widget_that_needs_no_kernel_is_put_on_the_page():
     state = {"module": "see_through", "state": {"keys": ["</script><b>"]}, "bytes": {}}
-    page = shown("[interactive: x. Run this cell to look.]", {KEY: state})
+    page = shown("[interactive: x. Run this cell to look.]", {WIDGET_STATE: state})
     assert page == widget_place(state)
     text = re.search(r'<script type="application/json">(.*?)</script>', page).group(1)
     assert json.loads(text) == state and "<" not in text
@@ -59,3 +61,17 @@ def test_a_prediction_keeps_its_question():
 
 def test_other_outputs_stay_as_they_are():
     assert shown("tensor([1, 2])") is None
+
+
+def test_every_exercise_and_each_of_its_mistakes_stands_there():
+    page = mistakes_page()
+    for number, entry in all_entries().items():
+        assert f"### {number} · {escaped(entry.title)}" in page
+        for mistake in getattr(entry, "known_mistakes", ()):
+            assert escaped(mistake.looks_like)[1:] in page
+            advice = escaped(mistake.advice)  # what to try is for those who have tried
+            assert not advice or advice not in page
+
+
+def test_no_text_is_taken_for_markup():
+    assert escaped("a*b_c $x$ <b> [d](e) `f`") == r"a\*b\_c \$x\$ \<b\> \[d\](e) \`f\`"

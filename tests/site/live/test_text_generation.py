@@ -20,7 +20,7 @@ PROMPT = "If the argument is "
 @torch.no_grad()
 def test_without_chance_it_goes_on_as_in_python():
     body = """
-      const text = new continuing.Continuation(transformer.load(open(file)), vocabulary, prompt);
+      const text = new text_generation.Continuation(transformer.load(open(file)), vocabulary, prompt);
       for (let n = 0; n < 30; n++) text.step({ temperature: 0 });
       return text.characters.join("");"""
     found = in_live(body, file=FILE, prompt=PROMPT, vocabulary=vocabulary())
@@ -33,7 +33,7 @@ def test_without_chance_it_goes_on_as_in_python():
 def test_the_attention_of_the_last_characters_and_of_what_came_before():
     text = (PROMPT * 4)[:70]
     body = """
-      const { groups, weights } = new continuing.Continuation(transformer.load(open(file)), vocabulary, text).attention(60);
+      const { groups, weights } = new text_generation.Continuation(transformer.load(open(file)), vocabulary, text).attention(60);
       return { ...groups[0], numbers: Array.from(new Uint16Array(weights.buffer), (n) => n / 65534) };"""
     found = in_live(body, file=FILE, text=text, vocabulary=vocabulary())
     model = pretrained.load("language_model")
@@ -47,12 +47,12 @@ def test_the_attention_of_the_last_characters_and_of_what_came_before():
 
 def test_typographic_signs_become_plain_as_in_python_and_the_rest_is_named():
     text = "“So” – it’s…\t20 ° Ü\nx"
-    found = in_live("return continuing.plain_text(text, vocabulary);", text=text, vocabulary=vocabulary())
+    found = in_live("return text_generation.plain_text(text, vocabulary);", text=text, vocabulary=vocabulary())
     assert found["text"] == plain_text(text)
     assert found["strange"] == ["°", "Ü"]
 
 
 @pytest.mark.parametrize(("length", "part"), [(0, "at least one character"), (900, "900 characters"), (100, "")])
 def test_what_hinders_a_text_is_said(length, part):
-    said = in_live("return continuing.text_problem(text, 160, { max_len: 1024 });", text="x" * length)
+    said = in_live("return text_generation.text_problem(text, 160, { max_len: 1024 });", text="x" * length)
     assert (part in said) if part else said == ""

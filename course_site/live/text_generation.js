@@ -1,7 +1,7 @@
 // A text goes on: the language model draws one character after the other, and what it looked at is kept.
 
 import { draw_token, sampling_distribution } from "./decoding.js";
-import { encode, packed, symbol_of } from "./pronouncing.js";
+import { encode, packed, symbol_of } from "./pronunciation.js";
 
 const PLAIN = { "“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "...", "\t": "    ", "\r": "" };
 export const WINDOW = 48; // characters whose attention is shown at a time

@@ -1,15 +1,15 @@
 // One word on the page: what the model says, what else it might have said, which letters each sound looked at.
 
 import { drawn, make, model_of, percent } from "./page.js";
-import { ipa, pronounce, word_problem } from "./pronouncing.js";
+import { ipa, pronounce, word_problem } from "./pronunciation.js";
 
 const END = "<end>";
 
 /**
- * Puts the part into `root`. Handlers are called: `shown(result)` after each new word. `compact`: the front page.
+ * Puts the section into `root`. Handlers are called: `on_result(result)` after each new word. `compact`: the front page.
  * Gives { ask(word), show(result), model() }.
  */
-export function word_part(root, { vocabulary, words, dictionary, compact = false, shown = () => {} }) {
+export function word_section(root, { vocabulary, words, dictionary, compact = false, on_result = () => {} }) {
   const bar = make("p", { class: "bar", hidden: true });
   const input = make("input", { type: "text", id: "word", autocomplete: "off", autocapitalize: "none", spellcheck: "false", enterkeyhint: "go" });
   const form = make("form", { class: "ask", onsubmit: submitted }, make("label", { for: "word" }, "A word"), input, make("button", {}, "Pronounce"));
@@ -40,9 +40,9 @@ export function word_part(root, { vocabulary, words, dictionary, compact = false
     if (problem.textContent) return;
     if (words.has(word)) return show(words.get(word));
     try {
-      const pronouncing = await model();
+      const transformer = await model();
       await drawn();
-      if (latest === word) show(timed(() => pronounce(pronouncing, word, vocabulary)));
+      if (latest === word) show(timed(() => pronounce(transformer, word, vocabulary)));
     } catch (error) {
       problem.textContent = `That did not work: ${error.message}. The words above are worked out beforehand and need no weights.`;
     }
@@ -50,19 +50,19 @@ export function word_part(root, { vocabulary, words, dictionary, compact = false
 
   function timed(work) {
     const started = performance.now();
-    const found = work();
+    const value = work();
     root.dataset.milliseconds = String(Math.round(performance.now() - started));
-    return found;
+    return value;
   }
 
-  function show(found) {
-    input.value = found.word;
-    latest = found.word;
-    const parts = [spoken(found), compact ? "" : others(found), steps(found)];
+  function show(pronunciation) {
+    input.value = pronunciation.word;
+    latest = pronunciation.word;
+    const parts = [spoken(pronunciation), compact ? "" : others(pronunciation), steps(pronunciation)];
     result.replaceChildren(...parts);
-    root.dataset.word = found.word;
-    if (!compact) verdict(found);
-    shown(found);
+    root.dataset.word = pronunciation.word;
+    if (!compact) verdict(pronunciation);
+    on_result(pronunciation);
   }
 
   function spoken({ word, beams }) {
@@ -98,7 +98,7 @@ export function word_part(root, { vocabulary, words, dictionary, compact = false
     const slider = make("input", { type: "range", min: "0", max: String(sounds.length - 1), value: "0", "aria-label": "step of decoding", oninput: () => at(Number(slider.value)) });
     const step = (by) => make("button", { type: "button", "aria-label": by < 0 ? "one step back" : "one step on", onclick: () => at(Number(slider.value) + by) }, by < 0 ? "◀" : "▶");
     const controls = make("div", { class: "stepper" }, step(-1), slider, step(1));
-    const told = make("div", { class: "told" });
+    const explanation = make("div", { class: "explanation" });
 
     function at(t) {
       const now = Math.max(0, Math.min(sounds.length - 1, t));
@@ -110,13 +110,13 @@ export function word_part(root, { vocabulary, words, dictionary, compact = false
       const before = sounds.slice(0, now).join(" ") || "nothing yet";
       const looks = strongest.map(([weight, letter]) => `${letter} (${percent(weight)})`).join(", ");
       const bars = likely[now].map(([sound, prob]) => make("li", {}, make("span", { class: "sounds" }, sound === END ? "end" : sound), measure(prob), make("span", { class: "number" }, percent(prob))));
-      told.replaceChildren(make("p", {}, `Step ${now + 1} of ${sounds.length}. Said so far: ${before}. It looks most at ${looks || "no letter in particular"}. Next may come:`), make("ol", { class: "next" }, ...bars));
+      explanation.replaceChildren(make("p", {}, `Step ${now + 1} of ${sounds.length}. Said so far: ${before}. It looks most at ${looks || "no letter in particular"}. Next may come:`), make("ol", { class: "next" }, ...bars));
     }
 
     if (!compact) at(0);
     const title = make("h3", {}, "Where it looked, step by step");
     const note = make("p", { class: "note" }, "The stronger the color, the larger the weight: the mean of all cross-attention heads.");
-    return make("section", { class: "steps" }, ...(compact ? [grid, note] : [title, controls, make("div", { class: "side-by-side" }, make("div", {}, grid, note), told)]));
+    return make("section", { class: "steps" }, ...(compact ? [grid, note] : [title, controls, make("div", { class: "side-by-side" }, make("div", {}, grid, note), explanation)]));
   }
 
   return { ask, show, model, problem };
