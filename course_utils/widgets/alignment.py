@@ -30,12 +30,7 @@ def alignment_viewer(model: RecurrentSeq2Seq, word: str = "knights") -> LiveFigu
 
 def word_control(word: str) -> ipywidgets.Text:
     """A field for a word, read when Enter is pressed."""
-    return ipywidgets.Text(
-        word,
-        description="word, then Enter",
-        continuous_update=False,
-        **WIDE,
-    )
+    return ipywidgets.Text(word, description="word, then Enter", continuous_update=False, **WIDE)
 
 
 def draw_alignment(

@@ -65,11 +65,7 @@ def sampling_playground(model: DecoderLM, prompts: Sequence[str], *, seed: int =
 
     controls = {
         "prompt": ipywidgets.Combobox(
-            value=prompts[0],
-            options=list(prompts),
-            description="prompt",
-            continuous_update=False,
-            **WIDE,
+            value=prompts[0], options=list(prompts), description="prompt", continuous_update=False, **WIDE
         ),
         "temperature": slider("temperature", 1.0, 0.0, 2.0, 0.05),
         "top_k": ipywidgets.IntSlider(len(names), min=1, max=len(names), description="top-k (characters)", **WIDE),
