@@ -109,5 +109,5 @@ def test_what_is_computed_is_counted():
 
 def test_pairs_are_counted_and_batch_and_heads_give_their_first():
     mask = padding_mask(torch.tensor([[5, 6, 0], [5, 0, 0]]), 0)
-    said = mask_gallery(["a", "b", "<pad>"], {"padding": mask, "causal": causal_mask(3)}).get_label()
-    assert "padding: 6 of 9 pairs; causal: 6 of 9 pairs" in said
+    alt = mask_gallery(["a", "b", "<pad>"], {"padding": mask, "causal": causal_mask(3)}).get_label()
+    assert "padding: 6 of 9 pairs; causal: 6 of 9 pairs" in alt

@@ -19,9 +19,9 @@ def test_a_choice():
     asked.inputs[0].value = "<d>"
     asked.button.click()
     assert "&lt;d&gt;" in asked.message.value
-    told = widgets.came_out("4.3", "root")
-    assert repr(told) == "Prediction 4.3. You predicted: <d>. It came out: root."
-    assert "<d>" not in told._repr_html_()
+    shown = widgets.came_out("4.3", "root")
+    assert repr(shown) == "Prediction 4.3. You predicted: <d>. It came out: root."
+    assert "<d>" not in shown._repr_html_()
 
 
 def test_a_number():
@@ -38,23 +38,17 @@ def test_shares_sum_to_one():
     assert "apple 0.75" in asked.message.value
     asked.button.click()
     assert sum(asked.guess) == pytest.approx(1)
-    assert "apple 0.75, fell 0.00. It came out: the 0.10" in repr(
-        widgets.came_out("4.1", torch.tensor([0.1, 0.8, 0.1]))
-    )
+    shown = widgets.came_out("4.1", torch.tensor([0.1, 0.8, 0.1]))
+    assert "apple 0.75, fell 0.00. It came out: the 0.10" in repr(shown)
     for control in asked.inputs:
         control.value = 0.0
     asked.button.click()
     assert "Choose first" in asked.message.value and sum(asked.guess) == pytest.approx(1)
 
 
-def test_a_run_without_a_click_says_so():
-    widgets.predict("4.2", "How large?", between=(0, 1))
-    assert repr(widgets.came_out("4.2", 0.5)) == "Prediction 4.2. It came out: 0.5. (No prediction was kept.)"
-
-
-def test_kept_after_the_result_it_is_compared_at_once():
+def test_without_a_click_it_says_so_and_a_later_one_is_compared_at_once():
     asked = widgets.predict("4.2", "How large?", between=(0, 1))
-    widgets.came_out("4.2", 0.25)
+    assert repr(widgets.came_out("4.2", 0.25)) == "Prediction 4.2. It came out: 0.25. (No prediction was kept.)"
     asked.button.click()
     assert "You predicted: 0.5. It came out: 0.25." in asked.message.value
 
