@@ -154,8 +154,8 @@ def _sentence(block: Block) -> str:
         return f"{_words(block.call)}{keys} to {_shape(block.call.output)}".replace("\n", " ")
     inner = []
     for step in block.steps:
-        more = " plus what ran past it" if step.adds is not None else ""
-        inner.append(_words(step.call).replace("\n", ", ") + more)
+        residual = " plus what ran past it" if step.adds is not None else ""
+        inner.append(_words(step.call).replace("\n", ", ") + residual)
     return f"{block.repeated} × {type(block.call.module).__name__} ({'; '.join(inner)})"
 
 

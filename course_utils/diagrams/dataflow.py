@@ -132,14 +132,14 @@ def _is_layer(module: nn.Module) -> bool:
 
 def _parts(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]]:
     """The parts that a model is drawn with: its children, lists opened; dropout and what does nothing left out."""
-    found = []
+    parts = []
     for name, part in module.named_children():
         full = f"{prefix}.{name}" if prefix else name
         if isinstance(part, nn.ModuleList | nn.ModuleDict | nn.Sequential):
-            found += _parts(part, full)
+            parts += _parts(part, full)
         elif not isinstance(part, nn.Dropout | nn.Identity):
-            found.append((full, part))
-    return found
+            parts.append((full, part))
+    return parts
 
 
 def _record_calls(
@@ -179,7 +179,7 @@ def _tensor(output: Any) -> Tensor | None:
     if isinstance(output, Tensor):
         return output
     if isinstance(output, tuple | list):
-        return next((found for item in output if (found := _tensor(item)) is not None), None)
+        return next((tensor for item in output if (tensor := _tensor(item)) is not None), None)
     return None
 
 
@@ -210,7 +210,7 @@ def _connect(blocks: list[Block], batch: list[Tensor]) -> None:
         before = range(place)
         block.follows = next((n for n in reversed(before) if _same(blocks[n].call.output, block.call.input)), None)
         if block.follows is None:
-            source = next((n for n, given in enumerate(batch) if _same(given, block.call.input)), None)
+            source = next((n for n, tensor in enumerate(batch) if _same(tensor, block.call.input)), None)
             block.source, block.indirect = source or 0, source is None and place > 0
             block.follows = place - 1 if block.indirect else None
         for reader in (block, *block.steps) if isinstance(block.call.module, ATTENTION) else block.steps:
@@ -221,21 +221,21 @@ def _connect(blocks: list[Block], batch: list[Tensor]) -> None:
 
 def _merge_repeated(blocks: list[Block]) -> list[Block]:
     """Layers of one kind that follow one another as one block."""
-    kept: list[Block] = []
+    merged: list[Block] = []
     renamed: dict[int, int] = {}
     for place, block in enumerate(blocks):
-        last = next((n for n, other in enumerate(kept) if renamed.get(block.follows) == n), None)
-        if last is not None and block.steps and not block.indirect and _kind(kept[last]) == _kind(block):
-            kept[last].repeated += 1
-            kept[last].call.output = block.call.output
+        last = next((n for n in range(len(merged)) if renamed.get(block.follows) == n), None)
+        if last is not None and block.steps and not block.indirect and _kind(merged[last]) == _kind(block):
+            merged[last].repeated += 1
+            merged[last].call.output = block.call.output
             renamed[place] = last
             continue
         block.follows, block.memory = renamed.get(block.follows), renamed.get(block.memory)
         for step in block.steps:
             step.memory = renamed.get(step.memory)
-        kept.append(block)
-        renamed[place] = len(kept) - 1
-    return kept
+        merged.append(block)
+        renamed[place] = len(merged) - 1
+    return merged
 
 
 def _kind(block: Block) -> tuple:

@@ -119,8 +119,8 @@ class Drawing:
     def finish(self, alt: str) -> Axes:
         """The Axes, cut to what was drawn; ``alt`` says what it shows to readers who cannot see it."""
         artists = [*self.ax.texts, *self.ax.patches, *self.ax.lines]
-        found = Bbox.union([artist.get_window_extent(self._renderer()) for artist in artists])
-        box = Bbox(found.get_points() / self.figure.dpi)
+        extent = Bbox.union([artist.get_window_extent(self._renderer()) for artist in artists])
+        box = Bbox(extent.get_points() / self.figure.dpi)
         (left, bottom), (right, top) = box.get_points() + [[-0.1, -0.1], [0.14, 0.1]]
         self.figure.set_size_inches(right - left, top - bottom)
         self.ax.set(xlim=(left, right), ylim=(bottom, top))

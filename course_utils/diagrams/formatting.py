@@ -58,17 +58,17 @@ def cell_number(value: float) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("−").startswith("0.") else text
 
 
-def checked_labels(given: Sequence[str] | None, count: int, name: str) -> list[str] | None:
+def checked_labels(texts: Sequence[str] | None, count: int, name: str) -> list[str] | None:
     """Labels as texts.
 
     Raises:
         ValueError: There are not ``count`` of them.
     """
-    if given is None:
+    if texts is None:
         return None
-    if len(given) != count:
-        raise ValueError(f"{name} ({len(given)}) must be one for each of the {count} rows that it names")
-    return [str(label) for label in given]
+    if len(texts) != count:
+        raise ValueError(f"{name} ({len(texts)}) must be one for each of the {count} rows that it names")
+    return [str(label) for label in texts]
 
 
 def first_matrix(tensor: Tensor, name: str) -> tuple[Tensor, tuple[int, ...]]:

@@ -86,10 +86,10 @@ def word_map(
     reach = (flat.max(0).values - flat.min(0).values).clamp(min=1e-9)
     spots = (flat - flat.min(0).values) / reach * torch.tensor([6.6, 3.8])  # inches
     draw, places, free = Drawing(), dict(zip(words, spots.tolist(), strict=True)), []
-    for one, other in near:
-        if one not in places or other not in places:
-            raise ValueError(f"near ({one!r}, {other!r}) must name two of the words")
-        draw.line([tuple(places[one]), tuple(places[other])], COLORS["weights"], 1.2)
+    for a, b in near:
+        if a not in places or b not in places:
+            raise ValueError(f"near ({a!r}, {b!r}) must name two of the words")
+        draw.line([tuple(places[a]), tuple(places[b])], COLORS["weights"], 1.2)
     for word, (x, y) in places.items():
         draw.dot(x, y, COLORS["query"])
         text, height = shortened(word), 0.17
@@ -126,8 +126,8 @@ def _around(x: float, y: float, width: float, height: float) -> list[tuple[float
     return [(left, bottom, left + width, bottom + height) for left, bottom in corners]
 
 
-def _touch(one: tuple, other: tuple) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _touch(a: tuple, b: tuple) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def rotation(
