@@ -20,9 +20,11 @@ def test_a_cell_of_a_product_is_worked_out():
     assert "row 1 with column 1:  0 · 0 + 3 · (−1) = −3" in written(diagrams.matmul(a, b, follow=(1, 1)))
 
 
-def test_reshape_keeps_the_order():
-    numbers = [text for text in written(diagrams.reshape(torch.arange(1.0, 7).view(2, 3), 3, 2)) if text.isdigit()]
-    assert numbers == [str(n) for n in range(1, 7)] * 2
+def test_reshape_keeps_the_order_and_the_colors_of_the_rows():
+    ax = diagrams.reshape(torch.arange(1.0, 7).view(2, 3), 3, 2)
+    assert [text for text in written(ax) if text.isdigit()] == [str(n) for n in range(1, 7)] * 2
+    colors = [patch.get_facecolor() for patch in ax.patches if patch.get_linewidth() == 0.8]
+    assert colors[:6] == colors[6:] and [colors.index(color) for color in colors[:6]] == [0, 0, 0, 3, 3, 3]
 
 
 def test_the_heads_get_what_the_library_gives_them():
