@@ -7,16 +7,16 @@ Importing this package alone loads nothing else.
 __version__ = "0.1.0"
 
 
-def progress(lesson: int | None = None, *, begin_anew: bool = False) -> object:
+def progress(lesson: int | None = None, *, start_over: bool = False) -> object:
     """Your progress, as a table: exercises passed, points, the last day, predictions made.
 
     Args:
         lesson: Show this lesson alone, exercise by exercise, with its predictions.
-        begin_anew: Put what there is aside (the line that follows says where) and count from nothing.
+        start_over: Put what there is aside (the line that follows says where) and count from nothing.
 
     Raises:
         ValueError: There is no such lesson.
     """
     from . import progress_log
 
-    return progress_log.begin_anew() if begin_anew else progress_log.show(lesson)
+    return progress_log.start_over() if start_over else progress_log.show(lesson)

@@ -6,9 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-UNFINISHED = (
-    ".part-"  # how the name of a file begins that is being written; one that is left over belongs to a dead process
-)
+# How the name of a file begins that is being written; one that is left over belongs to a dead process.
+UNFINISHED = ".part-"
 
 
 @contextlib.contextmanager

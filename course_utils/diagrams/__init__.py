@@ -4,20 +4,15 @@
 the alternative text, made from what was drawn: ``plotting.show(ax)`` displays both.
 """
 
-from .architecture import architecture
+from .architecture import architecture, residual_stream
+from .attention import attention_flow, running_softmax, three_roles
 from .beams import Beam, beam_tree, looked_at
-from .flow import attention_flow
-from .heads import attention_lines
-from .legend import legend
+from .heads import attention_lines, cache_strip, head_wiring
 from .masks import mask_gallery
-from .online import running_softmax
 from .operations import lookup, matmul, reshape, split_merge
+from .overview import legend, road_map
 from .recurrent import unrolled
-from .roadmap import road_map
-from .roles import three_roles
-from .stream import residual_stream
 from .vectors import clock_hands, projection, rotation, word_map
-from .wiring import cache_strip, head_wiring
 
 __all__ = [
     "Beam", "architecture", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands", "head_wiring",

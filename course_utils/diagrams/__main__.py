@@ -8,16 +8,16 @@ from matplotlib.axes import Axes
 
 from ..files import replacing
 from ..plotting import png
-from .flow import attention_flow
+from .attention import attention_flow
 
 
 def readme_picture() -> Axes:
     """*apple* asks for a color, and takes it from *red*."""
     words = "the red apple fell".split()
-    asks = torch.tensor([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0], [0.0, 2.0]])  # (L=4, d_k=2)
-    offers = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])  # (L=4, d_k=2)
-    hands_over = torch.tensor([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [0.0, 0.0]])  # (L=4, d_v=2)
-    return attention_flow(asks, offers, hands_over, queries=words, keys=words, follow=(2, 0))
+    query = torch.tensor([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0], [0.0, 2.0]])  # (L=4, d_k=2)
+    key = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])  # (L=4, d_k=2)
+    value = torch.tensor([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [0.0, 0.0]])  # (L=4, d_v=2)
+    return attention_flow(query, key, value, queries=words, keys=words, follow=(2, 0))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from matplotlib.axes import Axes
 
-from .drawing import Sheet
-from .palette import LABEL, NUMBER, ROLES, SHAPE, SOFT
-from .words import short
+from .drawing import Drawing
+from .formatting import shortened
+from .palette import COLORS, LABEL, NUMBER, SHAPE, SOFT
 
 STEP, ROW, BOX = 1.75, 0.4, 1.0
 
@@ -71,40 +71,48 @@ def beam_tree(steps: Sequence[Sequence[Beam]], *, most: int = 5) -> Axes:
     """
     if not steps or not any(steps):
         raise ValueError("steps is empty: give the hypotheses of at least one step")
-    sheet, best = Sheet(), None
-    sheet.box(-0.35, -ROW / 2, 0.7, ROW, "start", "plain", size=NUMBER)
+    draw, best = Drawing(), None
+    draw.box(-0.35, -ROW / 2, 0.7, ROW, "start", "plain", size=NUMBER)
     before = {(): (0.35, 0.0)}
     for place, beams in enumerate(steps):
         ranked = sorted(beams, key=lambda beam: -beam.log_prob)
         shown = [beam for n, beam in enumerate(ranked) if n < most or beam.kept]
         x = 0.35 + (place + 1) * STEP - BOX
         top, after = (len(shown) - 1) * (ROW + 0.14) / 2, {}
-        sheet.text(x + BOX / 2, top + ROW / 2 + 0.1, f"step {place + 1}", SHAPE, SOFT, va="bottom")
+        draw.text(x + BOX / 2, top + ROW / 2 + 0.1, f"step {place + 1}", SHAPE, SOFT, va="bottom")
         for n, beam in enumerate(shown):
             y = top - n * (ROW + 0.14)
             role = "output" if beam.ended and beam.kept else "weights" if beam.kept else "mask"
-            said = f"{short(beam.tokens[-1], 7)}  {_probability(beam.log_prob)}"
-            sheet.box(
-                x, y - ROW / 2, BOX, ROW, said, role, fill=0.22 if beam.kept else 0.0, size=NUMBER, dashed=not beam.kept
+            label = f"{shortened(beam.tokens[-1], 7)}  {_probability(beam.log_prob)}"
+            draw.box(
+                x,
+                y - ROW / 2,
+                BOX,
+                ROW,
+                label,
+                role,
+                fill=0.22 if beam.kept else 0.0,
+                size=NUMBER,
+                dashed=not beam.kept,
             )
             if (start := before.get(beam.tokens[:-1])) is not None:
-                color = ROLES["weights"] if beam.kept else ROLES["mask"]
-                sheet.line([start, (x, y)], color, 1.8 if beam.kept else 0.9, "-" if beam.kept else ":")
+                color = COLORS["weights"] if beam.kept else COLORS["mask"]
+                draw.line([start, (x, y)], color, 1.8 if beam.kept else 0.9, "-" if beam.kept else ":")
             after[beam.tokens] = (x + BOX, y)
             if beam.ended and beam.kept and (best is None or beam.log_prob > best.log_prob):
                 best = beam
         before = after
-    said = (
+    text = (
         f"best that ended: {' '.join(best.tokens)}   p = {_probability(best.log_prob)}"
         if best
         else "none has ended yet"
     )
     low = min(y for _, y in before.values()) if before else 0.0
     deepest = min(low, *(-(min(len(b), most) - 1) * (ROW + 0.14) / 2 for b in steps))
-    sheet.text(-0.35, deepest - ROW - 0.3, said, LABEL, ha="left")
-    sheet.text(-0.35, deepest - ROW - 0.55, "frame: carried on; dashed: dropped; brown: ended", SHAPE, SOFT, ha="left")
+    draw.text(-0.35, deepest - ROW - 0.3, text, LABEL, ha="left")
+    draw.text(-0.35, deepest - ROW - 0.55, "frame: carried on; dashed: dropped; brown: ended", SHAPE, SOFT, ha="left")
     kept = [sum(beam.kept for beam in beams) for beams in steps]
-    return sheet.done(f"Beam search over {len(steps)} steps; carried on in each: {', '.join(map(str, kept))}. {said}.")
+    return draw.finish(f"Beam search over {len(steps)} steps; carried on in each: {', '.join(map(str, kept))}. {text}.")
 
 
 def _probability(log_prob: float) -> str:

@@ -27,16 +27,16 @@ class Call:
     Args:
         name: Its name inside its parent.
         module: The part.
-        given: The first tensor that it was given.
-        gave: The tensor that it gave.
+        input: The first tensor that it was given.
+        output: The tensor that it gave.
         options: Tensors and masks that it was given besides.
         times: How often it was called.
     """
 
     name: str
     module: nn.Module
-    given: Tensor
-    gave: Tensor
+    input: Tensor
+    output: Tensor
     options: dict[str, Any]
     times: int = 1
 
@@ -66,7 +66,7 @@ class Block:
         call: The part.
         steps: What is inside a layer, in order; empty for a part that is drawn as one.
         follows: The index of the block whose output it reads; None: it reads the batch.
-        loose: Whether something lies between that is no part (a sum, a join, a function): then it reads the block that ran
+        indirect: Whether something lies between that is no part (a sum, a join, a function): then it reads the block that ran
             before it in some way.
         repeated: How many layers of the same kind follow one another.
         source: What of the batch it reads: position of the argument.
@@ -76,7 +76,7 @@ class Block:
     call: Call
     steps: list[Step] = field(default_factory=list)
     follows: int | None = None
-    loose: bool = False
+    indirect: bool = False
     repeated: int = 1
     source: int = 0
     memory: int | None = None
@@ -91,7 +91,7 @@ def trace(model: nn.Module, batch: Sequence[Any], options: Mapping[str, Any] | N
     Raises:
         ValueError: No part of the model was called with a tensor.
     """
-    return _joined(_blocks(model, batch, options or {}))
+    return _merge_repeated(_blocks(model, batch, options or {}))
 
 
 @torch.no_grad()
@@ -111,19 +111,19 @@ def layers_of(model: nn.Module, batch: Sequence[Any], options: Mapping[str, Any]
 def _blocks(model: nn.Module, batch: Sequence[Any], options: Mapping[str, Any]) -> list[Block]:
     top = dict(_parts(model))
     inside = {name: dict(_parts(part, name)) for name, part in top.items() if _is_layer(part)}
-    calls = _watched(model, batch, options, top | {n: p for parts in inside.values() for n, p in parts.items()})
-    made: list[Block] = []
+    calls = _record_calls(model, batch, options, top | {n: p for parts in inside.values() for n, p in parts.items()})
+    blocks: list[Block] = []
     for name in top:
         if name in calls:
             block = Block(calls[name])
             block.steps = _chain(block.call, [call for inner, call in calls.items() if inner in inside.get(name, ())])
-            made.append(block)
-    if not made:
+            blocks.append(block)
+    if not blocks:
         raise ValueError(f"no part of this {type(model).__name__} was called with a tensor")
     order = {id(call): place for place, call in enumerate(calls.values())}
-    made.sort(key=lambda block: min([order[id(block.call)], *(order[id(step.call)] for step in block.steps)]))
-    _connect(made, [value for value in batch if isinstance(value, Tensor)])
-    return made
+    blocks.sort(key=lambda block: min([order[id(block.call)], *(order[id(step.call)] for step in block.steps)]))
+    _connect(blocks, [value for value in batch if isinstance(value, Tensor)])
+    return blocks
 
 
 def _is_layer(module: nn.Module) -> bool:
@@ -132,30 +132,34 @@ def _is_layer(module: nn.Module) -> bool:
 
 def _parts(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]]:
     """The parts that a model is drawn with: its children, lists opened; dropout and what does nothing left out."""
-    found = []
+    parts = []
     for name, part in module.named_children():
         full = f"{prefix}.{name}" if prefix else name
         if isinstance(part, nn.ModuleList | nn.ModuleDict | nn.Sequential):
-            found += _parts(part, full)
+            parts += _parts(part, full)
         elif not isinstance(part, nn.Dropout | nn.Identity):
-            found.append((full, part))
-    return found
+            parts.append((full, part))
+    return parts
 
 
-def _watched(model: nn.Module, batch: Sequence, options: Mapping, parts: Mapping[str, nn.Module]) -> dict[str, Call]:
+def _record_calls(
+    model: nn.Module, batch: Sequence, options: Mapping, parts: Mapping[str, nn.Module]
+) -> dict[str, Call]:
     calls: dict[str, Call] = {}
 
     def note(name: str):
         def hook(module: nn.Module, arguments: tuple, keywords: dict, output: Any) -> None:
-            given = next((a for a in (*arguments, *keywords.values()) if isinstance(a, Tensor)), None)
-            gave = _tensor(output)
-            if given is None or gave is None:
+            first_input = next((a for a in (*arguments, *keywords.values()) if isinstance(a, Tensor)), None)
+            result = _tensor(output)
+            if first_input is None or result is None:
                 return
             if name in calls:
                 calls[name].times += 1
                 return
-            more = dict(zip(("", "second", "third", "fourth"), arguments, strict=False)) | keywords
-            calls[name] = Call(name, module, given, gave, {k: v for k, v in more.items() if k and v is not None})
+            others = dict(zip(("", "second", "third", "fourth"), arguments, strict=False)) | keywords
+            calls[name] = Call(
+                name, module, first_input, result, {k: v for k, v in others.items() if k and v is not None}
+            )
 
         return hook
 
@@ -175,24 +179,24 @@ def _tensor(output: Any) -> Tensor | None:
     if isinstance(output, Tensor):
         return output
     if isinstance(output, tuple | list):
-        return next((found for item in output if (found := _tensor(item)) is not None), None)
+        return next((tensor for item in output if (tensor := _tensor(item)) is not None), None)
     return None
 
 
-def _same(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and one.dtype == other.dtype and torch.allclose(one, other, rtol=1e-5, atol=1e-6)
+def _same(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
 def _chain(layer: Call, calls: list[Call]) -> list[Step]:
     """The parts of a layer in the order in which they run, with the sums between them."""
-    tensors, steps = [layer.given], []  # tensors[n]: what stands after n steps
+    tensors, steps = [layer.input], []  # tensors[n]: what stands after n steps
     for place, call in enumerate(calls):
         after = calls[place + 1 :]
-        reads = next((n for n in reversed(range(len(tensors))) if _same(tensors[n], call.given)), len(tensors) - 1)
-        wanted = [c.given for c in after] + [layer.gave]
-        adds, stands = None, call.gave
+        reads = next((n for n in reversed(range(len(tensors))) if _same(tensors[n], call.input)), len(tensors) - 1)
+        wanted = [c.input for c in after] + [layer.output]
+        adds, stands = None, call.output
         for n in reversed(range(len(tensors))):
-            total = call.gave + tensors[n] if call.gave.shape == tensors[n].shape else None
+            total = call.output + tensors[n] if call.output.shape == tensors[n].shape else None
             if total is not None and any(_same(total, tensor) for tensor in wanted):
                 adds, stands = n, total
                 break
@@ -204,39 +208,39 @@ def _chain(layer: Call, calls: list[Call]) -> list[Step]:
 def _connect(blocks: list[Block], batch: list[Tensor]) -> None:
     for place, block in enumerate(blocks):
         before = range(place)
-        block.follows = next((n for n in reversed(before) if _same(blocks[n].call.gave, block.call.given)), None)
+        block.follows = next((n for n in reversed(before) if _same(blocks[n].call.output, block.call.input)), None)
         if block.follows is None:
-            source = next((n for n, given in enumerate(batch) if _same(given, block.call.given)), None)
-            block.source, block.loose = source or 0, source is None and place > 0
-            block.follows = place - 1 if block.loose else None
+            source = next((n for n, tensor in enumerate(batch) if _same(tensor, block.call.input)), None)
+            block.source, block.indirect = source or 0, source is None and place > 0
+            block.follows = place - 1 if block.indirect else None
         for reader in (block, *block.steps) if isinstance(block.call.module, ATTENTION) else block.steps:
             key = reader.call.options.get("key", reader.call.options.get("second"))
-            if isinstance(key, Tensor) and not _same(key, reader.call.given):
-                reader.memory = next((n for n in reversed(before) if _same(blocks[n].call.gave, key)), None)
+            if isinstance(key, Tensor) and not _same(key, reader.call.input):
+                reader.memory = next((n for n in reversed(before) if _same(blocks[n].call.output, key)), None)
 
 
-def _joined(blocks: list[Block]) -> list[Block]:
+def _merge_repeated(blocks: list[Block]) -> list[Block]:
     """Layers of one kind that follow one another as one block."""
-    kept: list[Block] = []
+    merged: list[Block] = []
     renamed: dict[int, int] = {}
     for place, block in enumerate(blocks):
-        last = next((n for n, other in enumerate(kept) if renamed.get(block.follows) == n), None)
-        if last is not None and block.steps and not block.loose and _kind(kept[last]) == _kind(block):
-            kept[last].repeated += 1
-            kept[last].call.gave = block.call.gave
+        last = next((n for n in range(len(merged)) if renamed.get(block.follows) == n), None)
+        if last is not None and block.steps and not block.indirect and _kind(merged[last]) == _kind(block):
+            merged[last].repeated += 1
+            merged[last].call.output = block.call.output
             renamed[place] = last
             continue
         block.follows, block.memory = renamed.get(block.follows), renamed.get(block.memory)
         for step in block.steps:
             step.memory = renamed.get(step.memory)
-        kept.append(block)
-        renamed[place] = len(kept) - 1
-    return kept
+        merged.append(block)
+        renamed[place] = len(merged) - 1
+    return merged
 
 
 def _kind(block: Block) -> tuple:
     steps = [
-        (step.call.name.rpartition(".")[2], _sizes(step.call.module), step.reads, step.adds, seen(step.call))
+        (step.call.name.rpartition(".")[2], _sizes(step.call.module), step.reads, step.adds, visible_keys(step.call))
         for step in block.steps
     ]
     return (type(block.call.module), *steps)
@@ -246,7 +250,7 @@ def _sizes(module: nn.Module) -> tuple:
     return (type(module), *(tuple(parameter.shape) for parameter in module.parameters()))
 
 
-def seen(call: Call) -> str:
+def visible_keys(call: Call) -> str:
     """What an attention may see, in words, from the mask that it was given."""
     mask = next((v for n, v in call.options.items() if "mask" in n or isinstance(v, AttentionMask)), None)
     if isinstance(mask, AttentionMask):

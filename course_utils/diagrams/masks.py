@@ -6,9 +6,9 @@ from jaxtyping import Bool
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import Sheet
-from .palette import LABEL, NAME, NUMBER, PAGE, ROLES, SOFT
-from .words import labels, short
+from .drawing import Drawing
+from .formatting import checked_labels, shortened
+from .palette import COLORS, LABEL, NAME, NUMBER, PAGE, SOFT
 
 SQUARE, ROW_GAP = 0.2, 1.35
 
@@ -25,36 +25,34 @@ def mask_gallery(tokens: Sequence[str], masks: Mapping[str, Bool[Tensor, "..."]]
         raise ValueError(f"tokens ({length}) must be 1 to 16: a longer sentence cannot be read in small grids")
     if not masks:
         raise ValueError("masks is empty: give at least one, by name")
-    words = [short(word, 8) for word in labels(tokens, length, "tokens")]
-    sheet, told = Sheet(), []
-    left = max(map(sheet.width_of, words))
-    names = max(sheet.width_of(str(name), NAME) for name in masks)
+    words = [shortened(word, 8) for word in checked_labels(tokens, length, "tokens")]
+    draw, sentences = Drawing(), []
+    left = max(map(draw.width_of, words))
+    names = max(draw.width_of(str(name), NAME) for name in masks)
     wide = left + max(length * SQUARE, names) + 0.4
     across = max(1, int(PAGE // wide))
     for place, (name, mask) in enumerate(masks.items()):
         grid = _grid(name, mask, length)
         x, y = (place % across) * wide + left, -(place // across) * (length * SQUARE + ROW_GAP)
-        sheet.text(x, y + 0.75, name, NAME - 1, ROLES["weights"], ha="left", va="bottom", weight="bold")
+        draw.text(x, y + 0.75, name, NAME - 1, COLORS["weights"], ha="left", va="bottom", weight="bold")
         for row in range(length):
             middle = y - (row + 0.5) * SQUARE
-            sheet.text(x - 0.06, middle, words[row], NUMBER, ha="right")
+            draw.text(x - 0.06, middle, words[row], NUMBER, ha="right")
             for column in range(length):
-                sheet.square(x + column * SQUARE, y - (row + 1) * SQUARE, SQUARE, bool(grid[row, column]), "weights")
+                draw.square(x + column * SQUARE, y - (row + 1) * SQUARE, SQUARE, bool(grid[row, column]), "weights")
         for column in range(length):
-            sheet.text(
-                x + (column + 0.3) * SQUARE, y + 0.05, words[column], NUMBER, ha="left", va="bottom", rotation=60
-            )
+            draw.text(x + (column + 0.3) * SQUARE, y + 0.05, words[column], NUMBER, ha="left", va="bottom", rotation=60)
         share = f"{int(grid.sum())} of {length * length} pairs"
-        sheet.text(x, y - length * SQUARE - 0.06, share, NUMBER, SOFT, ha="left", va="top")
-        told.append(f"{name}: {share}")
+        draw.text(x, y - length * SQUARE - 0.06, share, NUMBER, SOFT, ha="left", va="top")
+        sentences.append(f"{name}: {share}")
     rows = (len(masks) - 1) // across
     bottom = -rows * (length * SQUARE + ROW_GAP) - length * SQUARE - 0.62
-    sheet.square(left, bottom, SQUARE, True, "weights")
-    sheet.text(left + 0.28, bottom + SQUARE / 2, "the row's query may look at the column's key", LABEL, ha="left")
-    other = left + 0.45 + sheet.width_of("the row's query may look at the column's key")
-    sheet.square(other, bottom, SQUARE, False, "weights")
-    sheet.text(other + 0.28, bottom + SQUARE / 2, "it may not", LABEL, ha="left")
-    return sheet.done(f"Masks over the tokens {', '.join(words)}, a row a query. " + "; ".join(told) + ".")
+    draw.square(left, bottom, SQUARE, True, "weights")
+    draw.text(left + 0.28, bottom + SQUARE / 2, "the row's query may look at the column's key", LABEL, ha="left")
+    second = left + 0.45 + draw.width_of("the row's query may look at the column's key")
+    draw.square(second, bottom, SQUARE, False, "weights")
+    draw.text(second + 0.28, bottom + SQUARE / 2, "it may not", LABEL, ha="left")
+    return draw.finish(f"Masks over the tokens {', '.join(words)}, a row a query. " + "; ".join(sentences) + ".")
 
 
 def _grid(name: str, mask: Tensor, length: int) -> Tensor:

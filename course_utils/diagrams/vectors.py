@@ -8,9 +8,9 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import Sheet
-from .palette import LABEL, NAME, ROLES, SHAPE, SOFT
-from .words import labels, number, short
+from .drawing import Drawing
+from .formatting import checked_labels, number, shortened
+from .palette import COLORS, LABEL, NAME, SHAPE, SOFT
 
 LONG = 1.7  # inches that the longest arrow has
 
@@ -33,19 +33,19 @@ def projection(a: Float[Tensor, " 2"], b: Float[Tensor, " 2"], names: tuple[str,
     dot, length = float(a @ b), float(b.norm())
     shadow = dot / length
     foot = (b / length * shadow).tolist()
-    sheet = Sheet()
+    draw = Drawing()
     line = (b / length * LONG / unit * 1.15).tolist()
-    sheet.line([tuple(-unit * c * 0.6 for c in line), tuple(unit * c for c in line)], SOFT, 0.9, ":")
-    sheet.line([(unit * a[0].item(), unit * a[1].item()), (unit * foot[0], unit * foot[1])], SOFT, 1.1, "--")
-    sheet.line([(0, 0), (unit * foot[0], unit * foot[1])], ROLES["output"], 7)
+    draw.line([tuple(-unit * c * 0.6 for c in line), tuple(unit * c for c in line)], SOFT, 0.9, ":")
+    draw.line([(unit * a[0].item(), unit * a[1].item()), (unit * foot[0], unit * foot[1])], SOFT, 1.1, "--")
+    draw.line([(0, 0), (unit * foot[0], unit * foot[1])], COLORS["output"], 7)
     close = float((a - b).norm()) * unit < 0.3  # then the second name stands below the first
     for vector, name, role, lower in ((a, names[0], "query", 0.0), (b, names[1], "key", 0.24 * close)):
         end = (unit * vector[0].item(), unit * vector[1].item())
-        sheet.arrow((0, 0), end, color=ROLES[role], width=2.4)
+        draw.arrow((0, 0), end, color=COLORS[role], width=2.4)
         out = vector / vector.norm().clamp(min=1e-9) * 0.22
         written = ", ".join(number(c) for c in vector.tolist())
-        sheet.text(
-            end[0] + out[0].item(), end[1] + out[1].item() - lower, f"{name} = ({written})", LABEL, ROLES[role],
+        draw.text(
+            end[0] + out[0].item(), end[1] + out[1].item() - lower, f"{name} = ({written})", LABEL, COLORS[role],
             ha="left" if out[0] >= 0 else "right", weight="bold",
         )  # fmt: skip
     angle = math.degrees(math.acos(max(-1.0, min(1.0, dot / length / float(a.norm()))))) if a.norm() else 90.0
@@ -55,10 +55,10 @@ def projection(a: Float[Tensor, " 2"], b: Float[Tensor, " 2"], names: tuple[str,
         f"angle {angle:.0f}°, cosine {number(math.cos(math.radians(angle)))}",
     ]
     low = min(0.0, *(unit * c for c in (a[1].item(), b[1].item(), foot[1], -0.6 * line[1], line[1])))
-    for place, said in enumerate(lines):
-        size, color = (NAME - 1, ROLES["output"]) if place == 0 else (LABEL, SOFT)
-        sheet.text(-1.2, low - 0.4 - 0.27 * place, said, size, color, ha="left")
-    return sheet.done(f"The dot product as a shadow: {lines[0]}: {lines[1]}; {lines[2]}.")
+    for place, text in enumerate(lines):
+        size, color = (NAME - 1, COLORS["output"]) if place == 0 else (LABEL, SOFT)
+        draw.text(-1.2, low - 0.4 - 0.27 * place, text, size, color, ha="left")
+    return draw.finish(f"The dot product as a shadow: {lines[0]}: {lines[1]}; {lines[2]}.")
 
 
 def word_map(
@@ -72,7 +72,7 @@ def word_map(
         near: Pairs to join by a line.
         title: Written above.
     """
-    words = labels(words, len(vectors), "words")
+    words = checked_labels(words, len(vectors), "words")
     if not 2 <= len(words) <= 40:
         raise ValueError(f"words ({len(words)}) must be 2 to 40: more of them cannot be read on one map")
     centered = vectors.detach().double() - vectors.detach().double().mean(0)  # (n, d)
@@ -85,21 +85,21 @@ def word_map(
     share = float((sizes[:2] ** 2).sum() / (sizes**2).sum().clamp(min=1e-30))
     reach = (flat.max(0).values - flat.min(0).values).clamp(min=1e-9)
     spots = (flat - flat.min(0).values) / reach * torch.tensor([6.6, 3.8])  # inches
-    sheet, places, free = Sheet(), dict(zip(words, spots.tolist(), strict=True)), []
-    for one, other in near:
-        if one not in places or other not in places:
-            raise ValueError(f"near ({one!r}, {other!r}) must name two of the words")
-        sheet.line([tuple(places[one]), tuple(places[other])], ROLES["weights"], 1.2)
+    draw, places, free = Drawing(), dict(zip(words, spots.tolist(), strict=True)), []
+    for a, b in near:
+        if a not in places or b not in places:
+            raise ValueError(f"near ({a!r}, {b!r}) must name two of the words")
+        draw.line([tuple(places[a]), tuple(places[b])], COLORS["weights"], 1.2)
     for word, (x, y) in places.items():
-        sheet.dot(x, y, ROLES["query"])
-        said, height = short(word), 0.17
-        width = sheet.width_of(said)
+        draw.dot(x, y, COLORS["query"])
+        text, height = shortened(word), 0.17
+        width = draw.width_of(text)
         spot = next((s for s in _around(x, y, width, height) if not any(_touch(s, other) for other in free)), None)
         if spot is not None:  # a word without room keeps its dot
             free.append(spot)
-            sheet.text(spot[0], spot[1] + height / 2, said, LABEL, ha="left")
-    sheet.text(0, 4.25, title, NAME, ha="left")
-    sheet.text(
+            draw.text(spot[0], spot[1] + height / 2, text, LABEL, ha="left")
+    draw.text(0, 4.25, title, NAME, ha="left")
+    draw.text(
         0,
         -0.45,
         f"two directions of {vectors.shape[1]}; they hold {share:.0%} of how the vectors differ",
@@ -107,7 +107,7 @@ def word_map(
         SOFT,
         ha="left",
     )
-    return sheet.done(
+    return draw.finish(
         f"Map of {len(words)} word vectors in the two directions in which they differ most ({share:.0%} of the variance). "
         + (f"Joined: {', '.join(f'{a} and {b}' for a, b in near)}." if near else "")
     )
@@ -126,8 +126,8 @@ def _around(x: float, y: float, width: float, height: float) -> list[tuple[float
     return [(left, bottom, left + width, bottom + height) for left, bottom in corners]
 
 
-def _touch(one: tuple, other: tuple) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _touch(a: tuple, b: tuple) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def rotation(
@@ -148,30 +148,32 @@ def rotation(
         )
     if not places:
         raise ValueError("places is empty: give at least one pair of positions")
-    sheet, radius, told = Sheet(), 0.95, []
+    draw, radius, sentences = Drawing(), 0.95, []
     unit = radius * 0.95 / max(float(q.norm()), float(k.norm()))
     for place, (m, n) in enumerate(places):
         x, y = (place % 4) * 2.35, -(place // 4) * 2.95
-        sheet.ring(x, y, radius)
-        turned = [_turned(v, frequency * position) for v, position in ((q, m), (k, n))]
+        draw.ring(x, y, radius)
+        turned = [_rotated(v, frequency * position) for v, position in ((q, m), (k, n))]
         for before, after, role in ((q, turned[0], "query"), (k, turned[1], "key")):
-            sheet.line([(x, y), (x + unit * before[0].item(), y + unit * before[1].item())], ROLES[role], 1.0, ":")
+            draw.line([(x, y), (x + unit * before[0].item(), y + unit * before[1].item())], COLORS[role], 1.0, ":")
             end = (x + unit * after[0].item(), y + unit * after[1].item())
-            sheet.arrow((x, y), end, color=ROLES[role], width=2.2)
+            draw.arrow((x, y), end, color=COLORS[role], width=2.2)
         score = float(turned[0] @ turned[1])
-        sheet.text(x, y + radius + 0.12, f"distance {m - n}", LABEL, va="bottom", weight="bold")
-        sheet.text(x, y - radius - 0.1, f"query at {m}, key at {n}", SHAPE, SOFT, va="top")
-        sheet.text(x, y - radius - 0.3, f"q · k = {number(score)}", LABEL, ROLES["scores"], va="top")
-        told.append(f"query at {m}, key at {n}: {number(score)}")
+        draw.text(x, y + radius + 0.12, f"distance {m - n}", LABEL, va="bottom", weight="bold")
+        draw.text(x, y - radius - 0.1, f"query at {m}, key at {n}", SHAPE, SOFT, va="top")
+        draw.text(x, y - radius - 0.3, f"q · k = {number(score)}", LABEL, COLORS["scores"], va="top")
+        sentences.append(f"query at {m}, key at {n}: {number(score)}")
     rows = (len(places) - 1) // 4
     bottom = -rows * 2.95 - radius - 0.68
-    sheet.text(-radius, bottom, "query", LABEL, ROLES["query"], ha="left", weight="bold")
-    sheet.text(-radius + 0.55, bottom, "key", LABEL, ROLES["key"], ha="left", weight="bold")
-    sheet.text(-radius + 0.95, bottom, "dotted: before they were turned", SHAPE, SOFT, ha="left")
-    return sheet.done("Rotary positions in one plane; equal distance, equal dot product. " + "; ".join(told) + ".")
+    draw.text(-radius, bottom, "query", LABEL, COLORS["query"], ha="left", weight="bold")
+    draw.text(-radius + 0.55, bottom, "key", LABEL, COLORS["key"], ha="left", weight="bold")
+    draw.text(-radius + 0.95, bottom, "dotted: before they were turned", SHAPE, SOFT, ha="left")
+    return draw.finish(
+        "Rotary positions in one plane; equal distance, equal dot product. " + "; ".join(sentences) + "."
+    )
 
 
-def _turned(vector: Tensor, angle: float) -> Tensor:
+def _rotated(vector: Tensor, angle: float) -> Tensor:
     cos, sin = math.cos(angle), math.sin(angle)
     return torch.tensor([[cos, -sin], [sin, cos]], dtype=vector.dtype) @ vector
 
@@ -188,21 +190,21 @@ def clock_hands(places: Sequence[int], d: int, *, base: float = 10000.0) -> Axes
     """
     if not places or d < 2 or d % 2:
         raise ValueError(f"places ({len(places)}) must not be empty, and d ({d}) must be even and at least 2")
-    sheet, radius, step, pairs = Sheet(), 0.32, 0.92, min(d // 2, 8)
+    draw, radius, step, pairs = Drawing(), 0.32, 0.92, min(d // 2, 8)
     angles = [[place * base ** (-2 * i / d) for i in range(pairs)] for place in places]
     for i in range(pairs):
         around = 2 * math.pi * base ** (2 * i / d)
-        sheet.text(i * step, 0.62, f"pair {i}", LABEL, ROLES["position"], weight="bold")
-        sheet.text(i * step, 0.44, f"round in {around:,.0f}", SHAPE - 1.5, SOFT)
+        draw.text(i * step, 0.62, f"pair {i}", LABEL, COLORS["position"], weight="bold")
+        draw.text(i * step, 0.44, f"round in {around:,.0f}", SHAPE - 1.5, SOFT)
     for row, place in enumerate(places):
         y = -row * 0.78
-        sheet.text(-0.45, y, f"position {place}", LABEL, ha="right")
+        draw.text(-0.45, y, f"position {place}", LABEL, ha="right")
         for i, angle in enumerate(angles[row]):
             end = (i * step + 0.95 * radius * math.sin(angle), y + 0.95 * radius * math.cos(angle))
-            sheet.ring(i * step, y, radius)
-            sheet.arrow((i * step, y), end, color=ROLES["position"], width=2.0)
+            draw.ring(i * step, y, radius)
+            draw.arrow((i * step, y), end, color=COLORS["position"], width=2.0)
     moved = ", ".join(f"{math.degrees(angle):,.0f}" for angle in angles[-1])
-    return sheet.done(
+    return draw.finish(
         f"Positions {', '.join(map(str, places))} as clocks, {pairs} each, one for a pair of features. All hands point up at "
         f"position 0. At position {places[-1]} they have turned by {moved} degrees: the first is fast, each next one slower."
     )

@@ -22,20 +22,16 @@ def alignment_viewer(model: RecurrentSeq2Seq, word: str = "knights") -> LiveFigu
 
     def draw(figure: Figure, word: str) -> None:
         word = require_word(word)
-        found = align(model, word)
-        draw_alignment(figure, word, found, describe_word(word, found.sounds, found.probability), width=0.6)
+        alignment = align(model, word)
+        lines = describe_word(word, alignment.sounds, alignment.probability)
+        draw_alignment(figure, word, alignment, lines, width=0.6)
 
     return LiveFigure("type a word, see its alignment", draw, {"word": word_control(word)}, (9.6, 3.9))
 
 
 def word_control(word: str) -> ipywidgets.Text:
     """A field for a word, read when Enter is pressed."""
-    return ipywidgets.Text(
-        word,
-        description="word, then Enter",
-        continuous_update=False,
-        **WIDE,
-    )
+    return ipywidgets.Text(word, description="word, then Enter", continuous_update=False, **WIDE)
 
 
 def draw_alignment(
@@ -55,14 +51,14 @@ def draw_alignment(
 
 def describe_word(word: str, sounds: list[str], probability: float) -> list[str]:
     """What the model says and what the dictionary says, as lines of text."""
-    said = tuple(sound for sound in sounds if sound != "<end>")
-    lines = ["model says", *_wrapped(said), f"probability {probability:.2g}", ""]
+    phonemes = tuple(sound for sound in sounds if sound != "<end>")
+    lines = ["model says", *_wrapped(phonemes), f"probability {probability:.2g}", ""]
     accepted = pronunciations().get(word)
     if accepted is None:
         return [*lines, "not in the dictionary"]
     where = "seen in training" if split_of(word) == "train" else f"held out ({split_of(word)})"
     listed = [line for sounds in accepted for line in _wrapped(sounds)]
-    return [*lines, f"dictionary, {where}", *listed, "", "right" if said in accepted else "wrong"]
+    return [*lines, f"dictionary, {where}", *listed, "", "right" if phonemes in accepted else "wrong"]
 
 
 def _wrapped(sounds: tuple[str, ...], per_line: int = 8) -> list[str]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from course_utils import plotting
 
 MODULE = Path(__file__).with_name("modules") / "attention_viewer.js"
-MOST_WEIGHTS = 4_000_000
+MAX_WEIGHTS = 4_000_000
 ONE, NOT_A_NUMBER = 65_534, 65_535  # a weight of 1 and NaN, as they are sent
 
 
@@ -39,13 +39,13 @@ class AttentionViewer(anywidget.AnyWidget):
     groups = traitlets.List().tag(sync=True)
     weights = traitlets.Bytes().tag(sync=True)
 
-    def __init__(self, first: Axes, **given: object) -> None:
-        super().__init__(**given)
-        self._first = first
+    def __init__(self, picture: Axes, **traits: object) -> None:
+        super().__init__(**traits)
+        self._picture = picture
 
     def show_first_state(self, alt: str) -> None:
         """Display the first head as an ordinary picture, for pages that are read without a browser's scripts."""
-        plotting.show(self._first, alt)
+        plotting.show(self._picture, alt)
 
     def __repr__(self) -> str:
         return "[interactive: attention of every layer and head. Run this cell to look at them.]"
@@ -64,13 +64,13 @@ def attention_viewer(attentions: Mapping[str, Attentions | tuple]) -> AttentionV
     """
     if not attentions:
         raise ValueError("attentions is empty: give at least one kind of attention, by name")
-    groups, sent, offset, first = [], [], 0, None
-    for name, given in attentions.items():
-        if not isinstance(given, tuple) or len(given) != 3:
+    groups, numbers, offset, first_head = [], [], 0, None
+    for name, attention in attentions.items():
+        if not isinstance(attention, tuple) or len(attention) != 3:
             raise TypeError(
-                f"attentions[{name!r}] ({type(given).__name__}) must be a tuple of weights, queries and keys"
+                f"attentions[{name!r}] ({type(attention).__name__}) must be a tuple of weights, queries and keys"
             )
-        weights, queries, keys = given
+        weights, queries, keys = attention
         if not isinstance(weights, Tensor):
             raise TypeError(f"the weights of attentions[{name!r}] ({type(weights).__name__}) must be a tensor")
         if weights.dim() not in (2, 3, 4) or not weights.numel():
@@ -85,21 +85,22 @@ def attention_viewer(attentions: Mapping[str, Attentions | tuple]) -> AttentionV
                 f"{tuple(weights.shape)}, need {layers.shape[2]} and {layers.shape[3]}"
             )
         if bool((layers < 0).any()) or bool((layers > 1.001).any()):
-            seen = f"{layers.nan_to_num(0.5).min():.4g} to {layers.nan_to_num(0.5).max():.4g}"
+            extent = f"{layers.nan_to_num(0.5).min():.4g} to {layers.nan_to_num(0.5).max():.4g}"
             raise ValueError(
-                f"attentions[{name!r}] has weights from {seen}; expected 0 to 1: hand over weights, not scores"
+                f"attentions[{name!r}] has weights from {extent}; expected 0 to 1: hand over weights, not scores"
             )
         sizes = {"layers": layers.shape[0], "heads": layers.shape[1], "offset": offset}
         groups.append({"name": str(name), "queries": list(map(str, queries)), "keys": list(map(str, keys))} | sizes)
         whole = (layers.clamp(0, 1) * ONE).round().nan_to_num(NOT_A_NUMBER)
-        sent.append(whole.flatten().int().cpu())
+        numbers.append(whole.flatten().int().cpu())
         offset += layers.numel()
-        first = layers[0, 0] if first is None else first
-    if offset > MOST_WEIGHTS:
+        first_head = layers[0, 0] if first_head is None else first_head
+    if offset > MAX_WEIGHTS:
         raise ValueError(
-            f"{offset:,} weights are too many to look at ({MOST_WEIGHTS:,} at most): hand over fewer tokens or layers"
+            f"{offset:,} weights are too many to look at ({MAX_WEIGHTS:,} at most): hand over fewer tokens or layers"
         )
-    numbers = torch.cat(sent).numpy().astype("<u2")
-    kind = groups[0]
-    ax = plotting.attention_heatmap(first, kind["queries"], kind["keys"], title=f"{kind['name']}, layer 0, head 0")
-    return AttentionViewer(ax, groups=groups, weights=numbers.tobytes())
+    first = groups[0]
+    ax = plotting.attention_heatmap(
+        first_head, first["queries"], first["keys"], title=f"{first['name']}, layer 0, head 0"
+    )
+    return AttentionViewer(ax, groups=groups, weights=torch.cat(numbers).numpy().astype("<u2").tobytes())

@@ -46,11 +46,7 @@ def cache_calculator() -> LiveFigure:
 
     def draw(figure: Figure, model: str, batch_size: int, length: int, bytes_per_number: int) -> None:
         shape = shapes[model]
-        heads = {
-            "MHA": shape.num_heads,
-            "as published": shape.num_kv_heads,
-            "MQA": 1,
-        }
+        heads = {"MHA": shape.num_heads, "as published": shape.num_kv_heads, "MQA": 1}
         sizes = [shape.cache_bytes(batch_size, length, bytes_per_number, h) / GIB for h in heads.values()]
         ax = figure.add_axes((0.32, 0.2, 0.64, 0.6))
         labels = [f"{name}: {h} key/value head{'s' * (h > 1)}" for name, h in heads.items()]

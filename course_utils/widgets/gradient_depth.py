@@ -31,8 +31,8 @@ def gradient_by_depth() -> LiveFigure:
         layer = torch.arange(1.0, num_layers + 1)  # (num_layers,)
         left, right = figure.add_axes((0.09, 0.16, 0.38, 0.72)), figure.add_axes((0.59, 0.16, 0.38, 0.72))
         for ax, index, ylabel in ((left, row, "gradient (log scale)"), (right, 2, "mean cosine of two tokens")):
-            found = {name: measured[num_layers, name][index] for name in ORDERS}
-            plotting.curves(layer, found, xlabel="layer, counted from the input", ylabel=ylabel, ax=ax)
+            values = {name: measured[num_layers, name][index] for name in ORDERS}
+            plotting.curves(layer, values, xlabel="layer, counted from the input", ylabel=ylabel, ax=ax)
             for line in ax.lines:
                 line.set_marker("o")
                 line.set_markersize(4)

@@ -67,11 +67,4 @@ class LiveFigure(ipywidgets.VBox):
 
 def slider(description: str, value: float, low: float, high: float, step: float) -> ipywidgets.FloatSlider:
     """A slider for one number, from ``low`` to ``high``."""
-    return ipywidgets.FloatSlider(
-        value,
-        min=low,
-        max=high,
-        step=step,
-        description=description,
-        **WIDE,
-    )
+    return ipywidgets.FloatSlider(value, min=low, max=high, step=step, description=description, **WIDE)

@@ -11,6 +11,7 @@ import ipywidgets
 from torch import Tensor
 
 from course_utils import progress_log
+from course_utils.progress_log import Display
 
 from .live_figure import WIDE
 
@@ -18,7 +19,7 @@ BOX = "border-left:4px solid #5b7db1;padding:4px 10px;margin:4px 0"  # no color 
 NONE_KEPT = "no prediction was kept"
 
 Value = str | float | tuple[float, ...]
-_ASKED: dict[str, "Prediction"] = {}  # by name, in the order in which they were asked
+_PREDICTIONS: dict[str, "Prediction"] = {}  # by name, in the order in which they were asked
 
 
 class Prediction(ipywidgets.VBox):
@@ -36,57 +37,62 @@ class Prediction(ipywidgets.VBox):
     ) -> None:
         self.name, self.question, self.labels = name, question, labels
         self.inputs = tuple(controls)
-        self.kept: Value | None = None
+        self.guess: Value | None = None
         self.outcome: Value | None = None
         self.button = ipywidgets.Button(description="Keep my prediction", layout={"width": "14em"})
-        self.said = ipywidgets.HTML()
+        self.message = ipywidgets.HTML()
         self.button.on_click(self.keep)
         title = ipywidgets.HTML(f"<b>Predict {html.escape(name)}</b> · {html.escape(question)}")
-        super().__init__([title, *self.inputs, self.button, self.said])
+        super().__init__([title, *self.inputs, self.button, self.message])
         if len(self.inputs) > 1:
             for control in self.inputs:
-                control.observe(lambda change: self._say(self._shown(self._present())), "value")
+                control.observe(lambda change: self._show(self._formatted(self._value())), "value")
 
     def keep(self, _: object = None) -> None:
         """Keep the controls' present value; if the result is there already, show it at once."""
-        value = self._present()
+        value = self._value()
         if value is None:
-            self._say("Choose first.")
+            self._show("Choose first.")
             return
-        self.kept = value
+        self.guess = value
         if self.outcome is None:
-            self._say(f"Kept: {self._shown(value)}. You'll see it again beside what comes out.")
+            self._show(f"Kept: {self._formatted(value)}. You'll see it again beside what comes out.")
         else:
-            self._say(f"Kept. {self.compared()}")
-        progress_log.predicted(self.name, self.kept is not None, *self.cells())
+            self._show(f"Kept. {self.comparison()}")
+        self.note()
 
-    def compared(self) -> str:
+    def comparison(self) -> str:
         """The guess and the outcome in one sentence."""
-        came_out = f"It came out: {self._shown(self.outcome)}."
-        if self.kept is None:
-            return f"{came_out} ({NONE_KEPT.capitalize()}.)"
-        return f"You predicted: {self._shown(self.kept)}. {came_out}"
+        outcome = f"It came out: {self._formatted(self.outcome)}."
+        if self.guess is None:
+            return f"{outcome} ({NONE_KEPT.capitalize()}.)"
+        return f"You predicted: {self._formatted(self.guess)}. {outcome}"
 
-    def cells(self) -> tuple[str, str, str]:
+    def row(self) -> tuple[str, str, str]:
         """Question, guess and outcome, for the table of all."""
-        guess = NONE_KEPT if self.kept is None else self._shown(self.kept)
-        return self.question, guess, "not there yet" if self.outcome is None else self._shown(self.outcome)
+        guess = NONE_KEPT if self.guess is None else self._formatted(self.guess)
+        return self.question, guess, "not there yet" if self.outcome is None else self._formatted(self.outcome)
 
-    def _present(self) -> Value | None:
+    def note(self) -> None:
+        """Note it in the student's progress, if one was made."""
+        if self.guess is not None:
+            progress_log.predicted(self.name, *self.row())
+
+    def _value(self) -> Value | None:
         values = tuple(control.value for control in self.inputs)
         if len(values) == 1:
             return values[0]
         return tuple(value / sum(values) for value in values) if sum(values) > 0 else None
 
-    def _shown(self, value: Value | None) -> str:
+    def _formatted(self, value: Value | None) -> str:
         if value is None:
             return "nothing has a share yet"
         if isinstance(value, tuple):
             return ", ".join(f"{label} {share:.2f}" for label, share in zip(self.labels, value, strict=True))
         return value if isinstance(value, str) else f"{value:.3g}"
 
-    def _say(self, text: str) -> None:
-        self.said.value = html.escape(text)
+    def _show(self, text: str) -> None:
+        self.message.value = html.escape(text)
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, object]:
         """As for every widget, with the whole text for pages without a kernel: ipywidgets cuts it."""
@@ -95,19 +101,6 @@ class Prediction(ipywidgets.VBox):
     def __repr__(self) -> str:
         among = f" One of: {'; '.join(self.labels)}." if len(self.inputs) == 1 and self.labels else ""
         return f"[predict {self.name}: {self.question}{among} Run this cell to keep your prediction.]"
-
-
-class Told:
-    """Text that notebooks show as a box, and everything else as it stands."""
-
-    def __init__(self, text: str, page: str) -> None:
-        self.text, self.page = text, page
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return self.page
 
 
 def predict(
@@ -132,9 +125,9 @@ def predict(
     Raises:
         ValueError: Not exactly one of choices, between and shares is given, or it leaves nothing to predict.
     """
-    given = [kind for kind in (choices, between, shares) if kind is not None]
-    if len(given) != 1:
-        raise ValueError(f"prediction {name}: give one of choices, between and shares; {len(given)} were given")
+    count = sum(kind is not None for kind in (choices, between, shares))
+    if count != 1:
+        raise ValueError(f"prediction {name}: give one of choices, between and shares; {count} were given")
     labels = tuple(choices or shares or ())
     if between is not None:
         low, high = between
@@ -152,12 +145,12 @@ def predict(
             ipywidgets.FloatSlider(1 / len(labels), min=0.0, max=1.0, step=0.01, description=label, **WIDE)
             for label in labels
         ]
-    _ASKED.pop(name, None)  # to the end
-    _ASKED[name] = Prediction(name, question, labels, controls)
-    return _ASKED[name]
+    _PREDICTIONS.pop(name, None)  # to the end
+    _PREDICTIONS[name] = Prediction(name, question, labels, controls)
+    return _PREDICTIONS[name]
 
 
-def came_out(name: str, value: Tensor | Sequence[float] | float | str) -> Told:
+def came_out(name: str, value: Tensor | Sequence[float] | float | str) -> Display:
     """Show what came out beside the prediction of that name.
 
     Args:
@@ -167,35 +160,32 @@ def came_out(name: str, value: Tensor | Sequence[float] | float | str) -> Told:
     Raises:
         ValueError: No such prediction was asked for, or the value has another form than it.
     """
-    if name not in _ASKED:
+    if name not in _PREDICTIONS:
         raise ValueError(f"no prediction {name!r} was asked for in this run: run the cell with predict({name!r}, ...)")
-    prediction = _ASKED[name]
+    prediction = _PREDICTIONS[name]
     value = value.tolist() if isinstance(value, Tensor) else value
-    one_of = prediction.labels if len(prediction.inputs) == 1 else ()
+    options = prediction.labels if len(prediction.inputs) == 1 else ()
     if isinstance(value, list | tuple):
         value, fits = tuple(value), len(value) == len(prediction.inputs) > 1
     else:
-        fits = value in one_of if one_of else len(prediction.inputs) == 1 and isinstance(value, int | float)
+        fits = value in options if options else len(prediction.inputs) == 1 and isinstance(value, int | float)
     if not fits:
         raise ValueError(f"prediction {name!r} asks for {_asks_for(prediction)}; {value!r} came out")
     prediction.outcome = value
-    progress_log.predicted(prediction.name, prediction.kept is not None, *prediction.cells())
-    said = prediction.compared()
-    return Told(f"Prediction {name}. {said}", f'<div style="{BOX}"><b>Prediction {name}</b> {html.escape(said)}</div>')
+    prediction.note()
+    text = prediction.comparison()
+    return Display(
+        f"Prediction {name}. {text}", f'<div style="{BOX}"><b>Prediction {name}</b> {html.escape(text)}</div>'
+    )
 
 
-def predictions() -> Told:
+def predictions() -> Display:
     """All predictions of this run: what was asked, what was guessed, what came out."""
-    rows = [(name, *prediction.cells()) for name, prediction in _ASKED.items()]
+    rows = [(name, *prediction.row()) for name, prediction in _PREDICTIONS.items()]
     if not rows:
-        return Told("No predictions yet.", f'<div style="{BOX}">No predictions yet.</div>')
+        return Display("No predictions yet.", f'<div style="{BOX}">No predictions yet.</div>')
     text = "\n".join(f"{name} {asked} You: {guess}. It came out: {outcome}." for name, asked, guess, outcome in rows)
-    lines = [_row("th", ("", "asked", "you predicted", "it came out")), *(_row("td", row) for row in rows)]
-    return Told(text, f"<table>{''.join(lines)}</table>")
-
-
-def _row(cell: str, texts: Sequence[str]) -> str:
-    return "<tr>" + "".join(f"<{cell} style='text-align:left'>{html.escape(text)}</{cell}>" for text in texts) + "</tr>"
+    return Display(text, progress_log.html_table([("", "asked", "you predicted", "it came out"), *rows]))
 
 
 def _asks_for(prediction: Prediction) -> str:

@@ -21,10 +21,10 @@ def pronouncer(model: nn.Module, word: str = "phoenix") -> LiveFigure:
 
     def draw(figure: Figure, word: str, beams: int, shown: int) -> None:
         word = require_word(word)
-        found = beam_search(model, SPELLING.batch([word]), max_len=MAX_PHONEMES, beam_size=beams)
+        results = beam_search(model, SPELLING.batch([word]), max_len=MAX_PHONEMES, beam_size=beams)
         place = min(shown, beams) - 1
-        chosen = align(model, word, decode=lambda *_, **__: Beams(*(part[:, place:] for part in found)).best())
-        draw_alignment(figure, word, chosen, describe_beams(word, found, place))
+        chosen = align(model, word, decode=lambda *_, **__: Beams(*(part[:, place:] for part in results)).best())
+        draw_alignment(figure, word, chosen, describe_beams(word, results, place))
 
     controls = {
         "word": word_control(word),

@@ -8,12 +8,13 @@ import anywidget
 import torch
 import traitlets
 from jaxtyping import Bool, Float
+from matplotlib.axes import Axes
 from torch import Tensor
 
 from course_utils import diagrams, plotting
 
 MODULES = Path(__file__).with_name("modules")
-MOST, MOST_HEADS = 64, 48  # tokens or features; heads
+MAX_SIZE, MAX_HEADS = 64, 48  # tokens or features; heads
 
 
 class SeeThrough(anywidget.AnyWidget):
@@ -22,13 +23,13 @@ class SeeThrough(anywidget.AnyWidget):
     _esm = MODULES / "see_through.js"
     data = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, first: object, **given: object) -> None:
-        super().__init__(**given)
-        self._first = first
+    def __init__(self, picture: Axes, **traits: object) -> None:
+        super().__init__(**traits)
+        self._picture = picture
 
     def show_first_state(self) -> None:
         """Display the same cards as an ordinary picture, for pages that are read without a browser's scripts."""
-        plotting.show(self._first)
+        plotting.show(self._picture)
 
     def __repr__(self) -> str:
         return "[interactive: see-through attention. Run this cell to point at its cells.]"
@@ -67,18 +68,18 @@ def see_through(
     if not (len(q) == len(k) == len(v) and q.shape[2] == k.shape[2] and k.shape[1] == v.shape[1]):
         shapes = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
         raise ValueError(f"heads, features of query and key, and rows of key and value must agree: {shapes}")
-    if max(q.shape[1:] + v.shape[1:]) > MOST or len(q) > MOST_HEADS:
+    if max(q.shape[1:] + v.shape[1:]) > MAX_SIZE or len(q) > MAX_HEADS:
         raise ValueError(
-            f"query has shape {tuple(query.shape)}, value {tuple(value.shape)}; at most {MOST_HEADS} heads of {MOST} tokens "
-            f"and {MOST} features can be looked at: hand over a part"
+            f"query has shape {tuple(query.shape)}, value {tuple(value.shape)}; at most {MAX_HEADS} heads of {MAX_SIZE} tokens "
+            f"and {MAX_SIZE} features can be looked at: hand over a part"
         )
     allowed = None if mask is None else _allowed(mask, (len(q), q.shape[1], k.shape[1]))
-    names = [_texts(given, len(rows[0]), name) for given, rows, name in ((queries, q, "queries"), (keys, k, "keys"))]
+    names = [_texts(texts, len(rows[0]), name) for texts, rows, name in ((queries, q, "queries"), (keys, k, "keys"))]
     data = {"q": _numbers(q), "k": _numbers(k), "v": _numbers(v), "mask": None if allowed is None else allowed.tolist()}
-    first = diagrams.attention_flow(
+    picture = diagrams.attention_flow(
         q[0], k[0], v[0], None if allowed is None else allowed[0], queries=names[0], keys=names[1]
     )
-    return SeeThrough(first, data=data | {"queries": names[0], "keys": names[1]})
+    return SeeThrough(picture, data=data | {"queries": names[0], "keys": names[1]})
 
 
 def _allowed(mask: Tensor, shape: tuple[int, int, int]) -> Tensor:
@@ -97,20 +98,20 @@ def _allowed(mask: Tensor, shape: tuple[int, int, int]) -> Tensor:
     return inner.expand(heads, *shape[1:])
 
 
-def _texts(given: Sequence[str] | None, count: int, name: str) -> list[str]:
-    if given is None:
+def _texts(texts: Sequence[str] | None, count: int, name: str) -> list[str]:
+    if texts is None:
         return [str(place) for place in range(count)]
-    if len(given) != count:
-        raise ValueError(f"{name} has {len(given)} texts; expected one for each of the {count} tokens")
-    return [str(text) for text in given]
+    if len(texts) != count:
+        raise ValueError(f"{name} has {len(texts)} texts; expected one for each of the {count} tokens")
+    return [str(text) for text in texts]
 
 
 def _numbers(tensor: Tensor) -> list:
     """Nested lists; what JSON cannot say becomes a text."""
 
-    def sayable(part: list | float) -> list | float | str:
+    def in_json(part: list | float) -> list | float | str:
         if isinstance(part, list):
-            return [sayable(one) for one in part]
+            return [in_json(inner) for inner in part]
         return part if math.isfinite(part) else "NaN" if math.isnan(part) else "Infinity" if part > 0 else "-Infinity"
 
-    return tensor.tolist() if tensor.isfinite().all() else sayable(tensor.tolist())
+    return in_json(tensor.tolist())

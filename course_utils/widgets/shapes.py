@@ -46,18 +46,8 @@ def shape_viewer() -> LiveFigure:
         )
 
     controls = {
-        "operation": ipywidgets.Dropdown(
-            options=SHAPE_OPERATIONS,
-            description="operation",
-            **WIDE,
-        ),
-        "entry": ipywidgets.IntSlider(
-            1,
-            min=0,
-            max=11,
-            description="entry of the result",
-            **WIDE,
-        ),
+        "operation": ipywidgets.Dropdown(options=SHAPE_OPERATIONS, description="operation", **WIDE),
+        "entry": ipywidgets.IntSlider(1, min=0, max=11, description="entry of the result", **WIDE),
     }
     return LiveFigure("reshape, transpose, permute and einsum on numbered boxes", draw, controls, (8.2, 2.9))
 

@@ -138,12 +138,7 @@ _add(
 )
 _add(diagrams.cache_strip, (["a", "b"],), (WORDS[:6],), (LONG, 3))
 PAIR = (torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]))
-_add(
-    diagrams.rotation,
-    (*PAIR, [(0, 0)]),
-    (*PAIR, [(2, 1), (9, 8), (6, 0)]),
-    (*PAIR, [(n * n, n) for n in range(10)]),
-)
+_add(diagrams.rotation, (*PAIR, [(0, 0)]), (*PAIR, [(2, 1), (9, 8), (6, 0)]), (*PAIR, [(n * n, n) for n in range(10)]))
 _add(diagrams.clock_hands, ([0], 2), ([0, 1, 2, 40], 8), (list(range(0, 900, 100)), 512))
 _add(
     diagrams.projection,
@@ -152,12 +147,7 @@ _add(
     (torch.tensor([-300.0, 1000.0]), torch.tensor([0.02, 0.5])),
 )
 NUMBERED = [f"word {n}" for n in range(40)]
-_add(
-    diagrams.word_map,
-    (_random(2, 1), NUMBERED[:2]),
-    (_random(12, 20), NUMBERED[:12]),
-    (_random(40, 300), NUMBERED),
-)
+_add(diagrams.word_map, (_random(2, 1), NUMBERED[:2]), (_random(12, 20), NUMBERED[:12]), (_random(40, 300), NUMBERED))
 
 
 def main(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from controls import move
 from torch import nn
 
 from course_utils.layers import EncoderLayer
@@ -16,20 +17,29 @@ def widget():
 
 
 def drawn(widget, num_layers, matrix="feed-forward: down_proj"):
-    widget.controls["num_layers"].value, widget.controls["matrix"].value = num_layers, matrix
-    assert widget.problem.value == ""
+    move(widget, num_layers=num_layers, matrix=matrix)
     return [{line.get_label(): torch.tensor(line.get_ydata()) for line in ax.lines} for ax in widget.figure.axes]
 
 
-def test_first_state_is_twelve_layers(widget):
-    assert widget.controls["num_layers"].value == 12
+def test_the_first_state_is_what_the_lesson_says_of_twelve_layers(widget):
     assert widget.figure.axes[0].get_title() == "12 layers, feed-forward: down_proj"
+    gradients, alike = drawn(widget, 12)
+    assert gradients["pre-norm"][-1] < 0.5 * gradients["pre-norm"][0]
+    assert gradients["post-norm"][-1] > 0.5 * gradients["post-norm"][0]
+    assert alike["post-norm"][-1] > 0.95 > 0.9 > alike["pre-norm"][-1]
+    queries, _ = drawn(widget, 12, "attention: q_proj")
+    assert queries["post-norm"][-1] < 0.2 * queries["pre-norm"][-1]
 
 
-def test_each_depth_shows_one_point_a_layer(widget):
+@pytest.mark.parametrize("matrix", MATRICES)
+def test_each_depth_shows_one_point_a_layer_inside_the_figure(widget, matrix):
     for depth in DEPTHS:
-        for ax in drawn(widget, depth):
-            assert {name: len(values) for name, values in ax.items()} == {"pre-norm": depth, "post-norm": depth}
+        gradients, alike = drawn(widget, depth, matrix)
+        for values in (*gradients.values(), *alike.values()):
+            assert len(values) == depth
+        points = torch.cat(list(gradients.values()))
+        low, high = widget.figure.axes[0].get_ylim()
+        assert low < points.min() and points.max() < high, depth
 
 
 def test_the_chosen_matrix_is_drawn(widget):
@@ -38,25 +48,6 @@ def test_the_chosen_matrix_is_drawn(widget):
         gradients, alike = drawn(widget, 4, matrix)
         torch.testing.assert_close(gradients["post-norm"].float(), expected[row], rtol=1e-3, atol=0)
         torch.testing.assert_close(alike["post-norm"].float(), expected[2], rtol=1e-3, atol=0)
-        low, high = widget.figure.axes[0].get_ylim()
-        assert low < gradients["post-norm"].min() and gradients["post-norm"].max() < high
-
-
-def test_every_point_is_inside_the_figure(widget):
-    for depth in DEPTHS:
-        for matrix in MATRICES:
-            gradients = torch.cat(list(drawn(widget, depth, matrix)[0].values()))
-            low, high = widget.figure.axes[0].get_ylim()
-            assert low < gradients.min() and gradients.max() < high, (depth, matrix)
-
-
-def test_what_the_lesson_says_of_it(widget):
-    gradients, alike = drawn(widget, 12)
-    assert gradients["pre-norm"][-1] < 0.5 * gradients["pre-norm"][0]
-    assert gradients["post-norm"][-1] > 0.5 * gradients["post-norm"][0]
-    assert alike["post-norm"][-1] > 0.95 > 0.9 > alike["pre-norm"][-1]
-    queries, _ = drawn(widget, 12, "attention: q_proj")
-    assert queries["post-norm"][-1] < 0.2 * queries["pre-norm"][-1]
 
 
 def test_mean_cosine_by_hand():
@@ -82,7 +73,9 @@ def test_gradients_are_those_of_pytorchs_layers():
         x = their_layer(x)
     F.cross_entropy(classify(x).flatten(0, 1), target.flatten()).backward()
     expected = torch.tensor([layer.linear2.weight.grad.norm() for layer in theirs])
+    before = torch.get_rng_state()
     torch.testing.assert_close(measure(2, False, 5)[0], expected, rtol=1e-3, atol=0)
+    assert torch.equal(before, torch.get_rng_state())  # measuring leaves the random numbers alone
 
 
 @torch.no_grad()
@@ -93,10 +86,3 @@ def _copy_back(ours, theirs):
     theirs.self_attn.out_proj.load_state_dict(attention.o_proj.state_dict())
     theirs.linear1.load_state_dict(ours.feed_forward.up_proj.state_dict())
     theirs.linear2.load_state_dict(ours.feed_forward.down_proj.state_dict())
-
-
-def test_measuring_leaves_the_random_numbers_alone():
-    torch.manual_seed(3)
-    before = torch.get_rng_state()
-    measure(1, True, 0)
-    assert torch.equal(before, torch.get_rng_state())

@@ -1,22 +1,27 @@
-"""Widgets: every control changes the picture, errors are seen, every state can be drawn."""
+"""Widgets of ipywidgets: every control changes the picture, errors are seen, and the numbers are those of the library."""
 
 import pytest
 import torch
+from controls import bars, move, texts
 from ipywidgets import FloatSlider
 from matplotlib.figure import Figure
 
-from course_utils import widgets
+from course_utils import masks, widgets
+from course_utils.kv_cache import KVCache
 from course_utils.models import Transformer, TransformerConfig
+from course_utils.widgets import shapes
+from course_utils.widgets.cache_calculator import MODELS
 from course_utils.widgets.live_figure import LiveFigure
+from course_utils.widgets.mask_composer import compose_mask
 
-X = torch.linspace(0, 5, 20)
+X = torch.linspace(0, 5, 21)
 
 
-def never_ending():
+def decoding_steps():
     torch.manual_seed(0)
     model = Transformer(TransformerConfig(5, 5, num_layers=2, d_model=4, d_ff=6, num_heads=2)).eval()
-    model.generator.bias.data[2] = -9.0  # the end symbol
-    return model
+    model.generator.bias.data[2] = -9.0  # the end symbol: it never ends
+    return widgets.decoding_steps(model, torch.tensor([3, 4, 4]), ["pad", "start", "end", "a", "b"], max_len=4)
 
 
 MAKERS = {
@@ -25,11 +30,10 @@ MAKERS = {
     "shape_viewer": widgets.shape_viewer,
     "mask_composer": widgets.mask_composer,
     "cache_calculator": widgets.cache_calculator,
-    "decoding_steps": lambda: widgets.decoding_steps(
-        never_ending(), torch.tensor([3, 4, 4]), ["pad", "start", "end", "a", "b"], max_len=4
-    ),
+    "decoding_steps": decoding_steps,
     "position_viewer": widgets.position_viewer,
 }
+SOME_MATTER_ONLY_WITH_OTHERS = {"mask_composer", "position_viewer"}
 
 
 def ends(control):
@@ -39,21 +43,14 @@ def ends(control):
     return [False, True] if isinstance(control.value, bool) else [control.min, control.max]
 
 
-@pytest.mark.parametrize(
-    "name", sorted(MAKERS.keys() - {"mask_composer", "position_viewer"})
-)  # there some controls matter only with others
-def test_every_control_redraws(name):
+@pytest.mark.parametrize("name", MAKERS)
+def test_every_control_redraws_and_every_end_of_it_can_be_drawn(name):
     widget = MAKERS[name]()
     assert bytes(widget.image.value).startswith(b"\x89PNG") and not widget.problem.value
     for control in widget.controls.values():
         before = bytes(widget.image.value)
         control.value = next(end for end in reversed(ends(control)) if end != control.value)
-        assert bytes(widget.image.value) != before and not widget.problem.value
-
-
-@pytest.mark.parametrize("name", MAKERS)
-def test_both_ends_of_every_slider_can_be_drawn(name):
-    widget = MAKERS[name]()
+        assert bytes(widget.image.value) != before or name in SOME_MATTER_ONLY_WITH_OTHERS
     for control in widget.controls.values():
         for end in ends(control):
             control.value = end
@@ -67,11 +64,104 @@ def test_text_where_no_widget_can_be_shown():
 def test_an_error_in_a_callback_is_shown_and_goes_away():
     def draw(figure: Figure, x: float) -> None:
         if x > 1:
-            raise ValueError("x is too large")
+            raise ValueError("x is <too> large")
         figure.add_axes((0, 0, 1, 1))
 
     widget = LiveFigure("test", draw, {"x": FloatSlider(0, min=0, max=3)}, (1, 1))
+    before = bytes(widget.image.value)
     widget.controls["x"].value = 2
-    assert "ValueError: x is too large" in widget.problem.value
-    widget.controls["x"].value = 1
-    assert widget.problem.value == ""
+    assert "ValueError: x is &lt;too&gt; large" in widget.problem.value and "Traceback" not in widget.problem.value
+    assert bytes(widget.image.value) == before
+    move(widget, x=1)
+
+
+def test_two_vectors_have_the_dot_product_and_the_cosine_of_the_library():
+    widget = widgets.two_vectors()
+    assert "cosine =  0.71" in texts(widget) and "a · b  =  2.12" in texts(widget)
+    move(widget, angle=180)
+    assert "cosine = -1.00" in texts(widget) and "a · b  = -3.00" in texts(widget)
+    move(widget, length_a=0)
+    assert "cosine =  0.00" in texts(widget)
+
+
+def test_kernel_regression_says_temperature_and_how_many_keys_count():
+    widget = widgets.kernel_regression(X, X.sin())
+    assert "bandwidth 0.32: temperature 0.1" in widget.figure.axes[0].get_title()
+    assert sum(bars(widget, 1)) == pytest.approx(1, abs=1e-5)
+    move(widget, log_bandwidth=1)
+    assert "21.0 keys count" in widget.figure.axes[1].get_title()
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def test_shape_viewer_marks_the_sources_of_an_entry():
+    x, y = torch.arange(12).view(3, 4), torch.arange(12, 20).view(2, 4)
+    used_x, used_y = shapes._sources("torch.einsum('id,jd->ij', x, y)", x, y, entry=3)  # row 1, column 1 of (3, 2)
+    assert used_x.nonzero()[:, 0].unique().tolist() == [1] and used_y.nonzero()[:, 0].unique().tolist() == [1]
+    used_x, _ = shapes._sources("x.transpose(0, 1)", x, y, entry=1)  # [0, 1] of (4, 3) is [1, 0] of x
+    assert used_x.nonzero().tolist() == [[1, 0]]
+
+
+def test_only_listed_operations_are_evaluated():
+    with pytest.raises(ValueError, match="not one of"):
+        shapes._evaluate("__import__('os')", torch.ones(1), torch.ones(1))
+
+
+# ---------------------------------------------------------------- the size of a cache
+
+
+def test_sizes_of_caches_worked_by_hand_follow_the_controls():
+    widget = widgets.cache_calculator()
+    # 2 x 32 layers x 8 sequences x 8192 tokens x 128 numbers x 2 bytes is 1 GiB for each key/value head
+    assert bars(widget) == [32.0, 8.0, 1.0]
+    move(widget, batch_size=4, bytes_per_number=1)
+    assert bars(widget) == [8.0, 2.0, 0.25]
+    move(widget, length=16384)
+    assert bars(widget) == [16.0, 4.0, 0.5]
+    move(widget, model="Falcon 7B")
+    full, published, single = bars(widget)
+    assert published == single and full == pytest.approx(71 * single)
+    assert "71 heads of size 64" in texts(widget)
+
+
+@pytest.mark.parametrize("shape", MODELS, ids=lambda shape: shape.name)
+def test_sizes_agree_with_an_allocated_cache(shape):
+    one_layer = KVCache(2, shape.num_kv_heads, 3, shape.d_head).num_bytes  # float32
+    assert shape.cache_bytes(2, 3, 4) == shape.num_layers * one_layer
+    assert shape.num_heads % shape.num_kv_heads == 0 and shape.source
+
+
+# ---------------------------------------------------------------- masks
+
+
+@pytest.mark.parametrize(("L_q", "L_k"), [(5, 5), (3, 7), (1, 6)])
+def test_the_masks_are_those_of_the_library(L_q, L_k):
+    causal = masks.causal_mask(L_q, L_k)
+    assert torch.equal(compose_mask(L_q, L_k, True, 0, 0, True), causal[0, 0])
+    window = masks.sliding_window_mask(L_q, L_k, window=2)[0, 0]
+    assert torch.equal(compose_mask(L_q, L_k, True, 0, 2, True), window)
+    tokens = torch.ones(1, L_k, dtype=torch.int64)
+    tokens[:, -2:] = 0
+    padded = masks.combine_masks(causal, masks.padding_mask(tokens, 0))[0, 0]
+    assert torch.equal(compose_mask(L_q, L_k, True, 2, 0, True), padded)
+
+
+def test_the_composed_mask_is_shown_and_rows_that_see_nothing_are_named():
+    widget = widgets.mask_composer()
+    digits = [t.get_text() for t in widget.figure.axes[0].texts if t.get_text() in ("0", "1")]
+    assert digits == [str(value) for value in compose_mask(5, 7, True, 2, 0, True).int().flatten().tolist()]
+    assert texts(widget).endswith("sees nothing: no query")
+    for change, blind in (({"window": 2}, "q4"), ({"padding": 3}, "q3, q4"), ({"padding": 7}, "q0, q1, q2, q3, q4")):
+        move(widget, **change)
+        assert texts(widget).endswith(f"sees nothing: {blind}")
+
+
+def test_alignment_and_fewer_keys_than_queries():
+    widget = widgets.mask_composer()
+    move(widget, padding=0)
+    assert "the last query sees 7 keys" in texts(widget)
+    move(widget, bottom_right="top-left")
+    assert "the last query sees 5 keys" in texts(widget)
+    move(widget, bottom_right="bottom-right", L_k=3)
+    assert "sees nothing: q0, q1" in texts(widget)

@@ -9,19 +9,19 @@ from course_utils.widgets import prediction
 
 @pytest.fixture(autouse=True)
 def none_asked(monkeypatch):
-    monkeypatch.setattr(prediction, "_ASKED", {})
+    monkeypatch.setattr(prediction, "_PREDICTIONS", {})
 
 
 def test_a_choice():
     asked = widgets.predict("4.3", "Which curve stays flat?", choices=["none", "root", "<d>"])
     asked.button.click()
-    assert "Choose first" in asked.said.value and asked.kept is None
+    assert "Choose first" in asked.message.value and asked.guess is None
     asked.inputs[0].value = "<d>"
     asked.button.click()
-    assert "&lt;d&gt;" in asked.said.value
-    told = widgets.came_out("4.3", "root")
-    assert repr(told) == "Prediction 4.3. You predicted: <d>. It came out: root."
-    assert "<d>" not in told._repr_html_()
+    assert "&lt;d&gt;" in asked.message.value
+    shown = widgets.came_out("4.3", "root")
+    assert repr(shown) == "Prediction 4.3. You predicted: <d>. It came out: root."
+    assert "<d>" not in shown._repr_html_()
 
 
 def test_a_number():
@@ -35,49 +35,42 @@ def test_shares_sum_to_one():
     asked = widgets.predict("4.1", "How much?", shares=["the", "apple", "fell"])
     for control, value in zip(asked.inputs, (0.2, 0.6, 0.0), strict=True):
         control.value = value
-    assert "apple 0.75" in asked.said.value
+    assert "apple 0.75" in asked.message.value
     asked.button.click()
-    assert sum(asked.kept) == pytest.approx(1)
-    assert "apple 0.75, fell 0.00. It came out: the 0.10" in repr(
-        widgets.came_out("4.1", torch.tensor([0.1, 0.8, 0.1]))
-    )
+    assert sum(asked.guess) == pytest.approx(1)
+    shown = widgets.came_out("4.1", torch.tensor([0.1, 0.8, 0.1]))
+    assert "apple 0.75, fell 0.00. It came out: the 0.10" in repr(shown)
     for control in asked.inputs:
         control.value = 0.0
     asked.button.click()
-    assert "Choose first" in asked.said.value and sum(asked.kept) == pytest.approx(1)
+    assert "Choose first" in asked.message.value and sum(asked.guess) == pytest.approx(1)
 
 
-def test_a_run_without_a_click_says_so():
-    widgets.predict("4.2", "How large?", between=(0, 1))
-    assert repr(widgets.came_out("4.2", 0.5)) == "Prediction 4.2. It came out: 0.5. (No prediction was kept.)"
-
-
-def test_kept_after_the_result_it_is_compared_at_once():
+def test_without_a_click_it_says_so_and_a_later_one_is_compared_at_once():
     asked = widgets.predict("4.2", "How large?", between=(0, 1))
-    widgets.came_out("4.2", 0.25)
+    assert repr(widgets.came_out("4.2", 0.25)) == "Prediction 4.2. It came out: 0.25. (No prediction was kept.)"
     asked.button.click()
-    assert "You predicted: 0.5. It came out: 0.25." in asked.said.value
+    assert "You predicted: 0.5. It came out: 0.25." in asked.message.value
 
 
 def test_what_was_kept_is_noted_and_again_when_it_comes_out(monkeypatch):
     noted = []
-    monkeypatch.setattr(prediction.progress_log, "predicted", lambda *said: noted.append(said))
+    monkeypatch.setattr(prediction.progress_log, "predicted", lambda *entry: noted.append(entry))
     asked = widgets.predict("4.2", "How large?", between=(0, 1))
     widgets.predict("4.1", "Which?", choices=["a", "b"])
     asked.button.click()
     widgets.came_out("4.2", 0.25)
     widgets.came_out("4.1", "a")
     assert noted == [
-        ("4.2", True, "How large?", "0.5", "not there yet"),
-        ("4.2", True, "How large?", "0.5", "0.25"),
-        ("4.1", False, "Which?", "no prediction was kept", "a"),
+        ("4.2", "How large?", "0.5", "not there yet"),
+        ("4.2", "How large?", "0.5", "0.25"),
     ]
 
 
 def test_the_table_of_all():
     assert repr(widgets.predictions()) == "No predictions yet."
     widgets.predict("4.1", "A < B?", choices=["yes", "no"]).inputs[0].value = "no"
-    prediction._ASKED["4.1"].button.click()
+    prediction._PREDICTIONS["4.1"].button.click()
     widgets.came_out("4.1", "yes")
     widgets.predict("4.2", "How large?", between=(0, 1))
     assert repr(widgets.predictions()).split("\n") == [

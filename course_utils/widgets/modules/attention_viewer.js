@@ -29,7 +29,7 @@ export function strongest(rows, side, place, most = 5) {
 }
 
 /** A sentence about one token; `shown`: how many queries can be seen. */
-export function tell(rows, side, place, group, shown = rows.length) {
+export function describe(rows, side, place, group, shown = rows.length) {
   const [own, others] = side === "query" ? [group.queries, group.keys] : [group.keys, group.queries];
   const seen = rows.slice(0, shown);
   const line = side === "query" ? rows[place] : seen.map((row) => row[place]);
@@ -67,7 +67,7 @@ button[aria-pressed="true"] { background: #0550ae; border-color: #0550ae; color:
 .bounds { overflow-x: auto; padding: 5px; margin: -5px; } canvas { display: block; }
 :focus-visible { outline: 3px solid #9a6700; outline-offset: 2px; }
 .row { display: flex; flex-wrap: wrap; gap: 4px 12px; margin: 4px 0; } label { display: inline-flex; gap: 6px; align-items: center; min-height: 30px; } input { width: 110px; accent-color: #0550ae; }
-.said { position: sticky; bottom: 0; min-height: 2.8em; margin: 8px 0 0; padding: 6px 9px; background: #f6f8fa; border: 1px solid #d0d7de; border-radius: 6px; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.sentence { position: sticky; bottom: 0; min-height: 2.8em; margin: 8px 0 0; padding: 6px 9px; background: #f6f8fa; border: 1px solid #d0d7de; border-radius: 6px; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 details { margin-top: 6px; } table { border-collapse: collapse; font-size: 12px; } td, th { border: 1px solid #d0d7de; padding: 2px 5px; text-align: right; }
 .scroll { overflow: auto; max-height: 16em; }`;
@@ -111,7 +111,7 @@ function render({ model, el }) {
     const button = bar.appendChild(make("button", name, { type: "button" }));
     button.addEventListener("click", () => {
       state.lines = name === "lines";
-      ask();
+      redraw();
     });
     return button;
   });
@@ -119,8 +119,8 @@ function render({ model, el }) {
   const views = groups.map(build);
   // Views with the same queries belong together (a decoder's self-attention and cross-attention): they step together, and
   // a query that is pointed at in one is shown in all.
-  for (const view of views) view.kin = views.filter((other) => String(other.group.queries) === String(view.group.queries));
-  const said = box.appendChild(make("p", HINT, { class: "said" }));
+  for (const view of views) view.related = views.filter((other) => String(other.group.queries) === String(view.group.queries));
+  const sentence = box.appendChild(make("p", HINT, { class: "sentence" }));
   const spoken = box.appendChild(make("div", undefined, { class: "unseen", role: "status" }));
   const more = box.appendChild(make("details"));
   more.append(make("summary", groups.length > 1 ? "These heads as tables" : "This head as a table"));
@@ -150,10 +150,10 @@ function render({ model, el }) {
     view.slider = label.appendChild(make("input", undefined, { type: "range", min: 1, max: group.queries.length, step: 1 }));
     if (group.queries.length < 2) label.remove();
     view.slider.addEventListener("input", () => {
-      for (const other of view.kin) other.shown = Number(view.slider.value);
+      for (const other of view.related) other.shown = Number(view.slider.value);
       // Step by step through decoding: the query that was just added is the one that is told of.
       Object.assign(state, { token: { view, side: "query", place: view.shown - 1 }, fixed: true });
-      ask();
+      redraw();
     });
     listen(view);
     return view;
@@ -161,7 +161,7 @@ function render({ model, el }) {
 
   function choose(view, layer, head) {
     Object.assign(view, { layer, head, rows: null });
-    ask();
+    redraw();
   }
 
   function listen(view) {
@@ -220,7 +220,7 @@ function render({ model, el }) {
   function pointAt(token) {
     if (!same(token, state.token)) {
       state.token = token;
-      ask();
+      redraw();
     }
   }
 
@@ -228,7 +228,7 @@ function render({ model, el }) {
 
   let waiting = false;
   /** Draw before the next picture, once for all that came in between. */
-  function ask() {
+  function redraw() {
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
@@ -260,8 +260,8 @@ function render({ model, el }) {
     }
     if (more.open && changed) tables();
     const { view, side, place } = state.token ?? {};
-    const told = view && (side === "query" ? view.kin : [view]).map((one) => (groups.length > 1 ? `${one.group.name}: ` : "") + tell(one.rows, side, place, one.group, one.shown));
-    say(told ? told.join(". ") : HINT);
+    const sentences = view && (side === "query" ? view.related : [view]).map((one) => (groups.length > 1 ? `${one.group.name}: ` : "") + describe(one.rows, side, place, one.group, one.shown));
+    say(sentences ? sentences.join(". ") : HINT);
     box.dataset.drawn = String(Math.round((performance.now() - started) * 10) / 10);
   }
 
@@ -270,16 +270,16 @@ function render({ model, el }) {
   }
 
   let speaking;
-  /** Seen at once; for those who listen it is said when it has stood for a moment. */
+  /** Seen at once; for those who listen it is spoken when it has stood for a moment. */
   function say(text) {
-    if (said.textContent === text) return;
-    said.textContent = text;
+    if (sentence.textContent === text) return;
+    sentence.textContent = text;
     clearTimeout(speaking);
     speaking = setTimeout(() => (spoken.textContent = text), 500);
   }
 
   /** Does the token that is pointed at belong to this view, or is it this one? */
-  const concerns = (view) => state.token !== null && (state.token.view === view || (state.token.side === "query" && view.kin.includes(state.token.view)));
+  const concerns = (view) => state.token !== null && (state.token.view === view || (state.token.side === "query" && view.related.includes(state.token.view)));
   const isolated = (view, side, place) => concerns(view) && state.token.side === side && state.token.place === place;
 
   function drawGrid(view, width) {
@@ -451,7 +451,7 @@ function render({ model, el }) {
   }
 
   more.addEventListener("toggle", () => more.open && tables());
-  const watcher = new ResizeObserver(ask);
+  const watcher = new ResizeObserver(redraw);
   watcher.observe(box);
   draw();
   return () => {

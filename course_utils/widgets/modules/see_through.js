@@ -53,37 +53,37 @@ export function visible(word, most) {
 const quoted = (word) => `“${visible(word, 30)}”`;
 
 /** How one cell came to be, in words, and the cells that it came from: [card, row, column], null for all. */
-export function explain(card, i, j, data, found, options) {
+export function explain(card, i, j, data, computed, options) {
   const { q, k, v, queries, keys } = data;
-  if (card === "q") return { said: `query of ${quoted(queries[i])}, feature ${j}: ${short(q[i][j])}. Drag it up or down, or press + and −.`, from: [] };
-  if (card === "k") return { said: `key of ${quoted(keys[j])}, feature ${i}: ${short(k[j][i])}`, from: [] };
-  if (card === "v") return { said: `value of ${quoted(keys[i])}, feature ${j}: ${short(v[i][j])}`, from: [] };
+  if (card === "q") return { sentence: `query of ${quoted(queries[i])}, feature ${j}: ${short(q[i][j])}. Drag it up or down, or press + and −.`, from: [] };
+  if (card === "k") return { sentence: `key of ${quoted(keys[j])}, feature ${i}: ${short(k[j][i])}`, from: [] };
+  if (card === "v") return { sentence: `value of ${quoted(keys[i])}, feature ${j}: ${short(v[i][j])}`, from: [] };
   if (card === "s") {
     const terms = q[i].map((x, f) => [x, k[j][f]]);
-    const scaled = options.scaling ? `, times ${short(found.factor)} = ${short(found.scores[i][j])}` : "";
-    const masked = found.hidden[i][j] ? ". The mask hides it." : "";
-    return { said: `score of ${quoted(queries[i])} with ${quoted(keys[j])}: ${sum(terms)}${scaled}${masked}`, from: [["q", i, null], ["k", null, j]] };
+    const scaled = options.scaling ? `, times ${short(computed.factor)} = ${short(computed.scores[i][j])}` : "";
+    const masked = computed.hidden[i][j] ? ". The mask hides it." : "";
+    return { sentence: `score of ${quoted(queries[i])} with ${quoted(keys[j])}: ${sum(terms)}${scaled}${masked}`, from: [["q", i, null], ["k", null, j]] };
   }
   if (card === "w") {
     const from = [["s", i, null]];
     const place = `weight of ${quoted(keys[j])} for ${quoted(queries[i])}`;
-    if (found.hidden[i][j]) return { said: `${place}: hidden by the mask, so 0`, from };
-    if (!options.softmax) return { said: `${place}: the score itself, as the softmax is off: ${short(found.weights[i][j])}`, from };
-    const seen = found.scores[i].filter((_, n) => !found.hidden[i][n]);
+    if (computed.hidden[i][j]) return { sentence: `${place}: hidden by the mask, so 0`, from };
+    if (!options.softmax) return { sentence: `${place}: the score itself, as the softmax is off: ${short(computed.weights[i][j])}`, from };
+    const seen = computed.scores[i].filter((_, n) => !computed.hidden[i][n]);
     const powers = seen.slice(0, 4).map((x) => `e^${short(x)}`).join(" + ") + (seen.length > 4 ? " + …" : "");
-    return { said: `${place}: e^${short(found.scores[i][j])} / (${powers}) = ${short(found.weights[i][j])}`, from };
+    return { sentence: `${place}: e^${short(computed.scores[i][j])} / (${powers}) = ${short(computed.weights[i][j])}`, from };
   }
   // A weight of 0 takes nothing from a value, and is left out; but 0 times NaN is NaN, as in PyTorch.
-  const terms = found.weights[i].map((w, n) => [w, v[n][j]]).filter(([w, x]) => !(Math.abs(w) < 1e-6) || !Number.isFinite(x));
-  const said = `output of ${quoted(queries[i])}, feature ${j}: ${terms.length ? sum(terms) : "every weight is 0, so it is 0"}`;
-  return { said, from: [["w", i, null], ["v", null, j]] };
+  const terms = computed.weights[i].map((w, n) => [w, v[n][j]]).filter(([w, x]) => !(Math.abs(w) < 1e-6) || !Number.isFinite(x));
+  const sentence = `output of ${quoted(queries[i])}, feature ${j}: ${terms.length ? sum(terms) : "every weight is 0, so it is 0"}`;
+  return { sentence, from: [["w", i, null], ["v", null, j]] };
 }
 
 /** What a step or a switch does, in a sentence. */
-export function tell(what, data, options, factor) {
+export function describe(what, data, options, factor) {
   const features = data.q[0].length;
   return {
-    "step 0": `Each token has a query, what it asks for, and a key, what it can be found by: ${features} numbers each.`,
+    "step 0": `Each token has a query, what it asks for, and a key, what it can be computed by: ${features} numbers each.`,
     "step 1": `Each query meets each key: multiply feature by feature and add up${options.scaling ? `, then scale by 1/√${features} = ${short(factor)}` : ""}. Every pair has a score.`,
     "step 2": `The scores of a row become weights: ${options.softmax ? "e^score, divided by the sum over the row; they are positive and add up to 1" : "with the softmax off, the scores as they are"}.${data.mask && options.masking ? " Hatched cells are hidden by the mask." : ""}`,
     "step 3": "Each output is a mixture of all values: every row of V times its weight, added up.",
@@ -130,7 +130,7 @@ figure { margin: 0; } figcaption { font-weight: 700; white-space: nowrap; border
 figcaption span { color: ${INK}; } small { font-weight: 400; color: #59636e; font-size: 12px; } small + small { display: block; }
 canvas { display: block; touch-action: pan-x pan-y; } canvas.drags { touch-action: pan-x; cursor: ns-resize; }
 :focus-visible { outline: 3px solid #9a6700; outline-offset: 2px; } .later { visibility: hidden; }
-.said { position: sticky; bottom: 0; min-height: 2.8em; margin: 8px 0 0; padding: 6px 9px; background: #f6f8fa; border: 1px solid #d0d7de; border-radius: 6px; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.sentence { position: sticky; bottom: 0; min-height: 2.8em; margin: 8px 0 0; padding: 6px 9px; background: #f6f8fa; border: 1px solid #d0d7de; border-radius: 6px; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 details { margin-top: 6px; } table { border-collapse: collapse; font-size: 12px; } td, th { border: 1px solid #d0d7de; padding: 2px 5px; text-align: right; }
 .scroll { overflow: auto; max-height: 16em; }`;
@@ -146,7 +146,7 @@ function make(tag, text, attributes = {}) {
   return node;
 }
 
-/** A color between white and the given one, and the ink that is read best on it. */
+/** A color between white and the one that is given, and the ink that is read best on it. */
 function shade(color, share) {
   const [r, g, b] = [1, 3, 5].map((at) => Math.round(255 + (parseInt(color.slice(at, at + 2), 16) - 255) * share));
   return { paint: `rgb(${r}, ${g}, ${b})`, ink: 0.3 * r + 0.59 * g + 0.11 * b > 125 ? INK : "#fff" };
@@ -154,11 +154,11 @@ function shade(color, share) {
 
 function render({ model, el }) {
   const data = model.get("data");
-  const given = { ...data, q: numbers(data.q), k: numbers(data.k), v: numbers(data.v) };
-  const state = { head: 0, step: 3, over: null, options: { scaling: true, masking: given.mask !== null, softmax: true } };
-  let q = numbers(given.q);
-  let [now, found, first] = [null, null, null]; // the numbers of this head, all that follows from them, and what followed at first
-  let word = "Point at a cell, or walk with Tab and the arrow keys: it says where it comes from. Drag a cell of Q up or down.";
+  const initial = { ...data, q: numbers(data.q), k: numbers(data.k), v: numbers(data.v) };
+  const state = { head: 0, step: 3, over: null, options: { scaling: true, masking: initial.mask !== null, softmax: true } };
+  let q = numbers(initial.q);
+  let [now, computed, first] = [null, null, null]; // the numbers of this head, all that follows from them, and what followed at first
+  let message = "Point at a cell, or walk with Tab and the arrow keys: it says where it comes from. Drag a cell of Q up or down.";
   const shapes = {}; // of each card, where its cells lie on its canvas
   const canvases = {};
 
@@ -167,7 +167,7 @@ function render({ model, el }) {
   const box = root.appendChild(make("div", undefined, { class: "box", role: "group", "aria-label": "See-through attention" }));
   const bar = box.appendChild(make("div", undefined, { class: "bar" }));
   const cards = box.appendChild(make("div", undefined, { class: "cards" }));
-  const said = box.appendChild(make("p", word, { class: "said" }));
+  const sentence = box.appendChild(make("p", message, { class: "sentence" }));
   const spoken = box.appendChild(make("div", undefined, { class: "unseen", role: "status" }));
   const more = box.appendChild(make("details"));
   more.append(make("summary", "The weights as a table"));
@@ -186,7 +186,7 @@ function render({ model, el }) {
   });
   const switches = bar.appendChild(make("div", undefined, { role: "group", "aria-label": "switches" }));
   for (const [name, text] of [["scaling", "scaling"], ["masking", "mask"], ["softmax", "softmax"]]) {
-    if (name === "masking" && !given.mask) continue;
+    if (name === "masking" && !initial.mask) continue;
     const label = switches.appendChild(make("label"));
     const input = label.appendChild(make("input", undefined, { type: "checkbox" }));
     input.checked = true;
@@ -196,18 +196,18 @@ function render({ model, el }) {
     });
     label.append(text);
   }
-  if (given.q.length > 1) {
+  if (initial.q.length > 1) {
     const label = bar.appendChild(make("label", "head "));
     const select = label.appendChild(make("select"));
-    select.append(...given.q.map((_, n) => make("option", String(n), { value: n })));
+    select.append(...initial.q.map((_, n) => make("option", String(n), { value: n })));
     select.addEventListener("change", () => {
       state.head = Number(select.value);
-      ask(true);
+      redraw(true);
     });
   }
   const reset = bar.appendChild(make("button", "Q as at first", { type: "button" }));
   reset.addEventListener("click", () => {
-    q = numbers(given.q);
+    q = numbers(initial.q);
     act("reset");
   });
 
@@ -215,8 +215,8 @@ function render({ model, el }) {
   function act(what) {
     state.over = null;
     recompute();
-    word = tell(what, now, state.options, found.factor);
-    ask();
+    message = describe(what, now, state.options, computed.factor);
+    redraw();
   }
 
   for (const card of Object.keys(FIRST_STEP)) {
@@ -245,11 +245,11 @@ function render({ model, el }) {
     let drag = null;
     const point = (place) => {
       state.over = [card, ...place];
-      ask();
+      redraw();
     };
     const change = (i, j, value) => {
       q[state.head][i][j] = value;
-      ask(true);
+      redraw(true);
     };
     canvas.addEventListener("pointermove", (event) => {
       if (drag) {
@@ -291,8 +291,8 @@ function render({ model, el }) {
 
   let waiting = false;
   /** Draw before the next picture, once for all that came in between; `changed`: the numbers are new. */
-  function ask(changed = false) {
-    if (changed) found = null;
+  function redraw(changed = false) {
+    if (changed) computed = null;
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
@@ -303,44 +303,44 @@ function render({ model, el }) {
 
   function recompute() {
     const { head, options } = state;
-    const mask = given.mask && given.mask[given.mask.length > 1 ? head : 0];
-    now = { q: q[head], k: given.k[head], v: given.v[head], mask, queries: given.queries, keys: given.keys };
-    found = attention(now.q, now.k, now.v, mask, options);
-    const old = attention(given.q[head], now.k, now.v, mask, options);
-    first = { q: given.q[head], s: old.scores, w: old.weights, o: old.output };
+    const mask = initial.mask && initial.mask[initial.mask.length > 1 ? head : 0];
+    now = { q: q[head], k: initial.k[head], v: initial.v[head], mask, queries: initial.queries, keys: initial.keys };
+    computed = attention(now.q, now.k, now.v, mask, options);
+    const old = attention(initial.q[head], now.k, now.v, mask, options);
+    first = { q: initial.q[head], s: old.scores, w: old.weights, o: old.output };
     if (more.open) table();
   }
 
   const turned = (x) => x[0].map((_, f) => x.map((row) => row[f]));
-  const values = (card) => ({ q: now.q, k: turned(now.k), v: now.v, s: found.scores, w: found.weights, o: found.output })[card];
+  const values = (card) => ({ q: now.q, k: turned(now.k), v: now.v, s: computed.scores, w: computed.weights, o: computed.output })[card];
 
   function draw() {
     const started = performance.now();
-    if (!found) recompute();
+    if (!computed) recompute();
     if (state.over && FIRST_STEP[state.over[0]] > state.step) state.over = null;
     const sight = layout();
     cards.style.gridTemplateAreas = LAYOUTS[sight.name].areas;
     stepButtons.forEach((button, n) => button.setAttribute("aria-pressed", String(n === state.step)));
     more.style.display = state.step < FIRST_STEP.w ? "none" : "";
     let from = [];
-    let text = word;
+    let text = message;
     if (state.over) {
       const [card, i, j] = state.over;
-      ({ said: text, from } = explain(card, i, j, now, found, state.options));
+      ({ sentence: text, from } = explain(card, i, j, now, computed, state.options));
       if (first[card] && differs(values(card)[i][j], first[card][i][j])) text += ` (at first ${short(first[card][i][j])})`;
     }
     for (const card of Object.keys(canvases)) {
       canvases[card].parentNode.classList.toggle("later", FIRST_STEP[card] > state.step);
       paint(card, values(card), from, sight);
     }
-    if (said.textContent !== text) say(text);
+    if (sentence.textContent !== text) say(text);
     box.dataset.drawn = String(Math.round((performance.now() - started) * 10) / 10);
   }
 
   let speaking;
-  /** Seen at once; for those who listen it is said when it has stood for a moment, not at every pixel of a drag. */
+  /** Seen at once; for those who listen it is spoken when it has stood for a moment, not at every pixel of a drag. */
   function say(text) {
-    said.textContent = text;
+    sentence.textContent = text;
     clearTimeout(speaking);
     speaking = setTimeout(() => (spoken.textContent = text), 500);
   }
@@ -367,8 +367,8 @@ function render({ model, el }) {
       return { name, cell, words };
     };
     const [usual, least, other] = room < 520 ? ["pairs", 14, "column"] : now.keys.length > MOST_CROSSING ? ["row", WITH_WORDS, "tall"] : ["crossing", 0];
-    const found = fit(usual);
-    return found.cell >= least ? found : fit(other);
+    const computed = fit(usual);
+    return computed.cell >= least ? computed : fit(other);
   }
 
   const hasRowWords = (name, card) => "qwv".includes(card) || (name === "column" && card !== "k");
@@ -389,7 +389,7 @@ function render({ model, el }) {
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < m; j++) {
         const [x, y] = [left + j * cell, top + i * cell];
-        if (card === "w" && found.hidden[i][j]) hatch(pen, x, y, cell);
+        if (card === "w" && computed.hidden[i][j]) hatch(pen, x, y, cell);
         else square(pen, card, matrix[i][j], x, y, cell, limit);
         if (first[card] && differs(matrix[i][j], first[card][i][j])) corner(pen, x, y, cell);
       }
@@ -417,7 +417,7 @@ function render({ model, el }) {
     const { scaling, softmax: soft, masking } = state.options;
     node.childNodes[1].textContent = `(${n}, ${m})`;
     node.childNodes[2].textContent = {
-      s: `Q @ K turned${scaling ? ` × ${short(found.factor)}` : ""}`,
+      s: `Q @ K turned${scaling ? ` × ${short(computed.factor)}` : ""}`,
       w: `${now.mask && masking ? "mask, " : ""}${soft ? "softmax of each row" : "no softmax"}`,
       o: "weights @ V",
     }[card] ?? "";
@@ -481,13 +481,13 @@ function render({ model, el }) {
     head.append(make("td"), ...now.keys.map((text) => make("th", text, { scope: "col" })));
     now.queries.forEach((text, i) => {
       const row = node.appendChild(make("tr"));
-      row.append(make("th", text, { scope: "row" }), ...found.weights[i].map((x, j) => make("td", found.hidden[i][j] ? "hidden" : short(x))));
+      row.append(make("th", text, { scope: "row" }), ...computed.weights[i].map((x, j) => make("td", computed.hidden[i][j] ? "hidden" : short(x))));
     });
     scroll.replaceChildren(node);
   }
 
   more.addEventListener("toggle", () => more.open && table());
-  const watcher = new ResizeObserver(() => ask());
+  const watcher = new ResizeObserver(() => redraw());
   watcher.observe(box);
   draw();
   return () => {

@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from ..attention import require_boolean
-from .palette import MOST
+from .palette import MAX_SHOWN
 
 
-def part(count: int, most: int = MOST) -> tuple[int | None, ...]:
+def shown_indices(count: int, most: int = MAX_SHOWN) -> tuple[int | None, ...]:
     """Which of ``count`` rows are shown: all, or the first ones, a gap (None) and the last."""
     return tuple(range(count)) if count <= most else (*range(most - 2), None, count - 1)
 
 
-def short(label: str, most: int = 12) -> str:
+def shortened(label: str, most: int = 12) -> str:
     """A token on one line, nothing invisible in it, long ones cut; for letters that the font has not stands a box."""
     line = "".join(map(_drawable, label))
     line = line.replace(" ", "\N{OPEN BOX}") if line.strip() == "" and line else line
@@ -58,20 +58,20 @@ def cell_number(value: float) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("−").startswith("0.") else text
 
 
-def labels(given: Sequence[str] | None, count: int, name: str) -> list[str] | None:
+def checked_labels(texts: Sequence[str] | None, count: int, name: str) -> list[str] | None:
     """Labels as texts.
 
     Raises:
         ValueError: There are not ``count`` of them.
     """
-    if given is None:
+    if texts is None:
         return None
-    if len(given) != count:
-        raise ValueError(f"{name} ({len(given)}) must be one for each of the {count} rows that it names")
-    return [str(label) for label in given]
+    if len(texts) != count:
+        raise ValueError(f"{name} ({len(texts)}) must be one for each of the {count} rows that it names")
+    return [str(label) for label in texts]
 
 
-def matrix(tensor: Tensor, name: str) -> tuple[Tensor, tuple[int, ...]]:
+def first_matrix(tensor: Tensor, name: str) -> tuple[Tensor, tuple[int, ...]]:
     """The first matrix of a tensor with any leading axes, and the sizes of those.
 
     Raises:
@@ -86,8 +86,8 @@ def matrix(tensor: Tensor, name: str) -> tuple[Tensor, tuple[int, ...]]:
     return tensor.reshape(-1, *tensor.shape[-2:])[0], tuple(tensor.shape[:-2])
 
 
-def stacked(leading: tuple[int, ...]) -> int:
-    """How many cards lie in a stack."""
+def stack_size(leading: tuple[int, ...]) -> int:
+    """How many grids lie in a stack."""
     return max(1, math.prod(leading))
 
 
@@ -100,7 +100,7 @@ def number_sum(terms: Sequence[tuple[float, float]]) -> str:
     return f"{' + '.join(written)} = {number(total)}"
 
 
-def true_where(mask: Tensor | None, like: Tensor) -> Tensor:
+def allowed_mask(mask: Tensor | None, like: Tensor) -> Tensor:
     """A mask broadcast to a matrix; all True where there is none."""
     if mask is None:
         return torch.ones_like(like, dtype=torch.bool)

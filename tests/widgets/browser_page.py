@@ -28,11 +28,11 @@ class Showing:
     """A browser, and a server for its pages.
 
     Attributes:
-        said: What went wrong on the pages: words on the console, errors, requests that left this machine.
+        problems: What went wrong on the pages: words on the console, errors, requests that left this machine.
     """
 
     def __init__(self, chromium: object, url: str, pages: dict[str, str]) -> None:
-        self._chromium, self._url, self._pages, self.said = chromium, url, pages, []
+        self._chromium, self._url, self._pages, self.problems = chromium, url, pages, []
 
     def page(
         self, *shown: anywidget.AnyWidget, width: int = 900, background: str = "#fff", **context: object
@@ -43,15 +43,17 @@ class Showing:
         text = json.dumps(states, allow_nan=False).replace("<", "\\u003c")
         self._pages["/"] = PAGE.format(shown=text, background=background)
         page = self._chromium.new_page(viewport={"width": width, "height": 900}, **context)
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on(
-            "request", lambda request: request.url.startswith((self._url, "data:")) or self.said.append(request.url)
-        )
+        page.on("console", lambda message: self.problems.append(message.text))
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("request", self._note_request)
         page.set_default_timeout(8_000)
         page.goto(self._url)
         page.wait_for_function("window.ready")
         return page
+
+    def _note_request(self, request: object) -> None:
+        if not request.url.startswith((self._url, "data:")):
+            self.problems.append(request.url)
 
 
 def _module(widget: anywidget.AnyWidget) -> str:

@@ -1,4 +1,4 @@
-"""A tensor as a card: a grid of cells colored by value."""
+"""A tensor as a grid of cells colored by value."""
 
 from __future__ import annotations
 
@@ -9,14 +9,28 @@ from dataclasses import dataclass
 import matplotlib as mpl
 from torch import Tensor
 
-from .drawing import Sheet
-from .palette import CELL, DIVERGING, FAINT, INK, LABEL, MOST, MOST_NUMBERS, NAME, NUMBER, ROLES, SHADES, SHAPE, SOFT
-from .words import cell_number, part, short
+from .drawing import Drawing
+from .formatting import cell_number, shortened, shown_indices
+from .palette import (
+    CELL,
+    COLORS,
+    DIVERGING,
+    FAINT,
+    INK,
+    LABEL,
+    MAX_NUMBERS,
+    MAX_SHOWN,
+    NAME,
+    NUMBER,
+    SHADES,
+    SHAPE,
+    SOFT,
+)
 
 
 @dataclass(frozen=True)
-class Card:
-    """A tensor on a sheet: where it lies and where its cells are.
+class Grid:
+    """A tensor in a drawing: where it lies and where its cells are.
 
     Args:
         x: Left edge, in inches.
@@ -64,10 +78,10 @@ class Card:
         return self.x + left * self.cell, bottom, wide * self.cell, tall * self.cell
 
 
-class Table(Sheet):
-    """A sheet that tensors can be laid on."""
+class GridDrawing(Drawing):
+    """A drawing that tensors can be laid on."""
 
-    def card(
+    def grid(
         self,
         values: Tensor,
         x: float,
@@ -85,8 +99,8 @@ class Table(Sheet):
         stack: int = 1,
         below: bool = True,
         cell: float = CELL,
-        most: int = MOST,
-    ) -> Card:
+        most: int = MAX_SHOWN,
+    ) -> Grid:
         """Draw a matrix.
 
         Args:
@@ -102,18 +116,18 @@ class Table(Sheet):
             shades: Colors from white (0) to the role's (1), in place of blue, white and red.
             limit: The size that has the darkest color; None: that of the largest.
             write: Whether numbers are written into the cells; None: if there are few.
-            stack: How many such cards lie behind one another.
-            below: Whether name and shape stand below the card, not above it.
+            stack: How many such grids lie behind one another.
+            below: Whether name and shape stand below the grid, not above it.
             cell: Width and height of a cell.
             most: How many rows and columns are shown; of more, the middle is left out.
         """
         values = values.detach().double()
-        shown = Card(x, y, part(values.shape[0], most), part(values.shape[1], most), cell)
+        shown = Grid(x, y, shown_indices(values.shape[0], most), shown_indices(values.shape[1], most), cell)
         for behind in reversed(range(1, min(stack, 4))):
             self._frame(x + 0.07 * behind, y + 0.07 * behind, shown.width, shown.height, role, 1.2)
         finite = values[values.isfinite()].abs()
         limit = limit or (float(finite.max()) if finite.numel() else 1.0) or 1.0
-        write = values.numel() <= MOST_NUMBERS and cell >= CELL if write is None else write
+        write = values.numel() <= MAX_NUMBERS and cell >= CELL if write is None else write
         for row in shown.rows:
             for column in shown.columns:
                 self._cell(shown, values, row, column, hidden, SHADES[role] if shades else None, limit, write)
@@ -122,27 +136,23 @@ class Table(Sheet):
         where = y - 0.08 if below else shown.top + 0.1 + 0.07 * (min(stack, 4) - 1)
         middle, up = x + shown.width / 2, "top" if below else "bottom"
         if name and below:
-            self.text(middle, where, name, NAME, ROLES[role], va=up, weight="bold")
+            self.text(middle, where, name, NAME, COLORS[role], va=up, weight="bold")
             self.text(middle, where - 0.25, shape, SHAPE, SOFT, va=up)
         elif name:
-            self.text(middle, where + 0.2, name, NAME, ROLES[role], va=up, weight="bold")
+            self.text(middle, where + 0.2, name, NAME, COLORS[role], va=up, weight="bold")
             self.text(middle, where, shape, SHAPE, SOFT, va=up)
         return shown
 
-    def _cell(self, card, values, row, column, hidden, shades, limit, write) -> None:
-        place = (card.columns.index(column), card.rows.index(row))
-        x, y = card.x + place[0] * card.cell, card.top - (place[1] + 1) * card.cell
+    def _cell(self, grid, values, row, column, hidden, shades, limit, write) -> None:
+        place = (grid.columns.index(column), grid.rows.index(row))
+        x, y = grid.x + place[0] * grid.cell, grid.top - (place[1] + 1) * grid.cell
         if row is None or column is None:
-            self.ax.add_patch(self._rectangle(x, y, card.cell, card.cell, facecolor="white", edgecolor="none"))
-            self.text(x + card.cell / 2, y + card.cell / 2, "⋯" if row is not None else "⋮", LABEL, SOFT)
+            self._rectangle(x, y, grid.cell, grid.cell, facecolor="white", edgecolor="none")
+            self.text(x + grid.cell / 2, y + grid.cell / 2, "⋯" if row is not None else "⋮", LABEL, SOFT)
             return
         value = float(values[row, column])
         if hidden is not None and bool(hidden[row, column]):
-            self.ax.add_patch(
-                self._rectangle(
-                    x, y, card.cell, card.cell, facecolor="white", edgecolor="#A8A8A8", hatch="////", lw=0.5
-                )
-            )
+            self._rectangle(x, y, grid.cell, grid.cell, facecolor="white", edgecolor="#A8A8A8", hatch="////", lw=0.5)
             return
         color, ink = "white", INK
         if not math.isfinite(value):
@@ -153,33 +163,33 @@ class Table(Sheet):
                 shades(min(share, 1.0)) if shades else mpl.colormaps[DIVERGING](0.5 + 0.45 * max(-1.0, min(1.0, share)))
             )
             ink = "white" if _luminance(color) < 0.42 else INK
-        self.ax.add_patch(self._rectangle(x, y, card.cell, card.cell, facecolor=color, edgecolor=FAINT, lw=0.6))
+        self._rectangle(x, y, grid.cell, grid.cell, facecolor=color, edgecolor=FAINT, lw=0.6)
         if write and (value != 0 or not shades):
-            said = cell_number(value)
-            self.text(x + card.cell / 2, y + card.cell / 2, said, NUMBER if len(said) <= 3 else NUMBER - 0.8, ink)
+            text = cell_number(value)
+            self.text(x + grid.cell / 2, y + grid.cell / 2, text, NUMBER if len(text) <= 3 else NUMBER - 0.8, ink)
 
-    def _labels(self, card: Card, rows: Sequence[str] | None, columns: Sequence[str] | None, lift: float) -> None:
-        for row in card.rows if rows is not None else ():
+    def _labels(self, grid: Grid, rows: Sequence[str] | None, columns: Sequence[str] | None, lift: float) -> None:
+        for row in grid.rows if rows is not None else ():
             if row is not None:
-                _, bottom, _, height = card.box(row=row)
-                self.text(card.x - 0.08, bottom + height / 2, short(rows[row]), LABEL, ha="right")
-        for column in card.columns if columns is not None else ():
+                _, bottom, _, height = grid.box(row=row)
+                self.text(grid.x - 0.08, bottom + height / 2, shortened(rows[row]), LABEL, ha="right")
+        for column in grid.columns if columns is not None else ():
             if column is not None:
-                left, _, width, _ = card.box(column=column)
+                left, _, width, _ = grid.box(column=column)
                 self.text(
                     left + width / 2 - 0.02,
-                    card.top + 0.09 + lift,
-                    short(columns[column]),
+                    grid.top + 0.09 + lift,
+                    shortened(columns[column]),
                     LABEL,
                     ha="left",
                     va="bottom",
                     rotation=60,
                 )
 
-    def mark(self, card: Card, row: int | None = None, column: int | None = None, color: str = "black") -> None:
+    def mark(self, grid: Grid, row: int | None = None, column: int | None = None, color: str = "black") -> None:
         """A thick frame around a cell, a row or a column."""
-        if box := card.box(row, column):
-            self.ax.add_patch(self._rectangle(*box, facecolor="none", edgecolor=color, lw=2.4, zorder=6))
+        if box := grid.box(row, column):
+            self._rectangle(*box, facecolor="none", edgecolor=color, lw=2.4, zorder=6)
 
 
 def _luminance(color) -> float:

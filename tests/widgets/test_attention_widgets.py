@@ -1,5 +1,6 @@
-"""See-through attention: what it refuses and sends, and its browser's arithmetic held to PyTorch's."""
+"""The two widgets that run in the browser: what they refuse and send, and their arithmetic in Node held to PyTorch's."""
 
+import base64
 import itertools
 import json
 import math
@@ -11,6 +12,7 @@ import torch.nn.functional as F
 from in_node import in_node
 
 from course_utils import attention, widgets
+from course_utils.widgets.attention_viewer import Attentions
 
 WORDS = ["the", "red", "apple", "fell"]
 ON = {"scaling": True, "masking": True, "softmax": True}
@@ -18,6 +20,10 @@ ON = {"scaling": True, "masking": True, "softmax": True}
 
 def some(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def weights_of(*shape, seed=0):
+    return torch.softmax(2 * some(*shape, seed=seed), dim=-1)
 
 
 # ---------------------------------------------------------------- what it refuses
@@ -88,15 +94,22 @@ def test_any_floating_point_tensor_will_do_and_stays_as_it_was():
     assert query.requires_grad and query.dtype == torch.float16
 
 
-def test_first_state_is_a_picture_with_words(monkeypatch):
+@pytest.mark.parametrize("name", ["see_through", "attention_viewer"])
+def test_first_state_is_a_picture_with_words(monkeypatch, name):
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda data, **how: shown.append((data, how["metadata"])))
-    widget = widgets.see_through(some(4, 3), some(4, 3), some(4, 2), queries=WORDS, keys=WORDS)
-    widget.show_first_state()
+    if name == "see_through":
+        widget = widgets.see_through(some(4, 3), some(4, 3), some(4, 2), queries=WORDS, keys=WORDS)
+        widget.show_first_state()
+        words = ("Q", "K", "(4, 3)", "softmax")
+    else:
+        widget = widgets.attention_viewer({"self": (weights_of(4, 4), WORDS, WORDS)})
+        widget.show_first_state("Four words look at one another.")
+        words = ("Four words look at one another.",)
     [(data, metadata)] = shown
     assert data["image/png"].startswith(b"\x89PNG")
-    assert all(word in metadata["image/png"]["alt"] for word in ("Q", "K", "(4, 3)", "softmax"))
-    assert repr(widget) == "[interactive: see-through attention. Run this cell to point at its cells.]"
+    assert all(word in metadata["image/png"]["alt"] for word in words)
+    assert repr(widget).startswith("[interactive: ") and "Run this cell" in repr(widget) and len(repr(widget)) < 110
 
 
 # ---------------------------------------------------------------- the browser's arithmetic
@@ -164,7 +177,7 @@ def test_what_is_not_finite_spreads_as_in_pytorch(tensor, bad):
     assert not torch.tensor(found["output"]).isfinite().all()
 
 
-def told(q, k, v, mask=None, options=ON):
+def explained(q, k, v, mask=None, options=ON):
     """For each cell of scores, weights and output: its card, the sentence, its number in words, its sources."""
     data = {"q": q.tolist(), "k": k.tolist(), "v": v.tolist(), "mask": None if mask is None else mask.tolist()}
     data |= {"queries": WORDS[: len(q)], "keys": ["der", "rote", "apfel", "fiel", "herab", "und", "lag"][: len(k)]}
@@ -172,7 +185,7 @@ def told(q, k, v, mask=None, options=ON):
         rows.flatMap((row, i) => row.map((x, j) => [card, explain(card, i, j, data, found, options), short(x)]))
     ))(attention(data.q, data.k, data.v, data.mask, options))"""
     cells = in_node("see_through.js", walk, data=data, options=options)
-    return [(card, told["said"], number, told["from"]) for card, told, number in cells]
+    return [(card, cell["sentence"], number, cell["from"]) for card, cell, number in cells]
 
 
 def as_number(text):
@@ -183,16 +196,16 @@ def as_number(text):
 @pytest.mark.parametrize("options", [ON, ON | {"scaling": False}, ON | {"softmax": False}])
 @pytest.mark.parametrize("features", [4, 12])
 def test_the_written_arithmetic_ends_with_the_number_of_the_cell(options, features):
-    cells = told(some(3, features), some(4, features), some(4, 2), options=options)
+    cells = explained(some(3, features), some(4, features), some(4, 2), options=options)
     assert len(cells) == 12 + 12 + 6
-    for card, said, number, _ in cells:
+    for card, sentence, number, _ in cells:
         if card == "w" and not options["softmax"]:
-            assert said.endswith(f": {number}")
+            assert sentence.endswith(f": {number}")
             continue
-        assert said.endswith(f" = {number}"), said
-        if "…" in said:
+        assert sentence.endswith(f" = {number}"), sentence
+        if "…" in sentence:
             continue
-        *left, right = said.split(": ", 1)[1].split(" = ")
+        *left, right = sentence.split(": ", 1)[1].split(" = ")
         if card == "w":  # e^0.4 / (e^0.4 + e^1)
             above, below = (
                 sum(math.exp(as_number(x)) for x in re.findall(r"e\^(−?[\d.]+)", part)) for part in left[0].split("/")
@@ -213,7 +226,7 @@ def test_a_sum_worked_by_hand():
 
 @pytest.mark.needs("node")
 def test_a_cell_names_the_row_and_the_column_that_it_comes_from():
-    cells = told(some(2, 3), some(3, 3), some(3, 2))
+    cells = explained(some(2, 3), some(3, 3), some(3, 2))
     sources = {"s": lambda i, j: [["q", i, None], ["k", None, j]], "w": lambda i, j: [["s", i, None]]}
     sources["o"] = lambda i, j: [["w", i, None], ["v", None, j]]
     places = [(i, j) for width in (3, 3, 2) for i in range(2) for j in range(width)]
@@ -223,11 +236,11 @@ def test_a_cell_names_the_row_and_the_column_that_it_comes_from():
 
 @pytest.mark.needs("node")
 def test_hidden_cells_say_so():
-    cells = told(some(2, 3), some(3, 3), some(3, 1), torch.tensor([[True, False, True], [False] * 3]))
-    said = [said for _, said, *_ in cells]
-    assert said[1].endswith("The mask hides it.") and said[7].endswith("hidden by the mask, so 0")
-    assert said[-1] == "output of “red”, feature 0: every weight is 0, so it is 0"
-    assert "rote" not in said[6] and said[6].count("e^") == 3  # the weight of "der": two of three are seen
+    cells = explained(some(2, 3), some(3, 3), some(3, 1), torch.tensor([[True, False, True], [False] * 3]))
+    sentences = [sentence for _, sentence, *_ in cells]
+    assert sentences[1].endswith("The mask hides it.") and sentences[7].endswith("hidden by the mask, so 0")
+    assert sentences[-1] == "output of “red”, feature 0: every weight is 0, so it is 0"
+    assert "rote" not in sentences[6] and sentences[6].count("e^") == 3  # the weight of "der": two of three are seen
 
 
 @pytest.mark.needs("node")
@@ -251,8 +264,120 @@ def test_each_step_and_each_switch_has_its_own_sentence():
     names = [f"step {n}" for n in range(4)] + ["scaling", "masking", "softmax", "reset"]
     given = {"names": names, "data": data, "on": ON, "off": dict.fromkeys(ON, False)}
     on, off = in_node(
-        "see_through.js", "[on, off].map((options) => names.map((name) => tell(name, data, options, 0.71)))", **given
+        "see_through.js",
+        "[on, off].map((options) => names.map((name) => describe(name, data, options, 0.71)))",
+        **given,
     )
     assert len(set(on)) == 8 and all(text[-1] == "." for text in on + off)
     assert "1/√2 = 0.71" in on[1] and "1/√2" not in off[1]
     assert all(a != b for a, b in zip(on[4:7], off[4:7], strict=True))
+
+
+# ---------------------------------------------------------------- the viewer of all heads
+
+
+@pytest.mark.usefixtures("as_a_user")
+@pytest.mark.parametrize(
+    ("attentions", "error", "words"),
+    [
+        ({}, ValueError, "attentions is empty: give at least one"),
+        (
+            {"self": weights_of(4, 4)},
+            TypeError,
+            r"attentions\['self'\] \(Tensor\) must be a tuple of weights, queries and keys",
+        ),
+        ({"self": (weights_of(4, 4), WORDS)}, TypeError, r"attentions\['self'\] \(tuple\) must be a tuple of weights"),
+        ({"self": ([[1.0]], ["a"], ["a"])}, TypeError, r"weights of attentions\['self'\] \(list\) must be a tensor"),
+        (
+            {"self": (weights_of(2, 2, 2, 4, 4), WORDS, WORDS)},
+            ValueError,
+            r"\(2, 2, 2, 4, 4\); expected .*weights\[:, 0\]",
+        ),
+        ({"self": (torch.ones(0, 4), [], WORDS)}, ValueError, r"shape \(0, 4\); expected \(layers, H, L_q, L_k\)"),
+        (
+            {"x": (weights_of(4, 5), WORDS, WORDS)},
+            ValueError,
+            r"attentions\['x'\] has 4 queries and 4 keys; .* need 4 and 5",
+        ),
+        (
+            {"x": (weights_of(4, 4) * 9 - 1, WORDS, WORDS)},
+            ValueError,
+            r"weights from -.* to .*; expected 0 to 1: .*not scores",
+        ),
+        ({"x": (torch.zeros(62, 64, 32, 32), range(32), range(32))}, ValueError, r"4,063,232 weights are too many"),
+    ],
+)
+def test_errors_of_the_viewer_name_the_argument_its_value_and_what_is_expected(attentions, error, words):
+    with pytest.raises(error, match=words):
+        widgets.attention_viewer(attentions)
+
+
+def test_groups_follow_one_another():
+    widget = widgets.attention_viewer(
+        {"self": Attentions(weights_of(2, 3, 4, 4), WORDS, WORDS), "cross": (weights_of(3, 4, 5), WORDS, range(5))}
+    )
+    first, second = widget.groups
+    assert (first["layers"], first["heads"], first["offset"]) == (2, 3, 0)
+    assert (second["layers"], second["heads"], second["offset"]) == (1, 3, 2 * 3 * 4 * 4)
+    assert second["keys"] == ["0", "1", "2", "3", "4"] and second["queries"] == WORDS
+    assert len(widget.weights) == 2 * (2 * 3 * 4 * 4 + 3 * 4 * 5)
+
+
+READ = """((bytes) => groups.map((group) => Array.from({ length: group.layers }, (_, layer) =>
+    Array.from({ length: group.heads }, (_, index) => head(bytes, group, layer, index))))
+)(new DataView(Uint8Array.from(atob(sent), (letter) => letter.charCodeAt(0)).buffer))"""
+
+
+def read(widget):
+    sent = base64.b64encode(widget.weights).decode()
+    return [torch.tensor(rows) for rows in in_node("attention_viewer.js", READ, groups=widget.groups, sent=sent)]
+
+
+@pytest.mark.needs("node")
+def test_the_browser_reads_the_weights_of_every_head():
+    given = [weights_of(2, 3, 4, 4), weights_of(1, 2, 4, 5, seed=1), torch.eye(4).expand(1, 1, 4, 4)]
+    names = [(WORDS, WORDS), (WORDS, range(5)), (WORDS, WORDS)]
+    found = read(widgets.attention_viewer({str(n): (w, *names[n]) for n, w in enumerate(given)}))
+    for weights, rows in zip(given, found, strict=True):
+        assert rows.shape == weights.shape
+        assert (rows - weights).abs().max() <= 1 / 65535
+    assert (found[2] == given[2]).all()  # 0 and 1 exactly
+
+
+@pytest.mark.needs("node")
+def test_a_weight_that_is_nan_stays_nan():
+    weights = weights_of(3, 3)
+    weights[1] = math.nan
+    [rows] = read(widgets.attention_viewer({"self": (weights, WORDS[:3], WORDS[:3])}))
+    assert rows[0, 0, 1].isnan().all() and not rows[0, 0, [0, 2]].isnan().any()
+
+
+GROUP = {"queries": ["a", "b"], "keys": ["x", "y", "z"]}
+ROWS = [[0.25, 0.75, 0.0], [0.0, 0.001, 0.999]]
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    ("side", "place", "sentence"),
+    [
+        ("query", 0, "“a” looks at “y” 0.75, “x” 0.25"),
+        ("query", 1, "“b” looks at “z” 1.00"),
+        ("key", 0, "“x” is looked at by “a” 0.25"),
+        ("key", 2, "“z” is looked at by “b” 1.00"),
+    ],
+)
+def test_a_sentence_about_a_token(side, place, sentence):
+    assert (
+        in_node("attention_viewer.js", f"describe(rows, '{side}', {place}, group)", rows=ROWS, group=GROUP) == sentence
+    )
+
+
+@pytest.mark.needs("node")
+def test_a_sentence_about_nothing_and_about_nan():
+    given = {"rows": [[0.0, 0.0, 0.0], [math.nan] * 3], "group": GROUP}
+    assert in_node("attention_viewer.js", "describe(rows, 'query', 0, group)", **given) == "“a” looks at nothing"
+    assert in_node("attention_viewer.js", "describe(rows, 'query', 1, group)", **given).endswith("weights that are NaN")
+    shown = in_node(
+        "attention_viewer.js", "describe(rows, 'key', 2, group, 1)", **given
+    )  # the second query is not yet seen
+    assert shown == "“z” is looked at by nobody"

@@ -1,0 +1,268 @@
+"""What a student has done: which exercises were passed and when, and which predictions were made.
+
+One small JSON file on the student's own machine; nothing is ever sent. ``course_utils.progress()`` shows it. Entries are
+made only where a person runs a notebook: JupyterLab and its kin name the cell that they run, or pass a click on. nbval, the
+build and graders do neither, and nothing is read or written there. The environment variable ``ATTENTION_COURSE_PROGRESS``
+names another file, or is ``off``.
+
+There is no lock. Each new entry reads the file, adds all that this kernel has noted, and replaces the file as a whole: two
+open notebooks keep each other's entries, and what they write in the very same moment is there after the next entry of both.
+"""
+
+import contextlib
+import html
+import importlib.util
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from .files import write_whole
+
+VARIABLE = "ATTENTION_COURSE_PROGRESS"
+VERSION = 1
+# The id of a cell in section 0.2 of a lesson begins with "0-2-"; no check's does, and no student's own.
+LESSON_CELL = re.compile(r"\d{1,2}-\d{1,2}-")
+
+Entry = Mapping[str, str]
+Entries = dict[str, dict[str, Entry]]  # "passed" or "predictions" -> number of the exercise or prediction -> its entry
+
+_NOTED: Entries = {"passed": {}, "predictions": {}}  # by this kernel
+
+
+class NotKept(Exception):
+    """There is no file for progress here; the message completes "Nothing is kept: ..."."""
+
+
+class Display:
+    """A text, and the HTML that notebooks show in its place."""
+
+    def __init__(self, text: str, page: str) -> None:
+        self.text, self.page = text, page
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.page
+
+
+def passed(number: str) -> None:
+    """Note that an exercise was passed just now, but not where a lesson shows what that looks like."""
+    if not LESSON_CELL.match(_message().get("metadata", {}).get("cellId") or ""):
+        now = _now()
+        _note("passed", number, {"first": now, "last": now})
+
+
+def predicted(name: str, question: str, guess: str, came_out: str) -> None:
+    """Note a prediction: what was asked, what was guessed, and what came out so far."""
+    _note("predictions", name, {"when": _now(), "question": question, "guess": guess, "came_out": came_out})
+
+
+def show(lesson: int | None = None) -> Display:
+    """The progress of all lessons, or one lesson exercise by exercise.
+
+    Raises:
+        ValueError: There is no such lesson.
+    """
+    lessons = _lessons()
+    if lesson is not None and lesson not in lessons:
+        raise ValueError(f"there is no lesson {lesson!r}: {', '.join(map(str, lessons))}")
+    entries = _NOTED
+    try:
+        path = _path()
+        entries = _read(path)
+        line = f"Kept in {_short(path)}, on this machine only."
+        if any(_NOTED.values()):
+            _write(path, entries)
+    except NotKept as reason:
+        line = f"Nothing is kept: {reason}."
+    except OSError as problem:
+        line = f"Nothing is kept beyond this run: {_short(path)} cannot be written ({problem.strerror or problem})."
+    if not any(entries.values()):
+        return _display([], f"No progress yet. {line}")
+    tables = [_all_lessons(lessons, entries)] if lesson is None else _one_lesson(lesson, lessons[lesson], entries)
+    return _display(tables, line)
+
+
+def start_over() -> Display:
+    """Put the file aside, so that everything counts from nothing; the old one stays beside it."""
+    for entries in _NOTED.values():
+        entries.clear()
+    try:
+        return _display([], f"Begun anew. What there was is kept in {_short(_set_aside(_path(), 'until'))}.")
+    except FileNotFoundError:
+        return _display([], "There was nothing to put aside.")
+    except (NotKept, OSError) as reason:
+        return _display([], f"There was nothing to put aside: {reason}.")
+
+
+# ---------------------------------------------------------------- the file
+
+
+def _note(kind: str, name: str, entry: Entry) -> None:
+    """Whatever hinders that never hinders the exercise; ``show`` meets the same problem, and says so."""
+    with contextlib.suppress(Exception):
+        if _a_person_runs_this() and not _is_off():
+            _add(_NOTED, {kind: {name: entry}})
+            path = _path()
+            _write(path, _read(path))
+
+
+def _path() -> Path:
+    """The file.
+
+    Raises:
+        NotKept: There is none here.
+    """
+    if not _a_person_runs_this():
+        raise NotKept("only a notebook page that you work in keeps progress")
+    if _is_off():
+        raise NotKept(f"{VARIABLE} is off")
+    setting = os.environ.get(VARIABLE, "").strip()
+    if "google.colab" in sys.modules and not setting:
+        raise NotKept(f"Colab forgets its files; set {VARIABLE} to a file on your Drive")
+    try:
+        home = Path.home()
+        path = home / Path(setting).expanduser() if setting else home / ".attention-course" / "progress.json"
+    except RuntimeError:
+        raise NotKept("there is no home folder") from None
+    return path / "progress.json" if os.path.isdir(path) else path
+
+
+def _is_off() -> bool:
+    return os.environ.get(VARIABLE, "").strip().lower() in ("off", "no", "0", "false")
+
+
+def _a_person_runs_this() -> bool:
+    """Whether what runs now was asked for by a page: it names its cell, or it is a click on a widget."""
+    message = _message()
+    clicked = message.get("header", {}).get("msg_type") == "comm_msg"
+    return clicked or bool(message.get("metadata", {}).get("cellId"))
+
+
+def _message() -> dict[str, dict[str, str]]:
+    """The request of the page that runs now; empty where there is no page."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if hasattr(ipython, "get_ipython") else None
+    return (shell.get_parent() if hasattr(shell, "get_parent") else None) or {}
+
+
+def _read(path: Path) -> Entries:
+    """The entries of the file and of this kernel. A file that cannot be understood is set aside, and a line says so."""
+    entries: Entries = {"passed": {}, "predictions": {}}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("version") != VERSION:
+            raise ValueError("written by another edition of the course")
+        _add(entries, content)
+    except FileNotFoundError:
+        pass
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        aside = _set_aside(path, "unreadable")
+        print(f"Your progress file could not be read. It is kept as {aside}; a new one is begun.")
+        entries = {"passed": {}, "predictions": {}}
+    _add(entries, _NOTED)
+    return entries
+
+
+def _write(path: Path, entries: Entries) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_whole(path, json.dumps({"version": VERSION, **entries}, indent=1, sort_keys=True) + "\n")
+
+
+def _add(entries: Entries, new: Entries) -> None:
+    """Add new entries: of an exercise the first and the last time stay, of a prediction the latest."""
+    for number, entry in new.get("passed", {}).items():
+        known = entries["passed"].get(number, entry)
+        first, last = min(known["first"], entry["first"], key=_moment), max(known["last"], entry["last"], key=_moment)
+        entries["passed"][number] = {"first": first, "last": last}
+    for name, entry in new.get("predictions", {}).items():
+        entry = {field: str(entry[field]) for field in ("when", "question", "guess", "came_out")}
+        known = entries["predictions"].get(name, entry)
+        entries["predictions"][name] = max(entry, known, key=lambda prediction: _moment(prediction["when"]))
+
+
+def _set_aside(path: Path, why: str) -> Path:
+    return path.rename(path.with_name(f"{path.stem}-{why}-{datetime.now():%Y-%m-%d-%H%M%S-%f}{path.suffix}"))
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone()
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _lessons() -> dict[int, dict[str, dict]]:
+    """Lesson -> number of the exercise -> its title and points."""
+    (folder,) = importlib.util.find_spec("course_checks").submodule_search_locations  # looked up, not imported
+    lessons: dict[int, dict[str, dict]] = {}
+    for number, entry in json.loads((Path(folder) / "catalogue.json").read_text(encoding="utf-8")).items():
+        lessons.setdefault(int(number.split(".")[0]), {})[number] = entry
+    return lessons
+
+
+def _of(lesson: int, entries: dict[str, Entry]) -> dict[str, Entry]:
+    return {name: entry for name, entry in entries.items() if name.split(".")[0] == str(lesson)}
+
+
+def _all_lessons(lessons: dict[int, dict[str, dict]], entries: Entries) -> list[Sequence[str]]:
+    passed, predictions = entries["passed"], entries["predictions"]
+    every = {number: exercise for exercises in lessons.values() for number, exercise in exercises.items()}
+    return [
+        ("lesson", "exercises", "points", "last day", "predictions"),
+        *(_sums(f"{lesson:02d}", exercises, passed, _of(lesson, predictions)) for lesson, exercises in lessons.items()),
+        _sums("all", every, passed, predictions),
+    ]
+
+
+def _sums(name: str, exercises: dict[str, dict], passed: dict[str, Entry], predictions: dict[str, Entry]) -> list[str]:
+    done = {number: entry for number, entry in passed.items() if number in exercises}
+    points, total = (sum(exercises[number]["points"] for number in numbers) for numbers in (done, exercises))
+    moments = [entry["last"] for entry in done.values()] + [entry["when"] for entry in predictions.values()]
+    day = max(moments, key=_moment)[:10] if moments else "–"
+    return [name, f"{len(done)} of {len(exercises)}", f"{points} of {total}", day, str(len(predictions))]
+
+
+def _one_lesson(lesson: int, exercises: dict[str, dict], entries: Entries) -> list[list[Sequence[str]]]:
+    done, predictions = entries["passed"], _of(lesson, entries["predictions"])
+    rows = [
+        (number, exercise["title"], str(exercise["points"]), done[number]["first"][:10] if number in done else "–")
+        for number, exercise in exercises.items()
+    ]
+    guesses = [(name, e["question"], e["guess"], e["came_out"]) for name, e in sorted(predictions.items())]
+    tables = [[("", "exercise", "points", "first passed"), *rows]]
+    return [*tables, [("", "asked", "you predicted", "it came out"), *guesses]] if guesses else tables
+
+
+def _display(tables: Sequence[Sequence[Sequence[str]]], line: str) -> Display:
+    texts = []
+    for rows in tables:
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+        texts.append("\n".join(lines))
+    return Display("\n\n".join([*texts, line]), "".join(map(html_table, tables)) + f"<p>{html.escape(line)}</p>")
+
+
+def html_table(rows: Iterable[Sequence[str]]) -> str:
+    """A table in HTML; its first row is the header."""
+    lines, tag = [], "th"
+    for row in rows:
+        lines.append("".join(f"<{tag} style='text-align:left'>{html.escape(text)}</{tag}>" for text in row))
+        tag = "td"
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+def _short(path: Path) -> str:
+    """With ``~`` for the home folder: a notebook that is handed in says no more of its owner than it must."""
+    with contextlib.suppress(ValueError, RuntimeError):
+        return str(Path("~") / path.relative_to(Path.home()))
+    return str(path)

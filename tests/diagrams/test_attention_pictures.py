@@ -1,0 +1,113 @@
+"""Attention drawn: its flow, roles, heads, masks and cache show the numbers of PyTorch and of the library."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from course_utils.diagrams import (
+    attention_flow,
+    attention_lines,
+    cache_strip,
+    head_wiring,
+    mask_gallery,
+    running_softmax,
+    three_roles,
+)
+from course_utils.diagrams.formatting import number
+from course_utils.masks import causal_mask, padding_mask
+
+
+def written(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+Q, K, V = (
+    torch.tensor([[8.0, 0.0], [0.0, 1.0]]),
+    torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.5, 0.5]]),
+    torch.tensor([[8.0], [4.0], [1.0]]),
+)
+
+
+def test_the_numbers_are_those_of_pytorch():
+    mask = torch.tensor([[True, True, False], [True, True, True]])
+    ax = attention_flow(Q, K, V, mask, follow=(1, 0))
+    weights = torch.softmax((Q @ K.T / math.sqrt(2)).masked_fill(~mask, -torch.inf), dim=-1)
+    output = F.scaled_dot_product_attention(Q[None], K[None], V[None], attn_mask=mask)[0]
+    last = written(ax)[-1]
+    assert last.startswith("output of query 1, feature 0:") and last.endswith(f"= {output[1, 0]:.2f}")
+    assert all(f"{w:.2f}".lstrip("0").rstrip("0") in "".join(written(ax)) for w in weights[1].tolist())
+    assert "1 of them are masked" in ax.get_label()
+
+
+def test_a_row_in_which_everything_is_hidden():
+    ax = attention_flow(Q, K, V, torch.zeros(2, 3, dtype=torch.bool))
+    assert written(ax)[-1].endswith("nothing may be looked at: 0")
+
+
+def test_batch_and_heads_are_a_stack_of_which_the_first_is_drawn():
+    many = [torch.stack([x, x + 1]).expand(3, -1, -1, -1) for x in (Q, K, V)]
+    assert written(attention_flow(*many))[-1] == written(attention_flow(Q, K, V))[-1]
+    assert any("(3, 2, 2, 3)" in text for text in written(attention_flow(*many)))
+
+
+def test_nan_and_infinity_are_written_as_such():
+    ax = attention_flow(Q.where(Q != 8, torch.nan), K, V)
+    assert "NAN" in written(ax)
+
+
+def test_a_token_in_its_three_roles():
+    ax = three_roles(
+        torch.tensor([[0.0, 1.0], [1.0, 2.0]]),
+        torch.eye(2),
+        torch.tensor([[0.0, 1], [1, 0]]),
+        torch.tensor([[3.0], [1.0]]),
+        tokens=["a", "b"],
+        follow=1,
+    )
+    assert "“b” asks with (1, 2), is found by (2, 1) and hands over 5" in written(ax)
+
+
+def test_it_ends_with_the_softmax_over_all_keys():
+    scores, values = torch.randn(7, generator=torch.Generator().manual_seed(0)), torch.arange(7.0)
+    expected = float(torch.softmax(scores, 0) @ values)
+    for block in (1, 2, 3, 7):
+        texts = written(running_softmax(scores, values, block))
+        assert f"o / s = {number(expected)}" in texts and f"block {-(-7 // block)}" in texts
+
+
+def test_the_old_sums_shrink_when_the_maximum_rises():
+    ax = running_softmax(torch.tensor([1.0, 3, 12, 4]).log(), torch.tensor([4.0, 8, 16, 0]), 2)
+    assert "old s, o\n× 0.25" in written(ax)
+    assert "after block 1: m = 1.1, s = 1.33, o = 9.33; after block 2: m = 2.48, s = 1.67, o = 18.3" in ax.get_label()
+
+
+def test_a_line_for_each_weight_that_can_be_seen():
+    weights = torch.tensor([[[0.99, 0.01, 0.0], [0.3, 0.3, 0.4]], [[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]])  # (H, L_q, L_k)
+    ax = attention_lines(weights, ["x", "y"], ["a", "b", "c"])
+    assert len(ax.lines) == 4 + 3
+    assert max(line.get_linewidth() for line in ax.lines) == ax.lines[4].get_linewidth()
+    assert "head 1 most of all from 'x' to 'b'" in ax.get_label()
+
+
+@pytest.mark.parametrize(
+    ("heads", "kv", "kind"), [(4, None, "Multi-head"), (8, 2, "Grouped-query"), (6, 1, "Multi-query")]
+)
+def test_each_query_head_has_one_line(heads, kv, kind):
+    ax = head_wiring(heads, kv)
+    assert ax.get_label().startswith(kind) and len(ax.lines) == heads
+    ends = {line.get_xdata()[1] for line in ax.lines}
+    assert len(ends) == (kv or heads)
+
+
+def test_what_is_computed_is_counted():
+    words = ["a", "b", "c", "d", "e"]
+    assert "keys and values of 4 positions" in cache_strip(words, 2).get_label()  # 2 + 1 + 1
+    assert "keys and values of 9 positions" in cache_strip(words, 2, cached=False).get_label()  # 2 + 3 + 4
+
+
+def test_pairs_are_counted_and_batch_and_heads_give_their_first():
+    mask = padding_mask(torch.tensor([[5, 6, 0], [5, 0, 0]]), 0)
+    alt = mask_gallery(["a", "b", "<pad>"], {"padding": mask, "causal": causal_mask(3)}).get_label()
+    assert "padding: 6 of 9 pairs; causal: 6 of 9 pairs" in alt

@@ -1,0 +1,154 @@
+"""Operations, vectors, beams and recurrence drawn: the numbers in them are those of the library."""
+
+import math
+
+import pytest
+import torch
+
+from course_utils import diagrams
+from course_utils.diagrams import Beam
+from course_utils.multi_head import split_heads
+from course_utils.positions import RotaryPositions, SinusoidalPositions
+
+
+def written(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_a_cell_of_a_product_is_worked_out():
+    a, b = torch.tensor([[1.0, 2.0], [0.0, 3.0]]), torch.tensor([[4.0, 0.0, 1.0], [1.0, -1.0, 2.0]])
+    assert "row 1 with column 1:  0 · 0 + 3 · (−1) = −3" in written(diagrams.matmul(a, b, follow=(1, 1)))
+
+
+def test_reshape_keeps_the_order_and_the_colors_of_the_rows():
+    ax = diagrams.reshape(torch.arange(1.0, 7).view(2, 3), 3, 2)
+    assert [text for text in written(ax) if text.isdigit()] == [str(n) for n in range(1, 7)] * 2
+    colors = [patch.get_facecolor() for patch in ax.patches if patch.get_linewidth() == 0.8]
+    assert colors[:6] == colors[6:] and [colors.index(color) for color in colors[:6]] == [0, 0, 0, 3, 3, 3]
+
+
+def test_the_heads_get_what_the_library_gives_them():
+    x = torch.arange(1.0, 13).view(2, 6)
+    numbers = [int(text) for text in written(diagrams.split_merge(x, 3)) if text.isdigit()]
+    heads = split_heads(x[None], 3)[0].flatten().int().tolist()
+    assert numbers[12:-12] == heads and numbers[:12] == numbers[-12:] == x.flatten().int().tolist()
+
+
+def test_every_token_gets_its_row():
+    table, ids = torch.tensor([[1.0, 2], [3, 4], [5, 6]]), torch.tensor([[2, 1], [1, 0]])
+    ax = diagrams.lookup(table, ids, ["<pad>", "sing", "birds"], follow=(0, 1))
+    numbers = [text for text in written(ax) if text.isdigit()]
+    assert numbers == "1 2 3 4 5 6 2 1 5 6 3 4 1 0 3 4 1 2".split()
+    assert "'sing', id 1, picks row 1" in ax.get_label()
+
+
+def test_shadow_times_length_is_the_dot_product():
+    alt = diagrams.projection(torch.tensor([3.0, 4.0]), torch.tensor([2.0, 0.0])).get_label()
+    assert "a · b = 6" in alt and "shadow of a 3 × length of b 2" in alt and "angle 53°, cosine 0.6" in alt
+    assert "a · b = 0" in diagrams.projection(torch.zeros(2), torch.tensor([2.0, 0.0])).get_label()
+
+
+def test_the_dot_product_follows_from_the_distance_as_in_the_library():
+    query, key, places = torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]), [(3, 1), (9, 7), (5, 0)]
+    # a head of two features turns by one radian a position
+    alt = diagrams.rotation(query, key, places, frequency=1.0).get_label()
+    rotary = RotaryPositions(2)
+    for m, n in places:
+        score = float(rotary(query.view(1, 1, 1, 2), m) @ rotary(key.view(1, 1, 1, 2), n).mT)
+        assert f"query at {m}, key at {n}: {score:.2f}".rstrip("0").replace("-", "−") in alt
+    assert alt.count(": 0.82") == 2 or len(set(alt.split("; ")[1:3])) == 2
+
+
+def test_a_map_shows_the_directions_in_which_words_differ():
+    vectors = torch.zeros(4, 9)
+    vectors[:, 3] = torch.tensor([-1.0, 1.0, -1.0, 1.0])
+    vectors[:, 7] = torch.tensor([-0.5, -0.5, 0.5, 0.5])
+    ax = diagrams.word_map(vectors, ["a", "b", "c", "d"], near=[("a", "b")])
+    assert "(100% of the variance)" in ax.get_label() and "Joined: a and b" in ax.get_label()
+    centers = [patch.center for patch in ax.patches]
+    assert math.isclose(math.dist(centers[0], centers[1]), math.dist(centers[2], centers[3]))
+
+
+def test_hands_point_where_the_library_says():
+    ax = diagrams.clock_hands([0, 3], 4)
+    x = torch.zeros(1, 4, 4)
+    sine, cosine = SinusoidalPositions(4, 4)(x)[0, 3, 2:]  # pair 1 at position 3: the last hand drawn
+    hand = ax.patches[-1]
+    start, end = hand._posA_posB
+    turned = math.atan2(end[0] - start[0], end[1] - start[1])
+    assert math.isclose(turned, math.atan2(sine, cosine), abs_tol=1e-5)
+    assert "turned by 172, 2 degrees" in ax.get_label()
+
+
+STEPS = [
+    [
+        Beam(("K",), math.log(0.5), True),
+        Beam(("S",), math.log(0.25), True),
+        Beam(("T",), math.log(0.1), False),
+    ],
+    [
+        Beam(("K", "AE"), math.log(0.2), True),
+        Beam(("S", "end"), math.log(0.24), True, ended=True),
+        Beam(("K", "EY"), math.log(0.01), False),
+    ],
+]
+
+
+def test_each_hypothesis_is_joined_with_what_it_came_from():
+    ax = diagrams.beam_tree(STEPS)
+    assert len(ax.lines) == 6
+    assert "best that ended: S end   p = 0.24" in ax.get_label()
+
+
+def test_the_most_probable_stands_on_top():
+    ax = diagrams.beam_tree(STEPS)
+    heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    assert heights["end  0.24"] > heights["AE  0.2"] > heights["EY  0.01"]
+
+
+def test_all_that_were_kept_are_drawn_and_few_others():
+    many = [[Beam((str(n),), -float(n), n == 19) for n in range(20)]]
+    assert sum(text.get_text().startswith("19") for text in diagrams.beam_tree(many, most=2).texts) == 1
+    assert len(diagrams.beam_tree(many, most=2).lines) == 3
+
+
+def test_a_search_of_two_misses_what_three_find():
+    after = {(): {"X": 0.4, "Y": 0.35, "Z": 0.25}, ("Z",): {"end": 0.95, "X": 0.05}}
+
+    def log_probs(tokens):
+        shares = after.get(tokens, {"end": 0.5 if tokens == ("Y",) else 0.4, "X": 0.2})
+        return {token: math.log(share) for token, share in shares.items()}
+
+    found = {}
+    for size in (1, 2, 3):
+        steps = diagrams.looked_at(log_probs, size, max_len=2)
+        found[size] = [beam.tokens for beam in steps[-1] if beam.kept and beam.ended]
+        assert all(sum(beam.kept for beam in step) <= 2 * size for step in steps)
+    assert ("Z", "end") in found[3] and ("Z", "end") not in found[2]
+    assert len(diagrams.looked_at(lambda tokens: {"a": -1.0}, 1, max_len=3)) == 3
+
+
+WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])
+
+
+def test_look_step_speak():
+    pictures = [diagrams.unrolled("abc", "XY", WEIGHTS, at=1, phase=phase) for phase in ("look", "step", "speak")]
+    assert [ax.get_label().endswith("Said so far: X Y.") for ax in pictures] == [False, False, True]
+    assert all("step 2 looks most at “c” (0.85)" in ax.get_label() for ax in pictures)
+    assert len(pictures[0].texts) < len(pictures[2].texts)
+
+
+def test_a_line_is_as_thick_as_its_weight():
+    lines = sorted(line.get_linewidth() for line in diagrams.unrolled("abc", "XY", WEIGHTS, at=0).lines)
+    assert lines == pytest.approx([0.6 + 5 * w for w in (0.1, 0.2, 0.7)])
+
+
+def test_the_context_lies_between_and_reaches_the_new_state_after_the_look():
+    looks, steps = (diagrams.unrolled("abc", "XY", WEIGHTS, at=1, phase=phase) for phase in ("look", "step"))
+    assert "c2" in written(looks) and "s2" not in written(looks)
+    arrows = [sum(type(patch).__name__ == "FancyArrowPatch" for patch in ax.patches) for ax in (looks, steps)]
+    assert arrows[1] == arrows[0] + 1
+
+
+def test_without_attention_one_vector_is_handed_on():
+    assert "one vector, the last state of each direction" in diagrams.unrolled("abc", "XY").get_label()

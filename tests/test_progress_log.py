@@ -1,0 +1,257 @@
+"""What is kept stays, whatever happens to the file; where no person works, nothing is read or written; the tables."""
+
+import copy
+import json
+import os
+import queue
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+import course_utils
+from course_utils import progress_log
+
+SHOWN = "0-2-run-predict-check-ask-8"  # where lesson 00 shows what a right answer looks like
+QUESTION = ("How large?", "a <b>", "22.6")
+EMPTY = {"passed": {}, "predictions": {}}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """An empty home folder, where kernels keep nothing of their own either."""
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    monkeypatch.delenv(progress_log.VARIABLE, raising=False)
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def file(home, monkeypatch):
+    """Where progress is kept, as if a person ran every cell."""
+    monkeypatch.setattr(progress_log, "_a_person_runs_this", lambda: True)
+    monkeypatch.setattr(progress_log, "_NOTED", copy.deepcopy(EMPTY))
+    return home / ".attention-course" / "progress.json"
+
+
+@pytest.fixture
+def exercises(root):
+    return json.loads((root / "course_checks" / "catalogue.json").read_text(encoding="utf-8"))
+
+
+def in_file(path, kind="passed"):
+    return json.loads(path.read_text(encoding="utf-8"))[kind]
+
+
+def kernel():
+    """As if another notebook's kernel went on: what this one has noted."""
+    noted, progress_log._NOTED = progress_log._NOTED, copy.deepcopy(EMPTY)
+    return noted
+
+
+def test_the_first_and_the_last_time_are_kept(file, monkeypatch):
+    for moment in ("2026-03-02T10:00:00+01:00", "2026-03-01T10:00:00+01:00", "2026-03-02T09:30:00+00:00"):
+        monkeypatch.setattr(progress_log, "_now", lambda moment=moment: moment)
+        progress_log.passed("5.2")
+        kernel()
+    assert in_file(file) == {"5.2": {"first": "2026-03-01T10:00:00+01:00", "last": "2026-03-02T09:30:00+00:00"}}
+
+
+def test_the_latest_prediction_is_kept_in_the_owner_s_own_folder(file):
+    progress_log.predicted("4.2", "How large?", "7", "not there yet")
+    progress_log.predicted("4.2", *QUESTION)
+    entry = in_file(file, "predictions")["4.2"]
+    assert (entry.pop("when")[:2], tuple(entry[name] for name in ("question", "guess", "came_out"))) == ("20", QUESTION)
+    assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
+    if os.name == "posix":
+        assert file.parent.stat().st_mode & 0o077 == 0
+
+
+def test_two_open_notebooks_keep_each_other_s_entries(file):
+    progress_log.passed("1.1")
+    before, first = file.read_bytes(), kernel()
+    progress_log.passed("2.1")
+    assert set(in_file(file)) == {"1.1", "2.1"}
+    file.write_bytes(before)  # the first one wrote in the very same moment
+    progress_log.predicted("2.1", *QUESTION)
+    assert set(in_file(file)) == {"1.1", "2.1"}
+    progress_log._NOTED = first
+    progress_log.passed("1.2")
+    assert set(in_file(file)) == {"1.1", "1.2", "2.1"} and set(in_file(file, "predictions")) == {"2.1"}
+
+
+ENTRY = '"first": "2026-03-01T10:00:00+01:00", "last": '
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b'{"passed": {"1.1"',
+        b"\xff\xfe",
+        b"[1, 2]",
+        b"[" * 100_000,
+        b'{"version": 2, "passed": {}, "predictions": {}}',
+        b'{"version": 1, "passed": 3}',
+        f'{{"version": 1, "passed": {{"1.1": {{{ENTRY}"yesterday"}}}}}}'.encode(),
+        f'{{"version": 1, "passed": {{"1.1": {{{ENTRY}null}}}}}}'.encode(),
+        b'{"version": 1, "predictions": {"1.1": {"when": "2026-03-01T10:00:00"}}}',
+    ],
+)
+def test_a_file_that_cannot_be_read_is_set_aside_and_said_so_once(file, content, capsys):
+    file.parent.mkdir()
+    file.write_bytes(content)
+    progress_log.passed("1.2")
+    progress_log.passed("1.3")
+    printed = capsys.readouterr().out
+    (aside,) = file.parent.glob("progress-unreadable-*.json")
+    assert printed.count("\n") == 1 and "could not be read" in printed and str(aside) in printed
+    assert aside.read_bytes() == content and set(in_file(file)) == {"1.2", "1.3"}
+    assert "2 of" in repr(course_utils.progress())
+
+
+def test_starting_over_puts_the_file_aside(file):
+    progress_log.passed("1.1")
+    before = file.read_bytes()
+    message = repr(course_utils.progress(start_over=True))
+    (aside,) = file.parent.glob("progress-until-*.json")
+    assert aside.name in message and aside.read_bytes() == before and not file.exists()
+    assert "nothing to put aside" in repr(course_utils.progress(start_over=True))
+    progress_log.passed("1.2")
+    assert set(in_file(file)) == {"1.2"}
+
+
+@pytest.mark.parametrize("word", ["off", " OFF ", "0", "no"])
+def test_it_can_be_switched_off(file, home, monkeypatch, word):
+    monkeypatch.setenv(progress_log.VARIABLE, word)
+    monkeypatch.chdir(home)
+    progress_log.passed("1.1")
+    assert list(home.iterdir()) == []
+    assert repr(course_utils.progress()) == "No progress yet. Nothing is kept: ATTENTION_COURSE_PROGRESS is off."
+
+
+def test_the_variable_names_a_file_or_a_folder_and_colab_needs_it(file, home, monkeypatch):
+    monkeypatch.setitem(sys.modules, "google.colab", sys)
+    progress_log.passed("1.1")
+    assert not file.exists() and "Colab forgets" in repr(course_utils.progress())
+    for setting, path in (("own/file.json", home / "own" / "file.json"), (str(home), home / "progress.json")):
+        monkeypatch.setenv(progress_log.VARIABLE, setting)
+        progress_log.passed("1.2")
+        assert set(in_file(path)) == {"1.1", "1.2"}
+
+
+def test_where_it_cannot_write_the_run_and_the_file_are_shown(file, monkeypatch):
+    progress_log.passed("1.2")
+    kernel()
+    with monkeypatch.context() as patch:
+        patch.setattr(progress_log, "write_whole", lambda path, text: (path / "below a file").write_text(text))
+        progress_log.passed("1.1")
+        text = repr(course_utils.progress())
+    assert "Nothing is kept beyond this run: ~" in text and "2 of 9" in text
+    assert "Kept in ~" in repr(course_utils.progress()) and set(in_file(file)) == {"1.1", "1.2"}  # now it can
+    file.unlink()
+    file.parent.rmdir()
+    file.parent.write_text("a file where the folder should be")
+    assert "Nothing is kept beyond this run: ~" in repr(course_utils.progress())
+
+
+def test_nothing_that_goes_wrong_reaches_the_check(file, monkeypatch):
+    def broken(path):
+        raise KeyError("never foreseen")
+
+    monkeypatch.setattr(progress_log, "_read", broken)
+    progress_log.passed("1.1")
+    assert set(progress_log._NOTED["passed"]) == {"1.1"}
+
+
+# ---------------------------------------------------------------- where no person works
+
+NOTE = 'from course_utils import progress_log; progress_log.passed("1.1")'
+
+
+def test_the_lesson_s_own_check_is_where_the_test_says(root):
+    shown = [c for c in nbformat.read(root / "notebooks" / "00_start_here.ipynb", 4).cells if 'check("0.1"' in c.source]
+    assert SHOWN in [cell.id for cell in shown] and all(progress_log.LESSON_CELL.match(cell.id) for cell in shown)
+
+
+def test_only_a_page_that_names_its_cell_or_passes_a_click_on_is_noted(home):
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        content = {"code": NOTE, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
+        exists = []
+        # as nbclient asks; as JupyterLab does in a lesson that shows a check, and in the exercises
+        for metadata in ({}, *({"cellId": cell, "trusted": True} for cell in (SHOWN, "check-1-1"))):
+            message = client.session.msg("execute_request", content, metadata=metadata)
+            client.shell_channel.send(message)
+            while True:
+                try:
+                    reply = client.get_shell_msg(timeout=120)
+                except queue.Empty:
+                    pytest.fail("the kernel does not answer")
+                if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
+                    break
+            assert reply["content"]["status"] == "ok"
+            exists.append((home / ".attention-course").exists())
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert exists == [False, False, True]
+
+
+def test_nbval_notes_nothing(home, tmp_path, root):
+    notebook = new_notebook(cells=[new_code_cell(NOTE), new_code_cell("import course_utils\ncourse_utils.progress()")])
+    nbformat.write(notebook, tmp_path / "one.ipynb")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval-lax", "--nbval-current-env"]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    run = subprocess.run(
+        [*command, "one.ipynb"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout
+    assert not (home / ".attention-course").exists()
+
+
+def test_where_no_person_works_one_line_is_all_and_torch_is_not_loaded(root):
+    code = "import sys, course_utils; print(course_utils.progress()); assert 'torch' not in sys.modules"
+    run = subprocess.run([sys.executable, "-c", code], check=True, cwd=root, capture_output=True, text=True)
+    assert run.stdout == "No progress yet. Nothing is kept: only a notebook page that you work in keeps progress.\n"
+
+
+# ---------------------------------------------------------------- the tables
+
+
+def line(text, start):
+    return next(" ".join(row.split()) for row in text.splitlines() if row.startswith(start))
+
+
+def test_each_lesson_has_its_sums(file, exercises, monkeypatch):
+    monkeypatch.setattr(progress_log, "_now", lambda: "2026-03-01T10:00:00+00:00")
+    own = [number for number in exercises if number.startswith("1.")]
+    for number in (own[0], own[2], "1.99"):  # the last: an exercise that is no more
+        progress_log.passed(number)
+    monkeypatch.setattr(progress_log, "_now", lambda: "2026-04-05T23:00:00+00:00")
+    progress_log.predicted("4.1", *QUESTION)
+    text = repr(course_utils.progress())
+    points = [sum(exercises[number]["points"] for number in numbers) for numbers in ((own[0], own[2]), own, exercises)]
+    assert line(text, "01") == f"01 2 of {len(own)} {points[0]} of {points[1]} 2026-03-01 0"
+    assert line(text, "04").endswith("2026-04-05 1") and line(text, "12").endswith("– 0")
+    assert line(text, "all") == f"all 2 of {len(exercises)} {points[0]} of {points[2]} 2026-04-05 1"
+    assert text.splitlines()[-1].startswith("Kept in ~")
+
+
+def test_one_lesson_lists_its_exercises_and_predictions(file, exercises):
+    progress_log.passed("4.2")
+    progress_log.predicted("4.1", *QUESTION)
+    shown = course_utils.progress(4)
+    assert exercises["4.2"]["title"] in repr(shown) and line(repr(shown), "4.2").split()[-1].startswith("20")
+    assert line(repr(shown), "4.3").endswith("–") and line(repr(shown), "4.1  How") == "4.1 How large? a <b> 22.6"
+    page = shown._repr_html_()
+    assert page.count("<table>") == 2 and "a &lt;b&gt;" in page and "<b>" not in page
+    with pytest.raises(ValueError, match="there is no lesson 99: 0, 1, 2"):
+        course_utils.progress(99)
