@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import handed_in
 import pytest
-from sandboxed import EXERCISES, linux, terms
+from sandboxed import EXERCISES, linux, make_settings
 
 from course_grader import batch
 from course_grader.batch import grade_class
 from course_grader.grade import unreadable
-from course_grader.master import load_masters
+from course_grader.released_notebook import load_releases
 from course_grader.reports.results_folder import ResultsFolder
 
 
@@ -31,10 +31,10 @@ def room_for(tmp_path):
 def grade(root, output, lessons=("01", "02"), **changes):
     results = ResultsFolder(output)
     try:
-        masters = load_masters(EXERCISES, "01") | load_masters(EXERCISES, "02")
-        given = terms(seed=results.seed, **changes)
-        given = replace(given, masters={lesson: given.masters[lesson] for lesson in lessons})
-        return grade_class(root, results, masters, given, jobs=2, progress=False)
+        releases = load_releases(EXERCISES, "01") | load_releases(EXERCISES, "02")
+        given = make_settings(seed=results.seed, **changes)
+        given = replace(given, releases={lesson: given.releases[lesson] for lesson in lessons})
+        return grade_class(root, results, releases, given, jobs=2, progress=False)
     finally:
         results.close()
 
@@ -144,7 +144,7 @@ def test_a_result_that_is_out_of_date_is_taken_away(tmp_path, ran):
         assert len(list((tmp_path / "grades" / folder).iterdir())) == 1
 
 
-@pytest.mark.parametrize("where", ["choose", "read", "page", "key"])
+@pytest.mark.parametrize("where", ["select_files", "read", "page", "key"])
 def test_whatever_is_raised_for_one_student_is_that_students_row(tmp_path, ran, monkeypatch, where):
     for student in ("ann", "bob"):
         put(tmp_path / "class" / student / "x.ipynb", handed_in.solved())
@@ -159,8 +159,10 @@ def test_whatever_is_raised_for_one_student_is_that_students_row(tmp_path, ran, 
 
         return raising
 
-    if where == "choose":
-        monkeypatch.setattr("course_grader.submissions.choose.bounded", once(lambda work, *given, **more: work(*given)))
+    if where == "select_files":
+        monkeypatch.setattr(
+            "course_grader.submissions.select_files.bounded", once(lambda work, *given, **more: work(*given))
+        )
     else:
         monkeypatch.setattr(batch, where, once(getattr(batch, where)))
     summary = grade(tmp_path / "class", tmp_path / "grades")

@@ -5,7 +5,7 @@ import signal
 
 import handed_in
 import pytest
-from sandboxed import linux, terms
+from sandboxed import linux, make_settings
 
 from course_grader.cluster import run_cluster
 from course_grader.pool import Task
@@ -24,7 +24,7 @@ def test_two_workers_one_of_which_is_killed():
         for index, only in enumerate(answers)
     ]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        results = run_cluster(tasks, terms(), cluster.scheduler_address)
+        results = run_cluster(tasks, make_settings(), cluster.scheduler_address)
         found = {}
         for task, result in results:
             assert task.submission.student not in found, "graded twice"
@@ -47,6 +47,7 @@ def test_what_a_worker_raises_is_one_submissions_result(monkeypatch, problem):
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
     ) as cluster:
         found = {
-            task.submission.student: result for task, result in run_cluster(tasks, terms(), cluster.scheduler_address)
+            task.submission.student: result
+            for task, result in run_cluster(tasks, make_settings(), cluster.scheduler_address)
         }
     assert found["bob"] == {"earned": 1} and found["ann"]["problem"] and found["ann"]["earned"] == 0

@@ -14,7 +14,7 @@ from course_grader.reports.roster import Person
 def grades(tmp_path):
     results = ResultsFolder(tmp_path / "grades")
     a_class = AClass(results).add("Ann Lee_7", exercise("1.2")).overrides("1,1.2,1,,")
-    a_class.publish(roster=(Person("1", "ann@x.edu", "Ann Lee"),))
+    a_class.write_reports(roster=(Person("1", "ann@x.edu", "Ann Lee"),))
     results.close()
     return tmp_path / "grades"
 

@@ -28,7 +28,7 @@ def grade(folder, *options):
 def nothing_to_grade(monkeypatch):
     """The command without the work."""
     seen = []
-    monkeypatch.setattr(command, "grade_class", lambda root, results, *_: seen.append(results.choices) or Summary())
+    monkeypatch.setattr(command, "grade_class", lambda root, results, *_: seen.append(results.options) or Summary())
     return seen
 
 

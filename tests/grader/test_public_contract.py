@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import handed_in
 import pytest
-from sandboxed import linux, outcomes, terms
+from sandboxed import linux, make_settings, outcomes
 
 from course_grader.grade import grade_one
 
@@ -51,5 +51,5 @@ def by_nbval(notebook, folder):
 )
 def test_both_say_the_same(made, tmp_path):
     notebook = made()
-    found = outcomes(grade_one(handed_in.as_bytes(notebook), "x.ipynb", terms()))
+    found = outcomes(grade_one(handed_in.as_bytes(notebook), "x.ipynb", make_settings()))
     assert {number: outcome == "right" for number, outcome in found.items()} == by_nbval(notebook, tmp_path)

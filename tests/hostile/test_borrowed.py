@@ -11,17 +11,19 @@ from course_checks.catalogue import catalogue_entry
 from course_checks.deciding.decide import cases_of, decider
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
-from course_grader.grade import Terms, grade_one, masters_as_bytes
+from course_grader.grade import GradingSettings, grade_one, releases_as_bytes
 from course_grader.limits import Limits
-from course_grader.master import load_masters
+from course_grader.released_notebook import load_releases
 
 BORROWED, FORGED = borrowing.notebooks(), forging.notebooks()
 
 
 @pytest.fixture(scope="module")
-def terms():
-    masters = load_masters(EXERCISES)
-    return Terms(masters_as_bytes(EXERCISES, masters), "a seed for borrowers", Limits(cell_s=30, notebook_s=120))
+def settings():
+    releases = load_releases(EXERCISES)
+    return GradingSettings(
+        releases_as_bytes(EXERCISES, releases), "a seed for borrowers", Limits(cell_s=30, notebook_s=120)
+    )
 
 
 def test_every_way_is_used():
@@ -44,9 +46,9 @@ def test_where_the_bodies_are_there_each_is_worth_points(number, turn):
 
 @linux
 @pytest.mark.parametrize("name", BORROWED)
-def test_borrowed(name, terms):
+def test_borrowed(name, settings):
     lesson, data = BORROWED[name]
-    result = grade_one(data, f"{borrowing.STEMS[lesson]}.ipynb", terms)
+    result = grade_one(data, f"{borrowing.STEMS[lesson]}.ipynb", settings)
     assert (
         not result["problem"] and {one["number"]: one["message"] for one in result["exercises"] if one["earned"]} == {}
     )
@@ -54,16 +56,16 @@ def test_borrowed(name, terms):
 
 @linux
 @pytest.mark.parametrize("name", FORGED)
-def test_forged(name, terms):
+def test_forged(name, settings):
     lesson, data = FORGED[name]
-    result = grade_one(data, f"{borrowing.STEMS[lesson]}.ipynb", terms)
+    result = grade_one(data, f"{borrowing.STEMS[lesson]}.ipynb", settings)
     assert (
         not result["problem"] and {one["number"]: one["message"] for one in result["exercises"] if one["earned"]} == {}
     )
 
 
 @linux
-def test_the_second_room_remembers_nothing_of_the_first(terms):
+def test_the_second_room_remembers_nothing_of_the_first(settings):
     """The answer leaves what it can in the first room, and is right only where something of it is found in the second."""
     answer = """
 import glob, os, subprocess, sys
@@ -84,5 +86,5 @@ def dot(a, b):
     return dot_product(a, b)
 """
     data = handed_in.as_bytes(handed_in.solved(only=set(), answer_1_1=answer))
-    result = grade_one(data, "x.ipynb", terms)
+    result = grade_one(data, "x.ipynb", settings)
     assert result["earned"] == 0, result["exercises"][0]

@@ -22,9 +22,9 @@ from sandboxed import linux
 from strangers import STRANGERS
 from tampering import BORROWED, RESTORED, TAMPERING
 
-from course_grader.grade import Terms, grade_one, masters_as_bytes
+from course_grader.grade import GradingSettings, grade_one, releases_as_bytes
 from course_grader.limits import Limits
-from course_grader.master import load_masters
+from course_grader.released_notebook import load_releases
 from course_grader.reports.feedback import page
 
 pytestmark = linux
@@ -52,10 +52,10 @@ survived = []
 
 
 @pytest.fixture(scope="module")
-def terms():
+def settings():
     folder = handed_in.ROOT / "exercises"
-    masters = load_masters(folder, "01") | load_masters(folder, "02")
-    return Terms(masters_as_bytes(folder, masters), "a seed for the survival suite", LIMITS)
+    releases = load_releases(folder, "01") | load_releases(folder, "02")
+    return GradingSettings(releases_as_bytes(folder, releases), "a seed for the survival suite", LIMITS)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -67,16 +67,16 @@ def summary():
 class Grading(threading.Thread):
     """Grades submissions in a thread of its own, with a fork_server of its own."""
 
-    def __init__(self, terms):
+    def __init__(self, settings):
         super().__init__(daemon=True)
-        self.terms, self.work, self.ready, self.done = terms, None, threading.Semaphore(0), threading.Semaphore(0)
+        self.settings, self.work, self.ready, self.done = settings, None, threading.Semaphore(0), threading.Semaphore(0)
         self.start()
 
     def run(self):
         while True:
             self.ready.acquire()
             try:
-                self.result = grade_one(self.work, "x.ipynb", self.terms)
+                self.result = grade_one(self.work, "x.ipynb", self.settings)
             except BaseException as problem:
                 self.result = problem
             self.done.release()
@@ -93,16 +93,16 @@ class Grading(threading.Thread):
 
 
 @pytest.fixture(scope="module")
-def beside(terms):
-    found = Grading(terms)
+def beside(settings):
+    found = Grading(settings)
     found.begin(NEIGHBOR)
     found.end()
     return found
 
 
 @pytest.fixture(scope="module")
-def hostile(terms):
-    found = Grading(terms)
+def hostile(settings):
+    found = Grading(settings)
     found.begin(NEIGHBOR)
     found.end()
     return found

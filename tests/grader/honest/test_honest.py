@@ -7,18 +7,18 @@ from honest import answers, beside, files, places  # noqa: F401 - they register 
 from honest.form import FORMS
 from sandboxed import EXERCISES, linux
 
-from course_grader.grade import Terms, grade_one, masters_as_bytes
+from course_grader.grade import GradingSettings, grade_one, releases_as_bytes
 from course_grader.limits import Limits
-from course_grader.master import load_masters
+from course_grader.released_notebook import load_releases
 
 MISLEADING = re.compile("missing|empty|not be read", re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
-def terms():
+def settings():
     """As for a whole course: a file belongs to the lesson that its content says."""
-    given = masters_as_bytes(EXERCISES, load_masters(EXERCISES))
-    return Terms(given, seed="a class", limits=Limits(cell_s=20, notebook_s=120))
+    given = releases_as_bytes(EXERCISES, load_releases(EXERCISES))
+    return GradingSettings(given, seed="a class", limits=Limits(cell_s=20, notebook_s=120))
 
 
 def test_every_lesson_is_among_them():
@@ -30,9 +30,9 @@ def test_every_lesson_is_among_them():
 @pytest.mark.parametrize(
     "name", [name if one.quick else pytest.param(name, marks=pytest.mark.slow) for name, one in FORMS.items()]
 )
-def test_full_marks(name, terms):
+def test_full_marks(name, settings):
     one = FORMS[name]
-    result = grade_one(one.file(), one.label, terms)
+    result = grade_one(one.file(), one.label, settings)
     lost = {e["number"]: (e["outcome"], e["message"]) for e in result["exercises"] if e["outcome"] != "right"}
     assert (result["problem"], result["lesson"], result["events"]) == ("", one.lesson, [])
     assert lost.keys() == one.lacks, lost

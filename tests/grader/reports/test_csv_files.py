@@ -13,7 +13,7 @@ def test_excel_is_told_that_it_is_utf_8():
     assert written([["王小明"]], for_people=False).encode() == "王小明\r\n".encode()
 
 
-@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", " =1", "\t=1", "＝1", "a;=1", "a; -1"])
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", " =1", "\t=1", "\r=1", "＝1", " ＝1", "a;=1", "a; -1"])
 def test_nothing_is_a_formula(text):
     shown = safe(text)
     assert not shown.strip().startswith(("=", "+", "-", "@", "＝"))

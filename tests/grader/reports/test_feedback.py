@@ -76,7 +76,7 @@ def test_a_file_that_could_not_be_read():
 def test_late_points_and_hands_are_told(a_class):
     a_class.add("ann", exercise("1.1"), exercise("1.2", "wrong"), modified=DUE.timestamp() + 60)
     a_class.overrides("ann,1.2,3,,<b>well</b> argued", "ann,lesson 01,,,see me")
-    a_class.publish(due=DUE, policy=parse_policy("10% per day"))
+    a_class.write_reports(due=DUE, policy=parse_policy("10% per day"))
     text = a_class.page("ann")
     assert "4.5 of 5 points" in text and "1 day late (10% per day): 5 points before that, 4.5 after it" in text
     assert "not right yet, 3 of 3" in text and "set these points by hand (before: 0)" in text
@@ -85,6 +85,6 @@ def test_late_points_and_hands_are_told(a_class):
 
 def test_points_of_a_whole_lesson_by_hand(a_class):
     a_class.add("ann", exercise("1.1"), modified=DUE.timestamp() + 60).overrides("ann,lesson 01,1.5,,")
-    a_class.publish(due=DUE, policy=parse_policy("10% per day"))
+    a_class.write_reports(due=DUE, policy=parse_policy("10% per day"))
     text = a_class.page("ann")
     assert "1.5 of 2 points" in text and "set the points of this lesson by hand (before: 2)" in text

@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from course_grader.reports.lateness import days_late, parse_due, parse_policy, said
+from course_grader.reports.lateness import days_late, describe_due, parse_due, parse_policy
 
 DUE = parse_due("2026-11-30T23:59+08:00")
 
 
 def test_a_deadline_has_a_time_zone():
-    assert said(DUE) == "2026-11-30 23:59 (UTC+08:00)" and DUE.astimezone(UTC).hour == 15
+    assert describe_due(DUE) == "2026-11-30 23:59 (UTC+08:00)" and DUE.astimezone(UTC).hour == 15
     local = parse_due("2026-11-30T23:59")
     assert local.utcoffset() == datetime(2026, 11, 30, 23, 59).astimezone().utcoffset()
     assert parse_due("2026-11-30 23:59:00Z").second == 0

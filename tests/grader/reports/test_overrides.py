@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from course_checks.catalogue import catalogue
-from course_grader.reports.overrides import FILE, TEMPLATE, Override, nobody, read_overrides
+from course_grader.reports.overrides import FILE, TEMPLATE, Override, read_overrides
 
 HEADER = "student,exercise,points,due,comment\n"
 
@@ -69,8 +69,3 @@ def test_two_rows_about_the_same(tmp_path):
 def test_a_header_of_other_names(tmp_path, header):
     with pytest.raises(ValueError, match="expected student, exercise, points, due, comment"):
         read_overrides(write(tmp_path, header + "ann,1\n"))
-
-
-def test_a_student_whom_nobody_knows_is_named_with_the_nearest(tmp_path):
-    said = str(nobody(Override(4, "An Lee", "05"), tmp_path, ["Ann Lee", "Bob"]))
-    assert "line 4: student is 'An Lee'" in said and "is it 'Ann Lee'?" in said

@@ -24,7 +24,7 @@ def book(a_class):
     a_class.add("=cmd()", exercise("1.2", "wrong"), modified=DUE.timestamp() - 5)
     people = (Person("1", "ann@x.edu", "Ann Lee", "Ann", "Lee", user="annlee"), Person("2", "", "Never There"))
     a_class.overrides("1,1.2,,,see me")
-    return a_class.publish(roster=people, due=DUE, policy=parse_policy("10% per day"))
+    return a_class.write_reports(roster=people, due=DUE, policy=parse_policy("10% per day"))
 
 
 def test_canvas(book):
@@ -40,7 +40,14 @@ def test_canvas(book):
 def test_canvas_gets_its_own_numbers_back(a_class):
     a_class.add("leeann_4411_9", exercise("1.2"))
     people = (Person("4411", "", "Ann Lee", "Ann", "Lee", "annlee", "s-1", "A"),)
-    assert parsed(canvas(a_class.publish(roster=people), ["01"]))[2] == ["Lee, Ann", "4411", "s-1", "annlee", "A", "3"]
+    assert parsed(canvas(a_class.write_reports(roster=people), ["01"]))[2] == [
+        "Lee, Ann",
+        "4411",
+        "s-1",
+        "annlee",
+        "A",
+        "3",
+    ]
 
 
 def test_moodle(book):

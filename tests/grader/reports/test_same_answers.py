@@ -5,7 +5,7 @@ import time
 import pytest
 from handed_in import solved
 
-from course_grader.master import load_masters, parse
+from course_grader.released_notebook import load_releases, parse
 from course_grader.reports.same_answers import SHORTEST, SameAnswers, answers
 
 LONG = "def f(values, weights):\n    # mine\n" + "".join(
@@ -34,11 +34,11 @@ def test_a_hash_in_a_string_is_no_comment():
 
 
 def test_short_answers_and_what_was_handed_out_are_left_out(root):
-    masters = load_masters(root / "exercises")
-    given = {number: code for master in masters.values() for number, code in answers(master).items()}
+    releases = load_releases(root / "exercises")
+    given = {number: code for released in releases.values() for number, code in answers(released).items()}
     number = max(given, key=lambda number: len(given[number]))
     assert len("".join(given[number].split())) > SHORTEST
-    same = SameAnswers(masters.values())
+    same = SameAnswers(releases.values())
     for student in ("ann", "bob"):
         same.add("1.1", student, "def f(a, b):\n    return (a * b).sum(-1)")
         same.add(number, student, f"{given[number]}\n    return 1")

@@ -10,10 +10,10 @@ import zipfile
 import handed_in
 import pytest
 
-from course_grader.master import load_masters
-from course_grader.submissions.choose import Look, choose, look
+from course_grader.released_notebook import load_releases
 from course_grader.submissions.find import find_submissions
 from course_grader.submissions.notebook import Unreadable
+from course_grader.submissions.select_files import FileContent, inspect_file, select_files
 from course_grader.submissions.submission import Submission
 
 EACH_S = 30.0  # on any machine: what is quadratic takes minutes
@@ -46,8 +46,8 @@ TOKENS = [
 
 
 @pytest.fixture(scope="module")
-def masters(root):
-    return {lesson: found for lesson, found in load_masters(root / "exercises").items() if lesson in ("01", "02")}
+def releases(root):
+    return {lesson: found for lesson, found in load_releases(root / "exercises").items() if lesson in ("01", "02")}
 
 
 def changed(value, chance):
@@ -132,49 +132,49 @@ def an_archive(chance, depth=0):
     return file.getvalue() if chance.random() < 0.3 else damaged(file.getvalue(), chance)
 
 
-def take_in_texts(folder, masters, seeds):
+def take_in_texts(folder, releases, seeds):
     path = folder / "x.ipynb"
     for seed in seeds:
         path.write_bytes(a_text(random.Random(seed)))
         started = time.monotonic()
         try:
-            found = look(Submission("ann", "x.ipynb", path), 16, masters)
+            found = inspect_file(Submission("ann", "x.ipynb", path), 16, releases)
         except Unreadable as reason:
             found = str(reason)
-        assert isinstance(found, Look) or found, seed
+        assert isinstance(found, FileContent) or found, seed
         assert time.monotonic() - started < EACH_S, seed
 
 
-def take_in_archives(folder, masters, seeds):
+def take_in_archives(folder, releases, seeds):
     for seed in seeds:
         (folder / "ann.zip").write_bytes(an_archive(random.Random(seed)))
         started = time.monotonic()
-        choices = choose(find_submissions(folder).submissions, masters, masters, 16)
-        assert choices and {choice.submission.student for choice in choices} == {"ann"}, seed
-        assert all(choice.counts or choice.note for choice in choices), seed
-        assert not any("could not be graded" in choice.note for choice in choices), seed
-        assert time.monotonic() - started < EACH_S * len(choices), seed
+        decisions = select_files(find_submissions(folder).submissions, releases, releases, 16)
+        assert decisions and {decision.submission.student for decision in decisions} == {"ann"}, seed
+        assert all(decision.counts or decision.note for decision in decisions), seed
+        assert not any("could not be graded" in decision.note for decision in decisions), seed
+        assert time.monotonic() - started < EACH_S * len(decisions), seed
 
 
-def test_damaged_notebooks(tmp_path, masters):
-    take_in_texts(tmp_path, masters, range(SEED, SEED + 240))
+def test_damaged_notebooks(tmp_path, releases):
+    take_in_texts(tmp_path, releases, range(SEED, SEED + 240))
 
 
-def test_damaged_archives(tmp_path, masters):
-    take_in_archives(tmp_path, masters, range(SEED, SEED + 60))
-
-
-@pytest.mark.slow
-def test_many_more_damaged_notebooks(tmp_path, masters):
-    take_in_texts(tmp_path, masters, range(6_000))
+def test_damaged_archives(tmp_path, releases):
+    take_in_archives(tmp_path, releases, range(SEED, SEED + 60))
 
 
 @pytest.mark.slow
-def test_many_more_damaged_archives(tmp_path, masters):
-    take_in_archives(tmp_path, masters, range(800))
+def test_many_more_damaged_notebooks(tmp_path, releases):
+    take_in_texts(tmp_path, releases, range(6_000))
 
 
-def test_what_takes_long_or_much_is_ended(tmp_path, masters):
+@pytest.mark.slow
+def test_many_more_damaged_archives(tmp_path, releases):
+    take_in_archives(tmp_path, releases, range(800))
+
+
+def test_what_takes_long_or_much_is_ended(tmp_path, releases):
     """A list of numbers that fills memory, and texts made to be slow to read."""
     texts = {
         "many": b'{"nbformat": 4, "cells": [' + b"[]," * 4_000_000 + b"[]]}",
@@ -186,6 +186,6 @@ def test_what_takes_long_or_much_is_ended(tmp_path, masters):
     for name, data in texts.items():
         (tmp_path / f"{name}.ipynb").write_bytes(data)
     started = time.monotonic()
-    choices = choose(find_submissions(tmp_path).submissions, masters, masters, 16)
+    decisions = select_files(find_submissions(tmp_path).submissions, releases, releases, 16)
     assert time.monotonic() - started < EACH_S * len(texts) * 2
-    assert len(choices) == len(texts) and all(choice.note for choice in choices)
+    assert len(decisions) == len(texts) and all(decision.note for decision in decisions)

@@ -1,4 +1,4 @@
-"""The master as it is read from the exercise notebook."""
+"""The released notebook as it is read from the exercise notebook."""
 
 import json
 
@@ -6,31 +6,31 @@ import handed_in
 import pytest
 
 from course_checks.catalogue import catalogue
-from course_grader.master import checked, load_masters, parse
+from course_grader.released_notebook import checked, load_releases, parse
 
 
-def test_every_exercise_of_the_course_is_in_a_master(root):
-    masters = load_masters(root / "exercises")
-    points = {number: e.points for master in masters.values() for number, e in master.exercises.items()}
+def test_every_exercise_of_the_course_is_released(root):
+    releases = load_releases(root / "exercises")
+    points = {number: e.points for released in releases.values() for number, e in released.exercises.items()}
     lessons = {number.split(".")[0].zfill(2) for number in points}
     assert points == {number: e.points for number, e in catalogue().items() if number.split(".")[0].zfill(2) in lessons}
-    assert lessons == set(masters)
+    assert lessons == set(releases)
 
 
 def test_one_lesson(root):
-    (master,) = load_masters(root / "exercises", "1").values()
-    assert (master.lesson, master.stem, master.total) == ("01", handed_in.LESSON_01, 24)
-    assert {n: e.points for n, e in master.exercises.items()} == handed_in.POINTS_01
-    assert master.exercises["1.1"].expression == "dot"
-    assert [cell.id for cell in master.cells if cell.role == "answer"][-1] == "answer-1-9"
-    assert master.cells[0].role == "given"
+    (released,) = load_releases(root / "exercises", "1").values()
+    assert (released.lesson, released.stem, released.total) == ("01", handed_in.LESSON_01, 24)
+    assert {n: e.points for n, e in released.exercises.items()} == handed_in.POINTS_01
+    assert released.exercises["1.1"].expression == "dot"
+    assert [cell.id for cell in released.cells if cell.role == "answer"][-1] == "answer-1-9"
+    assert released.cells[0].role == "provided"
 
 
 def test_no_such_lesson(root, tmp_path):
     with pytest.raises(ValueError, match="no exercise notebook for lesson 77"):
-        load_masters(root / "exercises", "77")
+        load_releases(root / "exercises", "77")
     with pytest.raises(ValueError, match="no exercise notebook in this folder"):
-        load_masters(tmp_path)
+        load_releases(tmp_path)
 
 
 def test_a_check_cell_without_a_check():

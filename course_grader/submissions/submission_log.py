@@ -7,32 +7,21 @@ from pathlib import Path
 
 from course_utils.files import write_whole
 
-NAME = "submissions.json"
+FILE = "submissions.json"
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One file of one student, as it stands in the table.
+class LogEntry:
+    """One file of one student, as it stands in the table."""
 
-    Args:
-        student: Who handed it in.
-        label: What the file is called; empty where there is none.
-        lesson: That it belongs to; empty for none, or where nobody could tell.
-        counts: Its result is the student's result for this lesson.
-        note: Why it does not count, for the student's row.
-        modified: Seconds since 1970; 0 where there is no date.
-        review: Someone should look at it.
-        scope: The lessons that were graded when this was written down.
-    """
-
-    student: str
-    label: str
-    lesson: str = ""
-    counts: bool = False
-    note: str = ""
-    modified: float = 0.0
-    review: bool = False
-    scope: tuple[str, ...] = ()
+    student: str  # who handed it in
+    label: str  # what the file is called; empty where there is none
+    lesson: str = ""  # that it belongs to; empty for none, or where nobody could tell
+    counts: bool = False  # its result is the student's result for this lesson
+    note: str = ""  # why it does not count, for the student's row
+    modified: float = 0.0  # seconds since 1970; 0 where there is no date
+    review: bool = False  # someone should look at it
+    scope: tuple[str, ...] = ()  # the lessons that were graded when this was written down
 
     @property
     def result(self) -> tuple[str, str, str]:
@@ -40,28 +29,28 @@ class Entry:
         return self.student, self.label, self.lesson
 
 
-def recorded(folder: Path) -> list[Entry]:
+def read_log(folder: Path) -> list[LogEntry]:
     """What earlier runs wrote down; where that is lost, what their results tell."""
+    damaged = (OSError, ValueError, TypeError, AttributeError, KeyError)
     try:
-        return [_entry(found) for found in json.loads((folder / NAME).read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError, AttributeError, KeyError):
+        return [_entry(stored) for stored in json.loads((folder / FILE).read_text(encoding="utf-8"))]
+    except damaged:
         pass
     entries = []
     for path in sorted((folder / "results").glob("*.json")):
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            entries.append(_entry(found["entry"]))
-        except (OSError, ValueError, TypeError, AttributeError, KeyError):
+            entries.append(_entry(json.loads(path.read_text(encoding="utf-8"))["entry"]))
+        except damaged:
             continue  # it is graded again when its lesson is
     return entries
 
 
-def record(folder: Path, entries: Iterable[Entry]) -> None:
+def write_log(folder: Path, entries: Iterable[LogEntry]) -> None:
     """Write down what was handed in."""
-    write_whole(folder / NAME, json.dumps([asdict(entry) for entry in entries], indent=1) + "\n")
+    write_whole(folder / FILE, json.dumps([asdict(entry) for entry in entries], indent=1) + "\n")
 
 
-def merged(earlier: Iterable[Entry], now: Iterable[Entry], graded: Iterable[str]) -> list[Entry]:
+def merge_logs(earlier: Iterable[LogEntry], now: Iterable[LogEntry], graded: Iterable[str]) -> list[LogEntry]:
     """What stands in the output folder after a run.
 
     A run has the last word on the students that it saw, for the lessons that it graded; everything else stays.
@@ -76,7 +65,7 @@ def merged(earlier: Iterable[Entry], now: Iterable[Entry], graded: Iterable[str]
     seen = {(entry.student, entry.lesson) for entry in now}
     unknown = {(entry.student, entry.label) for entry in now if not entry.lesson}  # a file that can be read no more
 
-    def stays(entry: Entry) -> bool:
+    def stays(entry: LogEntry) -> bool:
         if entry.lesson:
             replaced = (entry.student, entry.lesson) in seen or (entry.student, entry.label) in unknown
             return entry.lesson not in graded or not replaced
@@ -89,9 +78,9 @@ def merged(earlier: Iterable[Entry], now: Iterable[Entry], graded: Iterable[str]
     return sorted([*kept, *new], key=lambda entry: (entry.student, entry.lesson, not entry.counts, entry.label))
 
 
-def _entry(found: dict) -> Entry:
-    types = {field.name: field.type for field in fields(Entry)}
-    values = {name: found[name] for name in types}
+def _entry(stored: dict) -> LogEntry:
+    types = {field.name: field.type for field in fields(LogEntry)}
+    values = {name: stored[name] for name in types}
     if not all(isinstance(values[name], kind) for name, kind in types.items() if isinstance(kind, type)):
         raise ValueError("a part of the wrong type")
-    return Entry(**values | {"scope": tuple(values["scope"])})
+    return LogEntry(**values | {"scope": tuple(values["scope"])})
