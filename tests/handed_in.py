@@ -16,8 +16,11 @@ def _read(folder: str, stem: str) -> str:
 
 
 def blank(stem: str = LESSON_01) -> dict:
-    """The exercise notebook as it is handed out."""
-    return json.loads(_read("exercises", stem))
+    """The exercise notebook as it is handed out, each source one string."""
+    notebook = json.loads(_read("exercises", stem))
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return notebook
 
 
 def answer_ids(notebook: dict) -> list[str]:

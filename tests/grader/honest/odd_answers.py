@@ -1,6 +1,6 @@
 """Answers as students write them: in all the Python and all of Jupyter's additions that there are."""
 
-from .form import add, dedented, find, form
+from .honest_notebook import add, dedented, find, honest
 
 QUICK = {"letters_of_the_world", "compared_with_pytorch_below", "compared_with_the_course_below"}
 ANSWERS = {  # name -> lesson, cell, text
@@ -224,14 +224,14 @@ for name, (lesson, cell, text) in ANSWERS.items():
     add(name, lesson, make, quick=name in QUICK)
 
 
-@form(quick=True)
+@honest(quick=True)
 def pasted_with_indent(notebook):
     """IPython takes the common indent away."""
     text = find(notebook, "answer-1-2")["source"]
     find(notebook, "answer-1-2")["source"] = "\n".join("    " + line for line in text.split("\n"))
 
 
-@form()
+@honest()
 def pasted_with_prompts(notebook):
     """IPython takes prompts away, Python's and its own."""
     for name, first, then in (("answer-1-1", ">>> ", "... "), ("answer-1-2", "In [5]: ", "   ...: ")):
@@ -239,7 +239,7 @@ def pasted_with_prompts(notebook):
         find(notebook, name)["source"] = "\n".join([first + head, *(then + line for line in rest)])
 
 
-@form()
+@honest()
 def quiz_in_capitals(notebook):
     cell = find(notebook, "quiz-1-7")
     name, letter = cell["source"].strip().split("\n")[-1].split(" = ")

@@ -1,6 +1,6 @@
 """Cells that students leave beside their answers: each of them alone, in the middle of lesson 01."""
 
-from .form import add, insert
+from .honest_notebook import add, insert
 
 QUICK = {"no_python"}
 CELLS = {

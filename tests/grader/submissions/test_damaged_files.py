@@ -22,43 +22,25 @@ ODD = [
     None, True, 0, -1, 1e308, float("nan"), 10**400, "", "\0", "\ud800", "\u202e", [], {}, [[]], {"": {}}, "answer-1-1", ["x", 7],
     'check("1.1", dot)', "\n" * 20_000, "\t" * 20_000 + "check(", "[" * 500, {"course": {"kind": "solution"}}, ["code"],
 ]  # fmt: skip
-TOKENS = [
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    '"',
-    "null",
-    "1e999",
-    "-",
-    '"cells"',
-    '"nbformat"',
-    "4",
-    "\\u",
-    "\ud83d",
-    "NaN",
-    "\\",
-    "//",
-    " ",
-]
+TOKENS = [*'{ } [ ] , : " null 1e999 - "cells" "nbformat" 4 \\u \ud83d NaN \\ //'.split(), " "]
+NAMES = ["x.ipynb", "./x.ipynb", "../x.ipynb", "a\\b.ipynb", "/", "//", "", "é.ipynb", "x" * 300 + ".ipynb"]
+NAMES += ["a.7z", "b.zip", "..", "b.ZIP"]
 
 
 @pytest.fixture(scope="module")
 def releases(root):
-    return {lesson: found for lesson, found in load_releases(root / "exercises").items() if lesson in ("01", "02")}
+    return {
+        lesson: notebook for lesson, notebook in load_releases(root / "exercises").items() if lesson in ("01", "02")
+    }
 
 
 def changed(value, chance):
     """A value with one part of it, somewhere, replaced, doubled or taken away."""
     if isinstance(value, dict) and value and chance.random() < 0.85:
         name = chance.choice(list(value))
-        return (
-            {**value, name: changed(value[name], chance)}
-            if chance.random() < 0.9
-            else {k: v for k, v in value.items() if k != name}
-        )
+        if chance.random() < 0.9:
+            return {**value, name: changed(value[name], chance)}
+        return {key: part for key, part in value.items() if key != name}
     if isinstance(value, list) and value and chance.random() < 0.85:
         place = chance.randrange(len(value))
         more = [value[place]] * chance.choice([0, 1, 1, 1, 2, 300])
@@ -98,37 +80,18 @@ def a_text(chance):
 
 def an_archive(chance, depth=0):
     """An archive with odd names, dates and members, damaged or whole."""
-    names = [
-        "x.ipynb",
-        "./x.ipynb",
-        "../x.ipynb",
-        "a\\b.ipynb",
-        "/",
-        "//",
-        "",
-        "é.ipynb",
-        "x" * 300 + ".ipynb",
-        "a.7z",
-        "b.zip",
-        "..",
-        "b.ZIP",
-    ]
     methods = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+    extras = [b"", b"\x55\x54\x05\x00\x01\xff\xff\xff\xff", b"\x01\x00\x04\x00"]
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for _ in range(chance.randint(0, 4)):
-            info = zipfile.ZipInfo(
-                chance.choice(names), (1980 + chance.randrange(128), *chance.choices(range(13), k=2), 7, 7, 7)
-            )
-            info.compress_type, info.extra = (
-                chance.choice(methods),
-                chance.choice([b"", b"\x55\x54\x05\x00\x01\xff\xff\xff\xff", b"\x01\x00\x04\x00"]),
-            )
-            inner = (
-                an_archive(chance, depth + 1) if info.filename.lower().endswith("zip") and depth < 3 else a_text(chance)
-            )
+            date = (1980 + chance.randrange(128), *chance.choices(range(13), k=2), 7, 7, 7)
+            info = zipfile.ZipInfo(chance.choice(NAMES), date)
+            info.compress_type, info.extra = chance.choice(methods), chance.choice(extras)
+            is_archive = info.filename.lower().endswith("zip") and depth < 3
+            data = an_archive(chance, depth + 1) if is_archive else a_text(chance)
             with warnings.catch_warnings(action="ignore"):  # of a name that occurs twice
-                archive.writestr(info, inner)
+                archive.writestr(info, data)
     return file.getvalue() if chance.random() < 0.3 else damaged(file.getvalue(), chance)
 
 
@@ -156,22 +119,18 @@ def take_in_archives(folder, releases, seeds):
         assert time.monotonic() - started < EACH_S * len(decisions), seed
 
 
-def test_damaged_notebooks(tmp_path, releases):
-    take_in_texts(tmp_path, releases, range(SEED, SEED + 240))
+def many_more(seeds):
+    return pytest.param(seeds, marks=pytest.mark.slow)
 
 
-def test_damaged_archives(tmp_path, releases):
-    take_in_archives(tmp_path, releases, range(SEED, SEED + 60))
+@pytest.mark.parametrize("seeds", [range(SEED, SEED + 240), many_more(range(6_000))])
+def test_damaged_notebooks(tmp_path, releases, seeds):
+    take_in_texts(tmp_path, releases, seeds)
 
 
-@pytest.mark.slow
-def test_many_more_damaged_notebooks(tmp_path, releases):
-    take_in_texts(tmp_path, releases, range(6_000))
-
-
-@pytest.mark.slow
-def test_many_more_damaged_archives(tmp_path, releases):
-    take_in_archives(tmp_path, releases, range(800))
+@pytest.mark.parametrize("seeds", [range(SEED, SEED + 60), many_more(range(800))])
+def test_damaged_archives(tmp_path, releases, seeds):
+    take_in_archives(tmp_path, releases, seeds)
 
 
 def test_what_takes_long_or_much_is_ended(tmp_path, releases):

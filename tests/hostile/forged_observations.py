@@ -1,6 +1,6 @@
 """Cells that forge what a probe sends, or look for the answers, in notebooks that are otherwise blank: nothing is earned."""
 
-from borrowing import STEMS
+from course_functions import STEMS
 from handed_in import as_bytes, blank, with_cell
 
 # Each defines forged(value, call, cases, guarded); INSTALL puts it in the place of what observes.

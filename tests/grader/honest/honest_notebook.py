@@ -7,40 +7,30 @@ from dataclasses import dataclass
 import handed_in
 
 STEMS = {path.name[:2]: path.stem for path in sorted((handed_in.ROOT / "exercises").glob("[0-9]*.ipynb"))}
-FORMS: dict[str, "Form"] = {}
+NOTEBOOKS: dict[str, "HonestNotebook"] = {}
 
 
 @dataclass(frozen=True)
-class Form:
-    """A notebook that earns full marks, but for what it lacks, when all its cells are run in JupyterLab.
+class HonestNotebook:
+    """A notebook that earns full marks, but for what it lacks, when all its cells are run in JupyterLab."""
 
-    Attributes:
-        name: What is odd about it.
-        lesson: Whose exercises it holds.
-        make: Changes the answered notebook in place, or returns another one, or the file's bytes.
-        label: The file's name.
-        quick: Whether it is in the sample that every run of the tests takes.
-        restored: Whether something else than answers differs from what was handed out, so that the result may say so.
-        lacks: Exercises that are not in it, or fail in JupyterLab too.
-    """
-
-    name: str
-    lesson: str
-    make: Callable[[dict], dict | bytes | None]
+    name: str  # what is odd about it
+    lesson: str  # whose exercises it holds
+    make: Callable[[dict], dict | bytes | None]  # changes the solved notebook, or returns another one, or the file
     label: str = "notebook.ipynb"
-    quick: bool = False
-    restored: bool = False
-    lacks: frozenset[str] = frozenset()
+    quick: bool = False  # whether it is in the sample that every run of the tests takes
+    restored: bool = False  # whether the result may say that something else than answers differs
+    lacks: frozenset[str] = frozenset()  # exercises that are not in it, or fail in JupyterLab too
 
     def file(self) -> bytes:
         """What is handed in."""
-        notebook = answered(self.lesson)
+        notebook = handed_in.solved(STEMS[self.lesson])
         made = self.make(notebook)
         return made if isinstance(made, bytes) else handed_in.as_bytes(made or notebook)
 
 
-def form(lesson: str = "01", **choices: object) -> Callable:
-    """Register the decorated function as the ``make`` of a form of its name."""
+def honest(lesson: str = "01", **choices: object) -> Callable:
+    """Register the decorated function as the ``make`` of an honest notebook of its name."""
 
     def register(make: Callable) -> Callable:
         add(make.__name__, lesson, make, **choices)
@@ -50,18 +40,9 @@ def form(lesson: str = "01", **choices: object) -> Callable:
 
 
 def add(name: str, lesson: str, make: Callable, **choices: object) -> None:
-    """Register a form."""
-    assert name not in FORMS, name
-    FORMS[name] = Form(name, lesson, make, **choices)
-
-
-def answered(lesson: str) -> dict:
-    """The exercise notebook with answers as a student writes them: without the builder's markers; each source one string."""
-    notebook = handed_in.solved(STEMS[lesson])
-    for cell in notebook["cells"]:
-        lines = "".join(cell["source"]).split("\n")
-        cell["source"] = "\n".join(line for line in lines if line.strip() not in ("# BEGIN SOLUTION", "# END SOLUTION"))
-    return notebook
+    """Register an honest notebook."""
+    assert name not in NOTEBOOKS, name
+    NOTEBOOKS[name] = HonestNotebook(name, lesson, make, **choices)
 
 
 def find(notebook: dict, name: str) -> dict:

@@ -1,4 +1,4 @@
-"""The survival suite (``make test-hostile``): each hostile submission beside an honest one, in the sandbox, for real.
+"""The attacks (``make test-hostile``): each hostile submission beside an honest one, in the sandbox, for real.
 
 After each: the score, the named cause, the neighbor's score, and that no process, file or socket is left.
 """
@@ -14,17 +14,14 @@ from pathlib import Path
 import handed_in
 import psutil
 import pytest
-from endings import FORCE
-from forms import HONEST, SEEMING, UNREADABLE
-from nuisances import NUISANCES
-from reaching import REACHING, TALKING
-from sandboxed import linux
-from strangers import STRANGERS
+from crashes import CRASHES, DISTURBANCES
+from sandbox_escapes import ESCAPES, PROTOCOL_MESSAGES
+from sandboxed import linux, make_settings
 from tampering import BORROWED, RESTORED, TAMPERING
+from unusual_files import DECEPTIVE_ANSWERS, UNREADABLE
 
-from course_grader.grade import GradingSettings, grade_one, releases_as_bytes
+from course_grader.grade import grade_one
 from course_grader.limits import Limits
-from course_grader.released_notebook import load_releases
 from course_grader.reports.feedback import page
 
 pytestmark = linux
@@ -32,36 +29,31 @@ CASES = [
     *TAMPERING,
     *BORROWED,
     *RESTORED,
-    *FORCE,
-    *REACHING,
-    *STRANGERS,
-    *TALKING,
-    *SEEMING,
-    *NUISANCES,
-    *HONEST,
+    *CRASHES,
+    *ESCAPES,
+    *PROTOCOL_MESSAGES,
+    *DECEPTIVE_ANSWERS,
+    *DISTURBANCES,
     *UNREADABLE,
 ]
 LIMITS = Limits(cell_s=6, notebook_s=90, memory_mb=1024, output_mb=2)
 NEIGHBOR = handed_in.as_bytes(handed_in.solved(only={"answer-1-1", "answer-1-3", "quiz-1-7"}))
 NEIGHBOR_EARNS = 6
-STRANGERS = range(64_000, 65_000)  # the user ids of sandboxes
-OPEN_AT_MOST = (
-    len(os.listdir("/proc/self/fd")) + 32
-)  # two nurseries, an event loop and a ZeroMQ context for each thread
+SANDBOX_USERS = range(64_000, 65_000)  # the user ids of sandboxes
+# Two fork servers, an event loop and a ZeroMQ context for each thread.
+OPEN_AT_MOST = len(os.listdir("/proc/self/fd")) + 32
 survived = []
 
 
 @pytest.fixture(scope="module")
 def settings():
-    folder = handed_in.ROOT / "exercises"
-    releases = load_releases(folder, "01") | load_releases(folder, "02")
-    return GradingSettings(releases_as_bytes(folder, releases), "a seed for the survival suite", LIMITS)
+    return make_settings(limits=LIMITS)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def summary():
     yield
-    print(f"\n{len(CASES)} hostile, broken and honest submissions tried, {len(survived)} survived")
+    print(f"\n{len(CASES)} hostile and broken submissions tried, {len(survived)} survived")
 
 
 class Grading(threading.Thread):
@@ -93,19 +85,13 @@ class Grading(threading.Thread):
 
 
 @pytest.fixture(scope="module")
-def beside(settings):
-    found = Grading(settings)
-    found.begin(NEIGHBOR)
-    found.end()
-    return found
-
-
-@pytest.fixture(scope="module")
-def hostile(settings):
-    found = Grading(settings)
-    found.begin(NEIGHBOR)
-    found.end()
-    return found
+def graders(settings):
+    """One for the hostile submission and one for its neighbor, both warm."""
+    pair = Grading(settings), Grading(settings)
+    for grader in pair:
+        grader.begin(NEIGHBOR)
+        grader.end()
+    return pair
 
 
 def left_over():
@@ -114,13 +100,13 @@ def left_over():
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):
             processes += [p.pid for p in child.children(recursive=True)] + [child.pid] * (child.name() == "bwrap")
-    strange = [p for p in psutil.process_iter(["uids"]) if p.info["uids"] and p.info["uids"].real in STRANGERS]
+    strange = [p for p in psutil.process_iter(["uids"]) if p.info["uids"] and p.info["uids"].real in SANDBOX_USERS]
     processes += [p.pid for p in strange if _is_ours_or_orphaned(p)]
     files = [*Path(tempfile.gettempdir()).iterdir()]
     for place in ("/tmp", "/dev/shm", "/var/tmp"):
         for path in Path(place).iterdir():
             with contextlib.suppress(FileNotFoundError):
-                files += [path] * (path.lstat().st_uid in STRANGERS)
+                files += [path] * (path.lstat().st_uid in SANDBOX_USERS)
     mine = [path for path in Path("/proc/self/fd").iterdir() if path.exists()]
     own = {path.stat().st_ino for path in mine}
     lines = [
@@ -147,10 +133,10 @@ def own_folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_survives(case, hostile, beside):
-    beside.begin(NEIGHBOR)
-    hostile.begin(case.data)
-    result, neighbor = hostile.end(), beside.end()
+def test_survives(case, graders):
+    for grader, data in zip(graders, (case.data, NEIGHBOR), strict=True):
+        grader.begin(data)
+    result, neighbor = (grader.end() for grader in graders)
     for _ in range(20):  # a process may take a moment to be gone
         after = left_over()
         if not after["processes"]:

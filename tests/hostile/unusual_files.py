@@ -1,20 +1,16 @@
-"""Answers that are not what they seem; honest notebooks of odd form; files that are no notebook."""
+"""Answers that are not what they seem; files that are no notebook."""
 
 import json
 
-import handed_in
-from handed_in import as_bytes, code, position, solved, with_cell
-from making import (
-    RIGHT_DOT,
+from handed_in import as_bytes, code, solved, with_cell
+from submission_case import (
     WRONG,
     Case,
-    edited,
     front,
     instead,
-    without_cell,
 )
 
-SEEMING = [
+DECEPTIVE_ANSWERS = [
     Case("equal to everything", instead("class Yes:\n    def __eq__(self, other):\n        return True\n    __class__ = float\n    def __float__(self):\n        return 14.0\ndef dot(a, b):\n    return Yes()"), WRONG),
     Case("a tensor of a class of its own", instead("import torch\nclass T(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, func, types, args=(), kwargs=None):\n        return True\ndef dot(a, b):\n    return torch.zeros(()).as_subclass(T)"), WRONG),
     Case("endless", instead("import itertools\ndef dot(a, b):\n    return itertools.count()"), WRONG),
@@ -26,48 +22,6 @@ SEEMING = [
     Case("code that Python cannot nest", as_bytes(with_cell(solved(), "x = " + "(" * 5000 + ")" * 5000))),
     Case("a sum of 100,000 terms", as_bytes(with_cell(solved(), "x = " + "1+" * 100_000 + "1"))),
     Case("a million lines of magics", as_bytes(with_cell(solved(), "if False:\n" + "    !ls\n" * 100_000))),
-]  # fmt: skip
-
-
-def _colab(notebook):
-    for cell in notebook["cells"]:
-        cell["metadata"]["id"] = cell.pop("id")
-    notebook["nbformat_minor"] = 0
-
-
-def _bare(notebook):
-    for cell in notebook["cells"]:
-        cell.pop("id")
-        cell["metadata"] = {}
-    notebook["nbformat_minor"], notebook["metadata"] = 4, {}
-
-
-def _setup_extended(notebook):
-    notebook["cells"][position(notebook, "01-dot-product-similarity-exercises-2")]["source"] += "\nimport math as m"
-    notebook["cells"][position(notebook, "answer-1-1")]["source"] = RIGHT_DOT + " * m.cos(0)"
-
-
-def _older(notebook):
-    for name in ("answer-1-8", "check-1-8"):
-        without_cell(name)(notebook)
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "markdown":
-            cell["source"] = "An older text. " + "".join(cell["source"])
-
-
-HONEST = [
-    Case("as it should be", as_bytes(solved())),
-    Case("blank", as_bytes(handed_in.blank()), dict.fromkeys(handed_in.POINTS_01, "not attempted")),
-    Case("warnings on stderr", instead("import warnings, sys\nwarnings.warn('careful')\nprint('oh', file=sys.stderr)\n" + RIGHT_DOT)),
-    Case("an extra cell that helps", as_bytes(with_cell(solved(answer_1_1="def dot(a, b):\n    return added(a * b)"), "def added(x):\n    return x.sum()", before="answer-1-1"))),
-    Case("an extra cell that compares with PyTorch", as_bytes(with_cell(solved(), "import torch\nx = torch.ones(2, 3, 4)\nout = x @ x.mT\nassert torch.allclose(all_pairs_einsum(x, x), out)", before="check-1-4"))),
-    Case("an extra cell that fails", as_bytes(with_cell(solved(), "1 / 0", before="answer-1-1"))),
-    Case("magics and plots", as_bytes(with_cell(solved(), "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);\n!echo hello\nx = !ls"))),
-    Case("imports added to the setup", edited(_setup_extended)),
-    Case("saved by Colab", edited(_colab)),
-    Case("ids and metadata lost", edited(_bare)),
-    Case("an older release", edited(_older), {"1.8": "missing"}),
-    Case("helper processes", instead("import multiprocessing\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    assert pool.map(abs, [-1, -2]) == [1, 2]\n" + RIGHT_DOT)),
 ]  # fmt: skip
 
 

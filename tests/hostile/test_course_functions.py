@@ -1,7 +1,7 @@
 """The course's own functions and answers earn nothing, in any lesson, however they are reached."""
 
-import borrowing
-import forging
+import course_functions
+import forged_observations
 import handed_in
 import pytest
 import torch
@@ -15,7 +15,7 @@ from course_grader.grade import GradingSettings, grade_one, releases_as_bytes
 from course_grader.limits import Limits
 from course_grader.released_notebook import load_releases
 
-BORROWED, FORGED = borrowing.notebooks(), forging.notebooks()
+BORROWED, FORGED = course_functions.notebooks(), forged_observations.notebooks()
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +27,17 @@ def settings():
 
 
 def test_every_way_is_used():
-    assert {way for turn in range(3) for way in borrowing.shared_out(turn).values()} == set(borrowing.WAYS)
+    assert {way for turn in range(3) for way in course_functions.shared_out(turn).values()} == set(
+        course_functions.WAYS
+    )
 
 
-@pytest.mark.parametrize("number", borrowing.WORTH)
+@pytest.mark.parametrize("number", course_functions.WORTH)
 @pytest.mark.parametrize("turn", range(3))
 def test_where_the_bodies_are_there_each_is_worth_points(number, turn):
     """Or the test below could not fail."""
     space = {"torch": torch, "__name__": "notebook"}
-    exec(compile(borrowing.borrowed(number, borrowing.shared_out(turn)[number]), "<cell>", "exec"), space)
+    exec(compile(course_functions.borrowed(number, course_functions.shared_out(turn)[number]), "<cell>", "exec"), space)
     entry = find(number)
     cases = cases_of(entry, 3)
     verdict = decider(entry, cases)(
@@ -45,23 +47,12 @@ def test_where_the_bodies_are_there_each_is_worth_points(number, turn):
 
 
 @linux
-@pytest.mark.parametrize("name", BORROWED)
-def test_borrowed(name, settings):
-    lesson, data = BORROWED[name]
-    result = grade_one(data, f"{borrowing.STEMS[lesson]}.ipynb", settings)
-    assert (
-        not result["problem"] and {one["number"]: one["message"] for one in result["exercises"] if one["earned"]} == {}
-    )
-
-
-@linux
-@pytest.mark.parametrize("name", FORGED)
-def test_forged(name, settings):
-    lesson, data = FORGED[name]
-    result = grade_one(data, f"{borrowing.STEMS[lesson]}.ipynb", settings)
-    assert (
-        not result["problem"] and {one["number"]: one["message"] for one in result["exercises"] if one["earned"]} == {}
-    )
+@pytest.mark.parametrize("name", [*BORROWED, *FORGED])
+def test_nothing_is_earned(name, settings):
+    lesson, data = (BORROWED | FORGED)[name]
+    result = grade_one(data, f"{course_functions.STEMS[lesson]}.ipynb", settings)
+    earned = {exercise["number"]: exercise["message"] for exercise in result["exercises"] if exercise["earned"]}
+    assert not result["problem"] and earned == {}
 
 
 @linux

@@ -6,7 +6,7 @@ import uuid
 
 import handed_in
 
-from .form import STEMS, add, codes, find, form
+from .honest_notebook import STEMS, add, codes, find, honest
 
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
@@ -47,20 +47,20 @@ def colab_marks(notebook: dict) -> None:
     without_ids(notebook, 0)
 
 
-@form("03", quick=True)
+@honest("03", quick=True)
 def colab(notebook):
     """nbgrader's metadata are kept."""
     colab_marks(notebook)
 
 
-@form("02")
+@honest("02")
 def colab_alone(notebook):
     """A copy made in Colab: nothing of the course's metadata is left."""
     without_marks(notebook)
     colab_marks(notebook)
 
 
-@form("04")
+@honest("04")
 def vs_code(notebook):
     other_ids(notebook)
     notebook["metadata"] = {
@@ -72,7 +72,7 @@ def vs_code(notebook):
         cell["source"] = cell["source"].splitlines(keepends=True)
 
 
-@form("05")
+@honest("05")
 def nbgrader_autograded(notebook):
     """Locked cells with checksums; tests and comments of its own in between."""
     marks = {"schema_version": 3, "task": False, "checksum": "0" * 32}
@@ -85,7 +85,7 @@ def nbgrader_autograded(notebook):
     notebook["cells"].insert(handed_in.position(notebook, "check-5-1") + 1, hidden)
 
 
-@form("06")
+@honest("06")
 def jupyterlab(notebook):
     """Slides, folded cells, times of execution, widgets' state."""
     when = {"iopub.execute_input": "2026-11-22T09:00:00Z", "shell.execute_reply": "2026-11-22T09:00:01Z"}
@@ -102,7 +102,7 @@ def jupyterlab(notebook):
             cell["metadata"]["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
 
 
-@form("07")
+@honest("07")
 def outputs_kept(notebook):
     """As saved after a run: text, a picture, a warning, an error, a widget."""
     for cell in codes(notebook):
@@ -114,30 +114,30 @@ def outputs_kept(notebook):
         ]
 
 
-@form("08", quick=True)
+@honest("08", quick=True)
 def ids_lost(notebook):
     without_ids(notebook, 4)
 
 
-@form("09")
+@honest("09")
 def ids_and_marks_lost(notebook):
     """As after a round trip through another format of notebooks."""
     without_marks(notebook)
     without_ids(notebook, 2)
 
 
-@form("10")
+@honest("10")
 def ids_changed(notebook):
     other_ids(notebook)
 
 
-@form("11")
+@honest("11")
 def ids_changed_and_marks_lost(notebook):
     without_marks(notebook)
     other_ids(notebook)
 
 
-@form("12")
+@honest("12")
 def raw_and_attached(notebook):
     """A raw cell, a pasted picture, fields that the format does not know."""
     notebook["cells"].insert(0, {"cell_type": "raw", "id": "raw-1", "metadata": {}, "source": ["---\n", "title: x\n"]})
@@ -145,7 +145,7 @@ def raw_and_attached(notebook):
     notebook["papermill"] = {"version": "2.6"}
 
 
-@form("00", quick=True)
+@honest("00", quick=True)
 def file_of_windows(notebook):
     """A byte order mark, which Jupyter refuses and editors on Windows write; CRLF in the file and in every cell."""
     for cell in notebook["cells"]:
@@ -153,40 +153,40 @@ def file_of_windows(notebook):
     return b"\xef\xbb\xbf" + json.dumps(notebook, indent=1).replace("\n", "\r\n").encode()
 
 
-@form()
+@honest()
 def old_line_ends(notebook):
     for cell in codes(notebook):
         cell["source"] = cell["source"].replace("\n", "\r\n").split("\r\n")
         cell["source"] = [line + "\r\n" for line in cell["source"]]
 
 
-@form()
+@honest()
 def not_ascii(notebook):
     """Letters as they are instead of escapes, the file indented."""
     notebook["metadata"]["authors"] = [{"name": "李小龙"}, {"name": "محمد"}]
     return json.dumps(notebook, indent=4, ensure_ascii=False).encode()
 
 
-@form()
+@honest()
 def trailing_blanks(notebook):
     for cell in notebook["cells"]:
         cell["source"] = "\n\n" + cell["source"].replace("\n", "   \n") + "  \n\n\n"
 
 
-@form(restored=True)
+@honest(restored=True)
 def tabs(notebook):
     for cell in codes(notebook):
         cell["source"] = cell["source"].replace("    ", "\t")
 
 
-@form()
+@honest()
 def lines_of_their_own(notebook):
     """Sources as lists of lines, the last with its end."""
     for cell in notebook["cells"]:
         cell["source"] = (cell["source"] + "\n").splitlines(keepends=True)
 
 
-@form(restored=True, quick=True)
+@honest(restored=True, quick=True)
 def moved(notebook):
     """Exercise 1.5 before exercise 1.3; each stays whole."""
     cells = notebook["cells"]
@@ -199,30 +199,30 @@ def moved(notebook):
     cells[place:place] = block
 
 
-@form(restored=True)
+@honest(restored=True)
 def everything_twice(notebook):
     notebook["cells"] += [cell | {"id": cell["id"] + "-2"} for cell in notebook["cells"]]
 
 
-@form(restored=True)
+@honest(restored=True)
 def everything_twice_with_the_same_ids(notebook):
     notebook["cells"] += notebook["cells"]
 
 
-@form(restored=True)
+@honest(restored=True)
 def a_stub_below(notebook):
     """The empty answer cell was copied before it was filled in, and the copy, never run, was left at the end as text."""
     stub = find(handed_in.blank(), "answer-1-1")
     notebook["cells"].append(stub | {"cell_type": "markdown", "id": "copy"})
 
 
-@form(restored=True)
+@honest(restored=True)
 def pages_deleted(notebook):
     """Only code is left, and not the cell for Colab."""
     notebook["cells"] = [cell for cell in codes(notebook) if cell["id"] != "colab-install"]
 
 
-@form()
+@honest()
 def long(notebook):
     """Five hundred cells of notes."""
     for number in range(500):
@@ -235,7 +235,7 @@ def long(notebook):
         notebook["cells"].insert(2 * number % len(notebook["cells"]), notes)
 
 
-@form(restored=True, lacks=frozenset({"1.4"}))
+@honest(restored=True, lacks=frozenset({"1.4"}))
 def older_release(notebook):
     """One exercise fewer, another setup cell, another text, another bug to find."""
     gone = [cell for cell in notebook["cells"] if cell["id"].startswith(("1-4-", "answer-1-4", "check-1-4"))]
