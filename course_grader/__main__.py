@@ -11,7 +11,7 @@ from pathlib import Path
 from . import show_room
 from .batch import Summary, grade_class
 from .export import main as export
-from .grade import GradingSettings, releases_as_bytes
+from .grade import GradingSettings
 from .limits import Limits
 from .names import printable
 from .options import parser
@@ -37,14 +37,14 @@ def main(arguments: list[str] | None = None) -> int:
     started = time.monotonic()
     try:
         limits = _limits(args)
-        graded = load_releases(args.masters, args.lesson)
         releases = load_releases(args.masters)  # the other lessons too: a file of one is not graded as another
+        graded = load_releases(args.masters, args.lesson)
         options = _class_options(args)
         if not args.no_sandbox and not args.scheduler:
             Sandbox(limits).close()
         results = ResultsFolder(args.output, args.seed, options)
         settings = GradingSettings(
-            releases_as_bytes(args.masters, graded),
+            graded,
             results.seed,
             limits,
             sandbox=not args.no_sandbox,

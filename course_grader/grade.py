@@ -18,7 +18,7 @@ from .judging.mark import ExerciseResult, cases_and_judge, mark
 from .limits import Limits
 from .names import printable
 from .reading.answers import Reading, read_answers
-from .released_notebook import ReleasedNotebook, parse
+from .released_notebook import ReleasedNotebook
 from .rooms import run_in_rooms
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
@@ -26,8 +26,7 @@ from .running.room import CHECKS, LIBRARY
 from .running.run import RunLog
 from .running.sandbox import GRADER
 from .submissions.identify import lesson_of, signs_of_copying
-from .submissions.notebook import Unreadable
-from .submissions.notebook import parse as parse_notebook
+from .submissions.notebook import Unreadable, parse
 from .submissions.rebuild import RebuiltNotebook, rebuild
 
 SCHEMA = 2
@@ -39,7 +38,7 @@ _trusted = threading.Lock()  # checks set PyTorch's global settings for a moment
 class GradingSettings:
     """What is the same for a whole class."""
 
-    releases: dict[str, tuple[str, bytes]]  # lesson -> (file stem, bytes of the exercise notebook)
+    releases: dict[str, ReleasedNotebook]  # of the lessons that are graded
     seed: str  # secret until the grades are out; every exercise's inputs are drawn from it
     limits: Limits = field(default_factory=Limits)  # for each submission
     sandbox: bool = True  # whether kernels run in a sandbox
@@ -91,10 +90,8 @@ def grade_one(data: bytes, label: str, settings: GradingSettings) -> dict:
 
 
 def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
-    with _trusted:
-        releases = _releases(settings)
-    lesson, rebuilt, reading = bounded(take_in, data, label, settings, releases)
-    released = releases[lesson]
+    lesson, rebuilt, reading = bounded(take_in, data, label, settings)
+    released = settings.releases[lesson]
     with _trusted:
         calls = {number: _sent(number, settings.seed) for number in released.exercises}
     fork_server = own_fork_server() if settings.sandbox else None
@@ -131,20 +128,18 @@ def _sent(number: str, seed: str) -> dict:
     return {"call": find(number).call.sent(), "cases": [case.sent() for case in cases_and_judge(number, seed)[0]]}
 
 
-def take_in(
-    data: bytes, label: str, settings: GradingSettings, releases: dict[str, ReleasedNotebook]
-) -> tuple[str, RebuiltNotebook, Reading]:
+def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Reading]:
     """A file as a lesson's notebook with the student's answers in it, and what reading them brought.
 
     Raises:
         Unreadable: It is no notebook, or belongs to no lesson.
     """
-    cells, metadata = parse_notebook(data)
-    lesson = lesson_of(cells, metadata, label, releases)
+    cells, metadata = parse(data)
+    lesson = lesson_of(cells, metadata, label, settings.releases)
     if lesson is None:
-        raise Unreadable(f"it belongs to none of the lessons {', '.join(releases)}")
-    exercises = releases[lesson].exercises
-    rebuilt = rebuild(releases[lesson], cells)
+        raise Unreadable(f"it belongs to none of the lessons {', '.join(settings.releases)}")
+    exercises = settings.releases[lesson].exercises
+    rebuilt = rebuild(settings.releases[lesson], cells)
     expressions = {number: exercise.expression for number, exercise in exercises.items()}
     guarded = {n: names for n in exercises if (names := find(n).call.off_limits) and n not in settings.allowed}
     reading = read_answers(rebuilt.steps, expressions, guarded)
@@ -180,15 +175,6 @@ def _result(settings: GradingSettings, lesson: str, results: list[ExerciseResult
     }
 
 
-@functools.lru_cache(maxsize=64)
-def _parsed(stem: str, data: bytes) -> ReleasedNotebook:
-    return parse(stem, data)
-
-
-def _releases(settings: GradingSettings) -> dict[str, ReleasedNotebook]:
-    return {lesson: _parsed(stem, data) for lesson, (stem, data) in settings.releases.items()}
-
-
 _of_thread = threading.local()
 
 
@@ -199,8 +185,3 @@ def own_fork_server() -> ForkServer:
         fork_server = _of_thread.fork_server = ForkServer()
         atexit.register(fork_server.close)
     return fork_server
-
-
-def releases_as_bytes(folder: Path, releases: dict[str, ReleasedNotebook]) -> dict[str, tuple[str, bytes]]:
-    """The released notebooks' files, as ``GradingSettings`` carries them to another process or machine."""
-    return {lesson: (r.stem, (folder / f"{r.stem}.ipynb").read_bytes()) for lesson, r in releases.items()}

@@ -3,7 +3,7 @@
 import handed_in
 import pytest
 
-from course_grader.grade import GradingSettings, releases_as_bytes
+from course_grader.grade import GradingSettings
 from course_grader.limits import Limits
 from course_grader.released_notebook import load_releases
 
@@ -15,7 +15,7 @@ def make_settings(**changes):
     """Settings for lessons 01 and 02, with short limits."""
     releases = load_releases(EXERCISES, "01") | load_releases(EXERCISES, "02")
     given = {"seed": "a seed for tests", "limits": Limits(cell_s=10, notebook_s=60)} | changes
-    return GradingSettings(releases_as_bytes(EXERCISES, releases), **given)
+    return GradingSettings(releases, **given)
 
 
 def outcomes(result):

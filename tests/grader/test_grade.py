@@ -94,7 +94,7 @@ def test_a_new_exercise_needs_no_change_of_the_grader():
     """Every lesson in ``exercises/`` is graded by what its notebook and its check file say."""
     lesson, released = sorted(load_releases(EXERCISES).items())[-1]
     settings = make_settings(limits=Limits(cell_s=60))
-    settings.releases[lesson] = (released.stem, (EXERCISES / f"{released.stem}.ipynb").read_bytes())
+    settings.releases[lesson] = released
     result = grade_one(handed_in.as_bytes(handed_in.solved(released.stem)), "x", settings)
     assert result["earned"] == result["total"] == released.total, outcomes(result)
 
@@ -113,7 +113,7 @@ def test_what_cannot_be_read_earns_nothing_and_says_why(data, why):
     assert why in result["problem"] and result["earned"] == result["total"] == 0
 
 
-@pytest.mark.parametrize("where", ["_releases", "take_in", "cases_and_judge", "run_in_rooms"])
+@pytest.mark.parametrize("where", ["take_in", "cases_and_judge", "run_in_rooms"])
 @pytest.mark.parametrize("problem", [RecursionError("too deep"), ZeroDivisionError("zero"), TooMuch("too long")])
 def test_whatever_is_raised_is_this_submissions_result(monkeypatch, where, problem):
     def raising(*arguments):
@@ -126,8 +126,7 @@ def test_whatever_is_raised_is_this_submissions_result(monkeypatch, where, probl
 
 def test_the_courses_own_solution_is_noticed():
     data = (handed_in.ROOT / "solutions" / f"{handed_in.LESSON_01}.ipynb").read_bytes()
-    settings = make_settings()
-    noticed = grade.take_in(data, "x", settings, grade._releases(settings))[2].noticed
+    noticed = grade.take_in(data, "x", make_settings())[2].noticed
     assert "own solution" in noticed[0] and "9 of its cells" in noticed[1]
 
 

@@ -5,7 +5,7 @@ import pytest
 from sandboxed import EXERCISES, linux, outcomes
 
 from course_grader import rooms
-from course_grader.grade import GradingSettings, grade_one, releases_as_bytes
+from course_grader.grade import GradingSettings, grade_one
 from course_grader.judging.mark import ExerciseResult
 from course_grader.limits import Limits
 from course_grader.released_notebook import load_releases
@@ -17,7 +17,7 @@ ATTENTION, MASKING = "04_scaled_dot_product_attention", "05_masking"
 
 @pytest.fixture(scope="module")
 def lesson_05():
-    return GradingSettings(releases_as_bytes(EXERCISES, load_releases(EXERCISES, "05")), "a seed")
+    return GradingSettings(load_releases(EXERCISES, "05"), "a seed")
 
 
 def opened(monkeypatch):
@@ -44,7 +44,7 @@ def test_what_only_another_exercise_forbids_may_be_used(monkeypatch):
     uses = "from course_utils import attention as course\n\n\ndef cross_attention(x, memory, W_q, W_k, W_v):\n"
     uses += "    return course.scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v)\n"
     data = handed_in.as_bytes(handed_in.solved(ATTENTION, answer_4_2=uses))
-    settings = GradingSettings(releases_as_bytes(EXERCISES, load_releases(EXERCISES, "04")), "a seed")
+    settings = GradingSettings(load_releases(EXERCISES, "04"), "a seed")
     result = grade_one(data, "x", settings)
     assert set(outcomes(result).values()) == {"right"}
     assert len(folder) == 2 and rooms.hidden_in("4.2") == folder[1] != folder[0]

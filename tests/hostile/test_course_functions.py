@@ -11,7 +11,7 @@ from course_checks.catalogue import catalogue_entry
 from course_checks.deciding.decide import cases_of, decider
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
-from course_grader.grade import GradingSettings, grade_one, releases_as_bytes
+from course_grader.grade import GradingSettings, grade_one
 from course_grader.limits import Limits
 from course_grader.released_notebook import load_releases
 
@@ -21,9 +21,7 @@ BORROWED, FORGED = course_functions.notebooks(), forged_observations.notebooks()
 @pytest.fixture(scope="module")
 def settings():
     releases = load_releases(EXERCISES)
-    return GradingSettings(
-        releases_as_bytes(EXERCISES, releases), "a seed for borrowers", Limits(cell_s=30, notebook_s=120)
-    )
+    return GradingSettings(releases, "a seed for borrowers", Limits(cell_s=30, notebook_s=120))
 
 
 def test_every_way_is_used():

@@ -7,7 +7,7 @@ from honest import extra_cells, file_formats, moved_answers, odd_answers  # noqa
 from honest.honest_notebook import NOTEBOOKS
 from sandboxed import EXERCISES, linux
 
-from course_grader.grade import GradingSettings, grade_one, releases_as_bytes
+from course_grader.grade import GradingSettings, grade_one
 from course_grader.released_notebook import load_releases
 
 MISLEADING = re.compile("missing|empty|not be read", re.IGNORECASE)
@@ -16,7 +16,7 @@ MISLEADING = re.compile("missing|empty|not be read", re.IGNORECASE)
 @pytest.fixture(scope="module")
 def settings():
     """As for a whole course: a file belongs to the lesson that its content says."""
-    return GradingSettings(releases_as_bytes(EXERCISES, load_releases(EXERCISES)), seed="a class")
+    return GradingSettings(load_releases(EXERCISES), seed="a class")
 
 
 def test_every_lesson_is_among_them():
