@@ -68,10 +68,10 @@ def code(text: str, name: str = "extra-1", **metadata: object) -> dict:
 
 def with_cell(notebook: dict, text: str, before: str | None = None) -> dict:
     """A copy with one more code cell: at the front, or before the cell of that id."""
-    found = copy.deepcopy(notebook)
-    place = 0 if before is None else position(found, before)
-    found["cells"].insert(place, code(text, f"extra-{place}"))
-    return found
+    longer = copy.deepcopy(notebook)
+    place = 0 if before is None else position(longer, before)
+    longer["cells"].insert(place, code(text, f"extra-{place}"))
+    return longer
 
 
 def position(notebook: dict, name: str) -> int:

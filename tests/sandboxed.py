@@ -14,10 +14,10 @@ EXERCISES = handed_in.ROOT / "exercises"
 def make_settings(**changes):
     """Settings for lessons 01 and 02, with short limits."""
     releases = load_releases(EXERCISES, "01") | load_releases(EXERCISES, "02")
-    given = {"seed": "a seed for tests", "limits": Limits(cell_s=10, notebook_s=60)} | changes
-    return GradingSettings(releases, **given)
+    arguments = {"seed": "a seed for tests", "limits": Limits(cell_s=10, notebook_s=60)} | changes
+    return GradingSettings(releases, **arguments)
 
 
 def outcomes(result):
     """Exercise -> outcome."""
-    return {one["number"]: one["outcome"] for one in result["exercises"]}
+    return {exercise["number"]: exercise["outcome"] for exercise in result["exercises"]}

@@ -120,8 +120,8 @@ def _mistakes(mistakes: dict[tuple[str, str], _Mistake]) -> list[str]:
         for (number, name), mistake in ranked[:MOST_MISTAKES]
     )
     head = '<tr><th class="n">Students</th><th class="one">Exercise</th><th>Mistake</th></tr>'
-    more = f"<p>{len(ranked) - MOST_MISTAKES} rarer ones are left out.</p>" if len(ranked) > MOST_MISTAKES else ""
-    return [*parts, f"<table>{head}{rows}</table>{more}"]
+    rest = f"<p>{len(ranked) - MOST_MISTAKES} rarer ones are left out.</p>" if len(ranked) > MOST_MISTAKES else ""
+    return [*parts, f"<table>{head}{rows}</table>{rest}"]
 
 
 def _named(number: str, name: str) -> str:

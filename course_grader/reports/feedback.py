@@ -48,7 +48,7 @@ def page(student: str, label: str, result: dict, work: Work | None = None) -> st
 
 def _points(result: dict, work: Work) -> list[str]:
     """The sum, what lateness took off, what the instructor decided."""
-    total, earned = sum(one["points"] for one in result["exercises"]), sum(one["earned"] for one in result["exercises"])
+    total, earned = (sum(exercise[part] for exercise in result["exercises"]) for part in ("points", "earned"))
     known = bool(work.marks)
     final = work.points if known else earned
     parts = [f'<p class="total">{final:g} of {total:g} points</p>']

@@ -50,10 +50,9 @@ class SameAnswers:
 
     def groups(self) -> list[Same]:
         """Those of two students and more, the largest first."""
-        found = [
-            Same(number, tuple(who), code) for (number, _), (code, who) in self._answers.items() if len(set(who)) > 1
-        ]
-        return sorted(found, key=lambda same: (-len(same.students), same.number))
+        collected = self._answers.items()
+        groups = [Same(number, tuple(who), code) for (number, _), (code, who) in collected if len(set(who)) > 1]
+        return sorted(groups, key=lambda same: (-len(same.students), same.number))
 
     def _own(self, number: str, code: str) -> str:
         released = self._released.get(number, set())

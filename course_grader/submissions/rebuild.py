@@ -82,13 +82,11 @@ def rebuild(released: ReleasedNotebook, submitted: Iterable[SubmittedCell]) -> R
             answers[original.id] = NotebookStep("answer", cell.text, original.number)
         elif not _same_text(cell.text, original.text):
             noticed.append(f"{_name(original)} was edited; the original ran")
-            (before if original.role == "check" else after).setdefault(place, []).append(
-                NotebookStep("extra", cell.text)
-            )
+            around = before if original.role == "check" else after
+            around.setdefault(place, []).append(NotebookStep("extra", cell.text))
             if name := _checked_instead(released, original, cell, cells):
-                before[place].append(
-                    NotebookStep("extra", f"{released.exercises[original.number].expression} = {name}")
-                )
+                expression = released.exercises[original.number].expression
+                around[place].append(NotebookStep("extra", f"{expression} = {name}"))
     if order != sorted(order):
         noticed.append("cells were reordered; the original order was restored")
     present = {original.id for original in owner.values()}
@@ -122,13 +120,14 @@ def _checked_instead(
         node.args[1].id
         for node in (ast.walk(tree) if tree else ())
         if isinstance(node, ast.Call)
-        and [type(one) for one in (node.func, *node.args)] == [ast.Name, ast.Constant, ast.Name]
+        and [type(part) for part in (node.func, *node.args)] == [ast.Name, ast.Constant, ast.Name]
         and (node.func.id, node.args[0].value) == ("check", original.number)
     ]
     if not names or expression in names:
         return None
-    stubs = {_plain(one.text) for one in released.cells if one.role == "answer"}
-    own = [one.text for one in cells if one.kind == "code" and expression in one.text and _plain(one.text) not in stubs]
+    stubs = {_plain(answer.text) for answer in released.cells if answer.role == "answer"}
+    codes = [code.text for code in cells if code.kind == "code" and expression in code.text]
+    own = [text for text in codes if _plain(text) not in stubs]
     return None if any(expression in defined_names(read_cell(text)) for text in own) else names[-1]
 
 

@@ -12,14 +12,14 @@ from course_grader.submissions.submission_log import LogEntry, write_log
 def exercise(number, outcome="right", /, **changes):
     """One exercise of a result."""
     points = catalogue_entry(number).points
-    found = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
-    return found | {"message": "", "mistake": None, "found_by": "", "code": ""} | changes
+    made = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
+    return made | {"message": "", "mistake": None, "found_by": "", "code": ""} | changes
 
 
 def result(*exercises, **changes):
     """A result of lesson 01."""
-    found = {"lesson": "01", "problem": "", "exercises": list(exercises), "review": False, "seed": "s"}
-    return found | {"restored": [], "noticed": [], "events": []} | changes
+    made = {"lesson": "01", "problem": "", "exercises": list(exercises), "review": False, "seed": "s"}
+    return made | {"restored": [], "noticed": [], "events": []} | changes
 
 
 @dataclass
@@ -31,9 +31,9 @@ class AClass:
 
     def add(self, student, *exercises, modified=0.0, label="x.ipynb", counts=True, note="", **changes):
         """One file of one student, with its result."""
-        found = result(*exercises, **changes)
-        lesson = found["lesson"]
-        self.results.store(student, label, found, "", lesson)
+        made = result(*exercises, **changes)
+        lesson = made["lesson"]
+        self.results.store(student, label, made, "", lesson)
         self.entries.append(LogEntry(student, label, lesson, counts, note, modified))
         return self
 

@@ -109,8 +109,8 @@ def test_a_class_with_everything_that_an_instructor_can_say(tmp_path, capsys):
     assert ",17,24,17,24," in (out / "grades.csv").read_text(encoding="utf-8-sig")
     assert "well done" in next((out / "feedback").glob("ann*")).read_text(encoding="utf-8")
     damaged = next((out / "results").glob("ann*"))
-    found = json.loads(damaged.read_text())
-    damaged.write_text(json.dumps({name: value for name, value in found.items() if name != "exercises"}))
+    stored = json.loads(damaged.read_text())
+    damaged.write_text(json.dumps({name: value for name, value in stored.items() if name != "exercises"}))
     assert main(command) == 0 and "1 notebooks graded" in capsys.readouterr().out
 
 

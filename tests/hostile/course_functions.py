@@ -151,7 +151,7 @@ def shared_out(turn: int) -> dict[str, str]:
 
 def notebooks() -> dict[str, tuple[str, bytes]]:
     """Name -> lesson and file: each lesson's exercises, each answered by another way of borrowing."""
-    found = {}
+    files = {}
     for turn in range(3):
         chosen = shared_out(turn)
         for lesson, stem in STEMS.items():
@@ -161,5 +161,5 @@ def notebooks() -> dict[str, tuple[str, bytes]]:
                 cell = notebook["cells"][position(notebook, "answer-" + number.replace(".", "-"))]
                 cell["source"] = borrowed(number, chosen[number])
             ways = ", ".join(chosen[number] for number in numbers)
-            found[f"{lesson}: {ways}"] = (lesson, as_bytes(notebook))
-    return found
+            files[f"{lesson}: {ways}"] = (lesson, as_bytes(notebook))
+    return files

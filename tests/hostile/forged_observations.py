@@ -92,15 +92,15 @@ def notebooks() -> dict[str, tuple[str, bytes]]:
         name: TREE + INSTALL.format(forged=f"def forged(value, call, cases, guarded=True):\n    return {said}")
         for name, said in OBSERVATIONS.items()
     } | LOOKING
-    found, lessons = {}, list(STEMS)
+    files, lessons = {}, list(STEMS)
     for place, (name, text) in enumerate(cells.items()):
         for lesson in lessons if name in EVERYWHERE else [lessons[place % len(lessons)]]:
             notebook = with_cell(blank(STEMS[lesson]), PREAMBLE.format(lesson=int(lesson)) + text)
-            found[f"{lesson}: {name}"] = (lesson, as_bytes(notebook))
+            files[f"{lesson}: {name}"] = (lesson, as_bytes(notebook))
     for name, lesson in (("rules kept", "11"), ("batches as they should be", "11"), ("words found", "11")):
         text = PREAMBLE.format(lesson=11) + cells[name]
-        found[f"{lesson}: {name}"] = (lesson, as_bytes(with_cell(blank(STEMS[lesson]), text)))
+        files[f"{lesson}: {name}"] = (lesson, as_bytes(with_cell(blank(STEMS[lesson]), text)))
     for name in ("the library's other copy", "compiled files"):
         text = PREAMBLE.format(lesson=1) + cells[name]
-        found[f"01: {name}"] = ("01", as_bytes(with_cell(blank(STEMS["01"]), text)))
-    return found
+        files[f"01: {name}"] = ("01", as_bytes(with_cell(blank(STEMS["01"]), text)))
+    return files

@@ -102,8 +102,8 @@ def test_ctrl_c_stops_cleanly_and_goes_on_later(a_class, tmp_path):
         time.sleep(0.1)
     family = psutil.Process(grader.pid).children(recursive=True)
     os.killpg(grader.pid, signal.SIGINT)
-    said = grader.communicate(timeout=30)[1]
-    assert grader.returncode == 130 and "stopped; run the same command again" in said and "Traceback" not in said
+    errors = grader.communicate(timeout=30)[1]
+    assert grader.returncode == 130 and "stopped; run the same command again" in errors and "Traceback" not in errors
     assert not psutil.wait_procs(family, timeout=15)[1]
 
 
@@ -191,9 +191,9 @@ def test_an_ordinary_user_gets_the_same_scores(a_class, tmp_path):
         pytest.skip("an ordinary user cannot read this Python's own folder")
     if able.returncode:
         pytest.skip(f"an ordinary user gets no sandbox here: {able.stderr.decode()[:100]}")
-    given = command(a_class, home / "out", "--jobs", "2")
+    arguments = command(a_class, home / "out", "--jobs", "2")
     grader = subprocess.run(
-        [*user, *given], cwd=handed_in.ROOT, env=environment, capture_output=True, text=True, timeout=600
+        [*user, *arguments], cwd=handed_in.ROOT, env=environment, capture_output=True, text=True, timeout=600
     )
     assert grader.returncode == 0, grader.stderr
     assert scores(home / "out") == a_class[1]

@@ -195,11 +195,16 @@ def write(tmp_path, text):
 
 def test_rows(tmp_path):
     rows = "ann,5.2,3,,\nann,lesson 05,,2026-12-02T23:59+01:00,\n#bob,5.2,1,,\n\n王,exercise 5.10,0,,很好\nbob,5,15,,oral\n"
-    found = read_overrides(write(tmp_path, HEADER + rows))
-    assert found[0] == Override(2, "ann", "05", "5.2", 3.0)
-    assert (found[1].lesson, found[1].exercise, found[1].points, found[1].due.day) == ("05", "", None, 2)
-    assert found[2] == Override(6, "王", "05", "5.10", 0.0, None, "很好")
-    assert found[3] == Override(7, "bob", "05", "", 15.0, None, "oral")
+    rows_read = read_overrides(write(tmp_path, HEADER + rows))
+    assert rows_read[0] == Override(2, "ann", "05", "5.2", 3.0)
+    assert (rows_read[1].lesson, rows_read[1].exercise, rows_read[1].points, rows_read[1].due.day) == (
+        "05",
+        "",
+        None,
+        2,
+    )
+    assert rows_read[2] == Override(6, "王", "05", "5.10", 0.0, None, "很好")
+    assert rows_read[3] == Override(7, "bob", "05", "", 15.0, None, "oral")
 
 
 def test_the_template_holds_no_row_and_each_of_its_examples_is_one(tmp_path):

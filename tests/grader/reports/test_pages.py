@@ -56,8 +56,8 @@ def test_code_keeps_its_lines_and_shows_what_cannot_be_seen():
 
 
 def test_the_most_common_mistakes_with_names_and_a_sentence(a_class):
-    guard = exercise("1.2", "wrong", mistake="no guard", message=MESSAGE)
-    for student in ("ann", "bob"):
+    for student, message in (("ann", MESSAGE), ("bob", "no such sentence")):
+        guard = exercise("1.2", "wrong", mistake="no guard", message=message)
         a_class.add(student, guard, exercise("1.7", "wrong", mistake="b"))
     a_class.add("carl", exercise("1.2", "wrong", mistake="rare"), exercise("1.7"))
     a_class.write_reports()
@@ -81,9 +81,11 @@ def test_what_wants_a_look_stands_beside_the_code(a_class):
 
 def test_late_by_hand_and_missing(a_class):
     a_class.add("ann", exercise("1.1"), modified=DUE.timestamp() + 1).add("bob", lesson="", problem="it is empty")
-    a_class.overrides("ann,1.1,1,,half of it").write_reports(due=DUE)
+    a_class.add("carl", exercise("1.1")).overrides("ann,1.1,1,,half of it", "carl,lesson 01,1,,oral").write_reports(
+        due=DUE
+    )
     text = a_class.read("report.html")
-    assert "Late: 1" in text and "lesson 01: 1 day" in text
+    assert "Late: 1" in text and "lesson 01: 1 day" in text and "lesson 01: 1 instead of 2. oral" in text
     assert "1.1: 1 instead of 2. half of it" in text and "Nothing graded: 1" in text and "it is empty" in text
 
 

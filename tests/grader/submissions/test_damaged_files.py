@@ -101,10 +101,10 @@ def take_in_texts(folder, releases, seeds):
         path.write_bytes(a_text(random.Random(seed)))
         started = time.monotonic()
         try:
-            found = inspect_file(Submission("ann", "x.ipynb", path), 16, releases)
+            outcome = inspect_file(Submission("ann", "x.ipynb", path), 16, releases)
         except Unreadable as reason:
-            found = str(reason)
-        assert isinstance(found, FileContent) or found, seed
+            outcome = str(reason)
+        assert isinstance(outcome, FileContent) or outcome, seed
         assert time.monotonic() - started < EACH_S, seed
 
 

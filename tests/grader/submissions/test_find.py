@@ -100,9 +100,9 @@ def test_links_folders_pipes_and_sockets_are_refused(tmp_path):
     os.mkfifo(tmp_path / "g.zip")  # nothing waits for it
     (tmp_path / "h").mkdir()
     os.mkfifo(tmp_path / "h" / "x.zip")
-    found = problems(tmp_path)
+    reasons = problems(tmp_path)
     kinds = {"a": "link,", "b": "folder,", "c": "pipe,", "f": "socket,", "g": "pipe,", "h": "pipe,"}
-    assert {name: found[name].split()[3] for name in kinds} == kinds and found["d"] and found["e"]
+    assert {name: reasons[name].split()[3] for name in kinds} == kinds and reasons["d"] and reasons["e"]
     for file in find_submissions(tmp_path, STEMS).submissions:
         with pytest.raises(Unreadable):
             read(file, 1)
@@ -157,8 +157,10 @@ def test_other_endings_of_notebooks(tmp_path, name):
 def test_archives_that_are_not_read_are_named(tmp_path, ending):
     touch(tmp_path, f"ann{ending}", f"bob/work{ending}")
     zip_of(tmp_path / "carl.zip", {f"work{ending}": b"x"})
-    found = problems(tmp_path)
-    assert set(found) == {"ann", "bob", "carl"} and all("not read" in why and "ZIP" in why for why in found.values())
+    reasons = problems(tmp_path)
+    assert set(reasons) == {"ann", "bob", "carl"} and all(
+        "not read" in why and "ZIP" in why for why in reasons.values()
+    )
 
 
 def test_a_student_without_a_notebook_has_a_row_with_the_reason(tmp_path):
@@ -166,9 +168,9 @@ def test_a_student_without_a_notebook_has_a_row_with_the_reason(tmp_path):
     zip_of(tmp_path / "bob.zip", {})
     zip_of(tmp_path / "carl.zip", dict.fromkeys(("a.py", "b.py", "c.py", "d.py"), b""))
     zip_of(tmp_path / "z.zip", {"dora/essay.pdf": b"", "eve/x.ipynb": b"{}"})
-    found = problems(tmp_path)
-    assert found["ann"].endswith("it holds essay.pdf") and found["bob"].endswith("nor anything else")
-    assert found["carl"].endswith("a.py, b.py, c.py and 1 more")
+    reasons = problems(tmp_path)
+    assert reasons["ann"].endswith("it holds essay.pdf") and reasons["bob"].endswith("nor anything else")
+    assert reasons["carl"].endswith("a.py, b.py, c.py and 1 more")
     assert problems(tmp_path / "z.zip")["dora"].endswith("dora/essay.pdf")
 
 
@@ -208,8 +210,8 @@ def test_a_folder_that_cannot_be_opened_is_its_students_problem(tmp_path, monkey
         return scan(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    found = problems(tmp_path)
-    assert "PermissionError" in found["ann"] and found["bob"] == ""
+    reasons = problems(tmp_path)
+    assert "PermissionError" in reasons["ann"] and reasons["bob"] == ""
 
 
 def test_names_in_two_ways_of_writing_are_one_student(tmp_path):
