@@ -96,10 +96,16 @@ class _Run:
 
     def entry(self, decision: FileDecision) -> LogEntry:
         """As it is written down."""
-        file = decision.submission
+        file, scope = decision.submission, tuple(sorted(self.settings.releases))
         return LogEntry(
-            *(file.student, file.label, decision.lesson, decision.counts, decision.note, file.modified),
-            *(decision.review, tuple(sorted(self.settings.releases))),
+            file.student,
+            file.label,
+            decision.lesson,
+            decision.counts,
+            decision.note,
+            file.modified,
+            decision.review,
+            scope,
         )
 
     def keep(self, decision: FileDecision, result: dict, stored_key: str) -> None:

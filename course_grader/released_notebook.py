@@ -32,15 +32,9 @@ class ReleasedExercise:
 class ReleasedNotebook:
     """One lesson's exercise notebook."""
 
-    lesson: str  # its number, such as "05"
     stem: str  # its file name without the ending
     cells: tuple[ReleasedCell, ...]  # the code cells, in order
     exercises: dict[str, ReleasedExercise] = field(hash=False)  # by number, in order
-
-    @property
-    def total(self) -> float:
-        """All points."""
-        return sum(exercise.points for exercise in self.exercises.values())
 
 
 def load_releases(folder: Path, lesson: str | None = None) -> dict[str, ReleasedNotebook]:
@@ -79,7 +73,7 @@ def parse(stem: str, data: bytes) -> ReleasedNotebook:
         elif role == "answer":
             number = ".".join(cell["id"].split("-")[1:3])
         cells.append(ReleasedCell(cell["id"], text, role, number))
-    return ReleasedNotebook(stem[:2], stem, tuple(cells), exercises)
+    return ReleasedNotebook(stem, tuple(cells), exercises)
 
 
 def checked(text: str) -> tuple[str, str]:
