@@ -305,6 +305,7 @@ def notebook(**parts):
         (notebook(nbformat=5), "format 5"),
         (notebook(nbformat=True), "format True"),
         (notebook(nbformat="4"), "format 4"),
+        (notebook(nbformat=4.0), "format 4.0"),
         (notebook(cells=[None]), "not a cell"),
         (notebook(cells=[{"source": 7}]), "not text"),
         (notebook(cells=[{"source": ["a", 7]}]), "not text"),
