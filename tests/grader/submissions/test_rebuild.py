@@ -209,3 +209,10 @@ def test_no_text_takes_long(released, text):
     started = time.perf_counter()
     rebuild(released, cells)
     assert time.perf_counter() - started < 30
+
+
+def test_of_two_answers_below_a_check_the_one_before_the_next_check_counts(released):
+    notebook = handed_in.solved(answer_1_1=STUB)
+    notebook = handed_in.with_cell(notebook, "dot = None", before="check-1-8")
+    notebook["cells"].insert(handed_in.position(notebook, "check-1-1") + 1, handed_in.code(DOT))
+    assert rebuild(released, submitted(notebook)).answer("1.1").endswith(DOT)
