@@ -11,13 +11,13 @@ from pathlib import Path
 from . import show_room
 from .batch import Summary, grade_class
 from .export import main as export
-from .grade import Terms, masters_as_bytes
+from .grade import GradingSettings
 from .limits import Limits
-from .master import load_masters
 from .names import printable
 from .options import parser
-from .reports.class_record import Choices, load
-from .reports.lateness import said
+from .released_notebook import load_releases
+from .reports.class_settings import ClassOptions, load_class_settings
+from .reports.lateness import describe_due
 from .reports.overrides import read_overrides
 from .reports.results_folder import ResultsFolder
 from .reports.roster import read_roster
@@ -32,59 +32,60 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] and arguments[0] in COMMANDS:
         return COMMANDS[arguments[0]](arguments[1:])
-    given = parser().parse_args(arguments)
+    args = parser().parse_args(arguments)
     results = None
     started = time.monotonic()
     try:
-        limits = _limits(given)
-        graded = load_masters(given.masters, given.lesson)
-        masters = load_masters(given.masters)  # the other lessons too: a file of one is not graded as another
-        choices = _choices(given)
-        if not given.no_sandbox and not given.scheduler:
+        limits = _limits(args)
+        releases = load_releases(args.masters)  # the other lessons too: a file of one is not graded as another
+        graded = load_releases(args.masters, args.lesson)
+        options = _class_options(args)
+        if not args.no_sandbox and not args.scheduler:
             Sandbox(limits).close()
-        results = ResultsFolder(given.output, given.seed, choices)
-        terms = Terms(
-            masters_as_bytes(given.masters, graded),
+        results = ResultsFolder(args.output, args.seed, options)
+        settings = GradingSettings(
+            graded,
             results.seed,
             limits,
-            sandbox=not given.no_sandbox,
-            fresh=given.fresh,
-            allowed=frozenset(given.allow),
+            sandbox=not args.no_sandbox,
+            fresh=args.fresh,
+            allowed=frozenset(args.allow),
         )
-        if given.no_sandbox:
+        if args.no_sandbox:
             print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
-        if choices.due is not None:
-            print(f"due {said(choices.due)}{f'; late: {choices.policy}' if choices.policy else ''}", file=sys.stderr)
-        summary = grade_class(given.submissions, results, masters, terms, given.jobs, given.scheduler)
+        if options.due is not None:
+            late = f"; late: {options.policy}" if options.policy else ""
+            print(f"due {describe_due(options.due)}{late}", file=sys.stderr)
+        summary = grade_class(args.submissions, results, releases, settings, args.jobs, args.scheduler)
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)
         return 130
     except (ValueError, RuntimeError, OSError) as problem:
-        print(f"error: {_explained(problem, given.output)}", file=sys.stderr)
+        print(f"error: {_explained(problem, args.output)}", file=sys.stderr)
         return 2
     finally:
         if results is not None:
             results.close()
-    print(_said(summary, given.output, time.monotonic() - started))
+    print(_described(summary, args.output, time.monotonic() - started))
     return 0
 
 
-def _limits(given: argparse.Namespace) -> Limits:
+def _limits(args: argparse.Namespace) -> Limits:
     limits = Limits()
-    if given.time_limit is not None:
-        limits = replace(limits, notebook_s=given.time_limit, cell_s=min(limits.cell_s, given.time_limit))
-    return limits if given.cell_limit is None else replace(limits, cell_s=given.cell_limit)
+    if args.time_limit is not None:
+        limits = replace(limits, notebook_s=args.time_limit, cell_s=min(limits.cell_s, args.time_limit))
+    return limits if args.cell_limit is None else replace(limits, cell_s=args.cell_limit)
 
 
-def _choices(given: argparse.Namespace) -> Choices:
+def _class_options(args: argparse.Namespace) -> ClassOptions:
     """What was told about the class. Everything that a person wrote is read before the first submission."""
-    no_due = "due" in given and given.due is None
-    due = getattr(given, "due", None)
-    earlier = load(given.output)
-    read_overrides(given.output)
-    if given.late is not None and due is None and (no_due or not earlier.deadlines):
-        raise ValueError(f"--late ({given.late}) needs a deadline; expected --due beside it, such as 2026-11-30T23:59")
-    return Choices(due, no_due, given.late, None if given.roster is None else read_roster(given.roster))
+    no_due = "due" in args and args.due is None
+    due = getattr(args, "due", None)
+    earlier = load_class_settings(args.output)
+    read_overrides(args.output)
+    if args.late is not None and due is None and (no_due or not earlier.deadlines):
+        raise ValueError(f"--late ({args.late}) needs a deadline; expected --due beside it, such as 2026-11-30T23:59")
+    return ClassOptions(due, no_due, args.late, None if args.roster is None else read_roster(args.roster))
 
 
 def _explained(problem: Exception, output: Path) -> str:
@@ -99,7 +100,7 @@ def _explained(problem: Exception, output: Path) -> str:
     return str(problem)
 
 
-def _said(summary: Summary, output: Path, seconds: float) -> str:
+def _described(summary: Summary, output: Path, seconds: float) -> str:
     lines = [
         f"{len(summary.students)} students; {summary.graded} notebooks graded in {seconds:.0f} s, {summary.kept} kept from before"
     ]

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 
-from .grade import Terms, failed, grade_one
+from .grade import GradingSettings, failed, grade_one
 from .pool import Task, lost
 
 
-def run_cluster(tasks: Iterable[Task], terms: Terms, address: str) -> Iterator[tuple[Task, dict]]:
+def run_cluster(tasks: Iterable[Task], settings: GradingSettings, address: str) -> Iterator[tuple[Task, dict]]:
     """Grade tasks on the workers of a scheduler; results come as they are ready.
 
     A worker that dies costs its submissions another try on another worker. Start workers with ``--nthreads 1``, one for each
@@ -15,7 +15,7 @@ def run_cluster(tasks: Iterable[Task], terms: Terms, address: str) -> Iterator[t
 
     Args:
         tasks: What to grade.
-        terms: As for the whole class.
+        settings: As for the whole class.
         address: The scheduler's, such as ``"tcp://10.0.0.1:8786"``.
     """
     from distributed import Client, KilledWorker, as_completed
@@ -27,7 +27,7 @@ def run_cluster(tasks: Iterable[Task], terms: Terms, address: str) -> Iterator[t
         def send() -> None:
             task = next(source, None)
             if task is not None:
-                arguments = (task.data, task.submission.label, terms)
+                arguments = (task.data, task.submission.label, settings)
                 future = client.submit(grade_one, *arguments, pure=False, retries=2)
                 waiting[future.key] = task
                 results.add(future)
@@ -39,11 +39,11 @@ def run_cluster(tasks: Iterable[Task], terms: Terms, address: str) -> Iterator[t
             try:
                 result = future.result()
             except KilledWorker:
-                result = lost(terms)
+                result = lost(settings)
             except CancelledError:  # the scheduler is gone: no submission's fault
                 raise
             except Exception as problem:
-                result = failed(problem, terms)
+                result = failed(problem, settings)
             future.release()
             yield task, result
             send()

@@ -14,21 +14,20 @@ import torch
 from course_checks.deciding.find import find
 
 from .bounded import TooMuch, bounded
-from .judging.mark import Marked, mark, prepared
+from .judging.mark import ExerciseResult, cases_and_judge, mark
 from .limits import Limits
-from .master import Master, parse
 from .names import printable
 from .reading.answers import Reading, read_answers
+from .released_notebook import ReleasedNotebook
 from .rooms import run_in_rooms
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
 from .running.room import CHECKS, LIBRARY
-from .running.run import Trace
+from .running.run import RunLog
 from .running.sandbox import GRADER
-from .submissions.belonging import lesson_of, of_the_course
-from .submissions.notebook import Unreadable
-from .submissions.notebook import parse as parse_notebook
-from .submissions.rebuild import Rebuilt, rebuild
+from .submissions.identify import lesson_of, signs_of_copying
+from .submissions.notebook import Unreadable, parse
+from .submissions.rebuild import RebuiltNotebook, rebuild
 
 SCHEMA = 2
 MOST_CODE = 20_000  # characters of an answer that a result keeps
@@ -36,35 +35,26 @@ _trusted = threading.Lock()  # checks set PyTorch's global settings for a moment
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What is the same for a whole class.
+class GradingSettings:
+    """What is the same for a whole class."""
 
-    Args:
-        masters: Lesson -> (file stem, bytes of the exercise notebook).
-        seed: Secret until the grades are out; every exercise's inputs are drawn from it.
-        limits: For each submission.
-        sandbox: Whether kernels run in a sandbox.
-        fresh: Load PyTorch anew for each kernel instead of forking a process that has.
-        allowed: Exercises in which what is off limits may be used after all.
-    """
-
-    masters: dict[str, tuple[str, bytes]]
-    seed: str
-    limits: Limits = field(default_factory=Limits)
-    sandbox: bool = True
-    fresh: bool = False
-    allowed: frozenset[str] = frozenset()
+    releases: dict[str, ReleasedNotebook]  # of the lessons that are graded
+    seed: str  # secret until the grades are out; every exercise's inputs are drawn from it
+    limits: Limits = field(default_factory=Limits)  # for each submission
+    sandbox: bool = True  # whether kernels run in a sandbox
+    fresh: bool = False  # load PyTorch anew for each kernel instead of forking a process that has
+    allowed: frozenset[str] = frozenset()  # exercises in which what is off limits may be used after all
 
     def digest(self, lesson: str) -> str:
         """Of everything that a result of a lesson depends on besides the submission."""
-        parts = [repr(self.masters.get(lesson)), repr(self.limits), repr(self.sandbox), self.seed]
+        parts = [repr(self.releases.get(lesson)), repr(self.limits), repr(self.sandbox), self.seed]
         parts += [repr(sorted(self.allowed)), course_digest()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def key(data: bytes, terms: Terms, lesson: str) -> str:
+def key(data: bytes, settings: GradingSettings, lesson: str) -> str:
     """What a result is known by: the same key, the same result."""
-    return hashlib.sha256(data + b"\0" + terms.digest(lesson).encode()).hexdigest()
+    return hashlib.sha256(data + b"\0" + settings.digest(lesson).encode()).hexdigest()
 
 
 @functools.cache
@@ -78,122 +68,111 @@ def course_digest() -> str:
     return digest.hexdigest()
 
 
-def grade_one(data: bytes, label: str, terms: Terms) -> dict:
+def grade_one(data: bytes, label: str, settings: GradingSettings) -> dict:
     """Grade one notebook. Whatever goes wrong is this notebook's result, and nothing else's.
 
     Args:
         data: The file.
         label: What it is called.
-        terms: As for the whole class.
+        settings: As for the whole class.
 
     Returns:
         A result, ready for JSON: lesson, exercises, earned, total, problem, what was noticed, and what graded it.
     """
     try:
-        return _graded(data, label, terms)
+        return _graded(data, label, settings)
     except Unreadable as problem:
-        return unreadable(str(problem), terms)
+        return unreadable(str(problem), settings)
     except TooMuch as problem:
-        return unreadable(str(problem), terms) | {"review": True}
+        return unreadable(str(problem), settings) | {"review": True}
     except Exception as problem:
-        return failed(problem, terms)
+        return failed(problem, settings)
 
 
-def _graded(data: bytes, label: str, terms: Terms) -> dict:
+def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
+    lesson, rebuilt, reading = bounded(take_in, data, label, settings)
+    released = settings.releases[lesson]
     with _trusted:
-        masters = _masters(terms)
-    lesson, rebuilt, reading = bounded(take_in, data, label, terms, masters)
-    master = masters[lesson]
-    with _trusted:
-        calls = {number: _sent(number, terms.seed) for number in master.exercises}
-    fork_server = own_fork_server() if terms.sandbox else None
-    if fork_server and terms.fresh:
+        calls = {number: _sent(number, settings.seed) for number in released.exercises}
+    fork_server = own_fork_server() if settings.sandbox else None
+    if fork_server and settings.fresh:
         fork_server.close()
-    probes = {
-        number: (exercise.expression, calls[number], number not in terms.allowed)
-        for number, exercise in master.exercises.items()
+    checks = {
+        number: (exercise.expression, calls[number], number not in settings.allowed)
+        for number, exercise in released.exercises.items()
     }
 
-    def judge(trace: Trace, numbers: Collection[str]) -> list[Marked]:
+    def judge(run_log: RunLog, numbers: Collection[str]) -> list[ExerciseResult]:
         with _trusted:
-            return mark(master, rebuilt, trace, reading, terms.seed, numbers)
+            return mark(released, rebuilt, run_log, reading, settings.seed, numbers)
 
     def kernel(deadline: float, room: Path) -> Kernel:
-        return Kernel(terms.limits, deadline, fork_server, room)
+        return Kernel(settings.limits, deadline, fork_server, room)
 
-    trace, marked = run_in_rooms(rebuilt.steps, probes, terms.limits, kernel, judge)
-    result = _result(terms, lesson, marked)
+    run_log, results = run_in_rooms(rebuilt.steps, checks, settings.limits, kernel, judge)
+    result = _result(settings, lesson, results)
     for exercise in result["exercises"]:
         exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
-    to_review = reading.to_review({one.number for one in marked if one.earned})
+    to_review = reading.to_review({exercise.number for exercise in results if exercise.earned})
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
         "noticed": [printable(line, 300) for line in to_review],
-        "events": [printable(line, 200) for line in trace.events],
+        "events": [printable(line, 200) for line in run_log.events],
         "review": bool(to_review),
-        "seconds": round(trace.seconds, 3),
+        "seconds": round(run_log.seconds, 3),
     }
 
 
 def _sent(number: str, seed: str) -> dict:
     """How an answer is called, and the cases it is called on: all that the student's kernel is told of an exercise."""
-    return {"call": find(number).call.sent(), "cases": [case.sent() for case in prepared(number, seed)[0]]}
+    return {"call": find(number).call.sent(), "cases": [case.sent() for case in cases_and_judge(number, seed)[0]]}
 
 
-def take_in(data: bytes, label: str, terms: Terms, masters: dict[str, Master]) -> tuple[str, Rebuilt, Reading]:
+def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Reading]:
     """A file as a lesson's notebook with the student's answers in it, and what reading them brought.
 
     Raises:
         Unreadable: It is no notebook, or belongs to no lesson.
     """
-    cells, metadata = parse_notebook(data)
-    lesson = lesson_of(cells, metadata, label, masters)
+    cells, metadata = parse(data)
+    lesson = lesson_of(cells, metadata, label, settings.releases)
     if lesson is None:
-        raise Unreadable(f"it belongs to none of the lessons {', '.join(masters)}")
-    exercises = masters[lesson].exercises
-    rebuilt = rebuild(masters[lesson], cells)
+        raise Unreadable(f"it belongs to none of the lessons {', '.join(settings.releases)}")
+    exercises = settings.releases[lesson].exercises
+    rebuilt = rebuild(settings.releases[lesson], cells)
     expressions = {number: exercise.expression for number, exercise in exercises.items()}
-    guarded = {n: names for n in exercises if (names := find(n).call.off_limits) and n not in terms.allowed}
+    guarded = {n: names for n in exercises if (names := find(n).call.off_limits) and n not in settings.allowed}
     reading = read_answers(rebuilt.steps, expressions, guarded)
-    return lesson, rebuilt, replace(reading, noticed=(*of_the_course(cells, metadata), *reading.noticed))
+    return lesson, rebuilt, replace(reading, noticed=(*signs_of_copying(cells, metadata), *reading.noticed))
 
 
-def unreadable(problem: str, terms: Terms) -> dict:
+def unreadable(problem: str, settings: GradingSettings) -> dict:
     """The result of a file that is no notebook."""
-    return _result(terms, "", []) | {"problem": printable(problem, 200)}
+    return _result(settings, "", []) | {"problem": printable(problem, 200)}
 
 
-def failed(problem: Exception, terms: Terms) -> dict:
+def failed(problem: Exception, settings: GradingSettings) -> dict:
     """The result of a submission at which the grader itself failed."""
-    return unreadable(f"could not be graded: {type(problem).__name__}: {problem}", terms) | {"review": True}
+    return unreadable(f"could not be graded: {type(problem).__name__}: {problem}", settings) | {"review": True}
 
 
-def _result(terms: Terms, lesson: str, marked: list[Marked]) -> dict:
+def _result(settings: GradingSettings, lesson: str, results: list[ExerciseResult]) -> dict:
     return {
         "schema": SCHEMA,
         "lesson": lesson,
-        "exercises": [asdict(one) for one in marked],  # and ``code``, what the student wrote
-        "earned": sum(one.earned for one in marked),
-        "total": sum(one.points for one in marked),
+        "exercises": [asdict(exercise) for exercise in results],  # and ``code``, what the student wrote
+        "earned": sum(exercise.earned for exercise in results),
+        "total": sum(exercise.points for exercise in results),
         "problem": "",
         "restored": [],  # what the rebuilt notebook does not take over
         "noticed": [],  # what an instructor may want to look at
         "events": [],  # what ended kernels
         "review": False,
         "seconds": 0.0,
-        "seed": terms.seed,
-        "isolation": "bubblewrap" if terms.sandbox else "none",
+        "seed": settings.seed,
+        "isolation": "bubblewrap" if settings.sandbox else "none",
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "course": course_digest()[:16]},
     }
-
-
-@functools.lru_cache(maxsize=64)
-def _parsed(stem: str, data: bytes) -> Master:
-    return parse(stem, data)
-
-
-def _masters(terms: Terms) -> dict[str, Master]:
-    return {lesson: _parsed(stem, data) for lesson, (stem, data) in terms.masters.items()}
 
 
 _of_thread = threading.local()
@@ -206,8 +185,3 @@ def own_fork_server() -> ForkServer:
         fork_server = _of_thread.fork_server = ForkServer()
         atexit.register(fork_server.close)
     return fork_server
-
-
-def masters_as_bytes(folder: Path, masters: dict[str, Master]) -> dict[str, tuple[str, bytes]]:
-    """The masters' files, as ``Terms`` carries them to another process or machine."""
-    return {lesson: (m.stem, (folder / f"{m.stem}.ipynb").read_bytes()) for lesson, m in masters.items()}

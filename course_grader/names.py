@@ -1,4 +1,4 @@
-"""Names that strangers chose, made safe: for a file, a table cell, a line of text."""
+"""Names that strangers chose, made safe: for a file, a line of text."""
 
 import hashlib
 import re
@@ -6,7 +6,6 @@ import unicodedata
 
 MOST = 120
 NAME_BYTES = 60  # of a student's name in a file's name
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs what begins so
 
 
 def printable(text: object, most: int = MOST) -> str:
@@ -31,11 +30,3 @@ def file_id(student: str, label: str, lesson: str = "") -> str:
 def _stays(letter: str) -> bool:
     """Whether a letter, a mark on one, or a digit of any script may stand in a file name."""
     return unicodedata.category(letter)[0] in "LMN"
-
-
-def cell(value: object, most: int = MOST) -> str:
-    """A table cell that no spreadsheet takes for a formula. Numbers stay numbers."""
-    if isinstance(value, int | float):
-        return f"{value:g}"
-    text = printable(value, most)
-    return "'" + text if text.lstrip().startswith(FORMULA) else text

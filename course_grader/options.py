@@ -17,12 +17,12 @@ from .running.sandbox import EXERCISES
 
 def parser() -> argparse.ArgumentParser:
     """To grade a class."""
-    found = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m course_grader",
         description="Grade a class's notebooks.",
         epilog="More: python -m course_grader export --help, python -m course_grader room --help, docs/teaching.md",
     )
-    add = found.add_argument
+    add = parser.add_argument
     add("submissions", type=Path, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")
     add("--output", type=Path, required=True, help="folder for grades.csv, report.html, results/ and feedback/")
     add("--lesson", help="this lesson only, such as 05")
@@ -44,21 +44,21 @@ def parser() -> argparse.ArgumentParser:
     add("--seed", help="of the inputs, to grade as an earlier run did (it stands in run.json)")
     add("--no-sandbox", action="store_true", help="run submissions with your own rights")
     add("--fresh", action="store_true", help="load PyTorch anew for each kernel (slower)")
-    return found
+    return parser
 
 
 def export_parser() -> argparse.ArgumentParser:
     """To write the points in the form of a learning platform."""
-    found = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m course_grader export",
         description="Write the points in the form that a learning platform imports.",
     )
-    add = found.add_argument
+    add = parser.add_argument
     add("grades", type=Path, help="output folder of the grader")
     add("--format", required=True, choices=sorted(FORMATS), help="for which platform")
     add("--output", type=Path, required=True, metavar="FILE.csv", help="file to write")
     add("--lesson", type=_lesson, help="this lesson only, such as 05")
-    return found
+    return parser
 
 
 def cores() -> int:

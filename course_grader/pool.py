@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 
 import torch
 
-from .grade import Terms, grade_one, own_fork_server, unreadable
+from .grade import GradingSettings, grade_one, own_fork_server, unreadable
 from .submissions.submission import Submission
 
 TRIES = 2
@@ -33,7 +33,7 @@ class Task:
     key: str
 
 
-def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[Task, dict]]:
+def run_local(tasks: Iterable[Task], settings: GradingSettings, jobs: int) -> Iterator[tuple[Task, dict]]:
     """Grade tasks on this machine; results come as they are ready.
 
     A process that dies costs its submission one more try. Tasks are taken when a process is free, so that no more than a few
@@ -41,7 +41,7 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
 
     Args:
         tasks: What to grade.
-        terms: As for the whole class.
+        settings: As for the whole class.
         jobs: How many at a time.
 
     Raises:
@@ -50,7 +50,7 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
     source, taking, done = iter(tasks), threading.Lock(), queue.Queue(maxsize=2 * jobs)
     stopped = threading.Event()
     _context()  # here, in the main thread
-    graders = [Grader(terms) for _ in range(jobs)]
+    graders = [Grader(settings) for _ in range(jobs)]
 
     def work(grader: Grader) -> None:
         try:
@@ -89,13 +89,15 @@ class Grader:
     """A grading process, and another one when it has died; started when there is something to grade.
 
     Args:
-        terms: As for the whole class.
-        serve: What the process runs, with its end of a pipe and the terms.
+        settings: As for the whole class.
+        serve: What the process runs, with its end of a pipe and the settings.
     """
 
-    def __init__(self, terms: Terms, serve: Callable[[Connection, Terms], None] | None = None) -> None:
-        self.terms, self.serve = terms, serve or _serve
-        self.most_s = terms.limits.notebook_s + BEYOND_S
+    def __init__(
+        self, settings: GradingSettings, serve: Callable[[Connection, GradingSettings], None] | None = None
+    ) -> None:
+        self.settings, self.serve = settings, serve or _serve
+        self.most_s = settings.limits.notebook_s + BEYOND_S
         self.process: multiprocessing.Process | None = None
         self._pipe: Connection | None = None
         self._stopped = False
@@ -118,9 +120,9 @@ class Grader:
             if answer is None:
                 self.close()
                 problem = f"grading it took more than {self.most_s:.0f} s and was ended; grade it by hand"
-                return unreadable(problem, self.terms)
+                return unreadable(problem, self.settings)
             return answer
-        return lost(self.terms)
+        return lost(self.settings)
 
     def start(self) -> None:
         """Start a process and wait until it is ready.
@@ -135,7 +137,7 @@ class Grader:
         try:
             self._pipe, theirs = context.Pipe()
             with theirs:
-                process = context.Process(target=self.serve, args=(theirs, self.terms), daemon=True)
+                process = context.Process(target=self.serve, args=(theirs, self.settings), daemon=True)
                 process.start()
             self.process = process
             if self._stopped:
@@ -188,9 +190,9 @@ class Grader:
         self.process = self._pipe = None
 
 
-def lost(terms: Terms) -> dict:
+def lost(settings: GradingSettings) -> dict:
     """The result of a submission whose grading process died again and again."""
-    return unreadable(f"the process that graded it died {TRIES} times; grade it by hand", terms)
+    return unreadable(f"the process that graded it died {TRIES} times; grade it by hand", settings)
 
 
 def _context() -> multiprocessing.context.BaseContext:
@@ -216,10 +218,10 @@ def _without_ctrl_c(start: Callable[[], None]) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def _serve(pipe: Connection, terms: Terms) -> None:
+def _serve(pipe: Connection, settings: GradingSettings) -> None:
     """In a grading process: one thread for torch, no Ctrl-C of its own, and an end when the main process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if terms.sandbox:
+    if settings.sandbox:
         own_fork_server().start()  # it loads PyTorch while the first submission is read
     torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -227,7 +229,7 @@ def _serve(pipe: Connection, terms: Terms) -> None:
         pipe.send("ready")
         while True:
             data, label = pipe.recv()
-            pipe.send(grade_one(data, label, terms))
+            pipe.send(grade_one(data, label, settings))
 
 
 def _end_with_parent() -> None:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .master import load_masters
+from .released_notebook import load_releases
 from .rooms import hidden_in
 from .running.room import room
 from .running.sandbox import EXERCISES
@@ -19,12 +19,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--masters", type=Path, default=EXERCISES, help="folder of exercise notebooks")
     given = parser.parse_args(arguments)
     try:
-        masters = load_masters(given.masters, given.lesson)
+        releases = load_releases(given.masters, given.lesson)
     except ValueError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    for master in masters.values():
-        print("\n".join(listing({number: hidden_in(number) for number in master.exercises})))
+    for released in releases.values():
+        print("\n".join(listing({number: hidden_in(number) for number in released.exercises})))
     return 0
 
 

@@ -16,8 +16,11 @@ def _read(folder: str, stem: str) -> str:
 
 
 def blank(stem: str = LESSON_01) -> dict:
-    """The exercise notebook as it is handed out."""
-    return json.loads(_read("exercises", stem))
+    """The exercise notebook as it is handed out, each source one string."""
+    notebook = json.loads(_read("exercises", stem))
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return notebook
 
 
 def answer_ids(notebook: dict) -> list[str]:
@@ -65,10 +68,10 @@ def code(text: str, name: str = "extra-1", **metadata: object) -> dict:
 
 def with_cell(notebook: dict, text: str, before: str | None = None) -> dict:
     """A copy with one more code cell: at the front, or before the cell of that id."""
-    found = copy.deepcopy(notebook)
-    place = 0 if before is None else position(found, before)
-    found["cells"].insert(place, code(text, f"extra-{place}"))
-    return found
+    longer = copy.deepcopy(notebook)
+    place = 0 if before is None else position(longer, before)
+    longer["cells"].insert(place, code(text, f"extra-{place}"))
+    return longer
 
 
 def position(notebook: dict, name: str) -> int:

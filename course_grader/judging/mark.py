@@ -12,10 +12,10 @@ from course_checks.running.encode import Tree
 from course_checks.running.neutral_state import neutral_state
 
 from ..bounded import TooMuch, time_bound
-from ..master import Master, MasterExercise
 from ..reading.answers import Reading
-from ..running.run import TOO_LONG, Trace
-from ..submissions.rebuild import Rebuilt
+from ..released_notebook import ReleasedExercise, ReleasedNotebook
+from ..running.run import TOO_LONG, RunLog
+from ..submissions.rebuild import RebuiltNotebook
 from .observations import Malformed, take_apart
 
 OUTCOMES = (
@@ -42,7 +42,7 @@ JUDGING_S = 10.0  # for one exercise
 
 
 @dataclass(frozen=True)
-class Marked:
+class ExerciseResult:
     """What one exercise earned and why.
 
     Args:
@@ -65,7 +65,7 @@ class Marked:
 
 
 @functools.lru_cache(maxsize=512)
-def prepared(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
+def cases_and_judge(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
     """An exercise's fresh inputs, and its judge on them; worked out once for a whole class."""
     entry = find(number)
     digest = hashlib.sha256(f"{seed}/{number}".encode()).digest()
@@ -75,24 +75,31 @@ def prepared(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
 
 
 def mark(
-    master: Master, rebuilt: Rebuilt, trace: Trace, reading: Reading, seed: str, numbers: Collection[str] | None = None
-) -> list[Marked]:
-    """Mark the exercises of these numbers, or all of the master: credit only for what was asked, answered and right."""
-    chosen = [master.exercises[number] for number in master.exercises if numbers is None or number in numbers]
-    return [_mark(exercise, rebuilt, trace, reading, seed) for exercise in chosen]
+    released: ReleasedNotebook,
+    rebuilt: RebuiltNotebook,
+    run_log: RunLog,
+    reading: Reading,
+    seed: str,
+    numbers: Collection[str] | None = None,
+) -> list[ExerciseResult]:
+    """Mark the exercises of these numbers, or all of the notebook: credit only for what was asked, answered and right."""
+    chosen = [released.exercises[number] for number in released.exercises if numbers is None or number in numbers]
+    return [_mark(exercise, rebuilt, run_log, reading, seed) for exercise in chosen]
 
 
-def _mark(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Reading, seed: str) -> Marked:
+def _mark(
+    exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, reading: Reading, seed: str
+) -> ExerciseResult:
     number = exercise.number
-    seen = trace.seen.get(number)
-    lost = trace.lost.get(number)
+    seen = run_log.seen.get(number)
+    lost = run_log.lost.get(number)
     if lost or seen is None:
         return _nothing(exercise, *_lost(lost))
     if "undefined" in seen:
-        return _nothing(exercise, *_undefined(exercise, rebuilt, trace, reading))
+        return _nothing(exercise, *_undefined(exercise, rebuilt, run_log, reading))
     try:
         with time_bound(JUDGING_S):
-            verdict = prepared(number, seed)[1](take_apart(seen))
+            verdict = cases_and_judge(number, seed)[1](take_apart(seen))
     except TooMuch:
         return _nothing(exercise, "unreadable", f"What the check observed took longer than {JUDGING_S:g} s to judge.")
     except Malformed:
@@ -105,11 +112,11 @@ def _mark(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Rea
         return _nothing(exercise, "off limits", said)
     message = "\n".join(verdict.text(show_expected=False).split("\n")[1:])
     if verdict.passed:
-        return Marked(number, exercise.points, exercise.points, "right", message)
+        return ExerciseResult(number, exercise.points, exercise.points, "right", message)
     outcome = "off limits" if "off limits" in verdict.what else "wrong" if verdict.attempted else "not attempted"
     if not verdict.attempted and number in rebuilt.missing:
         outcome = "missing"
-    return Marked(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.found_by)
+    return ExerciseResult(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.found_by)
 
 
 def _lost(why: str | None) -> tuple[str, str]:
@@ -121,11 +128,13 @@ def _lost(why: str | None) -> tuple[str, str]:
     return "unreadable", f"The exercise could not be judged: {why or 'no observation arrived'}."
 
 
-def _undefined(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading: Reading) -> tuple[str, str]:
+def _undefined(
+    exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, reading: Reading
+) -> tuple[str, str]:
     """Outcome and message where nothing has the name that the check looks at."""
     number = exercise.number
-    if number in trace.broken:
-        name, message = trace.broken[number]
+    if number in run_log.broken:
+        name, message = run_log.broken[number]
         if name == TOO_LONG:
             return LOST[TOO_LONG]
         if name not in NOT_PYTHON:
@@ -140,5 +149,5 @@ def _undefined(exercise: MasterExercise, rebuilt: Rebuilt, trace: Trace, reading
     return "missing", f"Nothing is called {exercise.expression}; the check needs that name."
 
 
-def _nothing(exercise: MasterExercise, outcome: str, message: str) -> Marked:
-    return Marked(exercise.number, exercise.points, 0, outcome, message)
+def _nothing(exercise: ReleasedExercise, outcome: str, message: str) -> ExerciseResult:
+    return ExerciseResult(exercise.number, exercise.points, 0, outcome, message)

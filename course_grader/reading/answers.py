@@ -8,7 +8,7 @@ ready-made; what hides from being read it cannot judge, and says so.
 import ast
 from dataclasses import dataclass, field
 
-from ..submissions.rebuild import Step
+from ..submissions.rebuild import NotebookStep
 from .cells import CellCode, read_cell
 from .hiding import hiding_in, unknown_name
 from .reach import Bindings, bindings_of, reached
@@ -44,14 +44,14 @@ class Reading:
 class _Cell:
     """One cell that runs, read."""
 
-    step: Step
+    step: NotebookStep
     code: CellCode
     place: str
     own: bool  # the student's
 
 
 def read_answers(
-    steps: tuple[Step, ...], expressions: dict[str, str], off_limits: dict[str, tuple[str, ...]]
+    steps: tuple[NotebookStep, ...], expressions: dict[str, str], off_limits: dict[str, tuple[str, ...]]
 ) -> Reading:
     """Read what a student wrote.
 
@@ -63,7 +63,7 @@ def read_answers(
         expressions: Exercise -> its answer, as an expression.
         off_limits: Exercise -> dotted names; in the others nothing is off limits.
     """
-    cells = [_Cell(step, read_cell(step.text), place, step.role != "given") for step, place in _placed(steps)]
+    cells = [_Cell(step, read_cell(step.text), place, step.role != "provided") for step, place in _placed(steps)]
     given = {line.strip() for cell in cells if not cell.own for line in cell.code.lines} - {""}
     bindings = bindings_of((cell.code.tree, index) for index, cell in enumerate(cells) if cell.code.tree)
     unread = {
@@ -95,11 +95,11 @@ def read_answers(
     return Reading(refused, tuple(dict.fromkeys(noticed)), hidden, unread)
 
 
-def _placed(steps: tuple[Step, ...]) -> list[tuple[Step, str]]:
+def _placed(steps: tuple[NotebookStep, ...]) -> list[tuple[NotebookStep, str]]:
     """The steps that are cells, with what a person calls them."""
     found, after = [], ""
     for step in steps:
-        if step.role == "probe":
+        if step.role == "check":
             after = f" after the check of {step.number}"
         elif step.role == "answer":
             found.append((step, f"answer {step.number}"))

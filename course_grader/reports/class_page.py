@@ -10,7 +10,7 @@ from course_checks.catalogue import catalogue
 
 from .gradebook import Gradebook, Reason, Student
 from .html_page import code, document, text
-from .lateness import said
+from .lateness import describe_due
 from .outcomes import words
 from .pictures import histogram, legend, shares
 from .results_folder import StoredResults
@@ -56,12 +56,13 @@ def class_page(book: Gradebook, results: StoredResults, same: SameAnswers) -> st
     for student in book.students:
         for work in student.work.values():
             result = results.result(*work.entry.result) if work.entry else None
-            for one in result["exercises"] if result else ():
-                same.add(one["number"], student.name, one.get("code", ""))
-                if one.get("mistake"):
-                    found = mistakes.setdefault((one["number"], one["mistake"]), _Mistake())
-                    found.students.append(student.name)
-                    found.says = found.says or _says(one["message"])
+            for exercise in result["exercises"] if result else ():
+                number = exercise["number"]
+                same.add(number, student.name, exercise.get("code", ""))
+                if exercise.get("mistake"):
+                    mistake = mistakes.setdefault((number, exercise["mistake"]), _Mistake())
+                    mistake.students.append(student.name)
+                    mistake.says = mistake.says or _says(exercise["message"])
     parts = [*_top(book), legend()]
     for lesson in book.lessons:
         parts += _lesson(book, lesson)
@@ -88,10 +89,10 @@ def _lesson(book: Gradebook, lesson: str) -> list[str]:
     totals = [work.points for _, work in works if work.is_there]
     best = book.worth(lesson)
     parts = [f"<h2>Lesson {lesson}</h2>"]
-    if lesson in book.record.deadlines:
-        deadline = book.record.deadlines[lesson]
+    if lesson in book.settings.deadlines:
+        deadline = book.settings.deadlines[lesson]
         policy = f"; late: {deadline.policy}" if deadline.policy else ""
-        parts.append(f'<p class="meta">Due {said(deadline.due)}{text(policy)}</p>')
+        parts.append(f'<p class="meta">Due {describe_due(deadline.due)}{text(policy)}</p>')
     parts.append('<div class="rows"><span></span><span></span><span class="mean">mean</span>')
     for number, worth in book.lessons[lesson].items():
         marks = [work.marks[number] for _, work in works]
@@ -113,14 +114,14 @@ def _mistakes(mistakes: dict[tuple[str, str], _Mistake]) -> list[str]:
         return [*parts, "<p>None that has a name.</p>"]
     ranked = sorted(mistakes.items(), key=lambda item: (-len(item[1].students), item[0]))
     rows = "".join(
-        f'<tr><td class="n">{len(found.students)}</td><td class="one">{text(number)}</td>'
-        f"<td><b>{text(_named(number, name), 300)}</b>{'. ' if found.says else ''}{text(found.says, 400)}"
-        f'<br><span class="faint">{_names(found.students)}</span></td></tr>'
-        for (number, name), found in ranked[:MOST_MISTAKES]
+        f'<tr><td class="n">{len(mistake.students)}</td><td class="one">{text(number)}</td>'
+        f"<td><b>{text(_named(number, name), 300)}</b>{'. ' if mistake.says else ''}{text(mistake.says, 400)}"
+        f'<br><span class="faint">{_names(mistake.students)}</span></td></tr>'
+        for (number, name), mistake in ranked[:MOST_MISTAKES]
     )
     head = '<tr><th class="n">Students</th><th class="one">Exercise</th><th>Mistake</th></tr>'
-    more = f"<p>{len(ranked) - MOST_MISTAKES} rarer ones are left out.</p>" if len(ranked) > MOST_MISTAKES else ""
-    return [*parts, f"<table>{head}{rows}</table>{more}"]
+    rest = f"<p>{len(ranked) - MOST_MISTAKES} rarer ones are left out.</p>" if len(ranked) > MOST_MISTAKES else ""
+    return [*parts, f"<table>{head}{rows}</table>{rest}"]
 
 
 def _named(number: str, name: str) -> str:
@@ -130,17 +131,17 @@ def _named(number: str, name: str) -> str:
 
 
 def _says(message: str) -> str:
-    found = SAYS.search(message)
-    return " ".join(found[1].split()) if found else ""
+    sentence = SAYS.search(message)
+    return " ".join(sentence[1].split()) if sentence else ""
 
 
 def _same(groups: list[Same]) -> list[str]:
     parts = ['<h2 id="same">Same answers</h2>']
     if not groups:
         return [*parts, "<p>No two students handed in the same answer of some length.</p>"]
-    told = "The same but for blanks and comments. Short answers and those equal to the course's solution are left out. "
+    rule = "The same but for blanks and comments. Short answers and those equal to the course's solution are left out. "
     parts.append(
-        f'<p class="faint">{told}It is a hint: students may have worked together, as they were allowed to.</p>'
+        f'<p class="faint">{rule}It is a hint: students may have worked together, as they were allowed to.</p>'
     )
     rows = "".join(
         f'<tr><td class="n">{len(group.students)}</td><td class="one">{text(group.number)}</td><td>'
@@ -154,11 +155,11 @@ def _same(groups: list[Same]) -> list[str]:
 
 def _review(book: Gradebook, results: StoredResults) -> list[str]:
     parts = ['<h2 id="review">To be looked at</h2>']
-    found = [student for student in book.students if student.review]
-    if not found:
+    students = [student for student in book.students if student.review]
+    if not students:
         return [*parts, "<p>Nothing.</p>"]
-    parts.append(f'<p class="faint">{len(found)} students. The same lines stand in review.csv.</p>')
-    for student in found:
+    parts.append(f'<p class="faint">{len(students)} students. The same lines stand in review.csv.</p>')
+    for student in students:
         for entry in dict.fromkeys(reason.entry for reason in student.review):
             reasons = [reason for reason in student.review if reason.entry == entry]
             parts += _file(student, reasons, results.result(*entry.result))
@@ -173,51 +174,54 @@ def _file(student: Student, reasons: list[Reason], result: dict | None) -> list[
     parts.append(f'<span class="faint">{text(entry.label or "no file", 300)}, {where}</span><ul>{lines}</ul>')
     exercises = result["exercises"] if result else []
     named = {number for reason in reasons for number in re.findall(r"\d{1,2}\.\d{1,2}", reason.text)}
-    chosen = [one for one in exercises if one["number"] in named]
-    rest = [one for one in exercises if one["number"] not in named]
-    parts += [_exercise(one) for one in chosen]
+    chosen = [exercise for exercise in exercises if exercise["number"] in named]
+    rest = [exercise for exercise in exercises if exercise["number"] not in named]
+    parts += [_exercise(exercise) for exercise in chosen]
     if rest:
-        inner = "".join(_exercise(one) for one in rest)
+        inner = "".join(_exercise(exercise) for exercise in rest)
         which = "the other exercises" if chosen else "the exercises"
         parts.append(f"<details><summary>{which} of this file</summary>{inner}</details>")
     return [*parts, "</section>"]
 
 
-def _exercise(one: dict) -> str:
-    told = words(one["outcome"])
-    message = "<br>".join(text(line, 300) for line in one["message"].split("\n")[:20])
-    verdict = f"<h3>{text(one['number'])}: {text(told.status)}, {one['earned']:g} of {one['points']:g}</h3>{message}"
-    return f'<div class="beside"><div>{verdict}</div><div>{code(one.get("code", "")) if one.get("code") else ""}</div></div>'
+def _exercise(exercise: dict) -> str:
+    status, points = words(exercise["outcome"]).status, f"{exercise['earned']:g} of {exercise['points']:g}"
+    message = "<br>".join(text(line, 300) for line in exercise["message"].split("\n")[:20])
+    verdict = f"<h3>{text(exercise['number'])}: {text(status)}, {points}</h3>{message}"
+    answer = code(exercise["code"]) if exercise.get("code") else ""
+    return f'<div class="beside"><div>{verdict}</div><div>{answer}</div></div>'
 
 
 def _lists(book: Gradebook) -> list[str]:
-    late, hand, missing = [], [], []
+    late, by_hand, missing = [], [], []
     for student in book.students:
         for lesson, work in student.work.items():
-            if told := lateness(lesson, work):
-                late.append((student.name, told))
+            if days := lateness(lesson, work):
+                late.append((student.name, days))
             if work.decided:
-                hand.append(
+                by_hand.append(
                     (student.name, f"lesson {lesson}: {work.points:g} instead of {work.earned:g}. {work.comment}")
                 )
             elif work.comment:
-                hand.append((student.name, f"lesson {lesson}: {work.comment}"))
+                by_hand.append((student.name, f"lesson {lesson}: {work.comment}"))
             for number, mark in work.marks.items():
                 if mark.before is not None:
-                    hand.append((student.name, f"{number}: {mark.earned:g} instead of {mark.before:g}. {mark.comment}"))
+                    by_hand.append(
+                        (student.name, f"{number}: {mark.earned:g} instead of {mark.before:g}. {mark.comment}")
+                    )
                 elif mark.comment:
-                    hand.append((student.name, f"{number}: {mark.comment}"))
+                    by_hand.append((student.name, f"{number}: {mark.comment}"))
         if not any(work.is_there for work in student.work.values()):
             missing.append((student.name, "; ".join(student.notes)))
     parts = ['<h2 id="lists">Late, by hand, not graded</h2>']
-    for title, rows in (("Late", late), ("Decided by hand", hand), ("Nothing graded", missing)):
+    for title, rows in (("Late", late), ("Decided by hand", by_hand), ("Nothing graded", missing)):
         if rows:
             parts += [f"<h3>{title}: {len({name for name, _ in rows})}</h3>", _table(rows)]
-    return [*parts, "" if late or hand or missing else "<p>Nothing.</p>"]
+    return [*parts, "" if late or by_hand or missing else "<p>Nothing.</p>"]
 
 
 def _table(rows: Iterable[tuple[str, str]]) -> str:
-    lines = "".join(f"<tr><td><bdi>{text(name, 200)}</bdi></td><td>{text(told, 600)}</td></tr>" for name, told in rows)
+    lines = "".join(f"<tr><td><bdi>{text(name, 200)}</bdi></td><td>{text(note, 600)}</td></tr>" for name, note in rows)
     return f"<table>{lines}</table>"
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..names import cell
+from ..names import printable
 
 BYTE_ORDER_MARK = "\ufeff"  # without it Excel takes UTF-8 for another encoding, and Chinese names are lost
 MOST = 32_000  # characters of a cell; Excel takes 32,767
+FORMULA = ("=", "+", "-", "@")  # a spreadsheet runs what begins so
 WIDE = str.maketrans({"＝": "=", "＋": "+", "－": "-", "＠": "@"})  # some spreadsheets take these for formulas as well
 AFTER_SEPARATOR = re.compile(r";(\s*)(?=[=+\-@])")  # a spreadsheet that separates by semicolons begins a cell there
 
@@ -29,16 +30,13 @@ class Row:
 
 
 def safe(value: object) -> str:
-    """A cell that no spreadsheet takes for a formula; numbers stay numbers.
-
-    A formula begins with ``=`` or the like; a cell that begins so gets an apostrophe in front.
-    """
+    """A cell that no spreadsheet takes for a formula, by an apostrophe in front; numbers stay numbers."""
     if value is None:
         return ""
     if isinstance(value, int | float):
-        return cell(round(value, 4))
-    text = AFTER_SEPARATOR.sub(r";\1'", cell(value, MOST))
-    return f"'{text}" if text and text[0].translate(WIDE) != text[0] else text
+        return f"{round(value, 4):g}"
+    text = AFTER_SEPARATOR.sub(r";\1'", printable(value, MOST))
+    return f"'{text}" if text.lstrip().translate(WIDE).startswith(FORMULA) else text
 
 
 def written(rows: Iterable[Iterable[object]], for_people: bool = True) -> str:

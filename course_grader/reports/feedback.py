@@ -8,7 +8,7 @@ from course_checks.catalogue import catalogue
 from ..names import printable
 from .gradebook import Mark, Work
 from .html_page import code, document, text
-from .lateness import said
+from .lateness import describe_due
 from .outcomes import words
 
 STYLE = """
@@ -37,9 +37,9 @@ def page(student: str, label: str, result: dict, work: Work | None = None) -> st
     lines = [*result["restored"], *result["events"]]
     marks = work.marks if work else {}
     for exercise in result["exercises"]:
-        mine = [line for line in lines if _is_about(line, exercise["number"])]
-        lines = [line for line in lines if line not in mine]
-        parts.append(_section(exercise, mine, marks.get(exercise["number"], Mark())))
+        own = [line for line in lines if _is_about(line, exercise["number"])]
+        lines = [line for line in lines if line not in own]
+        parts.append(_section(exercise, own, marks.get(exercise["number"], Mark())))
     if lines:
         items = "".join(f"<li>{text(line, 300)}</li>" for line in lines)
         parts.append(f"<h2>About the notebook</h2><ul>{items}</ul>")
@@ -48,12 +48,12 @@ def page(student: str, label: str, result: dict, work: Work | None = None) -> st
 
 def _points(result: dict, work: Work) -> list[str]:
     """The sum, what lateness took off, what the instructor decided."""
-    total, earned = sum(one["points"] for one in result["exercises"]), sum(one["earned"] for one in result["exercises"])
+    total, earned = (sum(exercise[part] for exercise in result["exercises"]) for part in ("points", "earned"))
     known = bool(work.marks)
     final = work.points if known else earned
     parts = [f'<p class="total">{final:g} of {total:g} points</p>']
     if work.due is not None:
-        parts.append(f'<p class="meta">Due {said(work.due.due)}</p>')
+        parts.append(f'<p class="meta">Due {describe_due(work.due.due)}</p>')
     if work.days:
         day = "1 day" if work.days == 1 else f"{work.days} days"
         policy = f" ({work.due.policy})" if work.due and work.due.policy else ""
@@ -72,26 +72,26 @@ def _points(result: dict, work: Work) -> list[str]:
 
 
 def _section(exercise: dict, lines: list[str], mark: Mark) -> str:
-    told, number = words(exercise["outcome"]), exercise["number"]
+    outcome, number = words(exercise["outcome"]), exercise["number"]
     name = f"{number} · {catalogue()[number].title}" if number in catalogue() else number
     earned = exercise["earned"] if mark.before is None else mark.earned
     parts = [
-        f'<section class="{told.kind}"><div class="head"><span>{text(name)}</span>'
-        f"<span>{text(told.heading)}, {earned:g} of {exercise['points']:g}</span></div>"
+        f'<section class="{outcome.kind}"><div class="head"><span>{text(name)}</span>'
+        f"<span>{text(outcome.heading)}, {earned:g} of {exercise['points']:g}</span></div>"
     ]
     if mark.before is not None:
         before = f"before: {mark.before:g}"
         parts.append(f'<p class="hand">Your instructor set these points by hand ({before}).</p>')
     if mark.comment:
         parts.append(f'<p class="hand">Your instructor writes: {text(mark.comment, 2_000)}</p>')
-    said_already = exercise["message"] and told.kind in ("empty", "stopped")
-    if told.meaning and not said_already:
-        parts.append(f"<p>{text(told.meaning, 300)}</p>")
+    repeats = exercise["message"] and outcome.kind in ("empty", "stopped")  # the message says it already
+    if outcome.meaning and not repeats:
+        parts.append(f"<p>{text(outcome.meaning, 300)}</p>")
     if exercise["message"]:
         parts.append(f"<pre>{html.escape(_lines(exercise['message']))}</pre>")
     parts += [f"<p>{text(line[:1].upper() + line[1:], 300)}.</p>" for line in lines]
     if source := exercise.get("code", ""):
-        shown = " open" if told.kind not in ("right", "empty") else ""
+        shown = " open" if outcome.kind not in ("right", "empty") else ""
         parts.append(f"<details{shown}><summary>What you handed in</summary>{code(source)}</details>")
     return "".join([*parts, "</section>"])
 

@@ -6,59 +6,38 @@ from pathlib import Path
 
 from course_checks.catalogue import catalogue
 
-from ..submissions.record import Entry
-from .class_record import ClassRecord, Deadline
+from ..submissions.submission_log import LogEntry
+from .class_settings import ClassSettings, Deadline
 from .lateness import days_late
 from .outcomes import NOTHING, UNREADABLE, words
-from .overrides import Override, names, nobody
+from .overrides import Override, names, not_one_student
 from .results_folder import StoredResults
 from .roster import Person, Roster
 
 
 @dataclass
 class Mark:
-    """One exercise of one student.
+    """One exercise of one student."""
 
-    Args:
-        earned: What counts, before anything is taken off for lateness; None where nothing was graded.
-        status: As ``outcomes.Words.status``.
-        outcome: As the result says.
-        mistake: What the answer was seen to do, by name.
-        before: What the grader gave, where an instructor decided otherwise.
-        comment: The instructor's.
-    """
-
-    earned: float | None = None
-    status: str = NOTHING
-    outcome: str = ""
-    mistake: str | None = None
-    before: float | None = None
-    comment: str = ""
+    earned: float | None = None  # what counts, before lateness; None where nothing was graded
+    status: str = NOTHING  # as ``outcomes.Words.status``
+    outcome: str = ""  # as the result says
+    before: float | None = None  # what the grader gave, where an instructor decided otherwise
+    comment: str = ""  # the instructor's
 
 
 @dataclass
 class Work:
-    """One lesson of one student.
+    """One lesson of one student."""
 
-    Args:
-        entry: The file that counts; None where there is none.
-        marks: By exercise.
-        earned: The sum, before anything is taken off.
-        points: What counts in the end.
-        due: The deadline and the policy of this student.
-        days: Begun days late; None where there is no deadline, or no date that can be true.
-        decided: The instructor set the points of the whole lesson.
-        comment: The instructor's, on the lesson.
-    """
-
-    entry: Entry | None = None
-    marks: dict[str, Mark] = field(default_factory=dict)
-    earned: float = 0.0
-    points: float = 0.0
-    due: Deadline | None = None
-    days: int | None = None
-    decided: bool = False
-    comment: str = ""
+    entry: LogEntry | None = None  # the file that counts; None where there is none
+    marks: dict[str, Mark] = field(default_factory=dict)  # by exercise
+    earned: float = 0.0  # the sum, before anything is taken off
+    points: float = 0.0  # what counts in the end
+    due: Deadline | None = None  # of this student
+    days: int | None = None  # begun days late; None where there is no deadline, or no date that can be true
+    decided: bool = False  # the instructor set the points of the whole lesson
+    comment: str = ""  # the instructor's, on the lesson
 
     @property
     def is_there(self) -> bool:
@@ -70,32 +49,21 @@ class Work:
 class Reason:
     """One thing that someone should look at."""
 
-    student: str
-    entry: Entry
+    entry: LogEntry
     text: str
 
 
 @dataclass
 class Student:
-    """One student of the class.
+    """One student of the class."""
 
-    Args:
-        name: As the folder is called; of the roster where there is none.
-        person: Who that is on the roster.
-        work: By lesson; every lesson of the class.
-        notes: For the instructor.
-        review: What should be looked at.
-        handed_in: Whether there is any file.
-        unreadable: Lessons of files that could not be graded; empty for one that nobody could tell.
-    """
-
-    name: str
-    person: Person | None = None
-    work: dict[str, Work] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    review: list[Reason] = field(default_factory=list)
-    handed_in: bool = False
-    unreadable: set[str] = field(default_factory=set)
+    name: str  # as the folder is called; of the roster where there is none
+    person: Person | None = None  # who that is on the roster
+    work: dict[str, Work] = field(default_factory=dict)  # by lesson; every lesson of the class
+    notes: list[str] = field(default_factory=list)  # for the instructor
+    review: list[Reason] = field(default_factory=list)  # what should be looked at
+    handed_in: bool = False  # whether there is any file
+    unreadable: set[str] = field(default_factory=set)  # lessons of files that were not graded; "" for one of no lesson
 
     @property
     def total(self) -> float:
@@ -105,25 +73,19 @@ class Student:
 
 @dataclass(frozen=True)
 class Gradebook:
-    """The class.
+    """The class."""
 
-    Args:
-        lessons: Lesson -> exercise -> what it is worth.
-        students: In the order of the roster, then by name.
-        record: Deadlines and roster.
-    """
-
-    lessons: dict[str, dict[str, float]]
-    students: list[Student]
-    record: ClassRecord
+    lessons: dict[str, dict[str, float]]  # lesson -> exercise -> what it is worth
+    students: list[Student]  # in the order of the roster, then by name
+    settings: ClassSettings
 
     def worth(self, lesson: str) -> float:
         """All points of a lesson."""
         return sum(self.lessons[lesson].values())
 
 
-def make(
-    results: StoredResults, entries: Iterable[Entry], record: ClassRecord, overrides: Iterable[Override]
+def make_gradebook(
+    results: StoredResults, entries: Iterable[LogEntry], settings: ClassSettings, overrides: Iterable[Override]
 ) -> Gradebook:
     """Put everything together. Results are read one at a time.
 
@@ -131,17 +93,17 @@ def make(
         ValueError: An override is about a student whom nobody knows.
     """
     overrides, lessons = list(overrides), {}
-    rows = _rows(entries, record)
-    for student, mine in rows:
-        for entry in mine:
-            _take(student, entry, results, lessons)
-    for one in overrides:
-        all_of_it = {number: e.points for number, e in catalogue().items() if f"{e.lesson:02d}" == one.lesson}
-        worth = lessons.setdefault(one.lesson, all_of_it)
-        if one.exercise:
-            worth.setdefault(one.exercise, all_of_it[one.exercise])
-    for student, one in zip(_whose(overrides, rows, results.folder), overrides, strict=True):
-        _decide(student, one)
+    rows = _rows(entries, settings)
+    for student, files in rows:
+        for entry in files:
+            _add_file(student, entry, results, lessons)
+    for override in overrides:
+        all_of_it = {number: e.points for number, e in catalogue().items() if f"{e.lesson:02d}" == override.lesson}
+        worth = lessons.setdefault(override.lesson, all_of_it)
+        if override.exercise:
+            worth.setdefault(override.exercise, all_of_it[override.exercise])
+    for student, override in zip(_overridden(overrides, rows, results.folder), overrides, strict=True):
+        _apply(student, override)
     lessons = {lesson: dict(sorted(lessons[lesson].items(), key=_order)) for lesson in sorted(lessons)}
     for student, _ in rows:
         for lesson, worth in lessons.items():
@@ -149,39 +111,41 @@ def make(
             lost = work.entry is None and student.unreadable & {"", lesson}
             nothing = UNREADABLE if lost else NOTHING
             work.marks = {number: work.marks.get(number, Mark(status=nothing)) for number in worth}
-            _sum_up(student, lesson, work, record.deadlines.get(lesson))
-    return Gradebook(lessons, [student for student, _ in rows], record)
+            _sum_up(student, lesson, work, settings.deadlines.get(lesson))
+    return Gradebook(lessons, [student for student, _ in rows], settings)
 
 
-def check_names(entries: Iterable[Entry], record: ClassRecord, overrides: Iterable[Override], folder: Path) -> None:
+def check_names(
+    entries: Iterable[LogEntry], settings: ClassSettings, overrides: Iterable[Override], folder: Path
+) -> None:
     """See that every override is about one student of the class.
 
     Raises:
         ValueError: It is about nobody, or about several.
     """
-    _whose(list(overrides), _rows(entries, record), folder)
+    _overridden(overrides, _rows(entries, settings), folder)
 
 
 def _order(item: tuple[str, float]) -> list[int]:
     return [int(part) for part in item[0].split(".")]
 
 
-def _rows(entries: Iterable[Entry], record: ClassRecord) -> list[tuple[Student, list[Entry]]]:
+def _rows(entries: Iterable[LogEntry], settings: ClassSettings) -> list[tuple[Student, list[LogEntry]]]:
     """A row a student with all files: those of the roster first, also who handed in nothing."""
-    folders: dict[str, list[Entry]] = {}
+    folders: dict[str, list[LogEntry]] = {}
     for entry in entries:
         folders.setdefault(entry.student, []).append(entry)
-    roster = Roster(record.roster or ())
+    roster = Roster(settings.roster or ())
     of_person: dict[Person, list[str]] = {}
-    others: list[tuple[Student, list[Entry]]] = []
+    others: list[tuple[Student, list[LogEntry]]] = []
     for folder in sorted(folders):
-        person, why = roster.find(folder) if record.roster is not None else (None, "")
+        person, why = roster.find(folder) if settings.roster is not None else (None, "")
         if person is not None:
             of_person.setdefault(person, []).append(folder)
         else:
             others.append((Student(folder, notes=[why] if why else [], handed_in=True), folders[folder]))
     rows = []
-    for person in record.roster or ():
+    for person in settings.roster or ():
         mine = of_person.get(person, [])
         student = Student(mine[0] if mine else str(person), person, handed_in=bool(mine))
         if len(mine) > 1:
@@ -192,88 +156,84 @@ def _rows(entries: Iterable[Entry], record: ClassRecord) -> list[tuple[Student, 
     return rows + others
 
 
-def _take(student: Student, entry: Entry, results: StoredResults, lessons: dict[str, dict[str, float]]) -> None:
+def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons: dict[str, dict[str, float]]) -> None:
     """Add what is known of one file."""
     name = entry.label or "no file"
     result = results.result(*entry.result)
+    problem = result["problem"] if result is not None else ""
+    review = result is not None and result["review"]
     if entry.note:
         student.notes.append(f"{name}: {entry.note}")
-    if result is not None and result["problem"] and result["problem"] != entry.note:
-        student.notes.append(f"{name}: {result['problem']}")
-    reasons = result["noticed"] if result is not None and result["review"] else []
-    if not reasons and (entry.review or (result is not None and result["review"])):
-        reasons = [entry.note or (result or {}).get("problem") or "see the result"]
-    student.review += [Reason(student.name, entry, text) for text in reasons]
-    if entry.label and result is not None and result["problem"]:
+    if problem and problem != entry.note:
+        student.notes.append(f"{name}: {problem}")
+    reasons = result["noticed"] if review else []
+    if not reasons and (entry.review or review):
+        reasons = [entry.note or problem or "see the result"]
+    student.review += [Reason(entry, text) for text in reasons]
+    if entry.label and problem:
         student.unreadable.add(entry.lesson)
     if not entry.counts:
         return
     if result is None:
         student.notes.append(f"{name}: not graded yet")
         return
-    if result["problem"] or not entry.lesson:
+    if problem or not entry.lesson:
         return
     work = student.work.setdefault(entry.lesson, Work())
     if work.entry is not None:  # one student in two folders
-        older, newer = sorted((work.entry, entry), key=lambda one: (one.modified, one.label))
+        older, newer = sorted((work.entry, entry), key=lambda file: (file.modified, file.label))
         student.notes.append(f"lesson {entry.lesson}: {newer.label} counts, since it is newer than {older.label}")
         if older == entry:
             return
     work.entry = entry
     worth = lessons.setdefault(entry.lesson, {})
-    for one in result["exercises"]:
-        worth[one["number"]] = one["points"]
-        status = words(one["outcome"]).status
-        work.marks[one["number"]] = Mark(one["earned"], status, one["outcome"], one.get("mistake"))
+    for exercise in result["exercises"]:
+        worth[exercise["number"]] = exercise["points"]
+        outcome = exercise["outcome"]
+        work.marks[exercise["number"]] = Mark(exercise["earned"], words(outcome).status, outcome)
     student.notes += [f"lesson {entry.lesson}: {line}" for line in (*result["restored"], *result["events"])]
 
 
-def _by_name(rows: list[tuple[Student, list[Entry]]]) -> dict[str, list[Student]]:
+def _by_name(rows: list[tuple[Student, list[LogEntry]]]) -> dict[str, list[Student]]:
     """Everything that a student may be called in the overrides."""
-    found: dict[str, list[Student]] = {}
+    students: dict[str, list[Student]] = {}
     for student, entries in rows:
         known = {student.name, *(entry.student for entry in entries)}
         if student.person:
             known |= {student.person.id, student.person.email, student.person.user, student.person.name} - {""}
-        for name in {shown for one in known for shown in names(one)}:
-            found.setdefault(name, []).append(student)
-    return found
-
-
-def _whose(overrides: list[Override], rows: list[tuple[Student, list[Entry]]], folder: Path) -> list[Student]:
-    """The student of each row of the overrides."""
-    by_name, students = _by_name(rows), []
-    for one in overrides:
-        found = by_name.get(one.student, [])
-        if len(found) != 1:
-            raise nobody(one, folder, by_name) if not found else _several(one, folder, found)
-        students += found
+        for written in {written for name in known for written in names(name)}:
+            students.setdefault(written, []).append(student)
     return students
 
 
-def _several(override: Override, folder: Path, found: list[Student]) -> ValueError:
-    who = ", ".join(student.name for student in found)
-    return ValueError(
-        f"overrides ({folder / 'overrides.csv'}), line {override.line}: student is {override.student!r}, "
-        f"which fits {who}; expected the first column of grades.csv, an id or an e-mail"
-    )
+def _overridden(
+    overrides: Iterable[Override], rows: list[tuple[Student, list[LogEntry]]], folder: Path
+) -> list[Student]:
+    """The student of each row of the overrides."""
+    by_name, students = _by_name(rows), []
+    for override in overrides:
+        matches = by_name.get(override.student, [])
+        if len(matches) != 1:
+            raise not_one_student(override, folder, [student.name for student in matches], by_name)
+        students += matches
+    return students
 
 
-def _decide(student: Student, one: Override) -> None:
+def _apply(student: Student, override: Override) -> None:
     """Apply what is decided on an exercise; the rest waits for the sum."""
-    work = student.work.setdefault(one.lesson, Work())
-    if one.exercise:
-        mark = work.marks.setdefault(one.exercise, Mark())
-        mark.comment = one.comment
-        if one.points is not None:
-            mark.before, mark.earned = mark.earned or 0.0, one.points
+    work = student.work.setdefault(override.lesson, Work())
+    if override.exercise:
+        mark = work.marks.setdefault(override.exercise, Mark())
+        mark.comment = override.comment
+        if override.points is not None:
+            mark.before, mark.earned = mark.earned or 0.0, override.points
             mark.status = f"by hand (was {mark.status})"
     else:
-        work.comment = one.comment
-        work.decided = one.points is not None
-        work.points = one.points or 0.0
-        if one.due is not None:
-            work.due = Deadline(one.due)
+        work.comment = override.comment
+        work.decided = override.points is not None
+        work.points = override.points or 0.0
+        if override.due is not None:
+            work.due = Deadline(override.due)
 
 
 def _sum_up(student: Student, lesson: str, work: Work, deadline: Deadline | None) -> None:

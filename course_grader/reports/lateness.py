@@ -33,7 +33,7 @@ def parse_due(text: str) -> datetime:
     return due if due.tzinfo else due.astimezone()
 
 
-def said(due: datetime) -> str:
+def describe_due(due: datetime) -> str:
     """A deadline in words, with its time zone."""
     offset = due.strftime("%z")
     return f"{due:%Y-%m-%d %H:%M} (UTC{offset[:3]}:{offset[3:5]})"
@@ -41,17 +41,11 @@ def said(due: datetime) -> str:
 
 @dataclass(frozen=True)
 class Policy:
-    """What is taken off for each begun day after the deadline.
+    """What is taken off for each begun day after the deadline."""
 
-    Args:
-        percent: Of the points that the work earned, a day.
-        most_days: Later than that earns nothing.
-        most_percent: No more than that is taken off.
-    """
-
-    percent: float
-    most_days: int | None = None
-    most_percent: float = 100.0
+    percent: float  # of the points that the work earned, a day
+    most_days: int | None = None  # later than that earns nothing
+    most_percent: float = 100.0  # no more than that is taken off
 
     def kept(self, points: float, days: int) -> float:
         """What is left of the points after so many days."""
@@ -73,12 +67,12 @@ def parse_policy(text: str) -> Policy:
     Raises:
         ValueError: It has another form.
     """
-    found = POLICY.fullmatch(" ".join(text.split()))
-    percents = [] if not found else [float(found[name]) for name in ("percent", "most") if found[name]]
-    if not found or max(percents) > 100:
+    match = POLICY.fullmatch(" ".join(text.split()))
+    percents = [] if not match else [float(match[name]) for name in ("percent", "most") if match[name]]
+    if not match or max(percents) > 100:
         raise ValueError(f"{text!r} is not a policy; expected {POLICY_FORM}")
-    most = float(found["most"]) if found["most"] else 100.0
-    return Policy(float(found["percent"]), int(found["days"]) if found["days"] else None, most)
+    most = float(match["most"]) if match["most"] else 100.0
+    return Policy(float(match["percent"]), int(match["days"]) if match["days"] else None, most)
 
 
 def days_late(due: datetime, handed_in: float) -> int | None:

@@ -5,19 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Words:
-    """How an outcome is said.
+    """How an outcome is said."""
 
-    Args:
-        status: In a table.
-        heading: On the student's page.
-        meaning: One sentence for the student; empty where the heading says it all.
-        kind: Which of ``KINDS`` it is drawn as.
-    """
-
-    status: str
-    heading: str
-    meaning: str
-    kind: str
+    status: str  # in a table
+    heading: str  # on the student's page
+    meaning: str  # one sentence for the student; empty where the heading says it all
+    kind: str  # which of ``KINDS`` it is drawn as
 
 
 KINDS = {

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from course_checks.catalogue import catalogue
 
-from ..names import cell
-from .csv_files import BYTE_ORDER_MARK, read
+from .csv_files import BYTE_ORDER_MARK, read, safe
 from .lateness import parse_due
 
 FILE = "overrides.csv"
@@ -29,25 +28,15 @@ TEMPLATE = BYTE_ORDER_MARK + "\r\n".join([
 
 @dataclass(frozen=True)
 class Override:
-    """One row.
-
-    Args:
-        line: Where it stands.
-        student: As in the table's first column, or the roster's id, address, user name or full name.
-        lesson: The lesson, such as ``"05"``.
-        exercise: Such as ``"5.2"``; empty where the row is about the lesson.
-        points: Instead of what was earned; None leaves that.
-        due: Another deadline.
-        comment: For the student to read.
-    """
+    """One row."""
 
     line: int
-    student: str
-    lesson: str
-    exercise: str = ""
-    points: float | None = None
-    due: datetime | None = None
-    comment: str = ""
+    student: str  # as in the table's first column, or the roster's id, address, user name or full name
+    lesson: str  # such as "05"
+    exercise: str = ""  # such as "5.2"; empty where the row is about the lesson
+    points: float | None = None  # instead of what was earned; None leaves that
+    due: datetime | None = None  # another deadline
+    comment: str = ""  # for the student to read
 
 
 def read_overrides(folder: Path) -> list[Override]:
@@ -65,18 +54,18 @@ def read_overrides(folder: Path) -> list[Override]:
             f"overrides ({path}): its header is {', '.join(header) or 'empty'}; expected {', '.join(COLUMNS)} "
             f"(see {', '.join(unknown)})"
         )
-    found: list[Override] = []
+    overrides: list[Override] = []
     seen: dict[tuple[str, str, str], int] = {}
     for row in rows:
         try:
-            one = _override(row.line, {name: row.values.get(name, "") for name in COLUMNS})
-            earlier = seen.setdefault((one.student, one.lesson, one.exercise), row.line)
+            override = _override(row.line, {name: row.values.get(name, "") for name in COLUMNS})
+            earlier = seen.setdefault((override.student, override.lesson, override.exercise), row.line)
             if earlier != row.line:
                 raise ValueError(f"line {earlier} is about the same; expected one row for each")
         except ValueError as problem:
             raise ValueError(f"overrides ({path}), line {row.line}: {problem}") from None
-        found.append(one)
-    return found
+        overrides.append(override)
+    return overrides
 
 
 def _override(line: int, values: dict[str, str]) -> Override:
@@ -114,16 +103,24 @@ def _place(text: str) -> tuple[str, str, float]:
     raise ValueError(f"exercise is {text!r}; expected an exercise such as 5.2 or a lesson such as lesson 05")
 
 
-def nobody(override: Override, folder: Path, students: Iterable[str]) -> ValueError:
-    """The error for a row about a student whom nobody knows."""
-    close = difflib.get_close_matches(override.student, list(students), n=1, cutoff=0.5)
-    hint = f"; is it {close[0]!r}?" if close else ""
-    return ValueError(
-        f"overrides ({folder / FILE}), line {override.line}: student is {override.student!r}; "
-        f"expected one of grades.csv's first column or of the roster{hint}"
-    )
+def not_one_student(override: Override, folder: Path, matches: list[str], students: Iterable[str]) -> ValueError:
+    """The error for a row about a student whom nobody knows, or about several.
+
+    Args:
+        override: The row.
+        folder: The output folder.
+        matches: The students whom the name fits.
+        students: Every name that would have been understood.
+    """
+    if matches:
+        why = f", which fits {', '.join(matches)}; expected the first column of grades.csv, an id or an e-mail"
+    else:
+        close = difflib.get_close_matches(override.student, list(students), n=1, cutoff=0.5)
+        hint = f"; is it {close[0]!r}?" if close else ""
+        why = f"; expected one of grades.csv's first column or of the roster{hint}"
+    return ValueError(f"overrides ({folder / FILE}), line {override.line}: student is {override.student!r}{why}")
 
 
 def names(student: str) -> set[str]:
     """How a person may write a student in the file: as the folder is called, or as a table shows that."""
-    return {student, student.strip(), cell(student)}
+    return {student, student.strip(), safe(student)}

@@ -16,7 +16,7 @@ def legend() -> str:
     swatch = (
         '<svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" rx="2" class="fill-{}"/></svg>'
     )
-    items = "".join(f"<span>{swatch.format(kind)} {html.escape(said)}</span>" for kind, said in KINDS.items())
+    items = "".join(f"<span>{swatch.format(kind)} {html.escape(label)}</span>" for kind, label in KINDS.items())
     return f'<p class="legend">{items}</p>'
 
 
@@ -40,8 +40,8 @@ def shares(counts: dict[str, int]) -> str:
         if width >= NARROWEST:
             parts.append(f'<text x="{left + width / 2:.3f}%" y="16" text-anchor="middle" class="inside">{count}</text>')
         left += width
-    said = ", ".join(f"{counts[kind]} {KINDS[kind]}" for kind in KINDS if counts.get(kind)) or "nobody"
-    return f'<svg class="bar" height="22" role="img" aria-label="{html.escape(said)}">{"".join(parts)}</svg>'
+    label = ", ".join(f"{counts[kind]} {KINDS[kind]}" for kind in KINDS if counts.get(kind)) or "nobody"
+    return f'<svg class="bar" height="22" role="img" aria-label="{html.escape(label)}">{"".join(parts)}</svg>'
 
 
 def histogram(totals: Sequence[float], best: float) -> str:
@@ -57,7 +57,7 @@ def histogram(totals: Sequence[float], best: float) -> str:
         bins[min(max(0, math.floor(total / step)), len(bins) - 1)] += 1
     tallest = max([1, *bins])
     width = (WIDTH - LEFT) / len(bins)
-    parts, said = [], []
+    parts, counted = [], []
     for index, count in enumerate(bins):
         low, high = index * step, min((index + 1) * step - 1, best)
         label = f"{low:g}" if high <= low else f"{low:g}\N{EN DASH}{high:g}"
@@ -68,7 +68,7 @@ def histogram(totals: Sequence[float], best: float) -> str:
                 f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{width - 2:.1f}" height="{height:.1f}" class="fill-right"/>'
             )
             parts.append(f'<text x="{x + width / 2:.1f}" y="{y - 3:.1f}" text-anchor="middle">{count}</text>')
-            said.append(f"{count} with {label}")
+            counted.append(f"{count} with {label}")
         every = math.ceil(len(bins) * 28 / (WIDTH - LEFT))  # labels that have room
         if index % every == 0:
             parts.append(f'<text x="{x + width / 2:.1f}" y="{HEIGHT - 18}" text-anchor="middle">{label}</text>')
@@ -76,5 +76,5 @@ def histogram(totals: Sequence[float], best: float) -> str:
     parts.append(f'<line x1="{LEFT}" x2="{WIDTH}" y1="{base}" y2="{base}" class="axis"/>')
     parts.append(f'<text x="{(LEFT + WIDTH) / 2}" y="{HEIGHT - 2}" text-anchor="middle">points of {best:g}</text>')
     parts.append(f'<text x="2" y="{TOP}">students</text>')
-    alternative = html.escape(f"Students by points of {best:g}: {', '.join(said) or 'nobody'}")
+    alternative = html.escape(f"Students by points of {best:g}: {', '.join(counted) or 'nobody'}")
     return f'<svg class="histogram" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{alternative}">{"".join(parts)}</svg>'

@@ -48,15 +48,14 @@ def moodle(book: Gradebook, lessons: list[str]) -> str:
     ]
     for student in book.students:
         person = student.person
-        found = None if CANVAS.fullmatch(student.name) else MOODLE.fullmatch(student.name)
-        number = (person.participant if person else "") or (found["participant"] if found else "")
-        name = person.name if person and person.name else found["name"] if found else student.name
+        download = None if CANVAS.fullmatch(student.name) else MOODLE.fullmatch(student.name)
+        number = (person.participant if person else "") or (download["participant"] if download else "")
+        name = person.name if person and person.name else download["name"] if download else student.name
         ids = [person.id, person.email] if person else ["", ""]
         work = student.work[lesson]
         comments = [work.comment] + [f"{n}: {mark.comment}" for n, mark in work.marks.items() if mark.comment]
-        said = "; ".join(comment for comment in comments if comment)
         who = [f"Participant {number}" if number else "", name, *ids]
-        rows.append([*who, _points(student, lesson), book.worth(lesson), "", said])
+        rows.append([*who, _points(student, lesson), book.worth(lesson), "", "; ".join(filter(None, comments))])
     return written(rows, for_people=False)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from course_utils.files import UNFINISHED, write_whole
 
 from ..names import file_id
-from .class_record import Choices
+from .class_settings import ClassOptions
 
 try:
     import fcntl
@@ -56,7 +56,7 @@ class ResultsFolder(StoredResults):
         ValueError: What is in the folder is not what a grader left, or is damaged.
     """
 
-    def __init__(self, folder: Path, seed: str | None = None, choices: Choices | None = None) -> None:
+    def __init__(self, folder: Path, seed: str | None = None, options: ClassOptions | None = None) -> None:
         _must_be_free(folder)
         for part in FOLDERS:
             (folder / part).mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ class ResultsFolder(StoredResults):
             for left in folder.rglob(f"{UNFINISHED}*"):  # of a run that was killed
                 left.unlink()
             super().__init__(folder)
-            self.choices = choices or Choices()
+            self.options = options or ClassOptions()
             self.seed = seed or self._earlier_seed() or secrets.token_hex(16)
             write_whole(folder / "run.json", json.dumps({"seed": self.seed}, indent=1) + "\n")
         except BaseException:
@@ -105,7 +105,7 @@ class ResultsFolder(StoredResults):
             why = f"its seed is {seed!r}"
         except (OSError, ValueError, KeyError, TypeError) as problem:
             why = f"{type(problem).__name__}"
-        seeds = (found.get("seed") for stored in results if (found := _read(stored)))
+        seeds = (result.get("seed") for path in results if (result := _read(path)))
         known = next((seed for seed in seeds if isinstance(seed, str) and seed), "SEED, as it stands in results/*.json")
         raise ValueError(
             f"output ({self.folder}): run.json is damaged or gone ({why}); expected the seed of the inputs there. "
@@ -134,29 +134,29 @@ def _take(lock, folder: Path) -> None:
 def _read(path: Path) -> dict | None:
     """A result with everything that the reports and a second run need; None where anything of that is damaged."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        result = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    return found if _is_whole(found) else None
+    return result if _is_whole(result) else None
 
 
-def _is_whole(found: object) -> bool:
+def _is_whole(result: object) -> bool:
     return (
-        isinstance(found, dict)
-        and all(isinstance(found.get(name), str) for name in TEXTS)
-        and all(isinstance(found.get(name), list) for name in LISTS)
-        and all(isinstance(line, str) for name in LISTS[1:] for line in found[name])
-        and isinstance(found.get("review"), bool)
-        and all(_is_exercise(one) for one in found["exercises"])
+        isinstance(result, dict)
+        and all(isinstance(result.get(name), str) for name in TEXTS)
+        and all(isinstance(result.get(name), list) for name in LISTS)
+        and all(isinstance(line, str) for name in LISTS[1:] for line in result[name])
+        and isinstance(result.get("review"), bool)
+        and all(_is_exercise(exercise) for exercise in result["exercises"])
     )
 
 
-def _is_exercise(one: object) -> bool:
+def _is_exercise(exercise: object) -> bool:
     return (
-        isinstance(one, dict)
-        and all(isinstance(one.get(name), str) for name in ("number", "outcome", "message"))
-        and re.fullmatch(r"\d{1,2}\.\d{1,2}", one["number"]) is not None
-        and all(isinstance(one.get(name), int | float) for name in ("points", "earned"))
-        and isinstance(one.get("code", ""), str)
-        and isinstance(one.get("mistake"), str | None)
+        isinstance(exercise, dict)
+        and all(isinstance(exercise.get(name), str) for name in ("number", "outcome", "message"))
+        and re.fullmatch(r"\d{1,2}\.\d{1,2}", exercise["number"]) is not None
+        and all(isinstance(exercise.get(name), int | float) for name in ("points", "earned"))
+        and isinstance(exercise.get("code", ""), str)
+        and isinstance(exercise.get("mistake"), str | None)
     )

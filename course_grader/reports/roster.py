@@ -31,29 +31,17 @@ MOST_NAMES = 4  # parts of a name that are tried in every order
 
 @dataclass(frozen=True)
 class Person:
-    """One student of the roster; empty where the roster does not say.
+    """One student of the roster; empty where the roster does not say."""
 
-    Args:
-        id: The platform's or the university's number.
-        email: E-mail address.
-        name: Full name.
-        first: Given name.
-        last: Family name.
-        user: User name.
-        sis: "SIS User ID" of a gradebook from Canvas.
-        section: As in a gradebook from Canvas.
-        participant: The number in "Participant 12345" of a grading worksheet from Moodle.
-    """
-
-    id: str = ""
-    email: str = ""
-    name: str = ""
-    first: str = ""
-    last: str = ""
-    user: str = ""
-    sis: str = ""
-    section: str = ""
-    participant: str = ""
+    id: str = ""  # the platform's or the university's number
+    email: str = ""  # E-mail address
+    name: str = ""  # full name
+    first: str = ""  # given name
+    last: str = ""  # family name
+    user: str = ""  # user name
+    sis: str = ""  # "SIS User ID" of a gradebook from Canvas
+    section: str = ""  # as in a gradebook from Canvas
+    participant: str = ""  # the number in "Participant 12345" of a grading worksheet from Moodle
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.name, self.id or self.email or self.user) if part)
@@ -71,18 +59,18 @@ def read_roster(path: Path) -> tuple[Person, ...]:
         raise ValueError(f"--roster ({path}): its header is {', '.join(header) or 'empty'}; {FORM}")
     people, seen = [], {}
     for row in rows:
-        told = {field: row.first(names) for field, names in NAMES.items()}
-        if told["name"].lower() == SKIPPED:
+        fields = {field: row.first(names) for field, names in NAMES.items()}
+        if fields["name"].lower() == SKIPPED:
             continue
-        if "," in told["name"] and not told["last"]:
-            told["last"], told["first"] = (part.strip() for part in told["name"].split(",", 1))
-        if told["first"] or told["last"]:
-            told["name"] = " ".join(part for part in (told["first"], told["last"]) if part)
-        told["participant"] = re.sub(r"\D", "", told["participant"])
-        person = Person(**told)
+        if "," in fields["name"] and not fields["last"]:
+            fields["last"], fields["first"] = (part.strip() for part in fields["name"].split(",", 1))
+        if fields["first"] or fields["last"]:
+            fields["name"] = " ".join(part for part in (fields["first"], fields["last"]) if part)
+        fields["participant"] = re.sub(r"\D", "", fields["participant"])
+        person = Person(**fields)
         if not str(person):
             raise ValueError(f"--roster ({path}), line {row.line}: no id, e-mail, name or user name; fill one in")
-        for value in {told["id"], told["email"].lower(), told["user"].lower()} - {""}:
+        for value in {fields["id"], fields["email"].lower(), fields["user"].lower()} - {""}:
             if seen.setdefault(value, row.line) != row.line:
                 raise ValueError(f"--roster ({path}), line {row.line}: {value} stands in line {seen[value]} too")
         people.append(person)
@@ -115,8 +103,8 @@ class Roster:
             self._ids[person.id].add(index)
             self._ids[person.sis].add(index)
             self._participants[person.participant].add(index)
-        for found in (self._exact, self._plain, self._parts, self._ids, self._participants):
-            found.pop("", None)
+        for index in (self._exact, self._plain, self._parts, self._ids, self._participants):
+            index.pop("", None)
 
     def find(self, student: str) -> tuple[Person | None, str]:
         """The student, or None and why not.
@@ -125,7 +113,7 @@ class Roster:
         the order of names; the names that Moodle and Canvas give to downloads; an id, address or user name as a part.
         """
         named = [self._exact.get(student), self._plain.get(_plain(student)), self._in_parts(student)]
-        chosen = next((found for found in named if found is not None), set())
+        chosen = next((people for people in named if people is not None), set())
         if len(chosen) == 1:
             return self.people[next(iter(chosen))], ""
         if chosen:
@@ -148,11 +136,11 @@ class Roster:
             sure = none.union(*(self._parts.get(_plain(word), none) for word in words if word))
             names = self._plain.get(_plain("".join(word for word in words if not any(map(str.isdigit, word)))), none)
             choosing = none
-        told = [found for found in (sure, names) if found]
-        if not told:
+        hints = [people for people in (sure, names) if people]
+        if not hints:
             return None
-        both = set.intersection(*told)
-        return (both & choosing or both) or set.union(*told)
+        both = set.intersection(*hints)
+        return (both & choosing or both) or set.union(*hints)
 
 
 def _plain(text: str) -> str:

@@ -9,24 +9,27 @@ def table(book: Gradebook) -> str:
 
     The word after an exercise's number keeps spreadsheets from making one number of 5.1 and 5.10.
     """
-    who = ["student", *(["id", "e-mail", "name"] if book.record.roster is not None else [])]
+    who = ["student", *(["id", "e-mail", "name"] if book.settings.roster is not None else [])]
     header = list(who)
     for lesson, worth in book.lessons.items():
         for number in worth:
             header += [f"{number} points", f"{number} status"]
-        header += [f"lesson {lesson}", *([f"lesson {lesson} before late"] if lesson in book.record.deadlines else [])]
+        header += [
+            f"lesson {lesson}",
+            *([f"lesson {lesson} before late"] if lesson in book.settings.deadlines else []),
+        ]
     best = sum(book.worth(lesson) for lesson in book.lessons)
     rows = [[*header, "total", "of", "late", "review", "notes"]]
     for student in book.students:
         person = student.person
         row: list[object] = [student.name]
-        if book.record.roster is not None:
+        if book.settings.roster is not None:
             row += [person.id, person.email, person.name] if person else ["", "", ""]
         for lesson in book.lessons:
             work = student.work[lesson]
             for mark in work.marks.values():
                 row += [mark.earned, mark.status]
-            sums = [work.points, *([work.earned] if lesson in book.record.deadlines else [])]
+            sums = [work.points, *([work.earned] if lesson in book.settings.deadlines else [])]
             row += sums if work.is_there else [None] * len(sums)
         late = "; ".join(text for lesson in book.lessons if (text := lateness(lesson, student.work[lesson])))
         review = "yes" if student.review else ""
@@ -46,19 +49,19 @@ def lateness(lesson: str, work: Work) -> str:
 
 def notes(student: Student) -> list[str]:
     """Everything that an instructor is told of a student, decisions by hand included."""
-    found = list(student.notes)
+    lines = list(student.notes)
     for lesson, work in student.work.items():
         if work.decided:
-            found.append(f"lesson {lesson}: {work.points:g} points by hand instead of {work.earned:g}")
+            lines.append(f"lesson {lesson}: {work.points:g} points by hand instead of {work.earned:g}")
         for number, mark in work.marks.items():
             if mark.before is not None:
-                found.append(f"{number}: {mark.earned:g} points by hand instead of {mark.before:g}")
-    return found
+                lines.append(f"{number}: {mark.earned:g} points by hand instead of {mark.before:g}")
+    return lines
 
 
 def review(book: Gradebook) -> str:
     """Everything to be looked at, a row for each reason."""
     rows = [["student", "file", "lesson", "reason"]]
     for student in book.students:
-        rows += [[student.name, one.entry.label, one.entry.lesson, one.text] for one in student.review]
+        rows += [[student.name, reason.entry.label, reason.entry.lesson, reason.text] for reason in student.review]
     return written(rows)

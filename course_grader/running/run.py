@@ -12,7 +12,7 @@ from course_checks.running.encode import encode, pack
 
 from ..inside import kernel_side
 from ..limits import MIB, Limits
-from ..submissions.rebuild import Step
+from ..submissions.rebuild import NotebookStep
 from .kernel import Kernel
 from .session import Ran, Session
 
@@ -26,7 +26,7 @@ TOO_LONG = "time limit"  # in the place of an error's name
 
 
 @dataclass
-class Trace:
+class RunLog:
     """What running one submission brought.
 
     Args:
@@ -47,11 +47,11 @@ class Trace:
 
 
 async def run(
-    steps: tuple[Step, ...],
+    steps: tuple[NotebookStep, ...],
     probes: dict[str, tuple[str, dict, bool]],
     limits: Limits,
     open_kernel: Callable[[float], Kernel],
-) -> Trace:
+) -> RunLog:
     """Run the steps.
 
     Args:
@@ -60,12 +60,12 @@ async def run(
         limits: The submission's limits.
         open_kernel: Deadline -> a kernel, not yet started.
     """
-    trace, started = Trace(), time.monotonic()
+    run_log, started = RunLog(), time.monotonic()
     deadline = started + limits.notebook_s
-    wanted = {step.number for step in steps if step.role == "probe"}
+    wanted = {step.number for step in steps if step.role == "check"}
     guilty: set[int] = set()
     for _ in range(limits.restarts + 1):
-        culprit = await _attempt(steps, probes, limits, open_kernel(deadline), trace, guilty)
+        culprit = await _attempt(steps, probes, limits, open_kernel(deadline), run_log, guilty)
         if culprit is None:
             break
         guilty.add(culprit)
@@ -73,13 +73,13 @@ async def run(
             break
     late = time.monotonic() > deadline
     why = "notebook time limit" if late else "the kernel was lost too often"
-    for number in wanted - trace.seen.keys() - trace.lost.keys():
-        trace.lost[number] = why
-    trace.seconds = time.monotonic() - started
-    return trace
+    for number in wanted - run_log.seen.keys() - run_log.lost.keys():
+        run_log.lost[number] = why
+    run_log.seconds = time.monotonic() - started
+    return run_log
 
 
-async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
+async def _attempt(steps, probes, limits, kernel, run_log, guilty) -> int | None:
     """Run once from the top, without the guilty cells; the index of the cell that ended it, or None."""
     try:
         await kernel.start()
@@ -87,11 +87,11 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
         own = None  # the student's latest cell: to blame where a given cell meets the end
         for index, step in enumerate(steps):
             number, nonce = step.number, secrets.token_hex(8)
-            done = number in trace.seen or number in trace.lost
-            if index in guilty or (step.role == "probe" and done):
+            done = number in run_log.seen or number in run_log.lost
+            if index in guilty or (step.role == "check" and done):
                 continue
             text = step.text
-            if step.role == "probe":
+            if step.role == "check":
                 text = probe_text(nonce, *probes[number])
             ran = await session.run_cell(text)
             if ran.name == "OffLimits" and step.role in OWN:
@@ -99,16 +99,16 @@ async def _attempt(steps, probes, limits, kernel, trace, guilty) -> int | None:
                 ran = rest if rest.fatal else ran
             if ran.fatal:
                 said = _ended(kernel, ran)
-                trace.events.append(f"{_where(step, index)}: {said}")
-                if step.role in ("probe", "answer"):
-                    trace.lost.setdefault(number, said)
-                return own if step.role == "given" and own is not None else index
+                run_log.events.append(f"{_where(step, index)}: {said}")
+                if step.role in ("check", "answer"):
+                    run_log.lost.setdefault(number, said)
+                return own if step.role == "provided" and own is not None else index
             if step.role in OWN:
                 own = index
-            if step.role == "probe":
-                _note(trace, number, nonce, ran, limits)
+            if step.role == "check":
+                _note(run_log, number, nonce, ran, limits)
             elif step.role == "answer" and ran.outcome != "ok":
-                trace.broken[number] = (TOO_LONG if ran.outcome == "time limit" else ran.name, ran.message)
+                run_log.broken[number] = (TOO_LONG if ran.outcome == "time limit" else ran.name, ran.message)
         return None
     finally:
         await kernel.close()
@@ -121,22 +121,22 @@ def probe_text(nonce: str, expression: str, sent: dict, guarded: bool) -> str:
     return f"{INSIDE}.observe(lambda: ({expression}), {guarded}, {words})"
 
 
-def _note(trace: Trace, number: str, nonce: str, ran: Ran, limits: Limits) -> None:
+def _note(run_log: RunLog, number: str, nonce: str, ran: Ran, limits: Limits) -> None:
     payload = ran.payload
     if ran.outcome == "time limit":
-        trace.lost[number] = "time limit"
+        run_log.lost[number] = "time limit"
     elif isinstance(payload, dict) and payload.get("nonce") == nonce:
         seen = {part: payload[part] for part in SENT if _is_ascii(payload.get(part))}
-        if sum(map(_size, [*trace.seen.values(), seen])) > limits.observations_mb * MIB:
-            trace.lost[number] = "output limit"
+        if sum(map(_size, [*run_log.seen.values(), seen])) > limits.observations_mb * MIB:
+            run_log.lost[number] = "output limit"
             return
-        trace.seen[number] = seen
+        run_log.seen[number] = seen
         called = payload.get("hidden")
         if isinstance(called, list):
-            trace.hidden |= {name for name in called[:MOST_HIDDEN] if _is_ascii(name) and len(name) < MOST_HIDDEN}
+            run_log.hidden |= {name for name in called[:MOST_HIDDEN] if _is_ascii(name) and len(name) < MOST_HIDDEN}
     else:
         detail = f"{ran.name}: {ran.message}" if ran.name else "no observation arrived"
-        trace.lost[number] = f"the check could not run: {detail}"
+        run_log.lost[number] = f"the check could not run: {detail}"
 
 
 def _is_ascii(value: object) -> bool:
@@ -166,5 +166,5 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _where(step: Step, index: int) -> str:
+def _where(step: NotebookStep, index: int) -> str:
     return f"{'answer' if step.role == 'answer' else 'check'} {step.number}" if step.number else f"cell {index + 1}"

@@ -24,17 +24,11 @@ A_DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive.
+    """A file in an archive."""
 
-    Args:
-        name: As the archive says.
-        place: Which member it is; of an archive inside an archive, the outer one's place first.
-        modified: Seconds since 1970; the archive's own where the member has no date that can be.
-    """
-
-    name: str
-    place: tuple[int, ...]
-    modified: float
+    name: str  # as the archive says
+    place: tuple[int, ...]  # which member it is; of an archive inside an archive, the outer one's place first
+    modified: float  # seconds since 1970; the archive's own where the member has no date that can be
 
 
 def members(path: Path, place: tuple[int, ...] = (), modified: float | None = None) -> list[Member]:
@@ -110,10 +104,10 @@ def _read(file: BinaryIO, index: int, most: int) -> bytes:
 def _modified(info: zipfile.ZipInfo, own: float) -> float:
     """A member's date. One before 1981 (archives' way to say none) or later than its archive is not believed."""
     try:
-        found = _extended(info.extra) or datetime(*info.date_time).timestamp()
+        date = _extended(info.extra) or datetime(*info.date_time).timestamp()
     except (ValueError, OverflowError, OSError, struct.error):
         return own
-    return found if datetime(1981, 1, 1).timestamp() < found < own + A_DAY else own
+    return date if datetime(1981, 1, 1).timestamp() < date < own + A_DAY else own
 
 
 def _extended(extra: bytes) -> float | None:

@@ -36,8 +36,8 @@ def student_of_file(name: str, stems: tuple[str, ...] = ()) -> str:
     A file that has no name but a lesson's is called after the lesson.
     """
     full = unicodedata.normalize("NFC", ENDING.sub("", name))
-    if found := CANVAS.match(full):
-        return f"{found[1]}_{found[3]}"
+    if canvas := CANVAS.match(full):
+        return f"{canvas[1]}_{canvas[3]}"
     plain = COPY.sub("", full)
     for stem in stems:
         if plain.endswith(stem) and plain != stem:

@@ -35,19 +35,14 @@ KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe
 
 
 @dataclass
-class Found:
-    """What lies in a folder of submissions.
+class FoundFiles:
+    """What lies in a folder of submissions."""
 
-    Args:
-        submissions: Every file that some student handed in, and every student without one.
-        left_out: What was not looked at, and why, for people.
-    """
-
-    submissions: list[Submission] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    submissions: list[Submission] = field(default_factory=list)  # every file, and every student without one
+    left_out: list[str] = field(default_factory=list)  # what was not looked at, and why, for people
 
 
-def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | None = None) -> Found:
+def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | None = None) -> FoundFiles:
     """Find every notebook under ``root``, every student without one, and whatever else looks handed in.
 
     Args:
@@ -67,37 +62,28 @@ def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | Non
     elif root.is_dir():
         if search.is_output(root):
             raise ValueError(f"output ({output}): it is the folder of the submissions; expected another one")
-        for entry in sorted(os.scandir(root), key=lambda found: found.name):
+        for entry in sorted(os.scandir(root), key=lambda entry: entry.name):
             search.in_class(Path(entry.path))
     else:
         raise ValueError(f"submissions ({root}): no such folder or ZIP file")
-    return search.found
+    return search.files
 
 
 @dataclass(frozen=True)
 class _Archive:
-    """An archive to be looked through.
+    """An archive to be looked through."""
 
-    Args:
-        path: The file.
-        student: Whose it is; empty where it holds a whole class.
-        label: What it is called, for people.
-        place: Where in the file it is, if inside another one.
-        modified: The date of one inside another one.
-        depth: How many archives of this student are around it.
-    """
-
-    path: Path
-    student: str
-    label: str
-    place: tuple[int, ...] = ()
-    modified: float | None = None
-    depth: int = 0
+    path: Path  # the file
+    student: str  # whose it is; empty where it holds a whole class
+    label: str  # what it is called, for people
+    place: tuple[int, ...] = ()  # where in the file it is, if inside another one
+    modified: float | None = None  # the date of one inside another one
+    depth: int = 0  # how many archives of this student are around it
 
 
 class _Search:
     def __init__(self, stems: tuple[str, ...], output: Path | None) -> None:
-        self.stems, self.found = stems, Found()
+        self.stems, self.files = stems, FoundFiles()
         self.output = None if output is None else output.resolve()
         self.counts: Counter[str] = Counter()
         self.spent: Counter[str] = Counter()  # seconds, by student
@@ -105,14 +91,14 @@ class _Search:
     def is_output(self, path: Path) -> bool:
         return self.output is not None and path.resolve() == self.output
 
-    def add(self, student: str, label: str, path: Path | None, **more: Any) -> None:
+    def add(self, student: str, label: str, path: Path | None, **details: Any) -> None:
         """Take down one file; no student fills the class's memory."""
         self.counts[student] += 1
         if self.counts[student] <= MAX_FILES:
-            self.found.submissions.append(Submission(student, label, path, **more))
+            self.files.submissions.append(Submission(student, label, path, **details))
         elif self.counts[student] == MAX_FILES + 1:
             problem = f"more than {MAX_FILES} files; the others were not looked at"
-            self.found.submissions.append(Submission(student, "", None, problem=problem))
+            self.files.submissions.append(Submission(student, "", None, problem=problem))
 
     def guarded(self, student: str, label: str, look: Callable[[], None]) -> None:
         """Whatever goes wrong while one thing is looked through stays with its student."""
@@ -120,8 +106,8 @@ class _Search:
             look()
         except Exception as problem:
             known = isinstance(problem, Unreadable)
-            said = str(problem) if known else f"it could not be looked through: {type(problem).__name__}: {problem}"
-            self.add(student, label, None, problem=printable(said))
+            why = str(problem) if known else f"it could not be looked through: {type(problem).__name__}: {problem}"
+            self.add(student, label, None, problem=printable(why))
 
     def in_class(self, path: Path) -> None:
         """One entry of the folder of the class."""
@@ -129,7 +115,7 @@ class _Search:
         if is_skipped(name):
             return
         if self.is_output(path):
-            self.found.left_out.append(f"{printable(name)}: the output folder")
+            self.files.left_out.append(f"{printable(name)}: the output folder")
         elif stat.S_ISDIR(mode) and not NOTEBOOK.search(name):
             student = student_of_folder(name)
             self.guarded(student, "", lambda: self.in_folder(path, student))
@@ -141,7 +127,7 @@ class _Search:
         elif looks_handed_in(name, self.stems):
             self.add(student_of_file(name, self.stems), name, None, problem="it is not a notebook (.ipynb)")
         else:
-            self.found.left_out.append(f"{printable(name)}: neither notebook, archive nor a student's folder")
+            self.files.left_out.append(f"{printable(name)}: neither notebook, archive nor a student's folder")
 
     @staticmethod
     def is_file_of_student(name: str) -> bool:
@@ -155,7 +141,7 @@ class _Search:
                 path = Path(parent, name)
                 walked += 1
                 if self.is_output(path):
-                    self.found.left_out.append(f"{printable(path.relative_to(folder.parent))}: the output folder")
+                    self.files.left_out.append(f"{printable(path.relative_to(folder.parent))}: the output folder")
                     folders.remove(name)
                 elif is_skipped(name):
                     folders.remove(name)
@@ -209,10 +195,10 @@ class _Search:
     def in_archive(self, of: _Archive) -> None:
         """A student's archive, or one of a class, whose files are named by the first folder inside or by themselves."""
         before, others = self.counts[of.student], {of.student: []} if of.student else {}
-        found = [(member, parts_of(member.name)) for member in self.members(of)]
-        found = [(member, parts) for member, parts in found if parts and not any(map(is_skipped, parts))]
-        around = not of.student and self._is_wrapped([parts for _, parts in found])
-        for member, parts in found:
+        members = [(member, parts_of(member.name)) for member in self.members(of)]
+        members = [(member, parts) for member, parts in members if parts and not any(map(is_skipped, parts))]
+        around = not of.student and self._is_wrapped([parts for _, parts in members])
+        for member, parts in members:
             inside = parts[1:] if around and len(parts) > 1 else parts
             student = of.student or self._owner(inside)
             label = "/".join((of.label, *parts) if of.place else parts)
@@ -226,7 +212,7 @@ class _Search:
             elif of.student or len(inside) > 1 or looks_handed_in(parts[-1], self.stems):
                 others.setdefault(student, []).append(label)
             else:
-                self.found.left_out.append(f"{printable(label)}: neither notebook, archive nor in a student's folder")
+                self.files.left_out.append(f"{printable(label)}: neither notebook, archive nor in a student's folder")
         for student, labels in others.items():
             if self.counts[student] == (before if of.student else 0):
                 self.add(student, of.label, None, problem=_no_notebook("ZIP file", labels))

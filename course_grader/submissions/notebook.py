@@ -3,7 +3,7 @@
 import io
 import json
 
-from .rebuild import Handed
+from .rebuild import SubmittedCell
 
 MAX_CELLS = 2_000
 
@@ -12,7 +12,7 @@ class Unreadable(Exception):
     """A file that is no notebook; the message says why, for the student to read."""
 
 
-def parse(data: bytes) -> tuple[list[Handed], dict]:
+def parse(data: bytes) -> tuple[list[SubmittedCell], dict]:
     """The cells of a notebook and its metadata.
 
     Raises:
@@ -35,10 +35,10 @@ def parse(data: bytes) -> tuple[list[Handed], dict]:
     if len(notebook["cells"]) > MAX_CELLS:
         raise Unreadable(f"it has {len(notebook['cells'])} cells; {MAX_CELLS} is the most")
     metadata = notebook.get("metadata")
-    return [_handed(cell) for cell in notebook["cells"]], metadata if isinstance(metadata, dict) else {}
+    return [_submitted_cell(cell) for cell in notebook["cells"]], metadata if isinstance(metadata, dict) else {}
 
 
-def _handed(cell: object) -> Handed:
+def _submitted_cell(cell: object) -> SubmittedCell:
     if not isinstance(cell, dict):
         raise Unreadable("one of its cells is not a cell")
     source = cell.get("source", "")
@@ -53,4 +53,4 @@ def _handed(cell: object) -> Handed:
     grade_id = marks.get("grade_id") if isinstance(marks, dict) else None
     kind, cell_id = cell.get("cell_type"), cell.get("id")
     text = source.encode("utf-8", "replace").decode()  # half of a surrogate pair can be written in JSON
-    return Handed(*(value if isinstance(value, str) else "" for value in (kind, text, cell_id, grade_id)))
+    return SubmittedCell(*(value if isinstance(value, str) else "" for value in (kind, text, cell_id, grade_id)))

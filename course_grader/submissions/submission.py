@@ -10,23 +10,14 @@ from .notebook import Unreadable
 
 @dataclass(frozen=True)
 class Submission:
-    """One file (or the lack of one) of one student.
+    """One file (or the lack of one) of one student."""
 
-    Args:
-        student: Who handed it in, as the folder or file is called. Never used as a path.
-        label: What the file is called, for people.
-        path: Where it lies, or the archive that holds it.
-        place: Its place in the archive (``archive.Member``).
-        problem: Why it cannot be read, where that is known already.
-        modified: Seconds since 1970; for choosing among several.
-    """
-
-    student: str
-    label: str
-    path: Path | None
-    place: tuple[int, ...] = ()
-    problem: str = ""
-    modified: float = field(default=0.0, compare=False)
+    student: str  # who handed it in, as the folder or file is called. Never used as a path
+    label: str  # what the file is called, for people
+    path: Path | None  # where it lies, or the archive that holds it
+    place: tuple[int, ...] = ()  # its place in the archive (``archive.Member``)
+    problem: str = ""  # why it cannot be read, where that is known already
+    modified: float = field(default=0.0, compare=False)  # seconds since 1970; for choosing among several
 
 
 def read(submission: Submission, most_mb: float) -> bytes:

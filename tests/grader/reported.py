@@ -3,23 +3,23 @@
 from dataclasses import dataclass, field
 
 from course_checks.catalogue import catalogue_entry
-from course_grader.reports.class_record import Choices
-from course_grader.reports.publish import publish
+from course_grader.reports.class_settings import ClassOptions
 from course_grader.reports.results_folder import ResultsFolder
-from course_grader.submissions.record import Entry, record
+from course_grader.reports.write_reports import write_reports
+from course_grader.submissions.submission_log import LogEntry, write_log
 
 
 def exercise(number, outcome="right", /, **changes):
     """One exercise of a result."""
     points = catalogue_entry(number).points
-    found = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
-    return found | {"message": "", "mistake": None, "found_by": "", "code": ""} | changes
+    made = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
+    return made | {"message": "", "mistake": None, "found_by": "", "code": ""} | changes
 
 
 def result(*exercises, **changes):
     """A result of lesson 01."""
-    found = {"lesson": "01", "problem": "", "exercises": list(exercises), "review": False, "seed": "s"}
-    return found | {"restored": [], "noticed": [], "events": []} | changes
+    made = {"lesson": "01", "problem": "", "exercises": list(exercises), "review": False, "seed": "s"}
+    return made | {"restored": [], "noticed": [], "events": []} | changes
 
 
 @dataclass
@@ -31,10 +31,10 @@ class AClass:
 
     def add(self, student, *exercises, modified=0.0, label="x.ipynb", counts=True, note="", **changes):
         """One file of one student, with its result."""
-        found = result(*exercises, **changes)
-        lesson = found["lesson"]
-        self.results.store(student, label, found, "", lesson)
-        self.entries.append(Entry(student, label, lesson, counts, note, modified))
+        made = result(*exercises, **changes)
+        lesson = made["lesson"]
+        self.results.store(student, label, made, "", lesson)
+        self.entries.append(LogEntry(student, label, lesson, counts, note, modified))
         return self
 
     def overrides(self, *rows):
@@ -43,12 +43,12 @@ class AClass:
         (self.results.folder / "overrides.csv").write_text(text, encoding="utf-8")
         return self
 
-    def publish(self, masters=(), **choices):
+    def write_reports(self, releases=(), **options):
         """Write the reports."""
-        self.results.choices = Choices(**choices)
-        record(self.results.folder, self.entries)
+        self.results.options = ClassOptions(**options)
+        write_log(self.results.folder, self.entries)
         lessons = {entry.lesson for entry in self.entries if entry.lesson}
-        return publish(self.results, self.entries, dict(masters), lessons)
+        return write_reports(self.results, self.entries, dict(releases), lessons)
 
     def read(self, name):
         """One of the reports."""

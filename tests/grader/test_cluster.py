@@ -5,7 +5,7 @@ import signal
 
 import handed_in
 import pytest
-from sandboxed import linux, terms
+from sandboxed import linux, make_settings
 
 from course_grader.cluster import run_cluster
 from course_grader.pool import Task
@@ -24,14 +24,14 @@ def test_two_workers_one_of_which_is_killed():
         for index, only in enumerate(answers)
     ]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        results = run_cluster(tasks, terms(), cluster.scheduler_address)
-        found = {}
+        results = run_cluster(tasks, make_settings(), cluster.scheduler_address)
+        results_by_student = {}
         for task, result in results:
-            assert task.submission.student not in found, "graded twice"
-            found[task.submission.student] = result["earned"]
-            if len(found) == 2:
+            assert task.submission.student not in results_by_student, "graded twice"
+            results_by_student[task.submission.student] = result["earned"]
+            if len(results_by_student) == 2:
                 os.kill(cluster.workers[0].pid, signal.SIGKILL)
-    assert [found[str(index)] for index in range(len(tasks))] == wanted
+    assert [results_by_student[str(index)] for index in range(len(tasks))] == wanted
 
 
 @pytest.mark.parametrize("problem", [ZeroDivisionError("zero"), distributed.KilledWorker("x", None, 0)])
@@ -46,7 +46,12 @@ def test_what_a_worker_raises_is_one_submissions_result(monkeypatch, problem):
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
     ) as cluster:
-        found = {
-            task.submission.student: result for task, result in run_cluster(tasks, terms(), cluster.scheduler_address)
+        results_by_student = {
+            task.submission.student: result
+            for task, result in run_cluster(tasks, make_settings(), cluster.scheduler_address)
         }
-    assert found["bob"] == {"earned": 1} and found["ann"]["problem"] and found["ann"]["earned"] == 0
+    assert (
+        results_by_student["bob"] == {"earned": 1}
+        and results_by_student["ann"]["problem"]
+        and results_by_student["ann"]["earned"] == 0
+    )

@@ -9,7 +9,7 @@ import time
 import handed_in
 import psutil
 import pytest
-from sandboxed import linux, terms
+from sandboxed import linux, make_settings
 
 from course_grader import pool
 from course_grader.limits import Limits
@@ -27,13 +27,13 @@ def task(name, **answers):
 def test_every_task_comes_back_once(jobs):
     wanted = {"a": 24, "b": 22, "c": 24}
     tasks = [task("a"), task("b", answer_1_1="def dot(a, b):\n    return 0.0"), task("c")]
-    found = [(done.submission.student, result["earned"]) for done, result in run_local(tasks, terms(), jobs)]
+    found = [(done.submission.student, result["earned"]) for done, result in run_local(tasks, make_settings(), jobs)]
     assert sorted(found) == sorted(wanted.items())
 
 
 @linux
 def test_a_grading_process_that_dies_costs_one_more_try():
-    grader = Grader(terms())
+    grader = Grader(make_settings())
     grader.start()
     first = grader.process
     threading.Timer(0.5, first.kill).start()  # whatever it does then
@@ -84,7 +84,7 @@ def graders(tmp_path):
     made = []
 
     def make(serve):
-        made.append(Grader(terms(seed=str(tmp_path / "died"), limits=Limits(notebook_s=1)), serve))
+        made.append(Grader(make_settings(seed=str(tmp_path / "died"), limits=Limits(notebook_s=1)), serve))
         return made[-1]
 
     yield make
@@ -124,7 +124,7 @@ def test_no_memory_for_a_process_ends_the_run(monkeypatch):
 
     monkeypatch.setattr(multiprocessing.get_context("forkserver").Process, "start", no_memory)
     with pytest.raises(NoGradingProcess, match=r"Cannot allocate memory.*--jobs"):
-        list(run_local([TASK], terms(), 1))
+        list(run_local([TASK], make_settings(), 1))
 
 
 def test_who_was_stopped_stays_so(graders):
@@ -144,7 +144,7 @@ def test_tasks_are_taken_one_by_one_and_the_rest_is_left_when_nobody_listens():
             taken.append(name)
             yield task(name)
 
-    results = run_local(tasks(), terms(), 1)
+    results = run_local(tasks(), make_settings(), 1)
     next(results)
     results.close()
     assert len(taken) < 6
@@ -156,8 +156,8 @@ def test_an_error_in_the_tasks_is_not_swallowed():
         yield
 
     with pytest.raises(OSError, match="the disk is gone"):
-        list(run_local(tasks(), terms(), 2))
+        list(run_local(tasks(), make_settings(), 2))
 
 
 def test_a_lost_submission_says_so():
-    assert "died 2 times" in lost(terms())["problem"]
+    assert "died 2 times" in lost(make_settings())["problem"]

@@ -5,19 +5,19 @@ import pytest
 from sandboxed import EXERCISES, linux, outcomes
 
 from course_grader import rooms
-from course_grader.grade import Terms, grade_one, masters_as_bytes
-from course_grader.judging.mark import Marked
+from course_grader.grade import GradingSettings, grade_one
+from course_grader.judging.mark import ExerciseResult
 from course_grader.limits import Limits
-from course_grader.master import load_masters
-from course_grader.running.run import Trace
-from course_grader.submissions.rebuild import Step
+from course_grader.released_notebook import load_releases
+from course_grader.running.run import RunLog
+from course_grader.submissions.rebuild import NotebookStep
 
 ATTENTION, MASKING = "04_scaled_dot_product_attention", "05_masking"
 
 
 @pytest.fixture(scope="module")
 def lesson_05():
-    return Terms(masters_as_bytes(EXERCISES, load_masters(EXERCISES, "05")), "a seed")
+    return GradingSettings(load_releases(EXERCISES, "05"), "a seed")
 
 
 def opened(monkeypatch):
@@ -44,8 +44,8 @@ def test_what_only_another_exercise_forbids_may_be_used(monkeypatch):
     uses = "from course_utils import attention as course\n\n\ndef cross_attention(x, memory, W_q, W_k, W_v):\n"
     uses += "    return course.scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v)\n"
     data = handed_in.as_bytes(handed_in.solved(ATTENTION, answer_4_2=uses))
-    terms = Terms(masters_as_bytes(EXERCISES, load_masters(EXERCISES, "04")), "a seed")
-    result = grade_one(data, "x", terms)
+    settings = GradingSettings(load_releases(EXERCISES, "04"), "a seed")
+    result = grade_one(data, "x", settings)
     assert set(outcomes(result).values()) == {"right"}
     assert len(folder) == 2 and rooms.hidden_in("4.2") == folder[1] != folder[0]
 
@@ -59,19 +59,23 @@ def in_fake_rooms(seen, monkeypatch, limits=None, seconds=0.1):
 
     async def run(steps, probes, limits, open_kernel):
         hidden = open_kernel(0.0)
-        asked.append((hidden, [step.number for step in steps if step.role == "probe"]))
-        return Trace(seconds=seconds, **seen(hidden))
+        asked.append((hidden, [step.number for step in steps if step.role == "check"]))
+        return RunLog(seconds=seconds, **seen(hidden))
 
     monkeypatch.setattr(rooms, "run", run)
-    steps = tuple(Step("probe", "", number) for number in names)
+    steps = tuple(NotebookStep("check", "", number) for number in names)
 
-    def judge(trace, numbers):
+    def judge(run_log, numbers):
         """What was seen stands for the outcome."""
-        return [Marked(n, 1, 0, trace.seen.get(n) or f"lost: {trace.lost.get(n)}", "") for n in names if n in numbers]
+        return [
+            ExerciseResult(n, 1, 0, run_log.seen.get(n) or f"lost: {run_log.lost.get(n)}", "")
+            for n in names
+            if n in numbers
+        ]
 
     probes = {number: ("", [], True) for number in names}
-    trace, marked = rooms.run_in_rooms(steps, probes, limits or Limits(), lambda deadline, room: room, judge)
-    return asked, [one.outcome for one in marked], trace
+    run_log, results = rooms.run_in_rooms(steps, probes, limits or Limits(), lambda deadline, room: room, judge)
+    return asked, [one.outcome for one in results], run_log
 
 
 def test_an_exercise_is_tried_again_only_where_that_can_help(monkeypatch):
@@ -80,12 +84,12 @@ def test_an_exercise_is_tried_again_only_where_that_can_help(monkeypatch):
         outcome = {"1.1": "wrong" if first else "right", "1.2": "wrong", "1.7": "wrong"}
         return {"seen": outcome, "hidden": {"course_utils.b"} if first else set()}
 
-    asked, outcomes, trace = in_fake_rooms(seen, monkeypatch)
+    asked, outcomes, run_log = in_fake_rooms(seen, monkeypatch)
     assert asked == [
         (frozenset({"course_utils.a", "course_utils.b"}), ["1.1", "1.2", "1.7"]),
         (frozenset({"course_utils.a"}), ["1.1"]),  # 1.2 may not use what was called; 1.7 is a quiz
     ]
-    assert outcomes == ["right", "wrong", "wrong"] and trace.seconds == pytest.approx(0.2)
+    assert outcomes == ["right", "wrong", "wrong"] and run_log.seconds == pytest.approx(0.2)
 
 
 def test_nothing_is_tried_again_where_nothing_was_called(monkeypatch):
@@ -103,8 +107,8 @@ def test_a_cell_that_a_hidden_name_stopped_is_tried_again(monkeypatch):
             }
         return {"seen": {"1.1": "right"}}
 
-    asked, outcomes, trace = in_fake_rooms(seen, monkeypatch)
-    assert outcomes == ["right"] * 3 and not trace.lost and not trace.broken and len(asked) == 2
+    asked, outcomes, run_log = in_fake_rooms(seen, monkeypatch)
+    assert outcomes == ["right"] * 3 and not run_log.lost and not run_log.broken and len(asked) == 2
 
 
 def test_all_rooms_together_have_the_time_of_one_notebook(monkeypatch):

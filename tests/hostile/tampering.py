@@ -4,7 +4,7 @@ import copy
 
 import handed_in
 from handed_in import as_bytes, position, solved
-from making import (
+from submission_case import (
     REFUSED,
     WRONG,
     WRONG_DOT,

@@ -13,11 +13,11 @@ import time
 import handed_in
 import psutil
 import pytest
-from endings import FORCE
-from forms import SEEMING, UNREADABLE
-from reaching import TALKING
+from crashes import CRASHES
+from sandbox_escapes import PROTOCOL_MESSAGES
 from sandboxed import linux
 from tampering import BORROWED, RESTORED, TAMPERING
+from unusual_files import DECEPTIVE_ANSWERS, UNREADABLE
 
 from benchmarks.grading import LESSON, generate
 
@@ -102,15 +102,15 @@ def test_ctrl_c_stops_cleanly_and_goes_on_later(a_class, tmp_path):
         time.sleep(0.1)
     family = psutil.Process(grader.pid).children(recursive=True)
     os.killpg(grader.pid, signal.SIGINT)
-    said = grader.communicate(timeout=30)[1]
-    assert grader.returncode == 130 and "stopped; run the same command again" in said and "Traceback" not in said
+    errors = grader.communicate(timeout=30)[1]
+    assert grader.returncode == 130 and "stopped; run the same command again" in errors and "Traceback" not in errors
     assert not psutil.wait_procs(family, timeout=15)[1]
 
 
 def certain():
     """Hostile and broken files whose points can be counted beforehand, none of which waits for a time limit."""
     waits = ("time limit", "did not finish", "for ever", "without end", "never", "memory", "bomb")
-    for case in (*TAMPERING, *BORROWED, *RESTORED, *FORCE, *TALKING, *SEEMING, *UNREADABLE):
+    for case in (*TAMPERING, *BORROWED, *RESTORED, *CRASHES, *PROTOCOL_MESSAGES, *DECEPTIVE_ANSWERS, *UNREADABLE):
         if any(word in case.name or any(word in said for said in case.said) for word in waits):
             continue
         lost = {number: (why,) if isinstance(why, str) else why for number, why in (case.lost or {}).items()}
@@ -191,9 +191,9 @@ def test_an_ordinary_user_gets_the_same_scores(a_class, tmp_path):
         pytest.skip("an ordinary user cannot read this Python's own folder")
     if able.returncode:
         pytest.skip(f"an ordinary user gets no sandbox here: {able.stderr.decode()[:100]}")
-    given = command(a_class, home / "out", "--jobs", "2")
+    arguments = command(a_class, home / "out", "--jobs", "2")
     grader = subprocess.run(
-        [*user, *given], cwd=handed_in.ROOT, env=environment, capture_output=True, text=True, timeout=600
+        [*user, *arguments], cwd=handed_in.ROOT, env=environment, capture_output=True, text=True, timeout=600
     )
     assert grader.returncode == 0, grader.stderr
     assert scores(home / "out") == a_class[1]

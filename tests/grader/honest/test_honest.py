@@ -3,39 +3,40 @@
 import re
 
 import pytest
-from honest import answers, beside, files, places  # noqa: F401 - they register their forms
-from honest.form import FORMS
+from honest import extra_cells, file_formats, moved_answers, odd_answers  # noqa: F401 - they register their notebooks
+from honest.honest_notebook import NOTEBOOKS
 from sandboxed import EXERCISES, linux
 
-from course_grader.grade import Terms, grade_one, masters_as_bytes
-from course_grader.limits import Limits
-from course_grader.master import load_masters
+from course_grader.grade import GradingSettings, grade_one
+from course_grader.released_notebook import load_releases
 
 MISLEADING = re.compile("missing|empty|not be read", re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
-def terms():
+def settings():
     """As for a whole course: a file belongs to the lesson that its content says."""
-    given = masters_as_bytes(EXERCISES, load_masters(EXERCISES))
-    return Terms(given, seed="a class", limits=Limits(cell_s=20, notebook_s=120))
+    return GradingSettings(load_releases(EXERCISES), seed="a class")
 
 
 def test_every_lesson_is_among_them():
-    assert {one.lesson for one in FORMS.values()} == {path.name[:2] for path in EXERCISES.glob("[0-9]*.ipynb")}
-    assert len(FORMS) >= 60
+    assert {notebook.lesson for notebook in NOTEBOOKS.values()} == {
+        path.name[:2] for path in EXERCISES.glob("[0-9]*.ipynb")
+    }
+    assert len(NOTEBOOKS) >= 60
 
 
 @linux
 @pytest.mark.parametrize(
-    "name", [name if one.quick else pytest.param(name, marks=pytest.mark.slow) for name, one in FORMS.items()]
+    "name",
+    [name if notebook.quick else pytest.param(name, marks=pytest.mark.slow) for name, notebook in NOTEBOOKS.items()],
 )
-def test_full_marks(name, terms):
-    one = FORMS[name]
-    result = grade_one(one.file(), one.label, terms)
+def test_full_marks(name, settings):
+    notebook = NOTEBOOKS[name]
+    result = grade_one(notebook.file(), notebook.label, settings)
     lost = {e["number"]: (e["outcome"], e["message"]) for e in result["exercises"] if e["outcome"] != "right"}
-    assert (result["problem"], result["lesson"], result["events"]) == ("", one.lesson, [])
-    assert lost.keys() == one.lacks, lost
+    assert (result["problem"], result["lesson"], result["events"]) == ("", notebook.lesson, [])
+    assert lost.keys() == notebook.lacks, lost
     assert (result["noticed"], result["review"]) == ([], False)
-    assert one.restored or result["restored"] == []
-    assert one.lacks or not MISLEADING.search("\n".join(result["restored"])), result["restored"]
+    assert notebook.restored or result["restored"] == []
+    assert notebook.lacks or not MISLEADING.search("\n".join(result["restored"])), result["restored"]

@@ -10,12 +10,12 @@ from recorded_answers import recorded_answers
 
 from course_checks.catalogue import catalogue_entry
 from course_checks.deciding.find import find
-from course_grader.master import load_masters
 from course_grader.reading.answers import read_answers
+from course_grader.released_notebook import load_releases
 from course_grader.submissions.notebook import parse
-from course_grader.submissions.rebuild import Step, rebuild
+from course_grader.submissions.rebuild import NotebookStep, rebuild
 
-SETUP = Step("given", "import torch\nimport torch.nn.functional as F\nfrom torch import nn")
+SETUP = NotebookStep("provided", "import torch\nimport torch.nn.functional as F\nfrom torch import nn")
 OFF = {
     "softmax": find("2.1").call.off_limits,
     "attention": find("4.1").call.off_limits,
@@ -29,7 +29,7 @@ WAYS = re.findall(
 
 
 def read(*texts, off=OFF["softmax"], name="f"):
-    steps = (SETUP, *(Step("answer", text, "2.1") for text in texts))
+    steps = (SETUP, *(NotebookStep("answer", text, "2.1") for text in texts))
     return read_answers(steps, {"2.1": name}, {"2.1": off})
 
 
@@ -81,39 +81,43 @@ def test_functions_of_the_course_need_no_reading():
     ],
 )
 def test_tampering_is_noticed_in_every_cell_of_the_students(text, said):
-    for step in (Step("extra", text), Step("answer", text, "1.7")):
-        found = read_answers((SETUP, Step("probe", "", "1.1"), step), {}, {})
+    for step in (NotebookStep("extra", text), NotebookStep("answer", text, "1.7")):
+        found = read_answers((SETUP, NotebookStep("check", "", "1.1"), step), {}, {})
         assert any(said in line for line in found.noticed) and not found.refused
-    assert read_answers((Step("given", text), Step("extra", text)), {}, {}).noticed == ()  # the course's own line
+    assert (
+        read_answers((NotebookStep("provided", text), NotebookStep("extra", text)), {}, {}).noticed == ()
+    )  # the course's own line
 
 
 def test_a_notebook_as_it_is_handed_out_is_never_noticed(root):
-    for lesson, master in load_masters(root / "exercises").items():
+    for lesson, released in load_releases(root / "exercises").items():
         for folder, ends in (("exercises", "\n"), ("solutions", "\n"), ("solutions", "\r\n")):
-            notebook = json.loads((root / folder / f"{master.stem}.ipynb").read_text(encoding="utf-8"))
+            notebook = json.loads((root / folder / f"{released.stem}.ipynb").read_text(encoding="utf-8"))
             for cell in notebook["cells"]:
                 cell["source"] = "".join(cell["source"]).replace("\n", ends)
                 if "import" in cell["source"]:
                     cell["source"] += f"{ends}import math  {ends}"
-            rebuilt = rebuild(master, parse(handed_in.as_bytes(notebook))[0])
+            rebuilt = rebuild(released, parse(handed_in.as_bytes(notebook))[0])
             off = {
                 number: find(number).call.off_limits
-                for number in master.exercises
+                for number in released.exercises
                 if not catalogue_entry(number).is_quiz
             }
-            found = read_answers(rebuilt.steps, {n: e.expression for n, e in master.exercises.items()}, off)
-            assert not found.refused and not found.to_review(set(master.exercises)), (lesson, folder)
+            found = read_answers(rebuilt.steps, {n: e.expression for n, e in released.exercises.items()}, off)
+            assert not found.refused and not found.to_review(set(released.exercises)), (lesson, folder)
 
 
 @pytest.mark.parametrize("lesson", ["00", "01", "04", pytest.param("all", marks=pytest.mark.slow)])
 def test_independent_answers_are_free_unless_they_use_what_is_off_limits(root, lesson):
-    for master in load_masters(root / "exercises", None if lesson == "all" else lesson).values():
-        given = [Step("given", cell.text) for cell in master.cells if cell.role == "given"]
-        for number, exercise in master.exercises.items():
+    for released in load_releases(root / "exercises", None if lesson == "all" else lesson).values():
+        given = [NotebookStep("provided", cell.text) for cell in released.cells if cell.role == "provided"]
+        for number, exercise in released.exercises.items():
             if catalogue_entry(number).is_quiz:
                 continue
             off = {number: find(number).call.off_limits}
             for answer in recorded_answers(number):
-                found = read_answers((*given, Step("answer", answer.text, number)), {number: exercise.expression}, off)
+                found = read_answers(
+                    (*given, NotebookStep("answer", answer.text, number)), {number: exercise.expression}, off
+                )
                 assert bool(found.refused) == ("off limits" in answer.about), (number, answer.about)
                 assert not found.to_review({number}), (number, answer.about)

@@ -9,7 +9,7 @@ import pytest
 
 from course_grader.reading.answers import read_answers
 from course_grader.reading.cells import defined_names, read_cell
-from course_grader.submissions.rebuild import Step
+from course_grader.submissions.rebuild import NotebookStep
 
 SECONDS = 30.0  # on any machine: what is quadratic takes minutes
 
@@ -132,9 +132,9 @@ def test_no_cell_takes_long(name):
 
 def _read(text):
     steps = (
-        Step("given", "import torch"),
-        Step("answer", text, "2.1"),
-        Step("answer", "def f(x):\n    return a(x)", "2.2"),
+        NotebookStep("provided", "import torch"),
+        NotebookStep("answer", text, "2.1"),
+        NotebookStep("answer", "def f(x):\n    return a(x)", "2.2"),
     )
     return read_answers(steps, {"2.1": "f"}, {"2.1": ("torch.softmax", "torch.Tensor.matmul")})
 

@@ -1,12 +1,19 @@
-"""Every file whole or absent; an earlier run's results are found again."""
+"""The output folder: every file whole or absent, an earlier run's results found again, all reports or none."""
 
 import json
 import os
+import re
+import shutil
+import unicodedata
 
 import pytest
 from reported import exercise, result
 
-from course_grader.reports.results_folder import ResultsFolder, StoredResults, write_whole
+from course_grader.names import file_id, printable
+from course_grader.reports.lateness import parse_due
+from course_grader.reports.overrides import TEMPLATE
+from course_grader.reports.results_folder import ResultsFolder, StoredResults
+from course_grader.reports.write_reports import check_instructor_files
 
 
 def test_what_is_stored_is_found(tmp_path):
@@ -19,24 +26,22 @@ def test_what_is_stored_is_found(tmp_path):
     assert StoredResults(tmp_path / "out").result("ann", "x.ipynb", "01") == result(key="k", ü=1)
 
 
-@pytest.mark.parametrize("name", ["exercises", "noticed", "restored", "events", "review", "lesson", "problem"])
-@pytest.mark.parametrize("value", [None, 7, "absent"])
-def test_a_result_that_lacks_a_part_is_none(tmp_path, name, value):
-    results = ResultsFolder(tmp_path)
-    found = result(exercise("1.1"))
-    found = {key: part for key, part in found.items() if key != name} | ({} if value == "absent" else {name: value})
-    results.store("ann", "x", found, "")
-    assert results.result("ann", "x") is None
+PARTS = ["exercises", "noticed", "restored", "events", "review", "lesson", "problem"]
+DAMAGED = [{name: value} for name in PARTS for value in (None, 7, "absent")]
+DAMAGED += [
+    {"exercises": [exercise("1.1", **change)]}
+    for change in ({"earned": "2"}, {"number": 1}, {"number": "../x"}, {"outcome": None}, {"code": 3}, {"mistake": []})
+]
 
 
-@pytest.mark.parametrize(
-    "change", [{"earned": "2"}, {"number": 1}, {"number": "../x"}, {"outcome": None}, {"code": 3}, {"mistake": []}]
-)
-def test_a_result_with_a_damaged_exercise_is_none(tmp_path, change):
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_result_with_a_damaged_part_is_none(tmp_path, damage):
     results = ResultsFolder(tmp_path)
-    results.store("ann", "x", result(exercise("1.1")), "")
-    assert results.result("ann", "x") is not None
-    results.store("ann", "x", result(exercise("1.1", **change)), "")
+    whole = result(exercise("1.1"))
+    results.store("ann", "x", whole, "")
+    assert results.result("ann", "x") == whole
+    stored = {name: part for name, part in (whole | damage).items() if part != "absent"}
+    results.store("ann", "x", stored, "")
     assert results.result("ann", "x") is None
 
 
@@ -58,19 +63,18 @@ def test_a_damaged_run_json_is_refused_with_the_mend(tmp_path, text):
         ResultsFolder(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["grades.csv", "report.html", "run.json"])
-def test_a_folder_in_the_place_of_a_file_is_said(tmp_path, name):
-    (tmp_path / name).mkdir()
-    with pytest.raises(ValueError, match=f"{name} is a folder; expected a file"):
-        ResultsFolder(tmp_path)
-
-
-def test_a_file_in_the_place_of_a_folder_is_said(tmp_path):
-    (tmp_path / "results").write_text("")
-    with pytest.raises(ValueError, match="results is not a folder"):
-        ResultsFolder(tmp_path)
+def test_what_is_in_the_way_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="a file of that name is in the way"):
-        ResultsFolder(tmp_path / "results")
+        ResultsFolder(tmp_path / "file")
+    for name in ("grades.csv", "report.html", "run.json"):
+        (tmp_path / name / name).mkdir(parents=True)
+        with pytest.raises(ValueError, match=f"{name} is a folder; expected a file"):
+            ResultsFolder(tmp_path / name)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "results").write_text("")
+    with pytest.raises(ValueError, match="results is not a folder"):
+        ResultsFolder(tmp_path / "out")
 
 
 def test_the_seed_stays_until_another_is_asked_for(tmp_path):
@@ -80,14 +84,6 @@ def test_the_seed_stays_until_another_is_asked_for(tmp_path):
         seeds.append(results.seed)
         results.close()
     assert seeds[0] == seeds[1] and seeds[2:] == ["mine", "mine"] and len(seeds[0]) == 32
-
-
-def test_two_graders_in_one_folder(tmp_path):
-    first = ResultsFolder(tmp_path)
-    with pytest.raises(RuntimeError, match="another grader is at work"):
-        ResultsFolder(tmp_path)
-    first.close()
-    ResultsFolder(tmp_path).close()
 
 
 def test_leftovers_of_a_killed_run_are_removed_and_torn_results_are_none(tmp_path):
@@ -100,17 +96,111 @@ def test_leftovers_of_a_killed_run_are_removed_and_torn_results_are_none(tmp_pat
     assert results.result("ann", "x") is None
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "a.json"
-    write_whole(path, "old")
-    monkeypatch.setattr(os, "replace", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        write_whole(path, "new")
-    assert path.read_text() == "old" and os.listdir(tmp_path) == ["a.json"]
-
-
 def test_results_are_plain_ascii_json(tmp_path):
     results = ResultsFolder(tmp_path)
     results.store("ann", "x", {"text": "\u202e</script>é"}, "")
     text = results.result_path("ann", "x").read_bytes().decode("ascii")
     assert json.loads(text) == {"text": "\u202e</script>é"}
+
+
+def contents(a_class):
+    return {path: path.read_bytes() for path in a_class.results.folder.rglob("*") if path.is_file()}
+
+
+def test_deleted_feedback_is_written_again(a_class):
+    a_class.add("ann", exercise("1.1")).write_reports()
+    before = contents(a_class)
+    shutil.rmtree(a_class.results.folder / "feedback")
+    a_class.write_reports()
+    assert contents(a_class) == before and "2 of 2 points" in a_class.page("ann")
+
+
+def test_a_page_that_has_not_changed_is_not_written_again(a_class):
+    a_class.add("ann", exercise("1.1")).write_reports()
+    path = a_class.results.feedback_path("ann", "x.ipynb", "01")
+    os.utime(path, (1, 1))
+    a_class.write_reports()
+    assert path.stat().st_mtime == 1
+
+
+def test_a_mistyped_override_leaves_everything_as_it_was(a_class):
+    a_class.add("ann", exercise("1.1")).write_reports()
+    a_class.overrides("ann,1.1,99,,")
+    before = contents(a_class)
+    a_class.add("bob", exercise("1.1"))
+    with pytest.raises(ValueError, match="points is '99'"):
+        a_class.write_reports(due=parse_due("2026-11-30T23:59"))
+    after = contents(a_class)
+    assert {path.name for path in before if before[path] != after[path]} == {"submissions.json"}
+
+
+def test_overrides_are_made_once_looked_at_first_and_never_touched_again(a_class):
+    a_class.add("ann", exercise("1.1")).write_reports()
+    assert a_class.read("overrides.csv") == TEMPLATE
+    a_class.overrides("ann,1.1,1,,")
+    before = a_class.read("overrides.csv")
+    assert [a_class.write_reports().students[0].total for _ in range(2)] == [1, 1]
+    assert a_class.read("overrides.csv") == before
+    a_class.overrides("bob,1.1,1,,")
+    with pytest.raises(ValueError, match="student is 'bob'"):
+        check_instructor_files(a_class.results, a_class.entries)
+
+
+def test_a_full_disk_leaves_no_half_of_a_file(a_class, monkeypatch):
+    a_class.add("ann", exercise("1.1")).write_reports()
+    before = a_class.read("grades.csv")
+    a_class.add("bob", exercise("1.1"))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        a_class.write_reports()
+    assert a_class.read("grades.csv") == before and not list(a_class.results.folder.rglob(".part-*"))
+
+
+NASTY_NAMES = [
+    "../../x",
+    "a\nb",
+    "<b>",
+    "=cmd()",
+    "",
+    "\0",
+    "con",
+    "a/b",
+    "x" * 5000,
+    "Ünï",
+    "\u202egpj",
+    "\ud800",
+    ".",
+    "-rf",
+]
+NASTY_NAMES += ["李小龙", "ZOE\u0308", "İİ"]
+
+
+@pytest.mark.parametrize("name", NASTY_NAMES)
+def test_file_names_are_safe_on_every_file_system(name):
+    made = file_id(name, "x.ipynb", "01")
+    assert all(letter == "-" or unicodedata.category(letter)[0] in "LMN" for letter in made)
+    assert re.search(r"^[^-].*-01-[0-9a-f]{10}$", made) and len(made.encode()) <= 80
+    assert unicodedata.is_normalized("NFC", made) and made == made.lower() and made.isprintable()
+
+
+NAMES = {"李小龙": "李小龙", "Zoe\u0308 O'Neil": "zoë-o-neil", "मोहन": "मोहन", "李" * 30: "李" * 20, "\0": "student"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_file_names_stay_readable(name):
+    plain, lesson, digest = file_id(name, "x.ipynb", "01").rsplit("-", 2)
+    assert (plain, lesson, len(digest)) == (NAMES[name], "01", 10)
+
+
+def test_file_names_differ():
+    files = [(name, label, lesson) for name in NASTY_NAMES for label in ("a", "b") for lesson in ("", "01", "02")]
+    assert len({file_id(*file) for file in files}) == len(files)
+
+
+def test_printable():
+    assert printable("a\nb\x1b[2J\u202e") == "a�b�[2J�"
+    assert printable("x" * 200, 10) == "xxxxxxx..."

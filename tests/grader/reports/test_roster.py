@@ -47,16 +47,16 @@ def test_found(folder, person):
     ["Zoe", "Zoe_20232", "Ann Lee Smith", "homework 77", "zoe_20232_88001", "", "_", "Lee Zoe_1", "20239", "ann"],
 )
 def test_not_on_the_roster(folder):
-    found, why = Roster(PEOPLE).find(folder)
-    assert found is None and why == "not on the roster"
+    match, why = Roster(PEOPLE).find(folder)
+    assert match is None and why == "not on the roster"
 
 
 @pytest.mark.parametrize(
     "folder", ["Li Wei", "weili_1_2", "Li Wei_9126_assignsubmission_file_", "20231 20232", "Ann Lee_55123"]
 )
 def test_never_a_guess_between_two(folder):
-    found, why = Roster(PEOPLE).find(folder)
-    assert found is None and "fits 2 students of the roster" in why
+    match, why = Roster(PEOPLE).find(folder)
+    assert match is None and "fits 2 students of the roster" in why
 
 
 def test_the_numbers_of_canvas_count_where_the_roster_is_from_canvas():
@@ -84,7 +84,7 @@ def test_rosters_of_several_origins(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "its header is empty; expected a header with"),
         ("color\nred\n", "its header is color; expected a header with"),
@@ -94,6 +94,6 @@ def test_rosters_of_several_origins(tmp_path):
         ("email\na@x.edu\nA@x.edu\n", "line 3: a@x.edu stands in line 2 too"),
     ],
 )
-def test_what_is_no_roster(tmp_path, text, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_is_no_roster(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
         read_roster(write(tmp_path, text))

@@ -1,0 +1,86 @@
+"""Which lesson a notebook belongs to, and whether it is a student's work or the course's own text."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from ..released_notebook import ReleasedNotebook
+from .file_names import parts_of
+from .rebuild import SubmittedCell
+
+EXERCISE, SOLUTION, LESSON = "exercise", "solution", "lesson"  # as the build writes it into a notebook's metadata
+FOLDERS = {"solutions": SOLUTION, "notebooks": LESSON}
+CALL = re.compile(r"""^[ \t]*check\([ \t]*["'](\d{1,2})\.\d{1,2}["']""", re.MULTILINE)
+MARK = "# BEGIN SOLUTION"  # stands in the course's own solutions only: the build takes it out of what students get
+
+
+def lesson_of(
+    cells: list[SubmittedCell], metadata: dict, label: str, releases: dict[str, ReleasedNotebook]
+) -> str | None:
+    """Which lesson a notebook belongs to: by its cells' ids, by what it says of itself, by its checks, by its name.
+
+    Args:
+        cells: Of the notebook.
+        metadata: Of the notebook.
+        label: What it is called.
+        releases: All lessons of the course, not only those that are graded.
+    """
+    ids = {cell.id for cell in cells} | {cell.grade_id for cell in cells}
+    counts = Counter({lesson: len(ids & _own_ids(released)) for lesson, released in releases.items()})
+    for lesson, count in counts.most_common(1):
+        if count:
+            return lesson
+    course = _course(metadata)
+    is_page = course.get("kind") == LESSON
+    for lesson, released in releases.items():
+        if not is_page and str(course.get("built_from")).endswith(f"/{released.stem}.py"):
+            return lesson
+    calls = Counter(call.group(1).partition(".")[0].zfill(2) for cell in cells for call in CALL.finditer(cell.text))
+    for lesson, _ in calls.most_common():
+        if lesson in releases:
+            return lesson
+    return next((lesson for lesson, released in releases.items() if not is_page and released.stem in label), None)
+
+
+def kind_of(metadata: dict, label: str) -> str:
+    """What the build made this notebook as: for students, as a solution, or as a lesson's page.
+
+    Where it does not say so itself, the folder tells that it lies in, as in a copy of the whole course.
+    """
+    kind = _course(metadata).get("kind")
+    if kind in (EXERCISE, SOLUTION, LESSON):
+        return kind
+    return next((FOLDERS[part] for part in parts_of(label)[:-1] if part in FOLDERS), EXERCISE)
+
+
+def is_untouched(cells: Iterable[SubmittedCell], released: ReleasedNotebook) -> bool:
+    """Whether no answer differs from what was handed out."""
+    known = {cell.id: cell.text.strip() for cell in released.cells}
+    return all(cell.text.strip() == known.get(cell.id) for cell in cells if cell.kind == "code" and cell.text.strip())
+
+
+def is_unchanged_solution(cells: list[SubmittedCell], metadata: dict, released: ReleasedNotebook) -> bool:
+    """Whether a notebook is the course's solution with nothing of a student's in it."""
+    ids = {cell.id for cell in released.cells if cell.role == "answer"}
+    answers = [cell.text for cell in cells if cell.id in ids]
+    return _course(metadata).get("kind") == SOLUTION and bool(answers) and all(MARK in text for text in answers)
+
+
+def signs_of_copying(cells: list[SubmittedCell], metadata: dict) -> tuple[str, ...]:
+    """What tells that a notebook, or a part of it, was taken from the course's solutions; for an instructor to see."""
+    signs = []
+    if _course(metadata).get("kind") == SOLUTION:
+        signs.append("it was made from the course's own solution notebook, as it says itself")
+    marked = sum(MARK in cell.text for cell in cells if cell.kind == "code")
+    if marked:
+        signs.append(f"{marked} of its cells carry the mark of the course's own solutions ({MARK})")
+    return tuple(signs)
+
+
+def _own_ids(released: ReleasedNotebook) -> set[str]:
+    return {cell.id for cell in released.cells if cell.role != "provided"}
+
+
+def _course(metadata: dict) -> dict:
+    course = metadata.get("course")
+    return course if isinstance(course, dict) else {}

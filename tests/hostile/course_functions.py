@@ -1,0 +1,165 @@
+"""Ways to come by the course's own functions, and exercises in which they would be worth points were their bodies there.
+
+``test_borrowed.py`` holds two things: with the whole library and no guard every one of these answers is right, and in the
+grader none of them earns anything.
+"""
+
+from handed_in import ROOT, as_bytes, blank, position
+
+from course_checks.catalogue import catalogue_entry
+
+STEMS = {path.name[:2]: path.stem for path in sorted((ROOT / "exercises").glob("*.ipynb"))}
+
+# A way binds {f} to {module}.{name}; every one but the first hides it from a reader.
+WAYS = {
+    "an import": "from {module} import {name} as {f}",
+    "a default argument": "import {module} as m\ndef {f}(*a, own=m.{name}, **k):\n    return own(*a, **k)",
+    "vars": "import {module} as m\n{f} = vars(m)['{name}']",
+    "getattr by another name": "import {module} as m\ng = getattr\n{f} = g(m, '{name}')",
+    "functools.reduce": "import functools, {module} as m\n{f} = functools.reduce(getattr, ['{name}'], m)",
+    "string.Formatter": "import string, {module} as m\n{f} = string.Formatter().get_field('0.{name}', (m,), {{}})[0]",
+    "except as": "import {module} as m\ntry:\n    raise Exception(m.{name})\nexcept Exception as e:\n    {f} = e.args[0]",
+    "a match capture": "import {module} as m\nmatch m:\n    case object({name}={f}):\n        pass",
+    "a decorator": "import {module} as m\ndef take(own):\n    return m.{name}\n@take\ndef {f}():\n    pass",
+    "a written file": (
+        "import sys\nopen('/tmp/own_{f}.py', 'w').write('from {module} import {name} as own')\n"
+        "sys.path.append('/tmp')\nfrom own_{f} import own as {f}"
+    ),
+    "pydoc.locate": "import pydoc\n{f} = pydoc.locate('{module}.{name}')",
+    "a dead method of its name": (
+        "import {module} as m\nclass Dead:\n    def {name}(self):\n        pass\n{f} = getattr(m, Dead.{name}.__name__)"
+    ),
+    "sys.modules": "import sys, {module}\nfrom sys import modules\n{f} = modules['{module}'].__dict__['{name}']",
+    "attrgetter": "import operator, {module} as m\n{f} = operator.attrgetter('{name}')(m)",
+    "eval": "import {module} as m\n{f} = eval('m.' + '{name}')",
+    "exec": "exec('from {module} import ' + '{name} as {f}')",
+    "__import__": "{f} = getattr(__import__('{module}', fromlist=['x']), '{name}')",
+    "importlib": "import importlib\n{f} = vars(importlib.import_module('{module}'))['{name}']",
+    "a pickle": "import pickle\n{f} = pickle.loads(b'c{module}\\n{name}\\n.')",
+    "inspect.getmembers": "import inspect, {module} as m\n{f} = dict(inspect.getmembers(m))['{name}']",
+    "the garbage collector": (
+        "import gc, {module}\n{f} = [o for o in gc.get_objects() if type(o).__name__ in ('function', 'type')\n"
+        "    and o.__name__ == '{name}' and o.__module__.startswith('course_utils')][0]"
+    ),
+    "its source": (
+        "import inspect, sys, {module} as m\nspace = dict(vars(sys.modules[m.{name}.__module__]))\n"
+        "exec(inspect.getsource(m.{name}), space)\n{f} = space['{name}']"
+    ),
+    "its file": (
+        "import sys, {module} as m\nspace = dict(vars(sys.modules[m.{name}.__module__]))\n"
+        "exec(open(space['__file__']).read(), space)\n{f} = space['{name}']"
+    ),
+    "runpy": "import runpy\n{f} = runpy.run_module('{module}')['{name}']",
+    "a loop's variable": "import {module} as m\nfor {f} in (m.{name},):\n    pass",
+    "a with statement": "import contextlib, {module} as m\nwith contextlib.nullcontext(m.{name}) as {f}:\n    pass",
+    "an unpacking": "import {module} as m\n{f}, *rest = [m.{name}, 0]",
+    "a walrus in a comprehension": "import {module} as m\n[{f} := own for own in [m.{name}]]",
+    "import *": "from {module} import *\n{f} = {name}",
+    "a partial": "import functools, {module} as m\n{f} = functools.partial(m.{name})",
+    "a class attribute": "import {module} as m\nclass Held:\n    own = staticmethod(m.{name})\n{f} = Held.own",
+    "a closure": "import {module} as m\ndef make():\n    own = m.{name}\n    return lambda *a, **k: own(*a, **k)\n{f} = make()",
+    "globals": "import {module} as m\nglobals()['{f}'] = getattr(m, '{name}')",
+    "the notebook's namespace": "import {module} as m\n__import__('builtins').setattr(m, 'own', m.{name})\n{f} = m.own",
+    "a thread": (
+        "import threading, {module} as m\nfound = []\none = threading.Thread(target=lambda: found.append(m.{name}))\n"
+        "one.start(); one.join()\n{f} = found[0]"
+    ),
+    "a data class": (
+        "import dataclasses, {module} as m\n@dataclasses.dataclass\nclass Held:\n"
+        "    own: object = dataclasses.field(default_factory=lambda: m.{name})\n{f} = Held().own"
+    ),
+    "a word backwards": "import {module} as m\n{f} = getattr(m, '{backwards}'[::-1])",
+    "__getattribute__": "import {module} as m\n{f} = object.__getattribute__(m, '{name}')",
+    "a generator's frame": "import {module} as m\ndef one():\n    own = m.{name}\n    yield own\n{f} = next(one())",
+    "a tuple in a dictionary": "import {module} as m\n{f} = {{'x': (m.{name},)}}.popitem()[1][0]",
+}
+
+F = "{f}"
+SIMILARITY, ATTENTION = "course_utils.similarity", "course_utils.attention"
+MASKS, HEADS, POSITIONS = "course_utils.masks", "course_utils.multi_head", "course_utils.positions"
+METRICS, SEARCH, NORMS = "course_utils.metrics", "course_utils.decoding.search", "course_utils.layers.norms"
+ROWS = "q[:, :, None].expand(-1, -1, k.shape[1], -1), k[:, None].expand(-1, q.shape[1], -1, -1)"
+STEPS = """
+class S:
+    def __init__(self, s): self.s = s
+    def reorder(self, rows): return S(self.s[rows])
+class M:
+    def __init__(self, step, state): self.step, self.state = step, state
+    def start_decoding(self, source, max_len): return S(self.state)
+    def decode_step(self, state, tokens):
+        scores, new = self.step(tokens, state.s)
+        return scores.log_softmax(-1), S(new)
+def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
+    source = torch.zeros(len(state), 1, dtype=torch.long)
+    return {f}(M(step, state), source, max_len=max_len, start_id=start_id, end_id=end_id, pad_id=pad_id).tokens
+"""
+# Exercise -> where the course's function is, and an answer made of it.
+WORTH = {
+    "0.2": ("course_utils.tokenizers", "pad", "lambda s, p: (lambda t: torch.where(t < 0, p, t))({f}([[i + 1 for i in x] for x in s]) - 1)"),
+    "0.6": (HEADS, "split_heads", F),
+    "1.1": (SIMILARITY, "similarity_matrix", "lambda a, b: {f}(a[None], b[None])[0, 0]"),
+    "1.2": (SIMILARITY, "normalize", "lambda a, b: ({f}(a) * {f}(b)).sum(-1)"),
+    "1.3": (SIMILARITY, "similarity_matrix", F),
+    "1.4": (SIMILARITY, "dot_product", f"lambda q, k: {{f}}({ROWS})"),
+    "1.5": (SIMILARITY, "nearest_neighbors", "lambda q, keys, k: {f}(q, keys, k)[1]"),
+    "2.1": (ATTENTION, "masked_softmax", F),
+    "2.6": (ATTENTION, "scaled_dot_product_attention", "lambda q, k, v: {f}(q, k, v, scale=1.0)"),
+    "3.1": (ATTENTION, "scaled_dot_product_attention",
+        "lambda s, h, W_q, W_k, w_v, m: tuple(x[:, 0] for x in {f}(s[:, None, :1] * 0, h[..., :1] * 0, h, m[:, None], "
+        "score_bias=(torch.tanh((s @ W_q.T)[:, None] + h @ W_k.T) @ w_v)[:, None]))"),
+    "3.4": (SEARCH, "greedy_decode", STEPS),
+    "3.5": (METRICS, "phoneme_error_rate", F),
+    "4.1": (ATTENTION, "scaled_dot_product_attention", F),
+    "5.1": (MASKS, "padding_mask", F),
+    "5.2": ("course_utils.widgets.mask_composer", "compose_mask", "lambda L_q, L_k: {f}(L_q, L_k, True, 0, 0, True)"),
+    "5.5": (ATTENTION, "masked_softmax", F),
+    "5.6": (MASKS, "sliding_window_mask", "lambda L_q, L_k, window: {f}(L_q, L_k, window=window)[0, 0]"),
+    "6.1": (HEADS, "split_heads", F),
+    "6.2": (HEADS, "merge_heads", F),
+    "7.1": ("course_utils.widgets.cache_calculator", "ModelShape",
+        "lambda n, b, h, kv, d, length, size: {f}('', n, h, kv, d, '').cache_bytes(b, length, size)"),
+    "7.2": ("course_utils.kv_cache", "KVCache", "type('Cache', ({f},), {{}}) if isinstance({f}, type) else {f}"),
+    "7.3": (HEADS, "repeat_kv", F),
+    "8.1": (POSITIONS, "SinusoidalPositions", "lambda n, d: {f}(d, n).table"),
+    "8.2": (POSITIONS, "shift_matrix", F),
+    "9.1": (NORMS, "layer_norm", F),
+    "9.2": (NORMS, "rms_norm", F),
+    "10.1": (MASKS, "sliding_window_mask",
+        "lambda s, t, p: ((s != p)[:, None, None], (t != p)[:, None, None] & {f}(t.shape[1], window=t.shape[1]))"),
+    "10.4": ("course_utils.training", "warmup_rate", "lambda done, d, w: {f}(done + 1, d, w)"),
+    "12.4": ("course_utils.decoding.sampling", "sampling_distribution",
+        "lambda logits, temperature, k, p: {f}(logits, temperature=temperature, top_k=k, top_p=p)"),
+}  # fmt: skip
+
+
+def borrowed(number: str, way: str) -> str:
+    """The text of an answer cell."""
+    module, name, made = WORTH[number]
+    f = "own_" + number.replace(".", "_")
+    text = WAYS[way].format(module=module, name=name, f=f, backwards=name[::-1])
+    made = made.format(f=f)
+    return f"{text}\n{made}" if made.startswith("\n") else f"{text}\n{catalogue_entry(number).answer} = {made}"
+
+
+def shared_out(turn: int) -> dict[str, str]:
+    """Exercise -> a way; in the turns together every way is used."""
+    ways, fixed = list(WAYS), ("5.2", "7.1")  # there the modules' names stand for functions in their package
+    free = [number for number in WORTH if number not in fixed]
+    chosen = {number: ways[(place + turn * len(free)) % len(ways)] for place, number in enumerate(free)}
+    return {number: chosen.get(number, ways[0]) for number in WORTH}
+
+
+def notebooks() -> dict[str, tuple[str, bytes]]:
+    """Name -> lesson and file: each lesson's exercises, each answered by another way of borrowing."""
+    files = {}
+    for turn in range(3):
+        chosen = shared_out(turn)
+        for lesson, stem in STEMS.items():
+            numbers = [number for number in chosen if int(number.split(".")[0]) == int(lesson)]
+            notebook = blank(stem)
+            for number in numbers:
+                cell = notebook["cells"][position(notebook, "answer-" + number.replace(".", "-"))]
+                cell["source"] = borrowed(number, chosen[number])
+            ways = ", ".join(chosen[number] for number in numbers)
+            files[f"{lesson}: {ways}"] = (lesson, as_bytes(notebook))
+    return files
