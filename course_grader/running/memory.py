@@ -21,15 +21,16 @@ def held(proc: Path, folders: tuple[Path, ...], most: int) -> int:
         proc: The sandbox's own /proc, as seen from here.
         folders: Its writable folders, as seen from here, each a file system of its own.
         most: Only what is more than that is worked out in full, with pages and files that several processes share counted
-            once. Up to there they count for each, which takes little time.
+            once. Up to there they count for each, which takes little time. As soon as it is exceeded for certain, the rest
+            is left out: reading every page table takes seconds on a busy machine.
     """
     names = sum(map(_names, folders))
     quick = names + sum(of_each(proc).values()) + max(KEPT.values()) * sum(map(_how_many, _tables(proc)))
     if quick <= most:
         return quick
     files = {name for table in _tables(proc) for name in _links(table)}
-    kept = sum(KEPT.get(name.partition("[")[0], 0) for name in files)
-    return names + kept + sum(of_each(proc, SHARED_OUT).values())
+    kept = names + sum(KEPT.get(name.partition("[")[0], 0) for name in files)
+    return kept if kept > most else kept + sum(of_each(proc, SHARED_OUT).values())
 
 
 def of_each(proc: Path, lines: tuple[str, ...] = EACH) -> dict[int, int]:
