@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from .bounded import TooMuch, bounded
+from .bounded import LimitExceeded, bounded
 from .cluster import run_cluster
 from .grade import Terms, failed, key, unreadable
 from .master import Master
@@ -152,7 +152,7 @@ class _Run:
                 if holds:
                     self.note(choice, stored)
                     self.summary.kept += 1
-            except (Unreadable, TooMuch) as problem:
+            except (Unreadable, LimitExceeded) as problem:
                 self.keep(choice, unreadable(str(problem), self.terms), "")
             except Exception as problem:
                 self.keep(choice, failed(problem, self.terms), "")

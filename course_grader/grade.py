@@ -13,16 +13,16 @@ import torch
 
 from course_checks.deciding.find import find
 
-from .bounded import TooMuch, bounded
-from .judging.mark import Marked, mark, prepared
+from .bounded import LimitExceeded, bounded
+from .judging.score import ExerciseScore, cases_and_decider, score_exercises
 from .limits import Limits
 from .master import Master, parse
 from .names import printable
-from .reading.answers import Reading, read_answers
-from .rooms import run_in_rooms
+from .reading.answers import Findings, read_answers
+from .run_and_judge import run_and_judge
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
-from .running.room import CHECKS, LIBRARY
+from .running.library_copy import CHECKS, LIBRARY
 from .running.run import Trace
 from .running.sandbox import GRADER
 from .submissions.belonging import lesson_of, of_the_course
@@ -93,7 +93,7 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
         return _graded(data, label, terms)
     except Unreadable as problem:
         return unreadable(str(problem), terms)
-    except TooMuch as problem:
+    except LimitExceeded as problem:
         return unreadable(str(problem), terms) | {"review": True}
     except Exception as problem:
         return failed(problem, terms)
@@ -102,7 +102,7 @@ def grade_one(data: bytes, label: str, terms: Terms) -> dict:
 def _graded(data: bytes, label: str, terms: Terms) -> dict:
     with _trusted:
         masters = _masters(terms)
-    lesson, rebuilt, reading = bounded(take_in, data, label, terms, masters)
+    lesson, rebuilt, findings = bounded(take_in, data, label, terms, masters)
     master = masters[lesson]
     with _trusted:
         calls = {number: _sent(number, terms.seed) for number in master.exercises}
@@ -114,18 +114,18 @@ def _graded(data: bytes, label: str, terms: Terms) -> dict:
         for number, exercise in master.exercises.items()
     }
 
-    def judge(trace: Trace, numbers: Collection[str]) -> list[Marked]:
+    def judge(trace: Trace, numbers: Collection[str]) -> list[ExerciseScore]:
         with _trusted:
-            return mark(master, rebuilt, trace, reading, terms.seed, numbers)
+            return score_exercises(master, rebuilt, trace, findings, terms.seed, numbers)
 
-    def kernel(deadline: float, room: Path) -> Kernel:
-        return Kernel(terms.limits, deadline, fork_server, room)
+    def kernel(deadline: float, library: Path) -> Kernel:
+        return Kernel(terms.limits, deadline, fork_server, library)
 
-    trace, marked = run_in_rooms(rebuilt.steps, probes, terms.limits, kernel, judge)
-    result = _result(terms, lesson, marked)
+    trace, scores = run_and_judge(rebuilt.steps, probes, terms.limits, kernel, judge)
+    result = _result(terms, lesson, scores)
     for exercise in result["exercises"]:
         exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
-    to_review = reading.to_review({one.number for one in marked if one.earned})
+    to_review = findings.to_review({score.number for score in scores if score.earned})
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
         "noticed": [printable(line, 300) for line in to_review],
@@ -137,10 +137,10 @@ def _graded(data: bytes, label: str, terms: Terms) -> dict:
 
 def _sent(number: str, seed: str) -> dict:
     """How an answer is called, and the cases it is called on: all that the student's kernel is told of an exercise."""
-    return {"call": find(number).call.sent(), "cases": [case.sent() for case in prepared(number, seed)[0]]}
+    return {"call": find(number).call.sent(), "cases": [case.sent() for case in cases_and_decider(number, seed)[0]]}
 
 
-def take_in(data: bytes, label: str, terms: Terms, masters: dict[str, Master]) -> tuple[str, Rebuilt, Reading]:
+def take_in(data: bytes, label: str, terms: Terms, masters: dict[str, Master]) -> tuple[str, Rebuilt, Findings]:
     """A file as a lesson's notebook with the student's answers in it, and what reading them brought.
 
     Raises:
@@ -154,8 +154,8 @@ def take_in(data: bytes, label: str, terms: Terms, masters: dict[str, Master]) -
     rebuilt = rebuild(masters[lesson], cells)
     expressions = {number: exercise.expression for number, exercise in exercises.items()}
     guarded = {n: names for n in exercises if (names := find(n).call.off_limits) and n not in terms.allowed}
-    reading = read_answers(rebuilt.steps, expressions, guarded)
-    return lesson, rebuilt, replace(reading, noticed=(*of_the_course(cells, metadata), *reading.noticed))
+    findings = read_answers(rebuilt.steps, expressions, guarded)
+    return lesson, rebuilt, replace(findings, noticed=(*of_the_course(cells, metadata), *findings.noticed))
 
 
 def unreadable(problem: str, terms: Terms) -> dict:
@@ -168,13 +168,13 @@ def failed(problem: Exception, terms: Terms) -> dict:
     return unreadable(f"could not be graded: {type(problem).__name__}: {problem}", terms) | {"review": True}
 
 
-def _result(terms: Terms, lesson: str, marked: list[Marked]) -> dict:
+def _result(terms: Terms, lesson: str, scores: list[ExerciseScore]) -> dict:
     return {
         "schema": SCHEMA,
         "lesson": lesson,
-        "exercises": [asdict(one) for one in marked],  # and ``code``, what the student wrote
-        "earned": sum(one.earned for one in marked),
-        "total": sum(one.points for one in marked),
+        "exercises": [asdict(score) for score in scores],  # and ``code``, what the student wrote
+        "earned": sum(score.earned for score in scores),
+        "total": sum(score.points for score in scores),
         "problem": "",
         "restored": [],  # what the rebuilt notebook does not take over
         "noticed": [],  # what an instructor may want to look at

@@ -17,7 +17,7 @@ from .submissions.submission import Submission
 
 TRIES = 2
 START_S = 120.0  # loading PyTorch on a busy machine included
-BEYOND_S = 60.0  # what grading may take on top of the notebook's own limit
+EXTRA_S = 60.0  # what grading may take on top of the notebook's own limit
 
 
 class NoGradingProcess(RuntimeError):
@@ -50,9 +50,9 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
     source, taking, done = iter(tasks), threading.Lock(), queue.Queue(maxsize=2 * jobs)
     stopped = threading.Event()
     _context()  # here, in the main thread
-    graders = [Grader(terms) for _ in range(jobs)]
+    graders = [GradingProcess(terms) for _ in range(jobs)]
 
-    def work(grader: Grader) -> None:
+    def work(grader: GradingProcess) -> None:
         try:
             while not stopped.is_set():
                 with taking:
@@ -85,7 +85,7 @@ def run_local(tasks: Iterable[Task], terms: Terms, jobs: int) -> Iterator[tuple[
             grader.stop()
 
 
-class Grader:
+class GradingProcess:
     """A grading process, and another one when it has died; started when there is something to grade.
 
     Args:
@@ -95,7 +95,7 @@ class Grader:
 
     def __init__(self, terms: Terms, serve: Callable[[Connection, Terms], None] | None = None) -> None:
         self.terms, self.serve = terms, serve or _serve
-        self.most_s = terms.limits.notebook_s + BEYOND_S
+        self.most_s = terms.limits.notebook_s + EXTRA_S
         self.process: multiprocessing.Process | None = None
         self._pipe: Connection | None = None
         self._stopped = False

@@ -16,11 +16,11 @@ SHOWN = 2**16
 Address = Path | tuple[str, int]
 
 
-class TooLong(Exception):
+class SizeLimitExceeded(Exception):
     """The other side sent more than it may."""
 
 
-class Allowance:
+class ReceiveBudget:
     """How many bytes may still come in, over all channels that share it.
 
     Args:
@@ -38,11 +38,11 @@ class Allowance:
         """Count a frame.
 
         Raises:
-            TooLong: There is not that much left.
+            SizeLimitExceeded: There is not that much left.
         """
         self.left -= size + FRAME_COST
         if self.left < 0:
-            raise TooLong(f"more than {self.most} bytes")
+            raise SizeLimitExceeded(f"more than {self.most} bytes")
 
 
 class Channel:
@@ -51,21 +51,21 @@ class Channel:
     Args:
         reader: Of the open connection.
         writer: Of the open connection.
-        allowance: What may come in.
+        budget: What may come in.
     """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, allowance: Allowance) -> None:
-        self._reader, self._writer, self._allowance = reader, writer, allowance
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, budget: ReceiveBudget) -> None:
+        self._reader, self._writer, self._allowance = reader, writer, budget
         self._coming: asyncio.Task | None = None
 
     @classmethod
-    async def open(cls, address: Address, kind: str, allowance: Allowance) -> "Channel":
+    async def open(cls, address: Address, kind: str, budget: ReceiveBudget) -> "Channel":
         """Connect.
 
         Args:
             address: A path (``ipc``), or host and port (``tcp``).
             kind: This side's socket type: ``DEALER``, or ``SUB`` (which subscribes to everything).
-            allowance: What may come in.
+            budget: What may come in.
 
         Raises:
             ConnectionError: There is nobody, or not somebody who speaks ZMTP 3.
@@ -74,7 +74,7 @@ class Channel:
             streams = await asyncio.open_unix_connection(address, limit=SHOWN)
         else:
             streams = await asyncio.open_connection(*address, limit=SHOWN)
-        channel = cls(*streams, allowance)
+        channel = cls(*streams, budget)
         try:
             await channel._greet(kind)
         except BaseException:
@@ -107,7 +107,7 @@ class Channel:
         """The next message. Who waits for it may be cancelled; then the next call gets it.
 
         Raises:
-            TooLong: The allowance is used up. From here on the channel cannot be used.
+            SizeLimitExceeded: The budget is used up. From here on the channel cannot be used.
             ConnectionError: The other side has closed the connection.
         """
         if self._coming is None:

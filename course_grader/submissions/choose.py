@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ..bounded import SECONDS, TooMuch, bounded
+from ..bounded import SECONDS, LimitExceeded, bounded
 from ..master import Master
 from .belonging import PAGE, STUDENTS, is_solution_as_built, is_untouched, kind_of, lesson_of
 from .notebook import Unreadable, parse
@@ -113,7 +113,7 @@ def _looks(
                 found = bounded(look, submission, most_mb, masters, seconds=min(left, SECONDS))
             except Unreadable as problem:
                 found = Choice(submission, note=str(problem), problem=True)
-            except TooMuch as problem:
+            except LimitExceeded as problem:
                 found = Choice(submission, note=str(problem), problem=True, review=True)
             except Exception as problem:
                 note = f"could not be graded: {type(problem).__name__}: {problem}"

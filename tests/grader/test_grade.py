@@ -5,7 +5,7 @@ import pytest
 from sandboxed import EXERCISES, linux, outcomes, terms
 
 from course_grader import grade
-from course_grader.bounded import TooMuch
+from course_grader.bounded import LimitExceeded
 from course_grader.grade import grade_one, key
 from course_grader.limits import Limits
 from course_grader.master import load_masters
@@ -80,8 +80,8 @@ def test_what_cannot_be_read_earns_nothing_and_says_why(data, why):
     assert why in result["problem"] and result["earned"] == result["total"] == 0
 
 
-@pytest.mark.parametrize("where", ["_masters", "take_in", "prepared", "run_in_rooms"])
-@pytest.mark.parametrize("problem", [RecursionError("too deep"), ZeroDivisionError("zero"), TooMuch("too long")])
+@pytest.mark.parametrize("where", ["_masters", "take_in", "cases_and_decider", "run_and_judge"])
+@pytest.mark.parametrize("problem", [RecursionError("too deep"), ZeroDivisionError("zero"), LimitExceeded("too long")])
 def test_whatever_is_raised_is_this_submissions_result(monkeypatch, where, problem):
     def raising(*given):
         raise problem

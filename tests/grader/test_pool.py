@@ -13,7 +13,7 @@ from sandboxed import linux, terms
 
 from course_grader import pool
 from course_grader.limits import Limits
-from course_grader.pool import Grader, NoGradingProcess, Task, lost, run_local
+from course_grader.pool import GradingProcess, NoGradingProcess, Task, lost, run_local
 from course_grader.submissions.submission import Submission
 
 
@@ -33,7 +33,7 @@ def test_every_task_comes_back_once(jobs):
 
 @linux
 def test_a_grading_process_that_dies_costs_one_more_try():
-    grader = Grader(terms())
+    grader = GradingProcess(terms())
     grader.start()
     first = grader.process
     threading.Timer(0.5, first.kill).start()  # whatever it does then
@@ -84,7 +84,7 @@ def graders(tmp_path):
     made = []
 
     def make(serve):
-        made.append(Grader(terms(seed=str(tmp_path / "died"), limits=Limits(notebook_s=1)), serve))
+        made.append(GradingProcess(terms(seed=str(tmp_path / "died"), limits=Limits(notebook_s=1)), serve))
         return made[-1]
 
     yield make
@@ -103,7 +103,7 @@ def test_who_dies_again_and_again_costs_its_submission_only(graders):
 
 
 def test_who_takes_too_long_is_ended(graders, monkeypatch):
-    monkeypatch.setattr(pool, "BEYOND_S", 0.5)
+    monkeypatch.setattr(pool, "EXTRA_S", 0.5)
     grader = graders(never_answers)
     grader.start()
     number, started = grader.process.pid, time.monotonic()

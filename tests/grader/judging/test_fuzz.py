@@ -15,7 +15,7 @@ from course_checks.deciding.exercise import Quiz
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
 from course_checks.running.encode import pack
-from course_grader.judging.observations import Malformed, take_apart
+from course_grader.judging.observations import Malformed, decode_observations
 
 SOON_S = 30.0  # of this process's own time, on any machine: what is quadratic takes minutes
 EXERCISES = ["0.2", "1.1", "1.4", "1.7", "2.5", "3.2", "5.4", "6.1", "7.2", "8.1", "12.1"]
@@ -138,7 +138,7 @@ def test_what_is_bent_is_refused_or_judged(number):
     for turn in range(TIMES):
         payload, started = bent(*chance.choice(seen), chance), time.process_time()
         try:
-            verdict = judge(take_apart(payload))
+            verdict = judge(decode_observations(payload))
             verdict.text(show_expected=False)
             judged += 1
         except Malformed:

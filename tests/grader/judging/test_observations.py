@@ -12,7 +12,7 @@ from course_checks.deciding.exercise import Quiz
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
 from course_checks.running.encode import pack
-from course_grader.judging.observations import Malformed, take_apart
+from course_grader.judging.observations import Malformed, decode_observations
 
 
 def payload(tree):
@@ -34,7 +34,7 @@ def test_what_running_makes_gets_through(number):
     cases = cases_of(entry, 3)
     answer = "a" if isinstance(entry, Quiz) else entry.right
     seen = observe_answer(answer, entry.call, cases, guarded=False)
-    assert pack(take_apart(payload(seen))) == pack(seen)
+    assert pack(decode_observations(payload(seen))) == pack(seen)
 
 
 TENSOR = {"kind": "tensor", "dtype": "float32", "shape": [2], "device": "cpu", "value": torch.zeros(2)}
@@ -79,7 +79,7 @@ TENSOR = {"kind": "tensor", "dtype": "float32", "shape": [2], "device": "cpu", "
 )
 def test_everything_else_does_not(tree):
     with pytest.raises(Malformed):
-        take_apart(payload(tree))
+        decode_observations(payload(tree))
 
 
 def test_depth_ends():
@@ -87,7 +87,7 @@ def test_depth_ends():
     for _ in range(50):
         value = {"kind": "list", "value": [value]}
     with pytest.raises(Malformed):
-        take_apart(payload(called(case(value=value))))
+        decode_observations(payload(called(case(value=value))))
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_depth_ends():
 )
 def test_what_is_no_json_or_safetensors(sent):
     with pytest.raises(Malformed):
-        take_apart(sent)
+        decode_observations(sent)

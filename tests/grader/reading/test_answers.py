@@ -1,4 +1,4 @@
-"""What is off limits is found in what an answer reaches, and nowhere else; what hides is said with its line."""
+"""What is off limits is found in what an answer reaches, and nowhere else; what hides is reason with its line."""
 
 import json
 import re
@@ -46,8 +46,8 @@ def test_ways_to_a_ready_made(wanted, off, text):
 
 def test_the_line_is_said():
     found = read("x = 1\n%time y = 2\ndef f(x):\n    return eval('x')")
-    said = "answer 2.1, line 4: `return eval('x')`: `eval` hides what it calls"
-    assert said in found.hidden["2.1"] and not found.refused
+    reason = "answer 2.1, line 4: `return eval('x')`: `eval` hides what it calls"
+    assert reason in found.obfuscated["2.1"] and not found.refused
     assert read("\ndef f(x):\n    return torch.softmax(x, -1)").refused["2.1"] == "`torch.softmax` (answer 2.1, line 3)"
 
 
@@ -58,7 +58,7 @@ def test_what_hides_matters_where_something_was_earned():
 
 def test_an_answer_that_cannot_be_read_is_said_and_not_refused():
     found = read("def f(x):\n    return = x")
-    assert found.unread == {"2.1": (2, "return = x", "invalid syntax")}
+    assert found.syntax_errors == {"2.1": (2, "return = x", "invalid syntax")}
     assert not found.to_review({"2.1"}) and not found.refused  # Python cannot run it either
     found = read("def f(x):\n    return " + "(x) + " * 30_000 + "x")
     assert "could not be read" in found.to_review({"2.1"})[0] and not found.refused
@@ -70,7 +70,7 @@ def test_functions_of_the_course_need_no_reading():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reason"),
     [
         ("get_ipython().showtraceback = None", "showtraceback"),
         ("import torch\ntorch.isclose = None", "replaces torch.isclose"),
@@ -80,10 +80,10 @@ def test_functions_of_the_course_need_no_reading():
         ("exec('pass')", "exec"),
     ],
 )
-def test_tampering_is_noticed_in_every_cell_of_the_students(text, said):
+def test_tampering_is_noticed_in_every_cell_of_the_students(text, reason):
     for step in (Step("extra", text), Step("answer", text, "1.7")):
         found = read_answers((SETUP, Step("probe", "", "1.1"), step), {}, {})
-        assert any(said in line for line in found.noticed) and not found.refused
+        assert any(reason in line for line in found.noticed) and not found.refused
     assert read_answers((Step("given", text), Step("extra", text)), {}, {}).noticed == ()  # the course's own line
 
 

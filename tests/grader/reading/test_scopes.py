@@ -5,7 +5,7 @@ import symtable
 
 import pytest
 
-from course_grader.reading.scopes import NOTEBOOK, imported, scope_of, walk
+from course_grader.reading.scopes import GLOBAL_SCOPE, imported, scope_of, walk
 
 TEXTS = [
     "def f(a, *b, c=d, **e):\n    g = h\n    return i",
@@ -32,11 +32,11 @@ def _free(table):
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_names_that_a_definition_takes_from_the_notebook(text):
     found = {
-        placed.node.id
-        for placed in walk(ast.parse(text).body[0], set())
-        if isinstance(placed.node, ast.Name)
-        and isinstance(placed.node.ctx, ast.Load)
-        and placed.scope.holder(placed.node.id) is None
+        scoped.node.id
+        for scoped in walk(ast.parse(text).body[0], set())
+        if isinstance(scoped.node, ast.Name)
+        and isinstance(scoped.node.ctx, ast.Load)
+        and scoped.scope.owner(scoped.node.id) is None
     }
     table = symtable.symtable(text, "", "exec")
     outer = {one.get_name() for one in table.get_symbols() if one.is_referenced()}
@@ -46,7 +46,7 @@ def test_the_names_that_a_definition_takes_from_the_notebook(text):
 def test_each_node_comes_once():
     tree = ast.parse(TEXTS[0])
     seen = set()
-    first = [placed.node for placed in walk(tree, seen)]
+    first = [scoped.node for scoped in walk(tree, seen)]
     assert len(first) == len(list(ast.walk(tree))) and not [p for p in walk(tree, seen) if isinstance(p.node, ast.stmt)]
 
 
@@ -54,8 +54,8 @@ def test_arguments_imports_and_called():
     tree = ast.parse("def f(x):\n    from torch import softmax as s\n    y = 1\n    return g(x, y)")
     scope = scope_of(tree.body[0])
     assert scope.imports == {"s": {"torch.softmax"}} and scope.is_argument("x") and not scope.is_argument("y")
-    called = [placed.node.id for placed in walk(tree, set()) if placed.called]
-    assert called == ["g"] and NOTEBOOK.holder("x") is None
+    called = [scoped.node.id for scoped in walk(tree, set()) if scoped.called]
+    assert called == ["g"] and GLOBAL_SCOPE.owner("x") is None
 
 
 def test_imported():

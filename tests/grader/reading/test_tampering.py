@@ -4,11 +4,11 @@ import ast
 
 import pytest
 
-from course_grader.reading.reach import bindings_of
+from course_grader.reading.bindings import bindings_of
 from course_grader.reading.tampering import tampering_in
 
 
-def said(text):
+def reason(text):
     tree = ast.parse(text)
     return {what for _, what in tampering_in(tree, bindings_of([(tree, 0)]))}
 
@@ -33,7 +33,7 @@ def said(text):
     ],
 )
 def test_noticed(text, wanted):
-    assert wanted in said(text)
+    assert wanted in reason(text)
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_noticed(text, wanted):
     ],
 )
 def test_honest(text):
-    assert said(text) == set()
+    assert reason(text) == set()

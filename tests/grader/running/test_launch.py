@@ -10,21 +10,21 @@ from sandboxed import linux
 
 from course_grader.limits import Limits
 from course_grader.running.fork_server import ForkServer
-from course_grader.running.launch import InSandbox, Plain
-from course_grader.running.room import room
+from course_grader.running.launch import PlainKernel, SandboxedKernel
+from course_grader.running.library_copy import library_copy
 
 
 @linux
 def test_a_kernel_in_a_sandbox_from_start_to_end(tmp_path, monkeypatch):
-    place = room(frozenset())
+    place = library_copy(frozenset())
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
     fork_server = ForkServer()
-    kernel = InSandbox(Limits(), place, fork_server)
+    kernel = SandboxedKernel(Limits(), place, fork_server)
 
     async def work():
-        reached = await kernel.start()
-        assert reached.shell.is_socket() and reached.iopub.is_socket() and reached.control.is_socket()
+        endpoints = await kernel.start()
+        assert endpoints.shell.is_socket() and endpoints.iopub.is_socket() and endpoints.control.is_socket()
         assert not kernel.ended() and kernel.status is None
         before = len(os.listdir("/proc/self/fd"))
         await kernel.close()
@@ -42,7 +42,9 @@ def test_a_kernel_in_a_sandbox_from_start_to_end(tmp_path, monkeypatch):
 @linux
 def test_a_kernel_that_ends_before_it_listens():
     fork_server = ForkServer()
-    kernel = InSandbox(Limits(open_files=6), room(frozenset()), fork_server)  # too few for a kernel's sockets
+    kernel = SandboxedKernel(
+        Limits(open_files=6), library_copy(frozenset()), fork_server
+    )  # too few for a kernel's sockets
     started = time.monotonic()
     try:
         with pytest.raises(RuntimeError, match="the kernel did not start"):
@@ -54,11 +56,11 @@ def test_a_kernel_that_ends_before_it_listens():
 
 
 def test_a_plain_kernel_from_start_to_end():
-    kernel = Plain(room(frozenset()))
+    kernel = PlainKernel(library_copy(frozenset()))
 
     async def work():
-        reached = await kernel.start()
-        assert reached.shell[0] == "127.0.0.1" and len({reached.shell, reached.iopub, reached.control}) == 3
+        endpoints = await kernel.start()
+        assert endpoints.shell[0] == "127.0.0.1" and len({endpoints.shell, endpoints.iopub, endpoints.control}) == 3
         assert not kernel.ended()
         await kernel.close()
         assert kernel.ended()
@@ -67,6 +69,6 @@ def test_a_plain_kernel_from_start_to_end():
 
 
 def test_a_plain_kernel_that_was_never_started_is_closed():
-    kernel = Plain(room(frozenset()))
+    kernel = PlainKernel(library_copy(frozenset()))
     asyncio.run(kernel.close())
     assert kernel.ended()

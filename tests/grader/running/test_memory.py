@@ -3,7 +3,7 @@
 import os
 
 from course_grader.running import memory
-from course_grader.running.memory import INODE, KEPT, SHARED_OUT, held, of_each
+from course_grader.running.memory import INODE_BYTES, KERNEL_BUFFERS, PSS_FIELDS, memory_by_process, memory_used
 
 KIB = 1024
 
@@ -24,17 +24,17 @@ def test_each_process_once_by_a_thread_that_lives(tmp_path):
     process(tmp_path, 7, (None, None), (300, 200))
     process(tmp_path, 9, (None, None))
     (tmp_path / "self").mkdir()
-    assert of_each(tmp_path) == {1: 105 * KIB, 7: 305 * KIB, 9: 0}
-    assert of_each(tmp_path, SHARED_OUT) == {1: 40 * KIB, 7: 200 * KIB, 9: 0}
+    assert memory_by_process(tmp_path) == {1: 105 * KIB, 7: 305 * KIB, 9: 0}
+    assert memory_by_process(tmp_path, PSS_FIELDS) == {1: 40 * KIB, 7: 200 * KIB, 9: 0}
 
 
 def test_shared_pages_are_looked_at_only_above_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        memory, "_how_many", lambda table: len(os.listdir(table))
+        memory, "_open_count", lambda table: len(os.listdir(table))
     )  # only in /proc a folder's size says it
     process(tmp_path, 1, (100, 40))
-    assert held(tmp_path, (), 200 * KIB) == 105 * KIB
-    assert held(tmp_path, (), 104 * KIB) == 40 * KIB
+    assert memory_used(tmp_path, (), 200 * KIB) == 105 * KIB
+    assert memory_used(tmp_path, (), 104 * KIB) == 40 * KIB
 
 
 def test_a_process_that_shut_itself_off_counts_in_full(tmp_path, monkeypatch):
@@ -47,7 +47,7 @@ def test_a_process_that_shut_itself_off_counts_in_full(tmp_path, monkeypatch):
         return read(path)
 
     monkeypatch.setattr(type(tmp_path), "read_text", closed)
-    assert of_each(tmp_path, SHARED_OUT) == {1: 105 * KIB}
+    assert memory_by_process(tmp_path, PSS_FIELDS) == {1: 105 * KIB}
 
 
 def test_what_several_have_open_counts_once(tmp_path):
@@ -56,17 +56,17 @@ def test_what_several_have_open_counts_once(tmp_path):
     for table in tmp_path.glob("*/task/*/fd"):
         for number, name in enumerate(("socket:[1]", "socket:[2]", "pipe:[3]", "/dev/null")):
             os.symlink(name, table / str(number))
-    kept = 2 * KEPT["socket:"] + KEPT["pipe:"]
-    assert held(tmp_path, (), kept) == kept + 2 * KIB
-    assert held(tmp_path, (), kept - 1) == kept  # more than it may: what its processes hold need not be known
+    kept = 2 * KERNEL_BUFFERS["socket:"] + KERNEL_BUFFERS["pipe:"]
+    assert memory_used(tmp_path, (), kept) == kept + 2 * KIB
+    assert memory_used(tmp_path, (), kept - 1) == kept  # more than it may: what its processes hold need not be known
 
 
 def test_names_in_a_folder_count(tmp_path, monkeypatch):
     about = type("About", (), {"f_files": 100, "f_ffree": 97})
     monkeypatch.setattr(memory.os, "statvfs", lambda path: about, raising=False)
-    assert held(tmp_path, (tmp_path, tmp_path), 10**9) == 2 * 3 * INODE
+    assert memory_used(tmp_path, (tmp_path, tmp_path), 10**9) == 2 * 3 * INODE_BYTES
 
 
 def test_a_sandbox_that_is_gone_holds_nothing(tmp_path):
     gone = tmp_path / "gone"
-    assert of_each(gone) == {} and held(gone, (gone,), 10) == 0
+    assert memory_by_process(gone) == {} and memory_used(gone, (gone,), 10) == 0

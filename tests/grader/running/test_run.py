@@ -9,7 +9,7 @@ from course_checks.deciding.find import find
 from course_grader.limits import Limits
 from course_grader.running.fork_server import ForkServer
 from course_grader.running.kernel import Kernel
-from course_grader.running.room import room
+from course_grader.running.library_copy import library_copy
 from course_grader.running.run import probe_text, run
 from course_grader.submissions.rebuild import Step
 
@@ -38,22 +38,22 @@ def traced(fork_server, *steps, limits=None):
 @linux
 def test_both_are_seen(fork_server):
     trace = traced(fork_server, DOT, CHECKS["1.1"], COSINE, CHECKS["1.2"])
-    assert set(trace.seen) == {"1.1", "1.2"} and not trace.lost and not trace.events
-    assert all(set(seen) == {"nonce", "text", "data"} for seen in trace.seen.values())
+    assert set(trace.observed) == {"1.1", "1.2"} and not trace.lost and not trace.events
+    assert all(set(seen) == {"nonce", "text", "data"} for seen in trace.observed.values())
 
 
 @linux
 def test_an_answer_that_ends_the_kernel_costs_only_itself(fork_server):
     bad = Step("answer", "import os\nos._exit(7)", "1.1")
     trace = traced(fork_server, bad, CHECKS["1.1"], COSINE, CHECKS["1.2"])
-    assert trace.lost == {"1.1": "the kernel ended itself with exit status 7"} and set(trace.seen) == {"1.2"}
+    assert trace.lost == {"1.1": "the kernel ended itself with exit status 7"} and set(trace.observed) == {"1.2"}
     assert trace.events == ["answer 1.1: the kernel ended itself with exit status 7"]
 
 
 @linux
 def test_a_cell_goes_on_below_a_call_of_what_is_not_there(fork_server):
     """A comparison with the course's own, above the definition; what depends on it fails alone."""
-    folder = room(frozenset({"course_utils.similarity.dot_product"}))
+    folder = library_copy(frozenset({"course_utils.similarity.dot_product"}))
     before = (
         "from course_utils.similarity import dot_product\nwanted = dot_product(*[torch.ones(3)] * 2)\nprint(wanted)\n"
     )
@@ -61,7 +61,7 @@ def test_a_cell_goes_on_below_a_call_of_what_is_not_there(fork_server):
     limits = Limits(cell_s=4)
     steps = (compared, CHECKS["1.1"])
     trace = asyncio.run(run(steps, PROBES, limits, lambda deadline: Kernel(limits, deadline, fork_server, folder)))
-    assert "undefined" not in trace.seen["1.1"] and trace.broken["1.1"][0] == "OffLimits" and not trace.events
+    assert "undefined" not in trace.observed["1.1"] and trace.cell_errors["1.1"][0] == "OffLimits" and not trace.events
 
 
 @linux
@@ -77,13 +77,16 @@ def test_a_given_cell_is_never_to_blame(fork_server):
     given = Step("given", "import time\ntime.sleep(2)\nx = 1")
     use = Step("answer", "def dot(a, b):\n    return (a * b).sum() * x", "1.1")
     trace = traced(fork_server, flood, given, use, CHECKS["1.1"])
-    assert set(trace.seen) == {"1.1"} and trace.events == ["cell 2: the kernel ended itself with exit status 7"]
+    assert set(trace.observed) == {"1.1"} and trace.events == ["cell 2: the kernel ended itself with exit status 7"]
 
 
 @linux
 def test_a_name_that_is_not_there_and_a_cell_that_failed(fork_server):
     trace = traced(fork_server, Step("answer", "1 / 0", "1.1"), CHECKS["1.1"])
-    assert "undefined" in trace.seen["1.1"] and trace.broken["1.1"] == ("ZeroDivisionError", "division by zero")
+    assert "undefined" in trace.observed["1.1"] and trace.cell_errors["1.1"] == (
+        "ZeroDivisionError",
+        "division by zero",
+    )
 
 
 @linux

@@ -32,7 +32,7 @@ def test_what_is_in_it(sandbox, root):
     inside = sandbox.path
     assert set(os.listdir(inside("/"))) >= {"usr", "tmp", "dev", "proc", "run"}
     assert os.listdir(inside("/tmp/work")) == [] and os.listdir(inside("/dev/shm")) == []
-    assert inside(str(sandbox.room / "course_utils" / "masks.py")).is_file()
+    assert inside(str(sandbox.library / "course_utils" / "masks.py")).is_file()
     for own in ("course_utils", "course_grader"):  # in an environment without a checkout they lie among the packages
         assert not inside(str(root / own)).exists() or os.listdir(inside(str(root / own))) == []
     for hidden in ("solutions", "exercises", "sources", "tests", "pyproject.toml"):

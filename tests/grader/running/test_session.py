@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sandboxed import linux
 
-from course_grader.inside.kernel_side import MIME
-from course_grader.limits import MOST_PARTS, Limits
+from course_grader.in_sandbox.kernel_side import MIME
+from course_grader.limits import MAX_JSON_VALUES, Limits
 from course_grader.running.fork_server import ForkServer
 from course_grader.running.kernel import Kernel
 from course_grader.running.session import Session, parts, plain
@@ -143,8 +143,8 @@ def test_a_message_is_taken_apart():
 
 
 def test_json_has_a_limit():
-    assert plain(b'{"a": [' + b"1," * (MOST_PARTS - 10) + b"1]}")["a"][0] == 1
+    assert plain(b'{"a": [' + b"1," * (MAX_JSON_VALUES - 10) + b"1]}")["a"][0] == 1
     with pytest.raises(ValueError, match="more than"):
-        plain(b'{"a": [' + b"1," * MOST_PARTS + b"1]}")
+        plain(b'{"a": [' + b"1," * MAX_JSON_VALUES + b"1]}")
     with pytest.raises((ValueError, RecursionError)):
         plain(b'{"a":' * 100_000)

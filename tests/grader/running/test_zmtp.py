@@ -6,10 +6,10 @@ import os
 import pytest
 import zmq
 
-from course_grader.running.zmtp import COMMAND, FRAME_COST, GREETING, Allowance, Channel, TooLong, frame
+from course_grader.running.zmtp import COMMAND, FRAME_COST, GREETING, Channel, ReceiveBudget, SizeLimitExceeded, frame
 
 
-def talk(kind, work, allowance=None):
+def talk(kind, work, budget=None):
     """Run ``work(libzmq's socket, our channel)`` over a local connection."""
 
     async def connected():
@@ -18,7 +18,7 @@ def talk(kind, work, allowance=None):
             theirs.setsockopt(zmq.RCVTIMEO, 5_000)
             port = theirs.bind_to_random_port("tcp://127.0.0.1")
             ours = {zmq.ROUTER: "DEALER", zmq.XPUB: "SUB"}[kind]
-            channel = await Channel.open(("127.0.0.1", port), ours, allowance or Allowance(10**7))
+            channel = await Channel.open(("127.0.0.1", port), ours, budget or ReceiveBudget(10**7))
             try:
                 return await asyncio.wait_for(work(theirs, channel), 10)
             finally:
@@ -69,20 +69,20 @@ def test_all_parts_count_together_and_over_several_messages():
         theirs.send_multipart([b"x" * 400] * 2)
         assert len(await channel.receive()) == 2
         theirs.send_multipart([b"x" * 400])
-        with pytest.raises(TooLong, match="more than 1200 bytes"):
+        with pytest.raises(SizeLimitExceeded, match="more than 1200 bytes"):
             await channel.receive()
 
-    talk(zmq.XPUB, work, Allowance(1_200))
+    talk(zmq.XPUB, work, ReceiveBudget(1_200))
 
 
 def test_a_flood_of_empty_parts_ends():
-    allowance = Allowance(10 * FRAME_COST)
+    budget = ReceiveBudget(10 * FRAME_COST)
     for _ in range(10):
-        allowance.take(0)
-    with pytest.raises(TooLong):
-        allowance.take(0)
-    allowance.renew()
-    allowance.take(0)
+        budget.take(0)
+    with pytest.raises(SizeLimitExceeded):
+        budget.take(0)
+    budget.renew()
+    budget.take(0)
 
 
 def serve(sent, work):
@@ -97,7 +97,7 @@ def serve(sent, work):
 
         async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
             address = server.sockets[0].getsockname()[:2]
-            channel = await Channel.open(address, "SUB", Allowance(1_000))
+            channel = await Channel.open(address, "SUB", ReceiveBudget(1_000))
             try:
                 return await asyncio.wait_for(work(channel), 10)
             finally:
@@ -119,9 +119,9 @@ def test_somebody_else_on_the_other_side(sent):
 
 def test_what_is_announced_counts_before_it_is_read():
     async def work(channel):
-        with pytest.raises(TooLong):
+        with pytest.raises(SizeLimitExceeded):
             await channel.receive()
-        with pytest.raises(TooLong):  # and again
+        with pytest.raises(SizeLimitExceeded):  # and again
             await channel.receive()
 
     serve(GREETING + b"\x02" + b"\x7f" * 8, work)
@@ -140,5 +140,5 @@ def test_commands_are_left_out_and_an_end_is_an_error():
 @pytest.mark.skipif(not hasattr(asyncio, "open_unix_connection"), reason="a Unix socket")
 def test_over_a_path_where_nobody_is(tmp_path):
     with pytest.raises(FileNotFoundError):
-        asyncio.run(Channel.open(tmp_path / "nobody", "DEALER", Allowance(1)))
+        asyncio.run(Channel.open(tmp_path / "nobody", "DEALER", ReceiveBudget(1)))
     assert os.listdir(tmp_path) == []

@@ -49,7 +49,7 @@ def observe(answer: Callable, guarded: bool, nonce: str, text: str, data: str) -
     display({MIME: said}, raw=True)
 
 
-def go_on(text: str) -> None:
+def run_rest_of_cell(text: str) -> None:
     """Run what stands below the statement at which a cell stopped, each statement by itself.
 
     In a notebook a cell may compare an answer with the course's own, and define it below; here the course's own is not

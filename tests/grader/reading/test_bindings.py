@@ -4,13 +4,13 @@ import ast
 
 import pytest
 
-from course_grader.reading.reach import bindings_of, outer_statements, reached, root
+from course_grader.reading.bindings import bindings_of, outer_statements, reachable_nodes, root_name
 
 
 def reach(*texts):
     """The texts of the string constants that ``f`` leads to, and the names that nothing gives a value."""
     bindings = bindings_of((ast.parse(text), cell) for cell, text in enumerate(texts))
-    nodes, unknown = reached("f", bindings)
+    nodes, unknown = reachable_nodes("f", bindings)
     constants = {p.node.value for p, _ in nodes if isinstance(p.node, ast.Constant) and isinstance(p.node.value, str)}
     return constants, set(unknown)
 
@@ -69,14 +69,14 @@ def test_names_that_nothing_gives_a_value():
 def test_meanings():
     tree = ast.parse("import torch.nn.functional as F\nfrom torch import softmax\nt = F\nt.relu\nsoftmax\nx.y\nt.a().b")
     bindings = bindings_of([(tree, 0)])
-    assert [bindings.meanings(statement.value) for statement in tree.body[3:]] == [
+    assert [bindings.qualified_names(statement.value) for statement in tree.body[3:]] == [
         {"torch.nn.functional.relu"},
         {"torch.softmax"},
         set(),
         set(),
     ]
     deep = ast.parse("F" + ".a" * 100, mode="eval").body
-    assert bindings.meanings(deep) == set()
+    assert bindings.qualified_names(deep) == set()
 
 
 def test_a_class_gives_what_it_defines_itself():
@@ -84,7 +84,7 @@ def test_a_class_gives_what_it_defines_itself():
     bindings = bindings_of([(ast.parse(text), 0)])
     for of in ("A", "a", "A()"):
         node = ast.parse(of, mode="eval").body
-        assert [bindings.gives(node, name) for name in ("g", "h", "k", "i")] == [True, True, True, False]
+        assert [bindings.defines_attribute(node, name) for name in ("g", "h", "k", "i")] == [True, True, True, False]
 
 
 def test_outer_statements_of_a_long_chain():
@@ -94,4 +94,7 @@ def test_outer_statements_of_a_long_chain():
 
 
 def test_root():
-    assert root(ast.parse("a.b[0].c", mode="eval").body) == "a" and root(ast.parse("a().b", mode="eval").body) is None
+    assert (
+        root_name(ast.parse("a.b[0].c", mode="eval").body) == "a"
+        and root_name(ast.parse("a().b", mode="eval").body) is None
+    )

@@ -9,9 +9,9 @@ import pytest
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
 from course_checks.running.encode import pack
-from course_grader.judging.mark import OUTCOMES, mark, prepared
+from course_grader.judging.score import OUTCOMES, cases_and_decider, score_exercises
 from course_grader.master import load_masters
-from course_grader.reading.answers import Reading
+from course_grader.reading.answers import Findings
 from course_grader.running.run import Trace
 from course_grader.submissions.rebuild import Rebuilt, Step
 
@@ -24,15 +24,16 @@ def master(root):
 
 
 def sent(number, answer):
-    text, data = pack(observe_answer(answer, find(number).call, prepared(number, SEED)[0], guarded=False))
+    text, data = pack(observe_answer(answer, find(number).call, cases_and_decider(number, SEED)[0], guarded=False))
     return {"text": text, "data": base64.b64encode(data).decode()}
 
 
 def marked(master, number, seen=None, lost=None, broken=None, refused=None, missing=(), unread=None, text="x"):
-    trace = Trace(seen={number: seen} if seen else {}, lost={number: lost} if lost else {})
-    trace.broken = {number: broken} if broken else {}
+    trace = Trace(observed={number: seen} if seen else {}, lost={number: lost} if lost else {})
+    trace.cell_errors = {number: broken} if broken else {}
     rebuilt = Rebuilt((Step("answer", text, number),), (), frozenset(missing))
-    found = mark(master, rebuilt, trace, Reading(refused or {}, (), unread={number: unread} if unread else {}), SEED)
+    findings = Findings(refused or {}, (), syntax_errors={number: unread} if unread else {})
+    found = score_exercises(master, rebuilt, trace, findings, SEED)
     assert {one.outcome for one in found} <= set(OUTCOMES)
     assert [one.number for one in found] == list(handed_in.POINTS_01)
     assert all(one.earned == 0 for one in found if one.number != number)
@@ -49,8 +50,10 @@ def test_right_and_wrong(master):
 
 def test_a_judge_that_takes_too_long_costs_one_exercise(master, monkeypatch):
     seen = sent("1.1", find("1.1").right)
-    monkeypatch.setattr("course_grader.judging.mark.prepared", lambda number, seed: ([], lambda seen: time.sleep(30)))
-    monkeypatch.setattr("course_grader.judging.mark.JUDGING_S", 0.1)
+    monkeypatch.setattr(
+        "course_grader.judging.score.cases_and_decider", lambda number, seed: ([], lambda seen: time.sleep(30))
+    )
+    monkeypatch.setattr("course_grader.judging.score.JUDGING_S", 0.1)
     one = marked(master, "1.1", seen)
     assert (one.outcome, one.earned) == ("unreadable", 0) and "longer than 0.1 s" in one.message
 
@@ -98,4 +101,5 @@ def test_another_exercises_observations_do_not_count(master):
 
 
 def test_inputs_differ_by_seed_and_exercise():
-    assert str(prepared("1.1", "a")[0]) != str(prepared("1.1", "b")[0]) and prepared("1.1", "a") is prepared("1.1", "a")
+    first = cases_and_decider("1.1", "a")
+    assert str(first[0]) != str(cases_and_decider("1.1", "b")[0]) and cases_and_decider("1.1", "a") is first

@@ -9,8 +9,8 @@ from course_checks.deciding.decide import cases_of, decider
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
 from course_checks.running.encode import encode, pack
-from course_grader.inside.kernel_side import MIME, observe
-from course_grader.judging.observations import take_apart
+from course_grader.in_sandbox.kernel_side import MIME, observe
+from course_grader.judging.observations import decode_observations
 
 
 @pytest.fixture
@@ -34,20 +34,20 @@ def test_the_judge_says_what_it_says_in_the_notebook(sent, number):
     for answer in (entry.right, entry.wrong(entry.known_mistakes[0])):
         cases = probe(number, lambda answer=answer: answer, guarded=False)
         judge = decider(entry, cases)
-        there = judge(take_apart(sent.pop()))
+        there = judge(decode_observations(sent.pop()))
         here = judge(observe_answer(answer, entry.call, cases, guarded=False))
         assert there == here and there.passed == (answer is entry.right)
 
 
 def test_a_quiz(sent):
     cases = probe("1.7", lambda: find("1.7").right)
-    assert decider(find("1.7"), cases)(take_apart(sent[0])).passed
+    assert decider(find("1.7"), cases)(decode_observations(sent[0])).passed
 
 
 def test_what_is_off_limits_raises_unless_it_is_allowed(sent):
     for guarded in (True, False):
         probe("1.4", lambda: lambda q, k: q @ k.mT, guarded)
-    outcomes = [take_apart(message)["cases"][0]["outcome"] for message in sent]
+    outcomes = [decode_observations(message)["cases"][0]["outcome"] for message in sent]
     assert outcomes == ["off limits", "returned"]
 
 

@@ -1,11 +1,11 @@
 """What a submission can see is a list that can be printed."""
 
 from course_grader.__main__ import main
-from course_grader.show_room import listing
+from course_grader.show_sandbox import listing
 
 
 def test_the_list_of_a_lesson(capsys):
-    assert main(["room", "--lesson", "05"]) == 0
+    assert main(["sandbox", "--lesson", "05"]) == 0
     said = capsys.readouterr().out
     assert "  course_utils.masks.padding_mask\n" in said and "  course_utils/masks.py\n" in said
     assert (
@@ -20,5 +20,5 @@ def test_a_lesson_that_puts_nothing_off_limits():
 
 
 def test_a_lesson_that_is_none(capsys):
-    assert main(["room", "--lesson", "77"]) == 2
+    assert main(["sandbox", "--lesson", "77"]) == 2
     assert "lesson 77" in capsys.readouterr().err

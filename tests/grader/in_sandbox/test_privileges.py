@@ -13,7 +13,7 @@ from course_grader.limits import Limits
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
 
 if sys.platform == "linux":
-    from course_grader.inside import confine
+    from course_grader.in_sandbox import privileges
 
 
 def in_a_child(work):
@@ -33,7 +33,7 @@ def in_a_child(work):
 
 def test_limits_hold_for_the_process():
     def work():
-        confine.set_limits(asdict(Limits(open_files=33, scratch_mb=3, processes=44)))
+        privileges.set_limits(asdict(Limits(open_files=33, scratch_mb=3, processes=44)))
         names = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_CORE)
         return [resource.getrlimit(name) for name in names]
 
@@ -44,9 +44,13 @@ def test_rights_are_gone_for_good():
     user = 64_999 if os.geteuid() == 0 else None
 
     def work():
-        confine.give_up_rights(user, asdict(Limits()))
+        privileges.drop_privileges(user, asdict(Limits()))
         tried = []
-        for attempt in (lambda: os.setuid(0), lambda: os.chroot("/"), lambda: confine.enter(os.getpid(), True)):
+        for attempt in (
+            lambda: os.setuid(0),
+            lambda: os.chroot("/"),
+            lambda: privileges.enter_namespaces(os.getpid(), True),
+        ):
             try:
                 attempt()
                 tried.append("worked")
@@ -65,7 +69,7 @@ def test_rights_are_gone_for_good():
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_the_filter_is_a_valid_program(machine):
     """Every jump leads forward and inside; the last line allows."""
-    program = confine.filter_program(machine)
+    program = privileges.filter_program(machine)
     lines = [struct.unpack("=HBBI", program[place : place + 8]) for place in range(0, len(program), 8)]
     assert len(lines) < 4_096
     for place, (code, yes, no, _) in enumerate(lines):
@@ -75,12 +79,12 @@ def test_the_filter_is_a_valid_program(machine):
 
 
 def test_an_unknown_machine_has_no_filter():
-    assert confine.filter_program("vax") == b""
+    assert privileges.filter_program("vax") == b""
 
 
 def run_filter(machine, architecture, number, *arguments):
     """Interpret the program on one system call."""
-    program = confine.filter_program(machine)
+    program = privileges.filter_program(machine)
     data = struct.pack("=IIQ6Q", number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
     place, value = 0, 0
     while True:
@@ -130,7 +134,7 @@ def test_what_the_filter_closes_is_closed():
         import mmap
         import socket
 
-        confine.give_up_rights(None, asdict(Limits()))
+        privileges.drop_privileges(None, asdict(Limits()))
         tried = {
             "inet": lambda: socket.socket(socket.AF_INET),
             "vsock": lambda: socket.socket(40, socket.SOCK_STREAM),

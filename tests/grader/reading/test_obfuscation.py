@@ -4,17 +4,19 @@ import ast
 
 import pytest
 
-from course_grader.reading.hiding import hiding_in, unknown_name
-from course_grader.reading.reach import bindings_of
-from course_grader.reading.scopes import Placed, scope_of
+from course_grader.reading.bindings import bindings_of
+from course_grader.reading.obfuscation import obfuscation_in, undefined_name
+from course_grader.reading.scopes import ScopedNode, scope_of
 
 SETUP = "import torch, sys, types, inspect, typing, os, operator, pydoc\nfrom course_utils import masks"
 
 
-def said(text, mode="eval"):
+def reason(text, mode="eval"):
     tree = ast.parse(text, mode=mode)
     node = tree.body if mode == "eval" else tree.body[0]
-    return hiding_in(Placed(node, scope_of(ast.parse("def f(x): ...").body[0])), bindings_of([(ast.parse(SETUP), 0)]))
+    return obfuscation_in(
+        ScopedNode(node, scope_of(ast.parse("def f(x): ...").body[0])), bindings_of([(ast.parse(SETUP), 0)])
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,14 +49,14 @@ def said(text, mode="eval"):
     ],
 )
 def test_hides(text):
-    assert said(text)
+    assert reason(text)
 
 
 @pytest.mark.parametrize(
     "text", ["import importlib", "from pickle import loads", "import my_own_file", "def __torch_function__(): ..."]
 )
 def test_statements_that_hide(text):
-    assert said(text, "exec")
+    assert reason(text, "exec")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ def test_statements_that_hide(text):
     ],
 )
 def test_harmless(text):
-    assert said(text) is None
+    assert reason(text) is None
 
 
 @pytest.mark.parametrize(
@@ -87,11 +89,11 @@ def test_harmless(text):
     ["import math", "from functools import partial", "import sys", "from types import SimpleNamespace", "def g(): ..."],
 )
 def test_harmless_statements(text):
-    assert said(text, "exec") is None
+    assert reason(text, "exec") is None
 
 
 def test_names_from_nowhere():
     bindings = bindings_of([(ast.parse("x = 1"), 0)])
-    assert "earlier cell" in unknown_name("_", bindings) and "earlier cell" in unknown_name("Out", bindings)
-    assert "nowhere" in unknown_name("helper", bindings) and unknown_name("len", bindings) is None
-    assert unknown_name("helper", bindings_of([(ast.parse("from math import *"), 0)])) is None
+    assert "earlier cell" in undefined_name("_", bindings) and "earlier cell" in undefined_name("Out", bindings)
+    assert "nowhere" in undefined_name("helper", bindings) and undefined_name("len", bindings) is None
+    assert undefined_name("helper", bindings_of([(ast.parse("from math import *"), 0)])) is None

@@ -4,9 +4,9 @@ import ast
 
 import pytest
 
-from course_grader.reading.reach import bindings_of
-from course_grader.reading.ready_made import ready_made, ready_made_in
-from course_grader.reading.scopes import Placed, scope_of
+from course_grader.reading.bindings import bindings_of
+from course_grader.reading.off_limits import banned_name_in, banned_names
+from course_grader.reading.scopes import ScopedNode, scope_of
 
 SETUP = """
 import torch
@@ -25,10 +25,10 @@ OFF = (
 )
 
 
-def said(text, off=OFF):
+def reason(text, off=OFF):
     bindings = bindings_of([(ast.parse(SETUP), 0)])
     scope = scope_of(ast.parse("def f(x, y, model): ...").body[0])
-    return ready_made_in(Placed(ast.parse(text, mode="eval").body, scope), bindings, ready_made(off))
+    return banned_name_in(ScopedNode(ast.parse(text, mode="eval").body, scope), bindings, banned_names(off))
 
 
 @pytest.mark.parametrize(
@@ -55,26 +55,26 @@ def said(text, off=OFF):
     ],
 )
 def test_what_a_node_names(text, wanted):
-    assert said(text) == wanted
+    assert reason(text) == wanted
 
 
 def test_products_are_free_where_they_are_not_off_limits():
     for text in ("x @ y", "np.dot", "x.dot"):
-        assert said(text) and said(text, ("torch.softmax",)) is None
+        assert reason(text) and reason(text, ("torch.softmax",)) is None
 
 
 def test_what_is_no_method_of_tensors_may_be_one_of_an_argument():
     off = ("torch.nn.functional.embedding",)
-    assert said("model.embedding", off) is None and said("other.embedding", off) and said("nn.Embedding", off)
+    assert reason("model.embedding", off) is None and reason("other.embedding", off) and reason("nn.Embedding", off)
 
 
 def test_functions_of_the_course_are_not_read_for():
-    banned = ready_made(("course_utils.masks.causal_mask",))
-    assert not banned.names and said("F.softmax", ("course_utils.masks.causal_mask",)) is None
+    banned = banned_names(("course_utils.masks.causal_mask",))
+    assert not banned.names and reason("F.softmax", ("course_utils.masks.causal_mask",)) is None
 
 
 @pytest.mark.parametrize("text", ["import course_utils.attention as a", "from course_utils.attention import F as a"])
 def test_pytorch_through_the_course_is_pytorch(text):
     bindings = bindings_of([(ast.parse(text), 0)])
     node = ast.parse("a.torch.softmax" if "as a" in text and "F" not in text else "a.softmax", mode="eval").body
-    assert ready_made_in(Placed(node, scope_of(ast.parse("lambda: 0").body[0].value)), bindings, ready_made(OFF))
+    assert banned_name_in(ScopedNode(node, scope_of(ast.parse("lambda: 0").body[0].value)), bindings, banned_names(OFF))
