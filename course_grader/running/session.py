@@ -47,7 +47,7 @@ class Session:
     async def run_cell(self, text: str) -> CellResult:
         """Run one cell; interrupt it when its time is over, and end the kernel if that does not help."""
         self.payload, self.idle = None, False
-        self.kernel.budget.renew()
+        self.kernel.budget.reset()
         finished = asyncio.ensure_future(self._finished(text))
         ended = asyncio.ensure_future(self._ended())
         try:
@@ -58,7 +58,7 @@ class Session:
                     return CellResult("time limit", fatal=True)
             if not finished.done():
                 return CellResult("died", fatal=True)
-            return self._judged(finished.result(), late)
+            return self._result(finished.result(), late)
         except SizeLimitExceeded:
             self.kernel.end("output limit")
             return CellResult("output limit", fatal=True)
@@ -70,7 +70,7 @@ class Session:
             finished.cancel()
             ended.cancel()
 
-    def _judged(self, reply: dict, late: bool) -> CellResult:
+    def _result(self, reply: dict, late: bool) -> CellResult:
         if not self.idle:
             return CellResult("output limit", fatal=True)  # what it sent was too large to be taken
         if late:
