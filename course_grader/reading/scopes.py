@@ -34,11 +34,6 @@ class Scope:
             scope = scope.parent
         return scope
 
-    def is_argument(self, name: str) -> bool:
-        """Whether ``name`` is an argument of this function or of one around it."""
-        owner = self.owner(name)
-        return owner is not None and name in owner.arguments
-
 
 GLOBAL_SCOPE = Scope()
 

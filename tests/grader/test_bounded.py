@@ -10,52 +10,37 @@ import psutil
 import pytest
 
 from course_grader.bounded import LimitExceeded, bounded, time_limit
+from course_grader.limits import Limits
 
 alarms = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms on Windows")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
-
-
-def test_what_it_returns_comes_back():
-    assert bounded(lambda a, b: {"sum": a + b, "pid": os.getpid() != os.getppid()}, 2, 3)["sum"] == 5
-
-
-@linux
-def test_it_is_another_process():
-    assert bounded(os.getpid) != os.getpid()
 
 
 def fails():
     raise LookupError("nothing here")
 
 
-def test_what_it_raises_comes_back():
+def test_what_it_returns_or_raises_comes_back():
+    assert bounded(lambda a, b: a + b, 2, 3) == 5
+    assert bounded(lambda: "x" * 10**7) == "x" * 10**7
     with pytest.raises(LookupError, match="nothing here"):
         bounded(fails)
 
 
 @linux
-def test_time():
+@pytest.mark.parametrize(
+    ("work", "limits", "message"),
+    [
+        (lambda: time.sleep(30), {"seconds": 0.2}, "longer than 0.2 s"),
+        (lambda: bytes(2**27), {"memory_mb": 64}, "64 MiB"),
+        (lambda: os._exit(3), {}, "ended"),
+    ],
+)
+def test_what_exceeds_its_limits_is_ended(work, limits, message):
     started = time.monotonic()
-    with pytest.raises(LimitExceeded, match="longer than 0.2 s"):
-        bounded(time.sleep, 30, seconds=0.2)
+    with pytest.raises(LimitExceeded, match=message):
+        bounded(work, **limits)
     assert time.monotonic() - started < 20
-
-
-@linux
-def test_memory():
-    with pytest.raises(LimitExceeded, match="64 MiB"):
-        bounded(lambda: bytes(2**27), memory_mb=64)
-
-
-@linux
-def test_a_process_that_ends():
-    with pytest.raises(LimitExceeded, match="ended"):
-        bounded(os._exit, 3)
-
-
-@linux
-def test_much_comes_back_whole():
-    assert bounded(lambda: "x" * 10**7) == "x" * 10**7
 
 
 @linux
@@ -121,17 +106,17 @@ def test_of_two_bounds_the_earlier_one_ends_it(outer, inner):
 
 
 def test_in_another_thread_it_does_nothing():
-    found = []
+    done = []
 
     def work():
         with time_limit(0.05):
             spin(0.2)
-            found.append("done")
+            done.append("done")
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert found == ["done"]
+    assert done == ["done"]
 
 
 @linux
@@ -149,3 +134,10 @@ def test_a_child_whose_parent_died_ends_by_itself():
     assert os.read(read, 1) == b""  # end of file: nobody holds the other end any more
     os.close(read)
     assert child != parent
+
+
+@pytest.mark.parametrize("name", ["cell_s", "memory_mb", "processes"])
+def test_a_limit_of_nothing_is_refused(name):
+    with pytest.raises(ValueError, match=rf"{name} \(0\) must be more than 0"):
+        Limits(**{name: 0})
+    assert Limits(restarts=0).restarts == 0

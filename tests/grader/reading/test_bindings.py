@@ -1,10 +1,12 @@
-"""From an answer's name to every definition that it leads to."""
+"""Whose variable a name is, and from an answer's name to every definition that it leads to."""
 
 import ast
+import symtable
 
 import pytest
 
 from course_grader.reading.bindings import bindings_of, outer_statements, reachable_nodes, root_name
+from course_grader.reading.scopes import imported, scope_of, walk
 
 
 def reach(*texts):
@@ -98,3 +100,55 @@ def test_root():
         root_name(ast.parse("a.b[0].c", mode="eval").body) == "a"
         and root_name(ast.parse("a().b", mode="eval").body) is None
     )
+
+
+TEXTS = [
+    "def f(a, *b, c=d, **e):\n    g = h\n    return i",
+    "def f():\n    s\n    def g():\n        s = 1\n        return s",
+    "def f():\n    global s, t\n    s = 1\n    def g():\n        nonlocal_ = s\n    t",
+    "def f(x):\n    def g():\n        nonlocal x\n        x = y\n    return g",
+    "class A:\n    s = 1\n    def f(self):\n        return s",
+    "def f():\n    return [s for s in s if s], {k: v for k, v in w}, (lambda s: s + t)(s)",
+    "def f(s=s):\n    return s",
+    "def f():\n    for i in range(3):\n        with a as b:\n            pass\n    return i, b",
+    "def f():\n    try:\n        pass\n    except E as e:\n        return e",
+    "def f(p):\n    match p:\n        case [a, *b]:\n            return a, b",
+    "def f(p):\n    match p:\n        case {'k': v, **rest}:\n            return v, rest",
+    "def f():\n    from torch import softmax as s\n    import os.path\n    return s, os",
+]
+
+
+def _taken(table):
+    """Names that a function or class, or what is in it, takes from the notebook, as the compiler knows it."""
+    names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() and symbol.is_referenced()}
+    return names.union(*[_taken(child) for child in table.get_children()])
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_names_that_a_definition_takes_from_the_notebook(text):
+    """Held to what Python's own compiler says."""
+    nodes = walk(ast.parse(text).body[0], set())
+    loads = [s for s in nodes if isinstance(s.node, ast.Name) and isinstance(s.node.ctx, ast.Load)]
+    taken = {scoped.node.id for scoped in loads if scoped.scope.owner(scoped.node.id) is None}
+    table = symtable.symtable(text, "", "exec")
+    outer = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
+    assert taken == _taken(table.get_children()[0]) | outer
+
+
+def test_each_node_comes_once():
+    tree = ast.parse(TEXTS[0])
+    seen = set()
+    first = [scoped.node for scoped in walk(tree, seen)]
+    assert len(first) == len(list(ast.walk(tree))) and not [s for s in walk(tree, seen) if isinstance(s.node, ast.stmt)]
+
+
+def test_a_scope_s_imports_and_what_is_called():
+    tree = ast.parse("def f(x):\n    from torch import softmax as s\n    y = 1\n    return g(x, y)")
+    assert scope_of(tree.body[0]).imports == {"s": {"torch.softmax"}}
+    assert [scoped.node.id for scoped in walk(tree, set()) if scoped.called] == ["g"]
+
+
+def test_imported():
+    tree = ast.parse("import a.b, c.d as e\nfrom f import g, h as i\nfrom j import *")
+    pairs = [("a", "a"), ("e", "c.d"), ("g", "f.g"), ("i", "f.h"), ("*", "j.*")]
+    assert [pair for node in tree.body for pair in imported(node)] == pairs

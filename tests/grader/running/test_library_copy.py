@@ -1,4 +1,4 @@
-"""The copy holds no answer: not by importing, not by reading."""
+"""The copy holds no answer: not by importing, not by reading. A check there judges nothing, and what there is can be listed."""
 
 import ast
 import inspect
@@ -10,13 +10,17 @@ import time
 
 import pytest
 
+import course_checks
 from course_checks.catalogue import catalogue
 from course_checks.deciding.experiment import Experiment
-from course_checks.deciding.find import all_entries, find
+from course_checks.deciding.find import all_entries
 from course_checks.running.guard import resolve
+from course_grader.__main__ import main
+from course_grader.in_sandbox import engine_stub
 from course_grader.run_and_judge import removed_names
 from course_grader.running import library_copy as copies
 from course_grader.running.library_copy import LIBRARY, library_copy, library_files, without_bodies
+from course_grader.show_sandbox import listing
 
 LESSONS = sorted({entry.lesson for entry in catalogue().values()})
 TELLING = 3  # statements; a shorter body (return x.sum()) stands in many places
@@ -67,17 +71,11 @@ def test_no_body_of_what_is_off_limits_is_there_to_be_read(lesson):
 
 def test_no_solution_no_known_mistake_and_no_right_letter_is_there_to_be_read():
     folder = library_copy(frozenset())
-    there = {
-        path: path.read_text(encoding="utf-8") for path in folder.rglob("*") if path.suffix in (".py", ".json", ".md")
-    }
-    everything = "\n".join(there.values())
-    known = {body for text in there.values() if text.startswith(('"""', "import", "from")) for body in bodies(text)}
-    library = {
-        b
-        for path in library_files()
-        if path.suffix == ".py"
-        for b in bodies((LIBRARY / path).read_text(encoding="utf-8"))
-    }
+    paths = [path for path in folder.rglob("*") if path.suffix in (".py", ".json", ".md")]
+    everything = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    known = {body for path in paths if path.suffix == ".py" for body in bodies(path.read_text(encoding="utf-8"))}
+    modules = [LIBRARY / path for path in library_files() if path.suffix == ".py"]
+    library = {body for path in modules for body in bodies(path.read_text(encoding="utf-8"))}
     for entry in all_entries().values():
         if entry.entry.is_quiz:
             assert not any(words in everything for words in entry.explanations.values())
@@ -144,7 +142,23 @@ def test_it_is_made_once_and_the_old_ones_go(tmp_path, monkeypatch):
     assert not old.exists() and sorted(p.name[0] == "." for p in place.parent.iterdir()) == [False, False]
 
 
-def test_every_exercise_hides_what_it_puts_off_limits():
-    for number, entry in catalogue().items():
-        names = set() if entry.is_quiz else {n for n in find(number).call.off_limits if n.startswith("course_utils")}
-        assert removed_names(number) == names
+def test_the_stub_offers_what_a_notebook_imports():
+    assert all(hasattr(engine_stub, name) for name in course_checks.__all__)
+    for name in ("check", "failing_case", "hint"):
+        stub, real = (inspect.signature(getattr(module, name)).parameters for module in (engine_stub, course_checks))
+        assert stub.keys() == real.keys()
+    for ask in (engine_stub.failing_case, engine_stub.hint):
+        with pytest.raises(LookupError):
+            ask()
+
+
+def test_the_list_of_what_a_lesson_s_submission_can_see(capsys):
+    assert main(["sandbox", "--lesson", "05"]) == 0
+    printed = capsys.readouterr().out
+    assert "  course_utils.masks.padding_mask\n" in printed and "  course_utils/masks.py\n" in printed
+    assert "    5.1  course_utils.masks.causal_mask, course_utils.masks.padding_mask, " in printed
+    assert "    5.9  nothing\n" in printed
+    assert "deciding/" not in printed and "lesson_05.py" in printed  # the drivers are there
+    assert "\n  none\n" in listing({"0.1": frozenset()})
+    assert main(["sandbox", "--lesson", "77"]) == 2
+    assert "lesson 77" in capsys.readouterr().err
