@@ -6,10 +6,11 @@ ready-made; what hides from being read it cannot judge, and says so.
 """
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..submissions.rebuild import Step
-from .bindings import Bindings, bindings_of, reachable_nodes
+from .bindings import bindings_of, reachable_nodes
 from .cells import CellCode, read_cell
 from .obfuscation import obfuscation_in, undefined_name
 from .off_limits import banned_name_in, banned_names
@@ -42,12 +43,27 @@ class Findings:
 
 @dataclass(frozen=True)
 class _Cell:
-    """One cell that runs, read."""
+    """One cell that runs, read, with what a person calls it."""
 
     step: Step
     code: CellCode
     place: str
-    students: bool  # the student's
+
+    @property
+    def by_student(self) -> bool:
+        return self.step.role != "given"
+
+    def line_of(self, node: ast.AST) -> str:
+        return f"{self.place}, line {self.code.place(node)}"
+
+    def noted(self, notes: Iterable[tuple[ast.AST, str | None]], given_lines: set[str]) -> list[str]:
+        """Lines that say what was noted of some nodes, those of the course's own lines left out."""
+        lines = []
+        for node, reason in notes:
+            line = self.code.place(node)
+            if reason and self.by_student and self.code.text(line, most=10_000) not in given_lines:
+                lines.append(f"{self.line_of(node)}: `{self.code.text(line)}`: {reason}")
+        return lines
 
 
 def read_answers(
@@ -63,14 +79,10 @@ def read_answers(
         expressions: Exercise -> its answer, as an expression.
         off_limits: Exercise -> dotted names; in the others nothing is off limits.
     """
-    cells = [_Cell(step, read_cell(step.text), place, step.role != "given") for step, place in _placed(steps)]
-    given_lines = {line.strip() for cell in cells if not cell.students for line in cell.code.lines} - {""}
+    cells = [_Cell(step, read_cell(step.text), place) for step, place in _placed(steps)]
+    given_lines = {line.strip() for cell in cells if not cell.by_student for line in cell.code.lines} - {""}
     bindings = bindings_of((cell.code.tree, index) for index, cell in enumerate(cells) if cell.code.tree)
-    syntax_errors = {
-        cell.step.number: (cell.code.line, cell.code.text(cell.code.line), cell.code.problem)
-        for cell in cells
-        if cell.code.tree is None and cell.step.role == "answer"
-    }
+    unread = [cell for cell in cells if cell.code.tree is None]
     refused, obfuscated = {}, {}
     for number, names in off_limits.items():
         banned = banned_names(tuple(names))
@@ -78,60 +90,40 @@ def read_answers(
             continue
         nodes, unknown = reachable_nodes(expressions[number], bindings)
         for scoped, index in nodes:
-            if (index < 0 or cells[index].students) and (reason := banned_name_in(scoped, bindings, banned)):
-                refused[number] = reason if index < 0 else f"{reason} ({_line_of(cells[index], scoped.node)})"
+            if (index < 0 or cells[index].by_student) and (reason := banned_name_in(scoped, bindings, banned)):
+                refused[number] = reason if index < 0 else f"{reason} ({cells[index].line_of(scoped.node)})"
                 break
-        notes = [(cell, scoped.node, obfuscation_in(scoped, bindings)) for scoped, cell in nodes]
-        notes += [(cell, scoped.node, undefined_name(name, bindings)) for name, (scoped, cell) in unknown.items()]
-        notes = [note for note in notes if note[2] and _counts(cells, *note[:2], given_lines)]
-        lines = [_with_line(cells[cell], node, reason) for cell, node, reason in notes]
+        notes = [(index, scoped.node, obfuscation_in(scoped, bindings)) for scoped, index in nodes]
+        notes += [(index, scoped.node, undefined_name(name, bindings)) for name, (scoped, index) in unknown.items()]
+        lines = [line for index, *note in notes if index >= 0 for line in cells[index].noted([note], given_lines)]
         lines += [  # where a line is to blame, Python cannot run the cell either
             f"{cell.place}: could not be read: {cell.code.problem}"
-            for cell in cells
-            if cell.code.tree is None and not cell.code.line and cell.step.number in ("", number)
+            for cell in unread
+            if not cell.code.line and cell.step.number in ("", number)
         ]
         if lines:
             obfuscated[number] = tuple(dict.fromkeys(lines))[:MAX_LINES]
-    noticed = [line for index in range(len(cells)) for line in _tampering(cells, index, bindings, given_lines)]
-    return Findings(refused, tuple(dict.fromkeys(noticed)), obfuscated, syntax_errors)
+    noticed: dict[str, None] = {}
+    for cell in cells:
+        if cell.by_student and cell.code.tree is not None:
+            lines = cell.noted(tampering_in(cell.code.tree, bindings), given_lines)
+            noticed |= dict.fromkeys(list(dict.fromkeys(lines))[:MAX_LINES])
+    syntax_errors = {
+        cell.step.number: (cell.code.line, cell.code.text(cell.code.line), cell.code.problem)
+        for cell in unread
+        if cell.step.role == "answer"
+    }
+    return Findings(refused, tuple(noticed), obfuscated, syntax_errors)
 
 
 def _placed(steps: tuple[Step, ...]) -> list[tuple[Step, str]]:
     """The steps that are cells, with what a person calls them."""
-    found, after = [], ""
+    cells, after = [], ""
     for step in steps:
         if step.role == "probe":
             after = f" after the check of {step.number}"
         elif step.role == "answer":
-            found.append((step, f"answer {step.number}"))
+            cells.append((step, f"answer {step.number}"))
         else:
-            found.append((step, f"{'an extra cell' if step.role == 'extra' else 'a cell of the page'}{after}"))
-    return found
-
-
-def _counts(cells: list[_Cell], index: int, node: ast.AST, given_lines: set[str]) -> bool:
-    """Whether a node stands in a line that the student wrote."""
-    if index < 0 or not cells[index].students:
-        return False
-    code = cells[index].code
-    return code.text(code.place(node), most=10_000) not in given_lines
-
-
-def _line_of(cell: _Cell, node: ast.AST) -> str:
-    return f"{cell.place}, line {cell.code.place(node)}"
-
-
-def _with_line(cell: _Cell, node: ast.AST, reason: str) -> str:
-    return f"{_line_of(cell, node)}: `{cell.code.text(cell.code.place(node))}`: {reason}"
-
-
-def _tampering(cells: list[_Cell], index: int, bindings: Bindings, given_lines: set[str]) -> list[str]:
-    cell = cells[index]
-    if not cell.students or cell.code.tree is None:
-        return []
-    found = [
-        _with_line(cell, node, reason)
-        for node, reason in tampering_in(cell.code.tree, bindings)
-        if _counts(cells, index, node, given_lines)
-    ]
-    return list(dict.fromkeys(found))[:MAX_LINES]
+            cells.append((step, f"{'an extra cell' if step.role == 'extra' else 'a cell of the page'}{after}"))
+    return cells

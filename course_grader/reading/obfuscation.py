@@ -30,18 +30,7 @@ NOT_OF = {  # known modules' parts that call what is named by a text, or run one
     "torch.export", "numpy.load", "numpy.ctypeslib", "numpy.f2py", "pandas.eval", "pandas.read_pickle",
 }  # fmt: skip
 RISKY = {"builtins", "ctypes", "gc", "importlib", "inspect", "modules", "pickle", "runpy", "subprocess", "sys", "_C"}
-CALLS = {
-    "eval",
-    "exec",
-    "compile",
-    "__import__",
-    "globals",
-    "breakpoint",
-    "get_ipython",
-    "__builtins__",
-    "__loader__",
-    "__spec__",
-}
+CALLS = set("eval exec compile __import__ globals breakpoint get_ipython __builtins__ __loader__ __spec__".split())
 ATTRIBUTES = {
     "__base__", "__bases__", "__builtins__", "__closure__", "__code__", "__func__", "__getattribute__", "__globals__",
     "__import__", "__loader__", "__mro__", "__reduce__", "__reduce_ex__", "__self__", "__spec__", "__subclasses__",

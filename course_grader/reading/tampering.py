@@ -22,19 +22,7 @@ INTERACTIVE_SHELL = "IPython.core.interactiveshell.InteractiveShell"
 OPEN = (f"{INTERACTIVE_SHELL}.ast_node_interactivity", "IPython.core.display", "IPython.core.pylabtools")
 ENTRANCES = tuple(f"course_checks{name}" for name in ("", ".check", ".failing_case", ".hint", ".NotYet"))
 CHECKS = "course_checks"
-REPLACED = (
-    "torch",
-    "numpy",
-    "course_utils",
-    "course_checks",
-    "course_grader",
-    "IPython",
-    "ipykernel",
-    "sys",
-    "json",
-    "base64",
-    "safetensors",
-)
+REPLACED = "torch numpy course_utils course_checks course_grader IPython ipykernel sys json base64 safetensors".split()
 FREE_TO_SET = ("torch.backends", "sys.stdout", "sys.stderr", "sys.path", "torch.set_default_dtype")
 MAGICS = {"run", "macro", "rerun", "store", "cython", "alias_magic"}  # they run what is not in the cell
 

@@ -116,10 +116,6 @@ class Sandbox:
         """Where the grader finds a path of the sandbox."""
         return Path(f"/proc/{self.pid}/root{inside}")
 
-    def processes(self) -> dict[int, int]:
-        """Memory in bytes of each process in the sandbox, by its number there; pages that they share count for each."""
-        return memory.memory_by_process(self.path("/proc"))
-
     def memory(self) -> int:
         """Bytes that it holds: its processes, and what its files and sockets keep in the system's own memory."""
         folders = tuple(map(self.path, (*WRITABLE, SOCKETS)))

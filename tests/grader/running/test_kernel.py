@@ -22,6 +22,7 @@ from course_grader.running.fork_server import ForkServer, exit_status
 from course_grader.running.kernel import Kernel
 from course_grader.running.launch import PORTS, PlainKernel, SandboxedKernel
 from course_grader.running.library_copy import library_copy
+from course_grader.running.memory import memory_by_process
 from course_grader.running.sandbox import GRADER, Sandbox
 from course_grader.running.session import Session
 
@@ -60,9 +61,9 @@ def test_a_forked_kernel_has_no_privileges_and_its_end_is_told(fork_server):
     limits = Limits()
     sandbox = Sandbox(limits)
     try:
-        before = set(sandbox.processes())
+        before = set(memory_by_process(sandbox.path("/proc")))
         report = fork_server.spawn(sandbox, CONNECTION, asdict(limits))
-        (kernel,) = set(sandbox.processes()) - before
+        (kernel,) = set(memory_by_process(sandbox.path("/proc"))) - before
         status = sandbox.path(f"/proc/{kernel}/status").read_text()
         assert "NoNewPrivs:\t1" in status and "CapEff:\t0000000000000000" in status
         environment = sandbox.path(f"/proc/{kernel}/environ").read_bytes()
@@ -159,7 +160,7 @@ def test_in_the_sandbox(fork_server):
     results = ran(kernel, "x = 1", "assert x == 1", "raise ValueError('no')")
     ok = ("ok", "", "")
     assert [(cell.outcome, cell.name, cell.message) for cell in results] == [ok, ok, ("error", "ValueError", "no")]
-    assert kernel.sandbox.processes() == {} and len(os.listdir("/proc/self/fd")) <= before + 16
+    assert memory_by_process(kernel.sandbox.path("/proc")) == {} and len(os.listdir("/proc/self/fd")) <= before + 16
 
 
 def test_without_a_sandbox():
