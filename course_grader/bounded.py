@@ -59,10 +59,10 @@ def bounded(work: Callable[..., Any], *arguments: Any, seconds: float = SECONDS,
         raise LimitExceeded(f"reading or judging it took longer than {seconds:g} s")
     if not data:
         raise LimitExceeded(f"reading or judging it took more than {memory_mb} MiB, or the process that did it ended")
-    worked, found = pickle.loads(data)
+    worked, outcome = pickle.loads(data)
     if worked:
-        return found
-    raise found
+        return outcome
+    raise outcome
 
 
 @contextlib.contextmanager

@@ -84,21 +84,21 @@ def read_cell(text: str) -> CellCode:
 
 def defined_names(cell: CellCode) -> set[str]:
     """The names that running a cell gives a value, outside its functions and classes."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting: list[ast.AST] = list(cell.tree.body) if cell.tree else []
     while waiting:
         node = waiting.pop()
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Lambda):
             continue
         elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
+            names.add(node.asname or node.name.partition(".")[0])
         else:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
+                names.add(node.id)
             waiting += ast.iter_child_nodes(node)
-    return found
+    return names
 
 
 def _parsed(text: str) -> tuple[ast.Module | None, str, int]:

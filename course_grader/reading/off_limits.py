@@ -86,15 +86,15 @@ def _name(scoped: ScopedNode, bindings: Bindings, banned: BannedNames) -> str | 
             star_imports = sorted(star for star in bindings.star_imports if star.partition(".")[0] != COURSE)
             if star_imports:
                 return f"`{star_imports[0]}.{node.id}`"
-    found = bindings.qualified_names(node, scoped.scope)
-    return next((f"`{full}`" for full in sorted(found) if _is_banned(full, banned)), None)
+    qualified = bindings.qualified_names(node, scoped.scope)
+    return next((f"`{full}`" for full in sorted(qualified) if _is_banned(full, banned)), None)
 
 
 def _attribute(scoped: ScopedNode, bindings: Bindings, banned: BannedNames) -> str | None:
     node = scoped.node
-    found = bindings.qualified_names(node, scoped.scope)
-    if found:
-        return next((f"`{full}`" for full in sorted(found) if _is_banned(full, banned)), None)
+    qualified = bindings.qualified_names(node, scoped.scope)
+    if qualified:
+        return next((f"`{full}`" for full in sorted(qualified) if _is_banned(full, banned)), None)
     if node.attr not in banned.methods and _word(node.attr) not in banned.words:
         return None
     name = root_name(node)

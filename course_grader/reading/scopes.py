@@ -60,11 +60,11 @@ def walk(part: ast.AST, seen: set[int]) -> Iterator[ScopedNode]:
         yield scoped
         if isinstance(node, SCOPES):
             inner = scope_of(node, scope)
-            waiting += (ScopedNode(one, inner) for one in ast.iter_child_nodes(node))
-            waiting += (ScopedNode(one, scope) for one in _read_outside(node))  # on top: taken first, then seen
+            waiting += (ScopedNode(child, inner) for child in ast.iter_child_nodes(node))
+            waiting += (ScopedNode(child, scope) for child in _read_outside(node))  # on top: taken first, then seen
         else:
             function = node.func if isinstance(node, ast.Call) else None
-            waiting += (ScopedNode(one, scope, one is function) for one in ast.iter_child_nodes(node))
+            waiting += (ScopedNode(child, scope, child is function) for child in ast.iter_child_nodes(node))
 
 
 def scope_of(node: ast.AST, around: Scope = GLOBAL_SCOPE) -> Scope:

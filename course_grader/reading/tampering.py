@@ -41,13 +41,13 @@ def tampering_in(tree: ast.Module, bindings: Bindings) -> Iterator[tuple[ast.AST
 
 def _only_asked(tree: ast.Module) -> set[int]:
     """What is only looked up: ``"google.colab" in sys.modules``, ``"f" in globals()``."""
-    found = set()
+    asked = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
-            for kind, one in zip(node.ops, node.comparators, strict=True):
+            for kind, right in zip(node.ops, node.comparators, strict=True):
                 if isinstance(kind, ast.In | ast.NotIn):
-                    found |= {id(one), id(one.func) if isinstance(one, ast.Call) else 0}
-    return found
+                    asked |= {id(right), id(right.func) if isinstance(right, ast.Call) else 0}
+    return asked
 
 
 def _made(statement: ast.AST) -> list[str]:
@@ -57,7 +57,7 @@ def _made(statement: ast.AST) -> list[str]:
         module = getattr(statement, "module", "")
         return [alias.asname or alias.name for alias in statement.names if f"{module}.{alias.name}" not in ENTRANCES]
     targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
-    return [one.id for one in targets if isinstance(one, ast.Name)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _reason(scoped: ScopedNode, bindings: Bindings) -> str | None:

@@ -43,8 +43,8 @@ def check_files() -> list[Path]:
 
 
 def _files_in(package: Path) -> list[Path]:
-    found = (path.relative_to(package) for path in sorted(package.rglob("*")) if path.is_file())
-    return [path for path in found if LEFT_OUT.isdisjoint(path.parts)]
+    paths = (path.relative_to(package) for path in sorted(package.rglob("*")) if path.is_file())
+    return [path for path in paths if LEFT_OUT.isdisjoint(path.parts)]
 
 
 @functools.cache
@@ -139,10 +139,10 @@ def without_bodies(texts: dict[Path, str], names: Iterable[str]) -> dict[Path, s
 
 def _definition_of(name: str) -> tuple[Path, str]:
     """The module that defines what a dotted name stands for, and its name there."""
-    found = resolve(name)
-    module = Path(*found.__module__.split(".")[1:])
+    definition = resolve(name)
+    module = Path(*definition.__module__.split(".")[1:])
     path = module / "__init__.py" if (LIBRARY / module).is_dir() else module.with_suffix(".py")
-    return path, found.__qualname__
+    return path, definition.__qualname__
 
 
 def _definitions(tree: ast.Module) -> dict[str, ast.stmt]:

@@ -36,13 +36,13 @@ def memory_used(proc: Path, folders: tuple[Path, ...], limit: int) -> int:
 
 def memory_by_process(proc: Path, lines: tuple[str, ...] = RSS_FIELDS) -> dict[int, int]:
     """Bytes that each process of a sandbox holds, by its number there."""
-    found = {}
+    sizes = {}
     with contextlib.suppress(OSError):
         for name in os.listdir(proc):
             if name.isdigit():
                 with contextlib.suppress(OSError):
-                    found[int(name)] = _of_process(proc / name, lines)
-    return found
+                    sizes[int(name)] = _of_process(proc / name, lines)
+    return sizes
 
 
 def _of_process(process: Path, lines: tuple[str, ...]) -> int:

@@ -158,11 +158,11 @@ def _reserve_user() -> tuple[int, socket.socket]:
 
 def _libraries() -> list[str]:
     """Python and its packages: the folders that a kernel imports from."""
-    found = [sys.base_prefix, sys.prefix, *site.getsitepackages()]
-    found = [os.path.realpath(path) if path != sys.prefix else path for path in found]
+    folders = [sys.base_prefix, sys.prefix, *site.getsitepackages()]
+    folders = [os.path.realpath(path) if path != sys.prefix else path for path in folders]
     kept: list[str] = []
-    for path in sorted(set(found), key=len):
-        inside_another = any(path == other or path.startswith(other + "/") for other in (*kept, "/usr"))
+    for path in sorted(set(folders), key=len):
+        inside_another = any(path == outer or path.startswith(outer + "/") for outer in (*kept, "/usr"))
         if not inside_another and os.path.isdir(path):
             kept.append(path)
     return kept

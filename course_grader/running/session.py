@@ -150,10 +150,10 @@ def plain(data: bytes) -> dict:
     """
     if sum(map(data.count, (b"[", b"{", b","))) > MAX_JSON_VALUES:
         raise ValueError(f"JSON of more than {MAX_JSON_VALUES} parts")
-    found = json.loads(data)
-    if not isinstance(found, dict):
+    value = json.loads(data)
+    if not isinstance(value, dict):
         raise ValueError("no JSON object")
-    return found
+    return value
 
 
 async def _first(finished: asyncio.Future, ended: asyncio.Future, seconds: float) -> bool:

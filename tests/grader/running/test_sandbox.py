@@ -63,7 +63,8 @@ def test_names_in_its_folders_count_as_memory(sandbox):
 
 
 @linux
-def test_two_sandboxes_have_two_users():
+def test_two_sandboxes_have_two_users(monkeypatch):
+    monkeypatch.setattr(sandboxes, "FIRST_USER", 64_900)  # no other grader on this machine comes so far
     first, second = Sandbox(Limits()), Sandbox(Limits())
     try:
         assert first.user is None or first.user != second.user
