@@ -77,7 +77,7 @@ HIDES = {
     "attributes": ["x.__dict__", "x.__globals__", "x.f_back", "getattr(x, '__globals__')", "df.eval('x')"],
     "Python's modules": ["sys.modules", "types.CodeType", "inspect.getattr_static", "os.sys", "typing.get_type_hints"],
     "what calls by a text": ["operator.methodcaller", "pydoc.locate"],
-    "PyTorch's inner parts": ["torch.jit.script", "torch._C", "torch.load", "torch.os.sys", "torch._VF", "masks.torch._C"],
+    "PyTorch's inner parts": ["torch.jit.script", "torch.load", "torch.os.sys", "torch._VF", "masks.torch._C"],
     "imports": ["import importlib", "from pickle import loads", "import my_own_file"],
     "PyTorch's hooks": ["def __torch_function__(): ..."],
 }
