@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from . import show_room
+from . import show_sandbox
 from .batch import Summary, grade_class
 from .export import main as export
 from .grade import GradingSettings
@@ -24,7 +24,7 @@ from .reports.roster import read_roster
 from .running.sandbox import NoSandbox, Sandbox
 
 STOPPED = "\nstopped; run the same command again and it goes on where it was"
-COMMANDS: dict[str, Callable[[list[str]], int]] = {"room": show_room.main, "export": export}
+COMMANDS: dict[str, Callable[[list[str]], int]] = {"sandbox": show_sandbox.main, "export": export}
 
 
 def main(arguments: list[str] | None = None) -> int:

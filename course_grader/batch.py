@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from .bounded import TooMuch, bounded
+from .bounded import LimitExceeded, bounded
 from .cluster import run_cluster
 from .grade import GradingSettings, failed, key, unreadable
 from .names import printable
@@ -142,7 +142,7 @@ class _Run:
                 if holds:
                     self.count(decision, stored)
                     self.summary.kept += 1
-            except (Unreadable, TooMuch) as problem:
+            except (Unreadable, LimitExceeded) as problem:
                 self.keep(decision, unreadable(str(problem), self.settings), "")
             except Exception as problem:
                 self.keep(decision, failed(problem, self.settings), "")

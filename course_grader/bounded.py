@@ -19,7 +19,7 @@ AGAIN_S = 1.0
 CAN_FORK = sys.platform == "linux"
 
 
-class TooMuch(Exception):
+class LimitExceeded(Exception):
     """The work was ended; the message says why, for a person to read."""
 
 
@@ -35,7 +35,7 @@ def bounded(work: Callable[..., Any], *arguments: Any, seconds: float = SECONDS,
         memory_mb: MiB of memory that it may take on top of what is there.
 
     Raises:
-        TooMuch: It took longer or more, or its process ended.
+        LimitExceeded: It took longer or more, or its process ended.
         Exception: What ``work`` raised.
     """
     if not CAN_FORK:
@@ -56,17 +56,17 @@ def bounded(work: Callable[..., Any], *arguments: Any, seconds: float = SECONDS,
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     if data is None:
-        raise TooMuch(f"reading or judging it took longer than {seconds:g} s")
+        raise LimitExceeded(f"reading or judging it took longer than {seconds:g} s")
     if not data:
-        raise TooMuch(f"reading or judging it took more than {memory_mb} MiB, or the process that did it ended")
-    worked, found = pickle.loads(data)
+        raise LimitExceeded(f"reading or judging it took more than {memory_mb} MiB, or the process that did it ended")
+    worked, outcome = pickle.loads(data)
     if worked:
-        return found
-    raise found
+        return outcome
+    raise outcome
 
 
 @contextlib.contextmanager
-def time_bound(seconds: float = SECONDS) -> Iterator[None]:
+def time_limit(seconds: float = SECONDS) -> Iterator[None]:
     """End what runs in the ``with`` block by an exception when it takes too long: for work that cannot be forked.
 
     It works in a process's main thread, where signals arrive, and does nothing elsewhere (nor on Windows). What is inside may
@@ -76,14 +76,14 @@ def time_bound(seconds: float = SECONDS) -> Iterator[None]:
         seconds: How long it may take.
 
     Raises:
-        TooMuch: It took longer.
+        LimitExceeded: It took longer.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: object) -> None:
-        raise TooMuch(f"reading or judging it took longer than {seconds:g} s")
+        raise LimitExceeded(f"reading or judging it took longer than {seconds:g} s")
 
     started, outer = time.monotonic(), signal.getitimer(signal.ITIMER_REAL)[0]
     if 0 < outer <= seconds:  # the bound around this one ends first

@@ -13,16 +13,16 @@ import torch
 
 from course_checks.deciding.find import find
 
-from .bounded import TooMuch, bounded
-from .judging.mark import ExerciseResult, cases_and_judge, mark
+from .bounded import LimitExceeded, bounded
+from .judging.score import ExerciseScore, cases_and_decider, score_exercises
 from .limits import Limits
 from .names import printable
-from .reading.answers import Reading, read_answers
+from .reading.answers import Findings, read_answers
 from .released_notebook import ReleasedNotebook
-from .rooms import run_in_rooms
+from .run_and_judge import run_and_judge
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
-from .running.room import CHECKS, LIBRARY
+from .running.library_copy import CHECKS, LIBRARY
 from .running.run import RunLog
 from .running.sandbox import GRADER
 from .submissions.identify import lesson_of, signs_of_copying
@@ -83,14 +83,14 @@ def grade_one(data: bytes, label: str, settings: GradingSettings) -> dict:
         return _graded(data, label, settings)
     except Unreadable as problem:
         return unreadable(str(problem), settings)
-    except TooMuch as problem:
+    except LimitExceeded as problem:
         return unreadable(str(problem), settings) | {"review": True}
     except Exception as problem:
         return failed(problem, settings)
 
 
 def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
-    lesson, rebuilt, reading = bounded(take_in, data, label, settings)
+    lesson, rebuilt, findings = bounded(take_in, data, label, settings)
     released = settings.releases[lesson]
     with _trusted:
         calls = {number: _sent(number, settings.seed) for number in released.exercises}
@@ -102,18 +102,18 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
         for number, exercise in released.exercises.items()
     }
 
-    def judge(run_log: RunLog, numbers: Collection[str]) -> list[ExerciseResult]:
+    def judge(run_log: RunLog, numbers: Collection[str]) -> list[ExerciseScore]:
         with _trusted:
-            return mark(released, rebuilt, run_log, reading, settings.seed, numbers)
+            return score_exercises(released, rebuilt, run_log, findings, settings.seed, numbers)
 
-    def kernel(deadline: float, room: Path) -> Kernel:
-        return Kernel(settings.limits, deadline, fork_server, room)
+    def kernel(deadline: float, library: Path) -> Kernel:
+        return Kernel(settings.limits, deadline, fork_server, library)
 
-    run_log, results = run_in_rooms(rebuilt.steps, checks, settings.limits, kernel, judge)
+    run_log, results = run_and_judge(rebuilt.steps, checks, settings.limits, kernel, judge)
     result = _result(settings, lesson, results)
     for exercise in result["exercises"]:
         exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
-    to_review = reading.to_review({exercise.number for exercise in results if exercise.earned})
+    to_review = findings.to_review({exercise.number for exercise in results if exercise.earned})
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
         "noticed": [printable(line, 300) for line in to_review],
@@ -125,10 +125,10 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
 
 def _sent(number: str, seed: str) -> dict:
     """How an answer is called, and the cases it is called on: all that the student's kernel is told of an exercise."""
-    return {"call": find(number).call.sent(), "cases": [case.sent() for case in cases_and_judge(number, seed)[0]]}
+    return {"call": find(number).call.sent(), "cases": [case.sent() for case in cases_and_decider(number, seed)[0]]}
 
 
-def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Reading]:
+def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Findings]:
     """A file as a lesson's notebook with the student's answers in it, and what reading them brought.
 
     Raises:
@@ -142,8 +142,8 @@ def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, Re
     rebuilt = rebuild(settings.releases[lesson], cells)
     expressions = {number: exercise.expression for number, exercise in exercises.items()}
     guarded = {n: names for n in exercises if (names := find(n).call.off_limits) and n not in settings.allowed}
-    reading = read_answers(rebuilt.steps, expressions, guarded)
-    return lesson, rebuilt, replace(reading, noticed=(*signs_of_copying(cells, metadata), *reading.noticed))
+    findings = read_answers(rebuilt.steps, expressions, guarded)
+    return lesson, rebuilt, replace(findings, noticed=(*signs_of_copying(cells, metadata), *findings.noticed))
 
 
 def unreadable(problem: str, settings: GradingSettings) -> dict:
@@ -156,7 +156,7 @@ def failed(problem: Exception, settings: GradingSettings) -> dict:
     return unreadable(f"could not be graded: {type(problem).__name__}: {problem}", settings) | {"review": True}
 
 
-def _result(settings: GradingSettings, lesson: str, results: list[ExerciseResult]) -> dict:
+def _result(settings: GradingSettings, lesson: str, results: list[ExerciseScore]) -> dict:
     return {
         "schema": SCHEMA,
         "lesson": lesson,

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 
 MIB = 2**20
-MOST_PARTS = 200_000  # values in one JSON text from a kernel; the observations of the solutions have 1,500 at most
+MAX_JSON_VALUES = 200_000  # values in one JSON text from a kernel; the observations of the solutions have 1,500 at most
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from .submissions.submission import Submission
 
 TRIES = 2
 START_S = 120.0  # loading PyTorch on a busy machine included
-BEYOND_S = 60.0  # what grading may take on top of the notebook's own limit
+EXTRA_S = 60.0  # what grading may take on top of the notebook's own limit
 
 
 class NoGradingProcess(RuntimeError):
@@ -50,9 +50,9 @@ def run_local(tasks: Iterable[Task], settings: GradingSettings, jobs: int) -> It
     source, taking, done = iter(tasks), threading.Lock(), queue.Queue(maxsize=2 * jobs)
     stopped = threading.Event()
     _context()  # here, in the main thread
-    graders = [Grader(settings) for _ in range(jobs)]
+    graders = [GradingProcess(settings) for _ in range(jobs)]
 
-    def work(grader: Grader) -> None:
+    def work(grader: GradingProcess) -> None:
         try:
             while not stopped.is_set():
                 with taking:
@@ -85,7 +85,7 @@ def run_local(tasks: Iterable[Task], settings: GradingSettings, jobs: int) -> It
             grader.stop()
 
 
-class Grader:
+class GradingProcess:
     """A grading process, and another one when it has died; started when there is something to grade.
 
     Args:
@@ -97,7 +97,7 @@ class Grader:
         self, settings: GradingSettings, serve: Callable[[Connection, GradingSettings], None] | None = None
     ) -> None:
         self.settings, self.serve = settings, serve or _serve
-        self.most_s = settings.limits.notebook_s + BEYOND_S
+        self.most_s = settings.limits.notebook_s + EXTRA_S
         self.process: multiprocessing.Process | None = None
         self._pipe: Connection | None = None
         self._stopped = False

@@ -123,8 +123,8 @@ def test_what_runs_beside_an_answer_knows_no_right_one(root):
 
 def test_what_runs_inside_the_sandbox_imports_nothing_from_outside(root):
     """The line of trust of the grader is a folder line too."""
-    allowed = ("course_grader.inside", "course_checks.running")
-    for path in (root / "course_grader" / "inside").glob("*.py"):
+    allowed = ("course_grader.in_sandbox", "course_checks.running")
+    for path in (root / "course_grader" / "in_sandbox").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level:
                 assert node.level == 1, path

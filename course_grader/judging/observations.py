@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course_checks.running.encode import CARRIED_DTYPES, MAX_DEPTH, Tree, unpack
 
-from ..limits import MOST_PARTS
+from ..limits import MAX_JSON_VALUES
 
 NUMBERS = {
     "int": re.compile(r"-?\d{1,3100}"),
@@ -26,7 +26,7 @@ class Malformed(ValueError):
     """Not what a probe sends."""
 
 
-def take_apart(payload: dict) -> Tree:
+def decode_observations(payload: dict) -> Tree:
     """Observations from a kernel's message.
 
     Raises:
@@ -35,7 +35,7 @@ def take_apart(payload: dict) -> Tree:
     text, data = payload.get("text"), payload.get("data")
     if not isinstance(text, str) or not isinstance(data, str):
         raise Malformed("no text or no data")
-    _require(sum(map(text.count, "[{,")) <= MOST_PARTS, "too many parts")
+    _require(sum(map(text.count, "[{,")) <= MAX_JSON_VALUES, "too many parts")
     try:
         tree = unpack(text, base64.b64decode(data, validate=True))
     except (ValueError, TypeError, RuntimeError, binascii.Error, safetensors.SafetensorError) as problem:

@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-MOST_TOKENS = 20_000  # of a cell; no person writes more, and parsing takes seconds then
-MOST_TRANSLATED = 250_000  # characters that the translator may look at: it begins again after each magic
+MAX_TOKENS = 20_000  # of a cell; no person writes more, and parsing takes seconds then
+MAX_TRANSLATED = 250_000  # characters that the translator may look at: it begins again after each magic
 COSTLY = 50  # characters that a magic, or what Python has no word for, is counted as
 NOT_PYTHON = re.compile(r"[$?!`]")
-MOST_LINE = 4_000
+MAX_LINE = 4_000
 TOKEN = re.compile(r"\w+|[^\w\s]")
 TRANSLATED = ("!", "?", "%", ",", ";", "/")  # what a line that is not Python begins with
 ASSIGNED = re.compile(r"=[ \t\f]*[%!]")
 PROMPTS = (">>>", "...:", "In [")
 OTHER_LINES = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # lines end there for IPython, not for Python
 CODE_MAGICS = {"time": "", "timeit": "nrpv", "prun": "DlsT"}  # magic -> its short options that take a value
-MOST_MAGICS = 3  # one in the other
+MAX_MAGIC_DEPTH = 3  # one in the other
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -67,7 +67,7 @@ class CellCode:
 def read_cell(text: str) -> CellCode:
     """Read one cell. Whatever it holds, this takes no more than a second or two and raises nothing."""
     lines = tuple(_lines(text))
-    if len(list(itertools.islice(TOKEN.finditer(text), MOST_TOKENS + 1))) > MOST_TOKENS:
+    if len(list(itertools.islice(TOKEN.finditer(text), MAX_TOKENS + 1))) > MAX_TOKENS:
         return CellCode(None, "it is too long to be read", lines=lines)
     tree, problem, line = _parsed(text)
     if tree is not None and _is_plain(text):
@@ -84,21 +84,21 @@ def read_cell(text: str) -> CellCode:
 
 def defined_names(cell: CellCode) -> set[str]:
     """The names that running a cell gives a value, outside its functions and classes."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting: list[ast.AST] = list(cell.tree.body) if cell.tree else []
     while waiting:
         node = waiting.pop()
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Lambda):
             continue
         elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
+            names.add(node.asname or node.name.partition(".")[0])
         else:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
+                names.add(node.id)
             waiting += ast.iter_child_nodes(node)
-    return found
+    return names
 
 
 def _parsed(text: str) -> tuple[ast.Module | None, str, int]:
@@ -124,7 +124,7 @@ def _translated(text: str) -> str | None:
     lines = text.splitlines()
     magics = sum(1 for line in lines if _may_be_translated(line))
     length = len(text) + COSTLY * len(NOT_PYTHON.findall(text))
-    if (magics + 2) * (length + COSTLY * magics) > MOST_TRANSLATED or max(map(len, lines), default=0) > MOST_LINE:
+    if (magics + 2) * (length + COSTLY * magics) > MAX_TRANSLATED or max(map(len, lines), default=0) > MAX_LINE:
         return None
     try:
         with warnings.catch_warnings():
@@ -187,7 +187,7 @@ def _magic(node: ast.expr | None) -> list[str] | None:
 
 def _expanded(statement: ast.stmt, depth: int) -> list[ast.stmt]:
     texts = _magic(_value(statement))
-    if texts is None or depth >= MOST_MAGICS:
+    if texts is None or depth >= MAX_MAGIC_DEPTH:
         return [statement]
     name, line, body = (*texts, "", "")[:3]
     is_cell = len(texts) > 2

@@ -27,24 +27,19 @@ class Scope:
     imports: dict[str, set[str]] = field(default_factory=dict)
     parent: "Scope | None" = None
 
-    def holder(self, name: str) -> "Scope | None":
+    def owner(self, name: str) -> "Scope | None":
         """The scope that ``name`` belongs to; None: the notebook's."""
         scope: Scope | None = self
         while scope is not None and name not in scope.names:
             scope = scope.parent
         return scope
 
-    def is_argument(self, name: str) -> bool:
-        """Whether ``name`` is an argument of this function or of one around it."""
-        holder = self.holder(name)
-        return holder is not None and name in holder.arguments
 
-
-NOTEBOOK = Scope()
+GLOBAL_SCOPE = Scope()
 
 
 @dataclass(frozen=True)
-class Placed:
+class ScopedNode:
     """A node with the scope that it stands in, and whether a call calls it."""
 
     node: ast.AST
@@ -52,27 +47,27 @@ class Placed:
     called: bool = False
 
 
-def walk(part: ast.AST, seen: set[int]) -> Iterator[Placed]:
+def walk(part: ast.AST, seen: set[int]) -> Iterator[ScopedNode]:
     """The nodes of a part of the notebook, those in ``seen`` left out; ``seen`` takes them up."""
-    waiting = [Placed(part, NOTEBOOK)]
+    waiting = [ScopedNode(part, GLOBAL_SCOPE)]
     while waiting:
-        placed = waiting.pop()
-        node, scope = placed.node, placed.scope
+        scoped = waiting.pop()
+        node, scope = scoped.node, scoped.scope
         if id(node) in seen:
             continue
         if not isinstance(node, SHARED):
             seen.add(id(node))
-        yield placed
+        yield scoped
         if isinstance(node, SCOPES):
             inner = scope_of(node, scope)
-            waiting += (Placed(one, inner) for one in ast.iter_child_nodes(node))
-            waiting += (Placed(one, scope) for one in _read_outside(node))  # on top: taken first, then seen
+            waiting += (ScopedNode(child, inner) for child in ast.iter_child_nodes(node))
+            waiting += (ScopedNode(child, scope) for child in _read_outside(node))  # on top: taken first, then seen
         else:
             function = node.func if isinstance(node, ast.Call) else None
-            waiting += (Placed(one, scope, one is function) for one in ast.iter_child_nodes(node))
+            waiting += (ScopedNode(child, scope, child is function) for child in ast.iter_child_nodes(node))
 
 
-def scope_of(node: ast.AST, around: Scope = NOTEBOOK) -> Scope:
+def scope_of(node: ast.AST, around: Scope = GLOBAL_SCOPE) -> Scope:
     """The scope that a function, class, lambda or comprehension makes."""
     names, outside, arguments = set(), set(), set()
     imports: dict[str, set[str]] = {}
@@ -92,9 +87,9 @@ def scope_of(node: ast.AST, around: Scope = NOTEBOOK) -> Scope:
             names |= set(captured(inner))
     own = frozenset((names | arguments | imports.keys()) - outside)
     while isinstance(around, ClassScope):  # what a class defines is not seen from inside its methods
-        around = around.parent or NOTEBOOK
+        around = around.parent or GLOBAL_SCOPE
     kind = ClassScope if isinstance(node, ast.ClassDef) else Scope
-    return kind(own, frozenset(arguments) & own, imports, around if around is not NOTEBOOK else None)
+    return kind(own, frozenset(arguments) & own, imports, around if around is not GLOBAL_SCOPE else None)
 
 
 class ClassScope(Scope):

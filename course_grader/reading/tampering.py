@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from .reach import Bindings, outer_statements
-from .scopes import Placed, walk
+from .bindings import Bindings, outer_statements
+from .scopes import ScopedNode, walk
 
 INTERACTIVE = {
     "showtraceback", "input_transformers_cleanup", "input_transformers_post", "ast_transformers", "run_cell",
@@ -22,19 +22,7 @@ INTERACTIVE_SHELL = "IPython.core.interactiveshell.InteractiveShell"
 OPEN = (f"{INTERACTIVE_SHELL}.ast_node_interactivity", "IPython.core.display", "IPython.core.pylabtools")
 ENTRANCES = tuple(f"course_checks{name}" for name in ("", ".check", ".failing_case", ".hint", ".NotYet"))
 CHECKS = "course_checks"
-REPLACED = (
-    "torch",
-    "numpy",
-    "course_utils",
-    "course_checks",
-    "course_grader",
-    "IPython",
-    "ipykernel",
-    "sys",
-    "json",
-    "base64",
-    "safetensors",
-)
+REPLACED = "torch numpy course_utils course_checks course_grader IPython ipykernel sys json base64 safetensors".split()
 FREE_TO_SET = ("torch.backends", "sys.stdout", "sys.stderr", "sys.path", "torch.set_default_dtype")
 MAGICS = {"run", "macro", "rerun", "store", "cython", "alias_magic"}  # they run what is not in the cell
 
@@ -46,20 +34,20 @@ def tampering_in(tree: ast.Module, bindings: Bindings) -> Iterator[tuple[ast.AST
         for name in _made(statement):
             if name == "check":
                 yield statement, "replaces check"
-    for placed in walk(tree, set()):
-        if id(placed.node) not in asked and (said := _said(placed, bindings)):
-            yield placed.node, said
+    for scoped in walk(tree, set()):
+        if id(scoped.node) not in asked and (reason := _reason(scoped, bindings)):
+            yield scoped.node, reason
 
 
 def _only_asked(tree: ast.Module) -> set[int]:
     """What is only looked up: ``"google.colab" in sys.modules``, ``"f" in globals()``."""
-    found = set()
+    asked = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
-            for kind, one in zip(node.ops, node.comparators, strict=True):
+            for kind, right in zip(node.ops, node.comparators, strict=True):
                 if isinstance(kind, ast.In | ast.NotIn):
-                    found |= {id(one), id(one.func) if isinstance(one, ast.Call) else 0}
-    return found
+                    asked |= {id(right), id(right.func) if isinstance(right, ast.Call) else 0}
+    return asked
 
 
 def _made(statement: ast.AST) -> list[str]:
@@ -69,45 +57,45 @@ def _made(statement: ast.AST) -> list[str]:
         module = getattr(statement, "module", "")
         return [alias.asname or alias.name for alias in statement.names if f"{module}.{alias.name}" not in ENTRANCES]
     targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
-    return [one.id for one in targets if isinstance(one, ast.Name)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
-def _said(placed: Placed, bindings: Bindings) -> str | None:
-    node = placed.node
+def _reason(scoped: ScopedNode, bindings: Bindings) -> str | None:
+    node = scoped.node
     if isinstance(node, ast.Import | ast.ImportFrom):
         return _import(node)
     if isinstance(node, ast.Constant):
         return f"names {node.value[:40]}" if isinstance(node.value, str) and "/proc/" in node.value[:40] else None
     if isinstance(node, ast.Call):
-        return _call(placed, bindings)
+        return _call(scoped, bindings)
     if isinstance(node, ast.Name):
-        if node.id in UNREADABLE and placed.scope.holder(node.id) is None and node.id not in bindings.parts:
+        if node.id in UNREADABLE and scoped.scope.owner(node.id) is None and node.id not in bindings.definitions:
             return f"uses {node.id}, which reaches what cannot be read"
         if isinstance(node.ctx, ast.Load):
-            return _reaches(bindings.meanings(node, placed.scope))
+            return _reaches(bindings.qualified_names(node, scoped.scope))
         return None
     if isinstance(node, ast.Attribute):
-        fulls = bindings.meanings(node, placed.scope)
-        if isinstance(node.ctx, ast.Store | ast.Del) and (said := _replaces(fulls)):
-            return said
-        return f"reaches for {node.attr}" if node.attr in INTERACTIVE else _reaches(fulls)
+        names = bindings.qualified_names(node, scoped.scope)
+        if isinstance(node.ctx, ast.Store | ast.Del) and (reason := _replaces(names)):
+            return reason
+        return f"reaches for {node.attr}" if node.attr in INTERACTIVE else _reaches(names)
     return None
 
 
 def _import(node: ast.Import | ast.ImportFrom) -> str | None:
     module = getattr(node, "module", None)
-    fulls = {f"{module}.{alias.name}" if module else alias.name for alias in node.names} - set(ENTRANCES)
+    names = {f"{module}.{alias.name}" if module else alias.name for alias in node.names} - set(ENTRANCES)
     bad = {
-        full for full in fulls if _is_inner(full) and not full.startswith("sys.modules")
+        full for full in names if _is_inner(full) and not full.startswith("sys.modules")
     }  # the course imports it too
     return f"imports {', '.join(sorted(bad))}" if bad else None
 
 
-def _call(placed: Placed, bindings: Bindings) -> str | None:
-    node = placed.node
+def _call(scoped: ScopedNode, bindings: Bindings) -> str | None:
+    node = scoped.node
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("setattr", "delattr") and node.args:
-        return _replaces(bindings.meanings(node.args[0], placed.scope))
+        return _replaces(bindings.qualified_names(node.args[0], scoped.scope))
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("run_line_magic", "run_cell_magic"):
         first = node.args[0] if node.args else None
         magic = first.value if isinstance(first, ast.Constant) else None
@@ -116,17 +104,17 @@ def _call(placed: Placed, bindings: Bindings) -> str | None:
     return None
 
 
-def _replaces(fulls: set[str]) -> str | None:
+def _replaces(names: set[str]) -> str | None:
     bad = (
         full
-        for full in sorted(fulls)
+        for full in sorted(names)
         if full.partition(".")[0] in REPLACED and not full.startswith(FREE_TO_SET + OPEN[:1])
     )
     return next((f"replaces {full}" for full in bad), None)
 
 
-def _reaches(fulls: set[str]) -> str | None:
-    return next((f"reaches for {full}" for full in sorted(fulls) if _is_inner(full)), None)
+def _reaches(names: set[str]) -> str | None:
+    return next((f"reaches for {full}" for full in sorted(names) if _is_inner(full)), None)
 
 
 def _is_inner(full: str) -> bool:

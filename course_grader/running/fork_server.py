@@ -1,4 +1,4 @@
-"""Where sandboxed kernels come from: the grader's end of the process that forks them (``inside.forking``)."""
+"""Where sandboxed kernels come from: the grader's end of the process that forks them (``in_sandbox.forking``)."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import sys
 
 import platformdirs
 
-from ..inside import forking
+from ..in_sandbox import forking
 from .sandbox import GRADER, Sandbox
 
 ANSWER_S = 120.0  # loading PyTorch on a busy machine included
@@ -39,7 +39,12 @@ class ForkServer:
         if self.process is None or self.process.poll() is not None:
             self.start()
         report, end = os.pipe()
-        request = {"pid": sandbox.pid, "own_user": sandbox.own_user, "user": sandbox.user, "room": str(sandbox.room)}
+        request = {
+            "pid": sandbox.pid,
+            "own_user": sandbox.own_user,
+            "user": sandbox.user,
+            "library": str(sandbox.library),
+        }
         request |= {"connection": connection, "limits": limits}
         try:
             socket.send_fds(self.socket, [json.dumps(request).encode()], [end])

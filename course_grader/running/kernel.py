@@ -10,9 +10,9 @@ from jupyter_client.session import Session as Signer
 
 from ..limits import MIB, Limits
 from .fork_server import ForkServer
-from .launch import SCHEME, START_S, InSandbox, Plain
-from .room import room as make_room
-from .zmtp import Allowance, Channel
+from .launch import SCHEME, START_S, PlainKernel, SandboxedKernel
+from .library_copy import library_copy
+from .zmtp import Channel, ReceiveBudget
 
 WATCH_S = 0.1
 AGAIN_S = 0.02  # between two looks at a sandbox that seems to hold too much: a process may be about to start another
@@ -26,16 +26,16 @@ class Kernel:
         limits: The submission's limits.
         deadline: When it must have ended, on ``time.monotonic``'s clock.
         fork_server: Where sandboxed kernels come from; None: a plain kernel without a sandbox.
-        room: The library as it may be seen (``room.room``); None: with all but what decides.
+        library: Folder that the course's library is imported from; None: a copy with all but what decides.
     """
 
     def __init__(
-        self, limits: Limits, deadline: float, fork_server: ForkServer | None, room: Path | None = None
+        self, limits: Limits, deadline: float, fork_server: ForkServer | None, library: Path | None = None
     ) -> None:
         self.limits, self.deadline, self.reason = limits, deadline, ""
-        self.allowance = Allowance((limits.output_mb + limits.message_mb) * MIB)
-        room = room or make_room(frozenset())
-        self.process = InSandbox(limits, room, fork_server) if fork_server else Plain(room)
+        self.budget = ReceiveBudget((limits.output_mb + limits.message_mb) * MIB)
+        library = library or library_copy(frozenset())
+        self.process = SandboxedKernel(limits, library, fork_server) if fork_server else PlainKernel(library)
         self.sandbox = self.process.sandbox if fork_server else None
         self._signer: Signer | None = None
         self._channels: dict[str, Channel] = {}
@@ -47,13 +47,13 @@ class Kernel:
         Raises:
             RuntimeError: It does not start, or does not answer.
         """
-        reached = await self.process.start()
+        endpoints = await self.process.start()
         threading.Thread(target=self._watch, daemon=True).start()
-        self._signer = Signer(key=reached.key, signature_scheme=SCHEME)
+        self._signer = Signer(key=endpoints.key, signature_scheme=SCHEME)
         try:
             async with asyncio.timeout(START_S):
                 for name, kind in (("shell", "DEALER"), ("iopub", "SUB"), ("control", "DEALER")):
-                    self._channels[name] = await self._open(getattr(reached, name), kind)
+                    self._channels[name] = await self._open(getattr(endpoints, name), kind)
                 await self._first_words()
         except (TimeoutError, OSError) as problem:
             raise RuntimeError(f"the kernel does not answer: {problem}") from problem
@@ -61,7 +61,7 @@ class Kernel:
     async def _open(self, address, kind: str) -> Channel:
         while True:
             try:
-                return await Channel.open(address, kind, self.allowance)
+                return await Channel.open(address, kind, self.budget)
             except ConnectionError:  # a plain kernel may not listen yet
                 if self.process.ended():
                     raise

@@ -16,10 +16,10 @@ import psutil
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 
-from ..inside.kernel_side import ENVIRONMENT, SOCKETS
+from ..in_sandbox.kernel_side import ENVIRONMENT, SOCKETS
 from ..limits import Limits
 from .fork_server import ForkServer, exit_status
-from .sandbox import GONE_S, GRADER, Sandbox
+from .sandbox import EXIT_S, GRADER, Sandbox
 from .zmtp import Address
 
 PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "hb_port": 4, "control_port": 5}
@@ -28,7 +28,7 @@ START_S = 60.0
 
 
 @dataclass(frozen=True)
-class Reached:
+class Endpoints:
     """Where a started kernel listens.
 
     Args:
@@ -44,21 +44,21 @@ class Reached:
     key: bytes
 
 
-class InSandbox:
+class SandboxedKernel:
     """A kernel in a sandbox.
 
     Args:
         limits: The submission's limits.
-        room: The library as it may be seen.
+        library: Folder that the course's library is imported from.
         fork_server: Where the kernel comes from.
     """
 
-    def __init__(self, limits: Limits, room: Path, fork_server: ForkServer) -> None:
-        self.sandbox, self.limits, self.fork_server = Sandbox(limits, room), limits, fork_server
+    def __init__(self, limits: Limits, library: Path, fork_server: ForkServer) -> None:
+        self.sandbox, self.limits, self.fork_server = Sandbox(limits, library), limits, fork_server
         self.status: int | None = None
         self._report: int | None = None
 
-    async def start(self) -> Reached:
+    async def start(self) -> Endpoints:
         """Ask the fork server for a kernel and wait for its sockets; no student code runs before a client connects.
 
         Raises:
@@ -73,7 +73,7 @@ class InSandbox:
             if self.ended() or time.monotonic() > deadline:
                 raise RuntimeError("the kernel did not start")
             await asyncio.sleep(0.01)
-        return Reached(sockets["shell_port"], sockets["iopub_port"], sockets["control_port"], key.encode())
+        return Endpoints(sockets["shell_port"], sockets["iopub_port"], sockets["control_port"], key.encode())
 
     def ended(self) -> bool:
         """Whether the kernel has ended; ``status`` then says how, as ``os.waitpid`` does, where that is known."""
@@ -90,7 +90,7 @@ class InSandbox:
     async def close(self) -> None:
         """End it and let go of everything."""
         self.kill()
-        deadline = time.monotonic() + GONE_S  # its guardian's end included
+        deadline = time.monotonic() + EXIT_S  # its supervisor's end included
         while not self.ended() and time.monotonic() < deadline:
             await asyncio.sleep(0.01)
         if self._report is not None:
@@ -98,29 +98,29 @@ class InSandbox:
             self._report = None
 
 
-class Plain:
+class PlainKernel:
     """A kernel as an ordinary process of this user, for students whom one trusts.
 
     Args:
-        room: The library as it may be seen.
+        library: Folder that the course's library is imported from.
     """
 
     status = None
 
-    def __init__(self, room: Path) -> None:
+    def __init__(self, library: Path) -> None:
         argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        self.room, self.manager = room, AsyncKernelManager()
+        self.library, self.manager = library, AsyncKernelManager()
         self.manager._kernel_spec = KernelSpec(argv=[*argv, "--HistoryManager.enabled=False"])
         self._process: psutil.Process | None = None
 
-    async def start(self) -> Reached:
+    async def start(self) -> Endpoints:
         """Start it."""
-        path = [str(self.room), str(GRADER.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        path = [str(self.library), str(GRADER.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         threads = {name: ENVIRONMENT[name] for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
         await self.manager.start_kernel(env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(path)})
         self._process = psutil.Process(self.manager.provisioner.pid)
         ports = ((self.manager.ip, getattr(self.manager, f"{name}_port")) for name in ("shell", "iopub", "control"))
-        return Reached(*ports, self.manager.session.key)
+        return Endpoints(*ports, self.manager.session.key)
 
     def ended(self) -> bool:
         """Whether the kernel has ended."""
@@ -148,7 +148,7 @@ class Plain:
         """End it and let go of everything."""
         self.kill()
         with contextlib.suppress(Exception):
-            await asyncio.wait_for(self.manager.provisioner.wait(), GONE_S)
+            await asyncio.wait_for(self.manager.provisioner.wait(), EXIT_S)
         with contextlib.suppress(Exception):
             await self.manager.provisioner.cleanup()
         with contextlib.suppress(Exception):

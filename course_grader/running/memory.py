@@ -7,40 +7,42 @@ from pathlib import Path
 
 # What status and smaps_rollup say of memory that files on a disk do not hold anyway; the second shares a page out among those
 # who have it (PSS).
-EACH = ("RssAnon:", "RssShmem:", "VmSwap:")
-SHARED_OUT = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
+RSS_FIELDS = ("RssAnon:", "RssShmem:", "VmSwap:")
+PSS_FIELDS = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
 # What an open file may keep in the system's own memory, which belongs to no process: what was written and not yet read.
-KEPT = {"socket:": 256 * 1024, "pipe:": 64 * 1024}
-INODE = 1024
+KERNEL_BUFFERS = {"socket:": 256 * 1024, "pipe:": 64 * 1024}
+INODE_BYTES = 1024
 
 
-def held(proc: Path, folders: tuple[Path, ...], most: int) -> int:
+def memory_used(proc: Path, folders: tuple[Path, ...], limit: int) -> int:
     """Bytes that a sandbox holds: its processes, and what its open files and file names keep in the system's own memory.
 
     Args:
         proc: The sandbox's own /proc, as seen from here.
         folders: Its writable folders, as seen from here, each a file system of its own.
-        most: Only what is more than that is worked out in full, with pages and files that several processes share counted
-            once. Up to there they count for each, which takes little time.
+        limit: Only what is more than that is worked out in full, with pages and files that several processes share counted
+            once. Up to there they count for each, which takes little time. As soon as it is exceeded for certain, the rest
+            is left out: reading every page table takes seconds on a busy machine.
     """
-    names = sum(map(_names, folders))
-    quick = names + sum(of_each(proc).values()) + max(KEPT.values()) * sum(map(_how_many, _tables(proc)))
-    if quick <= most:
+    names = sum(map(_inode_bytes, folders))
+    buffers = max(KERNEL_BUFFERS.values()) * sum(map(_open_count, _fd_folders(proc)))
+    quick = names + buffers + sum(memory_by_process(proc).values())
+    if quick <= limit:
         return quick
-    files = {name for table in _tables(proc) for name in _links(table)}
-    kept = sum(KEPT.get(name.partition("[")[0], 0) for name in files)
-    return names + kept + sum(of_each(proc, SHARED_OUT).values())
+    files = {name for table in _fd_folders(proc) for name in _links(table)}
+    kept = names + sum(KERNEL_BUFFERS.get(name.partition("[")[0], 0) for name in files)
+    return kept if kept > limit else kept + sum(memory_by_process(proc, PSS_FIELDS).values())
 
 
-def of_each(proc: Path, lines: tuple[str, ...] = EACH) -> dict[int, int]:
+def memory_by_process(proc: Path, lines: tuple[str, ...] = RSS_FIELDS) -> dict[int, int]:
     """Bytes that each process of a sandbox holds, by its number there."""
-    found = {}
+    sizes = {}
     with contextlib.suppress(OSError):
         for name in os.listdir(proc):
             if name.isdigit():
                 with contextlib.suppress(OSError):
-                    found[int(name)] = _of_process(proc / name, lines)
-    return found
+                    sizes[int(name)] = _of_process(proc / name, lines)
+    return sizes
 
 
 def _of_process(process: Path, lines: tuple[str, ...]) -> int:
@@ -53,20 +55,20 @@ def _of_process(process: Path, lines: tuple[str, ...]) -> int:
 
 
 def _sum(thread: Path, lines: tuple[str, ...]) -> int:
-    if lines is SHARED_OUT:
+    if lines is PSS_FIELDS:
         try:
-            if size := _sizes(thread / "smaps_rollup", SHARED_OUT):
+            if size := _sizes(thread / "smaps_rollup", PSS_FIELDS):
                 return size
         except PermissionError:  # a process that shut itself off from the user who grades
             pass
-    return _sizes(thread / "status", EACH)
+    return _sizes(thread / "status", RSS_FIELDS)
 
 
 def _sizes(path: Path, lines: tuple[str, ...]) -> int:
     return 1024 * sum(int(line.split()[1]) for line in path.read_text().splitlines() if line.startswith(lines))
 
 
-def _tables(proc: Path) -> Iterator[str]:
+def _fd_folders(proc: Path) -> Iterator[str]:
     """The folders of open files, one a thread: each thread may have files of its own."""
     with contextlib.suppress(OSError):
         for name in os.listdir(proc):
@@ -76,19 +78,19 @@ def _tables(proc: Path) -> Iterator[str]:
                         yield f"{proc}/{name}/task/{thread}/fd"
 
 
-def _how_many(table: str) -> int:
+def _open_count(table: str) -> int:
     try:
         return os.stat(table).st_size or len(os.listdir(table))  # Linux says it by the size since 6.2
     except OSError:
         return 0
 
 
-def _names(folder: Path) -> int:
+def _inode_bytes(folder: Path) -> int:
     try:
         about = os.statvfs(folder)
     except OSError:
         return 0
-    return (about.f_files - about.f_ffree) * INODE
+    return (about.f_files - about.f_ffree) * INODE_BYTES
 
 
 def _links(folder: str) -> Iterator[str]:

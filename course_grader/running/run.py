@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 
 from course_checks.running.encode import encode, pack
 
-from ..inside import kernel_side
+from ..in_sandbox import kernel_side
 from ..limits import MIB, Limits
 from ..submissions.rebuild import NotebookStep
 from .kernel import Kernel
-from .session import Ran, Session
+from .session import CellResult, Session
 
-INSIDE = f'__import__("{kernel_side.__name__}", fromlist=["kernel_side"])'
-OWN = ("answer", "extra")  # the student's cells
-SENT = ("nonce", "undefined", "text", "data")  # what an observation is made of
-MOST_HIDDEN = 200
-
+KERNEL_SIDE = f'__import__("{kernel_side.__name__}", fromlist=["kernel_side"])'
+STUDENTS = ("answer", "extra")  # the student's cells
+OBSERVATION_KEYS = ("nonce", "undefined", "text", "data")  # what an observation is made of
+MAX_REMOVED_CALLS = 200
 
 TOO_LONG = "time limit"  # in the place of an error's name
 
@@ -30,19 +29,19 @@ class RunLog:
     """What running one submission brought.
 
     Args:
-        seen: Exercise number -> what the probe sent, not yet looked at: ``text`` and ``data``, or ``undefined``.
+        observed: Exercise number -> what the probe sent, not yet looked at: ``text`` and ``data``, or ``undefined``.
         lost: Exercise number -> why there is nothing to judge.
-        broken: Exercise number -> (error, message) of its answer cell.
+        cell_errors: Exercise number -> (error, message) of its answer cell.
         events: What ended kernels.
-        hidden: Names of the library that were called and are not in the room, as the kernel says.
+        removed_calls: Names of the library that were called and have no body in the copy, as the kernel says.
         seconds: How long it took.
     """
 
-    seen: dict[str, dict] = field(default_factory=dict)
+    observed: dict[str, dict] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
-    broken: dict[str, tuple[str, str]] = field(default_factory=dict)
+    cell_errors: dict[str, tuple[str, str]] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
-    hidden: set[str] = field(default_factory=set)
+    removed_calls: set[str] = field(default_factory=set)
     seconds: float = 0.0
 
 
@@ -63,52 +62,52 @@ async def run(
     run_log, started = RunLog(), time.monotonic()
     deadline = started + limits.notebook_s
     wanted = {step.number for step in steps if step.role == "check"}
-    guilty: set[int] = set()
+    skipped: set[int] = set()
     for _ in range(limits.restarts + 1):
-        culprit = await _attempt(steps, probes, limits, open_kernel(deadline), run_log, guilty)
+        culprit = await _attempt(steps, probes, limits, open_kernel(deadline), run_log, skipped)
         if culprit is None:
             break
-        guilty.add(culprit)
+        skipped.add(culprit)
         if time.monotonic() > deadline:
             break
     late = time.monotonic() > deadline
     why = "notebook time limit" if late else "the kernel was lost too often"
-    for number in wanted - run_log.seen.keys() - run_log.lost.keys():
+    for number in wanted - run_log.observed.keys() - run_log.lost.keys():
         run_log.lost[number] = why
     run_log.seconds = time.monotonic() - started
     return run_log
 
 
-async def _attempt(steps, probes, limits, kernel, run_log, guilty) -> int | None:
-    """Run once from the top, without the guilty cells; the index of the cell that ended it, or None."""
+async def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | None:
+    """Run once from the top, without the skipped cells; the index of the cell that ended it, or None."""
     try:
         await kernel.start()
         session = Session(kernel, limits)
-        own = None  # the student's latest cell: to blame where a given cell meets the end
+        latest = None  # the student's latest cell: to blame where a given cell meets the end
         for index, step in enumerate(steps):
             number, nonce = step.number, secrets.token_hex(8)
-            done = number in run_log.seen or number in run_log.lost
-            if index in guilty or (step.role == "check" and done):
+            done = number in run_log.observed or number in run_log.lost
+            if index in skipped or (step.role == "check" and done):
                 continue
             text = step.text
             if step.role == "check":
                 text = probe_text(nonce, *probes[number])
             ran = await session.run_cell(text)
-            if ran.name == "OffLimits" and step.role in OWN:
-                rest = await session.run_cell(f"{INSIDE}.go_on({text!r})")
+            if ran.name == "OffLimits" and step.role in STUDENTS:
+                rest = await session.run_cell(f"{KERNEL_SIDE}.run_rest_of_cell({text!r})")
                 ran = rest if rest.fatal else ran
             if ran.fatal:
-                said = _ended(kernel, ran)
-                run_log.events.append(f"{_where(step, index)}: {said}")
+                reason = _ended(kernel, ran)
+                run_log.events.append(f"{_where(step, index)}: {reason}")
                 if step.role in ("check", "answer"):
-                    run_log.lost.setdefault(number, said)
-                return own if step.role == "provided" and own is not None else index
-            if step.role in OWN:
-                own = index
+                    run_log.lost.setdefault(number, reason)
+                return latest if step.role == "provided" and latest is not None else index
+            if step.role in STUDENTS:
+                latest = index
             if step.role == "check":
                 _note(run_log, number, nonce, ran, limits)
             elif step.role == "answer" and ran.outcome != "ok":
-                run_log.broken[number] = (TOO_LONG if ran.outcome == "time limit" else ran.name, ran.message)
+                run_log.cell_errors[number] = (TOO_LONG if ran.outcome == "time limit" else ran.name, ran.message)
         return None
     finally:
         await kernel.close()
@@ -117,23 +116,24 @@ async def _attempt(steps, probes, limits, kernel, run_log, guilty) -> int | None
 def probe_text(nonce: str, expression: str, sent: dict, guarded: bool) -> str:
     """The cell that probes one answer."""
     text, data = pack(encode(sent))
-    words = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
-    return f"{INSIDE}.observe(lambda: ({expression}), {guarded}, {words})"
+    arguments = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
+    return f"{KERNEL_SIDE}.observe(lambda: ({expression}), {guarded}, {arguments})"
 
 
-def _note(run_log: RunLog, number: str, nonce: str, ran: Ran, limits: Limits) -> None:
+def _note(run_log: RunLog, number: str, nonce: str, ran: CellResult, limits: Limits) -> None:
     payload = ran.payload
     if ran.outcome == "time limit":
         run_log.lost[number] = "time limit"
     elif isinstance(payload, dict) and payload.get("nonce") == nonce:
-        seen = {part: payload[part] for part in SENT if _is_ascii(payload.get(part))}
-        if sum(map(_size, [*run_log.seen.values(), seen])) > limits.observations_mb * MIB:
+        observation = {key: payload[key] for key in OBSERVATION_KEYS if _is_ascii(payload.get(key))}
+        if sum(map(_size, [*run_log.observed.values(), observation])) > limits.observations_mb * MIB:
             run_log.lost[number] = "output limit"
             return
-        run_log.seen[number] = seen
+        run_log.observed[number] = observation
         called = payload.get("hidden")
         if isinstance(called, list):
-            run_log.hidden |= {name for name in called[:MOST_HIDDEN] if _is_ascii(name) and len(name) < MOST_HIDDEN}
+            names = (name for name in called[:MAX_REMOVED_CALLS] if _is_ascii(name))
+            run_log.removed_calls |= {name for name in names if len(name) < MAX_REMOVED_CALLS}
     else:
         detail = f"{ran.name}: {ran.message}" if ran.name else "no observation arrived"
         run_log.lost[number] = f"the check could not run: {detail}"
@@ -143,12 +143,12 @@ def _is_ascii(value: object) -> bool:
     return isinstance(value, str) and value.isascii()
 
 
-def _size(seen: dict[str, str]) -> int:
-    return sum(map(len, seen.values()))
+def _size(observation: dict[str, str]) -> int:
+    return sum(map(len, observation.values()))
 
 
-def _ended(kernel: Kernel, ran: Ran) -> str:
-    """Why a kernel ended, in words."""
+def _ended(kernel: Kernel, ran: CellResult) -> str:
+    """Why a kernel ended, in arguments."""
     if kernel.reason or ran.outcome != "died":
         return kernel.reason or ran.outcome
     status = kernel.wait_status()

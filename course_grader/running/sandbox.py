@@ -12,11 +12,10 @@ import sys
 import threading
 from pathlib import Path
 
-from ..inside.kernel_side import SCRATCH, SOCKETS
+from ..in_sandbox.kernel_side import SCRATCH, SOCKETS
 from ..limits import MIB, Limits
 from . import memory
-from .room import CHECKS, LIBRARY
-from .room import room as make_room
+from .library_copy import CHECKS, LIBRARY, library_copy
 
 GRADER = Path(__file__).resolve().parent.parent
 EXERCISES = GRADER.parent / "exercises"
@@ -25,24 +24,24 @@ SETTINGS = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 # Says that all mounts are in place, and keeps the sandbox open as long as its maker holds the other end of its input: the system
 # closes that end whenever and however the maker dies. (--die-with-parent kills bubblewrap while the sandbox's first process may
 # still wait for word from it, which then waits for ever.)
-HOLDER = ("sh", "-c", "echo; exec cat > /dev/null")
+HOLD_OPEN = ("sh", "-c", "echo; exec cat > /dev/null")
 WRITABLE = ("/tmp", "/dev/shm")
 FIRST_USER = 64_000  # unprivileged user ids, one for each sandbox, where the grader itself runs as root
-MOST_SANDBOXES = 1_000
-GONE_S = 20.0
+MAX_SANDBOXES = 1_000
+EXIT_S = 20.0
 
 
 class NoSandbox(RuntimeError):
     """The sandbox cannot be had on this machine."""
 
 
-def command(limits: Limits, own_user: bool, room: Path) -> list[str]:
+def command(limits: Limits, own_user: bool, library: Path) -> list[str]:
     """The bubblewrap command line, without the program to run.
 
     Args:
         limits: For the sizes of the writable folders.
         own_user: Make a user namespace (the grader is not root).
-        room: The library as it may be seen.
+        library: Folder that the course's library is imported from.
     """
     arguments = [shutil.which("bwrap"), "--new-session", "--clearenv", "--hostname", "sandbox"]
     arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
@@ -64,9 +63,9 @@ def command(limits: Limits, own_user: bool, room: Path) -> list[str]:
     for path in libraries:
         arguments += [*_parents(path), "--ro-bind", path, path]
     for own in (GRADER, LIBRARY, CHECKS):
-        if any(own.is_relative_to(path) for path in libraries):  # what the kernel needs of it comes from the room
+        if any(own.is_relative_to(path) for path in libraries):  # what the kernel needs of it comes from the copy
             arguments += ["--perms", "0755", "--size", "4096", "--tmpfs", str(own), "--remount-ro", str(own)]
-    arguments += [*_parents(str(room)), "--ro-bind", str(room), str(room)]
+    arguments += [*_parents(str(library)), "--ro-bind", str(library), str(library)]
     arguments += ["--perms", "0777", "--dir", SCRATCH, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
     return arguments
 
@@ -76,34 +75,34 @@ class Sandbox:
 
     Args:
         limits: The submission's limits.
-        room: The library as it may be seen (``room.room``); None: with all but what decides.
+        library: Folder that the course's library is imported from; None: a copy with all but what decides.
 
     Raises:
         NoSandbox: bubblewrap is missing or does not work here; the message says what to do.
     """
 
-    def __init__(self, limits: Limits, room: Path | None = None) -> None:
+    def __init__(self, limits: Limits, library: Path | None = None) -> None:
         if sys.platform != "linux" or shutil.which("bwrap") is None:
             raise NoSandbox(
                 "bubblewrap is not installed: on Debian and Ubuntu `apt-get install bubblewrap`; on macOS and Windows "
                 "grade in a Linux container or virtual machine, or with --no-sandbox if you trust every student"
             )
         self.limits = limits
-        self.own_user, self.room = os.geteuid() != 0, room or make_room(frozenset())
-        self.user, self._claim = (None, None) if self.own_user else _claim_user()
+        self.own_user, self.library = os.geteuid() != 0, library or library_copy(frozenset())
+        self.user, self._claim = (None, None) if self.own_user else _reserve_user()
         self._closing = threading.Lock()
         # Not a pipe: a write to one that nobody reads any more would end bubblewrap in mid-start.
-        told = os.memfd_create("info")
+        info_file = os.memfd_create("info")
         self.process = subprocess.Popen(
-            [*command(limits, self.own_user, self.room), "--info-fd", str(told), *HOLDER],
+            [*command(limits, self.own_user, self.library), "--info-fd", str(info_file), *HOLD_OPEN],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=(told,),
+            pass_fds=(info_file,),
             env={},  # a process in the sandbox can read what bubblewrap was started with
         )
         ready = self.process.stdout.read(1) == b"\n"  # said when all mounts are in place
-        with os.fdopen(told) as file:
+        with os.fdopen(info_file) as file:
             file.seek(0)
             info = file.read()
         if not ready:
@@ -117,14 +116,10 @@ class Sandbox:
         """Where the grader finds a path of the sandbox."""
         return Path(f"/proc/{self.pid}/root{inside}")
 
-    def processes(self) -> dict[int, int]:
-        """Memory in bytes of each process in the sandbox, by its number there; pages that they share count for each."""
-        return memory.of_each(self.path("/proc"))
-
     def memory(self) -> int:
         """Bytes that it holds: its processes, and what its files and sockets keep in the system's own memory."""
         folders = tuple(map(self.path, (*WRITABLE, SOCKETS)))
-        return memory.held(self.path("/proc"), folders, self.limits.memory_mb * MIB)
+        return memory.memory_used(self.path("/proc"), folders, self.limits.memory_mb * MIB)
 
     def close(self) -> None:
         """End every process in the sandbox, and wait until they are gone. May be called again, and by any thread."""
@@ -134,7 +129,7 @@ class Sandbox:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)  # the sandbox's first process: the kernel ends all others with it
             try:
-                self.process.wait(GONE_S)
+                self.process.wait(EXIT_S)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -148,9 +143,9 @@ class Sandbox:
             self._claim.close()
 
 
-def _claim_user() -> tuple[int, socket.socket]:
+def _reserve_user() -> tuple[int, socket.socket]:
     """A user id that no other sandbox on this machine has now, and what holds it until it is closed or its owner dies."""
-    for user in range(FIRST_USER, FIRST_USER + MOST_SANDBOXES):
+    for user in range(FIRST_USER, FIRST_USER + MAX_SANDBOXES):
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
             claim.bind(f"\0attention-course-sandbox-{user}")
@@ -158,16 +153,16 @@ def _claim_user() -> tuple[int, socket.socket]:
             claim.close()
             continue
         return user, claim
-    raise NoSandbox(f"{MOST_SANDBOXES} sandboxes are open on this machine already")
+    raise NoSandbox(f"{MAX_SANDBOXES} sandboxes are open on this machine already")
 
 
 def _libraries() -> list[str]:
     """Python and its packages: the folders that a kernel imports from."""
-    found = [sys.base_prefix, sys.prefix, *site.getsitepackages()]
-    found = [os.path.realpath(path) if path != sys.prefix else path for path in found]
+    folders = [sys.base_prefix, sys.prefix, *site.getsitepackages()]
+    folders = [os.path.realpath(path) if path != sys.prefix else path for path in folders]
     kept: list[str] = []
-    for path in sorted(set(found), key=len):
-        inside_another = any(path == other or path.startswith(other + "/") for other in (*kept, "/usr"))
+    for path in sorted(set(folders), key=len):
+        inside_another = any(path == outer or path.startswith(outer + "/") for outer in (*kept, "/usr"))
         if not inside_another and os.path.isdir(path):
             kept.append(path)
     return kept

@@ -5,10 +5,10 @@ import contextlib
 import json
 from dataclasses import dataclass
 
-from ..inside.kernel_side import MIME
-from ..limits import MIB, MOST_PARTS, Limits
+from ..in_sandbox.kernel_side import MIME
+from ..limits import MAX_JSON_VALUES, MIB, Limits
 from .kernel import Kernel
-from .zmtp import TooLong
+from .zmtp import SizeLimitExceeded
 
 INTERRUPT_S = 2.0  # how long an interrupted cell may take to stop
 IDLE_S = 2.0  # how long the kernel may take to say that it is idle, after its reply
@@ -21,7 +21,7 @@ REQUEST = {
 
 
 @dataclass(frozen=True)
-class Ran:
+class CellResult:
     """One cell: ``ok``, ``error`` (its name and message), ``time limit``, or (``fatal``) what ended the kernel."""
 
     outcome: str
@@ -44,10 +44,10 @@ class Session:
         self.payload: object = None
         self.idle = False
 
-    async def run_cell(self, text: str) -> Ran:
+    async def run_cell(self, text: str) -> CellResult:
         """Run one cell; interrupt it when its time is over, and end the kernel if that does not help."""
         self.payload, self.idle = None, False
-        self.kernel.allowance.renew()
+        self.kernel.budget.reset()
         finished = asyncio.ensure_future(self._finished(text))
         ended = asyncio.ensure_future(self._ended())
         try:
@@ -55,31 +55,31 @@ class Session:
             if late:
                 await self.kernel.interrupt()
                 if not await _first(finished, ended, INTERRUPT_S):
-                    return Ran("time limit", fatal=True)
+                    return CellResult("time limit", fatal=True)
             if not finished.done():
-                return Ran("died", fatal=True)
-            return self._judged(finished.result(), late)
-        except TooLong:
+                return CellResult("died", fatal=True)
+            return self._result(finished.result(), late)
+        except SizeLimitExceeded:
             self.kernel.end("output limit")
-            return Ran("output limit", fatal=True)
+            return CellResult("output limit", fatal=True)
         except Exception as problem:  # whatever a kernel may send instead of Jupyter's messages
             if isinstance(problem, ConnectionError) and await _first(ended, ended, CLOSED_S):
-                return Ran("died", fatal=True)
-            return Ran("not Jupyter's protocol", type(problem).__name__, fatal=True)
+                return CellResult("died", fatal=True)
+            return CellResult("not Jupyter's protocol", type(problem).__name__, fatal=True)
         finally:
             finished.cancel()
             ended.cancel()
 
-    def _judged(self, reply: dict, late: bool) -> Ran:
+    def _result(self, reply: dict, late: bool) -> CellResult:
         if not self.idle:
-            return Ran("output limit", fatal=True)  # what it sent was too large to be taken
+            return CellResult("output limit", fatal=True)  # what it sent was too large to be taken
         if late:
-            return Ran("time limit", "TimeoutError", f"stopped after {self.limits.cell_s:g} s", self.payload)
+            return CellResult("time limit", "TimeoutError", f"stopped after {self.limits.cell_s:g} s", self.payload)
         if reply.get("status") == "ok":
-            return Ran("ok", payload=self.payload)
+            return CellResult("ok", payload=self.payload)
         if reply.get("ename") == "MemoryError":  # the error itself keeps the memory: what follows would fail too
-            return Ran("memory", fatal=True)
-        return Ran("error", _short(reply.get("ename"), 60), _short(reply.get("evalue"), 400), self.payload)
+            return CellResult("memory", fatal=True)
+        return CellResult("error", _short(reply.get("ename"), 60), _short(reply.get("evalue"), 400), self.payload)
 
     async def _finished(self, text: str) -> dict:
         """The reply's content, after all that the cell had to say."""
@@ -116,14 +116,14 @@ class Session:
                 self.idle = plain(content).get("execution_state") == "idle"
             elif kind == "display_data" and MIME.encode() in content and content.isascii():
                 if len(content) > self.limits.message_mb * MIB:
-                    raise TooLong("an observation")
+                    raise SizeLimitExceeded("an observation")
                 data = plain(content).get("data")
                 if self.payload is None and isinstance(data, dict):
                     self.payload = data.get(MIME)
             else:
                 received += len(content)
                 if received > self.limits.output_mb * MIB:
-                    raise TooLong("output")
+                    raise SizeLimitExceeded("output")
 
     async def _ended(self) -> None:
         while not self.kernel.process.ended():
@@ -148,12 +148,12 @@ def plain(data: bytes) -> dict:
     Raises:
         ValueError: It is something else.
     """
-    if sum(map(data.count, (b"[", b"{", b","))) > MOST_PARTS:
-        raise ValueError(f"JSON of more than {MOST_PARTS} parts")
-    found = json.loads(data)
-    if not isinstance(found, dict):
+    if sum(map(data.count, (b"[", b"{", b","))) > MAX_JSON_VALUES:
+        raise ValueError(f"JSON of more than {MAX_JSON_VALUES} parts")
+    value = json.loads(data)
+    if not isinstance(value, dict):
         raise ValueError("no JSON object")
-    return found
+    return value
 
 
 async def _first(finished: asyncio.Future, ended: asyncio.Future, seconds: float) -> bool:

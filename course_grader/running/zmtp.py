@@ -1,7 +1,8 @@
 """ZeroMQ's wire protocol (ZMTP 3.0 without encryption), as much of it as a Jupyter client needs, with a limit on what comes in.
 
-libzmq limits the parts of a message, but neither their number nor their sum, and it collects a message in memory before anyone
-can refuse it. A kernel could fill the grader's memory that way. Here every byte is counted before it is read.
+libzmq limits each part of a message (ZMQ_MAXMSGSIZE) and the number of messages, but neither the number of parts nor their sum,
+and it collects a message in memory before anyone can refuse it: 1,500 parts of 1 MB fill 1.5 GB of the grader's memory. Here
+every byte is counted before it is read.
 Specification: https://rfc.zeromq.org/spec/23/
 """
 
@@ -11,38 +12,38 @@ from pathlib import Path
 MORE, LONG, COMMAND = 1, 2, 4  # a frame's flags
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
 FRAME_COST = 64  # what a frame counts for besides its content, so that a flood of empty ones ends too
-SHOWN = 2**16
+BUFFER_BYTES = 2**16
 
 Address = Path | tuple[str, int]
 
 
-class TooLong(Exception):
+class SizeLimitExceeded(Exception):
     """The other side sent more than it may."""
 
 
-class Allowance:
+class ReceiveBudget:
     """How many bytes may still come in, over all channels that share it.
 
     Args:
-        most: Bytes until it is renewed.
+        size: Bytes until it is reset.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = self.left = most
+    def __init__(self, size: int) -> None:
+        self.size = self.left = size
 
-    def renew(self) -> None:
+    def reset(self) -> None:
         """Allow as much as at the start."""
-        self.left = self.most
+        self.left = self.size
 
-    def take(self, size: int) -> None:
+    def spend(self, size: int) -> None:
         """Count a frame.
 
         Raises:
-            TooLong: There is not that much left.
+            SizeLimitExceeded: There is not that much left.
         """
         self.left -= size + FRAME_COST
         if self.left < 0:
-            raise TooLong(f"more than {self.most} bytes")
+            raise SizeLimitExceeded(f"more than {self.size} bytes")
 
 
 class Channel:
@@ -51,30 +52,30 @@ class Channel:
     Args:
         reader: Of the open connection.
         writer: Of the open connection.
-        allowance: What may come in.
+        budget: What may come in.
     """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, allowance: Allowance) -> None:
-        self._reader, self._writer, self._allowance = reader, writer, allowance
-        self._coming: asyncio.Task | None = None
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, budget: ReceiveBudget) -> None:
+        self._reader, self._writer, self._budget = reader, writer, budget
+        self._next: asyncio.Task | None = None
 
     @classmethod
-    async def open(cls, address: Address, kind: str, allowance: Allowance) -> "Channel":
+    async def open(cls, address: Address, kind: str, budget: ReceiveBudget) -> "Channel":
         """Connect.
 
         Args:
             address: A path (``ipc``), or host and port (``tcp``).
             kind: This side's socket type: ``DEALER``, or ``SUB`` (which subscribes to everything).
-            allowance: What may come in.
+            budget: What may come in.
 
         Raises:
             ConnectionError: There is nobody, or not somebody who speaks ZMTP 3.
         """
         if isinstance(address, Path):
-            streams = await asyncio.open_unix_connection(address, limit=SHOWN)
+            streams = await asyncio.open_unix_connection(address, limit=BUFFER_BYTES)
         else:
-            streams = await asyncio.open_connection(*address, limit=SHOWN)
-        channel = cls(*streams, allowance)
+            streams = await asyncio.open_connection(*address, limit=BUFFER_BYTES)
+        channel = cls(*streams, budget)
         try:
             await channel._greet(kind)
         except BaseException:
@@ -107,14 +108,14 @@ class Channel:
         """The next message. Who waits for it may be cancelled; then the next call gets it.
 
         Raises:
-            TooLong: The allowance is used up. From here on the channel cannot be used.
+            SizeLimitExceeded: The budget is used up. From here on the channel cannot be used.
             ConnectionError: The other side has closed the connection.
         """
-        if self._coming is None:
-            self._coming = asyncio.ensure_future(self._read())
-            self._coming.add_done_callback(lambda task: task.cancelled() or task.exception())
-        message = await asyncio.shield(self._coming)
-        self._coming = None
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._read())
+            self._next.add_done_callback(lambda task: task.cancelled() or task.exception())
+        message = await asyncio.shield(self._next)
+        self._next = None
         return message
 
     async def _read(self) -> list[bytes]:
@@ -123,7 +124,7 @@ class Channel:
             while True:
                 flags = (await self._reader.readexactly(1))[0]
                 size = int.from_bytes(await self._reader.readexactly(8 if flags & LONG else 1), "big")
-                self._allowance.take(size)
+                self._budget.spend(size)
                 part = await self._reader.readexactly(size)
                 if flags & COMMAND:
                     continue
@@ -135,8 +136,8 @@ class Channel:
 
     def close(self) -> None:
         """Close the connection at once."""
-        if self._coming is not None:
-            self._coming.cancel()
+        if self._next is not None:
+            self._next.cancel()
         self._writer.transport.abort()
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ..bounded import SECONDS, TooMuch, bounded
+from ..bounded import SECONDS, LimitExceeded, bounded
 from ..released_notebook import ReleasedNotebook
 from .identify import EXERCISE, LESSON, is_unchanged_solution, is_untouched, kind_of, lesson_of
 from .notebook import Unreadable, parse
@@ -94,10 +94,10 @@ def _inspected(
             if submission.problem:
                 raise Unreadable(submission.problem)
             if left <= 0:
-                raise TooMuch(f"it was not read: this student's other files took more than {STUDENT_S:g} s")
+                raise LimitExceeded(f"it was not read: this student's other files took more than {STUDENT_S:g} s")
             content = bounded(inspect_file, submission, most_mb, releases, seconds=min(left, SECONDS))
         except Exception as problem:
-            known = isinstance(problem, Unreadable | TooMuch)
+            known = isinstance(problem, Unreadable | LimitExceeded)
             note = str(problem) if known else f"could not be graded: {type(problem).__name__}: {problem}"
             review = not isinstance(problem, Unreadable)
             content = FileDecision(submission, note=note, problem=True, review=review)

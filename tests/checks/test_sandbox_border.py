@@ -17,7 +17,7 @@ from course_checks.deciding.decide import cases_of, decider
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
 from course_checks.running.encode import encode, pack, unpack
-from course_grader.running.room import files_of_the_checks
+from course_grader.running.library_copy import check_files
 
 CHECKS = Path(course_checks.__file__).parent
 RUNNING = sorted(path.relative_to(CHECKS) for path in (CHECKS / "running").rglob("*.py"))
@@ -94,7 +94,7 @@ def test_nothing_that_runs_names_what_decides(path):
 
 @functools.cache
 def in_the_room():
-    return {path: (CHECKS / path).read_text(encoding="utf-8") for path in files_of_the_checks()}
+    return {path: (CHECKS / path).read_text(encoding="utf-8") for path in check_files()}
 
 
 def test_what_lies_in_the_graders_room():

@@ -11,7 +11,7 @@ from sandboxed import EXERCISES, linux, make_settings, outcomes
 
 from course_checks.catalogue import catalogue
 from course_grader import grade
-from course_grader.bounded import TooMuch
+from course_grader.bounded import LimitExceeded
 from course_grader.grade import grade_one, key
 from course_grader.limits import Limits
 from course_grader.released_notebook import checked, load_releases, parse
@@ -113,8 +113,8 @@ def test_what_cannot_be_read_earns_nothing_and_says_why(data, why):
     assert why in result["problem"] and result["earned"] == result["total"] == 0
 
 
-@pytest.mark.parametrize("where", ["take_in", "cases_and_judge", "run_in_rooms"])
-@pytest.mark.parametrize("problem", [RecursionError("too deep"), ZeroDivisionError("zero"), TooMuch("too long")])
+@pytest.mark.parametrize("where", ["take_in", "cases_and_decider", "run_and_judge"])
+@pytest.mark.parametrize("problem", [RecursionError("too deep"), ZeroDivisionError("zero"), LimitExceeded("too long")])
 def test_whatever_is_raised_is_this_submissions_result(monkeypatch, where, problem):
     def raising(*arguments):
         raise problem

@@ -10,7 +10,7 @@ import course_checks.running as running
 true_observe = running.observe_answer
 {forged}
 running.observe_answer = running.observe.observe_answer = forged
-modules["course_grader.inside.kernel_side"].observe_answer = forged
+modules["course_grader.in_sandbox.kernel_side"].observe_answer = forged
 """
 TREE = """
 import copy, torch

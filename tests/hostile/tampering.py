@@ -67,7 +67,7 @@ TAMPERING = [
     ),
     Case(
         "replaces the probe",
-        front("import sys\nsys.modules['course_grader.inside.kernel_side'].observe = lambda *a: None", answer_1_1=WRONG_DOT),
+        front("import sys\nsys.modules['course_grader.in_sandbox.kernel_side'].observe = lambda *a: None", answer_1_1=WRONG_DOT),
         dict.fromkeys(handed_in.POINTS_01, "unreadable"),
         ("sys.modules",),
     ),

@@ -67,19 +67,17 @@ def test_a_cell_that_is_not_python_names_the_students_line(text, line):
     assert cell.tree is None and cell.line == line and cell.text(line) in text and cell.problem
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("\n\nx = target", 3),
-        ("!a \\\n  b\n%time x = target", 3),
-        ("%%time\nx = 1\n\ny = target", 4),
-        ("    y = 1\n    x = target", 2),
-    ],
-)
-def test_a_node_is_found_again_in_the_students_lines(text, line):
-    cell = read_cell(text)
-    node = next(node for node in ast.walk(cell.tree) if isinstance(node, ast.Name) and node.id == "target")
-    assert cell.place(node) == line and "target" in cell.text(line)
+def test_a_node_is_found_again_in_the_students_lines():
+    texts = {
+        "\n\nx = target": 3,
+        "!a \\\n  b\n%time x = target": 3,
+        "%%time\nx = 1\n\ny = target": 4,
+        "    y = 1\n    x = target": 2,
+    }
+    for text, line in texts.items():
+        cell = read_cell(text)
+        node = next(node for node in ast.walk(cell.tree) if isinstance(node, ast.Name) and node.id == "target")
+        assert cell.place(node) == line and "target" in cell.text(line), text
 
 
 def test_code_that_the_translator_changes_is_read_as_changed():
@@ -131,11 +129,8 @@ def test_no_cell_takes_long(name):
 
 
 def _read(text):
-    steps = (
-        NotebookStep("provided", "import torch"),
-        NotebookStep("answer", text, "2.1"),
-        NotebookStep("answer", "def f(x):\n    return a(x)", "2.2"),
-    )
+    answers = (NotebookStep("answer", text, "2.1"), NotebookStep("answer", "def f(x):\n    return a(x)", "2.2"))
+    steps = (NotebookStep("provided", "import torch"), *answers)
     return read_answers(steps, {"2.1": "f"}, {"2.1": ("torch.softmax", "torch.Tensor.matmul")})
 
 
@@ -146,26 +141,24 @@ WORDS = """
 """.split()
 
 
+PIECES = ["", "\n", "    ", "\x0c", "\r", "\u2028", "\ufeff", "%time ", ">>> "]
+AROUND = [
+    ("(", ")"),
+    ("[", "]"),
+    ("f(", ")"),
+    ("{a: ", "}"),
+    ("lambda: ", ""),
+    ("-", ""),
+    ("a if b else ", ""),
+    ("a.", ""),
+]
+
+
 def _mutated(rng, texts):
     text = rng.choice(texts)
     for _ in range(rng.randint(1, 6)):
         start, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
-        piece = rng.choice(
-            [
-                "",
-                "\n",
-                "    ",
-                "\x0c",
-                "\r",
-                "\u2028",
-                "\ufeff",
-                "%time ",
-                ">>> ",
-                rng.choice(WORDS),
-                text[start:end],
-                rng.choice(texts),
-            ]
-        )
+        piece = rng.choice([*PIECES, rng.choice(WORDS), text[start:end], rng.choice(texts)])
         text = text[:start] + piece + text[end if rng.random() < 0.5 else start :]
     return text[:20_000]
 
@@ -175,18 +168,7 @@ def _soup(rng, _):
 
 
 def _deep(rng, _):
-    before, after = rng.choice(
-        [
-            ("(", ")"),
-            ("[", "]"),
-            ("f(", ")"),
-            ("{a: ", "}"),
-            ("lambda: ", ""),
-            ("-", ""),
-            ("a if b else ", ""),
-            ("a.", ""),
-        ]
-    )
+    before, after = rng.choice(AROUND)
     depth = int(10 ** rng.uniform(0, 4.5))
     return before * depth + "x" + after * (depth if rng.random() < 0.8 else rng.randrange(depth))
 

@@ -1,16 +1,20 @@
-"""A notebook's run: every exercise gets its chance, whatever the others do."""
+"""A notebook's runs: every exercise gets its chance, whatever the others do and whatever they put off limits."""
 
 import asyncio
 
+import handed_in
 import pytest
-from sandboxed import linux
+from sandboxed import EXERCISES, linux, outcomes
 
 from course_checks.deciding.find import find
+from course_grader import run_and_judge as runs
+from course_grader.grade import GradingSettings, grade_one
+from course_grader.judging.score import ExerciseScore
 from course_grader.limits import Limits
-from course_grader.running.fork_server import ForkServer
+from course_grader.released_notebook import load_releases
 from course_grader.running.kernel import Kernel
-from course_grader.running.room import room
-from course_grader.running.run import probe_text, run
+from course_grader.running.library_copy import library_copy
+from course_grader.running.run import RunLog, probe_text, run
 from course_grader.submissions.rebuild import NotebookStep
 
 SENT = {
@@ -23,71 +27,58 @@ DOT = NotebookStep("answer", "def dot(a, b):\n    return (a * b).sum()", "1.1")
 COSINE = NotebookStep("answer", "def cosine(a, b):\n    return (a * b).sum(-1)", "1.2")
 
 
-@pytest.fixture(scope="module")
-def fork_server():
-    found = ForkServer()
-    yield found
-    found.close()
-
-
-def traced(fork_server, *steps, limits=None):
+def traced(fork_server, *steps, limits=None, library=None):
     limits = limits or Limits(cell_s=4)
-    return asyncio.run(run(steps, PROBES, limits, lambda deadline: Kernel(limits, deadline, fork_server)))
+    return asyncio.run(run(steps, PROBES, limits, lambda deadline: Kernel(limits, deadline, fork_server, library)))
+
+
+def dying(code):
+    return NotebookStep("answer", f"import os\n{code}", "1.1")
 
 
 @linux
-def test_both_are_seen(fork_server):
-    run_log = traced(fork_server, DOT, CHECKS["1.1"], COSINE, CHECKS["1.2"])
-    assert set(run_log.seen) == {"1.1", "1.2"} and not run_log.lost and not run_log.events
-    assert all(set(seen) == {"nonce", "text", "data"} for seen in run_log.seen.values())
-
-
-@linux
-def test_an_answer_that_ends_the_kernel_costs_only_itself(fork_server):
-    bad = NotebookStep("answer", "import os\nos._exit(7)", "1.1")
-    run_log = traced(fork_server, bad, CHECKS["1.1"], COSINE, CHECKS["1.2"])
-    assert run_log.lost == {"1.1": "the kernel ended itself with exit status 7"} and set(run_log.seen) == {"1.2"}
-    assert run_log.events == ["answer 1.1: the kernel ended itself with exit status 7"]
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("os._exit(7)", "the kernel ended itself with exit status 7"),
+        ("os.kill(os.getpid(), 40)", "the kernel was ended by signal 40"),
+        ("os.kill(os.getpid(), 11)", "the kernel was ended by SIGSEGV"),
+    ],
+)
+def test_an_answer_that_ends_the_kernel_costs_only_itself(fork_server, code, reason):
+    run_log = traced(fork_server, dying(code), CHECKS["1.1"], COSINE, CHECKS["1.2"])
+    assert run_log.lost == {"1.1": reason} and run_log.events == [f"answer 1.1: {reason}"]
+    assert set(run_log.observed) == {"1.2"} and set(run_log.observed["1.2"]) == {"nonce", "text", "data"}
 
 
 @linux
 def test_a_cell_goes_on_below_a_call_of_what_is_not_there(fork_server):
     """A comparison with the course's own, above the definition; what depends on it fails alone."""
-    folder = room(frozenset({"course_utils.similarity.dot_product"}))
-    before = (
-        "from course_utils.similarity import dot_product\nwanted = dot_product(*[torch.ones(3)] * 2)\nprint(wanted)\n"
+    library = library_copy(frozenset({"course_utils.similarity.dot_product"}))
+    text = "# mine\nimport torch\nfrom course_utils.similarity import dot_product\nwanted = dot_product(*[torch.ones(3)] * 2)\n"
+    text += f"print(wanted)\n{DOT.text}\nassert dot(torch.ones(3), 1) == 3"
+    run_log = traced(fork_server, NotebookStep("answer", text, "1.1"), CHECKS["1.1"], library=library)
+    assert (
+        "undefined" not in run_log.observed["1.1"]
+        and run_log.cell_errors["1.1"][0] == "OffLimits"
+        and not run_log.events
     )
-    compared = NotebookStep(
-        "answer", f"# mine\nimport torch\n{before}{DOT.text}\nassert dot(torch.ones(3), 1) == 3", "1.1"
-    )
-    limits = Limits(cell_s=4)
-    steps = (compared, CHECKS["1.1"])
-    run_log = asyncio.run(run(steps, PROBES, limits, lambda deadline: Kernel(limits, deadline, fork_server, folder)))
-    assert "undefined" not in run_log.seen["1.1"] and run_log.broken["1.1"][0] == "OffLimits" and not run_log.events
-
-
-@linux
-@pytest.mark.parametrize(("number", "name"), [(40, "signal 40"), (11, "SIGSEGV")])
-def test_every_signal_has_a_name(fork_server, number, name):
-    run_log = traced(
-        fork_server, NotebookStep("answer", f"import os\nos.kill(os.getpid(), {number})", "1.1"), CHECKS["1.1"]
-    )
-    assert run_log.lost == {"1.1": f"the kernel was ended by {name}"}
 
 
 @linux
 def test_a_given_cell_is_never_to_blame(fork_server):
-    flood = NotebookStep("extra", "import os, threading, time\nthreading.Timer(1, os._exit, (7,)).start()")
+    timer = NotebookStep("extra", "import os, threading, time\nthreading.Timer(1, os._exit, (7,)).start()")
     given = NotebookStep("provided", "import time\ntime.sleep(2)\nx = 1")
     use = NotebookStep("answer", "def dot(a, b):\n    return (a * b).sum() * x", "1.1")
-    run_log = traced(fork_server, flood, given, use, CHECKS["1.1"])
-    assert set(run_log.seen) == {"1.1"} and run_log.events == ["cell 2: the kernel ended itself with exit status 7"]
+    run_log = traced(fork_server, timer, given, use, CHECKS["1.1"])
+    assert set(run_log.observed) == {"1.1"} and run_log.events == ["cell 2: the kernel ended itself with exit status 7"]
 
 
 @linux
 def test_a_name_that_is_not_there_and_a_cell_that_failed(fork_server):
     run_log = traced(fork_server, NotebookStep("answer", "1 / 0", "1.1"), CHECKS["1.1"])
-    assert "undefined" in run_log.seen["1.1"] and run_log.broken["1.1"] == ("ZeroDivisionError", "division by zero")
+    assert "undefined" in run_log.observed["1.1"]
+    assert run_log.cell_errors["1.1"] == ("ZeroDivisionError", "division by zero")
 
 
 @linux
@@ -101,3 +92,88 @@ def test_a_probe_is_one_line_that_names_the_answer():
     text = probe_text("abc", "dot", SENT["1.1"], True)
     assert "\n" not in text and "lambda: (dot)" in text and "'abc'" in text
     compile(text, "probe", "exec")
+
+
+def graded(monkeypatch, stem, **answers):
+    """The result, and the names taken out of each library copy in order."""
+    removed, lesson = [], stem[:2]
+    monkeypatch.setattr(runs, "library_copy", lambda names: removed.append(names) or library_copy(names))
+    settings = GradingSettings(load_releases(EXERCISES, lesson), "a seed")
+    return outcomes(grade_one(handed_in.as_bytes(handed_in.solved(stem, **answers)), "x", settings)), removed
+
+
+@linux
+def test_borrowing_earns_nothing_and_costs_the_neighbors_nothing(monkeypatch):
+    borrowed = "import functools, course_utils.masks\n\ndef causal_mask(*given):\n    return found(*given)\n\n"
+    borrowed += "found = functools.reduce(getattr, ['masks', 'causal_mask'], course_utils)\n"
+    by_exercise, _ = graded(monkeypatch, "05_masking", answer_5_2=borrowed)
+    assert by_exercise.pop("5.2") == "off limits" and set(by_exercise.values()) == {"right"}
+
+
+@linux
+def test_what_only_another_exercise_forbids_may_be_used(monkeypatch):
+    """4.2 may use the course's attention, which 4.1 asks for."""
+    uses = "from course_utils import attention as course\n\n\ndef cross_attention(x, memory, W_q, W_k, W_v):\n"
+    uses += "    return course.scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v)\n"
+    by_exercise, removed = graded(monkeypatch, "04_scaled_dot_product_attention", answer_4_2=uses)
+    assert set(by_exercise.values()) == {"right"}
+    assert len(removed) == 2 and runs.removed_names("4.2") == removed[1] != removed[0]
+
+
+A, B = "course_utils.a", "course_utils.b"
+NUMBERS = ("1.1", "1.2", "1.7")
+
+
+def fake_runs(observe, monkeypatch, limits=None, seconds=0.1):
+    """Three exercises in runs without kernels; ``observe`` says what each brings.
+
+    Args:
+        observe: Names that were taken out -> fields of the run_log; what was observed stands for the outcome.
+    """
+    monkeypatch.setattr(runs, "removed_names", {"1.1": frozenset({A}), "1.2": frozenset({B}), "1.7": frozenset()}.get)
+    monkeypatch.setattr(runs, "library_copy", lambda names: names)
+    asked = []
+
+    async def run(steps, probes, limits, open_kernel):
+        names = open_kernel(0.0)
+        asked.append((set(names), [step.number for step in steps]))
+        return RunLog(seconds=seconds, **observe(names))
+
+    def judge(run_log, numbers):
+        outcome = {n: run_log.observed.get(n) or f"lost: {run_log.lost.get(n)}" for n in NUMBERS}
+        return [ExerciseScore(n, 1, 0, outcome[n], "") for n in NUMBERS if n in numbers]
+
+    monkeypatch.setattr(runs, "run", run)
+    steps, probes = tuple(NotebookStep("check", "", n) for n in NUMBERS), {n: ("", {}, True) for n in NUMBERS}
+    run_log, scores = runs.run_and_judge(steps, probes, limits or Limits(), lambda deadline, names: names, judge)
+    return asked, [score.outcome for score in scores], run_log
+
+
+def test_an_exercise_runs_again_only_where_that_can_help(monkeypatch):
+    def observe(names):
+        first = len(names) == 2
+        by_exercise = {"1.1": "wrong" if first else "right", "1.2": "wrong", "1.7": "wrong"}
+        return {"observed": by_exercise, "removed_calls": {B} if first else set()}
+
+    asked, by_exercise, run_log = fake_runs(observe, monkeypatch)
+    assert asked == [({A, B}, [*NUMBERS]), ({A}, ["1.1"])]  # 1.2 may not use what was called; 1.7 is a quiz
+    assert by_exercise == ["right", "wrong", "wrong"] and run_log.seconds == pytest.approx(0.2)
+    asked, _, _ = fake_runs(lambda names: {"observed": dict.fromkeys(NUMBERS, "wrong")}, monkeypatch)
+    assert len(asked) == 1  # nothing was called
+
+
+def test_a_cell_that_a_removed_name_stopped_runs_again(monkeypatch):
+    def observe(names):
+        if len(names) < 2:
+            return {"observed": {"1.1": "right"}}
+        stopped = {"lost": {"1.1": "memory"}, "cell_errors": {"1.1": ("OffLimits", "")}}
+        return stopped | {"observed": {"1.2": "right", "1.7": "right"}}
+
+    asked, by_exercise, run_log = fake_runs(observe, monkeypatch)
+    assert by_exercise == ["right"] * 3 and not run_log.lost and not run_log.cell_errors and len(asked) == 2
+
+
+def test_all_runs_together_have_the_time_of_one_notebook(monkeypatch):
+    wrong = {"observed": dict.fromkeys(NUMBERS, "wrong"), "removed_calls": {A, B}}
+    asked, by_exercise, _ = fake_runs(lambda names: wrong, monkeypatch, Limits(notebook_s=0.5), seconds=0.3)
+    assert len(asked) == 1 and by_exercise == ["lost: notebook time limit"] * 2 + ["wrong"]

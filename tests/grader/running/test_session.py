@@ -1,4 +1,4 @@
-"""One cell at a time: what is heard, how long it is listened to, and that nothing else gets through."""
+"""One cell at a time: what is heard over ZeroMQ's wire protocol, for how long, and that nothing else gets through."""
 
 import asyncio
 import json
@@ -7,22 +7,16 @@ import time
 from pathlib import Path
 
 import pytest
+import zmq
 from sandboxed import linux
 
-from course_grader.inside.kernel_side import MIME
-from course_grader.limits import MOST_PARTS, Limits
-from course_grader.running.fork_server import ForkServer
+from course_grader.in_sandbox.kernel_side import MIME
+from course_grader.limits import MAX_JSON_VALUES, Limits
 from course_grader.running.kernel import Kernel
 from course_grader.running.session import Session, parts, plain
+from course_grader.running.zmtp import COMMAND, FRAME_COST, GREETING, Channel, ReceiveBudget, SizeLimitExceeded, frame
 
 LIMITS = Limits(cell_s=4, output_mb=1)
-
-
-@pytest.fixture(scope="module")
-def fork_server():
-    found = ForkServer()
-    yield found
-    found.close()
 
 
 def ran(fork_server, *texts):
@@ -41,42 +35,35 @@ def ran(fork_server, *texts):
 @linux
 def test_an_observation_is_heard_once_and_in_its_own_cell_only(fork_server):
     show = f"from IPython.display import display\nfor i in range(2):\n    display({{{MIME!r}: i}}, raw=True)"
-    found, _ = ran(fork_server, show, "1 + 1", "print('x')", "raise ValueError(MIME)")
-    assert [one.payload for one in found] == [0, None, None, None]
+    cells, _ = ran(fork_server, show, "1 + 1", "print('x')", "raise ValueError('a\\x1b[2J\\nb' * 1000)")
+    assert [cell.payload for cell in cells] == [0, None, None, None]
+    assert cells[3].message.isprintable() and len(cells[3].message) <= 400  # no escape codes
 
 
 @linux
 def test_a_late_cell_is_interrupted_and_the_next_one_runs(fork_server):
-    found, reason = ran(fork_server, "while True:\n    pass", "1 + 1")
-    assert [(one.outcome, one.fatal) for one in found] == [("time limit", False), ("ok", False)] and not reason
+    cells, reason = ran(fork_server, "while True:\n    pass", "1 + 1")
+    assert [(cell.outcome, cell.fatal) for cell in cells] == [("time limit", False), ("ok", False)] and not reason
+
+
+STUBBORN = "while True:\n    try:\n        while True:\n            pass\n    except KeyboardInterrupt:\n        pass"
+PRINTS = "for _ in range(100):\n    print('x' * 100_000, flush=True)\nimport time\ntime.sleep(99)"
 
 
 @linux
-def test_what_cannot_be_interrupted_is_fatal(fork_server):
-    text = "while True:\n    try:\n        while True:\n            pass\n    except KeyboardInterrupt:\n        pass"
-    found, _ = ran(fork_server, text)
-    assert found[0].outcome == "time limit" and found[0].fatal
-
-
-@linux
-def test_a_dead_kernel_is_noticed_at_once(fork_server):
+@pytest.mark.parametrize(
+    ("text", "outcome", "reason"),
+    [
+        (STUBBORN, "time limit", ""),
+        (PRINTS, "output limit", "output limit"),
+        ("import os\nos._exit(3)", "died", ""),
+    ],
+)
+def test_what_cannot_go_on_is_fatal_and_noticed_at_once(fork_server, text, outcome, reason):
     started = time.monotonic()
-    found, _ = ran(fork_server, "import os\nos._exit(3)")
-    assert found[0].outcome == "died" and time.monotonic() - started < LIMITS.cell_s + 30
-
-
-@linux
-def test_too_much_output_ends_the_kernel(fork_server):
-    found, reason = ran(
-        fork_server, "for _ in range(100):\n    print('x' * 100_000, flush=True)\nimport time\ntime.sleep(99)"
-    )
-    assert found[0].fatal and reason == "output limit"
-
-
-@linux
-def test_messages_with_escape_codes_come_as_plain_text(fork_server):
-    found, _ = ran(fork_server, "raise ValueError('a\\x1b[2J\\nb' * 1000)")
-    assert found[0].message.isprintable() and len(found[0].message) <= 400
+    (cell,), ended_by = ran(fork_server, text)
+    assert cell.fatal and (cell.outcome, ended_by) == (outcome, reason)
+    assert time.monotonic() - started < LIMITS.cell_s + 30
 
 
 FORGE = f"""
@@ -95,6 +82,8 @@ client = kernel._shell_parent_ident.get() if hasattr(kernel, "_shell_parent_iden
 """
 FLOODS = {
     "one message of many parts": "iopub.send_multipart([b'topic'] + [part] * 50, copy=False)",
+    # libzmq's own limit is on each part, and it collects the whole of a message: these would be 1.5 GB.
+    "one message of many small parts": "iopub.send_multipart([b'topic'] + [part[:10**6]] * 1500, copy=False)",
     "a reply of many parts": "shell.send_multipart([*client] + [part] * 50, copy=False)",
     "many messages": "for _ in range(500): iopub.send_multipart(message(b'stream', part[:2**20]))",
     "many empty messages": "for _ in range(10**6): iopub.send_multipart(message(b'stream', b'{}'))",
@@ -117,9 +106,9 @@ for number in range(256):
 def test_whatever_a_kernel_sends_the_grader_stays_small(fork_server, flood):
     Path("/proc/self/clear_refs").write_text("5")  # the peak is measured from here
     before = peak()
-    found, reason = ran(fork_server, FORGE + FLOODS[flood] + "\ntime.sleep(99)")
-    assert found[0].outcome in ("output limit", "not Jupyter's protocol", "time limit", "died")
-    assert peak() - before < 60 * 2**20, f"{(peak() - before) >> 20} MiB; {found[0].outcome}; {reason}"
+    (cell,), reason = ran(fork_server, FORGE + FLOODS[flood] + "\ntime.sleep(99)")
+    assert cell.outcome in ("output limit", "not Jupyter's protocol", "time limit", "died")
+    assert peak() - before < 60 * 2**20, f"{(peak() - before) >> 20} MiB; {cell.outcome}; {reason}"
 
 
 def peak():
@@ -128,10 +117,10 @@ def peak():
 
 
 @linux
-def test_a_cell_s_allowance_is_its_own(fork_server):
+def test_each_cell_has_the_whole_budget(fork_server):
     """Ten cells may print what one may not."""
-    found, reason = ran(fork_server, *["print('x' * 900_000)"] * 14)
-    assert {one.outcome for one in found} == {"ok"} and not reason
+    cells, reason = ran(fork_server, *["print('x' * 900_000)"] * 14)
+    assert {cell.outcome for cell in cells} == {"ok"} and not reason
 
 
 def test_a_message_is_taken_apart():
@@ -143,8 +132,136 @@ def test_a_message_is_taken_apart():
 
 
 def test_json_has_a_limit():
-    assert plain(b'{"a": [' + b"1," * (MOST_PARTS - 10) + b"1]}")["a"][0] == 1
+    assert plain(b'{"a": [' + b"1," * (MAX_JSON_VALUES - 10) + b"1]}")["a"][0] == 1
     with pytest.raises(ValueError, match="more than"):
-        plain(b'{"a": [' + b"1," * MOST_PARTS + b"1]}")
+        plain(b'{"a": [' + b"1," * MAX_JSON_VALUES + b"1]}")
     with pytest.raises((ValueError, RecursionError)):
         plain(b'{"a":' * 100_000)
+
+
+def talk(kind, work, budget=None):
+    """Run ``work(libzmq's socket, our channel)`` over a local connection."""
+
+    async def connected():
+        with zmq.Context() as context, context.socket(kind) as theirs:
+            theirs.setsockopt(zmq.LINGER, 0)
+            theirs.setsockopt(zmq.RCVTIMEO, 5_000)
+            port = theirs.bind_to_random_port("tcp://127.0.0.1")
+            ours = {zmq.ROUTER: "DEALER", zmq.XPUB: "SUB"}[kind]
+            channel = await Channel.open(("127.0.0.1", port), ours, budget or ReceiveBudget(10**7))
+            try:
+                return await asyncio.wait_for(work(theirs, channel), 10)
+            finally:
+                channel.close()
+
+    return asyncio.run(connected())
+
+
+@pytest.mark.parametrize("message", [[b""], [b"a", b"", b"c" * 255], [b"d" * 256, b"e" * 1_000_000]])
+def test_both_ways_with_libzmq(message):
+    async def work(theirs, channel):
+        await channel.send(message)
+        identity, *got = await asyncio.to_thread(theirs.recv_multipart)
+        theirs.send_multipart([identity, *message])
+        return got, await channel.receive()
+
+    assert talk(zmq.ROUTER, work) == (message, message)
+
+
+def test_a_subscriber_hears_everything():
+    async def work(theirs, channel):
+        subscribed = await asyncio.to_thread(theirs.recv)
+        theirs.send_multipart([b"any topic", b"x"])
+        return subscribed, await channel.receive()
+
+    assert talk(zmq.XPUB, work) == (b"\x01", [b"any topic", b"x"])
+
+
+def test_who_waits_may_be_cancelled_in_the_middle_of_a_message():
+    async def work(theirs, channel):
+        await asyncio.to_thread(theirs.recv)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await channel.receive()
+        theirs.send_multipart([b"a", b"b" * 2_000_000])
+        for _ in range(3):
+            waiting = asyncio.ensure_future(channel.receive())
+            await asyncio.sleep(0)
+            waiting.cancel()
+        return await channel.receive()
+
+    assert talk(zmq.XPUB, work) == [b"a", b"b" * 2_000_000]
+
+
+def test_all_parts_count_together_and_over_several_messages():
+    async def work(theirs, channel):
+        await asyncio.to_thread(theirs.recv)
+        theirs.send_multipart([b"x" * 400] * 2)
+        assert len(await channel.receive()) == 2
+        theirs.send_multipart([b"x" * 400])
+        with pytest.raises(SizeLimitExceeded, match="more than 1200 bytes"):
+            await channel.receive()
+
+    talk(zmq.XPUB, work, ReceiveBudget(1_200))
+
+
+def test_a_flood_of_empty_parts_ends():
+    budget = ReceiveBudget(10 * FRAME_COST)
+    for _ in range(10):
+        budget.spend(0)
+    with pytest.raises(SizeLimitExceeded):
+        budget.spend(0)
+    budget.reset()
+    budget.spend(0)
+
+
+def serve(sent, work):
+    """Run ``work(channel)`` against a server that sends these bytes and closes."""
+
+    async def both():
+        async def answer(reader, writer):
+            writer.write(sent)
+            await writer.drain()
+            await reader.read(1)
+            writer.close()
+
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+            address = server.sockets[0].getsockname()[:2]
+            channel = await Channel.open(address, "SUB", ReceiveBudget(1_000))
+            try:
+                return await asyncio.wait_for(work(channel), 10)
+            finally:
+                channel.close()
+
+    return asyncio.run(both())
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"HTTP/1.1 200 OK" + bytes(60), b"\xff" * 64, GREETING.replace(b"NULL", b"CURV")]
+)
+def test_somebody_else_on_the_other_side(sent):
+    async def work(channel):
+        raise AssertionError("it was taken for ZeroMQ")
+
+    with pytest.raises(ConnectionError):
+        serve(sent, work)
+
+
+def test_what_is_announced_counts_before_it_is_read():
+    async def work(channel):
+        with pytest.raises(SizeLimitExceeded):
+            await channel.receive()
+        with pytest.raises(SizeLimitExceeded):  # and again
+            await channel.receive()
+
+    serve(GREETING + b"\x02" + b"\x7f" * 8, work)
+
+
+def test_commands_are_left_out_and_an_end_is_an_error():
+    async def work(channel):
+        found = await channel.receive()
+        with pytest.raises(ConnectionError, match="closed|reset"):
+            await channel.receive()
+        return found
+
+    assert serve(GREETING + frame(b"\x04PING\x00\x00", COMMAND) + frame(b"a", 0) + b"\x00", work) == [b"a"]

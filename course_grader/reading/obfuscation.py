@@ -4,9 +4,9 @@ import ast
 import builtins
 import re
 
-from .reach import Bindings, root
-from .ready_made import COURSE
-from .scopes import Placed
+from .bindings import Bindings, root_name
+from .off_limits import COURSE
+from .scopes import ScopedNode
 
 # Modules that hand out nothing but what their names say. Whatever comes from elsewhere cannot be judged by reading.
 KNOWN = {
@@ -30,18 +30,7 @@ NOT_OF = {  # known modules' parts that call what is named by a text, or run one
     "torch.export", "numpy.load", "numpy.ctypeslib", "numpy.f2py", "pandas.eval", "pandas.read_pickle",
 }  # fmt: skip
 RISKY = {"builtins", "ctypes", "gc", "importlib", "inspect", "modules", "pickle", "runpy", "subprocess", "sys", "_C"}
-CALLS = {
-    "eval",
-    "exec",
-    "compile",
-    "__import__",
-    "globals",
-    "breakpoint",
-    "get_ipython",
-    "__builtins__",
-    "__loader__",
-    "__spec__",
-}
+CALLS = set("eval exec compile __import__ globals breakpoint get_ipython __builtins__ __loader__ __spec__".split())
 ATTRIBUTES = {
     "__base__", "__bases__", "__builtins__", "__closure__", "__code__", "__func__", "__getattribute__", "__globals__",
     "__import__", "__loader__", "__mro__", "__reduce__", "__reduce_ex__", "__self__", "__spec__", "__subclasses__",
@@ -54,51 +43,51 @@ BUILT_IN = {*dir(builtins), "display", "In", "exit", "quit", "__name__", "__doc_
 HIDES = "hides what it calls"
 
 
-def hiding_in(placed: Placed, bindings: Bindings) -> str | None:
+def obfuscation_in(scoped: ScopedNode, bindings: Bindings) -> str | None:
     """In what way one node hides what it calls; None if it does not."""
-    node = placed.node
+    node = scoped.node
     if isinstance(node, ast.Import | ast.ImportFrom):
         return _import(node)
     if isinstance(node, ast.FunctionDef) and node.name in TORCH_HOOKS:
         return f"`{node.name}` changes what PyTorch's functions do"
     if isinstance(node, ast.Call):
-        return _call(node, placed)
+        return _call(node, scoped)
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        return _name(placed, bindings)
+        return _name(scoped, bindings)
     if isinstance(node, ast.Attribute):
-        if node.attr in ATTRIBUTES or (node.attr == "__dict__" and root(node) not in ("self", "cls")):
+        if node.attr in ATTRIBUTES or (node.attr == "__dict__" and root_name(node) not in ("self", "cls")):
             return f"`.{node.attr}` {HIDES}"
-        return _dotted(bindings.meanings(node, placed.scope))
+        return _dotted(bindings.qualified_names(node, scoped.scope))
     return None
 
 
-def unknown_name(name: str, bindings: Bindings) -> str | None:
+def undefined_name(name: str, bindings: Bindings) -> str | None:
     """In what way a name hides what it stands for that nothing in sight gives a value."""
     if LAST_OUTPUT.fullmatch(name):
         return f"`{name}` is what an earlier cell showed"
-    if name in BUILT_IN or bindings.stars:
+    if name in BUILT_IN or bindings.star_imports:
         return None
     return f"`{name}` is given a value nowhere in sight"
 
 
-def _name(placed: Placed, bindings: Bindings) -> str | None:
-    name, of_notebook = placed.node.id, placed.scope.holder(placed.node.id) is None
-    if name in CALLS and of_notebook and name not in bindings.parts:
+def _name(scoped: ScopedNode, bindings: Bindings) -> str | None:
+    name, of_notebook = scoped.node.id, scoped.scope.owner(scoped.node.id) is None
+    if name in CALLS and of_notebook and name not in bindings.definitions:
         return f"`{name}` {HIDES}"
-    if name in ("getattr", "vars") and not placed.called and of_notebook:
+    if name in ("getattr", "vars") and not scoped.called and of_notebook:
         return f"`{name}` by another name {HIDES}"
-    if of_notebook and name in bindings.imports and name in bindings.parts:
+    if of_notebook and name in bindings.imports and name in bindings.definitions:
         kinds = (ast.FunctionDef, ast.ClassDef)
-        if any(isinstance(part, kinds) for part, _ in bindings.parts[name]):
+        if any(isinstance(part, kinds) for part, _ in bindings.definitions[name]):
             outside = {full for full in bindings.imports[name] if full.partition(".")[0] != COURSE}
             return f"`{name}` is imported ({min(outside)}) and defined" if outside else None
-    return _dotted(bindings.meanings(placed.node, placed.scope))
+    return _dotted(bindings.qualified_names(scoped.node, scoped.scope))
 
 
-def _call(node: ast.Call, placed: Placed) -> str | None:
+def _call(node: ast.Call, scoped: ScopedNode) -> str | None:
     called = node.func.id if isinstance(node.func, ast.Name) else ""
     first = node.args[0] if node.args else None
-    own = root(first) in ("self", "cls") if first is not None else False
+    own = root_name(first) in ("self", "cls") if first is not None else False
     if called == "getattr" and not own:
         text = node.args[1] if len(node.args) > 1 else None
         if not isinstance(text, ast.Constant):
@@ -107,7 +96,7 @@ def _call(node: ast.Call, placed: Placed) -> str | None:
             return f"`getattr` with {text.value!r} {HIDES}"
     if called == "vars" and first is not None and not own:
         return f"`vars` {HIDES}"
-    if called in ("vars", "locals") and first is None and placed.scope.parent is None and not placed.scope.names:
+    if called in ("vars", "locals") and first is None and scoped.scope.parent is None and not scoped.scope.names:
         return f"`{called}` {HIDES}"
     if isinstance(node.func, ast.Attribute) and node.func.attr == "eval" and first is not None:
         return f"`.eval` {HIDES}"
@@ -116,14 +105,14 @@ def _call(node: ast.Call, placed: Placed) -> str | None:
 
 def _import(node: ast.Import | ast.ImportFrom) -> str | None:
     if isinstance(node, ast.ImportFrom):
-        fulls = {f"{node.module or ''}.{alias.name}" for alias in node.names}
+        names = {f"{node.module or ''}.{alias.name}" for alias in node.names}
     else:
-        fulls = {alias.name for alias in node.names if alias.name.partition(".")[0] not in ONLY}
-    return _dotted(fulls)
+        names = {alias.name for alias in node.names if alias.name.partition(".")[0] not in ONLY}
+    return _dotted(names)
 
 
-def _dotted(fulls: set[str]) -> str | None:
-    for full in sorted(fulls):
+def _dotted(names: set[str]) -> str | None:
+    for full in sorted(names):
         parts = full.split(".")
         top = parts[0]
         if top not in KNOWN:

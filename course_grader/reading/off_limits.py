@@ -1,6 +1,6 @@
 """Ready-made functions of PyTorch and other libraries, where an exercise asks students to write them themselves.
 
-The course's own functions need no reading: where one is off limits, it is not in the room that the answer runs in.
+The course's own functions need no reading: where one is off limits, it has no body in the copy that the answer runs with.
 """
 
 import ast
@@ -11,8 +11,8 @@ import torch
 
 from course_checks.running.guard import KERNELS
 
-from .reach import Bindings, root
-from .scopes import Placed
+from .bindings import Bindings, root_name
+from .scopes import ScopedNode
 
 COURSE = "course_utils"
 PRODUCTS = {"matmul", "mm", "bmm", "__matmul__"}  # where these are off limits, so are numpy's and the operator
@@ -25,7 +25,7 @@ COMPUTE_IT = {  # what computes a ready-made without being called so
 
 
 @dataclass(frozen=True)
-class ReadyMade:
+class BannedNames:
     """What of other libraries than the course's is off limits in an exercise.
 
     Args:
@@ -45,7 +45,7 @@ class ReadyMade:
 
 
 @functools.lru_cache(maxsize=256)
-def ready_made(off_limits: tuple[str, ...]) -> ReadyMade:
+def banned_names(off_limits: tuple[str, ...]) -> BannedNames:
     """What of an exercise's off-limits list is not the course's own."""
     names = frozenset(name for name in off_limits if not name.startswith(f"{COURSE}."))
     last = {name.rpartition(".")[2] for name in names}
@@ -53,61 +53,61 @@ def ready_made(off_limits: tuple[str, ...]) -> ReadyMade:
     methods = {name for name in last if hasattr(torch.Tensor, name)}
     if not PRODUCTS.isdisjoint(methods):
         methods |= {"dot"}  # numpy's arrays have it too
-    return ReadyMade(names, frozenset(words), frozenset(methods))
+    return BannedNames(names, frozenset(words), frozenset(methods))
 
 
-def ready_made_in(placed: Placed, bindings: Bindings, banned: ReadyMade) -> str | None:
+def banned_name_in(scoped: ScopedNode, bindings: Bindings, banned: BannedNames) -> str | None:
     """What one node of an answer plainly names that it should not; None if nothing."""
-    node = placed.node
+    node = scoped.node
     if not banned.names:
         return None
     if isinstance(node, ast.BinOp | ast.AugAssign):
         return "the operator @" if isinstance(node.op, ast.MatMult) and banned.products else None
     if isinstance(node, ast.ImportFrom) and node.module:
-        fulls = [f"{node.module}.{alias.name}" for alias in node.names]
-        return next((f"`{full}`" for full in fulls if _is_banned(full, banned)), None)
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+        return next((f"`{full}`" for full in names if _is_banned(full, banned)), None)
     if isinstance(node, ast.MatchClass):
         return next((f"`.{name}`" for name in node.kwd_attrs if _word(name) in banned.words), None)
     if isinstance(node, ast.Call):
         return _named_by_text(node, banned)
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        return _name(placed, bindings, banned)
+        return _name(scoped, bindings, banned)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        return _attribute(placed, bindings, banned)
+        return _attribute(scoped, bindings, banned)
     return None
 
 
-def _name(placed: Placed, bindings: Bindings, banned: ReadyMade) -> str | None:
-    node = placed.node
-    if placed.scope.holder(node.id) is None:
-        if any(isinstance(part, ast.FunctionDef | ast.ClassDef) for part, _ in bindings.parts.get(node.id, ())):
+def _name(scoped: ScopedNode, bindings: Bindings, banned: BannedNames) -> str | None:
+    node = scoped.node
+    if scoped.scope.owner(node.id) is None:
+        if any(isinstance(part, ast.FunctionDef | ast.ClassDef) for part, _ in bindings.definitions.get(node.id, ())):
             return None  # a name that was imported and is the student's own function too: ``hiding`` says so
-        if node.id not in bindings.parts and _word(node.id) in banned.words:
-            stars = sorted(star for star in bindings.stars if star.partition(".")[0] != COURSE)
-            if stars:
-                return f"`{stars[0]}.{node.id}`"
-    found = bindings.meanings(node, placed.scope)
-    return next((f"`{full}`" for full in sorted(found) if _is_banned(full, banned)), None)
+        if node.id not in bindings.definitions and _word(node.id) in banned.words:
+            star_imports = sorted(star for star in bindings.star_imports if star.partition(".")[0] != COURSE)
+            if star_imports:
+                return f"`{star_imports[0]}.{node.id}`"
+    qualified = bindings.qualified_names(node, scoped.scope)
+    return next((f"`{full}`" for full in sorted(qualified) if _is_banned(full, banned)), None)
 
 
-def _attribute(placed: Placed, bindings: Bindings, banned: ReadyMade) -> str | None:
-    node = placed.node
-    found = bindings.meanings(node, placed.scope)
-    if found:
-        return next((f"`{full}`" for full in sorted(found) if _is_banned(full, banned)), None)
+def _attribute(scoped: ScopedNode, bindings: Bindings, banned: BannedNames) -> str | None:
+    node = scoped.node
+    qualified = bindings.qualified_names(node, scoped.scope)
+    if qualified:
+        return next((f"`{full}`" for full in sorted(qualified) if _is_banned(full, banned)), None)
     if node.attr not in banned.methods and _word(node.attr) not in banned.words:
         return None
-    name = root(node)
+    name = root_name(node)
     if isinstance(node.value, ast.Name) and name in ("self", "cls"):
         return None
-    if node.attr not in banned.methods and name and placed.scope.holder(name):
+    if node.attr not in banned.methods and name and scoped.scope.owner(name):
         return None  # of an argument or a variable of the answer, which has no such method if it is a tensor
-    if isinstance(node.value, ast.Name | ast.Call) and bindings.gives(node.value, node.attr):
+    if isinstance(node.value, ast.Name | ast.Call) and bindings.defines_attribute(node.value, node.attr):
         return None
     return f"`.{node.attr}`"
 
 
-def _named_by_text(node: ast.Call, banned: ReadyMade) -> str | None:
+def _named_by_text(node: ast.Call, banned: BannedNames) -> str | None:
     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if called not in NAMED_BY_TEXT:
         return None
@@ -116,7 +116,7 @@ def _named_by_text(node: ast.Call, banned: ReadyMade) -> str | None:
     return next((f"`{called}` with {text!r}" for text in bad), None)
 
 
-def _is_banned(full: str, banned: ReadyMade) -> bool:
+def _is_banned(full: str, banned: BannedNames) -> bool:
     """Whether a dotted name of something imported is off limits, under whatever name and in whatever library."""
     parts = full.split(".")
     if full in banned.names:
@@ -132,7 +132,7 @@ def _is_banned(full: str, banned: ReadyMade) -> bool:
     return banned.products and parts[0] in ("numpy", "scipy", "operator") and not NUMPY_PRODUCTS.isdisjoint(parts)
 
 
-def _runs(part: str, banned: ReadyMade) -> bool:
+def _runs(part: str, banned: BannedNames) -> bool:
     """``_scaled_dot_product_flash_attention_for_cpu``: a kernel that nothing but the ready-made needs."""
     starts = (start for word, starts in KERNELS.items() if _word(word) in banned.words for start in starts)
     return any(part.startswith((start, start.lstrip("_") + "_")) and part[0] == "_" for start in starts)

@@ -1,8 +1,8 @@
-"""A process that has loaded PyTorch and forks: each child walks into a sandbox and becomes a kernel there.
+"""A process that has loaded PyTorch and forks: each child enters a sandbox and becomes a kernel there.
 
-It is started as a program of its own (``python -m course_grader.inside.forking FD``), runs no student code, holds no secret
+It is started as a program of its own (``python -m course_grader.in_sandbox.forking FD``), runs no student code, holds no secret
 and nothing of the course's library, and ends when its socket is closed. The child imports the library inside the sandbox,
-from the room that is there. Each fork saves the seconds that loading PyTorch takes.
+from the copy that is there. Each fork saves the seconds that loading PyTorch takes.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ import struct
 import sys
 from pathlib import Path
 
-from . import confine, kernel_side
+from . import kernel_side, privileges
 
 MAX_REQUEST = 65_536
 LOADED = ("ipykernel.kernelapp", "safetensors.torch", "jaxtyping", "matplotlib.pyplot", "torch")
@@ -33,17 +33,17 @@ def main(descriptor: int) -> None:
     channel = socket.socket(fileno=descriptor)
     while True:
         try:
-            message, (end, *_), _, _ = _receive(channel)
+            message, (status_pipe, *_), _, _ = _receive(channel)
         except ConnectionResetError:  # the grader ended before it had read our last answer
             return
         if not message:
             return
         request = json.loads(message)
-        ready, say = os.pipe()
+        ready, ready_pipe = os.pipe()
         if os.fork() == 0:
-            _guardian(request, channel, end, say)
-        os.close(end)
-        os.close(say)
+            _supervise(request, channel, status_pipe, ready_pipe)
+        os.close(status_pipe)
+        os.close(ready_pipe)
         with os.fdopen(ready) as file:
             problem = file.read()
         try:
@@ -57,41 +57,41 @@ def _receive(channel: socket.socket):
     return message, descriptors or [-1], flags, address
 
 
-def _guardian(request: dict, channel: socket.socket, end: int, say: int) -> None:
+def _supervise(request: dict, channel: socket.socket, status_pipe: int, ready_pipe: int) -> None:
     """Enter the sandbox, fork the kernel, and report how it ended. Never returns."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         channel.close()
-        confine.enter(request["pid"], request["own_user"])
+        privileges.enter_namespaces(request["pid"], request["own_user"])
         kernel = os.fork()
     except BaseException as problem:
-        os.write(say, str(problem).encode())
+        os.write(ready_pipe, str(problem).encode())
         os._exit(1)
     if kernel == 0:
         try:
-            _become_kernel(request, end, say)
+            _become_kernel(request, status_pipe, ready_pipe)
         finally:
             os._exit(1)
-    os.close(say)
+    os.close(ready_pipe)
     _, status = os.waitpid(kernel, 0)
     with contextlib.suppress(OSError):  # nobody may be listening any more
-        os.write(end, struct.pack("=i", status))
+        os.write(status_pipe, struct.pack("=i", status))
     os._exit(0)
 
 
-def _become_kernel(request: dict, end: int, say: int) -> None:
+def _become_kernel(request: dict, status_pipe: int, ready_pipe: int) -> None:
     try:
         os.setsid()
         nothing = os.open("/dev/null", os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(nothing, standard)
-        os.close(end)
-        confine.give_up_rights(request["user"], request["limits"])
+        os.close(status_pipe)
+        privileges.drop_privileges(request["user"], request["limits"])
     except BaseException as problem:
-        os.write(say, str(problem).encode())
+        os.write(ready_pipe, str(problem).encode())
         raise
-    os.closerange(3, 1024)  # `say` too: its end of file means that all went well
-    sys.path.insert(0, request["room"])
+    os.closerange(3, 1024)  # `ready_pipe` too: its end of file means that all went well
+    sys.path.insert(0, request["library"])
     kernel_side.serve(request["connection"])
 
 

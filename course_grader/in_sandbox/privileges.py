@@ -1,4 +1,4 @@
-"""Walking into a sandbox and giving up every right on the way: namespaces, user, limits, system calls. Linux only.
+"""Entering a sandbox and dropping every privilege on the way: namespaces, user, limits, system calls. Linux only.
 
 Runs in a process that has just been forked and has a single thread.
 """
@@ -34,7 +34,7 @@ MAP_KIND, SHARED_ANONYMOUS = 0x2F, 0x21  # of mmap's flags: memory that stays wh
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
-def enter(pid: int, own_user: bool) -> None:
+def enter_namespaces(pid: int, own_user: bool) -> None:
     """Join the namespaces of process ``pid``; the next fork is in its process namespace.
 
     Args:
@@ -51,7 +51,7 @@ def enter(pid: int, own_user: bool) -> None:
         os.close(handle)
 
 
-def give_up_rights(user: int | None, limits: dict) -> None:
+def drop_privileges(user: int | None, limits: dict) -> None:
     """Limits, an unprivileged user, no capabilities, no new privileges, no dangerous system calls: for ever.
 
     Args:

@@ -1,4 +1,4 @@
-"""Stands in the room in the place of ``course_checks.engine``: a check that a student calls there judges nothing.
+"""Stands in the sandbox in the place of ``course_checks.engine``: a check that a student calls there judges nothing.
 
 The grader probes each answer itself, at the place of its check. A call of the student's own must not stop the cell that
 it stands in.

@@ -35,21 +35,21 @@ def observe(answer: Callable, guarded: bool, nonce: str, text: str, data: str) -
     from course_checks.running import Call, Case, guard, observe_answer
     from course_checks.running.encode import decode, pack, unpack
 
-    said = {"nonce": nonce}
+    message = {"nonce": nonce}
     try:
         value = answer()
     except NameError as problem:
-        said["undefined"] = str(problem)[:200]
+        message["undefined"] = str(problem)[:200]
     else:
         sent = decode(unpack(text, base64.b64decode(data)))
         call, cases = Call.received(sent["call"]), [Case.received(case) for case in sent["cases"]]
         text, data = pack(observe_answer(value, call, cases, guarded=guarded))
-        said |= {"text": text, "data": base64.b64encode(data).decode()}
-    said["hidden"] = sorted(guard.hidden_called)
-    display({MIME: said}, raw=True)
+        message |= {"text": text, "data": base64.b64encode(data).decode()}
+    message["hidden"] = sorted(guard.hidden_called)
+    display({MIME: message}, raw=True)
 
 
-def go_on(text: str) -> None:
+def run_rest_of_cell(text: str) -> None:
     """Run what stands below the statement at which a cell stopped, each statement by itself.
 
     In a notebook a cell may compare an answer with the course's own, and define it below; here the course's own is not

@@ -9,8 +9,8 @@ import pytest
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
 from course_checks.running.encode import pack
-from course_grader.judging.mark import OUTCOMES, cases_and_judge, mark
-from course_grader.reading.answers import Reading
+from course_grader.judging.score import OUTCOMES, cases_and_decider, score_exercises
+from course_grader.reading.answers import Findings
 from course_grader.released_notebook import load_releases
 from course_grader.running.run import RunLog
 from course_grader.submissions.rebuild import NotebookStep, RebuiltNotebook
@@ -24,17 +24,16 @@ def released(root):
 
 
 def sent(number, answer):
-    text, data = pack(observe_answer(answer, find(number).call, cases_and_judge(number, SEED)[0], guarded=False))
+    text, data = pack(observe_answer(answer, find(number).call, cases_and_decider(number, SEED)[0], guarded=False))
     return {"text": text, "data": base64.b64encode(data).decode()}
 
 
-def result_of(released, number, seen=None, lost=None, broken=None, refused=None, missing=(), unread=None, text="x"):
-    run_log = RunLog(seen={number: seen} if seen else {}, lost={number: lost} if lost else {})
-    run_log.broken = {number: broken} if broken else {}
+def marked(released, number, seen=None, lost=None, broken=None, refused=None, missing=(), unread=None, text="x"):
+    run_log = RunLog(observed={number: seen} if seen else {}, lost={number: lost} if lost else {})
+    run_log.cell_errors = {number: broken} if broken else {}
     rebuilt = RebuiltNotebook((NotebookStep("answer", text, number),), (), frozenset(missing))
-    found = mark(
-        released, rebuilt, run_log, Reading(refused or {}, (), unread={number: unread} if unread else {}), SEED
-    )
+    findings = Findings(refused or {}, (), syntax_errors={number: unread} if unread else {})
+    found = score_exercises(released, rebuilt, run_log, findings, SEED)
     assert {one.outcome for one in found} <= set(OUTCOMES)
     assert [one.number for one in found] == list(handed_in.POINTS_01)
     assert all(one.earned == 0 for one in found if one.number != number)
@@ -42,9 +41,9 @@ def result_of(released, number, seen=None, lost=None, broken=None, refused=None,
 
 
 def test_right_and_wrong(released):
-    right = result_of(released, "1.1", sent("1.1", find("1.1").right))
+    right = marked(released, "1.1", sent("1.1", find("1.1").right))
     assert (right.outcome, right.earned, right.points) == ("right", 2, 2)
-    wrong = result_of(released, "1.1", sent("1.1", lambda a, b: (a * b).mean()))
+    wrong = marked(released, "1.1", sent("1.1", lambda a, b: (a * b).mean()))
     assert (wrong.outcome, wrong.earned) == ("wrong", 0) and "expected" not in wrong.message
     assert wrong.mistake.startswith("the mean") and "Try: " in wrong.message  # diagnosis and remedy
 
@@ -52,15 +51,15 @@ def test_right_and_wrong(released):
 def test_a_judge_that_takes_too_long_costs_one_exercise(released, monkeypatch):
     seen = sent("1.1", find("1.1").right)
     monkeypatch.setattr(
-        "course_grader.judging.mark.cases_and_judge", lambda number, seed: ([], lambda seen: time.sleep(30))
+        "course_grader.judging.score.cases_and_decider", lambda number, seed: ([], lambda seen: time.sleep(30))
     )
-    monkeypatch.setattr("course_grader.judging.mark.JUDGING_S", 0.1)
-    one = result_of(released, "1.1", seen)
+    monkeypatch.setattr("course_grader.judging.score.JUDGING_S", 0.1)
+    one = marked(released, "1.1", seen)
     assert (one.outcome, one.earned) == ("unreadable", 0) and "longer than 0.1 s" in one.message
 
 
 def test_right_but_off_limits(released):
-    one = result_of(released, "1.1", sent("1.1", find("1.1").right), refused={"1.1": "`eval`"})
+    one = marked(released, "1.1", sent("1.1", find("1.1").right), refused={"1.1": "`eval`"})
     assert (one.outcome, one.earned) == ("off limits", 0) and "`eval`" in one.message
 
 
@@ -91,17 +90,16 @@ def test_right_but_off_limits(released):
     ],
 )
 def test_everything_else_earns_nothing(released, given, outcome, words):
-    one = result_of(released, "1.1", **given)
+    one = marked(released, "1.1", **given)
     assert (one.outcome, one.earned) == (outcome, 0) and words in one.message
 
 
 def test_another_exercises_observations_do_not_count(released):
-    assert result_of(released, "1.7", sent("1.1", find("1.1").right)).outcome != "right"
-    assert result_of(released, "1.1", sent("1.7", find("1.7").right)).outcome != "right"
-    assert result_of(released, "1.2", sent("1.1", find("1.1").right)).outcome != "right"
+    assert marked(released, "1.7", sent("1.1", find("1.1").right)).outcome != "right"
+    assert marked(released, "1.1", sent("1.7", find("1.7").right)).outcome != "right"
+    assert marked(released, "1.2", sent("1.1", find("1.1").right)).outcome != "right"
 
 
 def test_inputs_differ_by_seed_and_exercise():
-    assert str(cases_and_judge("1.1", "a")[0]) != str(cases_and_judge("1.1", "b")[0]) and cases_and_judge(
-        "1.1", "a"
-    ) is cases_and_judge("1.1", "a")
+    first = cases_and_decider("1.1", "a")
+    assert str(first[0]) != str(cases_and_decider("1.1", "b")[0]) and cases_and_decider("1.1", "a") is first

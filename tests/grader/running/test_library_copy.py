@@ -1,4 +1,4 @@
-"""The room holds no answer: not by importing, not by reading."""
+"""The copy holds no answer: not by importing, not by reading. A check there judges nothing, and what there is can be listed."""
 
 import ast
 import inspect
@@ -10,24 +10,28 @@ import time
 
 import pytest
 
+import course_checks
 from course_checks.catalogue import catalogue
 from course_checks.deciding.experiment import Experiment
-from course_checks.deciding.find import all_entries, find
+from course_checks.deciding.find import all_entries
 from course_checks.running.guard import resolve
-from course_grader.rooms import hidden_in
-from course_grader.running import room as made
-from course_grader.running.room import LIBRARY, files, room, without
+from course_grader.__main__ import main
+from course_grader.in_sandbox import engine_stub
+from course_grader.run_and_judge import removed_names
+from course_grader.running import library_copy as copies
+from course_grader.running.library_copy import LIBRARY, library_copy, library_files, without_bodies
+from course_grader.show_sandbox import listing
 
 LESSONS = sorted({entry.lesson for entry in catalogue().values()})
 TELLING = 3  # statements; a shorter body (return x.sum()) stands in many places
 
 
 def hidden_of(lesson):
-    return {n: hidden_in(n) for n, entry in catalogue().items() if entry.lesson == lesson}
+    return {n: removed_names(n) for n, entry in catalogue().items() if entry.lesson == lesson}
 
 
-def first_room(lesson):
-    return room(frozenset().union(*hidden_of(lesson).values()))
+def first_copy(lesson):
+    return library_copy(frozenset().union(*hidden_of(lesson).values()))
 
 
 def bodies(text):
@@ -40,7 +44,7 @@ def bodies(text):
     return found
 
 
-def in_room(folder, code):
+def run_with(folder, code):
     """Run code in a new process that imports the library from there, and from nowhere else."""
     program = f"import sys\nsys.path[:] = [{str(folder)!r}, *(p for p in sys.path if p != {str(LIBRARY.parent)!r})]\n"
     program += "sys.meta_path[:] = [f for f in sys.meta_path if '__editable__' not in getattr(f, '__module__', '')]\n"
@@ -53,28 +57,25 @@ def in_room(folder, code):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_body_of_what_is_off_limits_is_there_to_be_read(lesson):
-    there = {path: bodies(path.read_text(encoding="utf-8")) for path in first_room(lesson).rglob("*.py")}
+    there = {path: bodies(path.read_text(encoding="utf-8")) for path in first_copy(lesson).rglob("*.py")}
     for name in frozenset().union(*hidden_of(lesson).values()):
         source = inspect.getsource(inspect.unwrap(resolve(name)))
         for body, (function, length) in bodies(source).items():
             assert length < TELLING or not any(body in found for found in there.values()), f"{name}: {function}"
-        path, inner = made._place(name)
-        left = ast.parse((first_room(lesson) / LIBRARY.name / path).read_text(encoding="utf-8"))
+        path, inner = copies._definition_of(name)
+        left = ast.parse((first_copy(lesson) / LIBRARY.name / path).read_text(encoding="utf-8"))
         (definition,) = (node for node in left.body if getattr(node, "name", "") == inner)
         functions = [node for node in ast.walk(definition) if isinstance(node, ast.FunctionDef)]
         assert functions and all(ast.unparse(f.body).startswith("raise ") and len(f.body) == 1 for f in functions), name
 
 
 def test_no_solution_no_known_mistake_and_no_right_letter_is_there_to_be_read():
-    folder = room(frozenset())
-    there = {
-        path: path.read_text(encoding="utf-8") for path in folder.rglob("*") if path.suffix in (".py", ".json", ".md")
-    }
-    everything = "\n".join(there.values())
-    known = {body for text in there.values() if text.startswith(('"""', "import", "from")) for body in bodies(text)}
-    library = {
-        b for path in files() if path.suffix == ".py" for b in bodies((LIBRARY / path).read_text(encoding="utf-8"))
-    }
+    folder = library_copy(frozenset())
+    paths = [path for path in folder.rglob("*") if path.suffix in (".py", ".json", ".md")]
+    everything = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    known = {body for path in paths if path.suffix == ".py" for body in bodies(path.read_text(encoding="utf-8"))}
+    modules = [LIBRARY / path for path in library_files() if path.suffix == ".py"]
+    library = {body for path in modules for body in bodies(path.read_text(encoding="utf-8"))}
     for entry in all_entries().values():
         if entry.entry.is_quiz:
             assert not any(words in everything for words in entry.explanations.values())
@@ -95,7 +96,7 @@ def test_no_judge_can_be_imported_and_a_check_judges_nothing():
         "    check('1.1', lambda a, b: 0)\n"
         "print(json.dumps([importlib.util.find_spec('course_checks.deciding') is None, printed.getvalue()]))"
     )
-    assert in_room(room(frozenset()), code) == [True, "1.1: the grader judges\n"]
+    assert run_with(library_copy(frozenset()), code) == [True, "1.1: the grader judges\n"]
 
 
 def test_the_name_is_there_and_whoever_calls_it_is_told_and_noted():
@@ -109,39 +110,55 @@ def test_the_name_is_there_and_whoever_calls_it_is_told_and_noted():
         "    try:\n        call()\n    except guard.OffLimits as problem:\n        found.append(str(problem))\n"
         "print(json.dumps([found, sorted(guard.hidden_called)]))"
     )
-    found, called = in_room(room(frozenset(names)), code)
+    found, called = run_with(library_copy(frozenset(names)), code)
     assert set(found) == set(called) == names
 
 
 def test_a_helper_that_nothing_else_needs_goes_too():
-    path = next(path for path in files() if path.name == "similarity.py")
+    path = next(path for path in library_files() if path.name == "similarity.py")
     text = (
         "def dot_product(a, b):\n    return _product(a, b)\n\n\ndef _product(a, b):\n    return _both(a * b)\n\n\n"
         "def _both(x):\n    return x.sum(-1)\n\n\ndef _kept(x):\n    return x\n\n\ndef other(x):\n    return _kept(x)\n"
     )
-    (found,) = without({path: text}, {"course_utils.similarity.dot_product"}).values()
+    (found,) = without_bodies({path: text}, {"course_utils.similarity.dot_product"}).values()
     assert "a * b" not in found and "x.sum" not in found and found.count("hidden(") == 3
     assert "return _kept(x)" in found and "def _kept(x):\n    return x" in found
 
 
 def test_a_name_that_is_none():
     with pytest.raises(ValueError, match="nothing_like_it"):
-        without({}, {"course_utils.masks.nothing_like_it"})
+        without_bodies({}, {"course_utils.masks.nothing_like_it"})
 
 
 def test_it_is_made_once_and_the_old_ones_go(tmp_path, monkeypatch):
-    monkeypatch.setattr(made.platformdirs, "user_cache_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(copies.platformdirs, "user_cache_path", lambda name: tmp_path / name)
     names = frozenset({"course_utils.masks.causal_mask"})
-    place = room.__wrapped__(names)
+    place = library_copy.__wrapped__(names)
     old = place.parent / "old"
     old.mkdir()
-    os.utime(old, (time.time() - 2 * made.OLD_S,) * 2)
-    assert room.__wrapped__(names) == place and old.is_dir()  # nothing was made
-    room.__wrapped__(frozenset())
+    os.utime(old, (time.time() - 2 * copies.KEEP_S,) * 2)
+    assert library_copy.__wrapped__(names) == place and old.is_dir()  # nothing was made
+    library_copy.__wrapped__(frozenset())
     assert not old.exists() and sorted(p.name[0] == "." for p in place.parent.iterdir()) == [False, False]
 
 
-def test_every_exercise_hides_what_it_puts_off_limits():
-    for number, entry in catalogue().items():
-        names = set() if entry.is_quiz else {n for n in find(number).call.off_limits if n.startswith("course_utils")}
-        assert hidden_in(number) == names
+def test_the_stub_offers_what_a_notebook_imports():
+    assert all(hasattr(engine_stub, name) for name in course_checks.__all__)
+    for name in ("check", "failing_case", "hint"):
+        stub, real = (inspect.signature(getattr(module, name)).parameters for module in (engine_stub, course_checks))
+        assert stub.keys() == real.keys()
+    for ask in (engine_stub.failing_case, engine_stub.hint):
+        with pytest.raises(LookupError):
+            ask()
+
+
+def test_the_list_of_what_a_lesson_s_submission_can_see(capsys):
+    assert main(["sandbox", "--lesson", "05"]) == 0
+    printed = capsys.readouterr().out
+    assert "  course_utils.masks.padding_mask\n" in printed and "  course_utils/masks.py\n" in printed
+    assert "    5.1  course_utils.masks.causal_mask, course_utils.masks.padding_mask, " in printed
+    assert "    5.9  nothing\n" in printed
+    assert "deciding/" not in printed and "lesson_05.py" in printed  # the drivers are there
+    assert "\n  none\n" in listing({"0.1": frozenset()})
+    assert main(["sandbox", "--lesson", "77"]) == 2
+    assert "lesson 77" in capsys.readouterr().err

@@ -11,18 +11,18 @@ from course_checks.deciding.verdict import Verdict
 from course_checks.running.encode import Tree
 from course_checks.running.neutral_state import neutral_state
 
-from ..bounded import TooMuch, time_bound
-from ..reading.answers import Reading
+from ..bounded import LimitExceeded, time_limit
+from ..reading.answers import Findings
 from ..released_notebook import ReleasedExercise, ReleasedNotebook
 from ..running.run import TOO_LONG, RunLog
 from ..submissions.rebuild import RebuiltNotebook
-from .observations import Malformed, take_apart
+from .observations import Malformed, decode_observations
 
 OUTCOMES = (
     *("right", "wrong", "not attempted", "missing", "off limits", "syntax error", "error", "time limit", "memory"),
     *("output limit", "not reached", "unreadable"),
 )
-LOST = {  # why a kernel ended -> outcome and what the student reads
+LOST_BECAUSE = {  # why a kernel ended -> outcome and what the student reads
     "time limit": ("time limit", "Your code did not finish in the time it had. Look for a loop that never ends."),
     "notebook time limit": (
         "not reached",
@@ -42,7 +42,7 @@ JUDGING_S = 10.0  # for one exercise
 
 
 @dataclass(frozen=True)
-class ExerciseResult:
+class ExerciseScore:
     """What one exercise earned and why.
 
     Args:
@@ -51,7 +51,7 @@ class ExerciseResult:
         earned: What it earned.
         outcome: One of ``OUTCOMES``.
         message: What the student may read; no right value in it.
-        mistake: What the answer was seen to do, by name.
+        mistake: What the answer was observation to do, by name.
         found_by: How that was found (``Verdict.found_by``).
     """
 
@@ -65,7 +65,7 @@ class ExerciseResult:
 
 
 @functools.lru_cache(maxsize=512)
-def cases_and_judge(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
+def cases_and_decider(number: str, seed: str) -> tuple[list, Callable[[Tree], Verdict]]:
     """An exercise's fresh inputs, and its judge on them; worked out once for a whole class."""
     entry = find(number)
     digest = hashlib.sha256(f"{seed}/{number}".encode()).digest()
@@ -74,72 +74,72 @@ def cases_and_judge(number: str, seed: str) -> tuple[list, Callable[[Tree], Verd
     return inputs, decider(entry, inputs)
 
 
-def mark(
+def score_exercises(
     released: ReleasedNotebook,
     rebuilt: RebuiltNotebook,
     run_log: RunLog,
-    reading: Reading,
+    findings: Findings,
     seed: str,
     numbers: Collection[str] | None = None,
-) -> list[ExerciseResult]:
-    """Mark the exercises of these numbers, or all of the notebook: credit only for what was asked, answered and right."""
+) -> list[ExerciseScore]:
+    """Score the exercises of these numbers, or all of the released: credit only for what was asked, answered and right."""
     chosen = [released.exercises[number] for number in released.exercises if numbers is None or number in numbers]
-    return [_mark(exercise, rebuilt, run_log, reading, seed) for exercise in chosen]
+    return [_score(exercise, rebuilt, run_log, findings, seed) for exercise in chosen]
 
 
-def _mark(
-    exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, reading: Reading, seed: str
-) -> ExerciseResult:
+def _score(
+    exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, findings: Findings, seed: str
+) -> ExerciseScore:
     number = exercise.number
-    seen = run_log.seen.get(number)
+    observation = run_log.observed.get(number)
     lost = run_log.lost.get(number)
-    if lost or seen is None:
-        return _nothing(exercise, *_lost(lost))
-    if "undefined" in seen:
-        return _nothing(exercise, *_undefined(exercise, rebuilt, run_log, reading))
+    if lost or observation is None:
+        return _nothing(exercise, *_lost_outcome(lost))
+    if "undefined" in observation:
+        return _nothing(exercise, *_undefined_outcome(exercise, rebuilt, run_log, findings))
     try:
-        with time_bound(JUDGING_S):
-            verdict = cases_and_judge(number, seed)[1](take_apart(seen))
-    except TooMuch:
+        with time_limit(JUDGING_S):
+            verdict = cases_and_decider(number, seed)[1](decode_observations(observation))
+    except LimitExceeded:
         return _nothing(exercise, "unreadable", f"What the check observed took longer than {JUDGING_S:g} s to judge.")
     except Malformed:
         return _nothing(exercise, "unreadable", "What the check observed could not be read.")
     except Exception as problem:  # a judge that observations can trip up must cost one exercise, not a class
-        said = f"What the check observed could not be judged ({type(problem).__name__})."
-        return _nothing(exercise, "unreadable", said)
-    if verdict.passed and number in reading.refused:
-        said = f"This exercise asks you to write it yourself; your answer uses {reading.refused[number]}."
-        return _nothing(exercise, "off limits", said)
+        message = f"What the check observed could not be judged ({type(problem).__name__})."
+        return _nothing(exercise, "unreadable", message)
+    if verdict.passed and number in findings.refused:
+        message = f"This exercise asks you to write it yourself; your answer uses {findings.refused[number]}."
+        return _nothing(exercise, "off limits", message)
     message = "\n".join(verdict.text(show_expected=False).split("\n")[1:])
     if verdict.passed:
-        return ExerciseResult(number, exercise.points, exercise.points, "right", message)
+        return ExerciseScore(number, exercise.points, exercise.points, "right", message)
     outcome = "off limits" if "off limits" in verdict.what else "wrong" if verdict.attempted else "not attempted"
     if not verdict.attempted and number in rebuilt.missing:
         outcome = "missing"
-    return ExerciseResult(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.found_by)
+    return ExerciseScore(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.found_by)
 
 
-def _lost(why: str | None) -> tuple[str, str]:
+def _lost_outcome(why: str | None) -> tuple[str, str]:
     """Outcome and message where nothing was observed."""
-    if why in LOST:
-        return LOST[why]
+    if why in LOST_BECAUSE:
+        return LOST_BECAUSE[why]
     if why and why.startswith(ENDED):
         return "error", f"Your code ended Python itself: {why}."
     return "unreadable", f"The exercise could not be judged: {why or 'no observation arrived'}."
 
 
-def _undefined(
-    exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, reading: Reading
+def _undefined_outcome(
+    exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, findings: Findings
 ) -> tuple[str, str]:
     """Outcome and message where nothing has the name that the check looks at."""
     number = exercise.number
-    if number in run_log.broken:
-        name, message = run_log.broken[number]
+    if number in run_log.cell_errors:
+        name, message = run_log.cell_errors[number]
         if name == TOO_LONG:
-            return LOST[TOO_LONG]
+            return LOST_BECAUSE[TOO_LONG]
         if name not in NOT_PYTHON:
             return "error", f"Your answer's cell stopped with {name}: {message}"
-        line, text, problem = reading.unread.get(number, (0, "", message))
+        line, text, problem = findings.syntax_errors.get(number, (0, "", message))
         where = f" at line {line} of your answer's cell, `{text}`" if line else " in your answer's cell"
         return "syntax error", f"Python cannot read what stands{where}: {problem}. Nothing in that cell ran."
     if number in rebuilt.missing:
@@ -149,5 +149,5 @@ def _undefined(
     return "missing", f"Nothing is called {exercise.expression}; the check needs that name."
 
 
-def _nothing(exercise: ReleasedExercise, outcome: str, message: str) -> ExerciseResult:
-    return ExerciseResult(exercise.number, exercise.points, 0, outcome, message)
+def _nothing(exercise: ReleasedExercise, outcome: str, message: str) -> ExerciseScore:
+    return ExerciseScore(exercise.number, exercise.points, 0, outcome, message)

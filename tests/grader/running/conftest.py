@@ -1,0 +1,12 @@
+"""One fork server for all tests that run kernels: it loads PyTorch once."""
+
+import pytest
+
+from course_grader.running.fork_server import ForkServer
+
+
+@pytest.fixture(scope="session")
+def fork_server():
+    server = ForkServer()
+    yield server
+    server.close()
