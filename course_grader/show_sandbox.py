@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--masters", type=Path, default=EXERCISES, help="folder of exercise notebooks")
     options = parser.parse_args(arguments)
     try:
-        releases = load_releases(options.releases, options.lesson)
+        releases = load_releases(options.masters, options.lesson)
     except ValueError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
