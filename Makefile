@@ -49,12 +49,15 @@ lint: setup ## ruff
 QUICK := $(filter-out tests/test_exercise_notebooks.py tests/test_colab_cell.py tests/test_packaging.py,$(wildcard tests/test_*.py)) \
 	$(addprefix tests/,layers models decoding training datasets checks/running checks/deciding checks/test_engine.py)
 
-quick: lint check ## a first answer: lint, check, tests of the library and of the checks' engine, one lesson
+quick: lint check ## a first answer: lint, check, most tests of the library, those of the checks' engine, one lesson
 	$(call step,the library and the checks' engine,$(PY) -m pytest -q -n auto --dist worksteal -m "not slow" $(QUICK))
 	$(call step,lesson 05 runs and prints what it printed before (nbval),$(PY) -m pytest -q --nbval --nbval-current-env notebooks/05_masking.ipynb)
 
+# The lessons that train come first, so that no core waits for the other at the end.
+LONGEST_FIRST := $(wildcard notebooks/1*.ipynb solutions/1*.ipynb) $(wildcard notebooks/0*.ipynb solutions/0*.ipynb)
+
 test test-all: lint check
-	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --nbval --nbval-current-env notebooks solutions)
+	$(call step,every lesson and solution runs and prints what it printed before (nbval),$(PY) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env $(LONGEST_FIRST))
 	$(call step,unit tests; checks against known mistakes; exercise notebooks unsolved and solved,$(PY) -m pytest -q -n auto --dist worksteal $(SELECT) tests)
 
 test-rest: setup ## what `make test` skipped: what needs more, and what takes long
@@ -103,4 +106,5 @@ test-nbgrader: setup ## a solution through the real nbgrader
 	$(call step,a solution through nbgrader: assign; autograde full; half and empty,$(PY) -m pytest -q tests/nbgrader)
 
 clean: ## remove what was made here
-	rm -rf $(VENV) .venv-nbgrader build course_utils.egg-info attention_course.egg-info .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-nbgrader build attention_course.egg-info .pytest_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -24,6 +24,7 @@ from .errors import AuthoringError
 RECORD = "sources/built_with.txt"
 CHECKS = "course_checks"  # its files of a lesson are found by the number of an exercise, not by an import statement
 PACKAGES = ("course_utils", CHECKS)
+DATA = (".csv", ".js", ".json", ".md", ".safetensors", ".txt")
 Dotted = tuple[str, ...]
 
 
@@ -147,11 +148,11 @@ def write_record(root: Path, digests: Mapping[str, str]) -> None:
 
 
 def _data_files(package: Path) -> Iterator[Path]:
-    """The files of a package that are neither code nor hidden nor half written, with those in its folders of data."""
+    """The files of a package that hold data, with those in its folders of data."""
     for path in package.iterdir():
         if path.is_dir() and path.name[0] not in "._" and not (path / "__init__.py").is_file():
             yield from _data_files(path)
-        elif path.is_file() and path.name[0] != "." and path.suffix not in (".py", ".pyc", ".part"):
+        elif path.is_file() and path.suffix in DATA:
             yield path
 
 

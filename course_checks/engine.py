@@ -6,7 +6,6 @@ What decides is imported where it is needed: who only runs answers loads no righ
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +46,10 @@ def check(number: str, answer: object) -> None:
         NotYet: The answer is missing or not right yet.
         ValueError: There is no such exercise.
     """
-    entry, cases, decide = _found(number)
+    from .deciding.find import find
+
+    entry = find(number)
+    cases, decide = _prepared(entry, SEED)
     verdict = decide(observe_answer(answer, entry.call, cases))
     if not verdict.passed:
         _LAST["verdict"] = verdict
@@ -96,15 +98,6 @@ def run(entry: Entry, answer: object, seed: int = SEED) -> Verdict:
     """Run and decide in this process, leaving every global state as it was."""
     cases, decide = _prepared(entry, seed)
     return decide(observe_answer(answer, entry.call, cases))
-
-
-@functools.cache
-def _found(number: str) -> tuple[Entry, list[Case], Callable[[Tree], Verdict]]:
-    """What a check needs of an exercise; what is right is worked out once in a kernel."""
-    from .deciding.find import find
-
-    entry = find(number)
-    return entry, *_prepared(entry, SEED)
 
 
 def _prepared(entry: Entry, seed: int) -> tuple[list[Case], Callable[[Tree], Verdict]]:

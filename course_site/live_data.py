@@ -77,11 +77,11 @@ def worked_out(word: str) -> dict:
         for name in ("decoder_layers.*.cross_attention", "encoder_layers.*", "decoder_layers.*.self_attention")
     )
     sounds = [SOUNDS.symbols[token] for token in tokens]
-    said, given = [f"→ {sound}" for sound in sounds], [SOUNDS.symbols[START_ID], *sounds[:-1]]
+    outputs, inputs = [f"→ {sound}" for sound in sounds], [SOUNDS.symbols[START_ID], *sounds[:-1]]
     kinds = {
-        "cross-attention": (cross, said, list(word)),
+        "cross-attention": (cross, outputs, list(word)),
         "encoder": (encoder, list(word), list(word)),
-        "decoder": (decoder, said, given),
+        "decoder": (decoder, outputs, inputs),
     }
     viewer = attention_viewer(kinds)
     return {

@@ -161,6 +161,8 @@ def fused_attention(
     Arguments as there; ``H_kv`` heads of keys and values, a divisor of ``H``, are shared by ``H / H_kv`` query heads each.
     A query that may attend to nothing gets zeros, and zero gradients.
     """
+    require_shape("query", query, "B H L_q d_k")
+    require_shape("key", key, "B H_kv L_k d_k")
     (batch, num_heads, L_q, _), (_, num_kv_heads, L_k, _) = query.shape, key.shape
     attention_mask = AttentionMask.of(mask)
     options = {"scale": scale, "dropout_p": dropout_p, "enable_gqa": num_kv_heads != num_heads}

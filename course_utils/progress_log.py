@@ -5,8 +5,9 @@ made only where a person runs a notebook: JupyterLab and its kin name the cell t
 build and graders do neither, and nothing is read or written there. The environment variable ``ATTENTION_COURSE_PROGRESS``
 names another file, or is ``off``.
 
-There is no lock. Each new entry reads the file, adds all that this kernel has noted, and replaces the file as a whole: two
-open notebooks keep each other's entries, and what they write in the very same moment is there after the next entry of both.
+Each new entry reads the file, adds what this kernel has noted since, and replaces the file as a whole: two open notebooks
+keep each other's entries. There is no lock: of two entries written within the same milliseconds one may be lost, and running
+its check again brings it back.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ LESSON_CELL = re.compile(r"\d{1,2}-\d{1,2}-")
 Entry = Mapping[str, str]
 Entries = dict[str, dict[str, Entry]]  # "passed" or "predictions" -> number of the exercise or prediction -> its entry
 
-_NOTED: Entries = {"passed": {}, "predictions": {}}  # by this kernel
+_NOTED: Entries = {"passed": {}, "predictions": {}}  # by this kernel, and in no file yet
 
 
 class NotKept(Exception):
@@ -78,6 +79,7 @@ def show(lesson: int | None = None) -> Display:
         line = f"Kept in {_short(path)}, on this machine only."
         if any(_NOTED.values()):
             _write(path, entries)
+            _forget()
     except NotKept as reason:
         line = f"Nothing is kept: {reason}."
     except OSError as problem:
@@ -90,14 +92,15 @@ def show(lesson: int | None = None) -> Display:
 
 def start_over() -> Display:
     """Put the file aside, so that everything counts from nothing; the old one stays beside it."""
-    for entries in _NOTED.values():
-        entries.clear()
     try:
-        return _display([], f"Begun anew. What there was is kept in {_short(_set_aside(_path(), 'until'))}.")
+        aside = _set_aside(_path(), "until")
     except FileNotFoundError:
+        _forget()
         return _display([], "There was nothing to put aside.")
     except (NotKept, OSError) as reason:
-        return _display([], f"There was nothing to put aside: {reason}.")
+        return _display([], f"Nothing was put aside: {reason}.")
+    _forget()
+    return _display([], f"Begun anew. What there was is kept in {_short(aside)}.")
 
 
 # ---------------------------------------------------------------- the file
@@ -110,6 +113,12 @@ def _note(kind: str, name: str, entry: Entry) -> None:
             _add(_NOTED, {kind: {name: entry}})
             path = _path()
             _write(path, _read(path))
+            _forget()
+
+
+def _forget() -> None:
+    for entries in _NOTED.values():
+        entries.clear()
 
 
 def _path() -> Path:
@@ -152,19 +161,30 @@ def _message() -> dict[str, dict[str, str]]:
 
 
 def _read(path: Path) -> Entries:
-    """The entries of the file and of this kernel. A file that cannot be understood is set aside, and a line says so."""
+    """The entries of the file and of this kernel. A damaged file is set aside, and a line says so.
+
+    Raises:
+        NotKept: A newer edition of the course wrote the file; it stays as it is.
+    """
     entries: Entries = {"passed": {}, "predictions": {}}
+    damaged = False
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content.pop("version") != VERSION:
-            raise ValueError("written by another edition of the course")
-        _add(entries, content)
+        if content["version"] > VERSION:
+            raise NotKept(f"{_short(path)} was written by a newer edition of this course")
+        read = [(kind, name, entry) for kind in entries for name, entry in content[kind].items()]
     except FileNotFoundError:
-        pass
+        read = []
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        aside = _set_aside(path, "unreadable")
-        print(f"Your progress file could not be read. It is kept as {aside}; a new one is begun.")
-        entries = {"passed": {}, "predictions": {}}
+        damaged, read = True, []
+    for kind, name, entry in read:
+        try:
+            _add(entries, {kind: {name: entry}})
+        except (ValueError, TypeError, LookupError, OverflowError):
+            damaged = True
+    if damaged:
+        aside = _set_aside(path, "damaged")
+        print(f"Your progress file was damaged. It is kept as {_short(aside)}; a new one holds what could be read.")
     _add(entries, _NOTED)
     return entries
 

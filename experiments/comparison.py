@@ -144,11 +144,11 @@ def judged_words() -> Words:
 
 def say(model: nn.Module, words: Words) -> list[Pronunciation]:
     """The sounds of each word, decoded greedily, words of one length at a time."""
-    said: dict[str, Pronunciation] = {}
+    outputs: dict[str, Pronunciation] = {}
     for length in sorted(set(map(len, words))):
         alike = [word for word in words if len(word) == length]
-        said |= zip(alike, pronounce(model, alike), strict=True)
-    return [said[word] for word in words]
+        outputs |= zip(alike, pronounce(model, alike), strict=True)
+    return [outputs[word] for word in words]
 
 
 def as_text(right: Sequence[bool]) -> str:
@@ -205,9 +205,9 @@ def judged(model: nn.Module, part: str) -> tuple[float, float | str, float | str
     loss = round(total / sum(map(target_symbols, ahead)), 4)
     if part == "sweep":
         return loss, "", "", ""
-    said, accepted = say(model, words), list(words.values())
-    right = [spoken in ways for spoken, ways in zip(said, accepted, strict=True)]
-    wer, per = (round(100 * error(said, accepted), 2) for error in (word_error_rate, phoneme_error_rate))
+    outputs, accepted = say(model, words), list(words.values())
+    right = [spoken in ways for spoken, ways in zip(outputs, accepted, strict=True)]
+    wer, per = (round(100 * error(outputs, accepted), 2) for error in (word_error_rate, phoneme_error_rate))
     return loss, wer, per, as_text(right)
 
 

@@ -42,9 +42,11 @@ def picture(root: Path) -> str:
         for path in (root / package).rglob("*.py")
         for target in imported(root, path)
     }
+    for path in (root / "sources").rglob("*.py"):
+        arrows |= {("notebooks", _box(root, target)) for target in imported(root, path)}
     arrows = {(start, end) for start, end in arrows if start != end and None not in (start, end)}
-    boxes = {box for arrow in arrows for box in arrow} - set(PACKAGES)
-    lines = ["flowchart TD", "  notebooks([the notebooks]) --> engine & widgets"]
+    boxes = {box for arrow in arrows for box in arrow} - {*PACKAGES, "notebooks"}
+    lines = ["flowchart TD", "  notebooks([the notebooks])"]
     for package, inside in (("course_checks", boxes & CHECKS), ("course_utils", boxes - CHECKS)):
         lines += [f"  subgraph {package}", *(f"    {box}" for box in sorted(inside)), "  end"]
     lines += [f"  {start} --> {end}" for start, end in sorted(_reduced(arrows))]

@@ -48,17 +48,10 @@ def in_file(path, kind="passed"):
     return json.loads(path.read_text(encoding="utf-8"))[kind]
 
 
-def kernel():
-    """As if another notebook's kernel went on: what this one has noted."""
-    noted, progress_log._NOTED = progress_log._NOTED, copy.deepcopy(EMPTY)
-    return noted
-
-
 def test_the_first_and_the_last_time_are_kept(file, monkeypatch):
     for moment in ("2026-03-02T10:00:00+01:00", "2026-03-01T10:00:00+01:00", "2026-03-02T09:30:00+00:00"):
         monkeypatch.setattr(progress_log, "_now", lambda moment=moment: moment)
         progress_log.passed("5.2")
-        kernel()
     assert in_file(file) == {"5.2": {"first": "2026-03-01T10:00:00+01:00", "last": "2026-03-02T09:30:00+00:00"}}
 
 
@@ -74,15 +67,12 @@ def test_the_latest_prediction_is_kept_in_the_owner_s_own_folder(file):
 
 def test_two_open_notebooks_keep_each_other_s_entries(file):
     progress_log.passed("1.1")
-    before, first = file.read_bytes(), kernel()
-    progress_log.passed("2.1")
-    assert set(in_file(file)) == {"1.1", "2.1"}
-    file.write_bytes(before)  # the first one wrote in the very same moment
+    entry = {"first": "2026-03-01T10:00:00+01:00", "last": "2026-03-01T10:00:00+01:00"}
+    progress_log._write(file, {"passed": {"2.1": entry}, "predictions": {}})  # by another kernel, over this one's
     progress_log.predicted("2.1", *QUESTION)
-    assert set(in_file(file)) == {"1.1", "2.1"}
-    progress_log._NOTED = first
-    progress_log.passed("1.2")
-    assert set(in_file(file)) == {"1.1", "1.2", "2.1"} and set(in_file(file, "predictions")) == {"2.1"}
+    assert set(in_file(file)) == {"2.1"} and set(in_file(file, "predictions")) == {
+        "2.1"
+    }  # what is written is not noted
 
 
 ENTRY = '"first": "2026-03-01T10:00:00+01:00", "last": '
@@ -96,23 +86,39 @@ ENTRY = '"first": "2026-03-01T10:00:00+01:00", "last": '
         b"\xff\xfe",
         b"[1, 2]",
         b"[" * 100_000,
-        b'{"version": 2, "passed": {}, "predictions": {}}',
         b'{"version": 1, "passed": 3}',
         f'{{"version": 1, "passed": {{"1.1": {{{ENTRY}"yesterday"}}}}}}'.encode(),
         f'{{"version": 1, "passed": {{"1.1": {{{ENTRY}null}}}}}}'.encode(),
         b'{"version": 1, "predictions": {"1.1": {"when": "2026-03-01T10:00:00"}}}',
+        f'{{"version": 1, "passed": {{"1.1": {{{ENTRY}"9999-12-31T23:59:59-09:00"}}}}, "predictions": {{}}}}'.encode(),
     ],
 )
-def test_a_file_that_cannot_be_read_is_set_aside_and_said_so_once(file, content, capsys):
+def test_a_damaged_file_is_set_aside_and_said_so_once(file, content, capsys):
     file.parent.mkdir()
     file.write_bytes(content)
     progress_log.passed("1.2")
     progress_log.passed("1.3")
     printed = capsys.readouterr().out
-    (aside,) = file.parent.glob("progress-unreadable-*.json")
-    assert printed.count("\n") == 1 and "could not be read" in printed and str(aside) in printed
+    (aside,) = file.parent.glob("progress-damaged-*.json")
+    assert printed.count("\n") == 1 and "was damaged" in printed and aside.name in printed
     assert aside.read_bytes() == content and set(in_file(file)) == {"1.2", "1.3"}
     assert "2 of" in repr(course_utils.progress())
+
+
+def test_what_can_be_read_of_a_damaged_file_stays(file):
+    file.parent.mkdir()
+    good = f'{{{ENTRY}"2026-03-02T10:00:00+01:00"}}'
+    file.write_text(f'{{"version": 1, "passed": {{"5.3": {good}, "5.4": {{}}}}, "predictions": {{}}}}')
+    progress_log.passed("1.2")
+    assert set(in_file(file)) == {"1.2", "5.3"}
+
+
+def test_the_file_of_a_newer_edition_stays_as_it_is(file):
+    file.parent.mkdir()
+    file.write_text('{"version": 2, "badges": []}')
+    progress_log.passed("1.2")
+    assert "written by a newer edition" in repr(course_utils.progress()) and "1 of" in repr(course_utils.progress())
+    assert [path.name for path in file.parent.iterdir()] == [file.name] and "badges" in file.read_text()
 
 
 def test_starting_over_puts_the_file_aside(file):
@@ -124,6 +130,17 @@ def test_starting_over_puts_the_file_aside(file):
     assert "nothing to put aside" in repr(course_utils.progress(start_over=True))
     progress_log.passed("1.2")
     assert set(in_file(file)) == {"1.2"}
+
+
+def test_starting_over_where_nothing_can_be_renamed_forgets_nothing(file, monkeypatch):
+    def read_only(path, why):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(progress_log, "write_whole", read_only)
+    progress_log.passed("1.1")
+    monkeypatch.setattr(progress_log, "_set_aside", read_only)
+    assert "Nothing was put aside: read-only" in repr(course_utils.progress(start_over=True))
+    assert set(progress_log._NOTED["passed"]) == {"1.1"}
 
 
 @pytest.mark.parametrize("word", ["off", " OFF ", "0", "no"])
@@ -139,15 +156,17 @@ def test_the_variable_names_a_file_or_a_folder_and_colab_needs_it(file, home, mo
     monkeypatch.setitem(sys.modules, "google.colab", sys)
     progress_log.passed("1.1")
     assert not file.exists() and "Colab forgets" in repr(course_utils.progress())
-    for setting, path in (("own/file.json", home / "own" / "file.json"), (str(home), home / "progress.json")):
+    for setting, path, numbers in (
+        ("own/file.json", home / "own" / "file.json", {"1.1", "1.2"}),
+        (str(home), home / "progress.json", {"1.2"}),
+    ):
         monkeypatch.setenv(progress_log.VARIABLE, setting)
         progress_log.passed("1.2")
-        assert set(in_file(path)) == {"1.1", "1.2"}
+        assert set(in_file(path)) == numbers
 
 
 def test_where_it_cannot_write_the_run_and_the_file_are_shown(file, monkeypatch):
     progress_log.passed("1.2")
-    kernel()
     with monkeypatch.context() as patch:
         patch.setattr(progress_log, "write_whole", lambda path, text: (path / "below a file").write_text(text))
         progress_log.passed("1.1")

@@ -3,7 +3,7 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import stops_with
+from ..deciding.wrong_answer import stops_with, symptom
 
 LENGTH = 9
 SINGLE = (5, 2), (3, 6), (0, 0), (8, 8), (8, 3), (2, 8), (1, 0), (0, 1), (4, 4), (6, 7), (8, 1), (0, 7)
@@ -87,6 +87,15 @@ def _plus(table, place, number):
     return table
 
 
+def always_the_same(answer):
+    """One verdict for everything."""
+    values = [seen["value"].get("value") for seen in answer.observed if seen["outcome"] == "returned"]
+    if not values or not isinstance(values[0], bool) or any(value is not values[0] for value in values):
+        return None
+    sentence = f"the test says {values[0]} of every score that was tried."
+    return symptom(sentence, "True only after all pairs have been compared.", "always the same")
+
+
 EXERCISE = Exercise(
     cases,
     returns=("relative",),
@@ -98,6 +107,7 @@ EXERCISE = Exercise(
             "look at the first and the last number of your ranges.",
             "outside",
         ),
+        always_the_same,
     ),
     advice="print score(m, n) - score(m - 1, n - 1) for all pairs, and look at its size.",
 )

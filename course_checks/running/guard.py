@@ -29,7 +29,7 @@ KERNELS = {
 CHECKS, OPEN = "course_checks", ("check", "failing_case", "hint", "NotYet")
 
 
-hidden_called: set[str] = set()  # in the class grader's room: what was called there and is not there
+hidden_called: set[str] = set()  # in the class grader's sandbox: what was called there and has no body there
 
 
 class OffLimits(Exception):
@@ -37,7 +37,7 @@ class OffLimits(Exception):
 
 
 def hidden(name: str) -> OffLimits:
-    """What a function of the course raises in the class grader's room, where its body was taken out."""
+    """What a function of the course raises in the class grader's sandbox, where its body was taken out."""
     hidden_called.add(name)
     return OffLimits(name)
 

@@ -51,7 +51,7 @@ class ExerciseScore:
         earned: What it earned.
         outcome: One of ``OUTCOMES``.
         message: What the student may read; no right value in it.
-        mistake: What the answer was observation to do, by name.
+        mistake: What the answer was seen to do, by name.
         found_by: How that was found (``Verdict.found_by``).
     """
 
@@ -82,7 +82,7 @@ def score_exercises(
     seed: str,
     numbers: Collection[str] | None = None,
 ) -> list[ExerciseScore]:
-    """Score the exercises of these numbers, or all of the released: credit only for what was asked, answered and right."""
+    """Score the exercises of these numbers, or all: credit only for what was asked, answered and right."""
     chosen = [released.exercises[number] for number in released.exercises if numbers is None or number in numbers]
     return [_score(exercise, rebuilt, run_log, findings, seed) for exercise in chosen]
 

@@ -1,4 +1,4 @@
-"""Findings answers without running them: what an answer can reach, and whether that is off limits.
+"""Reading answers without running them: what an answer can reach, and whether that is off limits.
 
 While an answer runs, what is off limits raises (``course_checks.running.guard``); but that guard lives in the student's
 kernel, where a student who knows how can take it down. This reading is done outside. It refuses what plainly names a

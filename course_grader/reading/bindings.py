@@ -36,7 +36,7 @@ class Bindings:
     walrus_targets: set[str] = field(default_factory=set)
 
     def qualified_names(self, node: ast.AST, scope: Scope = GLOBAL_SCOPE) -> set[str]:
-        """``F.softmax`` -> ``{"torch.nn.functional.softmax"}``; empty where no import is at the root_name."""
+        """``F.softmax`` -> ``{"torch.nn.functional.softmax"}``; empty where no import is at the root."""
         attributes: list[str] = []
         while isinstance(node, ast.Attribute):
             attributes.append(node.attr)

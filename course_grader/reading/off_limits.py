@@ -81,7 +81,7 @@ def _name(scoped: ScopedNode, bindings: Bindings, banned: BannedNames) -> str | 
     node = scoped.node
     if scoped.scope.owner(node.id) is None:
         if any(isinstance(part, ast.FunctionDef | ast.ClassDef) for part, _ in bindings.definitions.get(node.id, ())):
-            return None  # a name that was imported and is the student's own function too: ``hiding`` says so
+            return None  # a name that was imported and is the student's own function too: ``obfuscation`` says so
         if node.id not in bindings.definitions and _word(node.id) in banned.words:
             star_imports = sorted(star for star in bindings.star_imports if star.partition(".")[0] != COURSE)
             if star_imports:

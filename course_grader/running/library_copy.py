@@ -94,7 +94,10 @@ def _fill(target: Path, package: Path, paths: list[Path], texts: dict[Path, str]
             copy.write_text(texts[path], encoding="utf-8")
             py_compile.compile(str(copy), doraise=True)
         else:
-            shutil.copyfile(package / path, copy)
+            try:
+                os.link(package / path, copy)  # the weights are 7 MB, and there is a copy for each set of names
+            except OSError:  # another file system
+                shutil.copyfile(package / path, copy)
 
 
 def _remove_old(copies: Path) -> None:

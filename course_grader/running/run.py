@@ -148,7 +148,7 @@ def _size(observation: dict[str, str]) -> int:
 
 
 def _ended(kernel: Kernel, ran: CellResult) -> str:
-    """Why a kernel ended, in arguments."""
+    """Why a kernel ended, in words."""
     if kernel.reason or ran.outcome != "died":
         return kernel.reason or ran.outcome
     status = kernel.wait_status()

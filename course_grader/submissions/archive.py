@@ -1,4 +1,4 @@
-"""Findings ZIP files from strangers. Nothing is unpacked to disk, and no name in an archive is used as a path.
+"""Reading ZIP files from strangers. Nothing is unpacked to disk, and no name in an archive is used as a path.
 
 Every function here may take long or fail in any way on a file that was made for it: call them through ``bounded``.
 """

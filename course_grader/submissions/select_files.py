@@ -89,7 +89,7 @@ def _inspected(
     """Each file with what it is, or with what becomes of it since nobody can tell."""
     end = time.monotonic() + STUDENT_S
     for submission in submissions:
-        left, review = end - time.monotonic(), True
+        left = end - time.monotonic()
         try:
             if submission.problem:
                 raise Unreadable(submission.problem)

@@ -34,15 +34,15 @@ def counts_by_length(
     model: nn.Module, words: Mapping[str, Sequence[Pronunciation]], groups: Iterable[tuple[int, int]] = GROUPS
 ) -> list[dict[str, int]]:
     """Words, wrong words, edits to the nearest pronunciation and its sounds, of the words in each group of lengths."""
-    said = dict(zip(words, pronounce(model, list(words)), strict=True))
-    found = []
+    outputs = dict(zip(words, pronounce(model, list(words)), strict=True))
+    counts = []
     for shortest, longest in groups:
         row = {"shortest": shortest, "longest": longest, "words": 0, "wrong": 0, "edits": 0, "sounds": 0}
         for word in (word for word in words if shortest <= len(word) <= longest):
             edits, sounds = min(
-                ((edit_distance(said[word], right), len(right)) for right in words[word]), key=lambda pair: pair[0]
+                ((edit_distance(outputs[word], right), len(right)) for right in words[word]), key=lambda pair: pair[0]
             )
             for name, count in (("words", 1), ("wrong", edits > 0), ("edits", edits), ("sounds", sounds)):
                 row[name] += count
-        found.append(row)
-    return found
+        counts.append(row)
+    return counts

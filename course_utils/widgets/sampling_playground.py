@@ -1,6 +1,6 @@
 """The widget of lesson 12: how temperature, top-k and top-p change what a language model says next."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import ipywidgets
@@ -12,7 +12,9 @@ from torch import Tensor
 
 from course_utils import plotting
 from course_utils.datasets.text_windows import TEXT, decode_text, encode_text
-from course_utils.decoding import generate, sampling_distribution
+from course_utils.decoding import sampling_distribution
+from course_utils.decoding.sampling import draw_token
+from course_utils.kv_cache import KVCache
 from course_utils.models import DecoderLM
 
 from .live_figure import WIDE, LiveFigure, slider
@@ -40,30 +42,34 @@ def sampling_playground(model: DecoderLM, prompts: Sequence[str], *, seed: int =
     names = [NAMES.get(symbol, symbol) for symbol in TEXT.symbols]
 
     @lru_cache(maxsize=8)
-    def read(prompt: str) -> tuple[Tensor, Tensor]:
-        """The ids of a prompt, and the logits after it: worked out once for each prompt."""
+    def read(prompt: str) -> tuple[Tensor, list[KVCache]]:
+        """The logits after a prompt and the cache that holds it: worked out once for each prompt."""
         ids = encode_text(prompt)[None, -LONGEST_PROMPT:]  # (1, L)
+        cache = model.start_cache(1, ids.shape[1] + NEW)
         with torch.no_grad():
-            return ids, model(ids)[0, -1]  # (V,)
+            return model(ids, cache=cache)[:, -1], cache  # (1, V)
 
     def draw(figure: Figure, prompt: str, temperature: float, top_k: int, top_p: float) -> None:
-        ids, logits = read(prompt)
+        logits, cache = read(prompt)
         settings = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
-        first = logits.argsort(descending=True, stable=True)[:SHOWN]  # (SHOWN,); the order does not move
-        before = sampling_distribution(logits, temperature=temperature)[first]  # (SHOWN,)
-        kept = sampling_distribution(logits, **settings)  # (V,)
+        first = logits[0].argsort(descending=True, stable=True)[:SHOWN]  # (SHOWN,); the order does not move
+        before = sampling_distribution(logits[0], temperature=temperature)[first]  # (SHOWN,)
+        kept = sampling_distribution(logits[0], **settings)  # (V,)
         ax = figure.add_axes((0.08, 0.36, 0.9, 0.55))
         title = f"next character: {int((kept > 0).sum())} of {len(names)} can be drawn"
         next_symbol_bars([names[i] for i in first.tolist()], before, kept[first], ax=ax, title=title)
-        rng = torch.Generator().manual_seed(seed)
-        text = generate(model, ids, max_new_tokens=NEW, generator=rng, **settings)  # (1, L + NEW)
-        shown = f"...{prompt[-30:]}[{decode_text(text[0, ids.shape[1] :])}]".replace("\n", NAMES["\n"])
+        text = continuation(model, logits, [layer.reorder(torch.tensor([0])) for layer in cache], settings, seed)
+        shown = f"...{prompt[-30:]}[{text}]".replace("\n", NAMES["\n"])
         figure.text(0.02, 0.08, shown, family="monospace", fontsize=10, parse_math=False)
         figure.text(0.02, 0.16, f"the prompt, and in brackets {NEW} characters drawn", fontsize=9)
 
     controls = {
         "prompt": ipywidgets.Combobox(
-            value=prompts[0], options=list(prompts), description="prompt", continuous_update=False, **WIDE
+            value=prompts[0],
+            options=list(prompts),
+            description="prompt",
+            continuous_update=False,
+            **WIDE,
         ),
         "temperature": slider("temperature", 1.0, 0.0, 2.0, 0.05),
         "top_k": ipywidgets.IntSlider(len(names), min=1, max=len(names), description="top-k (characters)", **WIDE),
@@ -93,3 +99,22 @@ def next_symbol_bars(
     ax.set(ylabel="probability", ylim=(0, max(0.05, 1.08 * max(before.max().item(), after.max().item()))), title=title)
     ax.legend(frameon=False, fontsize=9, loc="upper right")
     return ax
+
+
+@torch.no_grad()
+def continuation(
+    model: Callable[..., Tensor],
+    logits: Float[Tensor, "1 V"],
+    cache: list[KVCache],
+    settings: dict[str, float | int],
+    seed: int,
+) -> str:
+    """``NEW`` characters drawn after a prompt whose ``logits`` and ``cache`` are there already; the cache is filled."""
+    rng = torch.Generator().manual_seed(seed)
+    drawn = []
+    for _ in range(NEW):
+        new = draw_token(logits, generator=rng, **settings)  # (1, 1)
+        drawn.append(new)
+        if len(drawn) < NEW:
+            logits = model(new, cache=cache)[:, -1]  # (1, V)
+    return decode_text(torch.cat(drawn, dim=1)[0])

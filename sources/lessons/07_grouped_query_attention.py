@@ -418,8 +418,9 @@ def measured(start, heads):
     """(seeds, measurements): the accuracy on the way; and the steps."""
     found = [r for r in rows if r["start"] == start and int(r["num_kv_heads"]) == heads]
     steps = sorted({int(r["step"]) for r in found})
+    seeds = sorted({int(r["seed"]) for r in found})
     values = {(int(r["seed"]), int(r["step"])): float(r["accuracy"]) for r in found}
-    return torch.tensor([[values[s, t] for t in steps] for s in range(5)]), steps
+    return torch.tensor([[values[s, t] for t in steps] for s in seeds]), steps
 
 
 # %% tags=["nbval-ignore-output"]
@@ -485,11 +486,14 @@ widgets.predict(
 )
 
 # %%
+before = measured("mean of the group", 2)[1][0]  # updates before the conversion
+
+
 def show(start, more):
     right, steps = measured(start, 2)  # (seeds, measurements)
-    row = right[:, steps.index(900 + more)]
+    row = right[:, steps.index(before + more)]
     found = "  ".join(f"{a:.2f}" for a in row.tolist())
-    print(f"{start:20} 900 + {more:2} updates   {found}")
+    print(f"{start:20} {before} + {more:2} updates   {found}")
 
 
 print("share of right contents with two key/value heads, five seeds")

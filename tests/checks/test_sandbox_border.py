@@ -93,12 +93,12 @@ def test_nothing_that_runs_names_what_decides(path):
 
 
 @functools.cache
-def in_the_room():
+def in_the_sandbox():
     return {path: (CHECKS / path).read_text(encoding="utf-8") for path in check_files()}
 
 
-def test_what_lies_in_the_graders_room():
-    paths = set(in_the_room())
+def test_what_lies_in_the_graders_sandbox():
+    paths = set(in_the_sandbox())
     beside = {path.as_posix() for path in paths if path.parts[0] != "running"}
     assert beside == {"__init__.py", "engine.py", "catalogue.py", "catalogue.json"}
     assert set(RUNNING) <= paths and {path.suffix for path in paths} == {".py", ".json"}
@@ -107,11 +107,10 @@ def test_what_lies_in_the_graders_room():
 
 @pytest.mark.parametrize("number", catalogue())
 def test_no_solution_and_no_explanation_lies_there(number):
-    carried, room = solution.carried(number), "\n".join(in_the_room().values())
-    room = " ".join(room.split())
+    carried, readable = solution.carried(number), " ".join(" ".join(in_the_sandbox().values()).split())
     if catalogue()[number].is_quiz:
         telling = list(carried["explanations"].values())
     else:
         lines = [" ".join(line.partition("  #")[0].split()) for line in carried.get("text", "").splitlines()]
         telling = [line for line in lines if len(line) > 40 and not line.startswith(("def ", "class ", '"""'))]
-    assert [text for text in telling if " ".join(text.split()) in room] == []
+    assert [text for text in telling if " ".join(text.split()) in readable] == []

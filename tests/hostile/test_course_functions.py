@@ -54,8 +54,8 @@ def test_nothing_is_earned(name, settings):
 
 
 @linux
-def test_the_second_room_remembers_nothing_of_the_first(settings):
-    """The answer leaves what it can in the first room, and is right only where something of it is found in the second."""
+def test_the_second_run_remembers_nothing_of_the_first(settings):
+    """The answer leaves what it can in the first run, and is right only where something of it is found in the second."""
     answer = """
 import glob, os, subprocess, sys
 PLACES = ["/tmp/was", "/dev/shm/was", "/tmp/work/was", "/run/kernel/was", "/var/tmp/was", "/run/was", "/home/was"]

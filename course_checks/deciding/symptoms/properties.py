@@ -89,6 +89,11 @@ def rows_do_not_sum_to_one(answer: WrongAnswer) -> Diagnosis | None:
         advice = "divide each row by its own sum, as the last thing that changes its entries."
         if low == high:
             advice = "what multiplies or divides the weights belongs before the softmax, or nowhere."
+        if any((actual < 0).any() for actual in broken):
+            sentence = (
+                f"`{part.name}` has negative entries, and its rows don't sum to 1: these look like scores, not weights."
+            )
+            advice = "a softmax over the last axis makes weights of scores: positive, and a sum of 1 in each row."
         return symptom(sentence, advice, "rows do not sum to one")
     return None
 

@@ -10,7 +10,11 @@ SHAPES = re.compile(
     r"|Expected (target size|input batch_size)"
 )
 
+ONE_LETTER = re.compile(
+    r"subscript (\w) has size (\d+) for operand \d which does not broadcast with previously seen size (\d+)"
+)
 TOO_OFTEN = re.compile(r"\w+ was called more than \d+ times")
+NEEDS_GRADIENTS = ("a leaf Variable that requires grad", "numpy() on Tensor that requires grad")
 LETTERS = re.compile(r"einsum\(\).*(does not appear|is repeated|more than once|is not a valid|subscript|number of)")
 
 
@@ -40,6 +44,19 @@ def other_signature(answer: WrongAnswer) -> Diagnosis | None:
         "it cannot be called the way the task says: its parameters are not those of the task.",
         f"compare your first line with the task's, parameter by parameter (the check has: {names}).",
         "other parameters",
+    )
+
+
+def one_letter_for_two_axes(answer: WrongAnswer) -> Diagnosis | None:
+    """An einsum was told that two axes are one, and they differ in size."""
+    seen = _stopped(answer)
+    match = seen and ONE_LETTER.search(seen["message"])
+    if not match:
+        return None
+    letter, size, earlier_size = match.groups()
+    sentence = f"in your einsum the letter {letter} stands for two axes that differ in size, {earlier_size} and {size}."
+    return symptom(
+        sentence, "name every axis: only those that belong together share a letter.", "one letter for two axes"
     )
 
 
@@ -91,6 +108,12 @@ def only_some_cases_stop(answer: WrongAnswer) -> Diagnosis | None:
             "use reshape, which copies where it must; if there is no view in that line, give it x.contiguous().",
             "view of a transposed tensor",
         )
+    if any(words in seen["message"] for words in NEEDS_GRADIENTS):
+        return symptom(
+            "your code cannot work on tensors that require gradients.",
+            "use torch operations from first to last, none of them in place, without .numpy() or .detach().",
+            "does not work with gradients",
+        )
     if seen["type"] == "IndexError" and "out of" in seen["message"]:
         sentence = f"an index is larger than what it counts along.{some}"
         return symptom(sentence, "print the index and the shape right before that line.", "index out of range")
@@ -133,6 +156,7 @@ def _stopped(answer: WrongAnswer) -> dict | None:
 STOPS = (
     calls_an_empty_helper,
     other_signature,
+    one_letter_for_two_axes,
     einsum_text,
     calls_without_an_end,
     size_with_a_fraction,

@@ -83,7 +83,7 @@ export function explain(card, i, j, data, computed, options) {
 export function describe(what, data, options, factor) {
   const features = data.q[0].length;
   return {
-    "step 0": `Each token has a query, what it asks for, and a key, what it can be computed by: ${features} numbers each.`,
+    "step 0": `Each token has a query, what it asks for, and a key, what it can be found by: ${features} numbers each.`,
     "step 1": `Each query meets each key: multiply feature by feature and add up${options.scaling ? `, then scale by 1/√${features} = ${short(factor)}` : ""}. Every pair has a score.`,
     "step 2": `The scores of a row become weights: ${options.softmax ? "e^score, divided by the sum over the row; they are positive and add up to 1" : "with the softmax off, the scores as they are"}.${data.mask && options.masking ? " Hatched cells are hidden by the mask." : ""}`,
     "step 3": "Each output is a mixture of all values: every row of V times its weight, added up.",
@@ -367,8 +367,8 @@ function render({ model, el }) {
       return { name, cell, words };
     };
     const [usual, least, other] = room < 520 ? ["pairs", 14, "column"] : now.keys.length > MOST_CROSSING ? ["row", WITH_WORDS, "tall"] : ["crossing", 0];
-    const computed = fit(usual);
-    return computed.cell >= least ? computed : fit(other);
+    const layout = fit(usual);
+    return layout.cell >= least ? layout : fit(other);
   }
 
   const hasRowWords = (name, card) => "qwv".includes(card) || (name === "column" && card !== "k");

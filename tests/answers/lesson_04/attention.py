@@ -3,6 +3,17 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+# %% wrong: no softmax at all, the scaled scores are the weights
+def attention(query, key, value):
+    weights = query @ key.mT / query.shape[-1] ** 0.5
+    return weights @ value, weights
+
+# %% wrong: an einsum in which one letter stands for the positions of the queries' features and of the keys
+def attention(query, key, value):
+    scores = torch.einsum("bid,bdj->bij", query, key) / query.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
 # %% two mistakes: divides by d_k instead of its square root; and returns the weights first and the output second
 def attention(query, key, value):
     scores = query @ key.transpose(-2, -1) / query.shape[-1]

@@ -1,6 +1,10 @@
 # %% setup
 import torch
 
+# %% wrong: says True of everything
+def distance_only(score, length):
+    return True
+
 # %% wrong: exact comparison
 def distance_only(score, length):
     return all(

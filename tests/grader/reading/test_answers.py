@@ -1,4 +1,4 @@
-"""What is off limits is findings in what an answer reaches, and nowhere else; what hides is reason with its line."""
+"""What is off limits is found in what an answer reaches, and nowhere else; what hides something is named with its line."""
 
 import json
 import re
