@@ -11,7 +11,7 @@ class Limits:
     """Limits on one submission.
 
     Args:
-        cell_s: Seconds for one cell, or one probe of an answer.
+        cell_s: Seconds for one cell, or one run of a check.
         notebook_s: Seconds for the whole notebook, restarts included.
         memory_mb: MiB of memory for all processes of the submission together (and address space for each).
         scratch_mb: MiB of files in its scratch folder, and the same again in shared memory.

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from house import FENCE, PAGE, concept, imported, picture
+from code_map import FENCE, PAGE, concept, imported, picture
 from needs import install_command
 
 # Lower concepts first: a module imports only what stands above it in this list.
@@ -50,7 +50,7 @@ def test_arrows_point_down_the_list_only(root):
 
 def test_the_picture_is_what_the_imports_say(root):
     page = (root / PAGE).read_text(encoding="utf-8")
-    assert FENCE.findall(page) == [picture(root)], "run: python tests/house.py"
+    assert FENCE.findall(page) == [picture(root)], "run: python tests/code_map.py"
     for path in re.findall(r"`((?:course_|tests/|sources/|docs/|\.ci|\.github)[\w./]*)`", page):
         assert (root / path).exists(), f"{PAGE} names {path}, which is not there"
 

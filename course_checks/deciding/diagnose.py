@@ -1,8 +1,8 @@
 """What an answer did: the most specific thing that is true of it, from its observations alone.
 
 Searched in this order: one known mistake; a symptom that reproduces the answer exactly; two mistakes that go together; a
-mistake with a side effect; a property that what is right has and the answer has not; the cases in which it is wrong against
-those in which it is right. Whatever is told by name comes out of the solution by just that change, in every case.
+mistake with a side effect; labels that just the wrong cases bear; a property that what is right has and the answer has not; what
+else the wrong cases share. Whatever is told by name comes out of the solution by just that change, in every case.
 """
 
 from __future__ import annotations

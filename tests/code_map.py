@@ -1,4 +1,4 @@
-"""The picture in docs/architecture.md, drawn from the imports: ``python tests/house.py`` writes it there.
+"""The picture in docs/architecture.md, drawn from the imports: ``python tests/code_map.py`` writes it there.
 
 Boxes are the packages and, of the library, its concepts; an arrow points to what is imported. Where a way round leads there
 as well, the direct arrow is left out.
@@ -35,7 +35,7 @@ def concept(root: Path, path: Path) -> tuple[str, str]:
 
 
 def picture(root: Path) -> str:
-    """The whole house as a Mermaid graph."""
+    """The whole map as a Mermaid graph."""
     arrows = {
         (_box(root, concept(root, path)), _box(root, target))
         for package in PACKAGES
