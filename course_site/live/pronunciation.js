@@ -62,12 +62,12 @@ function alignment(model) {
 }
 
 /** All weights of the latest call, as the attention viewer takes them: { groups, weights }. */
-function attention(model, letters, given_and_said) {
-  const [given, said] = [given_and_said.slice(0, -1), given_and_said.slice(1).map((sound) => `→ ${sound}`)];
+function attention(model, letters, symbols) {
+  const [inputs, outputs] = [symbols.slice(0, -1), symbols.slice(1).map((sound) => `→ ${sound}`)];
   return packed([
-    { name: "cross-attention", weights: of_kind(model, "decoder_layers", "cross_attention"), queries: said, keys: letters },
+    { name: "cross-attention", weights: of_kind(model, "decoder_layers", "cross_attention"), queries: outputs, keys: letters },
     { name: "encoder", weights: of_kind(model, "encoder_layers", "self_attention"), queries: letters, keys: letters },
-    { name: "decoder", weights: of_kind(model, "decoder_layers", "self_attention"), queries: said, keys: given },
+    { name: "decoder", weights: of_kind(model, "decoder_layers", "self_attention"), queries: outputs, keys: inputs },
   ]);
 }
 
