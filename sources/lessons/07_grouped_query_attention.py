@@ -486,10 +486,8 @@ widgets.predict(
 )
 
 # %%
-before = measured("mean of the group", 2)[1][0]  # updates before the conversion
-
-
 def show(start, more):
+    before = measured("mean of the group", 2)[1][0]  # updates before the conversion
     right, steps = measured(start, 2)  # (seeds, measurements)
     row = right[:, steps.index(before + more)]
     found = "  ".join(f"{a:.2f}" for a in row.tolist())
