@@ -8,6 +8,8 @@ import ast
 import re
 from pathlib import Path
 
+from course_authoring.dependencies import imported as imported_names
+
 PACKAGES = ("course_utils", "course_checks", "course_grader", "course_authoring", "course_site", "experiments")
 CHECKS = {"engine", "catalogue", "running", "deciding", "lessons"}
 PAGE = "docs/architecture.md"
@@ -16,15 +18,8 @@ FENCE = re.compile(r"```mermaid\n.*?```", re.DOTALL)
 
 def imported(root: Path, path: Path) -> set[tuple[str, str]]:
     """``(package, concept)`` of everything of the project's own that a file imports."""
-    here = path.relative_to(root).with_suffix("").parts[:-1]
-    names = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names += [alias.name.split(".") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = list(here[: len(here) - node.level + 1]) if node.level else []
-            base += node.module.split(".") if node.module else []
-            names += [base, *([*base, alias.name] for alias in node.names)]
+    package = path.relative_to(root).with_suffix("").parts[:-1]
+    names = imported_names(ast.parse(path.read_text(encoding="utf-8")), package)
     return {(name[0], name[1]) for name in names if name[0] in PACKAGES and len(name) > 1}
 
 
