@@ -48,7 +48,7 @@ def main(name: str, arguments: Sequence[str]) -> int:
     purpose = (experiment.__doc__ or "").split(": ``")[0]
     parser = argparse.ArgumentParser(prog=f"python -m experiments {name}", description=f"{purpose}.")
     parser.add_argument("--table", type=Path, default=table, help=f"file of the numbers (default: {table.name})")
-    parser.add_argument("--threads", type=int, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument("--threads", type=int, help="CPU threads (default: PyTorch's choice); comparison takes one")
     options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
