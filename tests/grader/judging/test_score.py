@@ -28,11 +28,11 @@ def sent(number, answer):
     return {"text": text, "data": base64.b64encode(data).decode()}
 
 
-def marked(released, number, seen=None, lost=None, broken=None, refused=None, missing=(), unread=None, text="x"):
+def marked(released, number, seen=None, lost=None, broken=None, missing=(), unread=None, text="x"):
     run_log = RunLog(observed={number: seen} if seen else {}, lost={number: lost} if lost else {})
     run_log.cell_errors = {number: broken} if broken else {}
     rebuilt = RebuiltNotebook((NotebookStep("answer", text, number),), (), frozenset(missing))
-    findings = Findings(refused or {}, (), syntax_errors={number: unread} if unread else {})
+    findings = Findings({}, syntax_errors={number: unread} if unread else {})
     found = score_exercises(released, rebuilt, run_log, findings, SEED)
     assert {one.outcome for one in found} <= set(OUTCOMES)
     assert [one.number for one in found] == list(handed_in.POINTS_01)
@@ -56,11 +56,6 @@ def test_a_judge_that_takes_too_long_costs_one_exercise(released, monkeypatch):
     monkeypatch.setattr("course_grader.judging.score.JUDGING_S", 0.1)
     one = marked(released, "1.1", seen)
     assert (one.outcome, one.earned) == ("unreadable", 0) and "longer than 0.1 s" in one.message
-
-
-def test_right_but_off_limits(released):
-    one = marked(released, "1.1", sent("1.1", find("1.1").right), refused={"1.1": "`eval`"})
-    assert (one.outcome, one.earned) == ("off limits", 0) and "`eval`" in one.message
 
 
 @pytest.mark.parametrize(
