@@ -4,6 +4,7 @@ import functools
 import gc
 import importlib
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -90,11 +91,23 @@ def item_by_item(number):
     return answer
 
 
+def in_numpy_along(axis):
+    def answer(queries, keys):
+        products = queries.numpy()[:, :, None] * keys.numpy()[:, None]  # (B, L_q, L_k, d)
+        return torch.from_numpy(np.stack([part.sum(-1) for part in np.moveaxis(products, axis, 0)], axis))
+
+    return answer
+
+
 @pytest.mark.parametrize(
     ("number", "answer", "words"),
     [
         ("1.4", item_by_item("1.4"), "right in the other cases, but it loops"),
         ("1.6", item_by_item("1.6"), "right in the other cases, but it loops"),
+        ("1.4", in_numpy_along(0), "queries = tensor (1200, 2, 3)"),
+        ("1.4", in_numpy_along(1), "queries = tensor (1, 1200, 3)"),
+        ("1.4", in_numpy_along(2), "keys = tensor (1, 1200, 3)"),
+        ("2.4", lambda scores, count: forever(lambda: None), "or 100,000 steps of Python"),
         ("2.4", lambda scores, count: forever(lambda: scores + 1), "more than 20,000 operations"),
         ("3.4", decoding_forever, "your loop goes on"),
         ("8.4", lambda score, length: forever(lambda: score(1, 0)), "score was called more than"),
