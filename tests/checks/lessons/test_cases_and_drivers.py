@@ -3,6 +3,8 @@
 import functools
 import gc
 import importlib
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -342,6 +344,42 @@ def views_listed(query, blocks):
     return listed(query, [(key[:, :, :], value.view(value.shape)) for key, value in blocks])
 
 
+def bytes_joined(query, blocks):
+    """Grows now and then: a bytearray takes more than it needs."""
+    kept, shapes = bytearray(), []
+    for key, value in blocks:
+        kept += key.numpy().tobytes() + value.numpy().tobytes()
+        shapes.append((key.shape, value.shape))
+    numbers = iter(np.frombuffer(kept, np.float32))
+    pairs = [[torch.tensor([next(numbers) for _ in range(s.numel())]).view(s) for s in pair] for pair in shapes]
+    return listed(query, pairs)
+
+
+def arrays_listed(query, blocks):
+    return listed(
+        query, (map(torch.from_numpy, pair) for pair in [(k.numpy().copy(), v.numpy().copy()) for k, v in blocks])
+    )
+
+
+def numbers_listed(query, blocks):
+    return listed(query, (map(torch.tensor, pair) for pair in [(k.tolist(), v.tolist()) for k, v in blocks]))
+
+
+def kept_by_a_thread(query, blocks):
+    with ThreadPoolExecutor(1) as pool:
+        return listed(query, [pool.submit(lambda k, v: (k * 1, v * 1), *block).result() for block in blocks])
+
+
+def saying_that_nothing_grew(query, blocks):
+    blocks.memory = blocks.left = blocks.grows = lambda: False
+    return arrays_listed(query, blocks)
+
+
+def stopping_what_watches(query, blocks):
+    tracemalloc.stop()
+    return arrays_listed(query, blocks)
+
+
 def sums_listed(query, blocks):
     output, sums = 0, []
     for key, value in blocks:
@@ -374,21 +412,41 @@ def in_cycles(query, blocks):
 
 
 @every_seed
-@pytest.mark.parametrize("answer", [listed, joined, outputs_listed, views_listed, sums_listed])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(listed, joined, outputs_listed, views_listed, sums_listed, arrays_listed, numbers_listed, bytes_joined),
+        *(kept_by_a_thread, saying_that_nothing_grew),
+    ],
+)
 def test_who_holds_all_is_seen(answer, seed):
     with pytest.raises(RuntimeError, match="grows with the number of blocks"):
         find("4.5").call.on(answer, many_blocks(seed))
 
 
+def test_who_stops_what_watches_is_told():
+    with pytest.raises(RuntimeError, match="tracemalloc was stopped"):
+        find("4.5").call.on(stopping_what_watches, many_blocks(SEED))
+
+
+def printing(query, blocks):
+    def each():
+        for block in blocks:
+            print(block)
+            yield block
+
+    return merged(query, each())
+
+
 @every_seed
-@pytest.mark.parametrize("answer", [merged, in_cycles, torch.inference_mode()(merged)])
+@pytest.mark.parametrize("answer", [merged, in_cycles, printing, torch.inference_mode()(merged)])
 def test_who_streams_is_let_through_whatever_ran_before(answer, seed):
     gc.disable()  # the verdict must not wait for a collection that may come or not
     try:
         find("4.5").call.on(answer, many_blocks(seed))
     finally:
         gc.enable()
-    assert gc.get_freeze_count() == 0
+    assert gc.get_freeze_count() == 0 and not tracemalloc.is_tracing()
 
 
 def test_blocks_changed_in_place_are_noticed():
