@@ -245,6 +245,16 @@ def no_log_softmax(batches, pad_id):
     return torch.cat(logs).mean().neg().exp().item()
 
 
+def keys_in_threads(query, latent, W_up):
+    """Head by head, where no mode of PyTorch's sees it."""
+
+    def head(h):
+        return query[:, h] @ (latent @ W_up.chunk(query.shape[1])[h].T).mT / query.shape[-1] ** 0.5
+
+    with ThreadPoolExecutor(1) as pool:
+        return torch.stack(list(pool.map(head, range(query.shape[1]))), dim=1)
+
+
 def size_as_float(x, num_heads):
     return x.view(*x.shape[:2], num_heads, x.shape[2] / num_heads).transpose(1, 2)
 
@@ -269,6 +279,7 @@ def small_number_in_the_logarithm():
         ("6.1", size_as_float, "a number with a fraction stands where a whole one is needed"),
         ("6.3", cut_at("v_proj.bias"), "no gradient reaches `params['v_proj.bias']`"),
         ("6.3", cut_at("k_proj.weight"), "no gradient reaches `params['k_proj.weight']`"),
+        ("7.10", keys_in_threads, "yours are inf: you make the keys"),
         ("9.1", by_powers, "below 0"),
         ("10.4", lambda d, m, w: find("10.4").right(d, m, w) if d or m != 512 else 0.0, "expected 1.747e-07"),
         ("10.7", whole_number_masks, "not boolean"),
