@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course_checks.catalogue import catalogue
 from course_checks.deciding.decide import cases_of, decider
@@ -295,17 +296,82 @@ def test_what_is_wrong_in_one_corner_only_is_noticed(number, answer, words):
     assert not verdict.passed and words in " ".join(verdict.text().split())
 
 
-def test_7_7_counts_what_is_projected_again():
-    class Again(find("7.7").right):
-        def step(self, x_new):
-            self.text = torch.cat([self.text, x_new], dim=1) if hasattr(self, "text") else x_new
-            self.keys = None
-            return super().step(self.text)[:, -x_new.shape[1] :]
+class Again:
+    """Keeps the text, and projects all of it in every step, in a way of its own."""
 
+    def __init__(self, *arguments):
+        self.arguments, self.text = self.kept(*arguments), None
+
+    def step(self, x_new):
+        self.text = x_new if self.text is None else torch.cat([self.text, x_new], dim=1)
+        return self.outputs()[:, -x_new.shape[1] :]
+
+    def kept(self, *arguments):
+        return arguments
+
+    def outputs(self):
+        return find("7.7").right(*self.arguments).step(self.text)
+
+
+class AgainInAThread(Again):
+    def outputs(self):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(super().outputs).result()
+
+
+class AgainInNumpy(Again):
+    def kept(self, *arguments):
+        return [W.double().numpy() for W in arguments[:4]], *arguments[4:]
+
+    def outputs(self):
+        (W_q, W_k, W_v, W_o), heads, kv_heads = self.arguments
+        x = self.text.double().numpy()
+        (B, L, d_model), d_head = x.shape, x.shape[2] // heads
+        q, k, v = ((x @ W.T).reshape(B, L, -1, d_head).swapaxes(1, 2) for W in (W_q, W_k, W_v))
+        k, v = k.repeat(heads // kv_heads, 1), v.repeat(heads // kv_heads, 1)
+        powers = np.tril(np.exp(q @ k.swapaxes(2, 3) / d_head**0.5))
+        output = powers @ v / powers.sum(-1, keepdims=True)
+        return torch.from_numpy(output.swapaxes(1, 2).reshape(B, L, d_model) @ W_o.T).float()
+
+
+class AgainInClosures(AgainInNumpy):
+    def kept(self, *arguments):
+        kept = super().kept(*arguments)
+        return (lambda: kept,)
+
+    def outputs(self):
+        layer = AgainInNumpy.__new__(AgainInNumpy)
+        layer.arguments, layer.text = self.arguments[0](), self.text
+        return layer.outputs()
+
+
+@pytest.mark.parametrize("answer", [Again, AgainInAThread, AgainInNumpy, AgainInClosures])
+def test_7_7_sees_what_is_projected_again(answer):
     exercise = find("7.7")
     cases = cases_of(exercise, SEED)
-    verdict = decider(exercise, cases)(observe_answer(Again, exercise.call, cases))
+    verdict = decider(exercise, cases)(observe_answer(answer, exercise.call, cases, guarded=False))
     assert not verdict.passed and cases[verdict.case].labels == ("the text comes in 16 pieces",)
+    assert "projects the earlier positions once more" in verdict.looks_like
+
+
+class Frozen:
+    """Numbers that cannot be doubled, and some that are no weights."""
+
+    def __init__(self, *arguments):
+        with torch.inference_mode():
+            self.layer = find("7.7").right(*(W.clone() for W in arguments[:4]), *arguments[4:])
+        self.table = np.ones(999)
+        self.table.flags.writeable = False
+        self.parameter = nn.Parameter(torch.ones(99)).view(9, 11)  # no leaf
+
+    def step(self, x_new):
+        return self.layer.step(x_new)
+
+
+def test_7_7_accepts_whose_weights_it_cannot_change():
+    exercise = find("7.7")
+    cases = cases_of(exercise, SEED)
+    assert decider(exercise, cases)(observe_answer(Frozen, exercise.call, cases, guarded=False)).passed
 
 
 @pytest.mark.parametrize(
