@@ -67,6 +67,30 @@ def test_an_x_from_a_transpose_does_not_lie_in_order_and_is_handed_out_so():
         assert shown.is_contiguous() == contiguous == (not case.labels) and torch.equal(shown, case["x"])
 
 
+@every_seed
+def test_what_10_6_hands_to_a_driver_does_not_say_what_is_right(seed):
+    exercise, same = find("10.6"), []
+    for case in cases_of(exercise, seed):
+        right = exercise.call.on(exercise.right, case)  # what is said, then padding
+        same += [told[:, : right.shape[1]] == right for told in case.driver.values() if len(told) == len(right)]
+    places = torch.cat([part.flatten() for part in same])
+    assert len(places) > 50 and places.double().mean() < 0.3  # by chance 1 in 9
+
+
+def test_the_model_of_12_3_holds_nothing_but_what_a_student_needs():
+    exercise = find("12.3")
+    attributes = []
+
+    def answer(model, prompt, max_new_tokens):
+        attributes.append({name for name in vars(model) if not name.startswith("_")})
+        model.calls = [([1, 1], True)]  # changes nothing
+        return exercise.right(model, prompt, max_new_tokens)
+
+    case = cases_of(exercise, SEED)[0]
+    assert exercise.call.on(answer, case)[1:] == exercise.call.on(exercise.right, case)[1:]
+    assert attributes == [{"forward", "start_cache", "training"}]
+
+
 # Loops that never end
 
 
