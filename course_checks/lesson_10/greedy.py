@@ -26,7 +26,10 @@ def cases(seed):
         source = torch.randint(1, VOCAB, (len(rows), L_s), generator=rng)
         source[:, 0] = 1 + torch.randperm(VOCAB - 1, generator=rng)[: len(rows)]  # tells which row it is
         given = torch.cat((torch.full((len(rows), 1), start), script[:, :-1]), dim=1)  # what it gets before each symbol
-        driver = {"codes": (script - weighed(given)) % VOCAB, "noise": torch.randn(VOCAB, VOCAB, generator=rng).clamp(-1.5, 1.5)}
+        driver = {
+            "codes": (script - weighed(given)) % VOCAB,
+            "noise": torch.randn(VOCAB, VOCAB, generator=rng).clamp(-1.5, 1.5),
+        }
         return Case(*labels, driver=driver, source=source, max_len=max_len, **ids)
 
     return [
