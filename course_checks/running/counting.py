@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _push_mode
 
+import course_utils
+
 from .dispatch import DispatchWatch
 
 STEPS, CALLS = 5, 4  # steps of Python for each operation that is allowed; calls within libraries for each step
@@ -18,6 +20,7 @@ LIBRARIES = tuple(
     os.path.abspath(folder) + os.sep
     for folder in (
         os.path.dirname(os.path.dirname(torch.__file__)),
+        os.path.dirname(course_utils.__file__),
         *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")),
     )
 )
