@@ -6,7 +6,7 @@ from .common import TOO_MANY, loops, many_items, pair_cases
 
 
 def cases(seed):
-    return [*pair_cases(seed), many_items(seed)]
+    return [*pair_cases(seed), *many_items(seed)]
 
 
 EXERCISE = Exercise(

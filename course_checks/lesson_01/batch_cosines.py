@@ -7,7 +7,7 @@ from .common import COSINES, TOO_MANY, loops, many_items, pair_cases
 
 def cases(seed):
     made = pair_cases(seed + 1)
-    return [*made, many_items(seed), Case(**{name: value.double() / 3 for name, value in made[1].items()})]
+    return [*made, *many_items(seed), Case(**{name: value.double() / 3 for name, value in made[1].items()})]
 
 
 EXERCISE = Exercise(

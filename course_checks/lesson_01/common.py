@@ -22,13 +22,15 @@ def pair_cases(seed):
 
 
 def many_items(seed):
-    """More items, and more pairs, than an answer may have operations."""
-    rng = torch.Generator().manual_seed(seed)
-    queries, keys = torch.randn(120, 5, 3, generator=rng), torch.randn(120, 4, 3, generator=rng)
-    return Case("there are many items", queries=queries, keys=keys)
+    """2,400 pairs: along each axis more than an answer may take operations and steps of Python."""
+    rng, made = torch.Generator().manual_seed(seed), []
+    for axis, (B, L_q, L_k) in {"items": (1200, 2, 1), "queries": (1, 1200, 2), "keys": (1, 2, 1200)}.items():
+        queries, keys = torch.randn(B, L_q, 3, generator=rng), torch.randn(B, L_k, 3, generator=rng)
+        made.append(Case(f"there are many {axis}", queries=queries, keys=keys))
+    return made
 
 
-TOO_MANY = "it loops: more than 100 operations"
+TOO_MANY = "it loops: more than 100 operations, or 500 steps of Python"
 
 
 def loops(answer):
@@ -37,5 +39,5 @@ def loops(answer):
     if not stopped[0]:
         return None
     right = "right in the other cases, but " if all(stopped) else ""
-    sentence = f"{right}it loops over the items or the pairs, with an operation for each."
+    sentence = f"{right}it loops over items, queries or keys, with operations or steps of Python for each."
     return symptom(sentence, "let one operation do all items at once: keep the batch axis in it.", "loops")

@@ -20,7 +20,8 @@ def cases(seed):
         made.append(Case(label, x=torch.tensor(x), y=torch.tensor(y), bandwidths=h, values_only=True))
     made.append(Case("the bandwidths are not in order", **first | {"bandwidths": torch.tensor([2.0, 0.5])}))
     x = torch.linspace(0, 9, 400)
-    limit = {"most_operations": 200, "too_many": "it loops over the points: more than 200 operations"}
+    too_many = "it loops over the points: more than 200 operations, or 1,000 steps of Python"
+    limit = {"most_operations": 200, "too_many": too_many}
     many = {"x": x, "y": x.sin(), "bandwidths": h[:1]}
     return [*made, Case("there are many points", **many, values_only=True, driver=limit)]
 

@@ -5,7 +5,7 @@ import torch
 from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import close, stops_with, symptom
 
-TOO_MANY = "it takes more than 20,000 operations"
+TOO_MANY = "it takes more than 20,000 operations, or 100,000 steps of Python"
 
 
 def cases(seed):
@@ -77,8 +77,8 @@ EXERCISE = Exercise(
     symptoms=(
         stops_with(
             TOO_MANY,
-            "your search does not end by itself in every case: the check stopped it after 20,000 operations.",
-            "ask what happens where `count` cannot be met exactly.",
+            f"your search was stopped before it had ended by itself: {TOO_MANY}.",
+            "ask what happens where `count` cannot be met exactly, and how many steps you need to come near it.",
             "never ends",
         ),
         other_ends,

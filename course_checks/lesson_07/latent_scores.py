@@ -20,7 +20,31 @@ def cases(seed):
         case(2, 3, 2, 7, 4, 6),
         case(2, 3, 2, 40, 5, 4),
         case(3, 2, 2, 40, 5, 2),
+        too_large_keys(rng),
     ]
+
+
+OVERFLOW = "the keys would overflow, and the scores do not"
+
+
+def too_large_keys(rng):
+    """Whoever makes the keys, in whatever way, gets inf: W_up times the latent is near 1e313, times the query near 1e10."""
+    shapes = {"query": (2, 3, 2, 4), "latent": (2, 5, 3), "W_up": (12, 3)}
+    scales = {"query": 1e-303, "latent": 1e10, "W_up": 1e303}
+    numbers = {name: 0.5 + torch.rand(shape, generator=rng, dtype=torch.float64) for name, shape in shapes.items()}
+    return Case(OVERFLOW, values_only=True, **{name: scales[name] * numbers[name] for name in shapes})
+
+
+def overflows(answer):
+    """Right values but where the keys overflow."""
+    differing = [index for index in answer.wrong if answer.returned_everywhere() and answer.differs(index)]
+    if [answer.cases[index].labels for index in differing] != [(OVERFLOW,)]:
+        return None
+    scores = answer.observed[differing[0]]["value"]["value"][0].get("value")
+    if not isinstance(scores, torch.Tensor) or scores.isfinite().all():
+        return None
+    sentence = "where the keys are too large for a number, and the scores are not, yours are inf: you make the keys on the way."
+    return symptom(sentence, ORDER, "keys made")
 
 
 def made_the_keys(answer):
@@ -29,7 +53,10 @@ def made_the_keys(answer):
     if len(seen) < len(answer.observed) or not any(large["value"] is True for _, large in seen):
         return None
     sentence = "with 40 keys: the keys of all heads were made, all at once or piece by piece, or as much work was done."
-    return symptom(sentence, "which two of the three can be multiplied first, once a query?", "keys made")
+    return symptom(sentence, ORDER, "keys made")
+
+
+ORDER = "which two of the three can be multiplied first, once a query?"
 
 
 EXERCISE = Exercise(
@@ -37,6 +64,6 @@ EXERCISE = Exercise(
     returns=("scores", "the keys were made"),
     driver="without_keys",
     gradients=True,
-    symptoms=(made_the_keys,),
+    symptoms=(overflows, made_the_keys),
     advice="for one head and one key compute q W c by hand, in both orders, and compare.",
 )

@@ -5,13 +5,14 @@ import torch
 from ..deciding.exercise import Case, Exercise
 from ..deciding.off_limits import DECODING
 from ..deciding.wrong_answer import stops_with
+from ..running.drivers.lesson_10 import weighed
 
 VOCAB = 9
 S, E, P = "start_id", "end_id", "pad_id"
 
 
 def cases(seed):
-    """What each row says, 0 for any ordinary symbol; after that ordinary symbols follow."""
+    """What each row says, 0 for any ordinary symbol; after that ordinary symbols follow. The driver gets a code of it."""
     rng = torch.Generator().manual_seed(seed)
 
     def case(L_s, start, end, pad, rows, max_len, *labels):
@@ -24,7 +25,11 @@ def cases(seed):
                     line[step] = ids[symbol]
         source = torch.randint(1, VOCAB, (len(rows), L_s), generator=rng)
         source[:, 0] = 1 + torch.randperm(VOCAB - 1, generator=rng)[: len(rows)]  # tells which row it is
-        driver = {"script": script, "noise": torch.randn(VOCAB, VOCAB, generator=rng).clamp(-1.5, 1.5)}
+        given = torch.cat((torch.full((len(rows), 1), start), script[:, :-1]), dim=1)  # what it gets before each symbol
+        driver = {
+            "codes": (script - weighed(given)) % VOCAB,
+            "noise": torch.randn(VOCAB, VOCAB, generator=rng).clamp(-1.5, 1.5),
+        }
         return Case(*labels, driver=driver, source=source, max_len=max_len, **ids)
 
     return [

@@ -2,14 +2,16 @@
 
 import contextlib
 import gc
-import weakref
+import io
+import itertools
+import tracemalloc
+from array import array
+from gc import collect, get_objects  # by names of this module: an answer may assign to those of gc
+from tracemalloc import get_traced_memory, is_tracing
 
 import torch
 from torch import nn
 from torch.func import functional_call
-from torch.utils._pytree import tree_leaves
-
-from ..dispatch import DispatchWatch
 
 
 def layer_with_these_numbers(answer, case):
@@ -35,70 +37,85 @@ def weights_made(answer, case):
     return torch.softmax((x @ W_q) @ (x @ W_k).T / W_q.shape[1] ** 0.5, dim=-1)
 
 
-class Memory(DispatchWatch):
-    """Notes, block by block, how many bytes tensors made meanwhile hold at once."""
+class Held:
+    """Notes at every block how many bytes are held: by tensors, and of whatever Python and numpy keep, arrays, lists, text."""
 
-    def __init__(self):
-        super().__init__()
-        self.made, self.peaks = [], [0]
+    def __init__(self, blocks):
+        self.block = max(tensor.nbytes for pair in blocks for tensor in pair)
+        self.levels, self.seen = array("q", [0] * (len(blocks) + 1)), 0  # made now, so that it does not grow itself
 
     def __enter__(self):
-        gc.freeze()  # what was there before stays out of it: a collection looks at this answer's objects alone
-        return super().__enter__()
+        gc.freeze()  # what was there before stays out of it
+        self.stop = not is_tracing()
+        if self.stop:
+            tracemalloc.start()
+        return self
 
     def __exit__(self, *error):
         gc.unfreeze()
-        return super().__exit__(*error)
+        if self.stop:
+            tracemalloc.stop()
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        self.made += [weakref.ref(leaf) for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
-        alive = [tensor.untyped_storage() for ref in self.made if (tensor := ref()) is not None]
-        self.made = [ref for ref in self.made if ref() is not None]
-        self.peaks[-1] = max(self.peaks[-1], sum({storage.data_ptr(): storage.nbytes() for storage in alive}.values()))
-        return result
-
-    def next_block(self):
-        gc.collect()  # what a cycle still holds isn't held by the answer
-        self.peaks.append(0)
+    def look(self):
+        collect()  # what a cycle still holds isn't held by the answer
+        tensors = [thing for thing in get_objects() if issubclass(type(thing), torch.Tensor)]
+        storages = [torch.Tensor.untyped_storage(tensor) for tensor in tensors]
+        total = sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+        if not is_tracing():
+            raise RuntimeError("tracemalloc was stopped, by which it is seen what you hold")
+        self.levels[self.seen] = total + get_traced_memory()[0]
+        self.seen += 1
 
     def grows(self):
-        third = len(self.peaks) // 3
-        return third > 0 and max(self.peaks[-third:]) > 1.25 * max(self.peaks[:third])
+        """By something in most blocks, or by several blocks at once every now and then."""
+        levels = self.levels[: self.seen]
+        added = sorted(after - before for before, after in itertools.pairwise(levels))
+        return added[len(added) // 2] > 16 or levels[-1] - levels[len(levels) // 3] > 4 * self.block
 
 
-class Blocks:
-    """Hands out copies of pairs once; what is done to a copy in place is done to the pair, as soon as the next is asked for."""
-
-    def __init__(self, pairs, memory=None):
-        self.left = iter([(pair, [tensor.numpy() for tensor in pair]) for pair in pairs])
-        self.memory, self.ended, self.lent = memory, False, ()
-
-    def __iter__(self):
-        if self.ended:
-            raise RuntimeError("the blocks have been read to their end, and they can be read only once")
-        return self
-
-    def __next__(self):
-        self.ended = True  # unless there is one more
-        self.take_back()
-        pair, arrays = next(self.left)
-        self.ended = False
-        if self.memory is not None:
-            self.memory.next_block()
+def lent(pairs, look):
+    """Copies of pairs; what is done to a copy in place is done to the pair, as soon as the next is asked for."""
+    for pair in pairs:
         copies = tuple(tensor.clone() for tensor in pair)
-        self.lent = tuple(zip(arrays, copies, strict=True))
-        return copies
+        try:
+            yield copies
+        finally:
+            for tensor, copy in zip(pair, copies, strict=True):
+                tensor.numpy()[...] = copy.detach().numpy()
+        del copies, copy
+        look()
 
-    def take_back(self):
-        for array, copy in self.lent:
-            array[...] = copy.detach().numpy()  # the pair's own numbers, by a way that is not watched
-        self.lent = ()
+
+def read_once(blocks):
+    """What the answer is given: it has no attribute by which one could get at what counts."""
+    ended = False
+
+    class Blocks:
+        def __iter__(self):
+            if ended:
+                raise RuntimeError("the blocks have been read to their end, and they can be read only once")
+            return self
+
+        def __next__(self):
+            nonlocal ended
+            ended = True  # unless there is one more
+            block = next(blocks)
+            ended = False
+            return block
+
+    return Blocks()
 
 
 def pairs(case):
     """The blocks of one case."""
     return list(zip(*(case[name].split(case["block_sizes"], dim=1) for name in ("key", "value")), strict=True))
+
+
+class Nowhere(io.TextIOBase):
+    """Where an answer prints while it is watched: what a notebook keeps of it would count."""
+
+    def write(self, text):
+        return len(text)
 
 
 def block_by_block(answer, case):
@@ -107,12 +124,14 @@ def block_by_block(answer, case):
     Raises:
         RuntimeError: It grew with the number of blocks.
     """
-    memory = Memory() if case.driver.get("watched") else None
-    blocks = Blocks(pairs(case), memory)
-    with memory or contextlib.nullcontext():
-        output = answer(case["query"], blocks)
-    blocks.take_back()
-    if memory and memory.grows():
+    blocks = pairs(case)
+    if not case.driver.get("watched"):
+        with contextlib.closing(lent(blocks, lambda: None)) as reading:
+            return answer(case["query"], read_once(reading))
+    held = Held(blocks)
+    with contextlib.closing(lent(blocks, held.look)) as reading, contextlib.redirect_stdout(Nowhere()), held:
+        output = answer(case["query"], read_once(reading))
+    if held.seen > 2 and held.grows():
         raise RuntimeError("what you hold at the same time grows with the number of blocks")
     return output
 

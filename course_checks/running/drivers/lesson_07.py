@@ -1,7 +1,10 @@
 """Lesson 07: how caches and the layer with a cache are driven, and what 7.10 may not make."""
 
 import contextlib
+import gc
+import types
 
+import numpy as np
 import torch
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
@@ -89,11 +92,12 @@ def drive_forgetful(answer, case):
 
 
 def write_in_pieces(answer, case):
-    """The outputs of one layer, fed piece by piece, and whether earlier positions were projected again (``counted``).
+    """The outputs of one layer, fed piece by piece; where the case says ``counted``, whether earlier positions were
+    projected again, and the outputs after half the pieces of a layer whose weights are doubled then.
 
     ``beside``: another layer is fed other numbers in between.
     """
-    arguments = [case[name] for name in ("W_q", "W_k", "W_v", "W_o", "num_heads", "num_kv_heads")]
+    arguments = [case[name] for name in (*WEIGHTS, "num_heads", "num_kv_heads")]
     layer, second_layer = answer(*arguments), answer(*arguments) if case.driver["beside"] else None
     outputs, work = [], Work() if case.driver["counted"] else None
     with work or contextlib.nullcontext():
@@ -103,8 +107,65 @@ def write_in_pieces(answer, case):
                 second_layer.step(3 - new)
     if not all(isinstance(output, torch.Tensor) for output in outputs):
         raise TypeError(f"step must return one tensor; it returned {type_name(outputs[0])}")
-    once = case["x"][..., 0].numel() * sum(case[name].numel() for name in ("W_q", "W_k", "W_v", "W_o"))
-    return torch.cat(outputs, dim=1), work is not None and work.multiplications > 2 * once
+    outputs = torch.cat(outputs, dim=1)
+    if work is None:
+        return outputs, False, None
+    once = case["x"][..., 0].numel() * sum(case[name].numel() for name in WEIGHTS)
+    return outputs, work.multiplications > 2 * once, _after_doubling(answer, case)
+
+
+WEIGHTS = ("W_q", "W_k", "W_v", "W_o")
+NOT_LOOKED_INTO = (types.ModuleType, type, types.CodeType, types.FrameType, str, bytes, int, float)
+
+
+def _after_doubling(answer, case):
+    """What a layer gives after half the pieces, if all its weights are doubled then, copies of them too.
+
+    Keys and values that are kept stay as they are; those of earlier positions that are made anew are others now.
+    """
+    weights = [case[name].clone() for name in WEIGHTS]
+    layer = answer(*weights, case["num_heads"], case["num_kv_heads"])
+    known = [(numbers, _twice(numbers)) for numbers in (*weights, *_numbers_in(layer, case["x"].shape[-1]))]
+    pieces = case["x"].split(case["pieces"], dim=1)
+    for new in pieces[: len(pieces) // 2]:
+        layer.step(new)
+    unchanged = [(numbers, doubled) for numbers, doubled in known if _same(_twice(numbers), doubled)]  # the weights
+    for numbers, doubled in unchanged:
+        with contextlib.suppress(RuntimeError, ValueError):  # it cannot be written to
+            if isinstance(numbers, torch.Tensor):
+                numbers.detach().copy_(doubled)
+            else:
+                numbers[:] = doubled
+    return torch.cat([layer.step(new) for new in pieces[len(pieces) // 2 :]], dim=1)
+
+
+def _numbers_in(layer, fewest):
+    """Tensors, arrays and lists of so many floats or more that a layer holds, in attributes, containers and closures."""
+    waiting, seen, found = [layer], {}, []
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in seen or isinstance(thing, NOT_LOOKED_INTO):
+            continue
+        seen[id(thing)] = thing
+        if isinstance(thing, torch.Tensor):
+            found += [thing] * (thing.is_floating_point() and thing.numel() >= fewest)
+        elif isinstance(thing, np.ndarray):
+            found += [thing] * (thing.dtype.kind == "f" and thing.size >= fewest)
+        elif isinstance(thing, list) and len(thing) >= fewest and all(isinstance(number, float) for number in thing):
+            found.append(thing)
+        else:
+            waiting += gc.get_referents(thing) if not isinstance(thing, types.FunctionType) else thing.__closure__ or ()
+    return found
+
+
+def _twice(numbers):
+    if isinstance(numbers, list):
+        return [2 * number for number in numbers]
+    return 2 * (numbers.detach() if isinstance(numbers, torch.Tensor) else numbers)
+
+
+def _same(numbers, others):
+    return numbers == others if isinstance(numbers, list) else bool((numbers == others).all())
 
 
 class Work(DispatchWatch):

@@ -105,9 +105,14 @@ def drive_ends(answer, case):
     return count, *before, ends.embed(case["ids"]), ends.logits(case["hidden"])
 
 
-def scripted(case):
-    """A model that says what the case's script has, as long as it is given all that it said before."""
-    script, noise = case.driver["script"], case.driver["noise"]
+def weighed(ids):
+    """``(B, L)``: at each place a sum of the ids so far, in which every place counts differently."""
+    return (2 ** torch.arange(ids.shape[1]) * ids).cumsum(1)
+
+
+def speaker(case):
+    """A model whose next symbol is the case's code for it plus all that it is given so far, so that it must be asked."""
+    codes, noise = case.driver["codes"], case.driver["noise"]
     vocab, steps = noise.shape[1], case["max_len"]
 
     def model(source, target):
@@ -120,22 +125,17 @@ def scripted(case):
         if len(source) != len(target) or not target.shape[1]:
             shapes = f"source {tuple(source.shape)} and target {tuple(target.shape)}"
             raise ValueError(f"the model was given {shapes}; both have B rows, the target begins with the start symbol")
-        rows = script[(source[:, :1] == case["source"][:, 0]).long().argmax(1)]  # (B, steps), what each row says
-        whole = torch.cat((torch.full((len(rows), 1), case["start_id"]), rows), dim=1)
-        length = target.shape[1]
-        strange = (target != whole[:, :length]).cumsum(1)  # (B, L_t): what was said so far is not what it said
-        ended = (whole[:, :length] == case["end_id"])[:, 1:].cumsum(1)
-        strange[:, 1:] *= ended == 0  # after the end it may be given anything
-        says = (rows[:, :length] + strange) % vocab
+        rows = codes[(source[:, :1] == case["source"][:, 0]).long().argmax(1)]  # (B, steps + 2)
+        says = (rows[:, : target.shape[1]] + weighed(target)) % vocab  # (B, L_t)
         return noise[says] + 4.0 * nn.functional.one_hot(says, vocab)
 
     return model
 
 
 def drive_greedy(answer, case):
-    """What is said by a model with a script."""
+    """What such a model says."""
     most = (case["max_len"] + 2) * len(case["source"])  # one row at a time, at most
-    return answer(counted(scripted(case), most, "model"), *case.values())
+    return answer(counted(speaker(case), most, "model"), *case.values())
 
 
 def drive_batch_loss(answer, case):
@@ -208,7 +208,7 @@ def _factor(case):
 
 
 SHOWN = {
-    "drive_greedy": lambda case: {"model": scripted(case)} | case,
+    "drive_greedy": lambda case: {"model": speaker(case)} | case,
     "drive_batch_loss": lambda case: {"model": looks_where_it_may(case.driver["tables"], _factor(case))} | case,
     "drive_candidates": lambda case: encoder_and_decoder(case, []) | case,
 }

@@ -76,25 +76,29 @@ def small_model(case):
     return model
 
 
-class _Recorder(nn.Module):
-    """A model that notes how many positions each call got, and whether it got a cache."""
+def _recorded(model, most_calls):
+    """What an answer is given in the place of a model, and what it was fed: shapes, and whether it got a cache.
 
-    def __init__(self, model, most_calls):
-        super().__init__()
-        self.start_cache, self.answer, self.calls = model.start_cache, counted(model, most_calls, "model"), []
+    The answer's model has no attribute by which one could get at the list, or at the model itself.
+    """
+    calls, answer, start_cache = [], counted(model, most_calls, "model"), model.start_cache
 
-    def forward(self, tokens, *, cache=None):
-        logits = self.answer(tokens, cache=cache)
-        self.calls.append((list(tokens.shape), cache is not None))
+    def forward(tokens, *, cache=None):
+        logits = answer(tokens, cache=cache)
+        calls.append((list(tokens.shape), cache is not None))
         return logits
+
+    recorder = nn.Module()
+    recorder.forward, recorder.start_cache = forward, lambda *sizes, **named: start_cache(*sizes, **named)
+    return recorder, calls
 
 
 def drive_generation(answer, case):
     """The tokens, the shape that each call was fed, and whether it got a cache."""
     prompt, new = case["prompt"], case["max_new_tokens"]
-    model = _Recorder(small_model(case), most_calls=2 * (prompt.shape[1] + new) + 5)
+    model, calls = _recorded(small_model(case), most_calls=2 * (prompt.shape[1] + new) + 5)
     tokens = answer(model, prompt, new)
-    return tokens, [shape for shape, _ in model.calls], [used for _, used in model.calls]
+    return tokens, [shape for shape, _ in calls], [used for _, used in calls]
 
 
 def drive_steps(answer, case):

@@ -51,3 +51,21 @@ def all_pairs_einsum(queries, keys):
 # %% wrong: keeps the letter d, so nothing is summed, (B, L_q, L_k, d)
 def all_pairs_einsum(queries, keys):
     return torch.einsum("bqd,bkd->bqkd", queries, keys)
+
+# %% setup
+import numpy as np
+import torch
+
+# %% wrong: loops over the items in numpy
+def all_pairs_einsum(queries, keys):
+    result = [np.einsum("id,jd->ij", q, k) for q, k in zip(queries.numpy(), keys.numpy())]
+    return torch.from_numpy(np.stack(result))
+
+# %% wrong: loops over lists of plain numbers
+def all_pairs_einsum(queries, keys):
+    return torch.tensor([[[sum(a * b for a, b in zip(q, k)) for k in ks] for q in qs]
+                         for qs, ks in zip(queries.tolist(), keys.tolist())])
+
+# %% right: one einsum of numpy
+def all_pairs_einsum(queries, keys):
+    return torch.from_numpy(np.einsum("bid,bjd->bij", queries.numpy(), keys.numpy(), optimize=True))

@@ -47,3 +47,31 @@ def batch_cosines(queries, keys):
 def batch_cosines(queries, keys):
     products = torch.einsum("bid,bjd->bij", queries, keys)
     return products / queries.norm(dim=-1)[:, :, None] / keys.norm(dim=-1)[:, None, :]
+
+# %% setup
+import numpy as np
+import torch
+
+# %% wrong: loops over the items in numpy
+def batch_cosines(queries, keys):
+    out = []
+    for q, k in zip(queries.numpy(), keys.numpy()):
+        q = q / np.linalg.norm(q, axis=1, keepdims=True)
+        k = k / np.linalg.norm(k, axis=1, keepdims=True)
+        out.append(q @ k.T)
+    return torch.tensor(np.array(out))
+
+# %% wrong: one query after another, all items at once, in numpy
+def batch_cosines(queries, keys):
+    q, k = queries.numpy(), keys.numpy()
+    q = q / np.sqrt((q**2).sum(-1, keepdims=True))
+    k = k / np.sqrt((k**2).sum(-1, keepdims=True))
+    rows = [(q[:, i : i + 1] * k).sum(-1) for i in range(q.shape[1])]
+    return torch.from_numpy(np.stack(rows, axis=1))
+
+# %% right: in numpy, all at once
+def batch_cosines(queries, keys):
+    def unit(x):
+        return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+    return torch.from_numpy(unit(queries.numpy()) @ unit(keys.numpy()).swapaxes(1, 2))

@@ -124,3 +124,36 @@ def temperature_for(scores, count):
         low = t.gather(1, (few - 1).clamp(min=0))
         high = t.gather(1, few.clamp(max=63))
     return ((low + high) / 2).exp().squeeze(1).to(scores.dtype)
+
+# %% setup
+import math
+import torch
+
+def how_many(row, T):
+    top = max(row)
+    e = [math.exp((s - top) / T) for s in row]
+    return math.exp(-sum(x / sum(e) * math.log(x / sum(e)) for x in e if x > 0))
+
+# %% wrong: a search in plain numbers that waits for count to be met exactly, and never ends where it cannot be
+def temperature_for(scores, count):
+    found = []
+    for row in scores.tolist():
+        low, high = 0.01, 100.0
+        while abs(how_many(row, T := math.sqrt(low * high)) - count) > 1e-6:
+            low, high = (T, high) if how_many(row, T) < count else (low, T)
+        found.append(T)
+    return torch.tensor(found)
+
+# %% right: row by row in plain numbers, 60 halvings each
+def temperature_for(scores, count):
+    found = []
+    for row in scores.tolist():
+        low, high = math.log(0.01), math.log(100)
+        for _ in range(60):
+            middle = (low + high) / 2
+            if how_many(row, math.exp(middle)) < count:
+                low = middle
+            else:
+                high = middle
+        found.append(math.exp(high))
+    return torch.tensor(found)

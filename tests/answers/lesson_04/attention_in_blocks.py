@@ -123,3 +123,40 @@ def attention_in_blocks(query, blocks):
         done = done * (mass / new_mass) + (e / new_mass) @ value
         high, mass = top, new_mass
     return done
+
+# %% setup
+import numpy as np
+import torch
+
+# %% wrong: keeps all blocks as arrays of numpy, and attends when the last has come
+def attention_in_blocks(query, blocks):
+    keys, values = [], []
+    for key, value in blocks:
+        keys.append(key.numpy().copy())
+        values.append(value.numpy().copy())
+    q, k, v = query.numpy(), np.concatenate(keys, axis=1), np.concatenate(values, axis=1)
+    s = q @ k.swapaxes(1, 2) / q.shape[-1] ** 0.5
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return torch.from_numpy(e @ v / e.sum(-1, keepdims=True))
+
+# %% wrong: keeps all blocks as lists of numbers
+def attention_in_blocks(query, blocks):
+    kept = [(key.tolist(), value.tolist()) for key, value in blocks]
+    key = torch.cat([torch.tensor(k, dtype=query.dtype) for k, v in kept], dim=1)
+    value = torch.cat([torch.tensor(v, dtype=query.dtype) for k, v in kept], dim=1)
+    return torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, dim=-1) @ value
+
+# %% right: in numpy, with a running maximum, and prints what it sees
+def attention_in_blocks(query, blocks):
+    q, top = query.numpy(), None
+    for number, (key, value) in enumerate(blocks):
+        print("block", number, key.shape)
+        s = q @ key.numpy().swapaxes(1, 2) / q.shape[-1] ** 0.5
+        if top is None:
+            top, total, mixed = np.full_like(s[..., :1], -np.inf), 0.0, 0.0
+        new = np.maximum(top, s.max(-1, keepdims=True))
+        e = np.exp(s - new)
+        total = total * np.exp(top - new) + e.sum(-1, keepdims=True)
+        mixed = mixed * np.exp(top - new) + e @ value.numpy()
+        top = new
+    return torch.from_numpy(mixed / total)

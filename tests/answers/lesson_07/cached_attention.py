@@ -151,3 +151,41 @@ class CachedAttention:
         keys, values = self.cache.update(split(x_new @ W_k.T, self.J), split(x_new @ W_v.T, self.J))
         mask = causal_mask(x_new.shape[1], self.cache.length)
         return merge(grouped_attention(split(x_new @ W_q.T, self.H), keys, values, mask)) @ W_o.T
+
+# %% setup
+import numpy as np
+import torch
+
+
+def attend(q, k, v, H, J):
+    B, n, d_model = q.shape
+    L, d = k.shape[1], d_model // H
+    q = q.reshape(B, n, H, d).swapaxes(1, 2)
+    k, v = (y.reshape(B, L, J, d).swapaxes(1, 2).repeat(H // J, axis=1) for y in (k, v))
+    s = np.where(np.tri(n, L, L - n) > 0, q @ k.swapaxes(2, 3) / d**0.5, -np.inf)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return (e / e.sum(-1, keepdims=True) @ v).swapaxes(1, 2).reshape(B, n, d_model)
+
+# %% wrong: numpy, and no cache: it keeps the text, and projects all of it to keys and values in every step
+class CachedAttention:
+    def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
+        self.W = [W.numpy().astype(np.float64).T for W in (W_q, W_k, W_v, W_o)]
+        self.heads, self.text = (num_heads, num_kv_heads), []
+
+    def step(self, x_new):
+        self.text.append(x_new.numpy().astype(np.float64))
+        text, (q, k, v, o) = np.concatenate(self.text, axis=1), self.W
+        return torch.tensor(attend(self.text[-1] @ q, text @ k, text @ v, *self.heads) @ o).float()
+
+# %% right: numpy, keys and values of each step in lists
+class CachedAttention:
+    def __init__(self, W_q, W_k, W_v, W_o, num_heads, num_kv_heads):
+        self.W = [W.numpy().astype(np.float64).T for W in (W_q, W_k, W_v, W_o)]
+        self.heads, self.keys, self.values = (num_heads, num_kv_heads), [], []
+
+    def step(self, x_new):
+        x, (q, k, v, o) = x_new.numpy().astype(np.float64), self.W
+        self.keys.append(x @ k)
+        self.values.append(x @ v)
+        keys, values = (np.concatenate(y, axis=1) for y in (self.keys, self.values))
+        return torch.tensor(attend(x @ q, keys, values, *self.heads) @ o).float()

@@ -83,3 +83,25 @@ def latent_scores(query, latent, W_up):
     with torch.no_grad():
         q = query @ W_up.view(H, d, -1) / d**0.5
     return q @ latent.mT.unsqueeze(1)
+
+# %% setup
+import numpy as np
+import torch
+from concurrent.futures import ThreadPoolExecutor
+
+# %% wrong: makes the keys of each head, the heads side by side in threads
+def latent_scores(query, latent, W_up):
+    H, d = query.shape[1], query.shape[-1]
+    W = W_up.view(H, d, -1)
+
+    def head(h):
+        return query[:, h] @ (latent @ W[h].T).mT / d**0.5
+
+    with ThreadPoolExecutor() as pool:
+        return torch.stack(list(pool.map(head, range(H))), dim=1)
+
+# %% two mistakes: makes the keys, in numpy; so no gradients reach the arguments
+def latent_scores(query, latent, W_up):
+    q, c, W = (x.detach().numpy() for x in (query, latent, W_up))
+    k = np.einsum("hdc,bkc->bhkd", W.reshape(q.shape[1], q.shape[3], -1), c)
+    return torch.from_numpy(q @ k.swapaxes(2, 3) / q.shape[-1] ** 0.5)

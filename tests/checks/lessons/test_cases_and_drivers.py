@@ -3,10 +3,14 @@
 import functools
 import gc
 import importlib
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course_checks.catalogue import catalogue
 from course_checks.deciding.decide import cases_of, decider
@@ -63,6 +67,30 @@ def test_an_x_from_a_transpose_does_not_lie_in_order_and_is_handed_out_so():
         assert shown.is_contiguous() == contiguous == (not case.labels) and torch.equal(shown, case["x"])
 
 
+@every_seed
+def test_what_10_6_hands_to_a_driver_does_not_say_what_is_right(seed):
+    exercise, same = find("10.6"), []
+    for case in cases_of(exercise, seed):
+        right = exercise.call.on(exercise.right, case)  # what is said, then padding
+        same += [told[:, : right.shape[1]] == right for told in case.driver.values() if len(told) == len(right)]
+    places = torch.cat([part.flatten() for part in same])
+    assert len(places) > 50 and places.double().mean() < 0.3  # by chance 1 in 9
+
+
+def test_the_model_of_12_3_holds_nothing_but_what_a_student_needs():
+    exercise = find("12.3")
+    attributes = []
+
+    def answer(model, prompt, max_new_tokens):
+        attributes.append({name for name in vars(model) if not name.startswith("_")})
+        model.calls = [([1, 1], True)]  # changes nothing
+        return exercise.right(model, prompt, max_new_tokens)
+
+    case = cases_of(exercise, SEED)[0]
+    assert exercise.call.on(answer, case)[1:] == exercise.call.on(exercise.right, case)[1:]
+    assert attributes == [{"forward", "start_cache", "training"}]
+
+
 # Loops that never end
 
 
@@ -90,11 +118,23 @@ def item_by_item(number):
     return answer
 
 
+def in_numpy_along(axis):
+    def answer(queries, keys):
+        products = queries.numpy()[:, :, None] * keys.numpy()[:, None]  # (B, L_q, L_k, d)
+        return torch.from_numpy(np.stack([part.sum(-1) for part in np.moveaxis(products, axis, 0)], axis))
+
+    return answer
+
+
 @pytest.mark.parametrize(
     ("number", "answer", "words"),
     [
         ("1.4", item_by_item("1.4"), "right in the other cases, but it loops"),
         ("1.6", item_by_item("1.6"), "right in the other cases, but it loops"),
+        ("1.4", in_numpy_along(0), "queries = tensor (1200, 2, 3)"),
+        ("1.4", in_numpy_along(1), "queries = tensor (1, 1200, 3)"),
+        ("1.4", in_numpy_along(2), "keys = tensor (1, 1200, 3)"),
+        ("2.4", lambda scores, count: forever(lambda: None), "or 100,000 steps of Python"),
         ("2.4", lambda scores, count: forever(lambda: scores + 1), "more than 20,000 operations"),
         ("3.4", decoding_forever, "your loop goes on"),
         ("8.4", lambda score, length: forever(lambda: score(1, 0)), "score was called more than"),
@@ -230,6 +270,16 @@ def no_log_softmax(batches, pad_id):
     return torch.cat(logs).mean().neg().exp().item()
 
 
+def keys_in_threads(query, latent, W_up):
+    """Head by head, where no mode of PyTorch's sees it."""
+
+    def head(h):
+        return query[:, h] @ (latent @ W_up.chunk(query.shape[1])[h].T).mT / query.shape[-1] ** 0.5
+
+    with ThreadPoolExecutor(1) as pool:
+        return torch.stack(list(pool.map(head, range(query.shape[1]))), dim=1)
+
+
 def size_as_float(x, num_heads):
     return x.view(*x.shape[:2], num_heads, x.shape[2] / num_heads).transpose(1, 2)
 
@@ -254,6 +304,7 @@ def small_number_in_the_logarithm():
         ("6.1", size_as_float, "a number with a fraction stands where a whole one is needed"),
         ("6.3", cut_at("v_proj.bias"), "no gradient reaches `params['v_proj.bias']`"),
         ("6.3", cut_at("k_proj.weight"), "no gradient reaches `params['k_proj.weight']`"),
+        ("7.10", keys_in_threads, "yours are inf: you make the keys"),
         ("9.1", by_powers, "below 0"),
         ("10.4", lambda d, m, w: find("10.4").right(d, m, w) if d or m != 512 else 0.0, "expected 1.747e-07"),
         ("10.7", whole_number_masks, "not boolean"),
@@ -269,17 +320,82 @@ def test_what_is_wrong_in_one_corner_only_is_noticed(number, answer, words):
     assert not verdict.passed and words in " ".join(verdict.text().split())
 
 
-def test_7_7_counts_what_is_projected_again():
-    class Again(find("7.7").right):
-        def step(self, x_new):
-            self.text = torch.cat([self.text, x_new], dim=1) if hasattr(self, "text") else x_new
-            self.keys = None
-            return super().step(self.text)[:, -x_new.shape[1] :]
+class Again:
+    """Keeps the text, and projects all of it in every step, in a way of its own."""
 
+    def __init__(self, *arguments):
+        self.arguments, self.text = self.kept(*arguments), None
+
+    def step(self, x_new):
+        self.text = x_new if self.text is None else torch.cat([self.text, x_new], dim=1)
+        return self.outputs()[:, -x_new.shape[1] :]
+
+    def kept(self, *arguments):
+        return arguments
+
+    def outputs(self):
+        return find("7.7").right(*self.arguments).step(self.text)
+
+
+class AgainInAThread(Again):
+    def outputs(self):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(super().outputs).result()
+
+
+class AgainInNumpy(Again):
+    def kept(self, *arguments):
+        return [W.double().numpy() for W in arguments[:4]], *arguments[4:]
+
+    def outputs(self):
+        (W_q, W_k, W_v, W_o), heads, kv_heads = self.arguments
+        x = self.text.double().numpy()
+        (B, L, d_model), d_head = x.shape, x.shape[2] // heads
+        q, k, v = ((x @ W.T).reshape(B, L, -1, d_head).swapaxes(1, 2) for W in (W_q, W_k, W_v))
+        k, v = k.repeat(heads // kv_heads, 1), v.repeat(heads // kv_heads, 1)
+        powers = np.tril(np.exp(q @ k.swapaxes(2, 3) / d_head**0.5))
+        output = powers @ v / powers.sum(-1, keepdims=True)
+        return torch.from_numpy(output.swapaxes(1, 2).reshape(B, L, d_model) @ W_o.T).float()
+
+
+class AgainInClosures(AgainInNumpy):
+    def kept(self, *arguments):
+        kept = super().kept(*arguments)
+        return (lambda: kept,)
+
+    def outputs(self):
+        layer = AgainInNumpy.__new__(AgainInNumpy)
+        layer.arguments, layer.text = self.arguments[0](), self.text
+        return layer.outputs()
+
+
+@pytest.mark.parametrize("answer", [Again, AgainInAThread, AgainInNumpy, AgainInClosures])
+def test_7_7_sees_what_is_projected_again(answer):
     exercise = find("7.7")
     cases = cases_of(exercise, SEED)
-    verdict = decider(exercise, cases)(observe_answer(Again, exercise.call, cases))
+    verdict = decider(exercise, cases)(observe_answer(answer, exercise.call, cases, guarded=False))
     assert not verdict.passed and cases[verdict.case].labels == ("the text comes in 16 pieces",)
+    assert "projects the earlier positions once more" in verdict.looks_like
+
+
+class Frozen:
+    """Numbers that cannot be doubled, and some that are no weights."""
+
+    def __init__(self, *arguments):
+        with torch.inference_mode():
+            self.layer = find("7.7").right(*(W.clone() for W in arguments[:4]), *arguments[4:])
+        self.table = np.ones(999)
+        self.table.flags.writeable = False
+        self.parameter = nn.Parameter(torch.ones(99)).view(9, 11)  # no leaf
+
+    def step(self, x_new):
+        return self.layer.step(x_new)
+
+
+def test_7_7_accepts_whose_weights_it_cannot_change():
+    exercise = find("7.7")
+    cases = cases_of(exercise, SEED)
+    assert decider(exercise, cases)(observe_answer(Frozen, exercise.call, cases, guarded=False)).passed
 
 
 @pytest.mark.parametrize(
@@ -329,6 +445,42 @@ def views_listed(query, blocks):
     return listed(query, [(key[:, :, :], value.view(value.shape)) for key, value in blocks])
 
 
+def bytes_joined(query, blocks):
+    """Grows now and then: a bytearray takes more than it needs."""
+    kept, shapes = bytearray(), []
+    for key, value in blocks:
+        kept += key.numpy().tobytes() + value.numpy().tobytes()
+        shapes.append((key.shape, value.shape))
+    numbers = iter(np.frombuffer(kept, np.float32))
+    pairs = [[torch.tensor([next(numbers) for _ in range(s.numel())]).view(s) for s in pair] for pair in shapes]
+    return listed(query, pairs)
+
+
+def arrays_listed(query, blocks):
+    return listed(
+        query, (map(torch.from_numpy, pair) for pair in [(k.numpy().copy(), v.numpy().copy()) for k, v in blocks])
+    )
+
+
+def numbers_listed(query, blocks):
+    return listed(query, (map(torch.tensor, pair) for pair in [(k.tolist(), v.tolist()) for k, v in blocks]))
+
+
+def kept_by_a_thread(query, blocks):
+    with ThreadPoolExecutor(1) as pool:
+        return listed(query, [pool.submit(lambda k, v: (k * 1, v * 1), *block).result() for block in blocks])
+
+
+def saying_that_nothing_grew(query, blocks):
+    blocks.memory = blocks.left = blocks.grows = lambda: False
+    return arrays_listed(query, blocks)
+
+
+def stopping_what_watches(query, blocks):
+    tracemalloc.stop()
+    return arrays_listed(query, blocks)
+
+
 def sums_listed(query, blocks):
     output, sums = 0, []
     for key, value in blocks:
@@ -361,21 +513,41 @@ def in_cycles(query, blocks):
 
 
 @every_seed
-@pytest.mark.parametrize("answer", [listed, joined, outputs_listed, views_listed, sums_listed])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(listed, joined, outputs_listed, views_listed, sums_listed, arrays_listed, numbers_listed, bytes_joined),
+        *(kept_by_a_thread, saying_that_nothing_grew),
+    ],
+)
 def test_who_holds_all_is_seen(answer, seed):
     with pytest.raises(RuntimeError, match="grows with the number of blocks"):
         find("4.5").call.on(answer, many_blocks(seed))
 
 
+def test_who_stops_what_watches_is_told():
+    with pytest.raises(RuntimeError, match="tracemalloc was stopped"):
+        find("4.5").call.on(stopping_what_watches, many_blocks(SEED))
+
+
+def printing(query, blocks):
+    def each():
+        for block in blocks:
+            print(block)
+            yield block
+
+    return merged(query, each())
+
+
 @every_seed
-@pytest.mark.parametrize("answer", [merged, in_cycles, torch.inference_mode()(merged)])
+@pytest.mark.parametrize("answer", [merged, in_cycles, printing, torch.inference_mode()(merged)])
 def test_who_streams_is_let_through_whatever_ran_before(answer, seed):
     gc.disable()  # the verdict must not wait for a collection that may come or not
     try:
         find("4.5").call.on(answer, many_blocks(seed))
     finally:
         gc.enable()
-    assert gc.get_freeze_count() == 0
+    assert gc.get_freeze_count() == 0 and not tracemalloc.is_tracing()
 
 
 def test_blocks_changed_in_place_are_noticed():

@@ -1,10 +1,14 @@
 """An answer is called and noted: whatever it does, nothing breaks, no trace is left, what happened is written down."""
 
+import contextlib
 import copy
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 import torch
 
@@ -275,6 +279,65 @@ def test_a_loop_is_stopped_where_it_takes_more_operations_than_allowed():
     assert torch.equal(CALL.on(each, Case(x=LONG[:3])), 2 * LONG[:3])
     with pytest.raises(RuntimeError, match="^it loops$"):
         CALL.on(each, Case(x=LONG))
+
+
+def in_numpy(x):
+    return torch.from_numpy(np.stack([row * 2 for row in x.numpy()]))
+
+
+def in_lists(x):
+    return torch.tensor([[2 * number for number in row] for row in x.tolist()])
+
+
+def in_a_library(x):
+    return torch.from_numpy(np.apply_along_axis(np.copy, 1, x.numpy()))
+
+
+def in_a_thread(x):
+    rows = []
+    thread = threading.Thread(target=lambda: rows.extend(row * 2 for row in x))
+    thread.start(), thread.join()
+    return torch.stack(rows)
+
+
+def in_threads(x):
+    with ThreadPoolExecutor(2) as pool:
+        return torch.stack(list(pool.map(torch.neg, x)))
+
+
+def not_listening(x):
+    rows = []
+    for row in x.numpy():
+        with contextlib.suppress(RuntimeError):
+            rows.append(row * 2)
+    return rows
+
+
+@pytest.mark.parametrize("answer", [in_numpy, in_lists, in_a_library, in_a_thread, in_threads, not_listening])
+def test_loops_beside_pytorch_are_stopped_as_well(answer):
+    CALL.on(answer, Case(x=LONG[:1]))
+    with pytest.raises(RuntimeError, match="^it loops$"):
+        CALL.on(answer, Case(x=torch.ones(200, 2)))
+
+
+def test_what_an_answer_imports_is_not_counted(tmp_path, monkeypatch):
+    (tmp_path / "imported_late.py").write_text("for i in range(1000):\n    int(i)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    CALL.on(lambda x: __import__("imported_late"), Case(x=X))
+
+
+def test_a_tracer_that_was_there_is_there_again():
+    def tracer(frame, event, argument):
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        CALL.on(once, Case(x=LONG))
+        after = sys.gettrace()
+    finally:
+        sys.settrace(before)
+    assert after is tracer and threading.gettrace() is None
 
 
 def test_a_case_may_have_a_number_and_a_sentence_of_its_own():
