@@ -4,7 +4,6 @@ import handed_in
 from submission_case import (
     ERROR,
     LOST,
-    RIGHT_DOT,
     WRONG,
     WRONG_DOT,
     Case,
