@@ -17,8 +17,7 @@ class Limits:
         scratch_mb: MiB of files in its scratch folder, and the same again in shared memory.
         processes: Processes and threads.
         open_files: Open files of one process.
-        output_mb: MiB that one cell may print.
-        message_mb: MiB that one cell may send on top of that: its observation, and all that Jupyter adds.
+        message_mb: MiB that one reply may take: a cell's error, or an observation. What a cell prints goes nowhere.
         observations_mb: MiB of all observations of a notebook.
         submission_mb: MiB of the handed-in file.
         restarts: How often a kernel that died or hung is started again, to give the other exercises their chance.
@@ -30,7 +29,6 @@ class Limits:
     scratch_mb: int = 64
     processes: int = 64
     open_files: int = 256
-    output_mb: int = 4
     message_mb: int = 4
     observations_mb: int = 8
     submission_mb: int = 16

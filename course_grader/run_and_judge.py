@@ -4,7 +4,6 @@ Most answers need nothing of that, and are judged on what they do there. Where a
 called that this exercise may use, it runs again, with a copy of the library without just its own names.
 """
 
-import asyncio
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +48,7 @@ class Runs:
         if self.seconds and left <= MIN_LEFT_S:
             return RunLog(lost={step.number: "notebook time limit" for step in steps if step.role == "check"})
         library, limits = library_copy(names), replace(self.limits, notebook_s=left)
-        run_log = asyncio.run(run(steps, probes, limits, lambda deadline: self.open_kernel(deadline, library)))
+        run_log = run(steps, probes, limits, lambda deadline: self.open_kernel(deadline, library))
         self.seconds += run_log.seconds
         return run_log
 

@@ -8,6 +8,7 @@ from the copy that is there. Each fork saves the seconds that loading PyTorch ta
 import contextlib
 import gc
 import importlib
+import itertools
 import json
 import os
 import signal
@@ -19,7 +20,15 @@ from pathlib import Path
 from . import kernel_side, privileges, second_run  # noqa: F401 - no file of this folder is in the sandbox
 
 MAX_REQUEST = 65_536
-LOADED = ("ipykernel.kernelapp", "safetensors.torch", "jaxtyping", "matplotlib.pyplot", "torch")
+PIPES = 3  # that come with a request: for the wait status, for cells, for replies
+LOADED = (
+    "IPython.core.interactiveshell",
+    "matplotlib_inline.backend_inline",
+    "safetensors.torch",
+    "jaxtyping",
+    "matplotlib.pyplot",
+    "torch",
+)
 
 
 def main(descriptor: int) -> None:
@@ -33,7 +42,7 @@ def main(descriptor: int) -> None:
     channel = socket.socket(fileno=descriptor)
     while True:
         try:
-            message, (status_pipe, *_), _, _ = _receive(channel)
+            message, descriptors, _, _ = socket.recv_fds(channel, MAX_REQUEST, PIPES)
         except ConnectionResetError:  # the grader ended before it had read our last answer
             return
         if not message:
@@ -41,9 +50,9 @@ def main(descriptor: int) -> None:
         request = json.loads(message)
         ready, ready_pipe = os.pipe()
         if os.fork() == 0:
-            _supervise(request, channel, status_pipe, ready_pipe)
-        os.close(status_pipe)
-        os.close(ready_pipe)
+            _supervise(request, channel, descriptors, ready_pipe)
+        for descriptor in (*descriptors, ready_pipe):
+            os.close(descriptor)
         with os.fdopen(ready) as file:
             problem = file.read()
         try:
@@ -52,14 +61,10 @@ def main(descriptor: int) -> None:
             return
 
 
-def _receive(channel: socket.socket):
-    message, descriptors, flags, address = socket.recv_fds(channel, MAX_REQUEST, 1)
-    return message, descriptors or [-1], flags, address
-
-
-def _supervise(request: dict, channel: socket.socket, status_pipe: int, ready_pipe: int) -> None:
+def _supervise(request: dict, channel: socket.socket, descriptors: list[int], ready_pipe: int) -> None:
     """Enter the sandbox, fork the kernel, and report how it ended. Never returns."""
     try:
+        status_pipe, *own = descriptors
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         channel.close()
         privileges.enter_namespaces(request["pid"], request["own_user"])
@@ -69,30 +74,37 @@ def _supervise(request: dict, channel: socket.socket, status_pipe: int, ready_pi
         os._exit(1)
     if kernel == 0:
         try:
-            _become_kernel(request, status_pipe, ready_pipe)
+            _become_kernel(request, own, ready_pipe)
         finally:
             os._exit(1)
-    os.close(ready_pipe)
+    for descriptor in (ready_pipe, *own):
+        os.close(descriptor)
     _, status = os.waitpid(kernel, 0)
     with contextlib.suppress(OSError):  # nobody may be listening any more
         os.write(status_pipe, struct.pack("=i", status))
     os._exit(0)
 
 
-def _become_kernel(request: dict, status_pipe: int, ready_pipe: int) -> None:
+def _become_kernel(request: dict, own: list[int], ready_pipe: int) -> None:
+    """``own``: where its cells come from, and where its replies go."""
     try:
         os.setsid()
         nothing = os.open("/dev/null", os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(nothing, standard)
-        os.close(status_pipe)
         privileges.drop_privileges(request["user"], request["limits"])
     except BaseException as problem:
         os.write(ready_pipe, str(problem).encode())
         raise
-    os.closerange(3, 1024)  # `ready_pipe` too: its end of file means that all went well
+    for first, end in itertools.pairwise((2, *sorted(own), 1024)):
+        os.closerange(first + 1, end)  # `ready_pipe` too: its end of file means that all went well
+    for descriptor in own:
+        os.set_inheritable(descriptor, False)
+    os.environ.clear()
+    os.environ.update(kernel_side.ENVIRONMENT)
+    os.makedirs(kernel_side.SCRATCH, exist_ok=True)
     sys.path.insert(0, request["library"])
-    kernel_side.serve(request["connection"])
+    kernel_side.serve(*own)
 
 
 if __name__ == "__main__":

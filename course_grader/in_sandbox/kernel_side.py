@@ -1,27 +1,38 @@
 """What runs inside the student's kernel: the first half of a check, and the kernel itself. It decides nothing.
 
-Whatever this module says when it runs there is what a student's kernel says, and is treated so.
+The kernel is IPython's shell without Jupyter's protocol: cells come in through one pipe, a line of JSON each, and after each
+one line goes out through another. What a cell shows goes nowhere. Whatever this module says when it runs there is what a
+student's kernel says, and is treated so.
 """
 
 import ast
+import asyncio
 import base64
+import builtins
+import contextlib
 import json
 import os
+import queue
+import signal
 import sys
+import threading
 from collections.abc import Callable
 
-MIME = "application/vnd.attention-course.observations+json"
-SOCKETS = "/run/kernel"  # in the sandbox; the grader reaches in for the sockets
 SCRATCH = "/tmp/work"
+MAX_MESSAGE = 2_000
 ENVIRONMENT = {
     "HOME": "/tmp", "TMPDIR": "/tmp", "IPYTHONDIR": "/tmp/ipython", "MPLCONFIGDIR": "/tmp/matplotlib",
-    "JUPYTER_RUNTIME_DIR": "/tmp/jupyter", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
-    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
 }  # fmt: skip
 
 
+reply: dict = {}  # to the cell that runs
+
+
 def observe(answer: Callable, guarded: bool, nonce: str, text: str, data: str) -> None:
-    """Call one answer on the given cases and send what was observed.
+    """Call one answer on the given cases and say what was observed, with the reply to this cell.
 
     Args:
         answer: A function without arguments that returns the student's answer (it may not be defined).
@@ -30,9 +41,12 @@ def observe(answer: Callable, guarded: bool, nonce: str, text: str, data: str) -
         text: How it is called and on which cases, as JSON (``encode.pack``).
         data: The cases' tensors, base64.
     """
-    from IPython.display import display
+    say({"nonce": nonce} | observation(answer, guarded, *received(text, data)))
 
-    display({MIME: {"nonce": nonce} | observation(answer, guarded, *received(text, data))}, raw=True)
+
+def say(payload: dict) -> None:
+    """Send ``payload`` with the reply to the cell that runs."""
+    reply["payload"] = payload
 
 
 def received(text: str, data: str) -> tuple:
@@ -79,24 +93,96 @@ def run_rest_of_cell(text: str) -> None:
             shell.run_cell(ast.unparse(statement), store_history=False)
 
 
-def serve(connection: dict) -> None:
-    """Be a Jupyter kernel until it is killed.
+def serve(requests: int, replies: int) -> None:
+    """Run the cells that come in until nobody is left to send one.
 
     Args:
-        connection: A connection file's content.
+        requests: Where they come from: [number, text], each on a line; or null, which interrupts the cell that runs.
+        replies: Where the replies go: {"cell": number, "name": ..., "message": ...} of the error, and maybe a payload.
     """
-    from ipykernel.kernelapp import IPKernelApp
-
     import course_checks.running  # noqa: F401 - while nobody waits for it
 
-    os.environ.clear()
-    os.environ.update(ENVIRONMENT)
-    os.makedirs(SCRATCH, exist_ok=True)
-    os.chdir(SCRATCH)
-    path = f"{SOCKETS}/connection.json"
-    with open(path, "w") as file:
-        json.dump(connection, file)
-    app = IPKernelApp.instance()
-    app.initialize(["-f", path, "--HistoryManager.enabled=False", "--IPKernelApp.log_level=50"])
-    app.shell.ask_exit = lambda: None  # exit() in a cell would end the kernel some cells later
-    app.start()
+    os.chdir(SCRATCH if os.path.isdir(SCRATCH) else os.getcwd())
+    shell, cells, loop = _shell(), queue.SimpleQueue(), asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+
+    def listen() -> None:
+        with open(requests, encoding="utf-8") as lines:
+            for line in lines:
+                if (request := json.loads(line)) is None:
+                    os.kill(os.getpid(), signal.SIGINT)
+                else:
+                    cells.put(request)
+        os._exit(0)
+
+    def answer(number: int, error: BaseException | None) -> None:
+        reply.update(cell=number, name="" if error is None else type(error).__name__, message="")
+        with contextlib.suppress(Exception):
+            reply["message"] = "" if error is None else str(error)[:MAX_MESSAGE]
+        with open(replies, "w", closefd=False) as file:
+            file.write(json.dumps(reply) + "\n")
+        reply.clear()
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=listen, daemon=True).start()
+    answer(0, None)
+    while True:
+        number, text = cells.get()
+        error = None
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            error = _run(shell, loop, text)
+        except BaseException as problem:  # an interrupt, or what a student's own hook raises
+            error = problem
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        answer(number, error)
+
+
+def _shell():
+    """IPython, with all that a notebook expects of its kernel."""
+    from IPython.core import page
+    from IPython.core.interactiveshell import InteractiveShell
+    from matplotlib_inline.config import InlineBackend
+    from traitlets.config import Config
+
+    class Shell(InteractiveShell):
+        def enable_gui(self, gui: str | None = None) -> None:
+            """There is no window to open."""
+
+        def ask_exit(self) -> None:
+            """``exit()`` in a cell would end the kernel some cells later."""
+
+    sys.stdin, sys.stdout, sys.stderr = (open(os.devnull, mode) for mode in ("r", "w", "w"))  # noqa: SIM115
+    config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
+    shell = Shell.instance(config=config)
+    shell.configurables.append(InlineBackend.instance(parent=shell))
+    shell.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
+    builtins.input = _no_input
+    return shell
+
+
+def _no_input(prompt: str = "") -> str:
+    raise RuntimeError("input() has nobody to ask here: write the value into the cell")
+
+
+def _run(shell, loop: asyncio.AbstractEventLoop, text: str) -> BaseException | None:
+    """Run one cell as Jupyter does, inside a running event loop; the error that stopped it, if one did."""
+    try:
+        transformed, problem = shell.transform_cell(text), None
+    except Exception:
+        transformed, problem = text, sys.exc_info()
+    cell = shell.run_cell_async(text, store_history=True, transformed_cell=transformed, preprocessing_exc_tuple=problem)
+    result = loop.run_until_complete(cell)
+    shell.events.trigger("post_execute")
+    shell.events.trigger("post_run_cell", result)
+    return result.error_before_exec or result.error_in_exec
+
+
+if __name__ == "__main__":  # without a sandbox: through this process's own input and output
+    own = [os.dup(descriptor) for descriptor in (0, 1)]
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1):
+        os.dup2(nothing, standard)
+    os.environ["MPLBACKEND"] = ENVIRONMENT["MPLBACKEND"]
+    serve(*own)

@@ -29,7 +29,7 @@ LOST_BECAUSE = {  # why a kernel ended -> outcome and what the student reads
         "The whole notebook took longer than it may; this exercise was not reached.",
     ),
     "memory": ("memory", "Your code used more memory than it may."),
-    "output limit": ("output limit", "Your code printed more than it may."),
+    "output limit": ("output limit", "What your answer returned is too large."),
     "the kernel was lost too often": (
         "not reached",
         "Cells before this one ended Python again and again; this exercise was not reached.",

@@ -40,7 +40,7 @@ WORDS = {
     "error": Words("error", "stopped with an error", "Your cell raised an error before it defined the answer.", "stopped"),
     "time limit": Words("time limit", "out of time", "Your code was ended since it ran too long.", "stopped"),
     "memory": Words("memory", "out of memory", "Your code was ended since it took more memory than it may.", "stopped"),
-    "output limit": Words("output limit", "printed too much", "Your code was ended since it printed too much.", "stopped"),
+    "output limit": Words("output limit", "returned too much", "What your answer returned is too large.", "stopped"),
     "not reached": Words(
         "not reached",
         "not reached",

@@ -22,12 +22,13 @@ class ForkServer:
         self.process: subprocess.Popen | None = None
         self.socket: socket.socket | None = None
 
-    def spawn(self, sandbox: Sandbox, connection: dict, limits: dict) -> int:
+    def spawn(self, sandbox: Sandbox, requests: int, replies: int, limits: dict) -> int:
         """Start a kernel in ``sandbox``.
 
         Args:
             sandbox: An open sandbox.
-            connection: The kernel's connection file, as a dict; paths as seen in the sandbox.
+            requests: File descriptor that the kernel reads cells from.
+            replies: File descriptor that it writes its replies to.
             limits: ``Limits`` as a dict.
 
         Returns:
@@ -44,10 +45,10 @@ class ForkServer:
             "own_user": sandbox.own_user,
             "user": sandbox.user,
             "library": str(sandbox.library),
+            "limits": limits,
         }
-        request |= {"connection": connection, "limits": limits}
         try:
-            socket.send_fds(self.socket, [json.dumps(request).encode()], [end])
+            socket.send_fds(self.socket, [json.dumps(request).encode()], [end, requests, replies])
             answer = json.loads(self.socket.recv(forking.MAX_REQUEST) or b'{"problem": "it ended"}')
         except OSError as problem:
             answer = {"problem": str(problem)}
@@ -66,7 +67,6 @@ class ForkServer:
         self.socket.settimeout(ANSWER_S)
         environment = {"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # kernels can read it
         environment["MPLCONFIGDIR"] = str(platformdirs.user_cache_path("attention-course") / "matplotlib")
-        environment["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # ipykernel 6 loads a debugger that would warn
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", forking.__name__, str(theirs.fileno())],

@@ -1,22 +1,37 @@
-"""One kernel for one submission: in a sandbox or without; connected, watched, closed for certain, and why it ended."""
+"""One kernel that nobody trusts: a cell at a time, each in its time; watched, closed for certain, and why it ended."""
 
-import asyncio
 import contextlib
+import json
+import os
+import queue
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-from jupyter_client.session import Session as Signer
-
-from ..limits import MIB, Limits
+from ..limits import MAX_JSON_VALUES, MIB, Limits
 from .fork_server import ForkServer
-from .launch import SCHEME, START_S, PlainKernel, SandboxedKernel
+from .launch import PlainKernel, SandboxedKernel
 from .library_copy import library_copy
-from .zmtp import Channel, ReceiveBudget
 
+START_S = 60.0
+INTERRUPT_S = 2.0  # how long an interrupted cell may take to stop
+CLOSED_S = 1.0  # how long a kernel that closed its pipe may take to be seen ended
+LOOK_S = 0.02
 WATCH_S = 0.1
 AGAIN_S = 0.02  # between two looks at a sandbox that seems to hold too much: a process may be about to start another
-SILENT_S = 0.2
+WAITING = 16  # replies that lie unread before no more are taken
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """One cell: ``ok``, ``error`` (its name and message), ``time limit``, or (``fatal``) what ended the kernel."""
+
+    outcome: str
+    name: str = ""
+    message: str = ""
+    payload: object = None
+    fatal: bool = False
 
 
 class Kernel:
@@ -33,83 +48,111 @@ class Kernel:
         self, limits: Limits, deadline: float, fork_server: ForkServer | None, library: Path | None = None
     ) -> None:
         self.limits, self.deadline, self.reason = limits, deadline, ""
-        self.budget = ReceiveBudget((limits.output_mb + limits.message_mb) * MIB)
         library = library or library_copy(frozenset())
         self.process = SandboxedKernel(limits, library, fork_server) if fork_server else PlainKernel(library)
         self.sandbox = self.process.sandbox if fork_server else None
-        self._signer: Signer | None = None
-        self._channels: dict[str, Channel] = {}
+        self._cells: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._replies: queue.Queue[bytes | None] = queue.Queue(WAITING)
+        self._number = 0
         self._closed = threading.Event()
+        self._threads: list[threading.Thread] = []
 
-    async def start(self) -> None:
-        """Start it, connect to it, watch over it.
+    def start(self) -> None:
+        """Start it, and watch over it.
 
         Raises:
-            RuntimeError: It does not start, or does not answer.
+            RuntimeError: It does not start.
         """
-        endpoints = await self.process.start()
-        threading.Thread(target=self._watch, daemon=True).start()
-        self._signer = Signer(key=endpoints.key, signature_scheme=SCHEME)
-        try:
-            async with asyncio.timeout(START_S):
-                for name, kind in (("shell", "DEALER"), ("iopub", "SUB"), ("control", "DEALER")):
-                    self._channels[name] = await self._open(getattr(endpoints, name), kind)
-                await self._first_words()
-        except (TimeoutError, OSError) as problem:
-            raise RuntimeError(f"the kernel does not answer: {problem}") from problem
+        cells, replies = self.process.start()
+        for work in ((self._send_all, cells), (self._listen, replies), (self._watch,)):
+            thread = threading.Thread(target=work[0], args=work[1:], daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        if self._reply(START_S) is None:
+            raise RuntimeError(f"the kernel did not start{f': {self.reason}' if self.reason else ''}")
 
-    async def _open(self, address, kind: str) -> Channel:
-        while True:
-            try:
-                return await Channel.open(address, kind, self.budget)
-            except ConnectionError:  # a plain kernel may not listen yet
-                if self.process.ended():
-                    raise
-                await asyncio.sleep(0.05)
-
-    async def _first_words(self) -> None:
-        """Wait until the kernel's output arrives: from here on none is missed."""
-        while True:
-            await self.send("shell", "kernel_info_request", {})
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(SILENT_S):
-                    await self.receive("iopub")
-                    return
-            if self.process.ended():
-                raise ConnectionError("it has ended")
-
-    async def send(self, channel: str, kind: str, content: dict) -> str:
-        """Send a message; returns its id."""
-        message = self._signer.msg(kind, content)
-        await self._channels[channel].send(self._signer.serialize(message))
-        return message["header"]["msg_id"]
-
-    async def receive(self, channel: str) -> list[bytes]:
-        """The next message's parts, as ``zmtp.Channel.receive`` gives them."""
-        return await self._channels[channel].receive()
-
-    async def interrupt(self) -> None:
-        """Interrupt the cell that runs."""
-        if self.sandbox:
-            await self.send("control", "interrupt_request", {})
-        else:
-            await self.process.manager.interrupt_kernel()
+    def run_cell(self, text: str) -> CellResult:
+        """Run one cell; interrupt it when its time is over, and end the kernel if that does not help."""
+        self._number += 1
+        self._cells.put(json.dumps([self._number, text]).encode() + b"\n")
+        reply = self._reply(self.limits.cell_s)
+        late = reply is None and not self._has_ended()
+        if late:
+            self._cells.put(b"null\n")
+            reply = self._reply(INTERRUPT_S)
+        if reply is None and self.reason:
+            return CellResult(self.reason, fatal=True)
+        if reply is None:
+            return CellResult("died" if self._has_ended() else "time limit", fatal=True)
+        payload = reply.get("payload")
+        if late:
+            return CellResult("time limit", "TimeoutError", f"stopped after {self.limits.cell_s:g} s", payload)
+        if not reply.get("name"):
+            return CellResult("ok", payload=payload)
+        if reply["name"] == "MemoryError":  # the error itself keeps the memory: what follows would fail too
+            return CellResult("memory", fatal=True)
+        return CellResult("error", _short(reply["name"], 60), _short(reply.get("message"), 400), payload)
 
     def end(self, reason: str) -> None:
         """End every process of the submission at once. The first reason given is kept."""
         self.reason = self.reason or reason
         self.process.kill()
 
-    def wait_status(self) -> int | None:
-        """How the kernel ended, as ``os.waitpid`` says it, where that is known."""
-        return self.process.status
-
-    async def close(self) -> None:
-        """End it and let go of every file and socket."""
+    def close(self) -> None:
+        """End it and let go of every file and process."""
         self._closed.set()
-        for channel in self._channels.values():
-            channel.close()
-        await self.process.close()
+        self.process.close()
+        self._cells.put(None)
+        for thread in self._threads:
+            thread.join(CLOSED_S)
+
+    def _reply(self, seconds: float) -> dict | None:
+        """The reply to the latest cell; None where it does not come in time, or the kernel has ended."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            try:
+                line = self._replies.get(timeout=min(LOOK_S, left))
+            except queue.Empty:
+                if self.process.ended() and self._replies.empty():
+                    return None
+                continue
+            if line is None:
+                self._replies.put(None)
+                return None
+            if not (reply := plain(line)):
+                self.end("its reply could not be read")
+                return None
+            if reply.get("cell") == self._number:
+                return reply
+        return None
+
+    def _has_ended(self) -> bool:
+        """Whether the kernel has ended, or is about to: it has closed its pipe."""
+        end = time.monotonic() + (0.0 if self._replies.empty() else CLOSED_S)
+        while not self.process.ended() and time.monotonic() < end:
+            time.sleep(LOOK_S)
+        return self.process.ended()
+
+    def _send_all(self, descriptor: int) -> None:
+        """In a thread of its own, since a kernel may take nothing for as long as it likes."""
+        with os.fdopen(descriptor, "wb", buffering=0) as pipe, contextlib.suppress(OSError):
+            while (line := self._cells.get()) is not None:
+                pipe.write(line)
+
+    def _listen(self, descriptor: int) -> None:
+        """Take replies as they come; whoever sends too much at a time is ended."""
+        most = self.limits.message_mb * MIB
+        with os.fdopen(descriptor, "rb") as pipe:
+            while not self._closed.is_set() and (line := pipe.readline(most)):
+                if not line.endswith(b"\n"):
+                    self.end("output limit")
+                    break
+                while not self._closed.is_set():
+                    with contextlib.suppress(queue.Full):
+                        self._replies.put(line, timeout=WATCH_S)
+                        break
+        with contextlib.suppress(queue.Full):
+            self._replies.put(None, timeout=WATCH_S)
 
     def _watch(self) -> None:
         """In a thread of its own, so that nothing a kernel sends can hold it up."""
@@ -124,3 +167,18 @@ class Kernel:
             return False
         time.sleep(AGAIN_S)
         return self.sandbox.memory() > self.limits.memory_mb * MIB
+
+
+def plain(line: bytes) -> dict:
+    """A reply, if it is a JSON object of not too many parts; empty where it is anything else."""
+    if not line.isascii() or sum(map(line.count, (b"[", b"{", b","))) > MAX_JSON_VALUES:
+        return {}
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _short(text: object, most: int) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in str(text)[:most])

@@ -14,8 +14,7 @@ from course_checks.running.encode import encode, pack
 from ..in_sandbox import kernel_side, second_run
 from ..limits import MIB, Limits
 from ..submissions.rebuild import NotebookStep
-from .kernel import Kernel
-from .session import CellResult, Session
+from .kernel import CellResult, Kernel
 
 KERNEL_SIDE, SECOND_RUN = (f'__import__("{m.__name__}", fromlist=["x"])' for m in (kernel_side, second_run))
 STUDENTS = ("answer", "extra")  # the student's cells
@@ -46,7 +45,7 @@ class RunLog:
     seconds: float = 0.0
 
 
-async def run(
+def run(
     steps: tuple[NotebookStep, ...],
     probes: dict[str, Callable[[str], str]],
     limits: Limits,
@@ -65,7 +64,7 @@ async def run(
     wanted = {step.number for step in steps if step.role == "check"}
     skipped: set[int] = set()
     for _ in range(limits.restarts + 1):
-        culprit = await _attempt(steps, probes, limits, open_kernel(deadline), run_log, skipped)
+        culprit = _attempt(steps, probes, limits, open_kernel(deadline), run_log, skipped)
         if culprit is None:
             break
         skipped.add(culprit)
@@ -79,11 +78,10 @@ async def run(
     return run_log
 
 
-async def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | None:
+def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | None:
     """Run once from the top, without the skipped cells; the index of the cell that ended it, or None."""
     try:
-        await kernel.start()
-        session = Session(kernel, limits)
+        kernel.start()
         latest = None  # the student's latest cell: to blame where a given cell meets the end
         for index, step in enumerate(steps):
             number, nonce = step.number, secrets.token_hex(8)
@@ -93,9 +91,9 @@ async def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | Non
             text = step.text
             if step.role == "check":
                 text = probes[number](nonce)
-            ran = await session.run_cell(text)
+            ran = kernel.run_cell(text)
             if ran.name == "OffLimits" and step.role in STUDENTS:
-                rest = await session.run_cell(f"{KERNEL_SIDE}.run_rest_of_cell({text!r})")
+                rest = kernel.run_cell(f"{KERNEL_SIDE}.run_rest_of_cell({text!r})")
                 ran = rest if rest.fatal else ran
             if ran.fatal:
                 reason = _ended(kernel, ran)
@@ -111,7 +109,7 @@ async def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | Non
                 run_log.cell_errors[number] = (TOO_LONG if ran.outcome == "time limit" else ran.name, ran.message)
         return None
     finally:
-        await kernel.close()
+        kernel.close()
 
 
 @dataclass(frozen=True)
@@ -175,7 +173,7 @@ def _ended(kernel: Kernel, ran: CellResult) -> str:
     """Why a kernel ended, in words."""
     if kernel.reason or ran.outcome != "died":
         return kernel.reason or ran.outcome
-    status = kernel.wait_status()
+    status = kernel.process.status
     if status is None:
         return "the kernel ended"
     if os.WIFSIGNALED(status):

@@ -12,7 +12,7 @@ import sys
 import threading
 from pathlib import Path
 
-from ..in_sandbox.kernel_side import SCRATCH, SOCKETS
+from ..in_sandbox.kernel_side import SCRATCH
 from ..limits import MIB, Limits
 from . import memory
 from .library_copy import CHECKS, LIBRARY, library_copy
@@ -57,8 +57,8 @@ def command(limits: Limits, own_user: bool, library: Path) -> list[str]:
     arguments += ["--proc", "/proc", "--dev", "/dev"]
     # Shared mappings of the real /dev/zero are memory that nobody counts.
     arguments += ["--dev-bind", "/dev/null", "/dev/zero"]
-    for path, size in (*((path, limits.scratch_mb * MIB) for path in WRITABLE), (SOCKETS, 65_536)):
-        arguments += [*_parents(path), "--perms", "1777", "--size", str(size), "--tmpfs", path]
+    for path in WRITABLE:
+        arguments += [*_parents(path), "--perms", "1777", "--size", str(limits.scratch_mb * MIB), "--tmpfs", path]
     libraries = _libraries()
     for path in libraries:
         arguments += [*_parents(path), "--ro-bind", path, path]
@@ -118,7 +118,7 @@ class Sandbox:
 
     def memory(self) -> int:
         """Bytes that it holds: its processes, and what its files and sockets keep in the system's own memory."""
-        folders = tuple(map(self.path, (*WRITABLE, SOCKETS)))
+        folders = tuple(map(self.path, WRITABLE))
         return memory.memory_used(self.path("/proc"), folders, self.limits.memory_mb * MIB)
 
     def close(self) -> None:

@@ -4,7 +4,6 @@ import handed_in
 from submission_case import (
     ERROR,
     LOST,
-    RIGHT_DOT,
     WRONG,
     WRONG_DOT,
     Case,
@@ -141,19 +140,22 @@ ESCAPES += [
 
 
 SEND = """
-import sys, json
-kernel = get_ipython().kernel
-def send(content, kind='display_data', socket=None):
-    kernel.session.send(socket or kernel.iopub_socket, kind, content, parent=kernel.get_parent())
-MIME = 'application/vnd.attention-course.observations+json'
+import json, os
+def send(data):
+    for number in range(3, 256):
+        try:
+            if os.readlink(f'/proc/self/fd/{number}').startswith('pipe'):
+                os.write(number, data)
+        except OSError:
+            pass
 """
 PROTOCOL_MESSAGES = [
-    Case("sends frames that are no message", front(SEND + "for parts in ([b'x'], [b'<IDS|MSG>'], [b'<IDS|MSG>', b'', b'{}', b'{}', b'{}', b'{}']):\n    kernel.iopub_socket.send_multipart(parts)"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
-    Case("sends contents of the wrong type", front(SEND + "for kind in ('status', 'display_data', 'error', 'stream', 'comm_open', 'clear_output', 'update_display_data', 'nonsense'):\n    send({}, kind)\n    send({'data': [], 'name': 7, 'text': {}, 'comm_id': None, 'execution_state': []}, kind)"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
-    Case("sends a huge observation", front(SEND + "send({'data': {MIME: {'nonce': '', 'text': 'x' * 40_000_000, 'data': ''}}, 'metadata': {}})"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
+    Case("sends lines that are no reply", front(SEND + "send(b'x\\n[]\\n{}\\nnull\\n\\n')"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
+    Case("sends replies of the wrong type", front(SEND + "for n in range(60):\n    send(json.dumps({'cell': n, 'name': [], 'message': 7, 'payload': [n]}).encode() + b'\\n')"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST, "wrong"))),
+    Case("sends a huge observation", front("import course_checks.running.encode as inside\ninside.pack = lambda tree: ('x' * 40_000_000, b'')"), dict.fromkeys(handed_in.POINTS_01, LOST)),
     Case("sends a deep observation", front("import course_checks.running.encode as inside\ninside.pack = lambda tree: ('[' * 100_000, b'')"), dict.fromkeys(handed_in.POINTS_01, "unreadable")),
     Case("sends a pickle", front("import pickle, os\nimport course_checks.running.encode as inside\nclass P:\n    def __reduce__(self):\n        return os.system, ('touch /tmp/owned',)\ninside.pack = lambda tree: ('{}', pickle.dumps(P()))"), dict.fromkeys(handed_in.POINTS_01, "unreadable")),
     Case("opens widgets without end", front("from comm import create_comm\nfor i in range(3000):\n    create_comm(target_name='jupyter.widget', data={'state': {'_model_name': 'OutputModel', '_model_module': '@jupyter-widgets/output', 'x': 'y' * 10_000}})"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
-    Case("a thread that publishes for ever", front(SEND + "import threading, time\ndef flood():\n    while True:\n        try:\n            print('x' * 1000)\n        except Exception:\n            pass\nthreading.Thread(target=flood, daemon=True).start()"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
-    Case("shuts its kernel down", instead("get_ipython().kernel.do_shutdown(False)\nget_ipython().kernel.io_loop.stop()\n" + RIGHT_DOT), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST, "missing"))),
+    Case("a thread that prints for ever", front("import threading\ndef flood():\n    while True:\n        print('x' * 1000)\nthreading.Thread(target=flood, daemon=True).start()"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
+    Case("a thread that sends for ever", front(SEND + "import threading\ndef flood():\n    while True:\n        send(b'x' * 1000 + b'\\n')\nthreading.Thread(target=flood, daemon=True).start()"), dict.fromkeys(handed_in.POINTS_01, ("right", *LOST))),
 ]  # fmt: skip

@@ -36,7 +36,7 @@ CASES = [
     *DISTURBANCES,
     *UNREADABLE,
 ]
-LIMITS = Limits(cell_s=6, notebook_s=90, memory_mb=1024, output_mb=2)
+LIMITS = Limits(cell_s=6, notebook_s=90, memory_mb=1024)
 NEIGHBOR = handed_in.as_bytes(handed_in.solved(only={"answer-1-1", "answer-1-3", "quiz-1-7"}))
 NEIGHBOR_EARNS = 6
 SANDBOX_USERS = range(64_000, 65_000)  # the user ids of sandboxes

@@ -2,7 +2,6 @@
 
 import base64
 
-import IPython.display
 import pytest
 
 from course_checks.deciding.decide import cases_of, decider
@@ -10,14 +9,14 @@ from course_checks.deciding.exercise import Quiz
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
 from course_checks.running.encode import encode, pack
-from course_grader.in_sandbox.kernel_side import MIME, observe
+from course_grader.in_sandbox import kernel_side
 from course_grader.judging.observations import decode_observations
 
 
 @pytest.fixture
 def messages(monkeypatch):
     sent = []
-    monkeypatch.setattr(IPython.display, "display", lambda data, raw: sent.append(data[MIME]))
+    monkeypatch.setattr(kernel_side, "say", sent.append)
     return sent
 
 
@@ -25,7 +24,7 @@ def probe(number, answer, guarded=True):
     entry = find(number)
     cases = cases_of(entry, 3)
     text, data = pack(encode({"call": entry.call.sent(), "cases": [case.sent() for case in cases]}))
-    observe(answer, guarded, "nonce", text, base64.b64encode(data).decode())
+    kernel_side.observe(answer, guarded, "nonce", text, base64.b64encode(data).decode())
     return cases
 
 

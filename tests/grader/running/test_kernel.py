@@ -1,32 +1,39 @@
 """A kernel for a submission: forked into a sandbox or started without one, watched, and gone when it is closed."""
 
-import asyncio
 import json
 import os
+import re
 import select
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import asdict
+from pathlib import Path
 
 import psutil
 import pytest
 from sandboxed import linux
 
 from course_grader.in_sandbox import forking
-from course_grader.limits import Limits
+from course_grader.limits import MAX_JSON_VALUES, Limits
 from course_grader.running.fork_server import ForkServer, exit_status
-from course_grader.running.kernel import Kernel
-from course_grader.running.launch import PORTS, PlainKernel, SandboxedKernel
+from course_grader.running.kernel import Kernel, plain
+from course_grader.running.launch import PlainKernel
 from course_grader.running.library_copy import library_copy
 from course_grader.running.memory import memory_by_process
 from course_grader.running.sandbox import GRADER, Sandbox
-from course_grader.running.session import Session
 
-CONNECTION = {**PORTS, "transport": "ipc", "ip": "/run/kernel/k", "key": "k", "signature_scheme": "hmac-sha256"}
+
+def spawned(fork_server, sandbox, limits=None):
+    """A kernel's report and the two ends of its pipes."""
+    (cells, own_end), (own_start, replies) = os.pipe(), os.pipe()
+    try:
+        return fork_server.spawn(sandbox, cells, replies, asdict(limits or Limits())), own_end, own_start
+    finally:
+        os.close(cells)
+        os.close(replies)
 
 
 @pytest.fixture
@@ -58,11 +65,10 @@ def test_without_a_socket_the_fork_server_says_so_and_does_not_wait():
 
 @linux
 def test_a_forked_kernel_has_no_privileges_and_its_end_is_told(fork_server):
-    limits = Limits()
-    sandbox = Sandbox(limits)
+    sandbox = Sandbox(Limits())
     try:
         before = set(memory_by_process(sandbox.path("/proc")))
-        report = fork_server.spawn(sandbox, CONNECTION, asdict(limits))
+        report, *ends = spawned(fork_server, sandbox)
         (kernel,) = set(memory_by_process(sandbox.path("/proc"))) - before
         status = sandbox.path(f"/proc/{kernel}/status").read_text()
         assert "NoNewPrivs:\t1" in status and "CapEff:\t0000000000000000" in status
@@ -73,7 +79,8 @@ def test_a_forked_kernel_has_no_privileges_and_its_end_is_told(fork_server):
         sandbox.close()
     assert select.select([report], [], [], 10)[0]
     status = exit_status(report)
-    os.close(report)
+    for descriptor in (report, *ends):
+        os.close(descriptor)
     assert os.WTERMSIG(status) == signal.SIGKILL
 
 
@@ -82,17 +89,18 @@ def test_a_fork_server_that_died_is_started_again(own_fork_server):
     own_fork_server.process.kill()
     own_fork_server.process.wait()
     sandbox = Sandbox(Limits())
-    os.close(own_fork_server.spawn(sandbox, CONNECTION, asdict(Limits())))
+    for descriptor in spawned(own_fork_server, sandbox):
+        os.close(descriptor)
     sandbox.close()
     with pytest.raises(RuntimeError, match="no kernel could be started"):
-        own_fork_server.spawn(sandbox, CONNECTION, asdict(Limits()))
+        spawned(own_fork_server, sandbox)
 
 
 @linux
 def test_a_fork_server_ends_with_its_socket_without_a_word(own_fork_server, capfd):
     report, end = os.pipe()
-    request = {"pid": 2**22 + 1, "own_user": True, "user": None, "connection": CONNECTION, "limits": asdict(Limits())}
-    socket.send_fds(own_fork_server.socket, [json.dumps(request).encode()], [end])
+    request = {"pid": 2**22 + 1, "own_user": True, "user": None, "limits": asdict(Limits())}
+    socket.send_fds(own_fork_server.socket, [json.dumps(request).encode()], [end] * 3)
     assert select.select([own_fork_server.socket], [], [], 30)[0]  # there is no such sandbox: it says so
     own_fork_server.socket.close()
     assert own_fork_server.process.wait(30) == 0 and capfd.readouterr().err == ""
@@ -101,51 +109,27 @@ def test_a_fork_server_ends_with_its_socket_without_a_word(own_fork_server, capf
 
 
 @linux
-def test_a_sandboxed_kernel_from_start_to_end(fork_server, tmp_path, monkeypatch):
-    library = library_copy(frozenset())
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
-    kernel = SandboxedKernel(Limits(), library, fork_server)
-
-    async def work():
-        endpoints = await kernel.start()
-        assert all(path.is_socket() for path in (endpoints.shell, endpoints.iopub, endpoints.control))
-        assert not kernel.ended() and kernel.status is None
-        before = len(os.listdir("/proc/self/fd"))
-        await kernel.close()
-        assert kernel.ended() and os.WTERMSIG(kernel.status) == signal.SIGKILL
-        assert len(os.listdir("/proc/self/fd")) < before
-        await kernel.close()  # a second time does nothing
-
-    asyncio.run(work())
-    assert os.listdir(tmp_path) == []
-
-
-@linux
-def test_a_kernel_that_ends_before_it_listens(fork_server):
-    kernel = SandboxedKernel(Limits(open_files=6), library_copy(frozenset()), fork_server)  # too few for its sockets
+def test_a_kernel_that_ends_before_it_is_ready(fork_server):
+    kernel = Kernel(Limits(open_files=6), in_the_future(), fork_server)  # too few to import anything
     try:
         with pytest.raises(RuntimeError, match="the kernel did not start"):
-            asyncio.run(kernel.start())
+            kernel.start()
     finally:
-        asyncio.run(kernel.close())
+        kernel.close()
 
 
 def test_a_plain_kernel_that_was_never_started_is_closed():
     kernel = PlainKernel(library_copy(frozenset()))
-    asyncio.run(kernel.close())
+    kernel.close()
     assert kernel.ended()
 
 
 def ran(kernel, *texts):
-    async def work():
-        try:
-            await kernel.start()
-            return [await Session(kernel, kernel.limits).run_cell(text) for text in texts]
-        finally:
-            await kernel.close()
-
-    return asyncio.run(work())
+    try:
+        kernel.start()
+        return [kernel.run_cell(text) for text in texts]
+    finally:
+        kernel.close()
 
 
 def in_the_future(seconds=300.0):
@@ -160,7 +144,10 @@ def test_in_the_sandbox(fork_server):
     results = ran(kernel, "x = 1", "assert x == 1", "raise ValueError('no')")
     ok = ("ok", "", "")
     assert [(cell.outcome, cell.name, cell.message) for cell in results] == [ok, ok, ("error", "ValueError", "no")]
-    assert memory_by_process(kernel.sandbox.path("/proc")) == {} and len(os.listdir("/proc/self/fd")) <= before + 16
+    assert (
+        memory_by_process(kernel.sandbox.path("/proc")) == {} and len(os.listdir("/proc/self/fd")) <= before + 1
+    )  # the fork server's socket
+    assert kernel.process.ended() and os.WTERMSIG(kernel.process.status) == signal.SIGKILL
 
 
 def test_without_a_sandbox():
@@ -169,7 +156,116 @@ def test_without_a_sandbox():
     (cell,) = ran(kernel, child)
     assert cell.outcome == "ok" and kernel.process.ended()
     assert not [p for p in psutil.Process().children(recursive=True) if "time.sleep(99)" in " ".join(p.cmdline())]
-    assert not os.path.exists(kernel.process.manager.connection_file)
+
+
+SAY = "__import__('course_grader.in_sandbox.kernel_side', fromlist=['x']).say({})"
+
+
+@linux
+def test_what_is_said_comes_with_its_own_cell_only(fork_server):
+    texts = (SAY.format("1"), "1 + 1", "raise ValueError('a\\x1b[2J\\nb' * 1000)", "print('x' * 10**7)", "1 / 0 if")
+    cells = ran(Kernel(Limits(), in_the_future(), fork_server), *texts)
+    assert [cell.payload for cell in cells] == [1, None, None, None, None]
+    assert cells[2].message.isprintable() and len(cells[2].message) <= 400  # no escape codes
+    assert [cell.outcome for cell in cells] == ["ok", "ok", "error", "ok", "error"] and cells[4].name == "SyntaxError"
+
+
+@linux
+def test_a_cell_runs_as_in_jupyter(fork_server):
+    texts = (
+        "import asyncio\nloop = asyncio.get_running_loop()",
+        "await asyncio.sleep(0)\nassert asyncio.get_running_loop() is loop",
+        "%matplotlib inline\n%config InlineBackend.figure_format = 'svg'\nimport matplotlib.pyplot as p\np.plot([1]); p.show()",
+        "import ipywidgets\nipywidgets.IntSlider()\n%timeit -n 1 -r 1 1\n?print\n!echo 1",
+        "input('?')",
+        "exit()",
+        "get_ipython().events.register('post_run_cell', lambda result: seen.append(result)); seen = []",
+        "assert len(seen) == 1",
+    )
+    outcomes = [cell.outcome for cell in ran(Kernel(Limits(), in_the_future(), fork_server), *texts)]
+    assert outcomes == [*["ok"] * 4, "error", *["ok"] * 3]
+
+
+LIMITS = Limits(cell_s=4)
+
+
+@linux
+@pytest.mark.parametrize(
+    "text", ["while True:\n    pass", "import time\ntime.sleep(99)", "import asyncio\nawait asyncio.sleep(99)"]
+)
+def test_a_late_cell_is_interrupted_and_the_next_one_runs(fork_server, text):
+    kernel = Kernel(LIMITS, in_the_future(), fork_server)
+    cells = ran(kernel, text, "1 + 1")
+    assert [(cell.outcome, cell.fatal) for cell in cells] == [
+        ("time limit", False),
+        ("ok", False),
+    ] and not kernel.reason
+
+
+STUBBORN = "while True:\n    try:\n        while True:\n            pass\n    except KeyboardInterrupt:\n        pass"
+STOPPED = "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"
+
+
+@linux
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        (STUBBORN, "time limit"),
+        (STOPPED, "time limit"),
+        ("import os\nos._exit(3)", "died"),
+        ("x = bytearray(10**11)", "memory"),
+    ],
+)
+def test_what_cannot_go_on_is_fatal_and_noticed_at_once(fork_server, text, outcome):
+    started = time.monotonic()
+    (cell,) = ran(Kernel(LIMITS, in_the_future(), fork_server), text)
+    assert cell.fatal and cell.outcome == outcome and time.monotonic() - started < LIMITS.cell_s + 30
+
+
+FLOODS = {  # written into every pipe that the kernel has open
+    "one endless line": "part * 40",
+    "many lines": "(b'x' * 1000 + b'\\n') * 30_000",
+    "many replies to another cell": "b'{\"cell\": 7}\\n' * 3_000_000",
+    "many empty lines": "b'\\n' * 30_000_000",
+    "deep JSON": "b'[' * 3_000_000 + b']' * 3_000_000 + b'\\n'",
+    "wide JSON": "b'{\"cell\": 1, \"payload\": [' + b'[],' * 1_000_000 + b'[]]}\\n'",
+    "wide letters": "json.dumps({'cell': 1, 'payload': chr(0x1f600)}, ensure_ascii=False).encode() * 500_000 + b'\\n'",
+    "no text": "bytes(30_000_000) + b'\\n'",
+}
+WRITE = """import json, os, time
+part = b'x' * 30_000_000
+data = {}
+for number in range(3, 256):
+    try:
+        if os.readlink(f'/proc/self/fd/{{number}}').startswith('pipe'):
+            while data:
+                data = data[os.write(number, data):]
+    except OSError:
+        pass
+time.sleep(99)"""
+
+
+@linux
+@pytest.mark.parametrize("flood", FLOODS)
+def test_whatever_a_kernel_sends_the_grader_stays_small(fork_server, flood):
+    kernel = Kernel(LIMITS, in_the_future(), fork_server)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is measured from here
+    before = peak()
+    (cell,) = ran(kernel, WRITE.format(FLOODS[flood]))
+    assert cell.fatal or cell.outcome == "time limit"
+    assert peak() - before < 60 * 2**20, f"{(peak() - before) >> 20} MiB; {cell.outcome}; {kernel.reason}"
+
+
+def peak():
+    """The largest memory that this process has had, in bytes."""
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"[]", b"{", b"[" * 100_000, b'{"a": "\xc3\xa4"}', b"[" + b"1," * MAX_JSON_VALUES + b"1]"]
+)
+def test_what_is_no_reply_is_read_as_nothing(line):
+    assert plain(line) == {}
 
 
 @linux

@@ -1,7 +1,5 @@
 """A notebook's runs: every exercise gets its chance, whatever the others do and whatever they put off limits."""
 
-import asyncio
-
 import handed_in
 import pytest
 from sandboxed import EXERCISES, linux, outcomes
@@ -29,7 +27,7 @@ COSINE = NotebookStep("answer", "def cosine(a, b):\n    return (a * b).sum(-1)",
 
 def traced(fork_server, *steps, limits=None, library=None):
     limits = limits or Limits(cell_s=4)
-    return asyncio.run(run(steps, PROBES, limits, lambda deadline: Kernel(limits, deadline, fork_server, library)))
+    return run(steps, PROBES, limits, lambda deadline: Kernel(limits, deadline, fork_server, library))
 
 
 def dying(code):
@@ -135,7 +133,7 @@ def fake_runs(observe, monkeypatch, limits=None, seconds=0.1):
     monkeypatch.setattr(runs, "library_copy", lambda names: names)
     asked = []
 
-    async def run(steps, probes, limits, open_kernel):
+    def run(steps, probes, limits, open_kernel):
         names = open_kernel(0.0)
         asked.append((set(names), [step.number for step in steps]))
         return RunLog(seconds=seconds, **observe(names))
