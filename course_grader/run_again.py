@@ -21,11 +21,12 @@ MAX_CELLS = 8  # tried one by one to name the one that makes a difference
 
 
 def runs_again(number: str) -> bool:
-    """Whether something beside a right answer could have made it right: a ready-made, or a false count."""
+    """Whether something beside a right answer could have made it right: a ready-made, or what a driver or a count was told."""
     if catalogue_entry(number).is_quiz:
         return False
     call = find(number).call
-    return call.most_operations is not None or any(not name.startswith(LIBRARY) for name in call.off_limits)
+    watched = bool(call.driver) or call.most_operations is not None
+    return watched or any(not name.startswith(LIBRARY) for name in call.off_limits)
 
 
 @dataclass(frozen=True)
