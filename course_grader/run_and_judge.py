@@ -5,7 +5,7 @@ called that this exercise may use, it runs again, with a copy of the library wit
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from .judging.score import ExerciseScore
 from .limits import Limits
 from .running.kernel import Kernel
 from .running.library_copy import library_copy
-from .running.run import RunLog, run
+from .running.run import Probe, RunLog, run
 from .submissions.rebuild import NotebookStep
 
 LIBRARY = "course_utils."
@@ -30,43 +30,61 @@ def removed_names(number: str) -> frozenset[str]:
     return frozenset(name for name in find(number).call.off_limits if name.startswith(LIBRARY))
 
 
+class Runs:
+    """The runs of one submission, all within its time.
+
+    Args:
+        limits: The submission's limits.
+        open_kernel: Deadline and library copy -> a kernel, not yet started.
+    """
+
+    def __init__(self, limits: Limits, open_kernel: Callable[[float, Path], Kernel]) -> None:
+        self.limits, self.open_kernel, self.seconds = limits, open_kernel, 0.0
+
+    def run(
+        self, names: frozenset[str], steps: Iterable[NotebookStep], probes: dict[str, Callable[[str], str]]
+    ) -> RunLog:
+        """Run steps with a copy of the library without the bodies of ``names``, in the time that is left."""
+        left, steps = self.limits.notebook_s - self.seconds, tuple(steps)
+        if left <= MIN_LEFT_S:
+            return RunLog(lost={step.number: "notebook time limit" for step in steps if step.role == "check"})
+        library, limits = library_copy(names), replace(self.limits, notebook_s=left)
+        run_log = asyncio.run(run(steps, probes, limits, lambda deadline: self.open_kernel(deadline, library)))
+        self.seconds += run_log.seconds
+        return run_log
+
+
 def run_and_judge(
     steps: tuple[NotebookStep, ...],
-    probes: dict[str, tuple[str, dict, bool]],
-    limits: Limits,
-    open_kernel: Callable[[float, Path], Kernel],
+    probes: dict[str, Probe],
+    runs: Runs,
     judge: Callable[[RunLog, Collection[str]], list[ExerciseScore]],
-) -> tuple[RunLog, list[ExerciseScore]]:
+) -> tuple[RunLog, dict[str, ExerciseScore], dict[str, frozenset[str]]]:
     """Run a rebuilt notebook, and judge it.
 
     Args:
         steps: The rebuilt notebook.
-        probes: As for ``run``; where an exercise is not guarded, nothing is off limits in it.
-        limits: The submission's limits, all its runs together.
-        open_kernel: Deadline and library copy -> a kernel, not yet started.
+        probes: Exercise -> its probe; where it is not guarded, nothing is off limits in that exercise.
+        runs: The submission's runs.
         judge: From what was observed to what the exercises of these numbers earn.
+
+    Returns:
+        What the runs brought; what each exercise earns; without which names of the library each was judged.
     """
-    removed = {number: removed_names(number) if guarded else frozenset() for number, (_, _, guarded) in probes.items()}
-
-    def run_without(names: frozenset[str], steps: tuple[NotebookStep, ...], seconds: float) -> RunLog:
-        library, remaining = library_copy(names), replace(limits, notebook_s=seconds)
-        return asyncio.run(run(steps, probes, remaining, lambda deadline: open_kernel(deadline, library)))
-
-    run_log = run_without(frozenset().union(*removed.values()), steps, limits.notebook_s)
+    removed = {number: removed_names(number) if probe.guarded else frozenset() for number, probe in probes.items()}
+    all_names = frozenset().union(*removed.values())
+    run_log = runs.run(all_names, steps, probes)
+    without = dict.fromkeys(probes, all_names)
     scores = {score.number: score for score in judge(run_log, probes)}
     for names in dict.fromkeys(removed.values()):
         chosen = {n for n, score in scores.items() if removed[n] == names and _may_do_better(score, run_log, names)}
         if not chosen:
             continue
-        seconds_left = limits.notebook_s - run_log.seconds
-        if seconds_left > MIN_LEFT_S:
-            chosen_steps = tuple(step for step in steps if step.role != "check" or step.number in chosen)
-            rerun = run_without(names, chosen_steps, seconds_left)
-        else:
-            rerun = RunLog(lost=dict.fromkeys(chosen, "notebook time limit"))
+        rerun = runs.run(names, (step for step in steps if step.role != "check" or step.number in chosen), probes)
         _replace_by(run_log, rerun, chosen)
         scores |= {score.number: score for score in judge(run_log, chosen)}
-    return run_log, list(scores.values())
+        without |= dict.fromkeys(chosen, names)
+    return run_log, scores, without
 
 
 def _may_do_better(score: ExerciseScore, run_log: RunLog, names: frozenset[str]) -> bool:

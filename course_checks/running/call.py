@@ -80,6 +80,11 @@ class Call:
         """As it arrived in the student's kernel."""
         return cls(**{**sent, "off_limits": tuple(sent["off_limits"])})
 
+    def prepare(self) -> None:
+        """Import what calling the answer needs."""
+        if self.driver:
+            self._module()
+
     def on(self, answer: Callable, case: Case) -> Any:
         """Call the answer on one case."""
         most = case.driver.get("most_operations", self.most_operations)

@@ -2,16 +2,19 @@
 
 Three watchmen, each cheap: names of the course are replaced; every call of a torch function is seen, under whatever name or
 by whatever detour (``torch.ops``, private names); and of what PyTorch's dispatcher runs, the kernels that nothing but the
-forbidden function needs. An answer that reads the checks themselves is refused before it is called. What a determined
-student can do all the same in an own notebook is said in docs/teaching.md.
+forbidden function needs. The last two are watchmen of one thread; each thread that is started meanwhile gets its own. An
+answer that reads the checks themselves is refused before it is called. What a determined student can do all the same in an
+own notebook is said in docs/teaching.md.
 """
 
+import _thread
 import contextlib
 import functools
 import importlib
 import sys
+import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from torch.overrides import TorchFunctionMode
 
@@ -26,6 +29,7 @@ KERNELS = {
     "layer_norm": ("native_layer_norm",),
     "rms_norm": ("_fused_rms_norm",),
 }
+STARTERS = {"start_new_thread", "start_new", "start_joinable_thread"}  # of ``_thread``, by whatever name
 CHECKS, OPEN = "course_checks", ("check", "failing_case", "hint", "NotYet")
 
 
@@ -52,7 +56,7 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
     """
     if reads_the_checks(answer):
         _refuse(f"{CHECKS}, which holds the answers,")
-    targets = {name: target for name in names if (target := resolve(name, load=False)) is not None}
+    targets = loaded(names)
     with contextlib.ExitStack() as stack:
         stack.enter_context(_unimported({name.rpartition(".")[0]: name for name in names if name not in targets}))
         for name, target in targets.items():
@@ -61,9 +65,45 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
             elif isinstance(target, types.FunctionType):  # written in Python, the course's own or PyTorch's
                 for namespace in _namespaces(target, answer):
                     stack.enter_context(_replaced(namespace, target, _refusal(name)))
-        if names:
+        stack.enter_context(_torch_guards(targets))
+        stack.enter_context(in_new_threads(targets))
+        yield
+
+
+def loaded(names: tuple[str, ...]) -> dict[str, Callable]:
+    """Name -> the callable, of those names that belong to what has been imported."""
+    return {name: target for name in names if (target := resolve(name, load=False)) is not None}
+
+
+@contextlib.contextmanager
+def in_new_threads(targets: dict[str, Callable]) -> Iterator[None]:
+    """Make PyTorch's callables among these raise ``OffLimits`` in each thread that is started meanwhile, to its end."""
+
+    def guarding(start: Callable) -> Callable:
+        def start_guarded(function: Callable, *args, **kwargs):
+            def run(*own, **more):
+                with _torch_guards(targets):
+                    return function(*own, **more)
+
+            return start(run, *args, **kwargs)
+
+        return start_guarded
+
+    with contextlib.ExitStack() as stack:
+        for module in (_thread, threading) if targets else ():
+            starters = {id(value): value for name, value in vars(module).items() if name.lstrip("_") in STARTERS}
+            for start in starters.values():
+                stack.enter_context(_replaced(vars(module), start, guarding(start)))
+        yield
+
+
+@contextlib.contextmanager
+def _torch_guards(targets: dict[str, Callable]) -> Iterator[None]:
+    """The watchmen of one thread."""
+    with contextlib.ExitStack() as stack:
+        if targets:
             stack.enter_context(_TorchGuard({target: name for name, target in reversed(targets.items())}))
-            if kernels := _kernels(names):
+            if kernels := _kernels(targets):
                 stack.enter_context(_KernelGuard(kernels))
         yield
 
@@ -185,7 +225,7 @@ def _behind(func: Callable) -> str | None:
     return name.partition(".")[0].lstrip("_").removeprefix("special_").removeprefix("native_").removesuffix("_math")
 
 
-def _kernels(names: tuple[str, ...]) -> dict[str, str]:
+def _kernels(names: Iterable[str]) -> dict[str, str]:
     return {start: name for name in names for start in KERNELS.get(name.rpartition(".")[2], ())}
 
 

@@ -32,21 +32,31 @@ def observe(answer: Callable, guarded: bool, nonce: str, text: str, data: str) -
     """
     from IPython.display import display
 
-    from course_checks.running import Call, Case, guard, observe_answer
-    from course_checks.running.encode import decode, pack, unpack
+    display({MIME: {"nonce": nonce} | observation(answer, guarded, *received(text, data))}, raw=True)
 
-    message = {"nonce": nonce}
+
+def received(text: str, data: str) -> tuple:
+    """How an answer is called and on which cases, from what ``observe`` takes."""
+    from course_checks.running import Call, Case
+    from course_checks.running.encode import decode, unpack
+
+    sent = decode(unpack(text, base64.b64decode(data)))
+    return Call.received(sent["call"]), [Case.received(case) for case in sent["cases"]]
+
+
+def observation(answer: Callable, guarded: bool, call, cases: list) -> dict:
+    """What was observed of one answer, as JSON."""
+    from course_checks.running import guard, observe_answer
+    from course_checks.running.encode import pack
+
     try:
         value = answer()
     except NameError as problem:
-        message["undefined"] = str(problem)[:200]
+        message = {"undefined": str(problem)[:200]}
     else:
-        sent = decode(unpack(text, base64.b64decode(data)))
-        call, cases = Call.received(sent["call"]), [Case.received(case) for case in sent["cases"]]
         text, data = pack(observe_answer(value, call, cases, guarded=guarded))
-        message |= {"text": text, "data": base64.b64encode(data).decode()}
-    message["hidden"] = sorted(guard.hidden_called)
-    display({MIME: message}, raw=True)
+        message = {"text": text, "data": base64.b64encode(data).decode()}
+    return message | {"hidden": sorted(guard.hidden_called)}
 
 
 def run_rest_of_cell(text: str) -> None:

@@ -111,9 +111,6 @@ def _score(
     except Exception as problem:  # a judge that observations can trip up must cost one exercise, not a class
         message = f"What the check observed could not be judged ({type(problem).__name__})."
         return _nothing(exercise, "unreadable", message)
-    if verdict.passed and number in findings.refused:
-        message = f"This exercise asks you to write it yourself; your answer uses {findings.refused[number]}."
-        return _nothing(exercise, "off limits", message)
     message = "\n".join(verdict.text(show_expected=False).split("\n")[1:])
     if verdict.passed:
         return ExerciseScore(number, exercise.points, exercise.points, "right", message)

@@ -1,6 +1,7 @@
 """Running a rebuilt notebook: each cell in its turn, each exercise probed at its place, a new kernel where one is lost."""
 
 import base64
+import json
 import os
 import secrets
 import signal
@@ -10,13 +11,13 @@ from dataclasses import dataclass, field
 
 from course_checks.running.encode import encode, pack
 
-from ..in_sandbox import kernel_side
+from ..in_sandbox import kernel_side, second_run
 from ..limits import MIB, Limits
 from ..submissions.rebuild import NotebookStep
 from .kernel import Kernel
 from .session import CellResult, Session
 
-KERNEL_SIDE = f'__import__("{kernel_side.__name__}", fromlist=["kernel_side"])'
+KERNEL_SIDE, SECOND_RUN = (f'__import__("{m.__name__}", fromlist=["x"])' for m in (kernel_side, second_run))
 STUDENTS = ("answer", "extra")  # the student's cells
 OBSERVATION_KEYS = ("nonce", "undefined", "text", "data")  # what an observation is made of
 MAX_REMOVED_CALLS = 200
@@ -47,7 +48,7 @@ class RunLog:
 
 async def run(
     steps: tuple[NotebookStep, ...],
-    probes: dict[str, tuple[str, dict, bool]],
+    probes: dict[str, Callable[[str], str]],
     limits: Limits,
     open_kernel: Callable[[float], Kernel],
 ) -> RunLog:
@@ -55,7 +56,7 @@ async def run(
 
     Args:
         steps: The rebuilt notebook.
-        probes: Exercise number -> its answer as an expression, how it is called on which cases, whether off-limits calls raise.
+        probes: Exercise number -> from a nonce to the cell that probes its answer.
         limits: The submission's limits.
         open_kernel: Deadline -> a kernel, not yet started.
     """
@@ -91,7 +92,7 @@ async def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | Non
                 continue
             text = step.text
             if step.role == "check":
-                text = probe_text(nonce, *probes[number])
+                text = probes[number](nonce)
             ran = await session.run_cell(text)
             if ran.name == "OffLimits" and step.role in STUDENTS:
                 rest = await session.run_cell(f"{KERNEL_SIDE}.run_rest_of_cell({text!r})")
@@ -113,11 +114,34 @@ async def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | Non
         await kernel.close()
 
 
-def probe_text(nonce: str, expression: str, sent: dict, guarded: bool) -> str:
-    """The cell that probes one answer."""
+@dataclass(frozen=True)
+class Probe:
+    """How one answer is probed.
+
+    Args:
+        expression: The answer.
+        sent: How it is called and on which cases, as plain data.
+        guarded: Whether what is off limits raises.
+    """
+
+    expression: str
+    sent: dict
+    guarded: bool
+
+    def __call__(self, nonce: str) -> str:
+        """The cell that probes the answer where it stands."""
+        return f"{KERNEL_SIDE}.observe(lambda: ({self.expression}), {self.guarded}, {_packed(nonce, self.sent)})"
+
+    def again(self, statements: tuple[tuple[str, bool], ...], nonce: str) -> str:
+        """The cell that runs what the answer reaches and probes it (``observe_again``)."""
+        reached = f"{self.expression!r}, {json.dumps(statements)!r}"
+        once = self.sent | {"call": self.sent["call"] | {"twice": False}}  # that it does not remember is known
+        return f"{SECOND_RUN}.observe_again({reached}, {_packed(nonce, once)})"
+
+
+def _packed(nonce: str, sent: dict) -> str:
     text, data = pack(encode(sent))
-    arguments = ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
-    return f"{KERNEL_SIDE}.observe(lambda: ({expression}), {guarded}, {arguments})"
+    return ", ".join(map(repr, (nonce, text, base64.b64encode(data).decode())))
 
 
 def _note(run_log: RunLog, number: str, nonce: str, ran: CellResult, limits: Limits) -> None:

@@ -1,0 +1,83 @@
+"""The second run of a right answer: a process forked from a fresh kernel runs what the answer reaches, and nothing else."""
+
+import ast
+import asyncio
+import contextlib
+import inspect
+import json
+import os
+import signal
+import sys
+
+from .kernel_side import MIME, observation, received
+
+
+def prepare(imports: str) -> None:
+    """Import what the page imports, once for all answers."""
+    for line in imports.splitlines():
+        with contextlib.suppress(Exception):
+            exec(line, {})
+
+
+def observe_again(expression: str, statements: str, nonce: str, text: str, data: str) -> None:
+    """Run an answer by itself and send what was observed.
+
+    What is off limits raises from the first statement of the student's on, in every thread.
+
+    Args:
+        expression: The answer.
+        statements: What it reaches, as JSON: a list of (text, whether the student wrote it).
+        nonce: As for ``kernel_side.observe``.
+        text: As there.
+        data: As there.
+    """
+    from IPython.display import display
+
+    from course_checks.running import guard
+
+    call, cases = received(text, data)
+    call.prepare()
+    with guard.off_limits(call.off_limits, None):
+        pass  # what that loads is loaded once
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            message = {"nonce": nonce} | _observed(expression, json.loads(statements), call, cases)
+            with open(writing, "w") as file:
+                file.write(json.dumps(message) + "\n")
+        finally:
+            os._exit(0)
+    os.close(writing)
+    try:
+        with open(reading) as file:
+            line = file.readline()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    display({MIME: json.loads(line)}, raw=True)
+
+
+def _observed(expression: str, statements: list, call, cases: list) -> dict:
+    from IPython import get_ipython
+
+    from course_checks.running import guard
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # the kernel's own are the parent's
+    shell = get_ipython()
+    shell.display_pub.publish = lambda *arguments, **more: None
+    with guard.in_new_threads(guard.loaded(call.off_limits)):
+        for text, by_student in statements:
+            with guard.off_limits(call.off_limits, None) if by_student else contextlib.nullcontext():
+                _run(text, shell.user_ns)
+        return observation(lambda: eval(expression, shell.user_ns), True, call, cases)
+
+
+def _run(text: str, namespace: dict) -> None:
+    """Run one statement; an error ends it alone, as it ends a cell alone in a notebook."""
+    with contextlib.suppress(Exception):
+        code = compile(text, "<answer>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        value = eval(code, namespace)
+        if inspect.iscoroutine(value):
+            asyncio.run(value)

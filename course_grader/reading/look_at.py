@@ -1,0 +1,100 @@
+"""The names that a person should look at where an answer with points reaches them, as one plain list.
+
+While an answer runs, what is off limits raises, in every thread (``course_checks.running.guard``). What can take that
+guard down, run code elsewhere or fetch a function that it does not know goes by one of these names. To read an answer is
+not to judge it: a name on this list costs nothing, it asks for a look.
+"""
+
+import ast
+
+# Modules that hand out nothing but what their names say. Whatever is imported from elsewhere is looked at.
+KNOWN = {
+    "__future__", "abc", "array", "asyncio", "bisect", "collections", "concurrent", "contextlib", "copy", "course_checks",
+    "course_utils", "dataclasses", "decimal", "einops", "enum", "fractions", "functools", "heapq", "inspect", "IPython",
+    "ipywidgets", "itertools", "jaxtyping", "json", "logging", "math", "matplotlib", "numbers", "numpy", "operator", "os",
+    "pathlib", "pandas", "platform", "queue", "random", "re", "scipy", "seaborn", "statistics", "string", "sys",
+    "textwrap", "threading", "time", "timeit", "torch", "tqdm", "traceback", "types", "typing", "typing_extensions", "warnings",
+}  # fmt: skip
+NAMES = {
+    # code from text, and other ways to the notebook's namespace
+    "eval", "exec", "compile", "__import__", "globals", "breakpoint", "get_ipython", "user_ns", "user_global_ns", "_i",
+    "__main__", "__dict__", "__builtins__", "__globals__", "__closure__", "__code__", "__func__", "__self__",
+    "__wrapped__", "__getattribute__", "__reduce__", "__reduce_ex__", "__subclasses__", "__bases__", "__base__", "__mro__",
+    "mro", "__loader__", "__spec__", "__traceback__", "tb_frame", "tb_next", "gi_frame", "cr_frame", "ag_frame",
+    "f_back", "f_globals", "f_locals", "f_builtins", "attrgetter", "methodcaller", "Formatter", "get_field",
+    "get_type_hints", "ForwardRef", "getmodule", "getmembers", "getattr_static", "CodeType", "FunctionType",
+    # processes, other interpreters, memory
+    "system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "kill", "memmap", "_exit",
+    # what Python or PyTorch calls by itself, and what sees calls
+    "settrace", "setprofile", "addaudithook", "excepthook", "unraisablehook", "meta_path", "path_hooks", "modules",
+    "__torch_function__", "__torch_dispatch__", "apply_", "map_", "register_forward_hook", "setswitchinterval",
+    # PyTorch's inner parts, and what it loads
+    "_C", "_ops", "_VF", "_python_dispatch", "overrides", "library", "jit", "fx", "hub", "package", "classes", "export",
+    "compile_fx", "cpp_extension", "load_library", "load_inline", "ctypeslib", "f2py", "multiprocessing", "_jit_internal",
+    "_dynamo", "_inductor", "vmap", "DisableTorchFunction", "DisableTorchFunctionSubclass",
+}  # fmt: skip
+NAMES |= {f"exec{end}" for end in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")} | {f"spawn{e}" for e in ("l", "v")}
+PRODUCTS = {"dot", "vdot", "matmul", "imatmul", "inner", "tensordot", "multi_dot", "einsum_path", "gemm"}
+BY_TEXT = ("getattr", "setattr", "hasattr", "vars")  # with a text that stands there they are what that text says
+
+
+def listed_names(statement: ast.stmt, no_products: bool) -> list[tuple[ast.AST, str]]:
+    """The nodes of a statement that name something on the list, and what.
+
+    Args:
+        statement: One that an answer reaches.
+        no_products: Matrix products are off limits; numpy's are not seen by the guard.
+    """
+    called = {id(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call)}
+    own = {  # attributes of the student's own objects, called or read
+        id(node)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    }
+    found = []
+    for node in ast.walk(statement):
+        if id(node) in own:
+            continue
+        found += [(node, f"`{word}`") for word in _words(node, id(node) in called) if word in NAMES]
+        if no_products:
+            found += [(node, name) for name in _numpy_products(node)]
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            found += [(node, f"`{name}`") for name in modules if name.partition(".")[0] not in KNOWN]
+        elif isinstance(node, ast.Name) and node.id in BY_TEXT and id(node) not in called:
+            found.append((node, f"`{node.id}` by another name"))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_TEXT:
+            found += [(node, f"`{node.func.id}` with a name that is worked out")] * _is_hidden(node)
+    return found
+
+
+def _numpy_products(node: ast.AST) -> list[str]:
+    """PyTorch's own are refused by the guard; a notebook's own function may be called ``dot``."""
+    if isinstance(node, ast.BinOp | ast.AugAssign):
+        return ["the operator `@`"] if isinstance(node.op, ast.MatMult) else []
+    names = [node.attr] if isinstance(node, ast.Attribute) else []
+    names += [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+    return [f"`{name}`" for name in names if name in PRODUCTS]
+
+
+def _words(node: ast.AST, called: bool) -> list[str]:
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.Attribute):
+        return [] if node.attr in ("eval", "compile", "modules") and called else [node.attr]  # of a model
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        module = getattr(node, "module", None) or ""
+        return [part for name in (module, *(alias.name for alias in node.names)) for part in name.split(".")]
+    if isinstance(node, ast.FunctionDef | ast.MatchClass):
+        return [node.name] if isinstance(node, ast.FunctionDef) else node.kwd_attrs
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_TEXT:
+        return [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return []
+
+
+def _is_hidden(call: ast.Call) -> bool:
+    """Whether the name that is asked for cannot be read, of an object that may be a module."""
+    first = call.args[0] if call.args else None
+    if first is None or (isinstance(first, ast.Name) and first.id in ("self", "cls")):
+        return False
+    return call.func.id == "vars" or not (len(call.args) > 1 and isinstance(call.args[1], ast.Constant))
