@@ -34,8 +34,9 @@ def run_cluster(tasks: Iterable[Task], settings: GradingSettings, address: str) 
 
     try:
         client = Client(address, set_as_default=False, timeout=CONNECT_S)
-    except (OSError, ValueError, TypeError) as problem:
-        raise NoCluster(f"--scheduler ({address}): no dask scheduler answers there ({problem})") from None
+    except Exception as problem:  # of many types, and without a word for a machine that has no address
+        why = str(problem) or type(problem).__name__
+        raise NoCluster(f"--scheduler ({address}): no dask scheduler answers there ({why})") from None
     with client:
         _check_workers(client, settings, address)
         executor = client.get_executor(pure=False, retries=2)
@@ -73,7 +74,8 @@ def _check_workers(client, settings: GradingSettings, address: str) -> None:
     answers = client.run(ready, settings.limits if settings.sandbox else None, on_error="return")
     for worker, answer in answers.items():
         if isinstance(answer, BaseException):
-            raise NoCluster(f"worker {worker} cannot grade ({type(answer).__name__}: {answer}); {START}")
+            why = f"{type(answer).__name__}: {answer}".removeprefix("Exception: ")  # which Dask puts around some
+            raise NoCluster(f"worker {worker} cannot grade ({why}); {START}")
         if answer != course_digest():
             raise NoCluster(f"worker {worker} has another version of the course than this process; {START}")
 
