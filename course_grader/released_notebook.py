@@ -55,8 +55,10 @@ def load_releases(folder: Path, lesson: str | None = None) -> dict[str, Released
 def _read(path: Path) -> ReleasedNotebook:
     try:
         return parse(path.stem, path.read_bytes())
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as problem:
-        why = f"{type(problem).__name__}: {problem}" if type(problem) is not ValueError else problem
+    except OSError as problem:
+        raise ValueError(f"masters ({path}): cannot be read: {problem.strerror}; expected a notebook") from None
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:
+        why = problem if type(problem) is ValueError else f"{type(problem).__name__} ({problem})"
         raise ValueError(f"masters ({path}): expected an exercise notebook as the build made it, found {why}") from None
 
 

@@ -6,13 +6,14 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from course_grader import __main__ as command
 from course_grader.__main__ import main
-from course_grader.batch import Summary
 from course_grader.reports.results_folder import ResultsFolder
+from course_grader.running.library_copy import library_copy
 
 BASE = "class --output out --no-sandbox"
 EXPORT = "export out --format canvas --output"
@@ -89,7 +90,6 @@ OPTIONS = [
     (f"{BASE} --lesson 77", "lesson 77"),
     (f"{BASE} --lesson -1", "lesson|expected one argument"),
     (f"{BASE} --lesson ''", "lesson"),
-    (f"{BASE} --seed ''", "seed"),
     (f"{BASE} --scheduler nonsense", r"--scheduler \(nonsense\): no dask scheduler answers"),
     ("nowhere --output out --no-sandbox", "nowhere"),
     ("sandbox --lesson 77", "lesson 77"),
@@ -101,6 +101,14 @@ OPTIONS = [
 ]
 PLACES = [
     (gone("class"), BASE, "class"),
+    (None, "class --output /proc/out --no-sandbox", "/proc/out"),
+    (lambda: os.environ.update(PATH="/nowhere"), "class --output out", "bubblewrap.*--no-sandbox grades without"),
+    (lambda: os.environ.update(XDG_CACHE_HOME="/proc/x"), "class --output out", "/proc/x"),
+    (
+        lambda: os.environ.update(XDG_CACHE_HOME=os.path.abspath("class/ann/x.ipynb")),
+        "class --output out",
+        "class/ann/x.ipynb",
+    ),
     (file("notes.txt", "hello"), "notes.txt --output out --no-sandbox", "notes.txt"),
     (file("broken.zip", b"PK\x03\x04 broken"), "broken.zip --output out --no-sandbox", "broken.zip"),
     (link("loop", "loop"), "loop --output out --no-sandbox", "loop"),
@@ -119,12 +127,15 @@ PLACES = [
     (file("out/run.json", b"\xff\xfe\x00"), BASE, r"run\.json is damaged"),
     (file("out/class.json", "[]"), BASE, r"class\.json is damaged"),
     (file("out/class.json", '{"deadlines": {"05": 3}, "roster": null}'), BASE, r"class\.json is damaged"),
-    (file("out/submissions.json", "{"), BASE, r"submissions\.json is damaged"),
     (file("out/overrides.csv", "points\n3\n"), BASE, r"overrides\.csv"),
     (file("out/overrides.csv", b"student,exercise,points\nann,\xff,1\n"), BASE, r"overrides\.csv"),
     (file("out/overrides.csv", "student,exercise,points\nann,9.99,1\n"), BASE, r"overrides\.csv.*line 2.*9\.99"),
     (file("out/overrides.csv", "student,exercise,points\nann,5.2,many\n"), BASE, r"overrides\.csv.*line 2.*many"),
-    (file("out/overrides.csv", "student,exercise,points,due\nann,5.2,,soon\n"), BASE, r"overrides\.csv.*line 2: due stands beside"),
+    (
+        file("out/overrides.csv", "student,exercise,points,due\nann,5.2,,soon\n"),
+        BASE,
+        r"line 2: due stands beside",
+    ),
     (None, f"{BASE} --roster nowhere.csv", r"nowhere\.csv"),
     (folder("class.csv"), f"{BASE} --roster class.csv", r"class\.csv"),
     (csv(""), f"{BASE} --roster class.csv", r"class\.csv"),
@@ -139,12 +150,21 @@ PLACES = [
     (file("masters/05_masking.ipynb", b"\xff\xfe"), f"{BASE} --masters masters", r"05_masking\.ipynb"),
     (folder("masters/05_masking.ipynb"), f"{BASE} --masters masters", r"05_masking\.ipynb"),
     (masters(lambda book, check: book.pop("cells")), f"{BASE} --masters masters", r"05_masking\.ipynb"),
-    (masters(lambda book, check: check.update(source="pass")), f"{BASE} --masters masters", r"05_masking.*a check cell without check"),
+    (
+        masters(lambda book, check: check.update(source="pass")),
+        f"{BASE} --masters masters",
+        r"05_.*a check cell without check",
+    ),
     (masters(lambda book, check: check.update(source="check('5.99', x)")), f"{BASE} --masters masters", r"5\.99"),
-    (masters(lambda book, check: check["metadata"]["nbgrader"].pop("points")), f"{BASE} --masters masters", "05_.*points"),
-    (file("out/submissions.json", "{"), f"{EXPORT} x.csv", r"submissions\.json is damaged"),
+    (
+        masters(lambda book, check: check["metadata"]["nbgrader"].pop("points")),
+        f"{BASE} --masters masters",
+        "05_.*points",
+    ),
 ]
-UNCLEAR = re.compile(r"Traceback|\[Errno|^error: '?[\w.]*'?$|NoneType|object has no attribute|codec can't", re.MULTILINE)
+UNCLEAR = re.compile(
+    r"Traceback|\[Errno|^error: '?[\w.]*'?$|NoneType|object has no attribute|codec can't", re.MULTILINE
+)
 
 
 @pytest.fixture
@@ -152,6 +172,8 @@ def said(tmp_path, monkeypatch, capsys):
     """Runs the command in a folder with a class of one, and returns what it says of what is wrong."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("course_grader.cluster.CONNECT_S", 0.5)
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    library_copy.cache_clear()
     file("class/ann/x.ipynb", "null")()
 
     def run(words):
@@ -179,3 +201,31 @@ def test_a_place(said, make, words, message):
     if make is not None:
         make()
     assert re.search(message, said(words), re.DOTALL)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 48 KiB, where this process may make one."""
+    (tmp_path / "disk").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", str(tmp_path / "disk")]
+    if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may make a small disk")
+    yield tmp_path / "disk"
+    subprocess.run(["umount", str(tmp_path / "disk")], check=True)
+
+
+def test_a_full_disk(said, small_disk):
+    for student in range(20):
+        file(f"class/{student}/x.ipynb", "null")()
+    message = said("class --output disk/out --no-sandbox")
+    assert "no space left on the disk" in message and "run the same command again" in message
+    for path in (small_disk / "out" / "results").iterdir():
+        json.loads(path.read_text())  # none is half-written
+    shutil.copytree("disk/out", "larger")
+    assert main("class --output larger --no-sandbox".split()) == 0
+
+
+def test_a_second_grader_in_the_same_folder(said):
+    first = ResultsFolder(Path("out"))
+    assert "another grader is at work in this folder; wait until it ends" in said(BASE)
+    first.close()
