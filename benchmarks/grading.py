@@ -173,7 +173,7 @@ def full_marks(data: bytes, settings: GradingSettings) -> None:
 
 
 def by_workers(lessons: list[str], size: int) -> None:
-    """The same class by the number of local processes and of Dask workers, start-up included."""
+    """The same class by the number of local processes and of Dask workers: the whole command, to workers that wait for it."""
     from distributed import LocalCluster
 
     def rows() -> Iterator[list[str]]:

@@ -13,7 +13,7 @@ from .judging.score import ExerciseScore, cases_and_decider, score_exercises
 from .names import printable
 from .reading.answers import Findings, read_answers
 from .result import GradingSettings, failed, new_result, unreadable
-from .run_again import run_again
+from .run_again import SecondRun
 from .run_and_judge import Runs, run_and_judge
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
@@ -69,11 +69,11 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
 
     runs = Runs(settings.limits, kernel)
     run_log, scores, without = run_and_judge(rebuilt.steps, probes, runs, judge)
-    scores, doubts = run_again(rebuilt.steps, scores, without, findings, probes, runs, judge)
+    again = SecondRun(rebuilt.steps, findings.reached, probes, runs, judge)
+    to_review = [*findings.noticed, *again.of(scores, without)]
     result = new_result(settings, lesson, list(scores.values()))
     for exercise in result["exercises"]:
         exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
-    to_review = [*findings.noticed, *dict.fromkeys(doubts)]
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
         "noticed": [printable(line, 300) for line in to_review],

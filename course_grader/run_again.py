@@ -5,13 +5,14 @@ what is off limits refused in every thread from the first of them on. The course
 """
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 from course_checks.catalogue import catalogue_entry
 from course_checks.deciding.find import find
 
 from .judging.score import ExerciseScore
-from .reading.answers import Findings, Reached
+from .reading.answers import Reached
 from .run_and_judge import LIBRARY, Runs
 from .running.run import SECOND_RUN, Probe, RunLog
 from .submissions.rebuild import NotebookStep
@@ -27,71 +28,74 @@ def runs_again(number: str) -> bool:
     return call.most_operations is not None or any(not name.startswith(LIBRARY) for name in call.off_limits)
 
 
-def run_again(
-    steps: tuple[NotebookStep, ...],
-    scores: dict[str, ExerciseScore],
-    without: dict[str, frozenset[str]],
-    findings: Findings,
-    probes: dict[str, Probe],
-    runs: Runs,
-    judge: Callable[[RunLog, Collection[str]], list[ExerciseScore]],
-) -> tuple[dict[str, ExerciseScore], list[str]]:
-    """Run the right answers of exercises that something is off limits in again.
+@dataclass(frozen=True)
+class SecondRun:
+    """The second run of one submission's right answers.
 
     Args:
         steps: The rebuilt notebook.
-        scores: What each exercise earned.
-        without: As ``run_and_judge`` returns it.
-        findings: What was read of the notebook.
+        reached: Exercise -> what its answer reaches.
         probes: As for ``run_and_judge``.
         runs: The submission's runs.
         judge: As for ``run_and_judge``.
-
-    Returns:
-        The scores, without points where an answer calls what is off limits after all; and lines for a person: what of the
-        answers is to be looked at, and which of them are not right by themselves.
     """
-    chosen = [n for n, score in scores.items() if score.outcome == "right" and probes[n].guarded and runs_again(n)]
-    lines: list[str] = []
-    for names in dict.fromkeys(without[number] for number in chosen):
-        numbers = [number for number in chosen if without[number] == names]
-        cells = {n: functools.partial(probes[n].again, findings.reached[n].statements) for n in numbers}
-        run_log = runs.run(names, [_preparing(findings, numbers), *_checks(numbers)], cells)
-        for score in judge(run_log, numbers):
-            if score.outcome == "off limits":
-                scores[score.number] = score
-                continue
-            lines += findings.reached[score.number].listed
-            if score.outcome != "right":
-                said = score.message.partition("\n")[0] or score.outcome
-                reached = findings.reached[score.number]
 
-                def is_right(more: Collection[int], number: str = score.number, reached: Reached = reached) -> bool:
-                    kept = [step for i, step in enumerate(steps) if i not in reached.unused or i in more]
-                    kept = [step for step in kept if step.role != "check" or step.number == number]
-                    return judge(runs.run(names, kept, probes), [number])[0].outcome == "right"
+    steps: tuple[NotebookStep, ...]
+    reached: dict[str, Reached]
+    probes: dict[str, Probe]
+    runs: Runs
+    judge: Callable[[RunLog, Collection[str]], list[ExerciseScore]]
 
-                lines.append(f"answer {score.number}: by itself it is not right ({said}); {_cause(reached, is_right)}")
-    return scores, lines
+    def of(self, scores: dict[str, ExerciseScore], without: dict[str, frozenset[str]]) -> list[str]:
+        """Run right answers again. One that calls what is off limits after all loses its points, in ``scores``.
 
+        Args:
+            scores: What each exercise earned.
+            without: As ``run_and_judge`` returns it.
 
-def _preparing(findings: Findings, numbers: Collection[str]) -> NotebookStep:
-    """Imports what the page imports for these answers, once for all."""
-    texts = (text for number in numbers for text, by_student in findings.reached[number].statements if not by_student)
-    imports = "\n".join(dict.fromkeys(text for text in texts if text.startswith(("import ", "from "))))
-    return NotebookStep("provided", f"{SECOND_RUN}.prepare({imports!r})")
+        Returns:
+            Lines for a person: what of these answers is to be looked at, and which of them are not right by themselves.
+        """
+        right = [number for number, score in scores.items() if score.outcome == "right"]
+        chosen = [number for number in right if self.probes[number].guarded and runs_again(number)]
+        lines: list[str] = []
+        for names in dict.fromkeys(without[number] for number in chosen):
+            for score in self._alone([number for number in chosen if without[number] == names], names):
+                if score.outcome == "off limits":
+                    scores[score.number] = score
+                else:
+                    lines += self.reached[score.number].listed
+                    lines += [self._doubt(score, names)] if score.outcome != "right" else []
+        return list(dict.fromkeys(lines))
 
+    def _alone(self, numbers: list[str], names: frozenset[str]) -> list[ExerciseScore]:
+        """What answers earn by themselves; what the page imports for them is imported once."""
+        statements = {number: self.reached[number].statements for number in numbers}
+        given = [text for one in statements.values() for text, by_student in one if not by_student]
+        imports = "\n".join(dict.fromkeys(text for text in given if text.startswith(("import ", "from "))))
+        steps = [NotebookStep("provided", f"{SECOND_RUN}.prepare({imports!r})")]
+        steps += [NotebookStep("check", "", number) for number in numbers]
+        cells = {number: functools.partial(self.probes[number].again, statements[number]) for number in numbers}
+        return self.judge(self.runs.run(names, steps, cells), numbers)
 
-def _checks(numbers: Collection[str]) -> list[NotebookStep]:
-    return [NotebookStep("check", "", number) for number in numbers]
+    def _doubt(self, score: ExerciseScore, names: frozenset[str]) -> str:
+        """What to say of an answer that is not right by itself, with the cell that makes it right."""
+        reached = self.reached[score.number]
+        cause = "no cell alone makes it right"
+        if self._right_beside((), score.number, names):
+            places = " or ".join(reached.partly.values()) or "a cell of the page"
+            cause = f"what else stands in {places} makes it right"
+        else:
+            for cell, place in list(reached.unused.items())[:MAX_CELLS]:
+                if self._right_beside((cell,), score.number, names):
+                    cause = f"what stands in {place} makes it right"
+                    break
+        said = score.message.partition("\n")[0] or score.outcome
+        return f"answer {score.number}: by itself it is not right ({said}); {cause}"
 
-
-def _cause(reached: Reached, is_right: Callable[[Collection[int]], bool]) -> str:
-    """What of the student's cells makes the difference: run in the notebook with one cell more at a time."""
-    if is_right(()):
-        places = " or ".join(reached.partly.values()) or "a cell of the page"
-        return f"what else stands in {places} makes it right"
-    for cell, place in list(reached.unused.items())[:MAX_CELLS]:
-        if is_right((cell,)):
-            return f"what stands in {place} makes it right"
-    return "no cell alone makes it right"
+    def _right_beside(self, cells: Iterable[int], number: str, names: frozenset[str]) -> bool:
+        """Whether an answer is right in the notebook without the student's unused cells but these."""
+        unused = self.reached[number].unused.keys() - set(cells)
+        steps = [step for index, step in enumerate(self.steps) if index not in unused]
+        steps = [step for step in steps if step.role != "check" or step.number == number]
+        return self.judge(self.runs.run(names, steps, self.probes), [number])[0].outcome == "right"

@@ -46,7 +46,7 @@ class Runs:
     ) -> RunLog:
         """Run steps with a copy of the library without the bodies of ``names``, in the time that is left."""
         left, steps = self.limits.notebook_s - self.seconds, tuple(steps)
-        if left <= MIN_LEFT_S:
+        if self.seconds and left <= MIN_LEFT_S:
             return RunLog(lost={step.number: "notebook time limit" for step in steps if step.role == "check"})
         library, limits = library_copy(names), replace(self.limits, notebook_s=left)
         run_log = asyncio.run(run(steps, probes, limits, lambda deadline: self.open_kernel(deadline, library)))
@@ -105,4 +105,3 @@ def _replace_by(run_log: RunLog, rerun: RunLog, numbers: set[str]) -> None:
             if number in after:
                 before[number] = after[number]
     run_log.events += [event for event in rerun.events if event not in run_log.events]
-    run_log.seconds += rerun.seconds

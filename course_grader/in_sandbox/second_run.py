@@ -1,15 +1,24 @@
 """The second run of a right answer: a process forked from a fresh kernel runs what the answer reaches, and nothing else."""
 
+import __future__
+
 import ast
 import asyncio
 import contextlib
+import functools
 import inspect
+import io
 import json
+import operator
 import os
 import signal
 import sys
 
 from .kernel_side import MIME, observation, received
+
+FUTURE = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 
 
 def prepare(imports: str) -> None:
@@ -64,20 +73,23 @@ def _observed(expression: str, statements: list, call, cases: list) -> dict:
     from course_checks.running import guard
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # the kernel's own are the parent's
+    sys.stdout = sys.stderr = io.StringIO()  # the kernel's own are the parent's
     shell = get_ipython()
     shell.display_pub.publish = lambda *arguments, **more: None
     with guard.in_new_threads(guard.loaded(call.off_limits)):
+        future = 0
         for text, by_student in statements:
             with guard.off_limits(call.off_limits, None) if by_student else contextlib.nullcontext():
-                _run(text, shell.user_ns)
+                future |= _run(text, shell.user_ns, future)
         return observation(lambda: eval(expression, shell.user_ns), True, call, cases)
 
 
-def _run(text: str, namespace: dict) -> None:
-    """Run one statement; an error ends it alone, as it ends a cell alone in a notebook."""
+def _run(text: str, namespace: dict, future: int) -> int:
+    """Run one statement; an error ends it alone. Returns what it imports from ``__future__``, as the compiler's flags."""
     with contextlib.suppress(Exception):
-        code = compile(text, "<answer>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        code = compile(text, "<answer>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | future, dont_inherit=True)
         value = eval(code, namespace)
         if inspect.iscoroutine(value):
             asyncio.run(value)
+        return code.co_flags & FUTURE
+    return 0

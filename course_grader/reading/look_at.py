@@ -9,11 +9,12 @@ import ast
 
 # Modules that hand out nothing but what their names say. Whatever is imported from elsewhere is looked at.
 KNOWN = {
-    "__future__", "abc", "array", "asyncio", "bisect", "collections", "concurrent", "contextlib", "copy", "course_checks",
-    "course_utils", "dataclasses", "decimal", "einops", "enum", "fractions", "functools", "heapq", "inspect", "IPython",
-    "ipywidgets", "itertools", "jaxtyping", "json", "logging", "math", "matplotlib", "numbers", "numpy", "operator", "os",
-    "pathlib", "pandas", "platform", "queue", "random", "re", "scipy", "seaborn", "statistics", "string", "sys",
-    "textwrap", "threading", "time", "timeit", "torch", "tqdm", "traceback", "types", "typing", "typing_extensions", "warnings",
+    "__future__", "abc", "array", "asyncio", "bisect", "builtins", "collections", "concurrent", "contextlib", "copy",
+    "course_checks", "course_utils", "dataclasses", "decimal", "einops", "enum", "fractions", "functools", "heapq",
+    "inspect", "IPython", "ipywidgets", "itertools", "jaxtyping", "json", "logging", "math", "matplotlib", "numbers",
+    "numpy", "operator", "os", "pathlib", "pandas", "platform", "queue", "random", "re", "scipy", "seaborn",
+    "statistics", "string", "sys", "textwrap", "threading", "time", "timeit", "torch", "tqdm", "traceback", "types",
+    "typing", "typing_extensions", "warnings",
 }  # fmt: skip
 NAMES = {
     # code from text, and other ways to the notebook's namespace
@@ -45,7 +46,8 @@ def listed_names(statement: ast.stmt, no_products: bool) -> list[tuple[ast.AST, 
         statement: One that an answer reaches.
         no_products: Matrix products are off limits; numpy's are not seen by the guard.
     """
-    called = {id(node.func) for node in ast.walk(statement) if isinstance(node, ast.Call)}
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    called, with_nothing = {id(call.func) for call in calls}, {id(call.func) for call in calls if not call.args}
     own = {  # attributes of the student's own objects, called or read
         id(node)
         for node in ast.walk(statement)
@@ -55,7 +57,7 @@ def listed_names(statement: ast.stmt, no_products: bool) -> list[tuple[ast.AST, 
     for node in ast.walk(statement):
         if id(node) in own:
             continue
-        found += [(node, f"`{word}`") for word in _words(node, id(node) in called) if word in NAMES]
+        found += [(node, f"`{word}`") for word in _words(node, id(node) in with_nothing) if word in NAMES]
         if no_products:
             found += [(node, name) for name in _numpy_products(node)]
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -77,11 +79,11 @@ def _numpy_products(node: ast.AST) -> list[str]:
     return [f"`{name}`" for name in names if name in PRODUCTS]
 
 
-def _words(node: ast.AST, called: bool) -> list[str]:
+def _words(node: ast.AST, called_with_nothing: bool) -> list[str]:
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Attribute):
-        return [] if node.attr in ("eval", "compile", "modules") and called else [node.attr]  # of a model
+        return [] if node.attr in ("eval", "modules") and called_with_nothing else [node.attr]  # of a model
     if isinstance(node, ast.Import | ast.ImportFrom):
         module = getattr(node, "module", None) or ""
         return [part for name in (module, *(alias.name for alias in node.names)) for part in name.split(".")]

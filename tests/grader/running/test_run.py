@@ -14,14 +14,14 @@ from course_grader.limits import Limits
 from course_grader.released_notebook import load_releases
 from course_grader.running.kernel import Kernel
 from course_grader.running.library_copy import library_copy
-from course_grader.running.run import RunLog, probe_text, run
+from course_grader.running.run import Probe, RunLog, run
 from course_grader.submissions.rebuild import NotebookStep
 
 SENT = {
     number: {"call": find(number).call.sent(), "cases": [case.sent() for case in find(number).cases(3)]}
     for number in ("1.1", "1.2")
 }
-PROBES = {"1.1": ("dot", SENT["1.1"], True), "1.2": ("cosine", SENT["1.2"], True)}
+PROBES = {"1.1": Probe("dot", SENT["1.1"], True), "1.2": Probe("cosine", SENT["1.2"], True)}
 CHECKS = {number: NotebookStep("check", "", number) for number in PROBES}
 DOT = NotebookStep("answer", "def dot(a, b):\n    return (a * b).sum()", "1.1")
 COSINE = NotebookStep("answer", "def cosine(a, b):\n    return (a * b).sum(-1)", "1.2")
@@ -89,9 +89,10 @@ def test_there_is_an_end_to_new_beginnings(fork_server):
 
 
 def test_a_probe_is_one_line_that_names_the_answer():
-    text = probe_text("abc", "dot", SENT["1.1"], True)
-    assert "\n" not in text and "lambda: (dot)" in text and "'abc'" in text
-    compile(text, "probe", "exec")
+    probe = Probe("dot", SENT["1.1"], True)
+    for text in (probe("abc"), probe.again((("x = 1", True),), "abc")):
+        assert "\n" not in text and "dot" in text and "'abc'" in text
+        compile(text, "probe", "exec")
 
 
 def graded(monkeypatch, stem, **answers):
@@ -117,7 +118,7 @@ def test_what_only_another_exercise_forbids_may_be_used(monkeypatch):
     uses += "    return course.scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v)\n"
     by_exercise, removed = graded(monkeypatch, "04_scaled_dot_product_attention", answer_4_2=uses)
     assert set(by_exercise.values()) == {"right"}
-    assert len(removed) == 2 and runs.removed_names("4.2") == removed[1] != removed[0]
+    assert runs.removed_names("4.2") == removed[1] != removed[0] == removed[2]  # the last is the second run
 
 
 A, B = "course_utils.a", "course_utils.b"
@@ -144,9 +145,10 @@ def fake_runs(observe, monkeypatch, limits=None, seconds=0.1):
         return [ExerciseScore(n, 1, 0, outcome[n], "") for n in NUMBERS if n in numbers]
 
     monkeypatch.setattr(runs, "run", run)
-    steps, probes = tuple(NotebookStep("check", "", n) for n in NUMBERS), {n: ("", {}, True) for n in NUMBERS}
-    run_log, scores = runs.run_and_judge(steps, probes, limits or Limits(), lambda deadline, names: names, judge)
-    return asked, [score.outcome for score in scores], run_log
+    steps, probes = tuple(NotebookStep("check", "", n) for n in NUMBERS), {n: Probe("", {}, True) for n in NUMBERS}
+    all_runs = runs.Runs(limits or Limits(), lambda deadline, names: names)
+    run_log, scores, _ = runs.run_and_judge(steps, probes, all_runs, judge)
+    return asked, [score.outcome for score in scores.values()], all_runs
 
 
 def test_an_exercise_runs_again_only_where_that_can_help(monkeypatch):
@@ -155,9 +157,9 @@ def test_an_exercise_runs_again_only_where_that_can_help(monkeypatch):
         by_exercise = {"1.1": "wrong" if first else "right", "1.2": "wrong", "1.7": "wrong"}
         return {"observed": by_exercise, "removed_calls": {B} if first else set()}
 
-    asked, by_exercise, run_log = fake_runs(observe, monkeypatch)
+    asked, by_exercise, all_runs = fake_runs(observe, monkeypatch)
     assert asked == [({A, B}, [*NUMBERS]), ({A}, ["1.1"])]  # 1.2 may not use what was called; 1.7 is a quiz
-    assert by_exercise == ["right", "wrong", "wrong"] and run_log.seconds == pytest.approx(0.2)
+    assert by_exercise == ["right", "wrong", "wrong"] and all_runs.seconds == pytest.approx(0.2)
     asked, _, _ = fake_runs(lambda names: {"observed": dict.fromkeys(NUMBERS, "wrong")}, monkeypatch)
     assert len(asked) == 1  # nothing was called
 
@@ -169,8 +171,8 @@ def test_a_cell_that_a_removed_name_stopped_runs_again(monkeypatch):
         stopped = {"lost": {"1.1": "memory"}, "cell_errors": {"1.1": ("OffLimits", "")}}
         return stopped | {"observed": {"1.2": "right", "1.7": "right"}}
 
-    asked, by_exercise, run_log = fake_runs(observe, monkeypatch)
-    assert by_exercise == ["right"] * 3 and not run_log.lost and not run_log.cell_errors and len(asked) == 2
+    asked, by_exercise, _ = fake_runs(observe, monkeypatch)
+    assert by_exercise == ["right"] * 3 and len(asked) == 2
 
 
 def test_all_runs_together_have_the_time_of_one_notebook(monkeypatch):

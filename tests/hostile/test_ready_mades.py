@@ -1,0 +1,29 @@
+"""Ways to a ready-made of PyTorch or numpy where it is off limits: none earns anything that nobody is told to look at.
+
+Each way is right where the exercise allows the ready-made (else it would show nothing).
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from sandboxed import ANSWER, graded_alone, linux
+
+pytestmark = linux
+ANSWERS = {"softmax": ("2.1", "softmax = f"), "products": ("1.4", "all_pairs_einsum = lambda q, k: f(q, k.mT)")}
+WAYS = re.findall(
+    r"^===== (\w+)\n(.*?)(?=^=====|\Z)",
+    Path(__file__).with_name("ready_mades.txt").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize(("kind", "text"), WAYS)
+def test_no_ready_made_earns_anything_unseen(kind, text):
+    number, bound = ANSWERS[kind]
+    *beside, answer = text.split("#--\n")
+    cells = (*beside, ANSWER, f"{answer}\n{bound}")
+    allowed = graded_alone(number, *cells, allowed=frozenset({number}))
+    result = graded_alone(number, *cells)
+    assert allowed["exercises"][0]["outcome"] == "right", allowed["exercises"][0]["message"]
+    assert result["earned"] == 0 or result["review"]
