@@ -104,8 +104,9 @@ def _score(
         return _nothing(exercise, *_undefined_outcome(exercise, rebuilt, run_log, findings))
     try:
         verdict = own_process().do(judge, number, seed, observation, seconds=JUDGING_S)
-    except LimitExceeded:
-        return _nothing(exercise, "unreadable", f"What the check observed took longer than {JUDGING_S:g} s to judge.")
+    except LimitExceeded as problem:
+        message = f"Your answer could not be judged: {problem}. Return what the exercise asks for, and nothing larger."
+        return _nothing(exercise, "unreadable", message)
     except Malformed:
         return _nothing(exercise, "unreadable", "What the check observed could not be read.")
     except Exception as problem:  # a judge that observations can trip up must cost one exercise, not a class
