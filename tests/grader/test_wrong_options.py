@@ -6,13 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from course_grader import __main__ as command
 from course_grader.__main__ import main
-from course_grader.reports.results_folder import ResultsFolder
 from course_grader.running.library_copy import library_copy
 
 BASE = "class --output out --no-sandbox"
@@ -223,9 +221,3 @@ def test_a_full_disk(said, small_disk):
         json.loads(path.read_text())  # none is half-written
     shutil.copytree("disk/out", "larger")
     assert main("class --output larger --no-sandbox".split()) == 0
-
-
-def test_a_second_grader_in_the_same_folder(said):
-    first = ResultsFolder(Path("out"))
-    assert "another grader is at work in this folder; wait until it ends" in said(BASE)
-    first.close()
