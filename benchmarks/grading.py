@@ -1,10 +1,14 @@
-"""How fast the class grader is: a generated class, and the same honest submissions through nbgrader.
+"""How fast the class grader is.
 
-``python -m benchmarks.grading class`` grades 200 submissions whose scores are known beforehand; ``python -m benchmarks.grading
-nbgrader`` grades 20 both ways in one run (nbgrader in a virtual environment of its own: ``make test-nbgrader`` makes it).
+``python -m benchmarks.grading class`` grades 200 submissions of lesson 01 whose scores are known beforehand. ``lessons`` times a
+solved notebook of every lesson, ``workers`` the same class on one and two processes and Dask workers, and ``tools`` the same
+notebooks beside plain nbval and nbgrader (in a virtual environment of its own: ``make test-nbgrader`` makes it). Each prints a
+table in Markdown. ``--lessons 01 05`` and ``--size 10`` choose which lessons and how many submissions.
 """
 
+import argparse
 import csv
+import functools
 import json
 import os
 import random
@@ -14,16 +18,28 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+import torch
 
 from course_checks.catalogue import CatalogueEntry, catalogue, catalogue_entry
 from course_checks.deciding.find import find
+from course_grader.grade import grade_one
+from course_grader.released_notebook import load_releases
+from course_grader.result import GradingSettings
+
+from .measure import seconds
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "checks"))  # the wrong answers are the recorded ones
-STEM, LESSON = "01_dot_product_similarity", "01"
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "checks")]  # the wrong answers are the recorded ones
+
+import handed_in  # noqa: E402
+
+STEM, LESSON = handed_in.LESSON_01, "01"
 SIZE, SEED = 200, 7
+THREE = ["01", "05", "12"]
+CORES = 16  # of the machine that the table by lesson counts for
 BROKEN = (b"", b"null", b'{"nbformat": 4, "cells": [', b"\xff\xfe")
 HOSTILE = (
     "import os\nos._exit(0)",
@@ -36,18 +52,8 @@ HOSTILE = (
 
 
 def notebook(answers: dict[str, str]) -> bytes:
-    """The exercise notebook with these answers, by cell id."""
-    found = json.loads((ROOT / "exercises" / f"{STEM}.ipynb").read_text(encoding="utf-8"))
-    for cell in found["cells"]:
-        cell["source"] = answers.get(cell["id"], cell["source"])
-    return json.dumps(found).encode()
-
-
-def solutions() -> dict[str, str]:
-    """Every answer cell solved, without the marks that tell that a solution is the course's own."""
-    found = json.loads((ROOT / "solutions" / f"{STEM}.ipynb").read_text(encoding="utf-8"))
-    texts = {c["id"]: "".join(c["source"]) for c in found["cells"] if c["metadata"].get("nbgrader", {}).get("solution")}
-    return {name: re.sub(r"^ *# (BEGIN|END) SOLUTION\n?", "", text, flags=re.MULTILINE) for name, text in texts.items()}
+    """The exercise notebook of lesson 01 with these answers, by cell id."""
+    return handed_in.as_bytes(handed_in.solved(only=set(), **answers))
 
 
 def generate(folder: Path, size: int = SIZE, seed: int = SEED) -> dict[str, int]:
@@ -56,7 +62,9 @@ def generate(folder: Path, size: int = SIZE, seed: int = SEED) -> dict[str, int]
     Returns:
         Student -> the points that are earned, counted while the class is made.
     """
-    chance, solved, earned = random.Random(seed), solutions(), {}
+    chance, earned = random.Random(seed), {}
+    texts = {cell["id"]: cell["source"] for cell in handed_in.solved()["cells"]}
+    solved = {name: texts[name] for name in handed_in.answer_ids(handed_in.blank())}
     for index in range(size):
         student = f"student_{index:05d}"
         (folder / student).mkdir(parents=True)
@@ -97,87 +105,159 @@ def _wrong(number: str, entry: CatalogueEntry, chance: random.Random) -> str:
     )
 
 
-def grade(submissions: Path, output: Path, *options: str) -> tuple[dict[str, int], float, float]:
+def grade(submissions: Path, output: Path, lesson: str, *options: str) -> tuple[dict[str, int], float, float]:
     """Run the grader; returns scores by student, seconds, and the peak memory of its processes in MiB."""
-    started = time.monotonic()
-    command = [
-        sys.executable,
-        "-m",
-        "course_grader",
-        str(submissions),
-        "--output",
-        str(output),
-        "--lesson",
-        LESSON,
-    ]
-    subprocess.run([*command, *options], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    seconds = time.monotonic() - started
+    command = [sys.executable, "-m", "course_grader", str(submissions), "--output", str(output), "--lesson", lesson]
+    took = seconds(lambda: subprocess.run([*command, *options], cwd=ROOT, check=True, capture_output=True))
     with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
         scores = {row["student"]: int(row["total"]) for row in csv.DictReader(file)}
-    return scores, seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return scores, took, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
-def a_class(size: int, options: list[str]) -> None:
+def a_class(size: int) -> None:
     """Grade a generated class and compare its scores with those counted while it was made."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         earned = generate(folder / "class", size)
-        scores, seconds, memory = grade(folder / "class", folder / "grades", *options)
-        wrong = {
-            student: (scores.get(student), points)
-            for student, points in earned.items()
-            if scores.get(student) != points
-        }
-    print(f"{size} submissions in {seconds:.1f} s: {size / seconds:.2f} a second; largest process {memory:.0f} MiB")
+        scores, took, memory = grade(folder / "class", folder / "grades", LESSON)
+    wrong = {s: (scores.get(s), points) for s, points in earned.items() if scores.get(s) != points}
+    print(f"{size} submissions in {took:.1f} s: {size / took:.2f} a second; largest process {memory:.0f} MiB")
     print(f"scores as counted by hand: {size - len(wrong)} of {size}", *wrong.items(), sep="\n")
-    rate = size / seconds
-    for workers in (2, 16, 64):
-        print(f"10,000 submissions on {workers} such cores: about {10_000 / rate / workers * 2 / 60:.0f} minutes")
 
 
-def beside_nbgrader(size: int = 20) -> None:
-    """The same honest submissions through this grader and through ``nbgrader autograde``."""
-    program = ROOT / ".venv-nbgrader" / "bin" / "nbgrader"
-    if not program.exists():
+def stems(lessons: list[str]) -> dict[str, str]:
+    """Lesson -> the name of its notebook."""
+    names = sorted(path.stem for path in (ROOT / "exercises").glob("*.ipynb"))
+    return {name[:2]: name for name in names if not lessons or name[:2] in lessons}
+
+
+def solved_class(folder: Path, stem: str, size: int) -> Path:
+    """A class that hands in nothing but solved notebooks."""
+    for index in range(size):
+        place = folder / f"student_{index:02d}" / f"{stem}.ipynb"
+        place.parent.mkdir(parents=True)
+        place.write_bytes(handed_in.as_bytes(handed_in.solved(stem)))
+    return folder
+
+
+def print_table(title: str, header: list[str], rows: Iterable[list[str]]) -> None:
+    """A table in Markdown, each row as soon as it is there; the load of the machine stands below it."""
+    print(f"{title}\n\n| {' | '.join(header)} |\n|{'---|' * len(header)}", flush=True)
+    for row in rows:
+        print(f"| {' | '.join(row)} |", flush=True)
+    print(f"\n{os.cpu_count()} cores, load average {', '.join(f'{load:.1f}' for load in os.getloadavg())}\n")
+
+
+def by_lesson(lessons: list[str], size: int) -> None:
+    """A solved notebook of each lesson on one core, all that is made once being there: the quickest of ``size``."""
+
+    def rows() -> Iterator[list[str]]:
+        torch.set_num_threads(1)
+        for lesson, stem in stems(lessons).items():
+            settings = GradingSettings(load_releases(ROOT / "exercises", lesson), "benchmark")
+            data, times = handed_in.as_bytes(handed_in.solved(stem)), []
+            grade_one(handed_in.as_bytes(handed_in.blank(stem)), "x", settings)
+            for _ in range(size):
+                times.append(seconds(functools.partial(full_marks, data, settings)))
+            hour = 3600 / min(times)
+            yield [stem, f"{min(times):.1f}", f"{hour:,.0f}", f"{CORES * hour:,.0f}"]
+
+    header = ["lesson", "seconds a submission", "an hour on 1 core", f"an hour on {CORES} cores"]
+    print_table("Solved notebooks, warm", header, rows())
+
+
+def full_marks(data: bytes, settings: GradingSettings) -> None:
+    """Grade a solved notebook in this process."""
+    result = grade_one(data, "x", settings)
+    assert result["earned"] == result["total"] > 0, result
+
+
+def by_workers(lessons: list[str], size: int) -> None:
+    """The same class by the number of local processes and of Dask workers: the whole command, to workers that wait for it."""
+    from distributed import LocalCluster
+
+    def rows() -> Iterator[list[str]]:
+        for lesson, stem in stems(lessons or THREE).items():
+            with tempfile.TemporaryDirectory() as name:
+                students, times = solved_class(Path(name) / "class", stem, size), []
+                for jobs in (1, 2):
+                    times.append(grade(students, Path(name) / f"{jobs}", lesson, "--jobs", f"{jobs}")[1])
+                for workers in (1, 2):
+                    with LocalCluster(workers, threads_per_worker=1, dashboard_address=None) as cluster:
+                        address = ["--scheduler", cluster.scheduler_address]
+                        times.append(grade(students, Path(name) / f"dask-{workers}", lesson, *address)[1])
+            yield [lesson, *(f"{time:.1f}" for time in times)]
+
+    header = ["lesson", "1 process", "2 processes", "1 Dask worker", "2 Dask workers"]
+    print_table(f"Seconds for {size} solved notebooks", header, rows())
+
+
+def beside_others(lessons: list[str], size: int) -> None:
+    """The same notebooks through plain nbval, nbgrader and this grader, one at a time: the first, and each one more."""
+    nbgrader = ROOT / ".venv-nbgrader" / "bin" / "nbgrader"
+    if not nbgrader.exists():
         sys.exit("run `make test-nbgrader` first: it installs nbgrader into .venv-nbgrader")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "source" / "ps1").mkdir(parents=True)
-        shutil.copy(ROOT / "solutions" / f"{STEM}.ipynb", folder / "source" / "ps1")
-        shutil.copy(ROOT / "docs" / "nbgrader_config.py", folder)
-        kernel = folder / "jupyter" / "kernels" / "python3"
-        kernel.mkdir(parents=True)
-        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "course", "language": "python"}))
-        path = os.pathsep.join([str(program.parent), os.environ["PATH"]])
-        paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-        environment = {**os.environ, "PATH": path, "JUPYTER_PATH": str(folder / "jupyter"), "PYTHONPATH": paths}
 
-        def nbgrader(*words: str) -> float:
-            started = time.monotonic()
-            subprocess.run([str(program), *words], cwd=folder, env=environment, check=True, capture_output=True)
-            return time.monotonic() - started
+    def rows() -> Iterator[list[str]]:
+        for lesson, stem in stems(lessons or THREE).items():
+            tools = {"plain nbval": through_nbval, "nbgrader": functools.partial(through_nbgrader, nbgrader)}
+            tools["this grader"] = through_this_grader
+            for tool, run in tools.items():
+                times = []
+                for count in (1, size):
+                    with tempfile.TemporaryDirectory() as name:
+                        times.append(run(solved_class(Path(name) / "class", stem, count), Path(name), stem))
+                yield [lesson, tool, f"{times[0]:.1f}", f"{(times[1] - times[0]) / (size - 1):.1f}"]
 
-        nbgrader("generate_assignment", "ps1")
-        for index in range(size):
-            student = f"student_{index:02d}"
-            for place in (folder / "submitted" / student / "ps1", folder / "class" / student):
-                place.mkdir(parents=True)
-                (place / f"{STEM}.ipynb").write_bytes(notebook(solutions()))
-        load = os.getloadavg()[0]
-        theirs = nbgrader("autograde", "ps1")
-        timings = {}
-        for title, options in (("forked", ()), ("forked, 1 job", ("--jobs", "1")), ("fresh", ("--fresh",))):
-            scores, timings[title], _ = grade(folder / "class", folder / title, *options)
-            assert set(scores.values()) == {24}, scores
-    print(f"{size} solved notebooks of lesson {LESSON}; load before: {load:.1f}; {os.cpu_count()} cores")
-    print(f"nbgrader autograde: {theirs:.1f} s, {theirs / size:.2f} s each")
-    for title, seconds in timings.items():
-        print(f"this grader, {title}: {seconds:.1f} s, {seconds / size:.2f} s each: {theirs / seconds:.1f} x")
+    header = ["lesson", "tool", "the first, start-up included (s)", "each one more (s)"]
+    print_table(f"Solved notebooks one at a time, 1 and {size} of them", header, rows())
+
+
+def through_nbval(students: Path, folder: Path, stem: str) -> float:
+    """Seconds of pytest with nbval."""
+    options = ["-q", "--nbval-lax", "--nbval-current-env", "-p", "no:cacheprovider", "--rootdir", str(folder)]
+    return _seconds([sys.executable, "-m", "pytest", *options, str(students)], folder, os.environ)
+
+
+def through_nbgrader(program: Path, students: Path, folder: Path, stem: str) -> float:
+    """Seconds of ``nbgrader autograde``; its kernels run in this environment."""
+    (folder / "source" / "ps1").mkdir(parents=True)
+    shutil.copy(ROOT / "solutions" / f"{stem}.ipynb", folder / "source" / "ps1")
+    shutil.copy(ROOT / "docs" / "nbgrader_config.py", folder)
+    for student in students.iterdir():
+        shutil.copytree(student, folder / "submitted" / student.name / "ps1")
+    kernel = folder / "jupyter" / "kernels" / "python3"
+    kernel.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "course", "language": "python"}))
+    paths = {"PATH": str(program.parent), "PYTHONPATH": str(ROOT)}
+    paths = {name: os.pathsep.join([path, os.environ.get(name, "")]).rstrip(os.pathsep) for name, path in paths.items()}
+    environment = {**os.environ, **paths, "JUPYTER_PATH": str(folder / "jupyter")}
+    _seconds([str(program), "generate_assignment", "ps1"], folder, environment)
+    return _seconds([str(program), "autograde", "ps1"], folder, environment)
+
+
+def through_this_grader(students: Path, folder: Path, stem: str) -> float:
+    """Seconds of the class grader, with one process."""
+    return grade(students, folder / "grades", stem[:2], "--jobs", "1")[1]
+
+
+def _seconds(command: list[str], folder: Path, environment: Mapping[str, str]) -> float:
+    return seconds(lambda: subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["nbgrader"]:
-        beside_nbgrader()
-    else:
-        a_class(int(sys.argv[2]) if len(sys.argv) > 2 else SIZE, sys.argv[3:])
+    what = {
+        "class": (a_class, SIZE),
+        "lessons": (by_lesson, 2),
+        "workers": (by_workers, 10),
+        "tools": (beside_others, 4),
+    }
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.grading")
+    parser.add_argument("what", choices=what)
+    parser.add_argument("--lessons", nargs="*", default=[])
+    parser.add_argument("--size", type=int)
+    given = parser.parse_args()
+    run, size = what[given.what]
+    size = given.size or size
+    run(size) if given.what == "class" else run(given.lessons, size)

@@ -11,7 +11,6 @@ from pathlib import Path
 from . import show_sandbox
 from .batch import Summary, grade_class
 from .export import main as export
-from .grade import GradingSettings
 from .limits import Limits
 from .names import printable
 from .options import parser
@@ -21,6 +20,7 @@ from .reports.lateness import describe_due
 from .reports.overrides import read_overrides
 from .reports.results_folder import ResultsFolder
 from .reports.roster import read_roster
+from .result import GradingSettings
 from .running.sandbox import NoSandbox, Sandbox
 
 STOPPED = "\nstopped; run the same command again and it goes on where it was"

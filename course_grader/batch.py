@@ -8,7 +8,6 @@ from tqdm import tqdm
 
 from .bounded import LimitExceeded, bounded
 from .cluster import run_cluster
-from .grade import GradingSettings, failed, key, unreadable
 from .names import printable
 from .pool import Task, run_local
 from .released_notebook import ReleasedNotebook
@@ -16,6 +15,7 @@ from .reports.feedback import page
 from .reports.gradebook import Gradebook
 from .reports.results_folder import ResultsFolder
 from .reports.write_reports import check_instructor_files, write_reports
+from .result import GradingSettings, failed, key, unreadable
 from .submissions.find import find_submissions
 from .submissions.notebook import Unreadable
 from .submissions.select_files import FileDecision, select_files

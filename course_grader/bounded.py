@@ -3,19 +3,19 @@
 import contextlib
 import gc
 import os
-import pickle
-import select
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Any
 
 from .limits import MIB
 
 SECONDS, MEMORY_MB = 10.0, 512
-AGAIN_S = 1.0
+ALONE_S = 1.0  # how long a process works on after its time, should nobody be there to end it
 CAN_FORK = sys.platform == "linux"
 
 
@@ -24,111 +24,121 @@ class LimitExceeded(Exception):
 
 
 def bounded(work: Callable[..., Any], *arguments: Any, seconds: float = SECONDS, memory_mb: int = MEMORY_MB) -> Any:
-    """What ``work(*arguments)`` returns.
+    """What ``work(*arguments)`` returns, done by a process that ends with it: see ``BoundedProcess.do``."""
+    with contextlib.closing(BoundedProcess(memory_mb)) as process:
+        return process.do(work, *arguments, seconds=seconds)
 
-    Where processes cannot be forked (macOS, Windows) it is done in this one, without bounds.
+
+class BoundedProcess:
+    """A copy of this process, made when there is work and again after one that ended; what it remembers serves later work.
+
+    It works in whatever thread asks, for one thread at a time. Where processes cannot be forked (macOS, Windows) the work is
+    done in this process, without bounds.
 
     Args:
-        work: A function of the grader's own; it returns what can be pickled, or raises.
-        arguments: For it.
-        seconds: How long it may take.
         memory_mb: MiB of memory that it may take on top of what is there.
-
-    Raises:
-        LimitExceeded: It took longer or more, or its process ended.
-        Exception: What ``work`` raised.
     """
-    if not CAN_FORK:
-        return work(*arguments)
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
+
+    def __init__(self, memory_mb: int = MEMORY_MB) -> None:
+        self.memory_mb = memory_mb
+        self._pipe: Connection | None = None
+        self.close: Callable[[], object] = lambda: None  # ends the process; done too when nobody holds this object
+
+    def do(self, work: Callable[..., Any], *arguments: Any, seconds: float = SECONDS) -> Any:
+        """What ``work(*arguments)`` returns.
+
+        Args:
+            work: A function of the grader's own; it returns what can be pickled, or raises. Only the first one given to a
+                process may be any function, with any arguments; later ones are pickled too.
+            arguments: For it.
+            seconds: How long it may take.
+
+        Raises:
+            LimitExceeded: It took longer or more, or its process ended.
+            Exception: What ``work`` raised.
+        """
+        if not CAN_FORK:
+            return work(*arguments)
+        asked = (work, arguments, seconds)
+        found = None if self._pipe is None or self._pipe.closed else self._answer(asked, seconds)
+        if found is None:  # also where it ended of what it did before
+            self._fork(asked)
+            found = self._answer(None, seconds)
+        if found is None:
+            why = f"reading or judging it took more than {self.memory_mb} MiB, or the process that did it ended"
+            raise LimitExceeded(why)
+        worked, outcome = found
+        if worked:
+            return outcome
+        raise outcome
+
+    def _answer(self, asked: tuple | None, seconds: float) -> tuple[bool, Any] | None:
+        """Whether it worked, and what it returned or raised; None if the process ended."""
         try:
-            os.close(reading)
-            _in_the_child(writing, seconds, memory_mb, work, arguments)
-        finally:
-            os._exit(1)
-    os.close(writing)
-    try:
-        data = _read(reading, seconds)
-    finally:
-        os.close(reading)
+            if asked is not None:
+                self._pipe.send(asked)
+            if self._pipe.poll(seconds):
+                return self._pipe.recv()
+        except (EOFError, OSError):
+            self.close()
+            return None
+        except BaseException:
+            self.close()
+            raise
+        self.close()
+        raise LimitExceeded(f"reading or judging it took longer than {seconds:g} s")
+
+    def _fork(self, first: tuple) -> None:
+        self._pipe, theirs = Pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                self._pipe.close()
+                _serve(theirs, self.memory_mb, first)
+            finally:
+                os._exit(1)
+        theirs.close()
+        self.close = weakref.finalize(self, _end, child, self._pipe, os.getpid())
+
+
+def own_process() -> BoundedProcess:
+    """The bounded process of the thread that asks, kept from one submission to the next."""
+    if not hasattr(_of_thread, "process"):
+        _of_thread.process = BoundedProcess()
+    return _of_thread.process
+
+
+_of_thread = threading.local()
+
+
+def _end(child: int, pipe: Connection, owner: int) -> None:
+    if os.getpid() == owner:  # not in a copy of its owner
+        pipe.close()
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    if data is None:
-        raise LimitExceeded(f"reading or judging it took longer than {seconds:g} s")
-    if not data:
-        raise LimitExceeded(f"reading or judging it took more than {memory_mb} MiB, or the process that did it ended")
-    worked, outcome = pickle.loads(data)
-    if worked:
-        return outcome
-    raise outcome
 
 
-@contextlib.contextmanager
-def time_limit(seconds: float = SECONDS) -> Iterator[None]:
-    """End what runs in the ``with`` block by an exception when it takes too long: for work that cannot be forked.
-
-    It works in a process's main thread, where signals arrive, and does nothing elsewhere (nor on Windows). What is inside may
-    be left half done. A bound within a bound ends with the earlier of the two.
-
-    Args:
-        seconds: How long it may take.
-
-    Raises:
-        LimitExceeded: It took longer.
-    """
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, frame: object) -> None:
-        raise LimitExceeded(f"reading or judging it took longer than {seconds:g} s")
-
-    started, outer = time.monotonic(), signal.getitimer(signal.ITIMER_REAL)[0]
-    if 0 < outer <= seconds:  # the bound around this one ends first
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_S)  # again, should somebody inside have caught the first
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        if outer:
-            signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - started)), AGAIN_S)
-
-
-def _in_the_child(writing: int, seconds: float, memory_mb: int, work: Callable, arguments: tuple) -> None:
+def _serve(pipe: Connection, memory_mb: int, asked: tuple) -> None:
+    """In the child: one work after another, until the other end of the pipe is closed or memory is short."""
     import resource
 
-    signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds + AGAIN_S)  # should its parent be gone by then
+    gc.freeze()
     gc.disable()  # looking through millions of small objects for cycles takes longer than making them
     with open("/proc/self/statm") as file:
         present = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (present + memory_mb * MIB,) * 2)
-    try:
-        data = pickle.dumps((True, work(*arguments)))
-    except MemoryError:
-        return
-    except Exception as problem:
-        data = pickle.dumps((False, problem))
-    with os.fdopen(writing, "wb") as file:
-        file.write(data)
-    os._exit(0)
-
-
-def _read(reading: int, seconds: float) -> bytes | None:
-    """Everything until the other end is closed; None if that takes too long."""
-    parts, end = [], time.monotonic() + seconds
     while True:
-        left = end - time.monotonic()
-        if left <= 0 or not select.select([reading], [], [], left)[0]:
-            return None
-        part = os.read(reading, 1 << 20)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
+        work, arguments, seconds = asked
+        signal.setitimer(signal.ITIMER_REAL, seconds + ALONE_S)
+        try:
+            outcome = True, work(*arguments)
+        except MemoryError:
+            return
+        except Exception as problem:
+            outcome = False, problem
+        pipe.send(outcome)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        del asked, arguments, outcome
+        gc.collect()
+        asked = pipe.recv()

@@ -1,10 +1,19 @@
 """Grading on a dask.distributed cluster: the same function, on other machines."""
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 
-from .grade import GradingSettings, failed, grade_one
-from .pool import Task, lost
+from .limits import Limits
+from .pool import Task, as_ready, lost
+from .result import GradingSettings, course_digest, failed
+from .running.sandbox import Sandbox
+
+CONNECT_S, WORKERS_S = 10.0, 30.0
+START = "start each with `dask worker ADDRESS --nthreads 1` from the environment of this process"
+
+
+class NoCluster(RuntimeError):
+    """The scheduler or its workers cannot be used, or are gone."""
 
 
 def run_cluster(tasks: Iterable[Task], settings: GradingSettings, address: str) -> Iterator[tuple[Task, dict]]:
@@ -17,33 +26,70 @@ def run_cluster(tasks: Iterable[Task], settings: GradingSettings, address: str) 
         tasks: What to grade.
         settings: As for the whole class.
         address: The scheduler's, such as ``"tcp://10.0.0.1:8786"``.
+
+    Raises:
+        NoCluster: There is no scheduler, it has no worker, or a worker cannot grade.
     """
-    from distributed import Client, KilledWorker, as_completed
+    from distributed import Client
 
-    with Client(address, set_as_default=False) as client:
-        source, waiting = iter(tasks), {}
-        results = as_completed(loop=client.loop)
+    try:
+        client = Client(address, set_as_default=False, timeout=CONNECT_S)
+    except Exception as problem:  # of many types, and without a word for a machine that has no address
+        why = str(problem) or type(problem).__name__
+        raise NoCluster(f"--scheduler ({address}): no dask scheduler answers there ({why})") from None
+    with client:
+        _check_workers(client, settings, address)
+        executor = client.get_executor(pure=False, retries=2)
 
-        def send() -> None:
-            task = next(source, None)
-            if task is not None:
-                arguments = (task.data, task.submission.label, settings)
-                future = client.submit(grade_one, *arguments, pure=False, retries=2)
-                waiting[future.key] = task
-                results.add(future)
+        def submit(task: Task) -> Future:
+            future, outcome = executor.submit(grade, task.data, task.submission.label, settings), Future()
+            future.add_done_callback(lambda future: _settle(outcome, future, settings, address))
+            return outcome
 
-        for _ in range(2 * max(1, sum(client.nthreads().values()))):
-            send()
-        for future in results:
-            task = waiting.pop(future.key)
-            try:
-                result = future.result()
-            except KilledWorker:
-                result = lost(settings)
-            except CancelledError:  # the scheduler is gone: no submission's fault
-                raise
-            except Exception as problem:
-                result = failed(problem, settings)
-            future.release()
-            yield task, result
-            send()
+        yield from as_ready(tasks, submit, 2 * sum(client.nthreads().values()))
+
+
+def grade(data: bytes, label: str, settings: GradingSettings) -> dict:
+    """On a worker: grade one submission."""
+    import torch
+
+    from .grade import grade_one
+
+    torch.set_num_threads(1)
+    return grade_one(data, label, settings)
+
+
+def ready(limits: Limits | None) -> str:
+    """On a worker: which version of the course it has; an error if it cannot make a sandbox."""
+    if limits is not None:
+        Sandbox(limits).close()
+    return course_digest()
+
+
+def _check_workers(client, settings: GradingSettings, address: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=WORKERS_S)
+    except TimeoutError:
+        raise NoCluster(f"--scheduler ({address}): it has no worker; {START}") from None
+    answers = client.run(ready, settings.limits if settings.sandbox else None, on_error="return")
+    for worker, answer in answers.items():
+        if isinstance(answer, BaseException):
+            why = f"{type(answer).__name__}: {answer}".removeprefix("Exception: ")  # which Dask puts around some
+            raise NoCluster(f"worker {worker} cannot grade ({why}); {START}")
+        if answer != course_digest():
+            raise NoCluster(f"worker {worker} has another version of the course than this process; {START}")
+
+
+def _settle(outcome: Future, future: Future, settings: GradingSettings, address: str) -> None:
+    """Give ``outcome`` the result of one submission, whatever became of it on its worker."""
+    from distributed import KilledWorker
+
+    try:
+        outcome.set_result(future.result())
+    except KilledWorker:
+        outcome.set_result(lost(settings))
+    except CancelledError:  # no submission's fault
+        gone = f"--scheduler ({address}): the scheduler is gone; what was graded is kept, so run the same command again"
+        outcome.set_exception(NoCluster(gone))
+    except Exception as problem:
+        outcome.set_result(failed(problem, settings))

@@ -1,72 +1,29 @@
 """Grading one submission: from the file's bytes to a result. The same function on every core and every machine."""
 
 import atexit
-import functools
-import hashlib
-import platform
 import threading
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-
-import torch
 
 from course_checks.deciding.find import find
 
 from .bounded import LimitExceeded, bounded
 from .judging.score import ExerciseScore, cases_and_decider, score_exercises
-from .limits import Limits
 from .names import printable
 from .reading.answers import Findings, read_answers
-from .released_notebook import ReleasedNotebook
+from .result import GradingSettings, failed, new_result, unreadable
 from .run_again import SecondRun
 from .run_and_judge import Runs, run_and_judge
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
-from .running.library_copy import CHECKS, LIBRARY
 from .running.run import Probe, RunLog
-from .running.sandbox import GRADER
 from .submissions.identify import lesson_of, signs_of_copying
 from .submissions.notebook import Unreadable, parse
 from .submissions.rebuild import RebuiltNotebook, rebuild
 
-SCHEMA = 2
 MOST_CODE = 20_000  # characters of an answer that a result keeps
 _trusted = threading.Lock()  # checks set PyTorch's global settings for a moment; ast.parse fails in two threads at once
-
-
-@dataclass(frozen=True)
-class GradingSettings:
-    """What is the same for a whole class."""
-
-    releases: dict[str, ReleasedNotebook]  # of the lessons that are graded
-    seed: str  # secret until the grades are out; every exercise's inputs are drawn from it
-    limits: Limits = field(default_factory=Limits)  # for each submission
-    sandbox: bool = True  # whether kernels run in a sandbox
-    fresh: bool = False  # load PyTorch anew for each kernel instead of forking a process that has
-    allowed: frozenset[str] = frozenset()  # exercises in which what is off limits may be used after all
-
-    def digest(self, lesson: str) -> str:
-        """Of everything that a result of a lesson depends on besides the submission."""
-        parts = [repr(self.releases.get(lesson)), repr(self.limits), repr(self.sandbox), self.seed]
-        parts += [repr(sorted(self.allowed)), course_digest()]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def key(data: bytes, settings: GradingSettings, lesson: str) -> str:
-    """What a result is known by: the same key, the same result."""
-    return hashlib.sha256(data + b"\0" + settings.digest(lesson).encode()).hexdigest()
-
-
-@functools.cache
-def course_digest() -> str:
-    """Of the code of library, checks and grader, and of the solutions that the checks hold."""
-    digest = hashlib.sha256()
-    for package in (LIBRARY, CHECKS, GRADER):
-        for path in sorted([*package.rglob("*.py"), *package.rglob("*.json")]):
-            name = path.relative_to(package.parent).as_posix().encode()
-            digest.update(name + b"\0" + path.read_bytes().replace(b"\r\n", b"\n"))
-    return digest.hexdigest()
 
 
 def grade_one(data: bytes, label: str, settings: GradingSettings) -> dict:
@@ -114,7 +71,7 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
     run_log, scores, without = run_and_judge(rebuilt.steps, probes, runs, judge)
     again = SecondRun(rebuilt.steps, findings.reached, probes, runs, judge)
     to_review = [*findings.noticed, *again.of(scores, without)]
-    result = _result(settings, lesson, list(scores.values()))
+    result = new_result(settings, lesson, list(scores.values()))
     for exercise in result["exercises"]:
         exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
     return result | {
@@ -147,35 +104,6 @@ def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, Re
     products = {n for n in exercises if "torch.matmul" in find(n).call.off_limits}
     findings = read_answers(rebuilt.steps, expressions, frozenset(products - settings.allowed))
     return lesson, rebuilt, replace(findings, noticed=tuple(signs_of_copying(cells, metadata)))
-
-
-def unreadable(problem: str, settings: GradingSettings) -> dict:
-    """The result of a file that is no notebook."""
-    return _result(settings, "", []) | {"problem": printable(problem, 200)}
-
-
-def failed(problem: Exception, settings: GradingSettings) -> dict:
-    """The result of a submission at which the grader itself failed."""
-    return unreadable(f"could not be graded: {type(problem).__name__}: {problem}", settings) | {"review": True}
-
-
-def _result(settings: GradingSettings, lesson: str, results: list[ExerciseScore]) -> dict:
-    return {
-        "schema": SCHEMA,
-        "lesson": lesson,
-        "exercises": [asdict(exercise) for exercise in results],  # and ``code``, what the student wrote
-        "earned": sum(exercise.earned for exercise in results),
-        "total": sum(exercise.points for exercise in results),
-        "problem": "",
-        "restored": [],  # what the rebuilt notebook does not take over
-        "noticed": [],  # what an instructor may want to look at
-        "events": [],  # what ended kernels
-        "review": False,
-        "seconds": 0.0,
-        "seed": settings.seed,
-        "isolation": "bubblewrap" if settings.sandbox else "none",
-        "versions": {"python": platform.python_version(), "torch": torch.__version__, "course": course_digest()[:16]},
-    }
 
 
 _of_thread = threading.local()

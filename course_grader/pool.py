@@ -1,18 +1,20 @@
 """Grading on this machine's cores: a process for each job, replaced when it dies and ended when it takes too long."""
 
+import concurrent.futures
 import contextlib
+import functools
+import itertools
 import multiprocessing
 import os
 import queue
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 
-import torch
-
-from .grade import GradingSettings, grade_one, own_fork_server, unreadable
+from .result import GradingSettings, unreadable
 from .submissions.submission import Submission
 
 TRIES = 2
@@ -36,8 +38,7 @@ class Task:
 def run_local(tasks: Iterable[Task], settings: GradingSettings, jobs: int) -> Iterator[tuple[Task, dict]]:
     """Grade tasks on this machine; results come as they are ready.
 
-    A process that dies costs its submission one more try. Tasks are taken when a process is free, so that no more than a few
-    submissions are in memory.
+    A process that dies costs its submission one more try.
 
     Args:
         tasks: What to grade.
@@ -47,42 +48,41 @@ def run_local(tasks: Iterable[Task], settings: GradingSettings, jobs: int) -> It
     Raises:
         NoGradingProcess: A grading process could not be started.
     """
-    source, taking, done = iter(tasks), threading.Lock(), queue.Queue(maxsize=2 * jobs)
-    stopped = threading.Event()
-    _context()  # here, in the main thread
-    graders = [GradingProcess(settings) for _ in range(jobs)]
+    with contextlib.ExitStack() as stack:
+        graders, free = [], queue.SimpleQueue()
+        for _ in range(jobs):
+            graders.append(stack.enter_context(contextlib.closing(GradingProcess(settings))))
+            free.put(graders[-1])
+        threads = stack.enter_context(ThreadPoolExecutor(jobs))
 
-    def work(grader: GradingProcess) -> None:
+        def grade(task: Task) -> dict:
+            grader = free.get()
+            try:
+                return grader.grade(task)
+            finally:
+                free.put(grader)
+
+        def submit(task: Task) -> Future:
+            _context()  # here, in the main thread
+            return threads.submit(grade, task)
+
         try:
-            while not stopped.is_set():
-                with taking:
-                    task = next(source, None)
-                if task is None:
-                    return
-                done.put((task, grader.grade(task)))
-        except BaseException as problem:  # the class must not wait for a thread that is gone
-            done.put(problem)
+            yield from as_ready(tasks, submit, 2 * jobs)
         finally:
-            grader.close()
-            done.put(None)
+            threads.shutdown(wait=False, cancel_futures=True)
+            for grader in graders:
+                grader.stop()
 
-    threads = [threading.Thread(target=work, args=(grader,), daemon=True) for grader in graders]
-    for thread in threads:
-        thread.start()
-    try:
-        running = len(threads)
-        while running:
-            item = done.get()
-            if isinstance(item, BaseException):
-                raise item
-            if item is None:
-                running -= 1
-            else:
-                yield item
-    finally:
-        stopped.set()
-        for grader in graders:
-            grader.stop()
+
+def as_ready(tasks: Iterable[Task], submit: Callable[[Task], Future], most: int) -> Iterator[tuple[Task, dict]]:
+    """Results as they are ready; no more than ``most`` tasks, and their submissions, are in memory."""
+    source, waiting = iter(tasks), {}
+    while True:
+        waiting |= {submit(task): task for task in itertools.islice(source, most - len(waiting))}
+        if not waiting:
+            return
+        for future in concurrent.futures.wait(waiting, return_when=FIRST_COMPLETED).done:
+            yield waiting.pop(future), future.result()
 
 
 class GradingProcess:
@@ -195,32 +195,31 @@ def lost(settings: GradingSettings) -> dict:
     return unreadable(f"the process that graded it died {TRIES} times; grade it by hand", settings)
 
 
+@functools.cache
 def _context() -> multiprocessing.context.BaseContext:
-    kind = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(kind)
-    if kind == "forkserver":
-        context.set_forkserver_preload([f"{__package__}.grade"])  # PyTorch is loaded once for all grading processes
-        from multiprocessing import forkserver  # not everywhere
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    from multiprocessing import forkserver  # not everywhere
 
-        _without_ctrl_c(forkserver.ensure_running)
-    return context
-
-
-def _without_ctrl_c(start: Callable[[], None]) -> None:
-    """Start a process that Ctrl-C does not reach: while it still loads, it would end with a traceback."""
-    if threading.current_thread() is not threading.main_thread():
-        start()
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([f"{__package__}.grade"])  # PyTorch is loaded once for all grading processes
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None  # Ctrl-C would end what still loads
     try:
-        start()
+        forkserver.ensure_running()
     finally:
-        signal.signal(signal.SIGINT, before)
+        if is_main:
+            signal.signal(signal.SIGINT, before)
+    return context
 
 
 def _serve(pipe: Connection, settings: GradingSettings) -> None:
     """In a grading process: one thread for torch, no Ctrl-C of its own, and an end when the main process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import torch
+
+    from .grade import grade_one, own_fork_server
+
     if settings.sandbox:
         own_fork_server().start()  # it loads PyTorch while the first submission is read
     torch.set_num_threads(1)

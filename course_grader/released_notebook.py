@@ -45,11 +45,21 @@ def load_releases(folder: Path, lesson: str | None = None) -> dict[str, Released
     """
     paths = sorted(path for path in folder.glob("*.ipynb") if re.match(r"\d\d_", path.name))
     wanted = None if lesson is None else f"{int(lesson):02d}" if lesson.isdigit() else lesson
-    releases = {path.name[:2]: parse(path.stem, path.read_bytes()) for path in paths if wanted in (None, path.name[:2])}
+    releases = {path.name[:2]: _read(path) for path in paths if wanted in (None, path.name[:2])}
     if not releases:
         kind = "exercise notebook" if lesson is None else f"exercise notebook for lesson {lesson}"
         raise ValueError(f"masters ({folder}): there is no {kind} in this folder; expected NN_name.ipynb")
     return releases
+
+
+def _read(path: Path) -> ReleasedNotebook:
+    try:
+        return parse(path.stem, path.read_bytes())
+    except OSError as problem:
+        raise ValueError(f"masters ({path}): cannot be read: {problem.strerror}; expected a notebook") from None
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:
+        why = problem if type(problem) is ValueError else f"{type(problem).__name__} ({problem})"
+        raise ValueError(f"masters ({path}): expected an exercise notebook as the build made it, found {why}") from None
 
 
 def parse(stem: str, data: bytes) -> ReleasedNotebook:

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from .released_notebook import load_releases
-from .run_and_judge import removed_names
 from .running.library_copy import library_copy
 from .running.sandbox import EXERCISES
 
@@ -38,6 +37,8 @@ def main(arguments: list[str]) -> int:
     except ValueError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
+    from .run_and_judge import removed_names  # PyTorch comes with it
+
     for released in releases.values():
         print(listing({number: removed_names(number) for number in released.exercises}))
     return 0

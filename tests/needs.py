@@ -112,8 +112,16 @@ def install_site() -> str:
     return f"{sys.executable} -m pip install -c constraints.txt -e '.[site]'"
 
 
+def install_cluster() -> str:
+    """The grader's way to other machines."""
+    if importlib.util.find_spec("distributed"):
+        return ""
+    return f"{sys.executable} -m pip install -c constraints.txt -e '.[cluster]'"
+
+
 REQUIREMENTS = {
     "sandbox": Requirement("the grader's sandbox", install_sandbox, only_on=("linux",)),
+    "cluster": Requirement("grading on a Dask cluster", install_cluster),
     "node": Requirement("the arithmetic in JavaScript", install_node),
     "browser": Requirement("the widgets in a browser", install_browser, only_on=("linux",)),
     "site": Requirement("the web site", install_site),

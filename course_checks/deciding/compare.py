@@ -144,7 +144,7 @@ def describe(tree: Tree) -> str:
     if kind in ("list", "tuple", "dict"):
         return f"a {kind} of {len(tree['value'])}"
     if kind == "other":
-        return f"an object of type {tree['type']}"
+        return f"a {tree['type']} of {tree['length']}" if "length" in tree else f"an object of type {tree['type']}"
     return f"the {kind} {_short(tree)}"
 
 
@@ -158,7 +158,8 @@ def _compare(expected: Tree, actual: Tree, where: str, rtol: float, atol: float)
     if expected["kind"] in ("list", "tuple"):
         return _compare_sequence(expected, actual, where, rtol, atol)
     if expected["kind"] != actual["kind"]:
-        mend = f"; {MENDS[actual['kind']]}" if expected["kind"] == "tensor" and actual["kind"] in MENDS else ""
+        kind = actual["type"] if "length" in actual else actual["kind"]
+        mend = f"; {MENDS[kind]}" if expected["kind"] == "tensor" and kind in MENDS else ""
         return Difference(where, f"you returned {describe(actual)}, expected {_expected_kind(expected)}{mend}")
     if expected["kind"] == "tensor":
         return _compare_tensor(expected, actual, where, rtol, atol)

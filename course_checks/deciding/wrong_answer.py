@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..running.call import Case
 from ..running.encode import Tree
-from .compare import difference, value_difference
+from .compare import NUMBERS, difference, value_difference
 
 if TYPE_CHECKING:
     from .exercise import Exercise
@@ -193,11 +193,11 @@ def as_numbers(tree: Tree) -> Tensor | None:
     kind, value = tree["kind"], tree.get("value")
     if kind in ("tensor", "array"):
         return None if value is None or value.is_complex() else value.double()
-    if kind in ("int", "float"):
-        return torch.tensor(float(value), dtype=torch.float64)
-    if kind == "bool":
+    if kind in NUMBERS:
         return torch.tensor(float(value), dtype=torch.float64)
     if kind in ("list", "tuple") and value:
+        if all(item["kind"] in NUMBERS for item in value):
+            return torch.tensor([float(item["value"]) for item in value], dtype=torch.float64)
         items = [as_numbers(item) for item in value]
         if all(item is not None for item in items) and len({item.shape for item in items}) == 1:
             return torch.stack(items)

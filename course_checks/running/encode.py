@@ -5,7 +5,6 @@ wrote. ``pack`` turns such a tree into JSON and safetensors, ``unpack`` turns it
 """
 
 import contextlib
-import itertools
 import json
 
 import numpy as np
@@ -14,7 +13,10 @@ import torch
 from torch import Tensor
 
 MAX_DEPTH = 8
-MAX_NODES = 20_000
+MAX_NODES = 1_000  # of what a call returns: the longest right result has 351, and there are up to 42 calls
+MAX_NODES_ALONE = 20_000  # of a value that is noted once, an experiment's results
+TENSOR_NODES = 5  # a tensor takes as much room as so many numbers
+MAX_TEXT = 5_000
 MAX_VALUES = 5_000_000
 CARRIED_DTYPES = {
     getattr(torch, name): name for name in "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool".split()
@@ -23,17 +25,19 @@ CARRIED_DTYPES = {
 Tree = dict
 
 
-def encode(value: object) -> Tree:
+def encode(value: object, nodes: int = MAX_NODES) -> Tree:
     """Describe ``value`` as a tree; what has no plain form becomes ``{"kind": "other", "type": its type's name}``.
 
     Args:
         value: Anything at all. It is not changed, and none of its own methods is called.
+        nodes: How many values there may be in it, one in another.
 
     Returns:
         A dict with the key ``kind``: none, bool, int, float, str, tensor, array, list, tuple, dict or other. Tensors are
-        detached copies on the CPU; one that is too large, sparse, or of an unusual dtype carries no values.
+        detached copies on the CPU; one that is too large, sparse, or of an unusual dtype carries no values. A list, tuple or
+        dict that is too long is of the kind other, with its ``length``.
     """
-    return _encode(value, MAX_DEPTH, {"nodes": MAX_NODES, "values": MAX_VALUES})
+    return _encode(value, MAX_DEPTH, {"nodes": nodes, "values": MAX_VALUES})
 
 
 def decode(tree: Tree) -> object:
@@ -125,20 +129,20 @@ def _encode(value: object, depth: int, left: dict[str, int]) -> Tree:
     if issubclass(cls, np.floating):
         return {"kind": "float", "value": repr(np.generic.__float__(value))}
     if issubclass(cls, str):
-        return {"kind": "str", "value": str.__str__(value)[:MAX_NODES].encode("utf-8", "replace").decode()}
-    if issubclass(cls, Tensor):
-        return _encode_tensor(value, left)
-    if cls is np.ndarray:
-        return _encode_array(value)
-    for base in (list, tuple):
+        return {"kind": "str", "value": str.__str__(value)[:MAX_TEXT].encode("utf-8", "replace").decode()}
+    if issubclass(cls, Tensor) or cls is np.ndarray:
+        left["nodes"] -= TENSOR_NODES - 1
+        return _encode_array(value) if cls is np.ndarray else _encode_tensor(value, left)
+    for base in (list, tuple, dict):
         if issubclass(cls, base):
-            items = [_encode(item, depth - 1, left) for item in itertools.islice(base.__iter__(value), MAX_NODES)]
+            length = base.__len__(value)
+            if length * (2 if base is dict else 1) > left["nodes"]:
+                return {"kind": "other", "type": base.__name__, "length": length}
+            if base is dict:
+                items = [[_encode(part, depth - 1, left) for part in pair] for pair in dict.items(value)]
+            else:
+                items = [_encode(item, depth - 1, left) for item in base.__iter__(value)]
             return {"kind": base.__name__, "value": items}
-    if issubclass(cls, dict):
-        items = [
-            [_encode(part, depth - 1, left) for part in pair] for pair in itertools.islice(dict.items(value), MAX_NODES)
-        ]
-        return {"kind": "dict", "value": items}
     return {"kind": "other", "type": type_name(value)}
 
 

@@ -18,7 +18,7 @@ import torch
 import course_utils
 
 from .call import Call, Case
-from .encode import encode, type_name
+from .encode import MAX_NODES_ALONE, encode, type_name
 from .guard import OffLimits, off_limits
 from .neutral_state import SameNames, neutral_state
 
@@ -80,7 +80,10 @@ def observe(answer: object, inputs: list[Case], call: Call, *, guarded: bool = T
 
 def observe_value(answer: object) -> dict:
     """Note a value instead of calling it: for a quiz or an experiment."""
-    return {"answer": "missing" if answer is None or answer is ... else "value", "value": encode(answer)}
+    return {
+        "answer": "missing" if answer is None or answer is ... else "value",
+        "value": encode(answer, MAX_NODES_ALONE),
+    }
 
 
 def observe_case(

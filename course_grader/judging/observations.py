@@ -108,7 +108,7 @@ def _value(tree: Tree, depth: int) -> None:
     elif kind in ("str", "bool"):
         _require(type(value) is (str if kind == "str" else bool), kind)
     elif kind == "other":
-        _require(isinstance(tree["type"], str), kind)
+        _require(isinstance(tree["type"], str) and type(tree.get("length", 0)) is int, kind)
     else:
         _require(kind == "none", "kind")
 

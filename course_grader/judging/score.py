@@ -11,7 +11,7 @@ from course_checks.deciding.verdict import Verdict
 from course_checks.running.encode import Tree
 from course_checks.running.neutral_state import neutral_state
 
-from ..bounded import LimitExceeded, time_limit
+from ..bounded import LimitExceeded, own_process
 from ..reading.answers import Findings
 from ..released_notebook import ReleasedExercise, ReleasedNotebook
 from ..running.run import TOO_LONG, RunLog
@@ -74,6 +74,11 @@ def cases_and_decider(number: str, seed: str) -> tuple[list, Callable[[Tree], Ve
     return inputs, decider(entry, inputs)
 
 
+def judge(number: str, seed: str, observation: dict) -> Verdict:
+    """The verdict on what a kernel sent. It can be made to take long: call it through a bounded process."""
+    return cases_and_decider(number, seed)[1](decode_observations(observation))
+
+
 def score_exercises(
     released: ReleasedNotebook,
     rebuilt: RebuiltNotebook,
@@ -98,10 +103,10 @@ def _score(
     if "undefined" in observation:
         return _nothing(exercise, *_undefined_outcome(exercise, rebuilt, run_log, findings))
     try:
-        with time_limit(JUDGING_S):
-            verdict = cases_and_decider(number, seed)[1](decode_observations(observation))
-    except LimitExceeded:
-        return _nothing(exercise, "unreadable", f"What the check observed took longer than {JUDGING_S:g} s to judge.")
+        verdict = own_process().do(judge, number, seed, observation, seconds=JUDGING_S)
+    except LimitExceeded as problem:
+        message = f"Your answer could not be judged: {problem}. Return what the exercise asks for, and nothing larger."
+        return _nothing(exercise, "unreadable", message)
     except Malformed:
         return _nothing(exercise, "unreadable", "What the check observed could not be read.")
     except Exception as problem:  # a judge that observations can trip up must cost one exercise, not a class

@@ -19,7 +19,6 @@ import platformdirs
 
 import course_checks
 import course_utils
-from course_checks.running.guard import resolve
 
 from ..in_sandbox import engine_stub
 
@@ -142,6 +141,8 @@ def without_bodies(texts: dict[Path, str], names: Iterable[str]) -> dict[Path, s
 
 def _definition_of(name: str) -> tuple[Path, str]:
     """The module that defines what a dotted name stands for, and its name there."""
+    from course_checks.running.guard import resolve  # PyTorch comes with it, and most runs find their copy made
+
     definition = resolve(name)
     module = Path(*definition.__module__.split(".")[1:])
     path = module / "__init__.py" if (LIBRARY / module).is_dir() else module.with_suffix(".py")

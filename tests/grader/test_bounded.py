@@ -1,4 +1,4 @@
-"""Work that takes too long, too much or ends its process costs an answer, never the caller."""
+"""Work that takes too long, too much or ends its process costs an answer, never the caller, whatever thread asks."""
 
 import os
 import signal
@@ -9,47 +9,22 @@ import time
 import psutil
 import pytest
 
-from course_grader.bounded import LimitExceeded, bounded, time_limit
+from course_grader.bounded import BoundedProcess, LimitExceeded, bounded, own_process
 from course_grader.limits import Limits
 
-alarms = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no alarms on Windows")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux only")
+SEEN = []
 
 
-def fails():
-    raise LookupError("nothing here")
+@pytest.fixture
+def process():
+    made = BoundedProcess(memory_mb=64)
+    yield made
+    made.close()
 
 
-def test_what_it_returns_or_raises_comes_back():
-    assert bounded(lambda a, b: a + b, 2, 3) == 5
-    assert bounded(lambda: "x" * 10**7) == "x" * 10**7
-    with pytest.raises(LookupError, match="nothing here"):
-        bounded(fails)
-
-
-@linux
-@pytest.mark.parametrize(
-    ("work", "limits", "message"),
-    [
-        (lambda: time.sleep(30), {"seconds": 0.2}, "longer than 0.2 s"),
-        (lambda: bytes(2**27), {"memory_mb": 64}, "64 MiB"),
-        (lambda: os._exit(3), {}, "ended"),
-    ],
-)
-def test_what_exceeds_its_limits_is_ended(work, limits, message):
-    started = time.monotonic()
-    with pytest.raises(LimitExceeded, match=message):
-        bounded(work, **limits)
-    assert time.monotonic() - started < 20
-
-
-@linux
-def test_no_process_and_no_file_is_left():
-    before = set(os.listdir("/proc/self/fd")), psutil.Process().children()
-    for _ in range(3):
-        with pytest.raises(LimitExceeded):
-            bounded(time.sleep, 30, seconds=0.05)
-    assert (set(os.listdir("/proc/self/fd")), psutil.Process().children()) == before
+def fails(problem):
+    raise problem
 
 
 def spin(seconds=30.0):
@@ -58,82 +33,131 @@ def spin(seconds=30.0):
         pass
 
 
-@alarms
-def test_what_takes_too_long_is_ended():
-    started = time.monotonic()
-    with pytest.raises(LimitExceeded, match=r"longer than 0\.2 s"), time_limit(0.2):
-        spin()
-    assert time.monotonic() - started < 20
+def takes(mib):
+    return len(bytearray(mib * 2**20)) // 2**20
 
 
-@alarms
-def test_who_catches_the_end_meets_another(monkeypatch):
-    monkeypatch.setattr("course_grader.bounded.AGAIN_S", 0.1)
+def remember(item):
+    SEEN.append(item)
+    return os.getpid(), list(SEEN)
 
-    def stubborn():
+
+def in_a_thread(work):
+    """What ``work()`` returns or raises in another thread."""
+    outcomes = []
+
+    def run():
         try:
-            spin()
-        except LimitExceeded:
-            spin()
+            outcomes.append(work())
+        except Exception as problem:
+            outcomes.append(problem)
 
-    with pytest.raises(LimitExceeded), time_limit(0.1):
-        stubborn()
-
-
-@alarms
-def test_nothing_is_left_when_it_was_in_time():
-    before = signal.getsignal(signal.SIGALRM)
-    with time_limit(5):
-        assert signal.getitimer(signal.ITIMER_REAL)[0] > 4
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0) and signal.getsignal(signal.SIGALRM) == before
-
-
-@alarms
-@pytest.mark.parametrize(("outer", "inner"), [(0.2, 20.0), (20.0, 0.2)])
-def test_of_two_bounds_the_earlier_one_ends_it(outer, inner):
-    started = time.monotonic()
-    with pytest.raises(LimitExceeded, match=r"0\.2 s"), time_limit(outer), time_limit(inner):
-        spin()
-    assert time.monotonic() - started < 20
-
-    def after_a_bound():
-        with time_limit(0.1):
-            pass
-        spin()
-
-    with pytest.raises(LimitExceeded, match=r"0\.4 s"), time_limit(0.4):
-        after_a_bound()
-
-
-def test_in_another_thread_it_does_nothing():
-    done = []
-
-    def work():
-        with time_limit(0.05):
-            spin(0.2)
-            done.append("done")
-
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert done == ["done"]
+    return outcomes[0]
+
+
+def test_what_it_returns_or_raises_comes_back(process):
+    assert bounded(lambda a, b: a + b, 2, 3) == 5
+    assert bounded(lambda: "x" * 10**7) == "x" * 10**7
+    for problem in (LookupError("nothing here"), EOFError("a short archive"), OSError(5, "a bad disk")):
+        for run in (bounded, process.do, process.do):
+            with pytest.raises(type(problem), match=str(problem.args[-1])):
+                run(fails, problem)
 
 
 @linux
-def test_a_child_whose_parent_died_ends_by_itself():
+@pytest.mark.parametrize("where", [lambda work: work(), in_a_thread], ids=["main thread", "another"])
+@pytest.mark.parametrize(
+    ("work", "limits", "message"),
+    [
+        (lambda: time.sleep(30), {"seconds": 0.2}, "longer than 0.2 s"),
+        (spin, {"seconds": 0.2}, "longer than 0.2 s"),
+        (lambda: bytes(2**27), {"memory_mb": 64}, "64 MiB"),
+        (lambda: os._exit(3), {}, "ended"),
+        (lambda: lambda: 0, {}, "ended"),  # what cannot be sent back
+    ],
+)
+def test_what_exceeds_its_limits_is_ended(where, work, limits, message):
+    started = time.monotonic()
+
+    def run():
+        with pytest.raises(LimitExceeded, match=message):
+            bounded(work, **limits)
+        return "ended"
+
+    assert where(run) == "ended" and time.monotonic() - started < 20
+
+
+@linux
+def test_a_process_is_kept_until_it_is_ended(process):
+    first, _ = process.do(remember, "a")
+    assert process.do(remember, "b") == (first, ["a", "b"]) and SEEN == [] and first != os.getpid()
+    with pytest.raises(LimitExceeded, match=r"longer than 0\.2 s"):
+        process.do(spin, seconds=0.2)
+    assert not psutil.pid_exists(first)
+    second, seen = process.do(remember, "c")
+    assert seen == ["c"]
+    os.kill(second, signal.SIGKILL)
+    third, seen = process.do(remember, "d")  # what it did before is not this work's fault
+    assert seen == ["d"] and third not in (first, second)
+
+
+@linux
+def test_memory_is_given_back_between_two_works(process):
+    for _ in range(5):
+        assert process.do(takes, 50) == 50
+    with pytest.raises(LimitExceeded, match="64 MiB"):
+        process.do(takes, 128)
+
+
+@linux
+def test_each_thread_has_a_process_of_its_own():
+    here = own_process()
+    assert own_process() is here and in_a_thread(own_process) is not here
+
+    def pid_twice():
+        first = own_process().do(os.getpid)
+        in_a_thread(lambda: bounded(int))  # a copy of this process ends nobody else's
+        return first, own_process().do(os.getpid)
+
+    first, second = in_a_thread(pid_twice)
+    assert first == second != here.do(os.getpid)
+    assert not psutil.pid_exists(first)  # its thread is gone
+
+
+@linux
+def test_no_process_and_no_file_is_left():
+    def state():
+        return set(os.listdir("/proc/self/fd")), psutil.Process().children()
+
+    before = state()
+    for _ in range(3):
+        with pytest.raises(LimitExceeded):
+            bounded(time.sleep, 30, seconds=0.05)
+        BoundedProcess().do(int)
+    assert state() == before
+
+
+@linux
+@pytest.mark.parametrize("work", [spin, int], ids=["at work", "idle"])
+def test_a_process_whose_owner_died_ends_by_itself(work):
     read, write = os.pipe()
-    if (parent := os.fork()) == 0:
+    if (owner := os.fork()) == 0:
         try:
-            bounded(lambda: (os.write(write, str(os.getpid()).encode()), spin()), seconds=0.5)
+            process = BoundedProcess()
+            os.write(write, str(process.do(os.getpid)).encode())
+            process.do(work, seconds=0.5)
+            time.sleep(30)
         finally:
             os._exit(0)
-    child = int(os.read(read, 20))
-    os.kill(parent, signal.SIGKILL)
-    os.waitpid(parent, 0)
+    os.read(read, 20)
+    os.kill(owner, signal.SIGKILL)
+    os.waitpid(owner, 0)
     os.close(write)
     assert os.read(read, 1) == b""  # end of file: nobody holds the other end any more
     os.close(read)
-    assert child != parent
 
 
 @pytest.mark.parametrize("name", ["cell_s", "memory_mb", "processes"])

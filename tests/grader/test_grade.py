@@ -12,9 +12,10 @@ from sandboxed import EXERCISES, linux, make_settings, outcomes
 from course_checks.catalogue import catalogue
 from course_grader import grade
 from course_grader.bounded import LimitExceeded
-from course_grader.grade import grade_one, key
+from course_grader.grade import grade_one
 from course_grader.limits import Limits
 from course_grader.released_notebook import checked, load_releases, parse
+from course_grader.result import key
 
 
 def test_every_exercise_of_the_course_is_released(root):

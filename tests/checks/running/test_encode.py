@@ -1,13 +1,12 @@
 """Plain data: any object becomes a tree, any tree crosses a process border unchanged, no method of a student's runs."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 import torch
 
-from course_checks.running.encode import decode, encode, pack, type_name, unpack
+from course_checks.running.encode import MAX_NODES_ALONE, decode, encode, pack, type_name, unpack
 
 
 class Hostile:
@@ -138,8 +137,13 @@ def test_depth_and_size_are_bounded():
     pack(encode(endless))
     for tensor in (torch.zeros(1).expand(10**10), torch.zeros(3, device="meta"), torch.zeros(3).to_sparse()):
         assert encode(tensor)["value"] is None
-    assert len(json.dumps(encode(list(range(10**6))))) < 3_000_000
-    assert len(encode(dict.fromkeys(range(100_000)))["value"]) == 20_000
+    for value in (list(range(1_001)), tuple(range(10**6)), dict.fromkeys(range(501))):
+        assert encode(value) == {"kind": "other", "type": type(value).__name__, "length": len(value)}
+    assert len(encode(list(range(15_000)), MAX_NODES_ALONE)["value"]) == 15_000
+    lists = encode([[0.5] * 300] * 4 + [1.0] * 99)["value"]  # all of a value together have one limit
+    assert [part["kind"] for part in lists[:5]] == ["list", "list", "list", "other", "float"] and len(lists) == 103
+    assert encode([torch.ones(1)] * 201)["value"][-1] == {"kind": "other", "type": "Tensor (too deep or too long)"}
+    assert len(encode("x" * 10**6)["value"]) == 5_000
     large = torch.zeros(1).expand(3_000_000)  # all tensors together have one limit
     values = [item["value"] for item in encode([large, large, torch.ones(1)])["value"]]
     assert len(values[0]) == 3_000_000 and values[1] is None and values[2].tolist() == [1]

@@ -1,14 +1,17 @@
 """From what a kernel sent to points: nothing is earned that was not asked, answered and right."""
 
 import base64
+import threading
 import time
 
 import handed_in
 import pytest
+import torch
 
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
 from course_checks.running.encode import pack
+from course_grader.bounded import own_process
 from course_grader.judging.score import OUTCOMES, cases_and_decider, score_exercises
 from course_grader.reading.answers import Findings
 from course_grader.released_notebook import load_releases
@@ -48,14 +51,36 @@ def test_right_and_wrong(released):
     assert wrong.mistake.startswith("the mean") and "Try: " in wrong.message  # diagnosis and remedy
 
 
-def test_a_judge_that_takes_too_long_costs_one_exercise(released, monkeypatch):
-    seen = sent("1.1", find("1.1").right)
+@pytest.mark.parametrize("in_another_thread", [False, True])
+def test_a_judge_that_takes_too_long_costs_one_exercise(released, monkeypatch, in_another_thread):
+    seen, started, found = sent("1.1", find("1.1").right), time.monotonic(), []
     monkeypatch.setattr(
         "course_grader.judging.score.cases_and_decider", lambda number, seed: ([], lambda seen: time.sleep(30))
     )
-    monkeypatch.setattr("course_grader.judging.score.JUDGING_S", 0.1)
+    monkeypatch.setattr("course_grader.judging.score.JUDGING_S", 0.5)
+    own_process().close()  # one that was forked before knows nothing of these changes
+    if in_another_thread:  # such as a Dask worker's
+        thread = threading.Thread(target=lambda: found.append(marked(released, "1.1", seen)))
+        thread.start()
+        thread.join()
+    else:
+        found.append(marked(released, "1.1", seen))
+    own_process().close()
+    assert (found[0].outcome, found[0].earned) == ("unreadable", 0) and "longer than 0.5 s" in found[0].message
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("length", [900, 8_000, 19_000])
+@pytest.mark.parametrize(
+    ("item", "container"), [(0.1, "list"), (torch.ones(()), "list"), ("a, b", "list"), (1, "dict")]
+)
+def test_a_long_list_is_told_as_what_it_is(released, length, item, container):
+    value = [item] * length if container == "list" else dict.fromkeys(range(length), item)
+    seen, started = sent("1.1", lambda a, b: value), time.monotonic()
+    assert len(seen["text"]) + len(seen["data"]) < 2_000_000
     one = marked(released, "1.1", seen)
-    assert (one.outcome, one.earned) == ("unreadable", 0) and "longer than 0.1 s" in one.message
+    assert one.outcome == "wrong" and f"you returned a {container} of {length}, expected a tensor" in one.message
+    assert time.monotonic() - started < 5
 
 
 @pytest.mark.parametrize(

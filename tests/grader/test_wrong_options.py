@@ -1,0 +1,223 @@
+"""Wrong uses of the command: each ends with status 2 and says in plain words what is wrong and what is expected."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from course_grader import __main__ as command
+from course_grader.__main__ import main
+from course_grader.running.library_copy import library_copy
+
+BASE = "class --output out --no-sandbox"
+EXPORT = "export out --format canvas --output"
+
+
+def file(path, text="{"):
+    """A file of that text, whatever stands there."""
+
+    def make():
+        with contextlib.suppress(IsADirectoryError, NotADirectoryError):
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        data = text if isinstance(text, bytes) else text.encode()
+        with open(path, "wb") as opened:
+            opened.write(data)
+
+    return make
+
+
+def folder(path):
+    """A folder where a file is expected."""
+    return lambda: os.makedirs(path)
+
+
+def gone(path):
+    return lambda: shutil.rmtree(path)
+
+
+def link(path, to):
+    return lambda: os.symlink(to, path)
+
+
+def masters(change):
+    """A folder of one exercise notebook, of which a part was changed."""
+
+    def make():
+        os.makedirs("masters")
+        path = os.path.join(os.path.dirname(command.__file__), "..", "exercises", "05_masking.ipynb")
+        with open(path, encoding="utf-8") as opened:
+            notebook = json.load(opened)
+        check = next(cell for cell in notebook["cells"] if cell["metadata"].get("nbgrader", {}).get("grade"))
+        change(notebook, check)
+        file("masters/05_masking.ipynb", json.dumps(notebook))()
+
+    return make
+
+
+def cut_masters():
+    os.makedirs("masters")
+    file("masters/05_masking.ipynb", '{"cells": [{"cell_type": "co')()
+
+
+def csv(text):
+    return file("class.csv", text)
+
+
+# What was done before, the words of the command, what the error says.
+OPTIONS = [
+    ("", "expected|required: submissions"),
+    ("class", "required: --output"),
+    ("class --output", "argument --output: expected one argument"),
+    ("class out --output grades", "unrecognized arguments: out"),
+    (f"{BASE} --frobnicate", "unrecognized arguments: --frobnicate"),
+    (f"{BASE} --jobs", "argument --jobs: expected one argument"),
+    (f"{BASE} --jobs -3", "'-3' is not a whole number of at least 1|expected one argument"),
+    (f"{BASE} --jobs many", "'many' is not a whole number of at least 1"),
+    (f"{BASE} --time-limit 5min", "'5min' is not a time; expected seconds"),
+    (f"{BASE} --cell-limit 1e999", "'1e999' is not a time"),
+    (f"{BASE} --allow causal_mask", "there is no exercise 'causal_mask'; expected one such as 4.2"),
+    (f"{BASE} --allow 5", "there is no exercise '5'; expected one such as 4.2"),
+    (f"{BASE} --due tomorrow", "'tomorrow' is not a date with a time; expected"),
+    (f"{BASE} --due 2026-02-30T10:00", "'2026-02-30T10:00' is not a date with a time; expected"),
+    (f"{BASE} --late strict --due 2026-11-30T23:59", "'strict' is not a policy; expected"),
+    (f"{BASE} --lesson masking", "lesson"),
+    (f"{BASE} --lesson 77", "lesson 77"),
+    (f"{BASE} --lesson -1", "lesson|expected one argument"),
+    (f"{BASE} --lesson ''", "lesson"),
+    (f"{BASE} --scheduler nonsense", r"--scheduler \(nonsense\): no dask scheduler answers"),
+    ("nowhere --output out --no-sandbox", "nowhere"),
+    ("sandbox --lesson 77", "lesson 77"),
+    ("sandbox --lesson x", "lesson"),
+    ("export out", "required: --format, --output"),
+    (f"{EXPORT} x.csv --format excel", "invalid choice: 'excel'"),
+    (f"{EXPORT} x.csv", r"GRADES \(out\): nothing was graded there"),
+    (f"{EXPORT} x.csv --lesson five", "'five' is not a lesson; expected a number such as 05"),
+]
+PLACES = [
+    (gone("class"), BASE, "class"),
+    (None, "class --output /proc/out --no-sandbox", "/proc/out"),
+    (lambda: os.environ.update(PATH="/nowhere"), "class --output out", "bubblewrap.*--no-sandbox grades without"),
+    (lambda: os.environ.update(XDG_CACHE_HOME="/proc/x"), "class --output out", "/proc/x"),
+    (
+        lambda: os.environ.update(XDG_CACHE_HOME=os.path.abspath("class/ann/x.ipynb")),
+        "class --output out",
+        "class/ann/x.ipynb",
+    ),
+    (file("notes.txt", "hello"), "notes.txt --output out --no-sandbox", "notes.txt"),
+    (file("broken.zip", b"PK\x03\x04 broken"), "broken.zip --output out --no-sandbox", "broken.zip"),
+    (link("loop", "loop"), "loop --output out --no-sandbox", "loop"),
+    (file("out", "a file"), BASE, "output.*: a file of that name is in the way"),
+    (file("out", "a file"), "class --output out/deeper --no-sandbox", "out"),
+    (link("out", "out"), BASE, "out"),
+    (folder("out/grades.csv"), BASE, r"grades\.csv is a folder; expected a file"),
+    (folder("out/report.html"), BASE, r"report\.html is a folder"),
+    (folder("out/run.json"), BASE, r"run\.json is a folder"),
+    (folder("out/overrides.csv"), BASE, r"overrides\.csv is a folder"),
+    (folder("out/.lock"), BASE, "lock"),
+    (file("out/results", "x"), BASE, "results is not a folder"),
+    (file("out/feedback", "x"), BASE, "feedback is not a folder"),
+    (file("out/run.json", "null"), BASE, r"run\.json is damaged.*--seed"),
+    (file("out/run.json", '{"seed": 7}'), BASE, r"run\.json is damaged.*its seed is 7"),
+    (file("out/run.json", b"\xff\xfe\x00"), BASE, r"run\.json is damaged"),
+    (file("out/class.json", "[]"), BASE, r"class\.json is damaged"),
+    (file("out/class.json", '{"deadlines": {"05": 3}, "roster": null}'), BASE, r"class\.json is damaged"),
+    (file("out/overrides.csv", "points\n3\n"), BASE, r"overrides\.csv"),
+    (file("out/overrides.csv", b"student,exercise,points\nann,\xff,1\n"), BASE, r"overrides\.csv"),
+    (file("out/overrides.csv", "student,exercise,points\nann,9.99,1\n"), BASE, r"overrides\.csv.*line 2.*9\.99"),
+    (file("out/overrides.csv", "student,exercise,points\nann,5.2,many\n"), BASE, r"overrides\.csv.*line 2.*many"),
+    (
+        file("out/overrides.csv", "student,exercise,points,due\nann,5.2,,soon\n"),
+        BASE,
+        r"line 2: due stands beside",
+    ),
+    (None, f"{BASE} --roster nowhere.csv", r"nowhere\.csv"),
+    (folder("class.csv"), f"{BASE} --roster class.csv", r"class\.csv"),
+    (csv(""), f"{BASE} --roster class.csv", r"class\.csv"),
+    (csv(b"\xff\xfe\x00x"), f"{BASE} --roster class.csv", r"class\.csv"),
+    (csv("color,height\nred,3\n"), f"{BASE} --roster class.csv", r"class\.csv"),
+    (csv("id,name\n"), f"{BASE} --roster class.csv", r"class\.csv"),
+    (csv("id,name\n1,Ann\n1,Bob\n"), f"{BASE} --roster class.csv", r"class\.csv.*1"),
+    (None, f"{BASE} --masters nowhere", "masters.*nowhere"),
+    (folder("masters"), f"{BASE} --masters masters", "no exercise notebook in this folder"),
+    (cut_masters, f"{BASE} --masters masters", r"05_masking\.ipynb"),
+    (file("masters/05_masking.ipynb", "[]"), f"{BASE} --masters masters", r"05_masking\.ipynb"),
+    (file("masters/05_masking.ipynb", b"\xff\xfe"), f"{BASE} --masters masters", r"05_masking\.ipynb"),
+    (folder("masters/05_masking.ipynb"), f"{BASE} --masters masters", r"05_masking\.ipynb"),
+    (masters(lambda book, check: book.pop("cells")), f"{BASE} --masters masters", r"05_masking\.ipynb"),
+    (
+        masters(lambda book, check: check.update(source="pass")),
+        f"{BASE} --masters masters",
+        r"05_.*a check cell without check",
+    ),
+    (masters(lambda book, check: check.update(source="check('5.99', x)")), f"{BASE} --masters masters", r"5\.99"),
+    (
+        masters(lambda book, check: check["metadata"]["nbgrader"].pop("points")),
+        f"{BASE} --masters masters",
+        "05_.*points",
+    ),
+]
+UNCLEAR = re.compile(
+    r"Traceback|\[Errno|^error: '?[\w.]*'?$|NoneType|object has no attribute|codec can't", re.MULTILINE
+)
+
+
+@pytest.fixture
+def said(tmp_path, monkeypatch, capsys):
+    """Runs the command in a folder with a class of one, and returns what it says of what is wrong."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("course_grader.cluster.CONNECT_S", 0.5)
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    library_copy.cache_clear()
+    file("class/ann/x.ipynb", "null")()
+
+    def run(words):
+        capsys.readouterr()
+        try:
+            status = main([word.strip("'") for word in words.split()])
+        except SystemExit as ended:
+            status = ended.code
+        text = capsys.readouterr().err
+        assert status == 2 and "error: " in text, (status, text)
+        error = text[text.index("error: ") :]
+        assert not UNCLEAR.search(error), error
+        return error
+
+    return run
+
+
+@pytest.mark.parametrize(("words", "message"), OPTIONS, ids=[words or "nothing" for words, _ in OPTIONS])
+def test_an_option(said, words, message):
+    assert re.search(message, said(words), re.DOTALL)
+
+
+@pytest.mark.parametrize(("make", "words", "message"), PLACES)
+def test_a_place(said, make, words, message):
+    if make is not None:
+        make()
+    assert re.search(message, said(words), re.DOTALL)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 48 KiB, where this process may make one."""
+    (tmp_path / "disk").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", str(tmp_path / "disk")]
+    if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may make a small disk")
+    yield tmp_path / "disk"
+    subprocess.run(["umount", str(tmp_path / "disk")], check=True)
+
+
+def test_a_full_disk(said, small_disk):
+    for student in range(20):
+        file(f"class/{student}/x.ipynb", "null")()
+    message = said("class --output disk/out --no-sandbox")
+    assert "no space left on the disk" in message and "run the same command again" in message
+    for path in (small_disk / "out" / "results").iterdir():
+        json.loads(path.read_text())  # none is half-written
+    shutil.copytree("disk/out", "larger")
+    assert main("class --output larger --no-sandbox".split()) == 0
