@@ -113,7 +113,7 @@ def grade(submissions: Path, output: Path, *options: str) -> tuple[dict[str, int
     subprocess.run([*command, *options], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     seconds = time.monotonic() - started
     with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
-        scores = {row["student"]: int(row["total"]) for row in csv.DictReader(file)}
+        scores = {row["student"]: int(row["total"] or 0) for row in csv.DictReader(file)}
     return scores, seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 

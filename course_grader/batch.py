@@ -58,7 +58,7 @@ def grade_class(
         progress: Show a progress bar.
 
     Raises:
-        ValueError: There is nothing at ``root``, or the output folder is the folder of the submissions.
+        ValueError: There is nothing at ``root``.
     """
     files = find_submissions(root, tuple(released.stem for released in releases.values()), results.folder)
     submissions = _unique(files.submissions)

@@ -23,7 +23,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="More: python -m course_grader export --help, python -m course_grader sandbox --help, docs/teaching.md",
     )
     add = parser.add_argument
-    add("submissions", type=Path, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")
+    add("submissions", type=_there, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")
     add("--output", type=Path, required=True, help="folder for grades.csv, report.html, results/ and feedback/")
     add("--lesson", help="this lesson only, such as 05")
     add("--roster", type=Path, metavar="FILE.csv", help="the class: id, e-mail, name; who handed in nothing is listed")
@@ -76,6 +76,13 @@ def _stated(parse: Callable[[str], Any]) -> Callable[[str], Any]:
             raise argparse.ArgumentTypeError(str(problem)) from None
 
     return stated
+
+
+@_stated
+def _there(text: str) -> Path:
+    if not Path(text).exists():
+        raise ValueError(f"{text!r} is not there; expected the folder of the submissions, or a ZIP file of it")
+    return Path(text)
 
 
 @_stated

@@ -66,9 +66,10 @@ class Student:
     unreadable: set[str] = field(default_factory=set)  # lessons of files that were not graded; "" for one of no lesson
 
     @property
-    def total(self) -> float:
-        """All points that count."""
-        return sum(work.points for work in self.work.values())
+    def total(self) -> float | None:
+        """All points that count; None where nothing was graded."""
+        points = [work.points for work in self.work.values() if work.is_there]
+        return sum(points) if points else None
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class ResultsFolder(StoredResults):
     """
 
     def __init__(self, folder: Path, seed: str | None = None, options: ClassOptions | None = None) -> None:
-        _must_be_free(folder)
+        check_output(folder)
         for part in FOLDERS:
             (folder / part).mkdir(parents=True, exist_ok=True)
         self._lock = open(folder / ".lock", "w")  # noqa: SIM115 - held as long as the results
@@ -113,7 +113,14 @@ class ResultsFolder(StoredResults):
         )
 
 
-def _must_be_free(folder: Path) -> None:
+def check_output(folder: Path, submissions: Path | None = None) -> None:
+    """See that results can go into a folder, before anything is written.
+
+    Raises:
+        ValueError: It is the folder of the submissions, or something else is in the way.
+    """
+    if submissions is not None and folder.resolve() == submissions.resolve():
+        raise ValueError(f"--output ({folder}) is the folder of the submissions; expected another one, such as grades")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"output ({folder}): a file of that name is in the way; expected a folder, or nothing")
     for name in FILES:

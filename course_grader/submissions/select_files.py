@@ -144,7 +144,12 @@ def _of_student(
 
 def _rank(candidate: tuple[Submission, FileContent]) -> tuple:
     submission, content = candidate
-    return not content.unchanged_solution, not content.untouched, submission.modified, submission.label
+    return (
+        not content.unchanged_solution,
+        not content.untouched,
+        submission.saved or submission.modified,
+        submission.label,
+    )
 
 
 def _as_note(decision: FileDecision) -> FileDecision:

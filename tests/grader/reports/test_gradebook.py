@@ -38,7 +38,7 @@ def test_of_one_student_in_two_folders_the_newer_file_counts(a_class):
 def test_a_file_that_does_not_count_gives_nothing_but_its_note(a_class):
     a_class.add("ann", exercise("1.1"), label="old.ipynb", counts=False, note="not graded, since x counts")
     (ann,) = a_class.write_reports().students
-    assert ann.total == 0 and ann.notes == ["old.ipynb: not graded, since x counts"]
+    assert ann.total is None and ann.notes == ["old.ipynb: not graded, since x counts"]
 
 
 def test_everyone_of_the_roster_has_a_row_and_strangers_stand_at_the_end(a_class):

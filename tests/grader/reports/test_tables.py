@@ -84,7 +84,7 @@ def test_rows_and_sums(a_class):
     assert [ann[name] for name in names] == ["2", "2", "0", "off limits", "2", "2", "4", "7"]
     names = ("student", "1.1 status", "0.1 status", "lesson 00", "review")
     assert [bob[name] for name in names] == ["'=bob()", "empty", "nothing handed in", "", "yes"]
-    assert (carl["1.1 points"], carl["1.1 status"], carl["total"]) == ("", "unreadable", "0")
+    assert (carl["1.1 points"], carl["1.1 status"], carl["total"]) == ("", "unreadable", "")
     assert "it is empty" in carl["notes"]
     assert (dora["1.2 points"], dora["1.2 status"]) == ("2", "by hand (was wrong)")
     assert dora["notes"] == "1.2: 2 points by hand instead of 0"
