@@ -56,6 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
             sandbox=not args.no_sandbox,
             fresh=args.fresh,
             allowed=frozenset(args.allow),
+            partial=args.partial,
         )
         if args.no_sandbox:
             print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)

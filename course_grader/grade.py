@@ -44,11 +44,12 @@ class GradingSettings:
     sandbox: bool = True  # whether kernels run in a sandbox
     fresh: bool = False  # load PyTorch anew for each kernel instead of forking a process that has
     allowed: frozenset[str] = frozenset()  # exercises in which what is off limits may be used after all
+    partial: bool = False  # whether an answer that is wrong in special cases only earns a part of the points
 
     def digest(self, lesson: str) -> str:
         """Of everything that a result of a lesson depends on besides the submission."""
         parts = [repr(self.releases.get(lesson)), repr(self.limits), repr(self.sandbox), self.seed]
-        parts += [repr(sorted(self.allowed)), course_digest()]
+        parts += [repr(sorted(self.allowed)), repr(self.partial), course_digest()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -104,7 +105,7 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
 
     def judge(run_log: RunLog, numbers: Collection[str]) -> list[ExerciseScore]:
         with _trusted:
-            return score_exercises(released, rebuilt, run_log, findings, settings.seed, numbers)
+            return score_exercises(released, rebuilt, run_log, findings, settings.seed, numbers, settings.partial)
 
     def kernel(deadline: float, library: Path) -> Kernel:
         return Kernel(settings.limits, deadline, fork_server, library)

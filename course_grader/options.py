@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     add("--time-limit", type=_seconds, metavar="S", help="seconds for a whole notebook (default 300)")
     add("--cell-limit", type=_seconds, metavar="S", help="seconds for one cell (default 60)")
     add("--allow", type=_exercise, action="append", default=[], metavar="N.M", help="off limits is allowed in it")
+    add("--partial", action="store_true", help="up to half the points for what is wrong in special cases only")
     add("--seed", help="of the inputs, to grade as an earlier run did (it stands in run.json)")
     add("--no-sandbox", action="store_true", help="run submissions with your own rights")
     add("--fresh", action="store_true", help="load PyTorch anew for each kernel (slower)")
