@@ -24,7 +24,7 @@ KINDS = {
 WORDS = {
     "right": Words("right", "right", "", "right"),
     "wrong": Words("wrong", "not right yet", "Your code ran, but what it returned is not right.", "wrong"),
-    "in part": Words("in part", "right in part", "Right in the ordinary cases, wrong in a special one: that earns a part.", "part"),
+    "in part": Words("in part", "right in part", "Right in ordinary cases, wrong in special ones: that earns a part.", "part"),
     "not attempted": Words("empty", "not attempted", "The place for your answer is as it was handed out.", "empty"),
     "missing": Words("missing", "missing", "Your notebook has nothing by the name that the check needs.", "empty"),
     "off limits": Words(
