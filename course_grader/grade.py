@@ -26,10 +26,11 @@ from .running.library_copy import CHECKS, LIBRARY
 from .running.run import RunLog
 from .running.sandbox import GRADER
 from .submissions.identify import lesson_of, signs_of_copying
+from .submissions.normal_form import compared
 from .submissions.notebook import Unreadable, parse
 from .submissions.rebuild import RebuiltNotebook, rebuild
 
-SCHEMA = 2
+SCHEMA = 3
 MOST_CODE = 20_000  # characters of an answer that a result keeps
 _trusted = threading.Lock()  # checks set PyTorch's global settings for a moment; ast.parse fails in two threads at once
 
@@ -91,7 +92,7 @@ def grade_one(data: bytes, label: str, settings: GradingSettings) -> dict:
 
 
 def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
-    lesson, rebuilt, findings = bounded(take_in, data, label, settings)
+    lesson, rebuilt, findings, forms = bounded(take_in, data, label, settings)
     released = settings.releases[lesson]
     with _trusted:
         calls = {number: _sent(number, settings.seed) for number in released.exercises}
@@ -113,7 +114,7 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
     run_log, results = run_and_judge(rebuilt.steps, checks, settings.limits, kernel, judge)
     result = _result(settings, lesson, results)
     for exercise in result["exercises"]:
-        exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
+        exercise |= {"code": rebuilt.answer(exercise["number"])[:MOST_CODE], **forms[exercise["number"]]}
     to_review = findings.to_review({exercise.number for exercise in results if exercise.earned})
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
@@ -129,8 +130,8 @@ def _sent(number: str, seed: str) -> dict:
     return {"call": find(number).call.sent(), "cases": [case.sent() for case in cases_and_decider(number, seed)[0]]}
 
 
-def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Findings]:
-    """A file as a lesson's notebook with the student's answers in it, and what reading them brought.
+def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Findings, dict]:
+    """A file as a lesson's notebook with the student's answers in it, what reading them brought, and their forms.
 
     Raises:
         Unreadable: It is no notebook, or belongs to no lesson.
@@ -139,12 +140,13 @@ def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, Re
     lesson = lesson_of(cells, metadata, label, settings.releases)
     if lesson is None:
         raise Unreadable(f"it belongs to none of the lessons {', '.join(settings.releases)}")
-    exercises = settings.releases[lesson].exercises
-    rebuilt = rebuild(settings.releases[lesson], cells)
+    released = settings.releases[lesson]
+    exercises, rebuilt = released.exercises, rebuild(released, cells)
     expressions = {number: exercise.expression for number, exercise in exercises.items()}
     guarded = {n: names for n in exercises if (names := find(n).call.off_limits) and n not in settings.allowed}
     findings = read_answers(rebuilt.steps, expressions, guarded)
-    return lesson, rebuilt, replace(findings, noticed=(*signs_of_copying(cells, metadata), *findings.noticed))
+    forms = {n: compared(n, name, rebuilt.answer(n), released.answer(n)) for n, name in expressions.items()}
+    return lesson, rebuilt, replace(findings, noticed=(*signs_of_copying(cells, metadata), *findings.noticed)), forms
 
 
 def unreadable(problem: str, settings: GradingSettings) -> dict:
@@ -161,7 +163,7 @@ def _result(settings: GradingSettings, lesson: str, results: list[ExerciseScore]
     return {
         "schema": SCHEMA,
         "lesson": lesson,
-        "exercises": [asdict(exercise) for exercise in results],  # and ``code``, what the student wrote
+        "exercises": [asdict(exercise) for exercise in results],  # and ``code``, with what ``compared`` says of it
         "earned": sum(exercise.earned for exercise in results),
         "total": sum(exercise.points for exercise in results),
         "problem": "",
