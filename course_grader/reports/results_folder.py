@@ -1,7 +1,7 @@
 """The output folder: every file whole or absent, whatever happens; results found again by a second run."""
 
+import hashlib
 import json
-import re
 import secrets
 from pathlib import Path
 
@@ -16,8 +16,16 @@ except ImportError:  # Windows
     fcntl = None
 
 FOLDERS = ("results", "feedback")
-FILES = ("grades.csv", "review.csv", "report.html", "overrides.csv", "class.json", "submissions.json", "run.json")
-LISTS, TEXTS = ("exercises", "restored", "noticed", "events"), ("lesson", "problem")
+FILES = (
+    "grades.csv",
+    "review.csv",
+    "report.html",
+    "changed.csv",
+    "overrides.csv",
+    "class.json",
+    "submissions.json",
+    "run.json",
+)
 
 
 class StoredResults:
@@ -81,7 +89,8 @@ class ResultsFolder(StoredResults):
     def store(self, student: str, label: str, result: dict, page: str, lesson: str = "") -> None:
         """Write the page, then the result: where there is a result, its page is there too."""
         self.store_page(student, label, page, lesson)
-        write_whole(self.result_path(student, label, lesson), json.dumps(result, indent=1, ensure_ascii=True) + "\n")
+        stored = result | {"digest": _digest(result)}
+        write_whole(self.result_path(student, label, lesson), json.dumps(stored, indent=1) + "\n")
 
     def store_page(self, student: str, label: str, page: str, lesson: str = "") -> None:
         """Write a student's page, unless it stands there already."""
@@ -139,31 +148,13 @@ def _take(lock, folder: Path) -> None:
 
 
 def _read(path: Path) -> dict | None:
-    """A result with everything that the reports and a second run need; None where anything of that is damaged."""
+    """A result as it was stored; None where anything of it is damaged."""
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return result if result.pop("digest") == _digest(result) else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    return result if _is_whole(result) else None
 
 
-def _is_whole(result: object) -> bool:
-    return (
-        isinstance(result, dict)
-        and all(isinstance(result.get(name), str) for name in TEXTS)
-        and all(isinstance(result.get(name), list) for name in LISTS)
-        and all(isinstance(line, str) for name in LISTS[1:] for line in result[name])
-        and isinstance(result.get("review"), bool)
-        and all(_is_exercise(exercise) for exercise in result["exercises"])
-    )
-
-
-def _is_exercise(exercise: object) -> bool:
-    return (
-        isinstance(exercise, dict)
-        and all(isinstance(exercise.get(name), str) for name in ("number", "outcome", "message"))
-        and re.fullmatch(r"\d{1,2}\.\d{1,2}", exercise["number"]) is not None
-        and all(isinstance(exercise.get(name), int | float) for name in ("points", "earned"))
-        and isinstance(exercise.get("code", ""), str)
-        and isinstance(exercise.get("mistake"), str | None)
-    )
+def _digest(result: dict) -> str:
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
