@@ -6,7 +6,6 @@ import importlib.util
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import platformdirs
@@ -78,10 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _limits(args: argparse.Namespace) -> Limits:
-    limits = Limits()
-    if args.time_limit is not None:
-        limits = replace(limits, notebook_s=args.time_limit, cell_s=min(limits.cell_s, args.time_limit))
-    return limits if args.cell_limit is None else replace(limits, cell_s=args.cell_limit)
+    notebook_s = args.time_limit or Limits.notebook_s
+    return Limits(args.cell_limit or min(Limits.cell_s, notebook_s), notebook_s)
 
 
 def _class_options(args: argparse.Namespace) -> ClassOptions:

@@ -3,7 +3,7 @@
 import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,9 @@ from course_checks.catalogue import catalogue
 
 from ..submissions.submission_log import LogEntry
 from .gradebook import Gradebook, Mark, Student
-from .item_analysis import FEWEST, item, trend
+from .item_analysis import FEWEST, bins, item, trend
 from .outcomes import words
 from .pages import render
-from .pictures import bins
 from .results_folder import StoredResults
 from .table import by_hand, lateness
 
@@ -44,13 +43,7 @@ class Shared:
 
 
 def class_page(book: Gradebook, results: StoredResults, changed: list[tuple] | None) -> str:
-    """The page.
-
-    Args:
-        book: The class.
-        results: Where the results are; of the ones that are shown, read one at a time.
-        changed: What this run changed (``changed.changes``); None where there is no earlier table.
-    """
+    """The page. Results are read where they are shown; ``changed`` is as ``changed.changes`` tells, None if unknown."""
     mistakes = _shared(book, lambda mark: mark.mistake)
     same = [group for group in _shared(book, _own_form) if len(set(group.students)) > 1]
     return render(
@@ -137,8 +130,8 @@ def _lesson(book: Gradebook, lesson: str) -> dict[str, Any]:
 def _reviewed(student: Student, results: StoredResults) -> tuple[Student, list[tuple]]:
     """A student's files, each with the reasons to look at it and the answers that these name."""
     files = []
-    for entry in dict.fromkeys(reason.entry for reason in student.review):
-        reasons = [reason.text for reason in student.review if reason.entry == entry]
+    for entry in dict.fromkeys(entry for entry, _ in student.review):
+        reasons = [reason for file, reason in student.review if file == entry]
         named = {number for text in reasons for number in NUMBER.findall(text)}
         exercises = (results.result(*entry.result) or {"exercises": []})["exercises"]
         files.append((entry, reasons, [exercise for exercise in exercises if exercise["number"] in named]))
@@ -158,16 +151,11 @@ def _copied(book: Gradebook) -> list[tuple[Student, int, int, list[str]]]:
 
 def _lists(book: Gradebook) -> dict[str, list[tuple[str, str]]]:
     """Who was late, what was decided by hand, and of whom nothing was graded: (student, what of it)."""
-    late: list[tuple[str, str]] = []
-    decided: list[tuple[str, str]] = []
-    missing: list[tuple[str, str]] = []
-    for student in book.students:
-        late += _of(student, (lateness(lesson, work) for lesson, work in student.work.items()))
-        decided += _of(student, by_hand(student))
-        if student.total is None:
-            missing.append((student.name, "; ".join(student.notes)))
-    return {"Late": late, "Decided by hand": decided, "Nothing graded": missing}
-
-
-def _of(student: Student, notes: Iterable[str]) -> list[tuple[str, str]]:
-    return [(student.name, note) for note in notes if note]
+    works = [(student.name, *item) for student in book.students for item in student.work.items()]
+    return {
+        "Late": [(name, note) for name, lesson, work in works if (note := lateness(lesson, work))],
+        "Decided by hand": [(student.name, note) for student in book.students for note in by_hand(student)],
+        "Nothing graded": [
+            (student.name, "; ".join(student.notes)) for student in book.students if student.total is None
+        ],
+    }

@@ -40,12 +40,7 @@ def safe(value: object) -> str:
 
 
 def written(rows: Iterable[Iterable[object]], for_people: bool = True) -> str:
-    """The text of a CSV file.
-
-    Args:
-        rows: The header and the rows.
-        for_people: With a byte order mark, for Excel; a program that imports the file may not want one.
-    """
+    """The text of a CSV file; for people with a byte order mark, which a program that imports it may not want."""
     out = io.StringIO()
     csv.writer(out).writerows([safe(value) for value in row] for row in rows)
     return (BYTE_ORDER_MARK if for_people else "") + out.getvalue()

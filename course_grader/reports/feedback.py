@@ -8,14 +8,7 @@ from .pages import render, title
 
 
 def page(student: str, label: str, result: dict, work: Work | None = None) -> str:
-    """The student's page.
-
-    Args:
-        student: As the folder is called.
-        label: What the file is called.
-        result: Of ``grade_one``.
-        work: What the instructor and the deadline make of it, where that is known already.
-    """
+    """The page of one file's result; ``work`` is what instructor and deadline make of it, where that is known already."""
     if work is None or not work.marks:
         earned = sum(exercise["earned"] for exercise in result["exercises"])
         work = Work(earned=earned, points=earned)

@@ -58,14 +58,6 @@ class Work:
         return self.entry is not None or self.decided or any(mark.earned is not None for mark in self.marks.values())
 
 
-@dataclass(frozen=True)
-class Reason:
-    """One thing that someone should look at."""
-
-    entry: LogEntry
-    text: str
-
-
 @dataclass
 class Student:
     """One student of the class."""
@@ -75,7 +67,7 @@ class Student:
     files: list[LogEntry] = field(default_factory=list)
     work: dict[str, Work] = field(default_factory=dict)  # by lesson; every lesson of the class
     notes: list[str] = field(default_factory=list)  # for the instructor
-    review: list[Reason] = field(default_factory=list)  # what should be looked at
+    review: list[tuple[LogEntry, str]] = field(default_factory=list)  # files that should be looked at, and why
     unreadable: set[str] = field(default_factory=set)  # lessons of files that were not graded; "" for one of no lesson
 
     @property
@@ -177,7 +169,7 @@ def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons
     reasons = result["noticed"] if review else []
     if not reasons and (entry.review or review):
         reasons = [entry.note or problem or "see the result"]
-    student.review += [Reason(entry, text) for text in reasons]
+    student.review += [(entry, text) for text in reasons]
     if entry.label and problem:
         student.unreadable.add(entry.lesson)
     if entry.counts and result is None:

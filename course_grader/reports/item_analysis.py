@@ -1,27 +1,24 @@
-"""How an exercise, and the course, did with a class: difficulty, discrimination, the trend over the lessons."""
+"""How exercises and lessons went: difficulty, discrimination, the distribution of points, the trend over the lessons."""
 
+import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .gradebook import Gradebook
 
 FEWEST = 20  # students; a correlation of fewer says nothing
+BINS = 20
 
 
 @dataclass(frozen=True)
 class Item:
-    """One exercise, by those who handed something in for its lesson.
+    """One exercise, by those who handed something in for its lesson."""
 
-    Args:
-        students: How many they are.
-        difficulty: The share of the points that they earned, from 0 to 1; None of nobody.
-        discrimination: Item-rest correlation: Pearson's between the points of this exercise and of the lesson's others.
-            None for fewer than ``FEWEST`` students, or where all have the same.
-    """
-
-    students: int
-    difficulty: float | None
-    discrimination: float | None
+    students: int  # how many they are
+    difficulty: float | None  # the share of the points that they earned, from 0 to 1; None of nobody
+    # Item-rest correlation: Pearson's between the points of this exercise and those of the lesson's others.
+    discrimination: float | None  # None of fewer than ``FEWEST`` students, or where all have the same
 
 
 def item(book: Gradebook, lesson: str, number: str) -> Item:
@@ -44,3 +41,21 @@ def trend(book: Gradebook) -> list[tuple[str, float, str]]:
         share = statistics.fmean(points) / book.worth(lesson) if points and book.worth(lesson) else 0.0
         shares.append((lesson, min(1.0, share), f"{share:.0%}" if points else ""))
     return shares
+
+
+def bins(totals: Sequence[float], best: float) -> list[tuple[str, float, str]]:
+    """How many students have how many points: (points, share of the largest number, number) of each bin.
+
+    Whoever has more than the best that can be earned stands in the last one.
+    """
+    step = max(1, math.ceil(best / BINS))
+    counts = [0] * (math.floor(best / step) + 1)
+    for total in totals:
+        counts[min(max(0, math.floor(total / step)), len(counts) - 1)] += 1
+    tallest = max([1, *counts])
+    found = []
+    for index, count in enumerate(counts):
+        low, high = index * step, min((index + 1) * step - 1, best)
+        label = f"{low:g}" if high <= low else f"{low:g}\N{EN DASH}{high:g}"
+        found.append((label, count / tallest, str(count or "")))
+    return found

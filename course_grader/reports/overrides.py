@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from course_checks.catalogue import catalogue
 
-from .csv_files import BYTE_ORDER_MARK, read, safe
+from .csv_files import read, safe
 from .lateness import parse_due
 
 if TYPE_CHECKING:
@@ -21,16 +21,7 @@ if TYPE_CHECKING:
 FILE = "overrides.csv"
 GROUP = re.compile(r"group\s+(?P<name>.+)", re.IGNORECASE)
 COLUMNS = ("student", "exercise", "points", "due", "comment")
-TEMPLATE = BYTE_ORDER_MARK + "\r\n".join([
-    ",".join(COLUMNS),
-    "# Rows that begin with # are left out. Run the grader again after a change.,,,,",
-    "# ann,5.2,3,,these points instead of the grader's; the comment stands on the student's page",
-    "# ann,lesson 05,15,,these points for the whole lesson; nothing is taken off for lateness",
-    "# ann,lesson 05,,2026-12-02T23:59,another deadline for this student",
-    "# group A,lesson 05,,2026-12-02T23:59,another deadline for a group of the roster",
-    "# ann,exercise 5.1,,,a comment only (a spreadsheet makes one number of 5.1 and 5.10 without a word before it)",
-    "",
-])  # fmt: skip
+TEMPLATE = Path(__file__).parent / "templates" / "overrides.csv"  # what it is at first
 
 
 @dataclass(frozen=True)

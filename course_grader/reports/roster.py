@@ -87,11 +87,7 @@ def read_roster(path: Path) -> tuple[Person, ...]:
 
 
 class Roster:
-    """Finds the student of the roster to whom a folder belongs.
-
-    Args:
-        people: The class.
-    """
+    """Finds the student of the roster to whom a folder belongs."""
 
     def __init__(self, people: Iterable[Person]) -> None:
         self.people = list(people)

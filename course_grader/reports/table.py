@@ -62,5 +62,5 @@ def review(book: Gradebook) -> str:
     """Everything to be looked at, a row for each reason."""
     rows = [["student", "file", "lesson", "reason"]]
     for student in book.students:
-        rows += [[student.name, reason.entry.label, reason.entry.lesson, reason.text] for reason in student.review]
+        rows += [[student.name, entry.label, entry.lesson, reason] for entry, reason in student.review]
     return written(rows)

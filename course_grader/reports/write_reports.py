@@ -10,7 +10,7 @@ from . import overrides
 from .changed import HEADER, changes
 from .class_page import class_page
 from .class_settings import FILE, ClassSettings, load_class_settings
-from .csv_files import written
+from .csv_files import BYTE_ORDER_MARK, written
 from .feedback import page
 from .gradebook import Gradebook, class_of, make_gradebook
 from .results_folder import ResultsFolder, StoredResults
@@ -42,10 +42,7 @@ def check_instructor_files(results: ResultsFolder, entries: Iterable[LogEntry]) 
 def write_reports(results: ResultsFolder, entries: Iterable[LogEntry], lessons: Iterable[str]) -> Gradebook:
     """Write ``grades.csv``, ``review.csv``, ``changed.csv``, ``report.html`` and every student's page.
 
-    Args:
-        results: The output folder, with the options of this run.
-        entries: Every file of every student, of this run and of earlier ones.
-        lessons: Those that this run graded files of: a deadline among the options is theirs.
+    The entries are of this run and of earlier ones; a deadline among this run's options is one of ``lessons``.
 
     Raises:
         ValueError: The class settings are damaged, or a row of the overrides is mistyped; nothing is written then.
@@ -63,7 +60,7 @@ def write_reports(results: ResultsFolder, entries: Iterable[LogEntry], lessons: 
         "grades.csv": grades,
     }
     if not (results.folder / overrides.FILE).exists():
-        texts[overrides.FILE] = overrides.TEMPLATE
+        texts[overrides.FILE] = BYTE_ORDER_MARK + overrides.TEMPLATE.read_text(encoding="utf-8")
     for name, text in texts.items():
         write_whole(results.folder / name, text)
     works = {work.entry: work for student in book.students for work in student.work.values() if work.entry}

@@ -32,12 +32,7 @@ class Member:
 
 
 def members(path: Path, place: tuple[int, ...], modified: float) -> list[Member]:
-    """The files of an archive, or of one inside it.
-
-    Args:
-        path: The archive.
-        place: Where in it the inner archive is; empty for the archive itself.
-        modified: The archive's own date, in seconds since 1970.
+    """The files of an archive of this date (seconds since 1970), or of the one inside it at ``place``.
 
     Raises:
         Unreadable: It is no archive that can be read, or holds too many files.

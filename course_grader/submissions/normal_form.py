@@ -28,18 +28,10 @@ class NormalForm:
 
 
 def compared(number: str, name: str, answer: str, released: str) -> dict[str, Any]:
-    """What a result keeps of an answer's form.
+    """What a result keeps of the form of an answer, where ``released`` was handed out and the check looks at ``name``.
 
-    Args:
-        number: The exercise.
-        name: What its check looks at.
-        answer: What the student wrote.
-        released: What was handed out in its place.
-
-    Returns:
-        ``form``: the digest, empty where nothing was written or it cannot be read; ``own_nodes``: how much of it was not
-        handed out; ``equal_to_solution``: None where that would say nothing (quizzes, experiments, solutions of one or two
-        statements).
+    ``form``: the digest, empty where nothing was written or it cannot be read; ``own_nodes``: how much of it was not handed
+    out; ``equal_to_solution``: None where that would say nothing (quizzes, experiments, solutions of one or two statements).
     """
     form, stub, solution = normal_form(answer, name), normal_form(released, name), _solution(number, name)
     if form is None or form == stub:
@@ -83,7 +75,7 @@ def _without_words(tree: ast.AST) -> ast.AST:
     """Without docstrings, annotations, imports and the order of keyword arguments."""
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
-            node.body = [_without_annotation(part) for part in body if not _says_nothing(part)]
+            node.body = _plain_body(body)
         if isinstance(node, ast.arg):
             node.annotation = None
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -93,13 +85,15 @@ def _without_words(tree: ast.AST) -> ast.AST:
     return tree
 
 
-def _says_nothing(node: ast.stmt) -> bool:
-    is_constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return is_constant or isinstance(node, ast.Import | ast.ImportFrom | ast.Pass)
-
-
-def _without_annotation(node: ast.stmt) -> ast.stmt:
-    return ast.Assign([node.target], node.value) if isinstance(node, ast.AnnAssign) and node.value else node
+def _plain_body(body: list[ast.stmt]) -> list[ast.stmt]:
+    plain = []
+    for node in body:
+        is_constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(node, ast.AnnAssign) and node.value:
+            node = ast.Assign([node.target], node.value)
+        if not is_constant and not isinstance(node, ast.Import | ast.ImportFrom | ast.Pass):
+            plain.append(node)
+    return plain
 
 
 def _rename(tree: ast.AST) -> None:

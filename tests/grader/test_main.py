@@ -82,7 +82,7 @@ def test_a_second_grader_says_so(class_of_one, nothing_to_grade, capsys):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("run.json", "{", "run.json is damaged or gone (JSONDecodeError)"),
+        ("run.json", "{", "run.json is damaged or gone; expected the seed"),
         ("class.json", "{", "class.json is damaged (JSONDecodeError)"),
         ("overrides.csv", "student,exercise,points\nann,5.2,99\n", "line 2: points is '99'; expected a number from"),
     ],
@@ -147,8 +147,8 @@ REQUIRED = [".", "--output", "grades"]
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--allow", "9.99", "there is no exercise '9.99'; expected one such as 4.2"),
-        ("--allow", "1,4", "there is no exercise '1,4'; expected one such as 4.2"),
+        ("--allow", "9.99", "'9.99' is no exercise; expected one such as 4.2"),
+        ("--allow", "1,4", "'1,4' is no exercise; expected one such as 4.2"),
         ("--time-limit", "nan", "'nan' is not a time; expected seconds, more than 0"),
         ("--time-limit", "-1", "'-1' is not a time"),
         ("--time-limit", "inf", "'inf' is not a time"),

@@ -8,11 +8,10 @@ from reported import exercise, result
 
 from course_grader.reports.class_page import SMALLEST_SAME
 from course_grader.reports.feedback import page
-from course_grader.reports.item_analysis import FEWEST, item, trend
+from course_grader.reports.item_analysis import FEWEST, bins, item, trend
 from course_grader.reports.lateness import parse_due, parse_policy
 from course_grader.reports.outcomes import KINDS, WORDS, words
 from course_grader.reports.pages import visible
-from course_grader.reports.pictures import bins
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(1)>&\"'"
 MESSAGE = "cosine: 3 of 4 values differ\nIt looks like: no guard\nagainst zero.\nTry: masked_fill."

@@ -44,7 +44,7 @@ def test_a_damaged_run_json_is_refused_with_the_mend(tmp_path, text):
     results.store("ann", "x", result(seed="the seed"), "")
     results.close()
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(ValueError, match="run.json is damaged or gone .* --seed the seed"):
+    with pytest.raises(ValueError, match="run.json is damaged or gone; .* --seed the seed"):
         ResultsFolder(tmp_path)
     assert (tmp_path / "run.json").read_text() == text
     ResultsFolder(tmp_path, "the seed").close()
@@ -66,7 +66,7 @@ def test_what_is_in_the_way_is_said(tmp_path):
             ResultsFolder(tmp_path / name)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "results").write_text("")
-    with pytest.raises(ValueError, match="results is not a folder"):
+    with pytest.raises(ValueError, match="results is a file; expected a folder"):
         ResultsFolder(tmp_path / "out")
 
 
@@ -128,7 +128,7 @@ def test_a_mistyped_override_leaves_everything_as_it_was(a_class):
 
 def test_overrides_are_made_once_looked_at_first_and_never_touched_again(a_class):
     a_class.add("ann", exercise("1.1")).write_reports()
-    assert a_class.read("overrides.csv") == TEMPLATE
+    assert a_class.read("overrides.csv") == "\ufeff" + TEMPLATE.read_text()
     a_class.overrides("ann,1.1,1,,")
     before = a_class.read("overrides.csv")
     assert [a_class.write_reports().students[0].total for _ in range(2)] == [1, 1]
