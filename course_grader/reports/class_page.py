@@ -62,7 +62,6 @@ def class_page(book: Gradebook, results: StoredResults, changed: list[tuple] | N
         smaller=len(same[MOST_ROWS:]),
         changed=changed,
         lists=_lists(book),
-        words=words,
         most_names=MOST_NAMES,
         most_rows=MOST_ROWS,
     )
