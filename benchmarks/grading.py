@@ -110,7 +110,7 @@ def grade(submissions: Path, output: Path, lesson: str, *options: str) -> tuple[
     command = [sys.executable, "-m", "course_grader", str(submissions), "--output", str(output), "--lesson", lesson]
     took = seconds(lambda: subprocess.run([*command, *options], cwd=ROOT, check=True, capture_output=True))
     with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
-        scores = {row["student"]: int(row["total"]) for row in csv.DictReader(file)}
+        scores = {row["student"]: int(row["total"] or 0) for row in csv.DictReader(file)}
     return scores, took, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 

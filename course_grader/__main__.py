@@ -2,11 +2,13 @@
 
 import argparse
 import errno
+import importlib.util
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+import platformdirs
 
 from . import show_sandbox
 from .batch import Summary, grade_class
@@ -18,7 +20,7 @@ from .released_notebook import load_releases
 from .reports.class_settings import ClassOptions, load_class_settings
 from .reports.lateness import describe_due
 from .reports.overrides import read_overrides
-from .reports.results_folder import ResultsFolder
+from .reports.results_folder import ResultsFolder, check_output
 from .reports.roster import read_roster
 from .result import GradingSettings
 from .running.sandbox import NoSandbox, Sandbox
@@ -36,6 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
     results = None
     started = time.monotonic()
     try:
+        check_output(args.output, args.submissions)
+        if args.scheduler and importlib.util.find_spec("distributed") is None:
+            raise ValueError(f'--scheduler ({args.scheduler}) needs dask; install it: pip install -e ".[cluster]"')
         limits = _limits(args)
         releases = load_releases(args.masters)  # the other lessons too: a file of one is not graded as another
         graded = load_releases(args.masters, args.lesson)
@@ -50,6 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
             sandbox=not args.no_sandbox,
             fresh=args.fresh,
             allowed=frozenset(args.allow),
+            partial=args.partial,
         )
         if args.no_sandbox:
             print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
@@ -71,10 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _limits(args: argparse.Namespace) -> Limits:
-    limits = Limits()
-    if args.time_limit is not None:
-        limits = replace(limits, notebook_s=args.time_limit, cell_s=min(limits.cell_s, args.time_limit))
-    return limits if args.cell_limit is None else replace(limits, cell_s=args.cell_limit)
+    notebook_s = args.time_limit or Limits.notebook_s
+    return Limits(args.cell_limit or min(Limits.cell_s, notebook_s), notebook_s)
 
 
 def _class_options(args: argparse.Namespace) -> ClassOptions:
@@ -97,6 +101,15 @@ def _explained(problem: Exception, output: Path) -> str:
             f"output ({output}): no space left on the disk for {where}; expected room for about 50 KB a student. "
             "What was graded is kept and no file is half-written: make room, and run the same command again"
         )
+    if isinstance(problem, OSError) and problem.filename:
+        place, why = Path(problem.filename), problem.strerror
+        if place.is_relative_to(output):
+            return f"--output ({output}): {place} cannot be written ({why}); expected a folder that you may write to"
+        if place.is_relative_to(platformdirs.user_cache_path()) or platformdirs.user_cache_path().is_relative_to(place):
+            return (
+                f"your folder for caches ({place}) cannot be written ({why}); expected room there for copies of the "
+                "library, about 10 MB each: set XDG_CACHE_HOME to a folder that you may write to"
+            )
     return str(problem)
 
 

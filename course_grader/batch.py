@@ -58,7 +58,7 @@ def grade_class(
         progress: Show a progress bar.
 
     Raises:
-        ValueError: There is nothing at ``root``, or the output folder is the folder of the submissions.
+        ValueError: There is nothing at ``root``.
     """
     files = find_submissions(root, tuple(released.stem for released in releases.values()), results.folder)
     submissions = _unique(files.submissions)
@@ -79,11 +79,11 @@ def grade_class(
             summary.graded += 1
             run.keep(run.decisions[task.submission], result, task.key)
             bar.update()
-    book = _write_down(results, entries, settings, releases)
+    book = _write_down(results, entries, settings)
     if book.settings.roster is not None:
         unmatched = [student for student in book.students if student.person is None]
         summary.unmatched = [f"{printable(student.name)}: {student.notes[0]}" for student in unmatched]
-        summary.absent = sum(not student.handed_in for student in book.students)
+        summary.absent = sum(not student.files for student in book.students)
     return summary
 
 
@@ -158,9 +158,7 @@ class _Run:
         return bounded(read, submission, most) if submission.place else read(submission, most)
 
 
-def _write_down(
-    results: ResultsFolder, now: list[LogEntry], settings: GradingSettings, releases: dict[str, ReleasedNotebook]
-) -> Gradebook:
+def _write_down(results: ResultsFolder, now: list[LogEntry], settings: GradingSettings) -> Gradebook:
     """Write the list of all that was handed in, and the table of it; take away what this run has put out of date."""
     earlier = read_log(results.folder)
     entries = merge_logs(earlier, now, settings.releases)
@@ -168,7 +166,7 @@ def _write_down(
     for student, label, lesson in {entry.result for entry in earlier} - {entry.result for entry in entries}:
         results.result_path(student, label, lesson).unlink(missing_ok=True)
         results.feedback_path(student, label, lesson).unlink(missing_ok=True)
-    return write_reports(results, entries, releases, {entry.lesson for entry in now if entry.counts})
+    return write_reports(results, entries, {entry.lesson for entry in now if entry.counts})
 
 
 def _unique(files: Iterable[Submission]) -> list[Submission]:

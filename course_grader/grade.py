@@ -19,6 +19,7 @@ from .running.fork_server import ForkServer
 from .running.kernel import Kernel
 from .running.run import Probe, RunLog
 from .submissions.identify import lesson_of, signs_of_copying
+from .submissions.normal_form import compared
 from .submissions.notebook import Unreadable, parse
 from .submissions.rebuild import RebuiltNotebook, rebuild
 
@@ -48,7 +49,7 @@ def grade_one(data: bytes, label: str, settings: GradingSettings) -> dict:
 
 
 def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
-    lesson, rebuilt, findings = bounded(take_in, data, label, settings)
+    lesson, rebuilt, findings, forms = bounded(take_in, data, label, settings)
     released = settings.releases[lesson]
     with _trusted:
         calls = {number: _sent(number, settings.seed) for number in released.exercises}
@@ -62,7 +63,7 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
 
     def judge(run_log: RunLog, numbers: Collection[str]) -> list[ExerciseScore]:
         with _trusted:
-            return score_exercises(released, rebuilt, run_log, findings, settings.seed, numbers)
+            return score_exercises(released, rebuilt, run_log, findings, settings.seed, numbers, settings.partial)
 
     def kernel(deadline: float, library: Path) -> Kernel:
         return Kernel(settings.limits, deadline, fork_server, library)
@@ -73,7 +74,7 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
     to_review = [*findings.noticed, *again.of(scores, without)]
     result = new_result(settings, lesson, list(scores.values()))
     for exercise in result["exercises"]:
-        exercise["code"] = rebuilt.answer(exercise["number"])[:MOST_CODE]
+        exercise |= {"code": rebuilt.answer(exercise["number"])[:MOST_CODE], **forms[exercise["number"]]}
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
         "noticed": [printable(line, 300) for line in to_review],
@@ -88,8 +89,8 @@ def _sent(number: str, seed: str) -> dict:
     return {"call": find(number).call.sent(), "cases": [case.sent() for case in cases_and_decider(number, seed)[0]]}
 
 
-def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Findings]:
-    """A file as a lesson's notebook with the student's answers in it, and what reading them brought.
+def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, RebuiltNotebook, Findings, dict]:
+    """A file as a lesson's notebook with the student's answers in it, what reading them brought, and their forms.
 
     Raises:
         Unreadable: It is no notebook, or belongs to no lesson.
@@ -98,12 +99,13 @@ def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, Re
     lesson = lesson_of(cells, metadata, label, settings.releases)
     if lesson is None:
         raise Unreadable(f"it belongs to none of the lessons {', '.join(settings.releases)}")
-    exercises = settings.releases[lesson].exercises
-    rebuilt = rebuild(settings.releases[lesson], cells)
+    released = settings.releases[lesson]
+    exercises, rebuilt = released.exercises, rebuild(released, cells)
     expressions = {number: exercise.expression for number, exercise in exercises.items()}
     products = {n for n in exercises if "torch.matmul" in find(n).call.off_limits}
     findings = read_answers(rebuilt.steps, expressions, frozenset(products - settings.allowed))
-    return lesson, rebuilt, replace(findings, noticed=tuple(signs_of_copying(cells, metadata)))
+    forms = {n: compared(n, name, rebuilt.answer(n), released.answer(n)) for n, name in expressions.items()}
+    return lesson, rebuilt, replace(findings, noticed=tuple(signs_of_copying(cells, metadata))), forms
 
 
 _of_thread = threading.local()

@@ -1,7 +1,6 @@
 """The grader's command line: what may be given, and what is said of a value that may not."""
 
 import argparse
-import math
 import os
 import re
 from collections.abc import Callable
@@ -23,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="More: python -m course_grader export --help, python -m course_grader sandbox --help, docs/teaching.md",
     )
     add = parser.add_argument
-    add("submissions", type=Path, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")
+    add("submissions", type=_there, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")
     add("--output", type=Path, required=True, help="folder for grades.csv, report.html, results/ and feedback/")
     add("--lesson", help="this lesson only, such as 05")
     add("--roster", type=Path, metavar="FILE.csv", help="the class: id, e-mail, name; who handed in nothing is listed")
@@ -41,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     add("--time-limit", type=_seconds, metavar="S", help="seconds for a whole notebook (default 300)")
     add("--cell-limit", type=_seconds, metavar="S", help="seconds for one cell (default 60)")
     add("--allow", type=_exercise, action="append", default=[], metavar="N.M", help="off limits is allowed in it")
+    add("--partial", action="store_true", help="up to half the points for what is wrong in special cases only")
     add("--seed", help="of the inputs, to grade as an earlier run did (it stands in run.json)")
     add("--no-sandbox", action="store_true", help="run submissions with your own rights")
     add("--fresh", action="store_true", help="load PyTorch anew for each kernel (slower)")
@@ -78,43 +78,34 @@ def _stated(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return stated
 
 
-@_stated
-def _count(text: str) -> int:
-    if not re.fullmatch(r"[1-9]\d*", text):
-        raise ValueError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
+def _like(pattern: str, make: Callable[[str], Any], expected: str) -> Callable[[str], Any]:
+    """A parser of what has this form, and is refused in these words otherwise."""
+
+    def parse(text: str) -> Any:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{text!r} {expected}")
+        return make(text)
+
+    return _stated(parse)
 
 
-@_stated
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise ValueError(f"{text!r} is not a time; expected seconds, more than 0, such as 300")
-    return seconds
+_count = _like(r"[1-9]\d*", int, "is not a whole number of at least 1")
+_seconds = _like(r"(?=.*[1-9])\d*\.?\d+", float, "is not a time; expected seconds, more than 0, such as 300")
+_lesson = _like(r"\d{1,2}", lambda text: f"{int(text):02d}", "is not a lesson; expected a number such as 05")
+_exercise = _like(
+    "|".join(map(re.escape, catalogue())),
+    str,
+    "is no exercise; expected one such as 4.2, and for more --allow 4.2 --allow 5.1",
+)
 
 
-@_stated
-def _exercise(text: str) -> str:
-    if text not in catalogue():
-        raise ValueError(
-            f"there is no exercise {text!r}; expected one such as 4.2, and for more --allow 4.2 --allow 5.1"
-        )
-    return text
+def _there(text: str) -> Path:
+    if Path(text).exists():
+        return Path(text)
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not there; expected the folder of the submissions, or a ZIP file of it"
+    )
 
 
-@_stated
-def _lesson(text: str) -> str:
-    if not re.fullmatch(r"\d{1,2}", text):
-        raise ValueError(f"{text!r} is not a lesson; expected a number such as 05")
-    return f"{int(text):02d}"
-
-
-@_stated
-def _due(text: str) -> Any:
-    return None if text == "none" else parse_due(text)
-
-
+_due = _stated(lambda text: None if text == "none" else parse_due(text))
 _policy = _stated(parse_policy)

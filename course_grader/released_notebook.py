@@ -36,6 +36,10 @@ class ReleasedNotebook:
     cells: tuple[ReleasedCell, ...]  # the code cells, in order
     exercises: dict[str, ReleasedExercise] = field(hash=False)  # by number, in order
 
+    def answer(self, number: str) -> str:
+        """What stands in the answer cell of one exercise."""
+        return "\n".join(cell.text for cell in self.cells if cell.role == "answer" and cell.number == number)
+
 
 def load_releases(folder: Path, lesson: str | None = None) -> dict[str, ReleasedNotebook]:
     """The released notebooks of a folder by lesson.

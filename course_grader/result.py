@@ -16,7 +16,7 @@ from .running.sandbox import GRADER
 if TYPE_CHECKING:
     from .judging.score import ExerciseScore
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,12 @@ class GradingSettings:
     sandbox: bool = True  # whether kernels run in a sandbox
     fresh: bool = False  # load PyTorch anew for each kernel instead of forking a process that has
     allowed: frozenset[str] = frozenset()  # exercises in which what is off limits may be used after all
+    partial: bool = False  # whether an answer that is wrong in special cases only earns a part of the points
 
     def digest(self, lesson: str) -> str:
         """Of everything that a result of a lesson depends on besides the submission."""
         parts = [repr(self.releases.get(lesson)), repr(self.limits), repr(self.sandbox), self.seed]
-        parts += [repr(sorted(self.allowed)), course_digest()]
+        parts += [repr(sorted(self.allowed)), repr(self.partial), course_digest()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -68,7 +69,7 @@ def new_result(settings: GradingSettings, lesson: str, results: list["ExerciseSc
     return {
         "schema": SCHEMA,
         "lesson": lesson,
-        "exercises": [asdict(exercise) for exercise in results],  # and ``code``, what the student wrote
+        "exercises": [asdict(exercise) for exercise in results],  # and ``code``, with what ``compared`` says of it
         "earned": sum(exercise.earned for exercise in results),
         "total": sum(exercise.points for exercise in results),
         "problem": "",

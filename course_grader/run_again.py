@@ -48,7 +48,7 @@ class SecondRun:
     judge: Callable[[RunLog, Collection[str]], list[ExerciseScore]]
 
     def of(self, scores: dict[str, ExerciseScore], without: dict[str, frozenset[str]]) -> list[str]:
-        """Run right answers again. One that calls what is off limits after all loses its points, in ``scores``.
+        """Run answers that earned points again. One that calls what is off limits after all loses its points, in ``scores``.
 
         Args:
             scores: What each exercise earned.
@@ -57,8 +57,8 @@ class SecondRun:
         Returns:
             Lines for a person: what of these answers is to be looked at, and which of them are not right by themselves.
         """
-        right = [number for number, score in scores.items() if score.outcome == "right"]
-        chosen = [number for number in right if self.probes[number].guarded and runs_again(number)]
+        earned = [number for number, score in scores.items() if score.earned]
+        chosen = [number for number in earned if self.probes[number].guarded and runs_again(number)]
         lines: list[str] = []
         for names in dict.fromkeys(without[number] for number in chosen):
             for score in self._alone([number for number in chosen if without[number] == names], names):
@@ -66,7 +66,7 @@ class SecondRun:
                     scores[score.number] = score
                 else:
                     lines += self.reached[score.number].listed
-                    lines += [self._doubt(score, names)] if score.outcome != "right" else []
+                    lines += [self._doubt(score, names)] if score.earned < scores[score.number].earned else []
         return list(dict.fromkeys(lines))
 
     def _alone(self, numbers: list[str], names: frozenset[str]) -> list[ExerciseScore]:
@@ -95,8 +95,8 @@ class SecondRun:
         return f"answer {score.number}: by itself it is not right ({said}); {cause}"
 
     def _right_beside(self, cells: Iterable[int], number: str, names: frozenset[str]) -> bool:
-        """Whether an answer is right in the notebook without the student's unused cells but these."""
+        """Whether an answer earns points in the notebook without the student's unused cells but these."""
         unused = self.reached[number].unused.keys() - set(cells)
         steps = [step for index, step in enumerate(self.steps) if index not in unused]
         steps = [step for step in steps if step.role != "check" or step.number == number]
-        return self.judge(self.runs.run(names, steps, self.probes), [number])[0].outcome == "right"
+        return self.judge(self.runs.run(names, steps, self.probes), [number])[0].earned > 0

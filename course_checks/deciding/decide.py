@@ -68,16 +68,17 @@ class Decider:
             case_difference(self.exercise, expected, actual)
             for expected, actual in zip(self._expected, observed, strict=True)
         ]
-        if not any(differences):
-            return self._verdict(passed=True)
-        index = next(i for i, difference in enumerate(differences) if difference)
-        diagnosis = self._diagnosing.diagnosis(observed, [bool(difference) for difference in differences])
-        return self._failed(index, differences[index], diagnosis)
+        failing = [bool(difference) for difference in differences]
+        if not any(failing):
+            return self._verdict(passed=True, right_in=(True,) * len(failing))
+        return self._failed(differences, failing, self._diagnosing.diagnosis(observed, failing))
 
-    def _failed(self, index: int, difference: Difference, diagnosis: Diagnosis) -> Verdict:
+    def _failed(self, differences: list[Difference | None], failing: list[bool], diagnosis: Diagnosis) -> Verdict:
+        index = failing.index(True)
         return self._verdict(
-            difference=difference,
+            difference=differences[index],
             case=index,
+            right_in=tuple(not fails for fails in failing),
             called_with=describe_arguments(self.cases[index]),
             found_by=diagnosis.found_by,
             mistake=diagnosis.name,

@@ -23,6 +23,7 @@ class Verdict:
         difference: The first difference from what is right.
         called_with: The arguments of the case that shows it.
         case: Index of that case.
+        right_in: For each case whether the answer is right in it; empty where no case was compared.
         mistake: Name of what the answer was seen to do; two names joined by " + " if it is two things at once.
         found_by: How that was found: ``mistake``, ``symptom``, ``pair``, ``contrast``; empty where nothing was.
         looks_like: What the answer did, if known.
@@ -38,6 +39,7 @@ class Verdict:
     difference: Difference | None = None
     called_with: str = ""
     case: int | None = None
+    right_in: tuple[bool, ...] = ()
     mistake: str | None = None
     found_by: str = ""
     looks_like: str = ""

@@ -2,12 +2,13 @@
 
 import functools
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from course_checks.deciding.decide import cases_of, decider
 from course_checks.deciding.find import find
 from course_checks.deciding.verdict import Verdict
+from course_checks.running.call import Case
 from course_checks.running.encode import Tree
 from course_checks.running.neutral_state import neutral_state
 
@@ -19,7 +20,18 @@ from ..submissions.rebuild import RebuiltNotebook
 from .observations import Malformed, decode_observations
 
 OUTCOMES = (
-    *("right", "wrong", "not attempted", "missing", "off limits", "syntax error", "error", "time limit", "memory"),
+    *(
+        "right",
+        "in part",
+        "wrong",
+        "not attempted",
+        "missing",
+        "off limits",
+        "syntax error",
+        "error",
+        "time limit",
+        "memory",
+    ),
     *("output limit", "not reached", "unreadable"),
 )
 LOST_BECAUSE = {  # why a kernel ended -> outcome and what the student reads
@@ -39,6 +51,7 @@ ENDED = "the kernel "
 NOT_PYTHON = ("SyntaxError", "IndentationError", "TabError")
 
 JUDGING_S = 10.0  # for one exercise
+MOST_IN_PART = 0.5  # of the points, for an answer that is not right in all cases
 
 
 @dataclass(frozen=True)
@@ -86,14 +99,35 @@ def score_exercises(
     findings: Findings,
     seed: str,
     numbers: Collection[str] | None = None,
+    partial: bool = False,
 ) -> list[ExerciseScore]:
-    """Score the exercises of these numbers, or all: credit only for what was asked, answered and right."""
+    """Score the exercises of these numbers, or all: credit only for what was asked, answered and right.
+
+    With ``partial`` there is some for answers that are right in the ordinary cases and wrong in special ones.
+    """
     chosen = [released.exercises[number] for number in released.exercises if numbers is None or number in numbers]
-    return [_score(exercise, rebuilt, run_log, findings, seed) for exercise in chosen]
+    return [_score(exercise, rebuilt, run_log, findings, seed, partial) for exercise in chosen]
+
+
+def share_right(right_in: Sequence[bool], cases: Sequence[Case]) -> float:
+    """The share of the kinds of cases in which an answer is right; 0 where it is wrong in an ordinary one.
+
+    The cases with one label are a kind, and all without a label are another one, the ordinary cases.
+    """
+    kinds: dict[str, bool] = {}
+    for right, case in zip(right_in, cases, strict=True):
+        for label in case.labels or ("",):
+            kinds[label] = kinds.get(label, True) and right
+    return sum(kinds.values()) / len(kinds) if kinds.get("", True) else 0.0
 
 
 def _score(
-    exercise: ReleasedExercise, rebuilt: RebuiltNotebook, run_log: RunLog, findings: Findings, seed: str
+    exercise: ReleasedExercise,
+    rebuilt: RebuiltNotebook,
+    run_log: RunLog,
+    findings: Findings,
+    seed: str,
+    partial: bool,
 ) -> ExerciseScore:
     number = exercise.number
     observation = run_log.observed.get(number)
@@ -112,13 +146,18 @@ def _score(
     except Exception as problem:  # a judge that observations can trip up must cost one exercise, not a class
         message = f"What the check observed could not be judged ({type(problem).__name__})."
         return _nothing(exercise, "unreadable", message)
+    share = 1.0 if verdict.passed else 0.0
+    if partial and not verdict.passed and verdict.right_in:
+        share = min(MOST_IN_PART, share_right(verdict.right_in, cases_and_decider(number, seed)[0]))
     message = "\n".join(verdict.text(show_expected=False).split("\n")[1:])
     if verdict.passed:
         return ExerciseScore(number, exercise.points, exercise.points, "right", message)
     outcome = "off limits" if "off limits" in verdict.what else "wrong" if verdict.attempted else "not attempted"
+    outcome = "in part" if share else outcome
     if not verdict.attempted and number in rebuilt.missing:
         outcome = "missing"
-    return ExerciseScore(number, exercise.points, 0, outcome, message, verdict.mistake, verdict.found_by)
+    earned = round(share * exercise.points, 2)
+    return ExerciseScore(number, exercise.points, earned, outcome, message, verdict.mistake, verdict.found_by)
 
 
 def _lost_outcome(why: str | None) -> tuple[str, str]:

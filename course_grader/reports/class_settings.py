@@ -50,12 +50,7 @@ class ClassSettings:
 
     def dumps(self) -> str:
         """As the file's text."""
-        deadlines = {
-            lesson: {"due": deadline.due.isoformat(), "late": str(deadline.policy) if deadline.policy else None}
-            for lesson, deadline in self.deadlines.items()
-        }
-        roster = None if self.roster is None else [asdict(person) for person in self.roster]
-        return json.dumps({"deadlines": deadlines, "roster": roster}, indent=1) + "\n"
+        return json.dumps(asdict(self), default=str, indent=1) + "\n"
 
 
 def load_class_settings(folder: Path) -> ClassSettings:
@@ -67,7 +62,7 @@ def load_class_settings(folder: Path) -> ClassSettings:
     try:
         stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
         deadlines = {
-            lesson: Deadline(datetime.fromisoformat(row["due"]), parse_policy(row["late"]) if row["late"] else None)
+            lesson: Deadline(datetime.fromisoformat(row["due"]), row["policy"] and parse_policy(row["policy"]["text"]))
             for lesson, row in stored["deadlines"].items()
         }
         roster = None if stored["roster"] is None else tuple(Person(**row) for row in stored["roster"])

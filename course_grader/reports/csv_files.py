@@ -40,38 +40,37 @@ def safe(value: object) -> str:
 
 
 def written(rows: Iterable[Iterable[object]], for_people: bool = True) -> str:
-    """The text of a CSV file.
-
-    Args:
-        rows: The header and the rows.
-        for_people: With a byte order mark, for Excel; a program that imports the file may not want one.
-    """
+    """The text of a CSV file; for people with a byte order mark, which a program that imports it may not want."""
     out = io.StringIO()
     csv.writer(out).writerows([safe(value) for value in row] for row in rows)
     return (BYTE_ORDER_MARK if for_people else "") + out.getvalue()
 
 
 def read(path: Path, what: str) -> tuple[list[str], list[Row]]:
-    """The header's names in lower case, and the rows of a file that a person or a learning platform wrote.
-
-    Empty rows and rows that begin with ``#`` are left out. Values may be separated by commas, semicolons or tabs.
-
-    Args:
-        path: The file.
-        what: What messages call it.
+    """What ``parsed`` makes of a file that messages call ``what``.
 
     Raises:
         ValueError: It cannot be read, is no CSV, or a row has more values than the header.
     """
     try:
-        data = path.read_bytes()
+        return parsed(path.read_bytes(), f"{what} ({path})")
     except OSError as problem:
         raise ValueError(f"{what} ({path}): cannot be read: {problem.strerror}; expected a CSV file") from None
+
+
+def parsed(data: bytes, what: str) -> tuple[list[str], list[Row]]:
+    """The header's names in lower case, and the rows of what a person or a learning platform wrote.
+
+    Empty rows and rows that begin with ``#`` are left out. Values may be separated by commas, semicolons or tabs.
+
+    Raises:
+        ValueError: It is no CSV, or a row has more values than the header.
+    """
     try:
         text = data.decode("utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig")
     except UnicodeDecodeError as problem:
         line = data[: problem.start].count(b"\n") + 1
-        raise ValueError(f'{what} ({path}): line {line} is not UTF-8; save it as "CSV UTF-8"') from None
+        raise ValueError(f'{what}: line {line} is not UTF-8; save it as "CSV UTF-8"') from None
     header_line = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
     separator = max(",;\t", key=header_line.count)
     header: list[str] | None = None
@@ -89,10 +88,10 @@ def read(path: Path, what: str) -> tuple[list[str], list[Row]]:
                 continue
             if any(values[len(header) :]):
                 raise ValueError(
-                    f"{what} ({path}), line {line}: {len(values)} values, but the header has {len(header)} names; "
+                    f"{what}, line {line}: {len(values)} values, but the header has {len(header)} names; "
                     'put a text with commas into "quotation marks"'
                 )
             rows.append(Row(line, dict(zip(header, values, strict=False))))
     except csv.Error as problem:
-        raise ValueError(f"{what} ({path}), line {reader.line_num}: not CSV: {problem}") from None
+        raise ValueError(f"{what}, line {reader.line_num}: not CSV: {problem}") from None
     return header or [], rows

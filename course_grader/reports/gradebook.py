@@ -1,8 +1,8 @@
 """Everyone's points: results, deadlines and what an instructor decided by hand, put together. All reports are made of it."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from course_checks.catalogue import catalogue
 
@@ -10,7 +10,7 @@ from ..submissions.submission_log import LogEntry
 from .class_settings import ClassSettings, Deadline
 from .lateness import days_late
 from .outcomes import NOTHING, UNREADABLE, words
-from .overrides import Override, names, not_one_student
+from .overrides import Override, decided_for
 from .results_folder import StoredResults
 from .roster import Person, Roster
 
@@ -22,8 +22,20 @@ class Mark:
     earned: float | None = None  # what counts, before lateness; None where nothing was graded
     status: str = NOTHING  # as ``outcomes.Words.status``
     outcome: str = ""  # as the result says
+    mistake: str | None = None  # what the answer was seen to do, by name
+    form: str = ""  # of the answer, as ``submissions.normal_form`` tells
+    own_nodes: int = 0  # how much of the answer was not handed out
+    equal_to_solution: bool | None = None  # None where that would say nothing
     before: float | None = None  # what the grader gave, where an instructor decided otherwise
     comment: str = ""  # the instructor's
+
+    @classmethod
+    def of(cls, exercise: dict) -> "Mark":
+        """As a result has it, perhaps one of an earlier version."""
+        outcome = exercise["outcome"]
+        names = ("mistake", "form", "own_nodes", "equal_to_solution")
+        kept = {name: exercise[name] for name in names if name in exercise}
+        return cls(exercise["earned"], words(outcome).status, outcome, **kept)
 
 
 @dataclass
@@ -35,6 +47,7 @@ class Work:
     earned: float = 0.0  # the sum, before anything is taken off
     points: float = 0.0  # what counts in the end
     due: Deadline | None = None  # of this student
+    extended: bool = False  # that deadline is the student's own, or the group's
     days: int | None = None  # begun days late; None where there is no deadline, or no date that can be true
     decided: bool = False  # the instructor set the points of the whole lesson
     comment: str = ""  # the instructor's, on the lesson
@@ -45,30 +58,30 @@ class Work:
         return self.entry is not None or self.decided or any(mark.earned is not None for mark in self.marks.values())
 
 
-@dataclass(frozen=True)
-class Reason:
-    """One thing that someone should look at."""
-
-    entry: LogEntry
-    text: str
-
-
 @dataclass
 class Student:
     """One student of the class."""
 
     name: str  # as the folder is called; of the roster where there is none
     person: Person | None = None  # who that is on the roster
+    files: list[LogEntry] = field(default_factory=list)
     work: dict[str, Work] = field(default_factory=dict)  # by lesson; every lesson of the class
     notes: list[str] = field(default_factory=list)  # for the instructor
-    review: list[Reason] = field(default_factory=list)  # what should be looked at
-    handed_in: bool = False  # whether there is any file
+    review: list[tuple[LogEntry, str]] = field(default_factory=list)  # files that should be looked at, and why
     unreadable: set[str] = field(default_factory=set)  # lessons of files that were not graded; "" for one of no lesson
 
     @property
-    def total(self) -> float:
-        """All points that count."""
-        return sum(work.points for work in self.work.values())
+    def total(self) -> float | None:
+        """All points that count; None where nothing was graded."""
+        points = [work.points for work in self.work.values() if work.is_there]
+        return sum(points) if points else None
+
+    @property
+    def equal_to_solution(self) -> tuple[int, int]:
+        """How many answers are equal to the course's solution, of how many of which that says something."""
+        marks = [mark for work in self.work.values() for mark in work.marks.values()]
+        told = [mark.equal_to_solution for mark in marks if mark.equal_to_solution is not None]
+        return sum(told), len(told)
 
 
 @dataclass(frozen=True)
@@ -85,75 +98,62 @@ class Gradebook:
 
 
 def make_gradebook(
-    results: StoredResults, entries: Iterable[LogEntry], settings: ClassSettings, overrides: Iterable[Override]
+    results: StoredResults, entries: Iterable[LogEntry], settings: ClassSettings, overrides: Sequence[Override]
 ) -> Gradebook:
     """Put everything together. Results are read one at a time.
 
     Raises:
-        ValueError: An override is about a student whom nobody knows.
+        ValueError: An override is about a student or group that nobody knows.
     """
-    overrides, lessons = list(overrides), {}
-    rows = _rows(entries, settings)
-    for student, files in rows:
-        for entry in files:
+    lessons: dict[str, dict[str, float]] = {}
+    students = class_of(entries, settings)
+    for student in students:
+        for entry in student.files:
             _add_file(student, entry, results, lessons)
     for override in overrides:
         all_of_it = {number: e.points for number, e in catalogue().items() if f"{e.lesson:02d}" == override.lesson}
         worth = lessons.setdefault(override.lesson, all_of_it)
         if override.exercise:
             worth.setdefault(override.exercise, all_of_it[override.exercise])
-    for student, override in zip(_overridden(overrides, rows, results.folder), overrides, strict=True):
+    for override, student in decided_for(overrides, students, results.folder):
         _apply(student, override)
     lessons = {lesson: dict(sorted(lessons[lesson].items(), key=_order)) for lesson in sorted(lessons)}
-    for student, _ in rows:
+    for student in students:
         for lesson, worth in lessons.items():
             work = student.work.setdefault(lesson, Work())
             lost = work.entry is None and student.unreadable & {"", lesson}
             nothing = UNREADABLE if lost else NOTHING
             work.marks = {number: work.marks.get(number, Mark(status=nothing)) for number in worth}
             _sum_up(student, lesson, work, settings.deadlines.get(lesson))
-    return Gradebook(lessons, [student for student, _ in rows], settings)
+    return Gradebook(lessons, students, settings)
 
 
-def check_names(
-    entries: Iterable[LogEntry], settings: ClassSettings, overrides: Iterable[Override], folder: Path
-) -> None:
-    """See that every override is about one student of the class.
-
-    Raises:
-        ValueError: It is about nobody, or about several.
-    """
-    _overridden(overrides, _rows(entries, settings), folder)
+def class_of(entries: Iterable[LogEntry], settings: ClassSettings) -> list[Student]:
+    """Every student with all files, nothing graded yet: those of the roster first, also who handed in nothing."""
+    folders: dict[str, list[LogEntry]] = defaultdict(list)
+    for entry in entries:
+        folders[entry.student].append(entry)
+    roster = Roster(settings.roster or ())
+    of_person: dict[Person, list[str]] = defaultdict(list)
+    others = []
+    for folder in sorted(folders):
+        person, why = roster.find(folder) if settings.roster is not None else (None, "")
+        if person is not None:
+            of_person[person].append(folder)
+        else:
+            others.append(Student(folder, files=folders[folder], notes=[why] if why else []))
+    students = []
+    for person in settings.roster or ():
+        mine = of_person[person]
+        student = Student(mine[0] if mine else str(person), person, [file for name in mine for file in folders[name]])
+        if len(mine) != 1:
+            student.notes.append(f"handed in as {', '.join(mine)}" if mine else NOTHING)
+        students.append(student)
+    return students + others
 
 
 def _order(item: tuple[str, float]) -> list[int]:
     return [int(part) for part in item[0].split(".")]
-
-
-def _rows(entries: Iterable[LogEntry], settings: ClassSettings) -> list[tuple[Student, list[LogEntry]]]:
-    """A row a student with all files: those of the roster first, also who handed in nothing."""
-    folders: dict[str, list[LogEntry]] = {}
-    for entry in entries:
-        folders.setdefault(entry.student, []).append(entry)
-    roster = Roster(settings.roster or ())
-    of_person: dict[Person, list[str]] = {}
-    others: list[tuple[Student, list[LogEntry]]] = []
-    for folder in sorted(folders):
-        person, why = roster.find(folder) if settings.roster is not None else (None, "")
-        if person is not None:
-            of_person.setdefault(person, []).append(folder)
-        else:
-            others.append((Student(folder, notes=[why] if why else [], handed_in=True), folders[folder]))
-    rows = []
-    for person in settings.roster or ():
-        mine = of_person.get(person, [])
-        student = Student(mine[0] if mine else str(person), person, handed_in=bool(mine))
-        if len(mine) > 1:
-            student.notes.append(f"handed in as {', '.join(mine)}")
-        if not mine:
-            student.notes.append(NOTHING)
-        rows.append((student, [entry for folder in mine for entry in folders[folder]]))
-    return rows + others
 
 
 def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons: dict[str, dict[str, float]]) -> None:
@@ -169,15 +169,12 @@ def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons
     reasons = result["noticed"] if review else []
     if not reasons and (entry.review or review):
         reasons = [entry.note or problem or "see the result"]
-    student.review += [Reason(entry, text) for text in reasons]
+    student.review += [(entry, text) for text in reasons]
     if entry.label and problem:
         student.unreadable.add(entry.lesson)
-    if not entry.counts:
-        return
-    if result is None:
+    if entry.counts and result is None:
         student.notes.append(f"{name}: not graded yet")
-        return
-    if problem or not entry.lesson:
+    if not entry.counts or result is None or problem or not entry.lesson:
         return
     work = student.work.setdefault(entry.lesson, Work())
     if work.entry is not None:  # one student in two folders
@@ -189,34 +186,8 @@ def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons
     worth = lessons.setdefault(entry.lesson, {})
     for exercise in result["exercises"]:
         worth[exercise["number"]] = exercise["points"]
-        outcome = exercise["outcome"]
-        work.marks[exercise["number"]] = Mark(exercise["earned"], words(outcome).status, outcome)
+        work.marks[exercise["number"]] = Mark.of(exercise)
     student.notes += [f"lesson {entry.lesson}: {line}" for line in (*result["restored"], *result["events"])]
-
-
-def _by_name(rows: list[tuple[Student, list[LogEntry]]]) -> dict[str, list[Student]]:
-    """Everything that a student may be called in the overrides."""
-    students: dict[str, list[Student]] = {}
-    for student, entries in rows:
-        known = {student.name, *(entry.student for entry in entries)}
-        if student.person:
-            known |= {student.person.id, student.person.email, student.person.user, student.person.name} - {""}
-        for written in {written for name in known for written in names(name)}:
-            students.setdefault(written, []).append(student)
-    return students
-
-
-def _overridden(
-    overrides: Iterable[Override], rows: list[tuple[Student, list[LogEntry]]], folder: Path
-) -> list[Student]:
-    """The student of each row of the overrides."""
-    by_name, students = _by_name(rows), []
-    for override in overrides:
-        matches = by_name.get(override.student, [])
-        if len(matches) != 1:
-            raise not_one_student(override, folder, [student.name for student in matches], by_name)
-        students += matches
-    return students
 
 
 def _apply(student: Student, override: Override) -> None:
@@ -228,26 +199,22 @@ def _apply(student: Student, override: Override) -> None:
         if override.points is not None:
             mark.before, mark.earned = mark.earned or 0.0, override.points
             mark.status = f"by hand (was {mark.status})"
-    else:
-        work.comment = override.comment
-        work.decided = override.points is not None
-        work.points = override.points or 0.0
-        if override.due is not None:
-            work.due = Deadline(override.due)
+        return
+    work.comment = override.comment or work.comment
+    if override.points is not None:
+        work.decided, work.points = True, override.points
+    if override.due is not None:
+        work.due, work.extended = Deadline(override.due), True
 
 
 def _sum_up(student: Student, lesson: str, work: Work, deadline: Deadline | None) -> None:
     """What counts in the end."""
     work.earned = sum(mark.earned or 0.0 for mark in work.marks.values())
-    if work.due is not None:
-        work.due = Deadline(work.due.due, deadline.policy if deadline else None)
-    else:
-        work.due = deadline
+    policy = deadline.policy if deadline else None
+    work.due = Deadline(work.due.due, policy) if work.due else deadline
     if work.due is not None and work.entry is not None:
         work.days = days_late(work.due.due, work.entry.modified)
         if work.days is None:
             student.notes.append(f"lesson {lesson}: the file has no date that can be true; lateness was not judged")
-    if work.decided:
-        return
-    policy = work.due.policy if work.due else None
-    work.points = policy.kept(work.earned, work.days) if policy and work.days else work.earned
+    if not work.decided:
+        work.points = policy.kept(work.earned, work.days) if policy and work.days else work.earned

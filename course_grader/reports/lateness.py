@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 DAY = 86_400
@@ -46,6 +46,7 @@ class Policy:
     percent: float  # of the points that the work earned, a day
     most_days: int | None = None  # later than that earns nothing
     most_percent: float = 100.0  # no more than that is taken off
+    text: str = field(default="", compare=False)  # as it was written
 
     def kept(self, points: float, days: int) -> float:
         """What is left of the points after so many days."""
@@ -55,10 +56,7 @@ class Policy:
         return round(points * (1 - taken / 100), 2)
 
     def __str__(self) -> str:
-        text = f"{self.percent:g}% per day"
-        if self.most_days is not None:
-            return f"{text}, at most {self.most_days} days"
-        return text if self.most_percent == 100 else f"{text}, at most {self.most_percent:g}%"
+        return self.text
 
 
 def parse_policy(text: str) -> Policy:
@@ -72,16 +70,11 @@ def parse_policy(text: str) -> Policy:
     if not match or max(percents) > 100:
         raise ValueError(f"{text!r} is not a policy; expected {POLICY_FORM}")
     most = float(match["most"]) if match["most"] else 100.0
-    return Policy(float(match["percent"]), int(match["days"]) if match["days"] else None, most)
+    return Policy(float(match["percent"]), int(match["days"]) if match["days"] else None, most, match[0])
 
 
 def days_late(due: datetime, handed_in: float) -> int | None:
-    """Begun days after the deadline; 0 in time; None where the file's date cannot be true.
-
-    Args:
-        due: The deadline.
-        handed_in: The file's date, in seconds since 1970.
-    """
+    """Begun days after the deadline; 0 in time; None where the file's date (seconds since 1970) cannot be true."""
     if not handed_in or handed_in < EARLIEST:
         return None
     return max(0, math.ceil((handed_in - due.timestamp()) / DAY))

@@ -1,6 +1,8 @@
 """The outcomes of an exercise in plain words: for a table, for the student, and for the pictures."""
 
+import csv
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -15,42 +17,14 @@ class Words:
 
 KINDS = {
     "right": "right",
+    "part": "right in part",
     "wrong": "not right yet",
     "limits": "uses what is off limits",
     "stopped": "did not run to its end, or could not be judged",
     "empty": "empty, missing or not handed in",
 }
-WORDS = {
-    "right": Words("right", "right", "", "right"),
-    "wrong": Words("wrong", "not right yet", "Your code ran, but what it returned is not right.", "wrong"),
-    "not attempted": Words("empty", "not attempted", "The place for your answer is as it was handed out.", "empty"),
-    "missing": Words("missing", "missing", "Your notebook has nothing by the name that the check needs.", "empty"),
-    "off limits": Words(
-        "off limits",
-        "uses what is off limits",
-        "This exercise asks you to write the computation yourself, so the answer does not count, even where it is right.",
-        "limits",
-    ),
-    "syntax error": Words(
-        "syntax error",
-        "Python cannot read it",
-        "The cell is not Python as it stands, so nothing in it was run.",
-        "stopped",
-    ),
-    "error": Words("error", "stopped with an error", "Your cell raised an error before it defined the answer.", "stopped"),
-    "time limit": Words("time limit", "out of time", "Your code was ended since it ran too long.", "stopped"),
-    "memory": Words("memory", "out of memory", "Your code was ended since it took more memory than it may.", "stopped"),
-    "output limit": Words("output limit", "returned too much", "What your answer returned is too large.", "stopped"),
-    "not reached": Words(
-        "not reached",
-        "not reached",
-        "The notebook ended before this exercise, because of another cell: nothing is said about this answer.",
-        "stopped",
-    ),
-    "unreadable": Words(
-        "unreadable", "could not be judged", "What came back from your code could not be read.", "stopped"
-    ),
-}  # fmt: skip
+with open(Path(__file__).with_suffix(".csv"), encoding="utf-8", newline="") as file:
+    WORDS = {row.pop("outcome"): Words(**row) for row in csv.DictReader(file)}
 NOTHING = "nothing handed in"
 UNREADABLE = WORDS["unreadable"].status
 

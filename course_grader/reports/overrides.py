@@ -3,27 +3,25 @@
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from course_checks.catalogue import catalogue
 
-from .csv_files import BYTE_ORDER_MARK, read, safe
+from .csv_files import read, safe
 from .lateness import parse_due
 
+if TYPE_CHECKING:
+    from .gradebook import Student
+
 FILE = "overrides.csv"
+GROUP = re.compile(r"group\s+(?P<name>.+)", re.IGNORECASE)
 COLUMNS = ("student", "exercise", "points", "due", "comment")
-TEMPLATE = BYTE_ORDER_MARK + "\r\n".join([
-    ",".join(COLUMNS),
-    "# Rows that begin with # are left out. Run the grader again after a change.,,,,",
-    "# ann,5.2,3,,these points instead of the grader's; the comment stands on the student's page",
-    "# ann,lesson 05,15,,these points for the whole lesson; nothing is taken off for lateness",
-    "# ann,lesson 05,,2026-12-02T23:59,another deadline for this student",
-    "# ann,exercise 5.1,,,a comment only (a spreadsheet makes one number of 5.1 and 5.10 without a word before it)",
-    "",
-])  # fmt: skip
+TEMPLATE = Path(__file__).parent / "templates" / "overrides.csv"  # what it is at first
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Override:
     """One row."""
 
     line: int
-    student: str  # as in the table's first column, or the roster's id, address, user name or full name
+    student: str  # as in the table's first column, the roster's id, address, user name or full name, or "group A"
     lesson: str  # such as "05"
     exercise: str = ""  # such as "5.2"; empty where the row is about the lesson
     points: float | None = None  # instead of what was earned; None leaves that
@@ -103,24 +101,56 @@ def _place(text: str) -> tuple[str, str, float]:
     raise ValueError(f"exercise is {text!r}; expected an exercise such as 5.2 or a lesson such as lesson 05")
 
 
-def not_one_student(override: Override, folder: Path, matches: list[str], students: Iterable[str]) -> ValueError:
-    """The error for a row about a student whom nobody knows, or about several.
+def decided_for(
+    overrides: Sequence[Override], students: Sequence["Student"], folder: Path
+) -> list[tuple[Override, "Student"]]:
+    """Each row with each student whom it is about: groups first, so that a student's own row has the last word.
 
-    Args:
-        override: The row.
-        folder: The output folder.
-        matches: The students whom the name fits.
-        students: Every name that would have been understood.
+    Raises:
+        ValueError: A row is about a student or group that nobody knows, or about several students.
     """
+    by_name, by_group = defaultdict(list), defaultdict(list)
+    for student in students:
+        person = student.person
+        names = {student.name, *(entry.student for entry in student.files)}
+        names |= {person.id, person.email, person.user, person.name} - {""} if person else set()
+        for written in {form for name in names for form in (name, name.strip(), safe(name))}:
+            by_name[written].append(student)
+        for group in person.groups if person else ():
+            by_group[group].append(student)
+    of_groups, of_students = [], []
+    for override in sorted(overrides, key=lambda row: row.due.timestamp() if row.due else 0.0):
+        called = GROUP.fullmatch(override.student)
+        try:
+            if override.student in by_name or not called:
+                of_students.append((override, _one(override.student, by_name)))
+            else:
+                of_groups += [(override, student) for student in _group(override, called["name"], by_group)]
+        except ValueError as problem:
+            raise ValueError(f"overrides ({folder / FILE}), line {override.line}: {problem}") from None
+    return of_groups + of_students
+
+
+def _one(name: str, by_name: dict[str, list["Student"]]) -> "Student":
+    matches = by_name.get(name, [])
+    if len(matches) == 1:
+        return matches[0]
     if matches:
-        why = f", which fits {', '.join(matches)}; expected the first column of grades.csv, an id or an e-mail"
+        fitting = ", ".join(student.name for student in matches)
+        why = f", which fits {fitting}; expected the first column of grades.csv, an id or an e-mail"
     else:
-        close = difflib.get_close_matches(override.student, list(students), n=1, cutoff=0.5)
+        close = difflib.get_close_matches(name, list(by_name), n=1, cutoff=0.5)
         hint = f"; is it {close[0]!r}?" if close else ""
         why = f"; expected one of grades.csv's first column or of the roster{hint}"
-    return ValueError(f"overrides ({folder / FILE}), line {override.line}: student is {override.student!r}{why}")
+    raise ValueError(f"student is {name!r}{why}")
 
 
-def names(student: str) -> set[str]:
-    """How a person may write a student in the file: as the folder is called, or as a table shows that."""
-    return {student, student.strip(), safe(student)}
+def _group(override: Override, name: str, by_group: dict[str, list["Student"]]) -> list["Student"]:
+    if override.exercise or override.points is not None:
+        raise ValueError(
+            f"{override.student!r} is a group; expected a due for a lesson, and points for single students"
+        )
+    if name not in by_group:
+        known = ", ".join(sorted(by_group)) or "none: it needs a column called group"
+        raise ValueError(f"student is {override.student!r}; expected a group of the roster ({known}), or a student")
+    return by_group[name]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from .csv_files import written
 from .gradebook import Gradebook, Student
-from .roster import CANVAS, MOODLE
+from .roster import CANVAS, MOODLE, Person
 
 
 def canvas(book: Gradebook, lessons: list[str]) -> str:
@@ -17,14 +17,10 @@ def canvas(book: Gradebook, lessons: list[str]) -> str:
     rows[0] += [f"Lesson {lesson}" for lesson in lessons]
     rows.append(["    Points Possible", "", "", "", "", *(book.worth(lesson) for lesson in lessons)])
     for student in book.students:
-        person = student.person
-        if person is None:
-            who = [student.name, "", "", "", ""]
-        else:
-            name = f"{person.last}, {person.first}" if person.first else person.name
-            from_canvas = bool(person.sis or person.section)
-            number, sis = (person.id, person.sis) if from_canvas else ("", person.id)
-            who = [name or student.name, number, sis, person.user or person.email, person.section]
+        person = student.person or Person()
+        name = f"{person.last}, {person.first}" if person.first else person.name
+        number, sis = (person.id, person.sis) if person.sis or person.section else ("", person.id)
+        who = [name or student.name, number, sis, person.user or person.email, person.section]
         rows.append([*who, *(_points(student, lesson) for lesson in lessons)])
     return written(rows, for_people=False)
 
@@ -47,14 +43,13 @@ def moodle(book: Gradebook, lessons: list[str]) -> str:
         + ["Last modified (grade)", "Feedback comments"]
     ]
     for student in book.students:
-        person = student.person
+        person = student.person or Person()
         download = None if CANVAS.fullmatch(student.name) else MOODLE.fullmatch(student.name)
-        number = (person.participant if person else "") or (download["participant"] if download else "")
-        name = person.name if person and person.name else download["name"] if download else student.name
-        ids = [person.id, person.email] if person else ["", ""]
+        number = person.participant or (download["participant"] if download else "")
+        name = person.name or (download["name"] if download else student.name)
         work = student.work[lesson]
         comments = [work.comment] + [f"{n}: {mark.comment}" for n, mark in work.marks.items() if mark.comment]
-        who = [f"Participant {number}" if number else "", name, *ids]
+        who = [f"Participant {number}" if number else "", name, person.id, person.email]
         rows.append([*who, _points(student, lesson), book.worth(lesson), "", "; ".join(filter(None, comments))])
     return written(rows, for_people=False)
 
@@ -65,16 +60,10 @@ def nbgrader(book: Gradebook, lessons: list[str]) -> str:
     rows: list[list[object]] = [[*header, "raw_score", "late_submission_penalty", "score", "max_score"]]
     for lesson in lessons:
         for student in book.students:
-            work, person = student.work[lesson], student.person
+            work, known = student.work[lesson], student.person or Person()
             due = _moment(work.due.due.timestamp()) if work.due else ""
             handed_in = _moment(work.entry.modified) if work.entry and work.entry.modified else ""
-            first, last = (person.first, person.last or person.name) if person else ("", "")
-            who = [
-                (person.id or person.user if person else "") or student.name,
-                last,
-                first,
-                person.email if person else "",
-            ]
+            who = [known.id or known.user or student.name, known.last or known.name, known.first, known.email]
             raw = work.points if work.decided else work.earned
             points = [float(raw), float(raw - work.points), float(work.points), float(book.worth(lesson))]
             rows.append([f"lesson_{lesson}", due, handed_in, *who, *points])

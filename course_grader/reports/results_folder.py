@@ -1,7 +1,8 @@
 """The output folder: every file whole or absent, whatever happens; results found again by a second run."""
 
+import contextlib
+import hashlib
 import json
-import re
 import secrets
 from pathlib import Path
 
@@ -16,16 +17,20 @@ except ImportError:  # Windows
     fcntl = None
 
 FOLDERS = ("results", "feedback")
-FILES = ("grades.csv", "review.csv", "report.html", "overrides.csv", "class.json", "submissions.json", "run.json")
-LISTS, TEXTS = ("exercises", "restored", "noticed", "events"), ("lesson", "problem")
+FILES = (
+    "grades.csv",
+    "review.csv",
+    "report.html",
+    "changed.csv",
+    "overrides.csv",
+    "class.json",
+    "submissions.json",
+    "run.json",
+)
 
 
 class StoredResults:
-    """What was graded, to be read.
-
-    Args:
-        folder: The output folder of a grader.
-    """
+    """What was graded into an output folder, to be read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -44,12 +49,9 @@ class StoredResults:
 
 
 class ResultsFolder(StoredResults):
-    """What was graded, in a folder that no other grader writes to meanwhile.
+    """What was graded, in a folder that no other grader writes to meanwhile; made if it is not there.
 
-    Args:
-        folder: Made if it is not there.
-        seed: Of the inputs; None: the one that an earlier run left here, else a new one.
-        choices: What this run was told about the class; the reports want it.
+    Without a ``seed`` of the inputs it is the one that an earlier run left here, else a new one.
 
     Raises:
         RuntimeError: Another grader is at work in this folder.
@@ -57,19 +59,24 @@ class ResultsFolder(StoredResults):
     """
 
     def __init__(self, folder: Path, seed: str | None = None, options: ClassOptions | None = None) -> None:
-        _must_be_free(folder)
+        check_output(folder)
         for part in FOLDERS:
             (folder / part).mkdir(parents=True, exist_ok=True)
         self._lock = open(folder / ".lock", "w")  # noqa: SIM115 - held as long as the results
         try:
             if fcntl is not None:
-                _take(self._lock, folder)
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for left in folder.rglob(f"{UNFINISHED}*"):  # of a run that was killed
                 left.unlink()
             super().__init__(folder)
             self.options = options or ClassOptions()
             self.seed = seed or self._earlier_seed() or secrets.token_hex(16)
             write_whole(folder / "run.json", json.dumps({"seed": self.seed}, indent=1) + "\n")
+        except BlockingIOError:
+            self._lock.close()
+            raise RuntimeError(
+                f"output ({folder}): another grader is at work in this folder; wait for its end"
+            ) from None
         except BaseException:
             self._lock.close()
             raise
@@ -81,82 +88,57 @@ class ResultsFolder(StoredResults):
     def store(self, student: str, label: str, result: dict, page: str, lesson: str = "") -> None:
         """Write the page, then the result: where there is a result, its page is there too."""
         self.store_page(student, label, page, lesson)
-        write_whole(self.result_path(student, label, lesson), json.dumps(result, indent=1, ensure_ascii=True) + "\n")
+        stored = result | {"digest": _digest(result)}
+        write_whole(self.result_path(student, label, lesson), json.dumps(stored, indent=1) + "\n")
 
     def store_page(self, student: str, label: str, page: str, lesson: str = "") -> None:
         """Write a student's page, unless it stands there already."""
         path = self.feedback_path(student, label, lesson)
-        try:
-            if path.read_text(encoding="utf-8") == page:
-                return
-        except (OSError, ValueError):
-            pass
-        write_whole(path, page)
+        if not path.is_file() or path.read_bytes() != page.encode():
+            write_whole(path, page)
 
     def _earlier_seed(self) -> str | None:
         path = self.folder / "run.json"
         results = sorted((self.folder / "results").glob("*.json"))
         if not path.exists() and not results:
             return None
-        try:
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             seed = json.loads(path.read_text(encoding="utf-8"))["seed"]
             if isinstance(seed, str) and seed:
                 return seed
-            why = f"its seed is {seed!r}"
-        except (OSError, ValueError, KeyError, TypeError) as problem:
-            why = f"{type(problem).__name__}"
-        seeds = (result.get("seed") for path in results if (result := _read(path)))
-        known = next((seed for seed in seeds if isinstance(seed, str) and seed), "SEED, as it stands in results/*.json")
+        known = next(
+            (result["seed"] for path in results if (result := _read(path))), "SEED, as it stands in results/*.json"
+        )
         raise ValueError(
-            f"output ({self.folder}): run.json is damaged or gone ({why}); expected the seed of the inputs there. "
+            f"output ({self.folder}): run.json is damaged or gone; expected the seed of the inputs there. "
             f"Go on with --seed {known}, or grade into a new folder"
         )
 
 
-def _must_be_free(folder: Path) -> None:
+def check_output(folder: Path, submissions: Path | None = None) -> None:
+    """See that results can go into a folder, before anything is written.
+
+    Raises:
+        ValueError: It is the folder of the submissions, or something else is in the way.
+    """
+    if submissions is not None and folder.resolve() == submissions.resolve():
+        raise ValueError(f"--output ({folder}) is the folder of the submissions; expected another one, such as grades")
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"output ({folder}): a file of that name is in the way; expected a folder, or nothing")
-    for name in FILES:
-        if (folder / name).is_dir():
-            raise ValueError(f"output ({folder}): {name} is a folder; expected a file, or nothing: move it away")
-    for name in FOLDERS:
-        if (folder / name).exists() and not (folder / name).is_dir():
-            raise ValueError(f"output ({folder}): {name} is not a folder; expected a folder, or nothing: move it away")
-
-
-def _take(lock, folder: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise RuntimeError(f"output ({folder}): another grader is at work in this folder; wait until it ends") from None
+    for name in (*FILES, *FOLDERS):
+        kind, other = ("folder", "file") if name in FOLDERS else ("file", "folder")
+        if (folder / name).exists() and (folder / name).is_dir() != (kind == "folder"):
+            raise ValueError(f"output ({folder}): {name} is a {other}; expected a {kind}, or nothing: move it away")
 
 
 def _read(path: Path) -> dict | None:
-    """A result with everything that the reports and a second run need; None where anything of that is damaged."""
+    """A result as it was stored; None where anything of it is damaged."""
     try:
         result = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return result if result.pop("digest") == _digest(result) else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    return result if _is_whole(result) else None
 
 
-def _is_whole(result: object) -> bool:
-    return (
-        isinstance(result, dict)
-        and all(isinstance(result.get(name), str) for name in TEXTS)
-        and all(isinstance(result.get(name), list) for name in LISTS)
-        and all(isinstance(line, str) for name in LISTS[1:] for line in result[name])
-        and isinstance(result.get("review"), bool)
-        and all(_is_exercise(exercise) for exercise in result["exercises"])
-    )
-
-
-def _is_exercise(exercise: object) -> bool:
-    return (
-        isinstance(exercise, dict)
-        and all(isinstance(exercise.get(name), str) for name in ("number", "outcome", "message"))
-        and re.fullmatch(r"\d{1,2}\.\d{1,2}", exercise["number"]) is not None
-        and all(isinstance(exercise.get(name), int | float) for name in ("points", "earned"))
-        and isinstance(exercise.get("code", ""), str)
-        and isinstance(exercise.get("mistake"), str | None)
-    )
+def _digest(result: dict) -> str:
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()

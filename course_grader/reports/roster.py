@@ -20,6 +20,7 @@ NAMES = {
     "sis": ("sis user id",),
     "section": ("section",),
     "participant": ("identifier",),
+    "group": ("group", "groups", "group name"),
 }
 FORM = "expected a header with at least one of: id, e-mail, name (or first name, last name), user name"
 SKIPPED = "points possible"  # the second row of a gradebook from Canvas
@@ -42,6 +43,12 @@ class Person:
     sis: str = ""  # "SIS User ID" of a gradebook from Canvas
     section: str = ""  # as in a gradebook from Canvas
     participant: str = ""  # the number in "Participant 12345" of a grading worksheet from Moodle
+    group: str = ""  # one or several, between commas
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups that the student is in."""
+        return [name for part in re.split("[,;]", self.group) if (name := part.strip())]
 
     def __str__(self) -> str:
         return " ".join(part for part in (self.name, self.id or self.email or self.user) if part)
@@ -80,11 +87,7 @@ def read_roster(path: Path) -> tuple[Person, ...]:
 
 
 class Roster:
-    """Finds the student of the roster to whom a folder belongs.
-
-    Args:
-        people: The class.
-    """
+    """Finds the student of the roster to whom a folder belongs."""
 
     def __init__(self, people: Iterable[Person]) -> None:
         self.people = list(people)

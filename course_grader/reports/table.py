@@ -1,7 +1,11 @@
 """``grades.csv``: a row a student, points and status of every exercise; ``review.csv``: a row for each thing to be looked at."""
 
+from collections.abc import Iterator
+
 from .csv_files import written
 from .gradebook import Gradebook, Student, Work
+from .lateness import describe_due
+from .pages import days
 
 
 def table(book: Gradebook) -> str:
@@ -9,31 +13,26 @@ def table(book: Gradebook) -> str:
 
     The word after an exercise's number keeps spreadsheets from making one number of 5.1 and 5.10.
     """
-    who = ["student", *(["id", "e-mail", "name"] if book.settings.roster is not None else [])]
-    header = list(who)
+    with_roster, due = book.settings.roster is not None, book.settings.deadlines
+    header = ["student", *(["id", "e-mail", "name"] if with_roster else [])]
     for lesson, worth in book.lessons.items():
-        for number in worth:
-            header += [f"{number} points", f"{number} status"]
-        header += [
-            f"lesson {lesson}",
-            *([f"lesson {lesson} before late"] if lesson in book.settings.deadlines else []),
-        ]
+        header += [f"{number} {column}" for number in worth for column in ("points", "status")]
+        header += [f"lesson {lesson}", *([f"lesson {lesson} before late"] if lesson in due else [])]
     best = sum(book.worth(lesson) for lesson in book.lessons)
-    rows = [[*header, "total", "of", "late", "review", "notes"]]
+    rows = [[*header, "total", "of", "late", "as the solution", "review", "notes"]]
     for student in book.students:
-        person = student.person
-        row: list[object] = [student.name]
-        if book.settings.roster is not None:
+        person, row = student.person, [student.name]
+        if with_roster:
             row += [person.id, person.email, person.name] if person else ["", "", ""]
         for lesson in book.lessons:
             work = student.work[lesson]
-            for mark in work.marks.values():
-                row += [mark.earned, mark.status]
-            sums = [work.points, *([work.earned] if lesson in book.settings.deadlines else [])]
+            row += [value for mark in work.marks.values() for value in (mark.earned, mark.status)]
+            sums = [work.points, *([work.earned] if lesson in due else [])]
             row += sums if work.is_there else [None] * len(sums)
         late = "; ".join(text for lesson in book.lessons if (text := lateness(lesson, student.work[lesson])))
-        review = "yes" if student.review else ""
-        rows.append([*row, student.total, best, late, review, "; ".join(notes(student))])
+        equal, of = student.equal_to_solution
+        row += [student.total, best, late, f"{equal} of {of}" if of else ""]
+        rows.append([*row, "yes" if student.review else "", "; ".join([*student.notes, *by_hand(student)])])
     return written(rows)
 
 
@@ -41,27 +40,27 @@ def lateness(lesson: str, work: Work) -> str:
     """How late a student's work was, and what that cost; empty where it was in time."""
     if not work.days:
         return ""
-    days = f"lesson {lesson}: {work.days} {'day' if work.days == 1 else 'days'}"
+    late = f"lesson {lesson}: {days(work.days)}"
     if work.decided:
-        return f"{days}, points set by hand"
-    return f"{days}, {work.points:g} of {work.earned:g} points kept" if work.points != work.earned else days
+        return f"{late}, points set by hand"
+    return f"{late}, {work.points:g} of {work.earned:g} points kept" if work.points != work.earned else late
 
 
-def notes(student: Student) -> list[str]:
-    """Everything that an instructor is told of a student, decisions by hand included."""
-    lines = list(student.notes)
+def by_hand(student: Student) -> Iterator[str]:
+    """What the instructor decided on a student, and wrote."""
     for lesson, work in student.work.items():
-        if work.decided:
-            lines.append(f"lesson {lesson}: {work.points:g} points by hand instead of {work.earned:g}")
+        points = f"{work.points:g} points by hand instead of {work.earned:g}" if work.decided else ""
+        due = f"due {describe_due(work.due.due)}" if work.due and work.extended else ""
+        decided = [(f"lesson {lesson}", points, due, work.comment)]
         for number, mark in work.marks.items():
-            if mark.before is not None:
-                lines.append(f"{number}: {mark.earned:g} points by hand instead of {mark.before:g}")
-    return lines
+            points = "" if mark.before is None else f"{mark.earned:g} points by hand instead of {mark.before:g}"
+            decided.append((number, points, mark.comment))
+        yield from (f"{what}: {'. '.join(said)}" for what, *parts in decided if (said := list(filter(None, parts))))
 
 
 def review(book: Gradebook) -> str:
     """Everything to be looked at, a row for each reason."""
     rows = [["student", "file", "lesson", "reason"]]
     for student in book.students:
-        rows += [[student.name, reason.entry.label, reason.entry.lesson, reason.text] for reason in student.review]
+        rows += [[student.name, entry.label, entry.lesson, reason] for entry, reason in student.review]
     return written(rows)

@@ -1,22 +1,20 @@
 """Writing all reports: first everything is made, then everything is written, so that an error leaves the old ones whole."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from course_utils.files import write_whole
 
-from ..released_notebook import ReleasedNotebook, load_releases
 from ..submissions.submission_log import LogEntry
 from . import overrides
+from .changed import HEADER, changes
 from .class_page import class_page
 from .class_settings import FILE, ClassSettings, load_class_settings
+from .csv_files import BYTE_ORDER_MARK, written
 from .feedback import page
-from .gradebook import Gradebook, check_names, make_gradebook
+from .gradebook import Gradebook, class_of, make_gradebook
 from .results_folder import ResultsFolder, StoredResults
-from .same_answers import SameAnswers, answers
 from .table import review, table
-
-SOLUTIONS = Path(__file__).resolve().parent.parent.parent / "solutions"
 
 
 def load_gradebook(
@@ -38,22 +36,13 @@ def check_instructor_files(results: ResultsFolder, entries: Iterable[LogEntry]) 
         ValueError: The class settings are damaged, or a row of the overrides is mistyped.
     """
     settings = load_class_settings(results.folder).updated(results.options, ())
-    check_names(entries, settings, overrides.read_overrides(results.folder), results.folder)
+    overrides.decided_for(overrides.read_overrides(results.folder), class_of(entries, settings), results.folder)
 
 
-def write_reports(
-    results: ResultsFolder,
-    entries: Iterable[LogEntry],
-    releases: Mapping[str, ReleasedNotebook],
-    lessons: Iterable[str],
-) -> Gradebook:
-    """Write ``grades.csv``, ``review.csv``, ``report.html`` and every student's page.
+def write_reports(results: ResultsFolder, entries: Iterable[LogEntry], lessons: Iterable[str]) -> Gradebook:
+    """Write ``grades.csv``, ``review.csv``, ``changed.csv``, ``report.html`` and every student's page.
 
-    Args:
-        results: The output folder, with the options of this run.
-        entries: Every file of every student, of this run and of earlier ones.
-        releases: All lessons.
-        lessons: Those that this run graded files of: a deadline among the options is theirs.
+    The entries are of this run and of earlier ones; a deadline among this run's options is one of ``lessons``.
 
     Raises:
         ValueError: The class settings are damaged, or a row of the overrides is mistyped; nothing is written then.
@@ -61,14 +50,17 @@ def write_reports(
     entries = list(entries)
     settings = load_class_settings(results.folder).updated(results.options, lessons)
     book = load_gradebook(results, entries, settings)
+    grades = table(book)
+    changed = _changed(results.folder / "grades.csv", grades)
     texts = {
         FILE: settings.dumps(),
         "review.csv": review(book),
-        "report.html": class_page(book, results, SameAnswers(releases.values(), _solutions())),
-        "grades.csv": table(book),
+        "changed.csv": written([HEADER, *(changed or [])]),
+        "report.html": class_page(book, results, changed),
+        "grades.csv": grades,
     }
     if not (results.folder / overrides.FILE).exists():
-        texts[overrides.FILE] = overrides.TEMPLATE
+        texts[overrides.FILE] = BYTE_ORDER_MARK + overrides.TEMPLATE.read_text(encoding="utf-8")
     for name, text in texts.items():
         write_whole(results.folder / name, text)
     works = {work.entry: work for student in book.students for work in student.work.values() if work.entry}
@@ -80,10 +72,9 @@ def write_reports(
     return book
 
 
-def _solutions() -> dict[str, str]:
-    """The course's own answers, where they are at hand."""
+def _changed(earlier: Path, grades: str) -> list[tuple[str, str, str, str]] | None:
+    """What changes in the table; None where there is no earlier one that can be read."""
     try:
-        solved = load_releases(SOLUTIONS)
+        return changes(earlier.read_bytes(), grades.encode())
     except (OSError, ValueError):
-        return {}
-    return {number: code for notebook in solved.values() for number, code in answers(notebook).items()}
+        return None

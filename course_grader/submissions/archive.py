@@ -31,28 +31,21 @@ class Member:
     modified: float  # seconds since 1970; the archive's own where the member has no date that can be
 
 
-def members(path: Path, place: tuple[int, ...] = (), modified: float | None = None) -> list[Member]:
-    """The files of an archive, or of one inside it.
-
-    Args:
-        path: The archive.
-        place: Where in it the inner archive is.
-        modified: The date of the inner archive.
+def members(path: Path, place: tuple[int, ...], modified: float) -> list[Member]:
+    """The files of an archive of this date (seconds since 1970), or of the one inside it at ``place``.
 
     Raises:
         Unreadable: It is no archive that can be read, or holds too many files.
     """
-    with open_regular(path) as file:
-        own = os.fstat(file.fileno()).st_mtime if modified is None else modified
-        with zipfile.ZipFile(_inner(file, place)) as archive:
-            infos = archive.infolist()
-            if len(infos) > MAX_MEMBERS:
-                raise Unreadable(f"a ZIP file of {len(infos)} files; {MAX_MEMBERS} is the most")
-            return [
-                Member(info.filename, (*place, index), _modified(info, own))
-                for index, info in enumerate(infos)
-                if not info.is_dir()
-            ]
+    with open_regular(path) as file, zipfile.ZipFile(_inner(file, place)) as archive:
+        infos = archive.infolist()
+        if len(infos) > MAX_MEMBERS:
+            raise Unreadable(f"a ZIP file of {len(infos)} files; {MAX_MEMBERS} is the most")
+        return [
+            Member(info.filename, (*place, index), _modified(info, modified))
+            for index, info in enumerate(infos)
+            if not info.is_dir()
+        ]
 
 
 def read_member(path: Path, place: tuple[int, ...], most: int) -> bytes:

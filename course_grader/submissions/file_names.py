@@ -8,7 +8,7 @@ ZIP = re.compile(r"\.zip$", re.IGNORECASE)
 OTHER_ARCHIVE = re.compile(r"\.(7z|rar|tar|tgz|tbz2?|txz|gz|bz2|xz|zst|lzma)$", re.IGNORECASE)
 DOCUMENT = re.compile(r"\.(py|json|txt|html?|pdf|docx?|odt|rtf|md|download)$", re.IGNORECASE)
 SKIPPED = {"__MACOSX", "__pycache__", "node_modules"}
-MOODLE = re.compile(r"_assignsubmission_file_?$")
+MOODLE = re.compile(r"_assignsubmission_file(_.*)?$")
 PLATFORM = re.compile(r"_assignsubmission_file_|_\d+_\d{4,}_")  # stands in the names of Moodle's and Canvas's downloads
 CANVAS = re.compile(r"^(.+?)(_LATE)?_(\d+)_\d{4,}(_.*)?$")  # name, user, submission (another one for each file), file
 COPY = re.compile(r"[ _-]*(\(\d+\)|copy\d*|-\d+)$", re.IGNORECASE)
@@ -33,9 +33,11 @@ def student_of_folder(name: str) -> str:
 def student_of_file(name: str, stems: tuple[str, ...] = ()) -> str:
     """``doe_12_34_05_masking-1.ipynb`` was handed in by ``doe_12_34``; of Canvas's numbers the user's stays.
 
-    A file that has no name but a lesson's is called after the lesson.
+    A file that has no name but a lesson's is called after the lesson; an archive holds the folder that it is called after.
     """
     full = unicodedata.normalize("NFC", ENDING.sub("", name))
+    if MOODLE.search(full) or (ZIP.search(name) and not CANVAS.match(full)):
+        return student_of_folder(full)
     if canvas := CANVAS.match(full):
         return f"{canvas[1]}_{canvas[3]}"
     plain = COPY.sub("", full)

@@ -51,17 +51,15 @@ def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | Non
         output: The grader's own folder: no student's, wherever it lies.
 
     Raises:
-        ValueError: There is nothing at ``root``, or it is the output folder.
+        ValueError: There is nothing at ``root``.
     """
     search = _Search(stems, output)
     if root.is_file():
         try:
-            search.in_archive(_Archive(root, "", root.name))
+            search.in_archive(_Archive(root, "", root.name, os.stat(root).st_mtime))
         except Unreadable as problem:
             raise ValueError(f"submissions ({root}): expected a folder or a ZIP file; {problem}") from None
     elif root.is_dir():
-        if search.is_output(root):
-            raise ValueError(f"output ({output}): it is the folder of the submissions; expected another one")
         for entry in sorted(os.scandir(root), key=lambda entry: entry.name):
             search.in_class(Path(entry.path))
     else:
@@ -76,8 +74,8 @@ class _Archive:
     path: Path  # the file
     student: str  # whose it is; empty where it holds a whole class
     label: str  # what it is called, for people
+    modified: float  # its date, in seconds since 1970
     place: tuple[int, ...] = ()  # where in the file it is, if inside another one
-    modified: float | None = None  # the date of one inside another one
     depth: int = 0  # how many archives of this student are around it
 
 
@@ -121,8 +119,6 @@ class _Search:
             self.guarded(student, "", lambda: self.in_folder(path, student))
         elif self.is_file_of_student(name) or not (stat.S_ISREG(mode) or path.is_file()):
             student = student_of_file(name, self.stems)
-            if ZIP.search(name):
-                student = student_of_folder(ZIP.sub("", name))
             self.guarded(student, name, lambda: self.file(path, student, name))
         elif looks_handed_in(name, self.stems):
             self.add(student_of_file(name, self.stems), name, None, problem="it is not a notebook (.ipynb)")
@@ -172,7 +168,7 @@ class _Search:
         elif OTHER_ARCHIVE.search(label):
             self.add(student, label, None, problem=_not_read(label), modified=about.st_mtime)
         elif ZIP.search(label):
-            self.in_archive(_Archive(path, student, label))
+            self.in_archive(_Archive(path, student, label, about.st_mtime))
         else:
             self.add(student, label, path, modified=about.st_mtime)
 
@@ -202,12 +198,13 @@ class _Search:
             inside = parts[1:] if around and len(parts) > 1 else parts
             student = of.student or self._owner(inside)
             label = "/".join((of.label, *parts) if of.place else parts)
+            date = of.modified if of.student else member.modified  # students set the dates in their own archives
             if NOTEBOOK.search(label):
-                self.add(student, label, of.path, place=member.place, modified=member.modified)
+                self.add(student, label, of.path, place=member.place, modified=date, saved=member.modified)
             elif OTHER_ARCHIVE.search(label):
-                self.add(student, label, None, problem=_not_read(label), modified=member.modified)
+                self.add(student, label, None, problem=_not_read(label), modified=date)
             elif ZIP.search(label):
-                inner = _Archive(of.path, student, label, member.place, member.modified, of.depth + bool(of.student))
+                inner = _Archive(of.path, student, label, date, member.place, of.depth + bool(of.student))
                 self.guarded(student, label, lambda inner=inner: self._in_inner(inner))
             elif of.student or len(inside) > 1 or looks_handed_in(parts[-1], self.stems):
                 others.setdefault(student, []).append(label)
@@ -228,9 +225,7 @@ class _Search:
         return len({parts[0] for parts in names}) == 1 and not own
 
     def _owner(self, parts: tuple[str, ...]) -> str:
-        if len(parts) > 1 or ZIP.search(parts[0]):
-            return student_of_folder(ZIP.sub("", parts[0]))
-        return student_of_file(parts[0], self.stems)
+        return student_of_folder(parts[0]) if len(parts) > 1 else student_of_file(parts[0], self.stems)
 
 
 def _raise(problem: OSError) -> None:

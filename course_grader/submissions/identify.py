@@ -19,11 +19,7 @@ def lesson_of(
 ) -> str | None:
     """Which lesson a notebook belongs to: by its cells' ids, by what it says of itself, by its checks, by its name.
 
-    Args:
-        cells: Of the notebook.
-        metadata: Of the notebook.
-        label: What it is called.
-        releases: All lessons of the course, not only those that are graded.
+    ``releases`` are all lessons of the course, not only those that are graded.
     """
     ids = {cell.id for cell in cells} | {cell.grade_id for cell in cells}
     counts = Counter({lesson: len(ids & _own_ids(released)) for lesson, released in releases.items()})

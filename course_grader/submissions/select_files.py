@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..bounded import SECONDS, LimitExceeded, bounded
 from ..released_notebook import ReleasedNotebook
@@ -62,14 +62,7 @@ def select_files(
     """Say for every file whether it counts, and why not.
 
     For each lesson one file of a student counts: one that is a student's work before one that is the course's, one with answers
-    before what was handed out, and then the newest.
-
-    Args:
-        submissions: Every file of every student.
-        releases: All lessons of the course.
-        graded: The lessons that are graded.
-        most_mb: MiB of one file.
-        progress: Called for every file that was looked at.
+    before what was handed out, and then the newest. ``progress`` is called for every file that was looked at.
     """
     by_student: dict[str, list[Submission]] = {}
     for submission in submissions:
@@ -81,10 +74,7 @@ def select_files(
 
 
 def _inspected(
-    submissions: list[Submission],
-    releases: dict[str, ReleasedNotebook],
-    most_mb: float,
-    progress: Callable[[], object],
+    submissions: list[Submission], releases: dict[str, ReleasedNotebook], most_mb: float, progress: Callable[[], object]
 ) -> Iterator[tuple[Submission, FileContent | FileDecision]]:
     """Each file with what it is, or with what becomes of it since nobody can tell."""
     end = time.monotonic() + STUDENT_S
@@ -144,11 +134,15 @@ def _of_student(
 
 def _rank(candidate: tuple[Submission, FileContent]) -> tuple:
     submission, content = candidate
-    return not content.unchanged_solution, not content.untouched, submission.modified, submission.label
+    return (
+        not content.unchanged_solution,
+        not content.untouched,
+        submission.saved or submission.modified,
+        submission.label,
+    )
 
 
 def _as_note(decision: FileDecision) -> FileDecision:
     """A student without a file has no problem where another file of theirs counts."""
-    if decision.problem and decision.submission.path is None:
-        return FileDecision(decision.submission, decision.lesson, note=decision.note)
-    return decision
+    is_there = decision.submission.path is not None
+    return replace(decision, problem=decision.problem and is_there, review=decision.review and is_there)

@@ -17,7 +17,8 @@ class Submission:
     path: Path | None  # where it lies, or the archive that holds it
     place: tuple[int, ...] = ()  # its place in the archive (``archive.Member``)
     problem: str = ""  # why it cannot be read, where that is known already
-    modified: float = field(default=0.0, compare=False)  # seconds since 1970; for choosing among several
+    modified: float = field(default=0.0, compare=False)  # when it was handed in, in seconds since 1970
+    saved: float = field(default=0.0, compare=False)  # as the student's own archive says; for choosing among several
 
 
 def read(submission: Submission, most_mb: float) -> bytes:

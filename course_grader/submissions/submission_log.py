@@ -1,8 +1,9 @@
 """What was handed in, run after run: one list in the output folder, so that several lessons stand side by side."""
 
+import contextlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from course_utils.files import write_whole
@@ -32,16 +33,12 @@ class LogEntry:
 def read_log(folder: Path) -> list[LogEntry]:
     """What earlier runs wrote down; where that is lost, what their results tell."""
     damaged = (OSError, ValueError, TypeError, AttributeError, KeyError)
-    try:
+    with contextlib.suppress(*damaged):
         return [_entry(stored) for stored in json.loads((folder / FILE).read_text(encoding="utf-8"))]
-    except damaged:
-        pass
     entries = []
     for path in sorted((folder / "results").glob("*.json")):
-        try:
+        with contextlib.suppress(*damaged):  # it is graded again when its lesson is
             entries.append(_entry(json.loads(path.read_text(encoding="utf-8"))["entry"]))
-        except damaged:
-            continue  # it is graded again when its lesson is
     return entries
 
 
@@ -54,11 +51,6 @@ def merge_logs(earlier: Iterable[LogEntry], now: Iterable[LogEntry], graded: Ite
     """What stands in the output folder after a run.
 
     A run has the last word on the students that it saw, for the lessons that it graded; everything else stays.
-
-    Args:
-        earlier: What stood there before.
-        now: Every file that this run saw.
-        graded: The lessons that it graded.
     """
     now, graded = list(now), frozenset(graded)
     students = {entry.student for entry in now}
@@ -79,8 +71,4 @@ def merge_logs(earlier: Iterable[LogEntry], now: Iterable[LogEntry], graded: Ite
 
 
 def _entry(stored: dict) -> LogEntry:
-    types = {field.name: field.type for field in fields(LogEntry)}
-    values = {name: stored[name] for name in types}
-    if not all(isinstance(values[name], kind) for name, kind in types.items() if isinstance(kind, type)):
-        raise ValueError("a part of the wrong type")
-    return LogEntry(**values | {"scope": tuple(values["scope"])})
+    return LogEntry(**stored | {"scope": tuple(stored["scope"])})

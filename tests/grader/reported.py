@@ -13,7 +13,19 @@ def exercise(number, outcome="right", /, **changes):
     """One exercise of a result."""
     points = catalogue_entry(number).points
     made = {"number": number, "points": points, "earned": points if outcome == "right" else 0, "outcome": outcome}
-    return made | {"message": "", "mistake": None, "found_by": "", "code": ""} | changes
+    return (
+        made
+        | {
+            "message": "",
+            "mistake": None,
+            "found_by": "",
+            "code": "",
+            "form": "",
+            "own_nodes": 0,
+            "equal_to_solution": None,
+        }
+        | changes
+    )
 
 
 def result(*exercises, **changes):
@@ -43,12 +55,12 @@ class AClass:
         (self.results.folder / "overrides.csv").write_text(text, encoding="utf-8")
         return self
 
-    def write_reports(self, releases=(), **options):
+    def write_reports(self, **options):
         """Write the reports."""
         self.results.options = ClassOptions(**options)
         write_log(self.results.folder, self.entries)
         lessons = {entry.lesson for entry in self.entries if entry.lesson}
-        return write_reports(self.results, self.entries, dict(releases), lessons)
+        return write_reports(self.results, self.entries, lessons)
 
     def read(self, name):
         """One of the reports."""

@@ -132,7 +132,13 @@ def test_the_courses_own_solution_is_noticed():
 
 
 def test_the_key_changes_with_all_that_a_result_depends_on():
-    changes = [{"seed": "b"}, {"limits": Limits(cell_s=1)}, {"sandbox": False}, {"allowed": frozenset({"1.1"})}]
+    changes = [
+        {"seed": "b"},
+        {"partial": True},
+        {"limits": Limits(cell_s=1)},
+        {"sandbox": False},
+        {"allowed": frozenset({"1.1"})},
+    ]
     keys = [key(data, make_settings(), lesson) for data in (b"x", b"y") for lesson in ("01", "02")]
     keys += [key(b"x", make_settings(**change), "01") for change in changes]
     assert len(set(keys)) == len(keys)

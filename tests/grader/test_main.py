@@ -2,6 +2,8 @@
 
 import errno
 import json
+import sys
+from pathlib import Path
 
 import handed_in
 import pytest
@@ -40,9 +42,34 @@ def test_the_deadline_is_said_with_its_time_zone(class_of_one, nothing_to_grade,
     assert nothing_to_grade[0].due.minute == 59 and nothing_to_grade[0].policy.percent == 10
 
 
-def test_a_policy_needs_a_deadline(class_of_one, nothing_to_grade, capsys):
-    assert grade(class_of_one, "--late", "10% per day") == 2
-    assert "--late (10% per day) needs a deadline; expected --due beside it" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--output", "class"], "--output (class) is the folder of the submissions; expected another one"),
+        (["--output", "class/ann/x.ipynb"], "output (class/ann/x.ipynb): a file of that name is in the way"),
+        (
+            ["--output", "/proc/x"],
+            "--output (/proc/x): /proc/x cannot be written (No such file or directory); expected",
+        ),
+        (["--scheduler", "tcp://a:1"], '--scheduler (tcp://a:1) needs dask; install it: pip install -e ".[cluster]"'),
+        (["--late", "1% per day"], "--late (1% per day) needs a deadline; expected --due beside it"),
+    ],
+)
+def test_refused_before_anything_is_written(class_of_one, nothing_to_grade, monkeypatch, capsys, options, message):
+    monkeypatch.chdir(class_of_one)
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)
+    assert main(["class", "--output", "out", "--no-sandbox", *options]) == 2
+    assert f"error: {message}" in capsys.readouterr().err and not nothing_to_grade
+    assert sorted(path.name for path in class_of_one.rglob("*")) == ["ann", "class", "x.ipynb"]
+
+
+def test_a_home_folder_that_cannot_be_written(class_of_one, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/x")
+    if not sys.platform.startswith("linux"):
+        pytest.skip("XDG is Linux")
+    monkeypatch.setattr(command, "grade_class", lambda *_: Path("/proc/x").mkdir())
+    assert grade(class_of_one) == 2
+    assert "your folder for caches (/proc/x) cannot be written (No such file" in capsys.readouterr().err
 
 
 def test_a_second_grader_says_so(class_of_one, nothing_to_grade, capsys):
@@ -55,7 +82,7 @@ def test_a_second_grader_says_so(class_of_one, nothing_to_grade, capsys):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("run.json", "{", "run.json is damaged or gone (JSONDecodeError)"),
+        ("run.json", "{", "run.json is damaged or gone; expected the seed"),
         ("class.json", "{", "class.json is damaged (JSONDecodeError)"),
         ("overrides.csv", "student,exercise,points\nann,5.2,99\n", "line 2: points is '99'; expected a number from"),
     ],
@@ -114,14 +141,14 @@ def test_a_class_with_everything_that_an_instructor_can_say(tmp_path, capsys):
     assert main(command) == 0 and "1 notebooks graded" in capsys.readouterr().out
 
 
-REQUIRED = ["class", "--output", "grades"]
+REQUIRED = [".", "--output", "grades"]
 
 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--allow", "9.99", "there is no exercise '9.99'; expected one such as 4.2"),
-        ("--allow", "1,4", "there is no exercise '1,4'; expected one such as 4.2"),
+        ("--allow", "9.99", "'9.99' is no exercise; expected one such as 4.2"),
+        ("--allow", "1,4", "'1,4' is no exercise; expected one such as 4.2"),
         ("--time-limit", "nan", "'nan' is not a time; expected seconds, more than 0"),
         ("--time-limit", "-1", "'-1' is not a time"),
         ("--time-limit", "inf", "'inf' is not a time"),
@@ -130,13 +157,14 @@ REQUIRED = ["class", "--output", "grades"]
         ("--jobs", "0", "'0' is not a whole number of at least 1"),
         ("--jobs", "1.5", "'1.5' is not a whole number"),
         ("--jobs", "²", "'²' is not a whole number"),
+        ("submissions", "/nowhere", "'/nowhere' is not there; expected the folder of the submissions"),
         ("--due", "2026-11-30", "'2026-11-30' is not a date with a time; expected 2026-11-30T23:59"),
         ("--late", "10%", "'10%' is not a policy; expected \"10% per day\""),
     ],
 )
 def test_refused(option, value, message, capsys):
     with pytest.raises(SystemExit) as ended:
-        parser().parse_args([*REQUIRED, f"{option}={value}"])
+        parser().parse_args([value, *REQUIRED[1:]] if option == "submissions" else [*REQUIRED, f"{option}={value}"])
     assert ended.value.code == 2 and f"argument {option}: {message}" in capsys.readouterr().err
 
 

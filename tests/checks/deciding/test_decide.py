@@ -101,6 +101,7 @@ def decided(answer, right=dot, **fields):
 def test_right_on_the_example_only_is_refused():
     failed = decided(lambda a, b: torch.tensor(12.0 if a[0] else 3.0))
     assert not failed.passed and failed.case == 1 and "tensor (7,)" in failed.called_with
+    assert failed.right_in == (True, False, False)
     assert decided(lambda a, b: a @ b).passed
 
 
@@ -112,7 +113,7 @@ def test_an_error_names_the_students_line_and_no_stack():
 
 def test_off_limits_says_so():
     failed = decided(lambda a, b: torch.softmax(a, -1), off_limits=("torch.softmax",))
-    assert not failed.passed and failed.attempted
+    assert not failed.passed and failed.attempted and failed.right_in == ()
     assert "asks you to write it yourself: torch.softmax is off limits" in " ".join(failed.text().split("\n"))
 
 

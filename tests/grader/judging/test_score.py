@@ -10,9 +10,10 @@ import torch
 
 from course_checks.deciding.find import find
 from course_checks.running import observe_answer
+from course_checks.running.call import Case
 from course_checks.running.encode import pack
 from course_grader.bounded import own_process
-from course_grader.judging.score import OUTCOMES, cases_and_decider, score_exercises
+from course_grader.judging.score import OUTCOMES, cases_and_decider, score_exercises, share_right
 from course_grader.reading.answers import Findings
 from course_grader.released_notebook import load_releases
 from course_grader.running.run import RunLog
@@ -31,12 +32,12 @@ def sent(number, answer):
     return {"text": text, "data": base64.b64encode(data).decode()}
 
 
-def marked(released, number, seen=None, lost=None, broken=None, missing=(), unread=None, text="x"):
+def marked(released, number, seen=None, lost=None, broken=None, missing=(), unread=None, text="x", **options):
     run_log = RunLog(observed={number: seen} if seen else {}, lost={number: lost} if lost else {})
     run_log.cell_errors = {number: broken} if broken else {}
     rebuilt = RebuiltNotebook((NotebookStep("answer", text, number),), (), frozenset(missing))
     findings = Findings({}, syntax_errors={number: unread} if unread else {})
-    found = score_exercises(released, rebuilt, run_log, findings, SEED)
+    found = score_exercises(released, rebuilt, run_log, findings, SEED, **options)
     assert {one.outcome for one in found} <= set(OUTCOMES)
     assert [one.number for one in found] == list(handed_in.POINTS_01)
     assert all(one.earned == 0 for one in found if one.number != number)
@@ -49,6 +50,34 @@ def test_right_and_wrong(released):
     wrong = marked(released, "1.1", sent("1.1", lambda a, b: (a * b).mean()))
     assert (wrong.outcome, wrong.earned) == ("wrong", 0) and "expected" not in wrong.message
     assert wrong.mistake.startswith("the mean") and "Try: " in wrong.message  # diagnosis and remedy
+
+
+def no_guard(a, b):
+    return (a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))
+
+
+def test_a_part_of_the_points_is_an_option(released):
+    part = marked(released, "1.2", sent("1.2", no_guard), partial=True)
+    assert (part.outcome, part.earned, part.points) == ("in part", 1.5, 3) and "NaN" in part.message
+    assert marked(released, "1.2", sent("1.2", no_guard)).earned == 0
+    right = marked(released, "1.2", sent("1.2", find("1.2").right), partial=True)
+    assert (right.outcome, right.earned) == ("right", 3)
+
+
+@pytest.mark.parametrize(
+    "answer", [lambda a, b: a[:, 0] * 0, lambda a, b: 1 / 0, None], ids=["zeros", "raises", "unreadable"]
+)
+def test_what_earns_no_part(released, answer):
+    """Wrong in the ordinary cases, or nothing there to be judged: however many special cases it hits."""
+    seen = sent("1.2", answer) if answer else {"text": 7}
+    assert marked(released, "1.2", seen, partial=True).earned == 0
+
+
+def test_the_share_goes_by_kinds_of_cases():
+    cases = [Case(x=1), Case(x=2), Case("zero", x=0), Case("zero", x=-0.0), Case("long", x=9)]
+    shares = {(1, 1, 1, 1, 0): 2 / 3, (1, 1, 1, 0, 0): 1 / 3, (1, 0, 1, 1, 1): 0, (1, 1, 1, 1, 1): 1}
+    assert {right: share_right(right, cases) for right in shares} == shares
+    assert share_right((True, False), cases[3:]) == 0.5  # no case is ordinary
 
 
 @pytest.mark.parametrize("in_another_thread", [False, True])

@@ -38,14 +38,14 @@ def test_of_one_student_in_two_folders_the_newer_file_counts(a_class):
 def test_a_file_that_does_not_count_gives_nothing_but_its_note(a_class):
     a_class.add("ann", exercise("1.1"), label="old.ipynb", counts=False, note="not graded, since x counts")
     (ann,) = a_class.write_reports().students
-    assert ann.total == 0 and ann.notes == ["old.ipynb: not graded, since x counts"]
+    assert ann.total is None and ann.notes == ["old.ipynb: not graded, since x counts"]
 
 
 def test_everyone_of_the_roster_has_a_row_and_strangers_stand_at_the_end(a_class):
     a_class.add("zoe", exercise("1.1")).add("Ann Lee_7", exercise("1.1"))
     book = a_class.write_reports(roster=(Person("1", "", "Never There"), Person("2", "", "Ann Lee")))
     assert [student.name for student in book.students] == ["Never There 1", "Ann Lee_7", "zoe"]
-    assert book.students[0].notes == ["nothing handed in"] and not book.students[0].handed_in
+    assert book.students[0].notes == ["nothing handed in"] and not book.students[0].files
     assert book.students[2].notes == ["not on the roster"]
     assert by_name(a_class.write_reports()).keys() == by_name(book).keys()  # the roster stays until another is given
 
@@ -75,6 +75,46 @@ def test_hands_have_the_last_word(a_class):
     assert (book["dora"].total, book["dora"].work["01"].marks["1.2"].comment) == (2.4, "nice")
 
 
+GROUPS = tuple(
+    Person(str(i), "", name, group=group)
+    for i, (name, group) in enumerate({"Ann": "A", "Bob": "A, B", "Cy": ""}.items())
+)
+
+
+def test_a_deadline_of_a_group(a_class):
+    for student in ("Ann", "Bob", "Cy"):
+        a_class.add(student, exercise("1.2"), modified=TWO_DAYS_LATE)
+    rows = [f"group {group},lesson 01,,2026-12-0{day}T12:00+00:00,ill" for group, day in (("B", 3), ("A", 1))]
+    days = [
+        student.work["01"].days for student in a_class.overrides(*rows).write_reports(roster=GROUPS, due=DUE).students
+    ]
+    assert days == [1, 0, 2]  # who is in both has the later one
+    assert "lesson 01: due 2026-12-03 12:00 (UTC+00:00). ill" in a_class.read("report.html")
+    a_class.overrides(*rows, "Bob,lesson 01,,2026-11-30T12:00+00:00,").write_reports()
+    assert "due 2026-11-30 12:00" in a_class.read("grades.csv")  # the student's own row has the last word
+    a_class.add("group A", exercise("1.2"), modified=TWO_DAYS_LATE).overrides(*rows[1:])
+    assert [student.work["01"].days for student in a_class.write_reports().students] == [2, 2, 2, 1]  # a folder's name
+
+
+@pytest.mark.parametrize(
+    ("row", "roster", "message"),
+    [
+        (
+            "group C,lesson 01,,2026-12-01T12:00,",
+            GROUPS,
+            r"line 2: student is 'group C'; expected a group of the roster \(A, B\)",
+        ),
+        ("group A,lesson 01,,2026-12-01T12:00,", None, r"expected a group of the roster \(none: it needs a column"),
+        ("group A,1.2,1,,", GROUPS, "line 2: 'group A' is a group; expected a due for a lesson, and points for single"),
+        ("group A,lesson 01,4,,", GROUPS, "'group A' is a group"),
+    ],
+)
+def test_a_row_about_no_group(a_class, row, roster, message):
+    a_class.add("Ann", exercise("1.2")).overrides(row)
+    with pytest.raises(ValueError, match=message):
+        a_class.write_reports(roster=roster)
+
+
 def test_points_for_who_handed_in_on_paper(a_class):
     a_class.add("ann", exercise("1.1")).overrides("2,lesson 02,7,,")
     book = a_class.write_reports(roster=(Person("1", "", "Ann"), Person("2", "", "Bob")))
@@ -98,8 +138,8 @@ def test_what_should_be_looked_at_is_told_whole(a_class):
     a_class.add("bob", exercise("1.1"), noticed=["harmless"])
     a_class.add("carl", lesson="", problem="could not be graded: KeyError", review=True)
     book = by_name(a_class.write_reports())
-    assert [reason.text for reason in book["ann"].review] == reasons and not book["bob"].review
-    assert [reason.text for reason in book["carl"].review] == ["could not be graded: KeyError"]
+    assert [reason for _, reason in book["ann"].review] == reasons and not book["bob"].review
+    assert [reason for _, reason in book["carl"].review] == ["could not be graded: KeyError"]
 
 
 def test_exercises_stand_in_the_order_of_the_lesson(a_class):
@@ -208,11 +248,11 @@ def test_rows(tmp_path):
 
 
 def test_the_template_holds_no_row_and_each_of_its_examples_is_one(tmp_path):
-    assert read_overrides(tmp_path) == [] == read_overrides(write(tmp_path, TEMPLATE))
-    header, hint, *examples = TEMPLATE.splitlines()
+    assert read_overrides(tmp_path) == [] == read_overrides(write(tmp_path, TEMPLATE.read_text()))
+    header, hint, *examples = TEMPLATE.read_text().splitlines()
     text = "\n".join([header, *(line.removeprefix("# ") for line in examples)])
     assert "begin with #" in hint
-    assert len(read_overrides(write(tmp_path, text.replace("ann,lesson 05,,", "bob,lesson 05,,")))) == 4
+    assert len(read_overrides(write(tmp_path, text.replace("ann,lesson 05,,", "bob,lesson 05,,")))) == 5
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,20 @@
 """The students' pages and the class page: complete, inert, offline, in plain words, silent about what is right."""
 
-import json
 import re
-import time
-import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import pytest
-from handed_in import solved
 from reported import exercise, result
 
-from course_grader.released_notebook import load_releases, parse
+from course_grader.reports.class_page import SMALLEST_SAME
 from course_grader.reports.feedback import page
-from course_grader.reports.html_page import code
+from course_grader.reports.item_analysis import FEWEST, bins, item, trend
 from course_grader.reports.lateness import parse_due, parse_policy
 from course_grader.reports.outcomes import KINDS, WORDS, words
-from course_grader.reports.pictures import histogram, shares
-from course_grader.reports.same_answers import SHORTEST, SameAnswers, answers
+from course_grader.reports.pages import visible
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(1)>&\"'"
 MESSAGE = "cosine: 3 of 4 values differ\nIt looks like: no guard\nagainst zero.\nTry: masked_fill."
-LONG = "def f(values, weights):\n    # mine\n" + "".join(
-    f"    step_{i} = values * weights.sum(dim=-1) + {i}\n" for i in range(6)
-)
 DUE = parse_due("2026-11-30T23:59:00+00:00")
 
 
@@ -48,23 +40,22 @@ def test_nothing_in_a_page_runs_or_loads(a_class):
             assert attributes.get("href", "#").startswith("#")
         policies = [a["content"] for _, a in tags if a.get("http-equiv") == "Content-Security-Policy"]
         assert policies[0].startswith("default-src 'none'") and text.endswith("</html>\n")
-        assert "prefers-color-scheme:dark" in text and "@media print" in text
+        assert "prefers-color-scheme: dark" in text and "@media print" in text
 
 
 def test_code_keeps_its_lines_and_shows_what_cannot_be_seen():
-    assert "a\n\tb" in code("a\n\tb") and "x\N{REPLACEMENT CHARACTER}y" in code("x\u202ey")
+    assert visible("a\n\tb") == "a\n\tb" and visible("x\u202ey") == "x\N{REPLACEMENT CHARACTER}y"
 
 
 def test_the_most_common_mistakes_with_names_and_a_sentence(a_class):
-    for student, message in (("ann", MESSAGE), ("bob", "no such sentence")):
+    for student, message in (("ann", MESSAGE), ("bob", "none")):
         guard = exercise("1.2", "wrong", mistake="no guard", message=message)
         a_class.add(student, guard, exercise("1.7", "wrong", mistake="b"))
     a_class.add("carl", exercise("1.2", "wrong", mistake="rare"), exercise("1.7"))
     a_class.write_reports()
-    text = a_class.read("report.html")
-    row = re.search(r'<tr><td class="n">2</td><td class="one">1.2</td><td>(.*?)</td></tr>', text)[1]
-    assert "no guard</b>. no guard against zero." in row and "ann" in row and "bob" in row and "carl" not in row
-    assert text.index("no guard</b>") < text.index("rare</b>") and "answered b: " in text
+    first, second, third = rows(a_class.read("report.html"), "mistakes")
+    assert first[:2] == ["2", "1.2"] and first[2] == "no guard against zero. ann · bob"
+    assert second[:2] == ["2", "1.7"] and second[2].startswith("answered b: ") and third[2] == "rare carl"
 
 
 def test_what_wants_a_look_stands_beside_the_code(a_class):
@@ -74,9 +65,8 @@ def test_what_wants_a_look_stands_beside_the_code(a_class):
     )  # fmt: skip
     a_class.write_reports()
     text = a_class.read("report.html")
-    parts = (reason, "1.2: wrong, 0 of 3", "the_second", "the other exercises of this file", "the_first")
-    places = [text.index(part) for part in parts]
-    assert places == sorted(places)
+    places = [text.index(part) for part in (reason, "1.2: wrong, 0 of 3", "the_second")]
+    assert places == sorted(places) and "the_first" not in text  # nothing is said against it
 
 
 def test_late_by_hand_and_missing(a_class):
@@ -85,8 +75,13 @@ def test_late_by_hand_and_missing(a_class):
         due=DUE
     )
     text = a_class.read("report.html")
-    assert "Late: 1" in text and "lesson 01: 1 day" in text and "lesson 01: 1 instead of 2. oral" in text
-    assert "1.1: 1 instead of 2. half of it" in text and "Nothing graded: 1" in text and "it is empty" in text
+    assert "Late: 1" in text and "lesson 01: 1 day" in text
+    assert "lesson 01: 1 points by hand instead of 2. oral" in text
+    assert (
+        "1.1: 1 points by hand instead of 2. half of it" in text
+        and "Nothing graded: 1" in text
+        and "it is empty" in text
+    )
 
 
 def test_a_class_of_nobody(a_class):
@@ -147,81 +142,87 @@ def test_lateness_and_points_by_hand_are_told(a_class):
     assert "1.5 of 5 points" in text and "set the points of this lesson by hand (before: 2)" in text
 
 
-def widths(svg):
-    return [float(rect.get("width").rstrip("%")) for rect in ET.fromstring(svg).iter("rect")]
+def pictures(text):
+    return [attributes for tag, attributes in Page(text).tags if attributes.get("role") == "img"]
 
 
-def test_shares_are_to_scale_and_told_in_words():
-    svg = shares({"right": 3, "empty": 1})
-    assert widths(svg) == [75, 25]
-    assert ET.fromstring(svg).get("aria-label") == "3 right, 1 empty, missing or not handed in"
-    assert sum(widths(shares(dict.fromkeys(KINDS, 7)))) == pytest.approx(100, abs=0.01)
-    assert shares({}).count("<rect") == 0 and "nobody" in shares({})
-    narrow = ET.fromstring(shares({"right": 297, "limits": 3}))
-    assert [text.text for text in narrow.iter("text")] == ["297"]  # a number stands only where it has room
+def test_pictures_are_told_in_words(a_class):
+    a_class.add("ann", exercise("1.1"), exercise("1.2", "time limit"))
+    a_class.add("bob", exercise("1.1"), exercise("1.2", "in part")).add("bob", exercise("0.1"), label="y", lesson="00")
+    a_class.write_reports()
+    text = a_class.read("report.html")
+    assert [picture["aria-label"] for picture in pictures(text)] == [
+        "1 right, 1 empty, missing or not handed in",
+        "students by points of 2: 1 at 2",
+        "2 right",
+        "1 right in part, 1 did not run to its end, or could not be judged",
+        "students by points of 5: 2 at 2",
+        "mean share of a lesson's points, of those who handed in: 100% at 00, 40% at 01",
+    ]
+    assert all(f" {label}</span>" in text for label in KINDS.values())  # the legend
 
 
 @pytest.mark.parametrize("best", [1, 7, 18, 36, 250])
 def test_a_histogram_counts_everyone_once(best):
-    totals = [0, 0, best, best, best, best, best + 3]
-    svg = ET.fromstring(histogram(totals, best))
-    bars = [text for text in svg.iter("text") if text.get("y") not in ("172", "188", "14")]
-    assert sum(int(text.text) for text in bars) == len(totals)
-    assert "Students by points" in svg.get("aria-label") and "2 with 0" in svg.get("aria-label")
-    assert len(list(svg.iter("rect"))) <= 21
+    columns = bins([0, 0, best, best, best, best, best + 3], best)
+    assert sum(int(count or 0) for _, _, count in columns) == 7 and columns[0][2] == "2" and columns[-1][2] == "5"
+    assert len(columns) <= 21 and [height for _, height, _ in columns if height] == [0.4, 1]
 
 
-def test_pictures_have_a_text_alternative(a_class):
-    a_class.add("ann", exercise("1.1"), exercise("1.2", "time limit")).write_reports()
+def test_difficulty_and_discrimination(a_class):
+    """Worked by hand: half of the class has 1.1 right, and just these have all else right."""
+    for index in range(FEWEST):
+        good = "right" if index % 2 else "wrong"
+        a_class.add(f"s{index}", exercise("1.1", good), exercise("1.2", good), exercise("1.3"))
+    book = a_class.add("absent", lesson="", problem="it is empty").write_reports()
+    half, same = item(book, "01", "1.1"), item(book, "01", "1.3")
+    assert (half.students, half.difficulty, round(half.discrimination, 6)) == (FEWEST, 0.5, 1)
+    assert (same.difficulty, same.discrimination) == (1, None)  # no spread
+    assert trend(book) == [("01", 0.6875, "69%")]  # 3 of 8 and 8 of 8
     text = a_class.read("report.html")
-    pictures = [a for tag, a in Page(text).tags if tag == "svg" and a.get("aria-hidden") != "true"]
-    assert len(pictures) == 3 and all(a["role"] == "img" and a["aria-label"] for a in pictures)
-    assert all(f" {label}</span>" in text for label in KINDS.values())  # the legend
+    assert '<td class="n">0.50</td><td class="n">1.00</td></tr>' in text
 
 
-def grouped(same):
-    return [(group.number, group.students) for group in same.groups()]
+def test_of_a_few_students_no_correlation_is_told(a_class):
+    for index in range(FEWEST - 1):
+        a_class.add(f"s{index}", exercise("1.1", "right" if index % 2 else "wrong"), exercise("1.2", "wrong"))
+    found = item(a_class.write_reports(), "01", "1.1")
+    assert found.students == FEWEST - 1 and found.difficulty and found.discrimination is None
 
 
-def test_same_answers_stand_on_the_class_page(a_class):
-    for student in ("ann", "bob"):
-        a_class.add(student, exercise("1.2", code=f"{LONG}\n# {student}"))
+def rows(text, place):
+    """The rows of the table under a heading."""
+    part = text.partition(f'<h2 id="{place}">')[2].partition("<h2")[0]
+    cells = [re.findall(r"<td.*?>(.*?)</td>", row, re.DOTALL) for row in re.findall(r"<tr>.*?</tr>", part, re.DOTALL)]
+    return [
+        [" ".join(re.sub(r"<details.*|<.*?>", " ", cell, flags=re.DOTALL).split()) for cell in row]
+        for row in cells
+        if row
+    ]
+
+
+def test_same_answers_and_whether_they_are_the_solutions(a_class):
+    for student, equal in (("ann", True), ("bob", True), ("carl", False), ("dora", False), ("eve", None)):
+        form = {"form": f"form {equal}", "own_nodes": SMALLEST_SAME, "equal_to_solution": equal, "code": "x = 1"}
+        short = form | {"own_nodes": SMALLEST_SAME - 1}
+        a_class.add(student, exercise("1.2", **form), exercise("1.5", **short), exercise("1.7"))
     a_class.write_reports()
-    row = r'<td class="n">2</td><td class="one">1.2</td><td><bdi>ann</bdi> · <bdi>bob</bdi>'
-    assert re.search(row, a_class.read("report.html"))
+    text = a_class.read("report.html")
+    assert rows(text, "same") == [["2", "1.2", "no", "carl · dora"], ["2", "1.2", "yes", "ann · bob"]]
+    assert rows(text, "solution") == [["ann", "2 of 2", "1.2, 1.5"], ["bob", "2 of 2", "1.2, 1.5"]]
 
 
-def test_blanks_and_comments_do_not_matter_and_all_else_does():
-    same = SameAnswers()
-    same.add("1.1", "ann", LONG)
-    same.add("1.1", "bob", LONG.replace("# mine", "# 我的\n\n").replace("    ", "\t").replace(" * ", "*"))
-    same.add("1.1", "carl", LONG.replace("+ 3", "+ 4"))
-    same.add("1.2", "dora", LONG)
-    for student, sign in (("eve", "#1"), ("fay", "#2")):  # a hash in a string is no comment
-        same.add("1.3", student, f"{LONG}    return '{sign}'\n")
-    assert grouped(same) == [("1.1", ("ann", "bob"))] and same.groups()[0].code == LONG
-
-
-def test_short_answers_what_was_handed_out_and_the_solution_are_left_out(root):
-    releases = load_releases(root / "exercises")
-    released = {number: code for notebook in releases.values() for number, code in answers(notebook).items()}
-    number = max(released, key=lambda number: len(released[number]))
-    assert len("".join(released[number].split())) > SHORTEST
-    same = SameAnswers(releases.values(), solutions={"1.2": LONG.replace("# mine", "# BEGIN SOLUTION")})
-    for student in ("ann", "bob"):
-        same.add("1.1", student, "def f(a, b):\n    return (a * b).sum(-1)")
-        same.add("1.2", student, LONG)
-        same.add(number, student, f"{released[number]}\n    return 1")
-    assert grouped(same) == []
-
-
-def test_answers_of_a_notebook():
-    texts = answers(parse("01_x", json.dumps(solved(answer_1_1="def f(): pass")).encode()))
-    assert texts["1.1"] == "def f(): pass" and len(texts) == 9
-
-
-@pytest.mark.parametrize("unit", ["'", '"""', "'\\", '"', "'\n", "#", "(", "\n"])
-def test_hostile_text_takes_no_time(unit):
-    started = time.monotonic()
-    SameAnswers().add("1.1", "ann", unit * 20_001)
-    assert time.monotonic() - started < 20
+def test_what_a_run_changed(a_class):
+    a_class.add("ann", exercise("1.1")).add("bob", exercise("1.1", "wrong")).write_reports()
+    assert "No earlier grades.csv" in a_class.read("report.html")
+    a_class.write_reports()
+    assert rows(a_class.read("report.html"), "changed") == []
+    a_class.overrides("bob,1.1,1.5,,").add("carl", exercise("1.1")).write_reports()
+    changed = [["bob", "exercise 1.1", "0 → 1.5"], ["bob", "lesson 01", "0 → 1.5"]]
+    assert rows(a_class.read("report.html"), "changed") == changed  # and not carl, who is new
+    listed = "\ufeffstudent,exercise,before,after\r\nbob,exercise 1.1,0,1.5\r\nbob,lesson 01,0,1.5\r\n"
+    assert a_class.read("changed.csv") == listed
+    grades = a_class.results.folder / "grades.csv"
+    grades.write_text(a_class.read("grades.csv").replace("1.5", "1,5").replace(",", ";").replace("1;5", "1,5"))
+    a_class.write_reports()  # a spreadsheet wrote it anew
+    assert rows(a_class.read("report.html"), "changed") == []

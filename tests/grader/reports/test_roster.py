@@ -77,8 +77,9 @@ def test_rosters_of_several_origins(tmp_path):
     canvas = 'Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"Doe, Jane",4411,s-1,jdoe,A\n'
     (jane,) = read_roster(write(tmp_path, canvas))
     assert (jane.name, jane.first, jane.last, jane.sis, jane.user) == ("Jane Doe", "Jane", "Doe", "s-1", "jdoe")
-    (ann,) = read_roster(write(tmp_path, "First name,Surname,ID number,Email address\nAnn,Lee,7,ann@x.edu\n"))
-    assert (ann.name, ann.id, ann.email) == ("Ann Lee", "7", "ann@x.edu")
+    participants = 'First name,Surname,ID number,Email address,Groups\nAnn,Lee,7,ann@x.edu,"A, Tuesday"\n'
+    (ann,) = read_roster(write(tmp_path, participants))
+    assert (ann.name, ann.id, ann.email, ann.groups) == ("Ann Lee", "7", "ann@x.edu", ["A", "Tuesday"])
     (jose,) = read_roster(write(tmp_path, "Identifier,Full name,Email address\nParticipant 55123,José Núñez,j@x.edu\n"))
     assert (jose.participant, jose.name) == ("55123", "José Núñez")
 

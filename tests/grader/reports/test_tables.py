@@ -74,17 +74,27 @@ def table(a_class, name="grades.csv"):
 
 
 def test_rows_and_sums(a_class):
-    a_class.add("ann", exercise("1.1"), exercise("1.2", "off limits"))
+    a_class.add("ann", exercise("1.1", equal_to_solution=True), exercise("1.2", "off limits", equal_to_solution=False))
     a_class.add("ann", exercise("0.1"), lesson="00", label="y.ipynb")
     a_class.add("=bob()", exercise("1.1", "not attempted"), noticed=["replaces check"], review=True)
     a_class.add("carl", lesson="", problem="it is empty")
     a_class.add("dora", exercise("1.2", "wrong")).overrides("dora,1.2,2,,").write_reports()
     ann, bob, carl, dora = sorted(table(a_class), key=lambda row: row["student"].strip("'="))
-    names = ("0.1 points", "1.1 points", "1.2 points", "1.2 status", "lesson 00", "lesson 01", "total", "of")
-    assert [ann[name] for name in names] == ["2", "2", "0", "off limits", "2", "2", "4", "7"]
+    names = (
+        "0.1 points",
+        "1.1 points",
+        "1.2 points",
+        "1.2 status",
+        "lesson 00",
+        "lesson 01",
+        "total",
+        "of",
+        "as the solution",
+    )
+    assert [ann[name] for name in names] == ["2", "2", "0", "off limits", "2", "2", "4", "7", "1 of 2"]
     names = ("student", "1.1 status", "0.1 status", "lesson 00", "review")
     assert [bob[name] for name in names] == ["'=bob()", "empty", "nothing handed in", "", "yes"]
-    assert (carl["1.1 points"], carl["1.1 status"], carl["total"]) == ("", "unreadable", "0")
+    assert (carl["1.1 points"], carl["1.1 status"], carl["total"]) == ("", "unreadable", "")
     assert "it is empty" in carl["notes"]
     assert (dora["1.2 points"], dora["1.2 status"]) == ("2", "by hand (was wrong)")
     assert dora["notes"] == "1.2: 2 points by hand instead of 0"

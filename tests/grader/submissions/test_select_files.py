@@ -13,13 +13,7 @@ import pytest
 from course_grader.released_notebook import load_releases
 from course_grader.submissions import select_files as selection
 from course_grader.submissions.find import find_submissions
-from course_grader.submissions.identify import (
-    is_unchanged_solution,
-    is_untouched,
-    kind_of,
-    lesson_of,
-    signs_of_copying,
-)
+from course_grader.submissions.identify import is_unchanged_solution, is_untouched, kind_of, lesson_of, signs_of_copying
 from course_grader.submissions.notebook import parse
 from course_grader.submissions.rebuild import SubmittedCell
 from course_grader.submissions.select_files import select_files
