@@ -179,7 +179,8 @@ def _run(shell, loop: asyncio.AbstractEventLoop, text: str) -> BaseException | N
     return result.error_before_exec or result.error_in_exec
 
 
-if __name__ == "__main__":  # without a sandbox: through this process's own input and output
+def serve_without_sandbox() -> None:
+    """Be a kernel through this process's own input and output."""
     own = [os.dup(descriptor) for descriptor in (0, 1)]
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1):

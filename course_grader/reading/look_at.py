@@ -32,7 +32,8 @@ NAMES = {
     # PyTorch's inner parts, and what it loads
     "_C", "_ops", "_VF", "_python_dispatch", "overrides", "library", "jit", "fx", "hub", "package", "classes", "export",
     "compile_fx", "cpp_extension", "load_library", "load_inline", "ctypeslib", "f2py", "multiprocessing", "_jit_internal",
-    "_dynamo", "_inductor", "_disable_current_modes", "clear_traces", "vmap", "DisableTorchFunction", "DisableTorchFunctionSubclass",
+    "_dynamo", "_inductor", "_disable_current_modes", "clear_traces", "vmap", "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
 }  # fmt: skip
 NAMES |= {f"exec{end}" for end in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")} | {f"spawn{e}" for e in ("l", "v")}
 PRODUCTS = {"dot", "vdot", "matmul", "imatmul", "inner", "tensordot", "multi_dot", "einsum_path", "gemm"}

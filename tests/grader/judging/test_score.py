@@ -122,7 +122,7 @@ def test_a_long_list_is_told_as_what_it_is(released, length, item, container):
         ({"lost": "notebook time limit"}, "not reached", "whole notebook"),
         ({"lost": "the kernel was lost too often"}, "not reached", "not reached"),
         ({"lost": "memory"}, "memory", "more memory"),
-        ({"lost": "output limit"}, "output limit", "printed more"),
+        ({"lost": "output limit"}, "output limit", "too large"),
         ({"lost": "the kernel was ended by SIGKILL"}, "error", "SIGKILL"),
         ({"seen": {"undefined": "x"}}, "missing", "Nothing is called dot"),
         ({"seen": {"undefined": "x"}, "text": " "}, "not attempted", "empty"),
