@@ -17,7 +17,7 @@ from .reference import write_reference
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-COPIED = ("docs/teaching.md", "docs/glossary.md", "docs/nbgrader_config.py", "CONTRIBUTING.md")
+COPIED = ("docs/teaching.md", "docs/grading-times.md", "docs/glossary.md", "docs/nbgrader_config.py", "CONTRIBUTING.md")
 FOLDERS = ("notebooks", "exercises")
 
 
