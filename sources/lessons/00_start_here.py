@@ -45,7 +45,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # Which letters does it look at before it says N? Move the sliders, then keep your prediction. (They don't have to add up to 1: the page divides by their sum.)
 
 # %%
-widgets.predict("0.1", "Before the sound N, how much does each letter get?", shares=list("knight"))
+widgets.predict("0.1", "Before the sound N, how much does each letter get?",
+                shares=list("knight"))
 
 # %% [markdown]
 # ## 0.1 Where this leads
@@ -63,11 +64,9 @@ widgets.came_out("0.1", knight.weights[0])
 
 # %%
 speller = widgets.alignment_viewer(model, "knight")
-speller.show_first_state(
-    "The letters of knight across, its sounds N, AY, T and the "
+speller.show_first_state("The letters of knight across, its sounds N, AY, T and the "
     "end sign down. N looks mostly at n and a little at k; AY at i and n; T at the "
-    "final t most, then at g and h."
-)
+    "final t most, then at g and h.")
 
 # %%
 speller
@@ -97,7 +96,6 @@ plotting.show(diagrams.legend())
 #
 # **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose the task is *divide each number by the sum of its row*, and a student overlooks the words "of its row":
 
-
 # %%
 def shares_wrong(x):
     return x / x.sum()
@@ -126,7 +124,6 @@ print(shares_wrong(*case.values()))
 
 # %% [markdown]
 # Any right way counts, unless an exercise rules a function out. A loop is fine:
-
 
 # %%
 def shares_loop(x):
@@ -273,11 +270,8 @@ print("with keepdim:", tuple(numbers.sum(dim=-1, keepdim=True).shape))
 # Two commands turn the shape `(2, 3)` into `(3, 2)`: `x.reshape(3, 2)` and `x.transpose(0, 1)`.
 
 # %%
-widgets.predict(
-    "0.3",
-    "x is [[1, 2, 3], [4, 5, 6]]. Are the two results equal?",
-    choices=["equal", "same shape, different content", "one is an error"],
-)
+widgets.predict("0.3", "x is [[1, 2, 3], [4, 5, 6]]. Are the two results equal?",
+                choices=["equal", "same shape, different content", "one is an error"])
 
 # %%
 x = torch.tensor([[1, 2, 3], [4, 5, 6]])  # (2, 3)
@@ -285,11 +279,11 @@ reshaped, transposed = x.reshape(3, 2), x.transpose(0, 1)  # (3, 2), (3, 2)
 owner = torch.tensor([[0, 0, 0], [1, 1, 1]])  # the row that each number comes from
 axes = plotting.new_axes(7.5, 2.4, columns=3)
 plotting.number_grid(x, shades=owner, ax=axes[0], title="x")
-plotting.number_grid(reshaped, shades=owner.reshape(3, 2), ax=axes[1], title="x.reshape(3, 2)")
+plotting.number_grid(reshaped, shades=owner.reshape(3, 2), ax=axes[1],
+                     title="x.reshape(3, 2)")
 plotting.number_grid(transposed, shades=owner.T, ax=axes[2], title="x.transpose(0, 1)")
-plotting.show(
-    axes[0], "Three grids. x has rows 1 2 3 and 4 5 6. Reshaped: rows 1 2, 3 4, 5 6. Transposed: rows 1 4, 2 5, 3 6."
-)
+plotting.show(axes[0], "Three grids. x has rows 1 2 3 and 4 5 6. Reshaped: rows 1 2, "
+              "3 4, 5 6. Transposed: rows 1 4, 2 5, 3 6.")
 same = torch.equal(reshaped, transposed)
 widgets.came_out("0.3", "equal" if same else "same shape, different content")
 
@@ -301,7 +295,8 @@ widgets.came_out("0.3", "equal" if same else "same shape, different content")
 # %%
 for name, tensor in (("x", x), ("reshape", reshaped), ("transpose", transposed)):
     shared = tensor.data_ptr() == x.data_ptr()
-    print(f"{name:10} shape {tuple(tensor.shape)}  stride {tensor.stride()}  same memory: {shared}")
+    print(f"{name:10} shape {tuple(tensor.shape)}  stride {tensor.stride()}"
+          f"  same memory: {shared}")
 
 # %% [markdown]
 # No number has moved; only the rule differs.
@@ -324,11 +319,9 @@ print(tuple(cube.shape), "->", tuple(turned.shape), "entry by entry as expected"
 
 # %%
 viewer = widgets.shape_viewer()
-viewer.show_first_state(
-    "x with rows 0 to 3, 4 to 7, 8 to 11 in three colors; beside "
+viewer.show_first_state("x with rows 0 to 3, 4 to 7, 8 to 11 in three colors; beside "
     "it x.reshape(4, 3), in which the colors run on over the ends of the rows. Entry "
-    "[0, 1] is framed in both."
-)
+    "[0, 1] is framed in both.")
 
 # %%
 viewer
@@ -465,7 +458,6 @@ print("the loop and PyTorch's nn.RNN agree; shape", tuple(recurrence(x).shape))
 #
 # **Before you run it**, draw four squares of 8 by 8 cells, outputs downward and inputs to the right, and shade what each layer sees.
 
-
 # %%
 def influence(layer, length, d=4):
     """Share of every input position in every output position: (length, length)."""
@@ -481,12 +473,8 @@ def influence(layer, length, d=4):
 
 
 # %%
-layers = {
-    "feed-forward": feed_forward,
-    "convolution, k = 3": convolution,
-    "recurrence": recurrence,
-    "attention": self_attention,
-}
+layers = {"feed-forward": feed_forward, "convolution, k = 3": convolution,
+          "recurrence": recurrence, "attention": self_attention}
 axes = plotting.new_axes(9.0, 2.6, columns=4)
 for ax, (name, layer) in zip(axes, layers.items(), strict=True):
     seen = influence(layer, 8)
@@ -495,12 +483,9 @@ for ax, (name, layer) in zip(axes, layers.items(), strict=True):
     ax.set(title=name, xlabel="input position", xticks=range(0, 8, 2), yticks=range(8))
 axes[0].set_ylabel("output position")
 axes[0].figure.colorbar(image, ax=axes, label="share of influence", fraction=0.02)
-plotting.show(
-    axes[0],
-    "Four maps of 8 by 8. Feed-forward: the diagonal only. "
-    "Convolution: a band three wide. Recurrence: the diagonal and everything "
-    "left of it, fading fast. Attention: every cell filled.",
-)
+plotting.show(axes[0], "Four maps of 8 by 8. Feed-forward: the diagonal only. "
+              "Convolution: a band three wide. Recurrence: the diagonal and everything "
+              "left of it, fading fast. Attention: every cell filled.")
 
 # %% [markdown]
 # *Here yellow is a large share, dark blue a small one, and white is exactly zero: that input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, but the past soon gets dark. Attention leaves no white: in one layer, every position can look at every other.*
@@ -511,7 +496,6 @@ plotting.show(
 # ## 0.8 What seeing costs
 #
 # **The path.** Suppose the first of $n$ tokens has to reach the last. A recurrence needs $n - 1$ steps. A convolution with kernel size $k$ carries it $(k-1)/2$ positions a layer, so it takes $\lceil (n-1) / \frac{k-1}{2} \rceil$ layers. Let's check that: we put a 1 into a row of zeros and count the layers until it arrives. Attention needs one layer, as the gradient shows.
-
 
 # %%
 def layers_needed(n, k):
@@ -538,11 +522,8 @@ for n in (8, 16, 32, 64):
 # **The work.** Now count multiplications, in all the matrix products of a layer.
 
 # %%
-widgets.predict(
-    "0.4",
-    "64 tokens, vectors of size 512. Which layer multiplies least?",
-    choices=["attention", "recurrence", "convolution, kernel 3"],
-)
+widgets.predict("0.4", "64 tokens, vectors of size 512. Which layer multiplies least?",
+                choices=["attention", "recurrence", "convolution, kernel 3"])
 
 # %% [markdown]
 # - Recurrence: two products with a $(d, d)$ matrix for each token, $2nd^2$.
@@ -550,7 +531,6 @@ widgets.predict(
 # - Attention: as you'll build it in lesson 06, it has four such matrices, and it compares all pairs and mixes all pairs, $4nd^2 + 2n^2d$.
 #
 # PyTorch can count what is really computed; on the device `meta` it does so without computing anything.
-
 
 # %%
 def multiplications(layer, x):
@@ -574,11 +554,8 @@ counted = {
 }
 
 # %%
-assert counted == {
-    "attention": 4 * n * d**2 + 2 * n**2 * d,
-    "recurrence": 2 * n * d**2,
-    "convolution, kernel 3": 3 * n * d**2,
-}
+assert counted == {"attention": 4 * n * d**2 + 2 * n**2 * d,
+                   "recurrence": 2 * n * d**2, "convolution, kernel 3": 3 * n * d**2}
 widgets.came_out("0.4", min(counted, key=counted.get))
 
 # %%
@@ -630,7 +607,8 @@ layer = nn.RNN(d_model, d_model)  # wants (L, B, d)
 x = embedding(ids).detach()  # (B=2, L=5, d=4), the two sentences of 0.3
 changed = x.clone()
 changed[1] += 1.0  # another second sentence, the same first one
-for name, move in (("transpose", lambda t: t.transpose(0, 1)), ("reshape", lambda t: t.reshape(L, B, d_model))):
+for name, move in (("transpose", lambda t: t.transpose(0, 1)),
+                   ("reshape", lambda t: t.reshape(L, B, d_model))):
     before, after = layer(move(x))[0], layer(move(changed))[0]  # (L, B, d) each
     moved = (after[:, 0] - before[:, 0]).abs().max().item()
     print(f"{name:9} the first sentence's states moved by {moved:.2f}")
@@ -760,7 +738,6 @@ assert torch.equal(turned.contiguous().view(6), turned.reshape(6))
 # %% [markdown]
 # **Vanish or explode.** In 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues: in the long run, each multiplication stretches by that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
 
-
 # %%
 def left_after(steps, radius, activation, seed):
     rng = torch.Generator().manual_seed(seed)
@@ -778,7 +755,8 @@ def left_after(steps, radius, activation, seed):
 print("left after 32 steps, smallest to largest of five matrices")
 print("radius    without tanh       with tanh")
 for radius in (0.5, 1.0, 2.0):
-    columns = [sorted(left_after(32, radius, f, seed) for seed in range(5)) for f in (lambda z: z, torch.tanh)]
+    columns = [sorted(left_after(32, radius, f, seed) for seed in range(5))
+               for f in (lambda z: z, torch.tanh)]
     print(f"{radius:6}", *(f"{c[0]:8.0e} to {c[-1]:.0e}" for c in columns))
 print(f"radius of W_h in 0.7: {torch.linalg.eigvals(W_h).abs().max():.2f}")
 

@@ -100,7 +100,6 @@ print("happy · sad    =", 2 * (-1) + 3 * (-2))
 #
 # where $a_i$ is coordinate $i$ of $a$. As a loop:
 
-
 # %%
 def dot_loop(a, b):
     total = 0.0
@@ -154,7 +153,6 @@ plotting.show(ax)
 #
 # Don't take our word for it. The function `atan2` tells the direction of an arrow without any dot product, so we can measure the angle on its own:
 
-
 # %%
 def direction(arrow):
     return math.atan2(arrow[1], arrow[0])  # the angle from the first axis, in radians
@@ -192,7 +190,8 @@ for name, vector in (("joyful", joyful), ("noise", noise), ("sad", sad)):
 # %%
 explorer = widgets.two_vectors()
 explorer.show_first_state(
-    "Two arrows at an angle of 45 degrees with lengths 2.0 and 1.5; their cosine is 0.71, their dot product 2.12."
+    "Two arrows at an angle of 45 degrees with lengths 2.0 and 1.5;"
+    " their cosine is 0.71, their dot product 2.12."
 )
 
 # %%
@@ -292,7 +291,6 @@ widgets.predict(
     shares=["float", "int", "list", "import"],
 )
 
-
 # %% tags=["nbval-ignore-output"]
 def word_weights(queries, keys, factor=5.0):
     vectors = [torch.stack([library[w] for w in words]) for words in (queries, keys)]
@@ -353,7 +351,8 @@ for ax, (name, table) in zip(axes, panels.items(), strict=True):
     plotting.similarity_heatmap(table, tiny_words, tiny_words, ax=ax, quantity=name)
 plotting.show(
     ax,
-    "Three tables of four by four words. For chase and cats: share 0.2, by chance 0.08, PPMI 0.92.",
+    "Three tables of four by four words. For chase and cats: share 0.2, by chance 0.08,"
+    " PPMI 0.92.",
 )
 print(f"chase, cats by hand: {math.log(0.2 / 0.08):.2f}")
 
@@ -393,7 +392,6 @@ def rebuilt(r):
     of_words = U[:, :r] * sizes[:r]  # (8, r)
     of_contexts = Vt[:r].T  # (9, r)
     return similarity.similarity_matrix(of_words, of_contexts)  # (8, 9)
-
 
 # %% tags=["nbval-ignore-output"]
 axes = plotting.new_axes(11, 4.0, columns=2)

@@ -73,7 +73,6 @@ except KeyError as problem:
 # - divided by that sum they are $\tfrac15, \tfrac25, \tfrac25$, and now they add up to 1;
 # - the answer is $\tfrac15 \cdot 40 + \tfrac25 \cdot 60 + \tfrac25 \cdot 140 = 88$.
 
-
 # %%
 def soft_lookup(query, keys, values):
     total, answer = 0.0, 0.0
@@ -112,7 +111,11 @@ values = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])  # (L_k,
 asked = ["pace", "pact"]
 agree = torch.tensor([[1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])  # (L_q=2, d_k)
 queries = math.log(3) * agree  # (L_q, d_k)
-plotting.show(diagrams.attention_flow(queries, keys, values, queries=asked, keys=names, scale=1.0, follow=(0, 0)))
+plotting.show(
+    diagrams.attention_flow(
+        queries, keys, values, queries=asked, keys=names, scale=1.0, follow=(0, 0)
+    )
+)
 
 # %% [markdown]
 # *"K turned" is $K^\top$, with a column for every key, and `@` is the matrix product. Follow the frames: the row of "pace" meets the column of "face" and makes one score. The scores of a row become its weights. The weights mix the rows of V into one row of the output: 0.75 for S.* The step from scores to weights is the softmax that you met in lesson 01; part 2 takes it apart. Here is the same picture, alive. Hover over a cell to see where it comes from. Then change the query of *pace* until *K* wins.
@@ -139,7 +142,6 @@ widgets.predict(
     between=(0, 100),
 )
 
-
 # %%
 def percent_right(factor, seed, known=2000):
     rng = torch.Generator().manual_seed(seed)
@@ -163,7 +165,6 @@ widgets.came_out("2.2", sum(by_factor[3]) / 5)
 # ## 2.3 Nadaraya-Watson kernel regression
 #
 # There is a true curve, and 40 noisy readings of it. The lookup has to say what the curve is at places that nobody read. We judge it by the mean squared error against the true curve, which it never sees.
-
 
 # %%
 def true_curve(x):
@@ -211,7 +212,6 @@ def kernel_regression_loop(x_query, x_key, y_key, bandwidth):
         total = sum(g * v for g, v in zip(kernel, y_key.tolist(), strict=True))
         predictions.append(total / sum(kernel))
     return torch.tensor(predictions)  # (L_q,)
-
 
 # %%
 minutes, degrees = torch.tensor([1.0, 2.0, 4.0]), torch.tensor([40.0, 60.0, 140.0])
@@ -310,7 +310,6 @@ widgets.predict(
     choices=["the smallest one tried", "one in between", "the largest one tried"],
 )
 
-
 # %%
 def reading_error(x, y, bandwidth, leave_out):
     total = 0.0
@@ -326,7 +325,6 @@ included = [reading_error(x_key, y_key, h, leave_out=False) for h in tried]
 left_out = [reading_error(x_key, y_key, h, leave_out=True) for h in tried]
 ends = {0: "the smallest one tried", len(tried) - 1: "the largest one tried"}
 widgets.came_out("2.3", ends.get(included.index(min(included)), "one in between"))
-
 
 # %%
 def true_error(x, y, bandwidth):
@@ -381,7 +379,6 @@ for seed in range(5):
 # $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{m=1}^{n} e^{s_m}} , \qquad s \text{ of shape } (n) .$$
 #
 # By hand: $s = (0, \ln 2, \ln 4)$ has the exponentials 1, 2 and 4, so the weights are $\tfrac17, \tfrac27, \tfrac47$. As the formula stands, in code:
-
 
 # %%
 def softmax_naive(scores):
@@ -443,7 +440,6 @@ widgets.came_out("2.4", rows[temperatures.index(1.0)])
 #
 # It is 0 if one key has everything and $\ln n$ if all $n$ share equally. So $e^{H}$ reads as **how many keys count**, from 1 to $n$. By hand, for the weights $\tfrac12, \tfrac12, 0$: $H = \tfrac12 \ln 2 + \tfrac12 \ln 2 = \ln 2$, and two keys count.
 
-
 # %%
 def keys_that_count(weights):
     # entr(w) is -w ln w, and 0 where w is 0.
@@ -488,7 +484,6 @@ explorer
 # $$\frac{\partial w_j}{\partial s_m} = \frac{\delta_{jm}\, e^{s_j} Z - e^{s_j} e^{s_m}}{Z^2} = w_j (\delta_{jm} - w_m) , \qquad\text{that is}\qquad J = \operatorname{diag}(w) - w w^\top , \text{ of shape } (n, n) .$$
 #
 # By hand, for $w = (\tfrac17, \tfrac27, \tfrac47)$: $J_{11} = \tfrac17 \cdot \tfrac67 = \tfrac{6}{49}$ and $J_{12} = -\tfrac17 \cdot \tfrac27 = -\tfrac{2}{49}$. Autograd agrees:
-
 
 # %%
 def jacobian(scores):
@@ -593,7 +588,6 @@ print("additive: layer and loop agree; dot product: course_utils and PyTorch agr
 
 # %% [markdown]
 # Bahdanau, Cho and Bengio brought the additive score to translation in 2014. In their appendix they choose it for its *cost*: a translator needs a score for every word of the output with every word of the input, so they keep the network to one hidden layer. And since $W_k k_j$ doesn't depend on the query, it's computed once per sentence, however many words the translation has. Count what that saves where the queries come one at a time, as the words of a translation do:
-
 
 # %%
 def multiplications(*sizes):  # of one or more matrix products (m, n) @ (n, p)

@@ -100,7 +100,9 @@ last_four = seen.weights[seen.sounds.index("SH"), -4:]  # (4,)
 widgets.came_out("3.1", last_four / last_four.sum())
 
 # %% tags=["nbval-ignore-output"]
-viewer = widgets.attention_viewer({"sounds look at letters": (seen.weights, seen.sounds, list("recognition"))})
+viewer = widgets.attention_viewer(
+    {"sounds look at letters": (seen.weights, seen.sounds, list("recognition"))}
+)
 viewer.show_first_state(
     "Attention weights of recognition, a row for each sound. "
     "The large weights run down a diagonal; SH looks most at the t of tion."
@@ -137,7 +139,6 @@ print("source\n", source, "\ntarget\n", target)
 # $\sigma$ is the sigmoid, and $\odot$ multiplies entry by entry. The $W$ have shape $(d_{hidden}, d_{embed})$, the $U$ have $(d_{hidden}, d_{hidden})$, the biases $b$ and $c$ have $(d_{hidden})$.
 #
 # By hand, with one entry, $h = 4$, and all weights 0 but $b_z = \ln 3$: $z = \tfrac{3}{1 + 3} = \tfrac34$, $n = \tanh 0 = 0$, so $h' = \tfrac14 \cdot 0 + \tfrac34 \cdot 4 = 3$. Now let $U_n = 1$ as well. Then $r = \tfrac12$, and the proposal is $\tanh(\tfrac12 \cdot 4) = 0.96$. Close the reset gate, $b_r = -20$, and the proposal is back at 0: the 4 is out of sight.
-
 
 # %%
 def gru_step(x, h, W, U, b, c):
@@ -240,7 +241,6 @@ plotting.show(diagrams.unrolled(*frame, at=1, phase="speak"))
 #
 # $W_q$ has shape $(d_{att}, d_{hidden})$, $W_k$ has $(d_{att}, 2 d_{hidden})$, $w_v$ has $(d_{att})$. Sums run over real letters only. As a loop, for one word and one step:
 
-
 # %%
 def look(s, h, real, W_q, W_k, w_v):
     """s (d_hidden,), h (L_s, 2 d_hidden), real (L_s,): the weights of one step."""
@@ -310,7 +310,6 @@ print(f"{len(some_words):,} words, {num_steps} updates")
 def rate(step):
     return training.one_cycle_rate(step, num_steps, peak=bottleneck.PEAK)
 
-
 # %% tags=["nbval-ignore-output"]
 def train(attention, d_hidden):
     training.seed_everything(0)
@@ -336,7 +335,6 @@ assert small_per["with attention"] < 0.8 * small_per["without attention"]
 # (PER is the share of wrong sounds; section 3.6 defines it. The losses are means over all symbols of an epoch.) Attention learns faster here. That was one seed and one size; section 3.7 has more.
 #
 # After training there are no true sounds to give. In **greedy decoding** the decoder reads its own most probable symbol, and stops when that is the end symbol. For one word:
-
 
 # %%
 @torch.no_grad()
@@ -367,7 +365,6 @@ print("not stopped:", *speak(trained, "knights", max_len=12, stop=False))
 #
 # $$D_{ij} = \min\big(D_{i-1,j} + 1,\;\; D_{i,j-1} + 1,\;\; D_{i-1,j-1} + [a_i \ne b_j]\big) , \qquad D_{i0} = i , \quad D_{0j} = j .$$
 
-
 # %%
 def edit_table(a, b):
     D = torch.zeros(len(a) + 1, len(b) + 1, dtype=torch.long)
@@ -383,7 +380,6 @@ hypothesis, truth = "N AE SH N".split(), "N EY SH AH N".split()
 table = edit_table(hypothesis, truth)
 assert table[-1, -1] == metrics.edit_distance(hypothesis, truth) == 2
 
-
 # %%
 def cheapest_path(D, a, b):
     """True on one cheapest way between the upper left and the lower right corner."""
@@ -397,7 +393,6 @@ def cheapest_path(D, a, b):
             i, j = (i - 1, j) if i and D[i, j] == D[i - 1, j] + 1 else (i, j - 1)
         path[i, j] = True
     return path
-
 
 # %%
 path, ax = cheapest_path(table, hypothesis, truth), plotting.new_axes(4.2, 3.4)
@@ -451,7 +446,10 @@ with torch.no_grad():
     picked = trained(source, target[:, :-1]).argmax(-1)  # (B, L_t - 1), given the truth
 slips = (picked != target[:, 1:]) & (target[:, 1:] != PAD_ID)  # (B, L_t - 1)
 said_alone = pronounce(trained, words)  # greedy
-agree = sum(bool(slip.any()) == (said != true) for slip, said, true in zip(slips, said_alone, true_sounds, strict=True))
+agree = sum(
+    bool(slip.any()) == (said != true)
+    for slip, said, true in zip(slips, said_alone, true_sounds, strict=True)
+)
 print(f"the two ways agree on which words are right: {agree / len(words):.1%} of them")
 assert agree > 0.995 * len(words)
 
@@ -515,9 +513,10 @@ widgets.came_out("3.3", by_length[2] if gaps[-1] > 2 * abs(gaps[0]) else by_leng
 
 # %% tags=["nbval-ignore-output"]
 test_lengths = torch.tensor([len(word) for word in split("test")]).float()  # (words,)
-centers = torch.stack(
-    [test_lengths[(test_lengths >= low) & (test_lengths <= high)].mean() for low, high in bottleneck.GROUPS]
-)  # (5,)
+centers = torch.stack([
+    test_lengths[(test_lengths >= low) & (test_lengths <= high)].mean()
+    for low, high in bottleneck.GROUPS
+])  # (5,)
 axes = plotting.new_axes(9.0, 3.4, columns=2)
 for ax, rates, unit in zip(axes, (per, wer), ("sounds", "words"), strict=True):
     lines = {f"{k} attention": 100 * torch.tensor(rates[k]) for k in two}
@@ -563,9 +562,11 @@ def per_of(attention, shortest):
     """Parameters (sizes,), and PER in percent (sizes, seeds)."""
     rows = [r for r in runs if (r["attention"], r["shortest"]) == (attention, shortest)]
     parameters = sorted({row["parameters"] for row in rows})
-    found = [[100 * r["edits"] / r["sounds"] for r in rows if r["parameters"] == size] for size in parameters]
+    found = [
+        [100 * r["edits"] / r["sounds"] for r in rows if r["parameters"] == size]
+        for size in parameters
+    ]
     return torch.tensor(parameters), torch.tensor(found)
-
 
 # %%
 heard = {letter: Counter() for letter in SPELLING.symbols}
@@ -659,7 +660,10 @@ for word in [word for word in split("test") if len(word) >= 9][::40]:
     letters.requires_grad_()
     states, _ = trained.encoder.gru(letters)  # (1, L_s, 2 d_hidden)
     probes = torch.randn(8, states.shape[-1], generator=rng)  # mixtures of entries
-    slopes = [torch.autograd.grad(states[0, middle] @ probe, letters, retain_graph=True)[0][0] for probe in probes]
+    slopes = [
+        torch.autograd.grad(states[0, middle] @ probe, letters, retain_graph=True)[0][0]
+        for probe in probes
+    ]
     moved = torch.stack(slopes).square().sum((0, 2))  # (L_s,)
     shares.append(moved[middle - 3 : middle + 4] / moved.sum())
 
@@ -676,7 +680,6 @@ assert share.argmax() == 3 and share[3] < 0.8
 # ## What goes wrong
 #
 # **The mask after the softmax, without dividing again.** The padding's weights become 0, but the softmax has already given it a share. How you would notice: the weights of a short word no longer sum to 1 once a long word is in the same batch. A word must not depend on its neighbors in the batch.
-
 
 # %%
 @torch.no_grad()

@@ -96,7 +96,6 @@ flow
 #
 # Here are those four steps as code, for one query after another:
 
-
 # %%
 def attention_loop(query, key, value):
     """Query (L_q, d_k), key (L_k, d_k), value (L_k, d_v), as lists of lists."""
@@ -110,7 +109,6 @@ def attention_loop(query, key, value):
         mixed = [sum(w * v for w, v in zip(weights, c, strict=True)) for c in columns]
         outputs.append(mixed)
     return outputs  # (L_q, d_v)
-
 
 # %%
 by_loop = attention_loop(asks.tolist(), offers.tolist(), hands_over.tolist())
@@ -148,7 +146,6 @@ print("output", tuple(output.shape), "  weights", tuple(weights.shape))
 # %%
 speller = pretrained.load("recurrent_attention").eval().requires_grad_(False)
 
-
 # %%
 def looks(model, words):
     """What it asked, where it looked, the letters' states, and what is no padding."""
@@ -166,12 +163,10 @@ def looks(model, words):
     encoded = model.encoder(source)
     return asked, weights, encoded.states, encoded.mask, target[:, 1:] != PAD_ID
 
-
 # %%
 some_words = random.Random(0).sample(sorted(split("train")), 1000)
 asked, looked, letters, is_letter, is_sound = looks(speller, some_words)
 print("asked", tuple(asked.shape), "  letters", tuple(letters.shape))
-
 
 # %%
 class DotProduct(nn.Module):
@@ -186,10 +181,8 @@ class DotProduct(nn.Module):
         query, key = self.q_proj(query), self.k_proj(key)  # (B, L_q or L_k, d_k)
         return attention.scaled_dot_product_attention(query, key, value, mask)
 
-
 # %% [markdown]
 # (`mask` keeps the padding out. Lesson 05 is about that.) The loss is how far the new weights are from the old ones, the Kullback-Leibler divergence $\sum_j w_j \ln (w_j / w'_j)$. We fit five times from different starting points, which takes about ten seconds in all.
-
 
 # %%
 def fitted(seed, steps=150):
@@ -206,13 +199,11 @@ def fitted(seed, steps=150):
         optimizer.step()
     return dot.requires_grad_(False)
 
-
 # %% tags=["nbval-ignore-output"]
 dots = [fitted(seed) for seed in range(5)]
 
 # %% [markdown]
 # Then we put the new attention in the place of the old one and let the speller pronounce 300 validation words, which it has not been trained on. The landmark is a speller that looks at all letters equally.
-
 
 # %%
 def speller_with(attend):
@@ -224,7 +215,6 @@ def speller_with(attend):
 def phoneme_error(attend):
     return error_rates(speller_with(attend), held_out)["PER"]
 
-
 # %% tags=["nbval-ignore-output"]
 held_out = dict(random.Random(1).sample(sorted(split("valid").items()), 300))
 everywhere = DotProduct().requires_grad_(False)
@@ -232,7 +222,6 @@ nn.init.zeros_(everywhere.q_proj.weight)  # all scores are 0: all letters count 
 print(f"additive, as trained      {phoneme_error(speller.attention):.3f}")
 print("dot product, five fits   ", *(f"{phoneme_error(dot):.3f}" for dot in dots))
 print(f"all letters equally       {phoneme_error(everywhere):.3f}")
-
 
 # %%
 def speak(model, word):
@@ -247,10 +236,11 @@ def speak(model, word):
         rows.append(state.weights[0])  # (L_s,)
     return sounds, torch.stack(rows)
 
-
 # %% tags=["nbval-ignore-output"]
 left, right = plotting.new_axes(9.6, 3.4, columns=2)
-for ax, name, model in ((left, "additive", speller), (right, "dot product", speller_with(dots[0]))):
+for ax, name, model in (
+    (left, "additive", speller), (right, "dot product", speller_with(dots[0]))
+):
     sounds, rows = speak(model, "knights")
     plotting.attention_heatmap(rows, sounds, list("knights"), ax=ax, title=name)
 alt = "Alignments of knights, sounds by letters, by both scores: the same staircase."
@@ -305,14 +295,12 @@ for label, row in (("names", names), ("cards", cards), ("wanted", wanted)):
 # %% [markdown]
 # The model is one attention layer. A token is the sum of a fixed random vector for its name and one for its card; the four matrices are learned. The five models have different starting points (seeds), so that we see the spread.
 
-
 # %%
 def starting_points(d_k, d):
     """For five models: vectors of the names and of the cards, W_q, W_k, W_v and W_o."""
     rng = torch.Generator().manual_seed(0)
     shapes = (NAMES, d), (CARDS, d), (d, d_k), (d, d_k), (d, d), (d, CARDS)
     return [torch.randn(SEEDS, 1, *shape, generator=rng) for shape in shapes]
-
 
 # %%
 class Players(nn.Module):
@@ -330,7 +318,6 @@ class Players(nn.Module):
         mixed, _ = attention.scaled_dot_product_attention(*qkv, scale=self.scale)
         return mixed @ self.W[3]  # (S, B, L, CARDS)
 
-
 # %%
 def share_right(model, optimizer=torch.optim.SGD, rate=0.7, steps=300):
     rng = torch.Generator().manual_seed(1)
@@ -346,7 +333,6 @@ def share_right(model, optimizer=torch.optim.SGD, rate=0.7, steps=300):
     with torch.no_grad():
         said = model(names, cards).argmax(-1)  # (S, B, L)
     return (said == wanted).float().mean((1, 2))  # (S,)
-
 
 # %%
 question = "One matrix for queries and keys: which share of the answers will be right?"
@@ -386,7 +372,6 @@ widgets.came_out("4.2", round(one.mean().item(), 2))
 # %%
 question = "And the typical size of a dot product of 1,024 coins?"
 widgets.predict("4.3", question, between=(0, 100), step=1)
-
 
 # %%
 def typical_size(d_k, pairs=4000):
@@ -432,7 +417,6 @@ scales = {"no scale": lambda d: 1.0, "root of d_k": lambda d: d**0.5, "d_k": flo
 question = "Which scale keeps the size of the gradient from d_k = 4 to 1,024?"
 widgets.predict("4.4", question, choices=list(scales))
 
-
 # %%
 def gradient_sizes(d_k, scale, seed, queries=100):
     rng = torch.Generator().manual_seed(seed)
@@ -441,7 +425,6 @@ def gradient_sizes(d_k, scale, seed, queries=100):
     w = torch.softmax(torch.einsum("nd,njd->nj", q, k) / scale, dim=-1)  # (n, L_k)
     J = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]  # (n, L_k, L_k)
     return (J @ k / scale).norm(dim=(1, 2))  # (n): the size of each (L_k, d_k)
-
 
 # %%
 widths = [4, 16, 64, 256, 1024]

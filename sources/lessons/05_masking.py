@@ -138,7 +138,6 @@ seen
 #
 # Here $s_{ij}$ is the score of key $j$ for query $i$, $w_{ij}$ its weight, $d_k$ the size of a query, and $M_{ij}$ counts as 1 or 0. A loop says the same: leave the hidden keys out.
 
-
 # %%
 def masked_attention_loop(query, key, value, mask):
     outputs = []
@@ -223,7 +222,6 @@ for b, word in enumerate(words):
 #
 # A language model predicts the next token, and in training it does so at *every* position at once: position $i$ is asked for token $i + 1$. So query $i$ may look at itself and at its past, the keys $j \le i$. That is the **causal mask**:
 
-
 # %%
 def causal_loop(L):
     mask = torch.zeros(L, L, dtype=torch.bool)
@@ -303,7 +301,6 @@ print("item 1, last query:", both[1, 0, 3].int().tolist())
 #
 # How bad can it be if one cell in each row of the mask is wrong? Let's train two models that write English words of seven letters. They're built alike, start from the same weights, see the same words in the same order and take the same 120 steps. One has the causal mask. The other's diagonal is off by one, so each position also sees the *next* letter. Somebody wrote `tril(1)` for `tril(0)`.
 
-
 # %%
 class Speller(nn.Module):
     def __init__(self, d_model=32):
@@ -366,7 +363,6 @@ landmark = -counts[held_out[:, 1:]].log().mean()
 
 # %% [markdown]
 # And now they write. While a model writes there is no next letter to look at, since nobody has written it yet. Both may look at everything written so far. Only the last position is asked for a letter, and in a model of one layer no other row of the mask plays a part:
-
 
 # %%
 @torch.no_grad()
@@ -437,7 +433,6 @@ widgets.came_out("5.3", options[0] if causal_wins else options[1])
 
 # %% [markdown]
 # The causal models write better than the landmark, those that saw ahead far worse than it. You might hope that held-out words show the problem. Do they?
-
 
 # %%
 def share_of_runs(holds, mask_of):

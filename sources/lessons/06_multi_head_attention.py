@@ -109,7 +109,6 @@ viewer
 #
 # That was one word, and pictures persuade too easily. So let's make a task where we know what is needed. Each sequence has 6 tokens with 4 random numbers each. One token is marked red, another blue. The task: report red's numbers *and* blue's.
 
-
 # %%
 def two_marks(rng, batch=64, length=6):
     numbers = torch.randn(batch, length, 4, generator=rng)  # (B, L, 4)
@@ -141,7 +140,6 @@ widgets.came_out("6.1", round(sum(left) / 2, 2))
 #
 # Now heads that learn their weights. In its plainest form multi-head attention is a loop: each head is an attention of its own as in lesson 04, the outputs stand side by side, and a linear layer `o_proj` reads them all.
 
-
 # %%
 class OneHead(nn.Module):
     def __init__(self, d_in, d_head):
@@ -170,10 +168,8 @@ class HeadsInALoop(nn.Module):
         weights = torch.stack([table for _, table in found], dim=1)
         return self.o_proj(outputs), weights  # (B, L_q, d_out), (B, H, L_q, L_k)
 
-
 # %% [markdown]
 # One query, always the same vector of ones, asks the six tokens. We train one head of size 16, two heads of size 8 (as many parameters), and, to be fair to the single head, one of size 64. Five seeds each. The last row is a test that we'll need in a moment: a single head whose *keys* are made from the marks alone.
-
 
 # %%
 def ask(model, tokens, blind=False):
@@ -196,7 +192,6 @@ def train_two_marks(d_model, num_heads, seed, blind=False):
         F.mse_loss(ask(model, tokens, blind)[0], target).backward()
         optimizer.step()
     return model
-
 
 # %% tags=["nbval-ignore-output"]
 RUNS = {
@@ -225,7 +220,6 @@ print(f"{'guess 0':20} error {(wanted**2).mean():.3f}")
 #
 # But look closely. The single head ends clearly *below* one half. How can that be? The mark of one half is for *fixed* weights, and a head's weights may depend on the numbers: it can let large numbers pull the weights, and so smuggle a little extra information out. That is an explanation, not yet evidence. Two ways to test it: the blind keys above can't know the numbers. And we can freeze the weights of a trained head at their means, and fit the linear layer anew:
 
-
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
 def frozen(model):
@@ -236,6 +230,7 @@ def frozen(model):
     average = (fixed[..., None] * fresh[..., :4]).sum(dim=1)  # (B, 4)
     fitted = torch.linalg.lstsq(average[:2000], wanted[:2000]).solution  # (4, 8)
     return F.mse_loss(average[2000:] @ fitted, wanted[2000:])
+
 
 
 # %% tags=["nbval-ignore-output"]
@@ -291,7 +286,6 @@ plotting.show(diagrams.split_merge(x[0], 2))
 
 # %% [markdown]
 # *Each color is a head: it gets neighboring features of every token, and merging puts them back where they were.* Head $h$ owns the features $h \cdot d_{head}$ to $(h+1) \cdot d_{head} - 1$. As a loop:
-
 
 # %%
 def split_loop(x, num_heads):
@@ -391,7 +385,9 @@ with torch.no_grad():
         parts = [ours.get_parameter(f"{name}_proj.{part}") for name in "qkv"]
         # 3 * d_model rows
         theirs.get_parameter(f"in_proj_{part}").copy_(torch.cat(parts))
-        theirs.get_parameter(f"out_proj.{part}").copy_(ours.get_parameter(f"o_proj.{part}"))
+        theirs.get_parameter(f"out_proj.{part}").copy_(
+            ours.get_parameter(f"o_proj.{part}")
+        )
 
 # %%
 causal = masks.causal_mask(5)  # (1, 1, L_q, L_q), True = may attend
@@ -400,7 +396,9 @@ with torch.no_grad():
     for name, (asked, mask) in cases.items():
         want, want_weights = ours(x, asked, asked, mask=mask, return_weights=True)
         hidden = None if mask is None else ~mask[0, 0]  # PyTorch: True = may NOT attend
-        have, each = theirs(x, asked, asked, attn_mask=hidden, average_attn_weights=False)
+        have, each = theirs(
+            x, asked, asked, attn_mask=hidden, average_attn_weights=False
+        )
         _, by_default = theirs(x, asked, asked, attn_mask=hidden)
         assert torch.allclose(have, want, atol=1e-6)
         assert torch.allclose(each, want_weights, atol=1e-6)
@@ -459,7 +457,6 @@ def letters_and_numbers(rng, batch=48):
     target = torch.stack([numbers.roll(1, dims=1), mean_of_same], dim=-1)  # (B, L, 2)
     return letters, numbers, target
 
-
 # %%
 class TwoJobs(nn.Module):
     def __init__(self, num_heads, d_model=16):
@@ -474,7 +471,6 @@ class TwoJobs(nn.Module):
         x = self.letter(letters) + self.place.weight + self.number(numbers[..., None])
         output, weights = self.attention(x, return_weights=True)
         return self.report(output), weights  # (B, L, 2), (B, H, L, L)
-
 
 # %%
 def train_two_jobs(num_heads, seed, steps):
@@ -498,7 +494,6 @@ def errors(model):
     # the first position has no previous token
     squares = (model(*TEST[:2])[0] - TEST[2]) ** 2
     return squares[:, 1:].mean((0, 1))  # (2,): previous token, same letter
-
 
 # %% [markdown]
 # The same width, the same number of parameters, the same 120 steps: only the number of heads changes.
@@ -584,7 +579,6 @@ plotting.show(diagrams.attention_lines(lines, list("abcabdaebc"), list("abcabdae
 # %% [markdown]
 # *One head has parallel lines, each one step up: it looks at the previous token. One connects equal letters. The others look as if they were after something too.* Are they? We measure two things for each of the 20 heads, on 1,000 new sequences: what it **looks at** (its mean weight on the previous token, and on tokens of the same letter), and what the model loses **without it**, with its block of $W_o$ set to zero. (Taking a part out to see what it did is called an **ablation**.)
 
-
 # %%
 def without(model, heads):
     """A copy of the model in which these heads add nothing."""
@@ -593,7 +587,6 @@ def without(model, heads):
     weight = model.attention.o_proj.weight.data
     weight.unflatten(1, (model.attention.num_heads, -1))[:, list(heads)] = 0
     return model
-
 
 # %%
 @torch.no_grad()
@@ -604,7 +597,6 @@ def looks(model):
     previous = weights.diagonal(-1, dim1=-2, dim2=-1).mean((0, 2))
     # (2, H)
     return torch.stack([previous, (weights * same)[:, :, 1:].sum(-1).mean((0, 2))])
-
 
 # %% tags=["nbval-ignore-output"]
 def losses_alone(model):
@@ -643,7 +635,9 @@ plotting.show(
 # %% tags=["nbval-ignore-output"]
 for number, model in enumerate(models):
     all_four = errors(model).max()
-    unmissed = [h for h in range(4) if (alone[number, :, h] - errors(model)).max() < 0.05]
+    unmissed = [
+        h for h in range(4) if (alone[number, :, h] - errors(model)).max() < 0.05
+    ]
     together = errors(without(model, unmissed)).max()
     print(f"model {number}: error {all_four:.3f}; nobody misses {unmissed};", end=" ")
     print(f"without all of these {together:.3f}")
@@ -678,12 +672,13 @@ def loss_without(places):
     logits = model(letters, started).transpose(1, 2)  # (B, symbols, L_t)
     return F.cross_entropy(logits, targets, ignore_index=PAD_ID).item()
 
-
 # %% tags=["nbval-ignore-output"]
 places = [(layer, head) for layer in range(4) for head in range(4)]
 whole = loss_without([])
 single = [loss_without([place]) for place in tqdm(places, unit="head", file=sys.stdout)]
-print(f"all 16 heads: {whole:.3f}   without one: {min(single):.3f} to {max(single):.3f}")
+print(
+    f"all 16 heads: {whole:.3f}   without one: {min(single):.3f} to {max(single):.3f}"
+)
 none = loss_without(places)
 print(f"without all 16: {none:.3f}")
 widgets.came_out("6.4", 100 * (max(single) / whole - 1))
@@ -715,7 +710,6 @@ assert max(single) < 1.3 * whole and none > 3 * whole
 #
 # **Heads split by one `view`, without the transpose.** The shape is right, so it runs. But `view` never moves a number; it cuts the same row of numbers differently, and head 0 gets the first half of the sequence. Which tokens can each output depend on? We put the wrong split into the library's module, first with a merge that makes the same mistake backwards, then with the right merge and a causal mask:
 
-
 # %%
 def split_by_view(x, num_heads):
     B, L, d_model = x.shape
@@ -731,7 +725,6 @@ def depends(layer, mask=None):
     totals = layer(x, mask=mask)[0].sum(dim=-1)  # (L,): one number for each output
     rows = [torch.autograd.grad(y, x, retain_graph=True)[0][0] for y in totals]
     return (torch.stack(rows).abs().sum(dim=-1) > 0).float()  # (L_out, L_in)
-
 
 # %%
 torch.manual_seed(0)
@@ -757,7 +750,6 @@ plotting.show(
 # %% [markdown]
 # *On the left the sequence falls into halves that never meet. On the right the first outputs see the future, in spite of the mask.* A leak test (lesson 05) finds the second, but not the first. Does the loss find it? Two tasks, each trained with the right and the wrong split: copy your own number, and report the first token's.
 
-
 # %% tags=["nbval-ignore-output"]
 def train_simple(task, steps=150):
     torch.manual_seed(0)
@@ -775,11 +767,12 @@ def train_simple(task, steps=150):
         optimizer.step()
     return loss.item()
 
-
 # %% tags=["nbval-ignore-output"]
 for task in ("own", "first"):
     right = train_simple(task)
-    with patch.multiple(multi_head, split_heads=split_by_view, merge_heads=merge_by_view):
+    with patch.multiple(
+        multi_head, split_heads=split_by_view, merge_heads=merge_by_view
+    ):
         wrong = train_simple(task)
     print(f"{task:5} token's number: error {right:.3f}, split by view {wrong:.3f}")
 
@@ -791,7 +784,9 @@ for task in ("own", "first"):
 # %% tags=["nbval-ignore-output"]
 shown = torch.cat([lines, lines.mean(dim=0, keepdim=True)])  # (H + 1, L, L)
 names = [*(f"head {h}" for h in range(4)), "mean"]
-plotting.show(diagrams.attention_lines(shown, list("abcabdaebc"), list("abcabdaebc"), names))
+plotting.show(
+    diagrams.attention_lines(shown, list("abcabdaebc"), list("abcabdaebc"), names)
+)
 
 # %% [markdown]
 # *From the mean alone, you could hardly tell that there are two jobs.* Ask for the weights of each head.

@@ -88,7 +88,6 @@ def keys_made(use_cache, new_tokens=60):
     count.remove()
     return text, sum(made)
 
-
 # %% tags=["nbval-ignore-output"]
 again, made_again = keys_made(use_cache=False)
 print(repr(decode_text(again[0])))
@@ -120,7 +119,6 @@ def run(x, causal):
         x = x + layer(x, mask=mask)  # (B, L, d_model)
     return x
 
-
 # %%
 for causal in (True, False):
     before, after = run(tokens[:, :5], causal), run(tokens, causal)[:, :5]
@@ -146,7 +144,6 @@ plotting.show(diagrams.cache_strip(words, prompt=2, cached=True))
 #
 # By hand, with one head of size 1. The keys 2 and 5 are kept, and a new position brings the key 7. The form that comes to mind first joins them:
 
-
 # %%
 class JoinedCache:
     def __init__(self):
@@ -159,7 +156,6 @@ class JoinedCache:
             value = torch.cat([self.values, value], dim=2)
         self.keys, self.values = key, value
         return key, value
-
 
 # %%
 cache = JoinedCache()
@@ -201,7 +197,6 @@ print(f"keys computed: {made_again:,} without, {made_once:,} with the cache")
 #
 # A text may also go in piece by piece: a prompt, then a user's next question, then single tokens. Two things must be right. The mask belongs to `L_q` new queries and `L_k` keys so far, so it is the bottom-right causal mask of lesson 05. And positions count on from the cache's length (lesson 08 needs that). For the two layers from above, as a loop over the pieces:
 
-
 # %%
 def run_in_pieces(x, pieces):
     caches = [KVCache(x.shape[0], 4, x.shape[1], 4) for _ in stack]
@@ -212,7 +207,6 @@ def run_in_pieces(x, pieces):
             new = new + layer(new, mask=mask, cache=cache)
         outputs.append(new)
     return torch.cat(outputs, dim=1)  # (B, L, d_model)
-
 
 # %%
 x = torch.randn(1, 16, 16, generator=rng)  # (B, L, d_model)
@@ -259,7 +253,6 @@ def weight_bytes(num_kv_heads):
     one_layer = attends + 3 * d_model * d_ff
     return 2 * (2 * vocab_size * d_model + llama.num_layers * one_layer)
 
-
 # %%
 for heads in (32, 8, 1):
     one = llama.cache_bytes(1, 8192, 2, heads)
@@ -279,7 +272,10 @@ labels = {
     "as published": lambda m: m.num_kv_heads,
     "one key/value head": lambda m: 1,
 }
-caches = {label: [m.cache_bytes(1, length, 2, heads(m)) / GIB for m in MODELS] for label, heads in labels.items()}
+caches = {
+    label: [m.cache_bytes(1, length, 2, heads(m)) / GIB for m in MODELS]
+    for label, heads in labels.items()
+}
 
 # %%
 ax = plotting.new_axes(8.6, 4.0)
@@ -316,7 +312,6 @@ plotting.show(diagrams.head_wiring(6, 2))
 #
 # $Q_h$ has shape $(L_q, d_{head})$, $K_j$ and $V_j$ have shape $(L_k, d_{head})$. As a loop:
 
-
 # %%
 def grouped_loop(q, k, v, mask):  # mask: one for all heads, (B or 1, 1, L_q, L_k)
     group, heads = q.shape[1] // k.shape[1], []
@@ -325,7 +320,6 @@ def grouped_loop(q, k, v, mask):  # mask: one for all heads, (B or 1, 1, L_q, L_
         found = attention.scaled_dot_product_attention(q[:, h], key, value, mask[:, 0])
         heads.append(found[0])  # (B, L_q, d_head)
     return torch.stack(heads, dim=1)  # (B, H, L_q, d_head)
-
 
 # %% [markdown]
 # **Do 7.3 and 7.4 of the {{exercises_link}} now (25 minutes)**: share the heads without a loop, then the whole layer. (Exercise 7.7 gives that layer a cache.) From here on we use the library's function, which gives what PyTorch's own does:
@@ -348,7 +342,6 @@ print("loop, shared heads and PyTorch (enable_gqa=True) agree:", tuple(ours.shap
 # ## 7.6 What gets smaller, and what doesn't
 #
 # One decode step of one layer: a new position meets 2,048 others. PyTorch's counter counts the multiplications (halved, since it counts additions too). The last column has the numbers that the step reads from the cache.
-
 
 # %%
 def multiplications(compute):
@@ -441,7 +434,6 @@ stored, steps = measured("from random weights", 2)
 same = stored[0, steps.index(step)]
 print(f"after {step} updates: live {right:.2f}, stored {same:.2f}")
 
-
 # %%
 def draw_levels(ax):
     """A dotted line for each number of lookups that can be done, the rest guessed."""
@@ -449,7 +441,6 @@ def draw_levels(ax):
         level = (solved + (4 - solved) / 6) / 4
         ax.axhline(level, color="0.6", lw=0.8, ls=":")
         ax.text(1250, level, f"{solved} solved", va="center", fontsize=9)
-
 
 # %%
 ax = plotting.new_axes(8.6, 4.2)
@@ -494,7 +485,6 @@ widgets.predict(
     choices=["the means of the groups", "the first of each group", "no difference"],
 )
 
-
 # %%
 def show(start, more):
     before = measured("mean of the group", 2)[1][0]  # updates before the conversion
@@ -518,7 +508,6 @@ widgets.came_out("7.5", "the means of the groups")
 # ## What goes wrong
 #
 # **The cache hands back its unwritten tail.** A key of zeros has the score 0, and $e^0 = 1$: it gets weight like any other. How you'd notice: cached and uncached outputs differ, so always keep a test that compares them.
-
 
 # %%
 class TailCache:

@@ -130,7 +130,6 @@ plotting.show(diagrams.clock_hands([0, 1, 2, 3, 40], 8))
 #
 # with $pos = 0, 1, \dots$ and $i = 0, \dots, d_{model}/2 - 1$. The angle $\omega_i$ is the speed of hand $i$, in radians per position, and $2\pi/\omega_i$ its **wavelength**, the number of positions until it comes round. By hand for $d_{model} = 4$: $\omega_0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$, so position 1 is $(\sin 1, \cos 1, \sin 0.01, \cos 0.01) = (0.84, 0.54, 0.01, 1.00)$. The vectors have the size of an embedding and are added to it. As a loop:
 
-
 # %%
 def table_loop(num_positions, d_model):
     table = torch.zeros(num_positions, d_model)
@@ -146,7 +145,6 @@ print(table_loop(2, 4))
 
 # %% [markdown]
 # **Do 8.1 now (10 minutes, {{exercises_link}}), then read on.** It asks for the table without a loop. From here on we use the library's:
-
 
 # %%
 def sinusoidal_table(num_positions, d_model):
@@ -173,7 +171,6 @@ widgets.predict(
     between=(0, 100),
     step=5,
 )
-
 
 # %%
 def best_shift_error(features, delta=3):
@@ -210,10 +207,11 @@ def added_scores(start, W_q, W_k, content):
     p = table[start : start + L]  # (L, d_model)
     return (content * x_q + p) @ W_q @ ((content * x_k + p) @ W_k).T / d_model**0.5
 
-
 # %%
 one = torch.eye(d_model)
-cases = {"p·p alone": (one, one, 0), "projected": (W_q, W_k, 0), "tokens too": (W_q, W_k, 1)}
+cases = {
+    "p·p alone": (one, one, 0), "projected": (W_q, W_k, 0), "tokens too": (W_q, W_k, 1)
+}
 for name, case in cases.items():
     change = (added_scores(100, *case) - added_scores(0, *case)).abs().max()
     print(f"{name:10} largest change of a score when both move by 100: {change:.2f}")
@@ -259,7 +257,6 @@ plotting.show(diagrams.rotation(query, key, [(3, 1), (9, 7), (14, 12), (9, 4)]))
 #
 # Which two features make a pair? The paper takes neighbors, $(2i, 2i+1)$. Much code, and this course, takes one feature from each **half**, $(i, i + d_{head}/2)$. Both are RoPE, as long as queries and keys agree. For one vector, as a loop:
 
-
 # %%
 def rope_loop(x, pos, base=10000.0):
     """One vector x, shape (d_head,), at one position."""
@@ -271,10 +268,8 @@ def rope_loop(x, pos, base=10000.0):
         turned[i + half] = x[i] * sin + x[i + half] * cos
     return turned
 
-
 # %% [markdown]
 # **Do 8.3 now (15 minutes), then read on.** It asks for all tokens and heads at once. From here on we use the library's `apply_rope`. First the test of 8.3: both move by 100.
-
 
 # %%
 def rope(x, pos):
@@ -314,7 +309,6 @@ def by_distance(k, extra=0):
     """(n, 61): scores of keys that stand 0 to 60 places behind the query."""
     behind = rope(k.expand(-1, 61, -1), 60 - gap + extra)  # (n, 61, d_head)
     return (behind @ turned_q.mT)[..., 0]
-
 
 # %%
 shown = {
@@ -512,7 +506,8 @@ widgets.came_out("8.4", still[0] if len(still) == 1 else "all of them")
 
 # %%
 at = {
-    name: torch.stack([measured(name, question).mean(0) for question in (1, 2)]) for name in places.ENCODINGS
+    name: torch.stack([measured(name, question).mean(0) for question in (1, 2)])
+    for name in places.ENCODINGS
 }  # (questions, lengths) each
 added = torch.stack([at["sinusoidal"], at["learned"]])  # (2, questions, lengths)
 others = torch.stack([at[name] for name in places.ENCODINGS[:-1]])
@@ -552,7 +547,8 @@ q, k, v = torch.randn(3, 6, 8, generator=rng)  # (L, d_head) each
 for name, turn in (("as they are", lambda v, pos: v), ("turned too", rope)):
     here, there = torch.arange(6), torch.arange(100, 106)
     first, second = (
-        attention.scaled_dot_product_attention(rope(q, p), rope(k, p), turn(v, p))[0] for p in (here, there)
+        attention.scaled_dot_product_attention(rope(q, p), rope(k, p), turn(v, p))[0]
+        for p in (here, there)
     )
     change = (second - first).abs().max()
     print(f"values {name}: all moved by 100, an output changes by {change:.3f}")

@@ -129,7 +129,6 @@ def right_without(silent):
         hook.remove()
     return right[targets != PAD_ID].float().mean().item()
 
-
 # %% tags=["nbval-ignore-output"]
 whole, nothing = right_without([]), right_without(sublayers)
 single = [right_without([sublayer]) for sublayer in sublayers]
@@ -174,7 +173,6 @@ for d_model in (16, 64, 256, 1024):
 #
 # $x$ is the vector of one position, $W_1$ has shape $(d_{ff}, d_{model})$, $W_2$ has $(d_{model}, d_{ff})$, and $d_{ff}$ is usually $4\, d_{model}$. By hand, with one feature in and out and two in between: let $W_1 = (1, -1)$ as a column, $W_2 = (1, 1)$, and no biases. Then $x = -3$ becomes $(-3, 3)$, ReLU makes $(0, 3)$ of it, and the sum is 3. The network computes $|x|$, which no matrix can. As a loop:
 
-
 # %%
 def feed_forward_loop(x, W_1, b_1, W_2, b_2):
     rows = []
@@ -183,7 +181,6 @@ def feed_forward_loop(x, W_1, b_1, W_2, b_2):
         inside = torch.tensor([max(0.0, float(score)) for score in scores])  # (d_ff,)
         rows.append(W_2 @ inside + b_2)  # (d_model,)
     return torch.stack(rows)
-
 
 # %%
 torch.manual_seed(0)
@@ -219,7 +216,6 @@ print(f"without ReLU: {two} numbers in two matrices do what {one} in one can do"
 # $$\mu = \frac1d \sum_i x_i , \qquad \sigma^2 = \frac1d \sum_i (x_i - \mu)^2 , \qquad \text{LayerNorm}(x)_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}\; g_i + b_i .$$
 #
 # $g$ (`weight`) and $b$ (`bias`), of shape $(d,)$, are learned; they start at 1 and 0. $\varepsilon$ is a small constant that keeps the division safe. By hand on $(1, 3, 5, 7)$: the mean is 4, the differences are $-3, -1, 1, 3$, the variance is $(9 + 1 + 1 + 9)/4 = 5$, and $-3/\sqrt5 = -1.342$, as in the first cells of this lesson. As a loop:
-
 
 # %%
 def layer_norm_loop(x, weight, bias, eps):
@@ -284,10 +280,10 @@ for name, norm in (("LayerNorm", layers.LayerNorm(6)), ("RMSNorm", layers.RMSNor
 # %%
 widgets.predict(
     "9.3",
-    "24 networks without residual connections. Of a gradient of 1 at the output, about how much arrives at the input?",
+    "24 networks without residual connections. Of a gradient of 1 at the output, "
+    "about how much arrives at the input?",
     choices=["1", "a tenth", "a thousandth", "less than a billionth"],
 )
-
 
 # %%
 def gradient_ratio(depth, residual):
@@ -334,7 +330,6 @@ for pre_norm in orders.values():
 #
 # A norm on the direct path divides by the size of the sum. If $x$ and $f(x)$ both have size 1 and nothing in common, that is $\sqrt2$, once for each sublayer. If every sublayer adds noise, which has no gradient, only the direct path is left:
 
-
 # %%
 def direct_path(num_sublayers, pre_norm):
     torch.manual_seed(0)
@@ -369,7 +364,8 @@ widgets.predict(
 # %%
 NAMES = ("gradient of down_proj", "gradient of q_proj", "likeness of two tokens")
 fresh = {
-    name: torch.stack([measure(12, pre, seed) for seed in range(5)]).mean(dim=0) for name, pre in orders.items()
+    name: torch.stack([measure(12, pre, seed) for seed in range(5)]).mean(dim=0)
+    for name, pre in orders.items()
 }  # (3, 12) each
 
 # %%
@@ -416,13 +412,14 @@ for name, pre in orders.items():
 # %% [markdown]
 # In post-norm it even grows here. From this they conclude that a large learning rate on such gradients makes training unstable, and that a **warm-up**, in which the rate climbs slowly during the first steps, avoids that. Their theorem is about the last layer, and our middle panel shows how different other matrices can be. And the size of a gradient can't be the whole story, because Adam divides it out (lesson 10). Liu and others (2020) look elsewhere. They find that unbalanced gradients aren't the root cause, but that a post-norm layer depends more heavily on what its own sublayer adds, so that small changes of the parameters are amplified. That can be measured too: shake all matrices by one percent, and see how far the normalized output moves, mean and range of five seeds.
 
-
 # %%
 @torch.no_grad()
 def shaken(num_layers, pre_norm, seed):
     torch.manual_seed(seed)
     sizes = {"dropout": 0.0, "pre_norm": pre_norm}
-    stack = nn.Sequential(*(layers.EncoderLayer(64, 4, 256, **sizes) for _ in range(num_layers)))
+    stack = nn.Sequential(
+        *(layers.EncoderLayer(64, 4, 256, **sizes) for _ in range(num_layers))
+    )
     matrices = [p for p in stack.parameters() if p.dim() == 2]
     for matrix in matrices:
         nn.init.xavier_uniform_(matrix)
@@ -431,7 +428,6 @@ def shaken(num_layers, pre_norm, seed):
     for matrix in matrices:
         matrix.add_(0.01 * matrix.std() * torch.randn_like(matrix))
     return ((F.layer_norm(stack(x), (64,)) - before).norm() / before.norm()).item()
-
 
 # %%
 for name, pre in orders.items():
@@ -544,7 +540,6 @@ for title, setting in {"1 layer, rate 0.01": (1, 0.01, 1), **SETTINGS}.items():
 #
 # Put together: an encoder layer is two residual connections, one around self-attention and one around the network, each with a norm of its own. A decoder layer has a third in between, around cross-attention to the encoder's output, the **memory**. Here are both, one layer of each, in pre-norm:
 
-
 # %%
 class Pair(nn.Module):
     def __init__(self):
@@ -556,9 +551,10 @@ class Pair(nn.Module):
 
     def forward(self, x, y, source_mask, target_mask):
         memory = self.encoder_norm(self.encoder_layer(x, source_mask))
-        y = self.decoder_layer(y, memory, target_mask=target_mask, memory_mask=source_mask)
+        y = self.decoder_layer(
+            y, memory, target_mask=target_mask, memory_mask=source_mask
+        )
         return self.decoder_norm(y)
-
 
 # %%
 source = torch.tensor([[5, 3, 8, 8, 2, 0, 0]])  # (B=1, L_s=7), 0 is padding
@@ -580,7 +576,6 @@ plotting.show(diagrams.architecture(Pair(), (x, y, memory_mask, target_mask)))
 #
 # **Do exercises 9.5 and 9.6 now (35 minutes), then read on.** You have seen every part; the layers are yours to write. The library's must do the same as PyTorch's when they have the same weights, which only takes a translation of names:
 
-
 # %%
 def translated(theirs, names):
     """PyTorch's parameters under our names; names maps its parts to ours."""
@@ -594,7 +589,6 @@ def translated(theirs, names):
             found[f"{names[part]}.{kind}"] = value
     return found
 
-
 # %%
 NAMES = {"self_attn": "self_attention", "self_attn.out_proj": "self_attention.o_proj"}
 NAMES |= {"linear1": "feed_forward.up_proj", "linear2": "feed_forward.down_proj"}
@@ -604,7 +598,6 @@ DECODER |= {"multihead_attn.out_proj": "cross_attention.o_proj"}
 DECODER |= {"norm1": "attention_norm", "norm2": "cross_attention_norm"}
 DECODER |= {"norm3": "feed_forward_norm"}
 
-
 # %%
 @torch.no_grad()
 def unsettle(module):
@@ -612,7 +605,6 @@ def unsettle(module):
     for parameter in module.parameters():
         parameter.add_(0.2 * torch.randn_like(parameter))
     return module
-
 
 # %%
 torch.manual_seed(0)
@@ -641,7 +633,6 @@ print(f"0.9**12 = {0.9**12:.2f}")
 # ## What goes wrong
 #
 # **The unbiased variance, and epsilon outside the root.** `x.var(-1)` and `x.std(-1)` divide by $d - 1$ unless told otherwise, and $\sigma + \varepsilon$ isn't $\sqrt{\sigma^2 + \varepsilon}$. The *Annotated Transformer* has both at once, `(x - mean) / (x.std(-1) + eps)`, and with it the many programs that were copied from it. How far off is each? Length of the difference, by length of the right answer:
-
 
 # %%
 def error(wrong, d, size):

@@ -122,7 +122,6 @@ def count(side):
 
     return hook
 
-
 # %% tags=["nbval-ignore-output"]
 for side in calls:
     layer = getattr(pronouncer, f"{side}_layers")[0]
@@ -361,10 +360,8 @@ def small_model():
     config = TransformerConfig(VOCAB, VOCAB, **sizes, dropout=0.0, max_len=16)
     return Transformer(config)
 
-
 # %% [markdown]
 # A training step puts everything together: shift, masks (the model makes them), loss, rate. Every batch is new, so there is nothing to overfit. Gradients longer than 1 are shortened to 1, so that one odd batch can't throw the model off.
-
 
 # %%
 def update(model, optimizer, loss, rate):
@@ -374,7 +371,6 @@ def update(model, optimizer, loss, rate):
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
-
 
 # %%
 def train(model, shift=True, stop=STEPS):
@@ -388,7 +384,6 @@ def train(model, shift=True, stop=STEPS):
         update(model, optimizer, loss, one_cycle_rate(step, STEPS, peak=4e-3))
         losses.append(loss.item())
     return torch.tensor(losses)
-
 
 # %% [markdown]
 # What could a model reach that never looks at the source? It would spread its guess evenly over the 8 symbols and say `end` at the right place. That is the landmark. The training takes 10 to 30 seconds:
@@ -421,7 +416,6 @@ assert losses[-20:].mean() < floor + 0.03
 # *The loss soon falls below the landmark, so the model does look at the source. It comes to rest where section 10.4 said: on the entropy of the smoothed labels.*
 #
 # But that is a mean over symbols, with a teacher who repairs every mistake at the next position. Let's be stricter: 1,000 new sequences, decoded freely, and a sequence counts only if **all** its symbols are right.
-
 
 # %%
 def exact_match(model):
@@ -539,13 +533,11 @@ for kind, weights in looks.items():  # (layers, B, H, L_q, L_k)
 
 # %% tags=["nbval-ignore-output"]
 columns, lines = [names[i] for i in sources[0]], [names[i] for i in targets[0, :-1]]
-viewer = widgets.attention_viewer(
-    {
-        "cross-attention": (looks["cross-attention"][:, 0], lines, columns),
-        "encoder": (looks["encoder"][:, 0], columns, columns),
-        "decoder": (looks["decoder"][:, 0], lines, lines),
-    }
-)
+viewer = widgets.attention_viewer({
+    "cross-attention": (looks["cross-attention"][:, 0], lines, columns),
+    "encoder": (looks["encoder"][:, 0], columns, columns),
+    "decoder": (looks["decoder"][:, 0], lines, lines),
+})
 viewer
 
 # %% [markdown]
@@ -580,7 +572,6 @@ widgets.predict(
     "How many percent of the symbols are still right if each step can't see its own?",
     between=(0, 100),
 )
-
 
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
@@ -735,7 +726,6 @@ print(f"PyTorch's argument {theirs:.3f}   nothing on padding {ours:.3f}")
 # | `(B, L, d_model)` | `batch_first=True`; the default is `(L, B, d_model)` |
 # | mask, True = may attend | True = may **not** attend |
 
-
 # %%
 @torch.no_grad()
 def copy_attention(ours, theirs):
@@ -744,7 +734,6 @@ def copy_attention(ours, theirs):
         # 3 * d_model rows
         theirs.get_parameter(f"in_proj_{part}").copy_(torch.cat(parts))
     theirs.out_proj.load_state_dict(ours.o_proj.state_dict())
-
 
 # %%
 def copy_layer(ours, theirs):
@@ -757,7 +746,6 @@ def copy_layer(ours, theirs):
         getattr(theirs, f"norm{number}").load_state_dict(norm.state_dict())
     theirs.linear1.load_state_dict(ours.feed_forward.up_proj.state_dict())
     theirs.linear2.load_state_dict(ours.feed_forward.down_proj.state_dict())
-
 
 # %%
 options = {"dropout": 0.0, "batch_first": True, "norm_first": True}

@@ -171,7 +171,10 @@ counts = (8, 32, 128, 512)
 mixed = random.Random(0).sample(pairs, len(pairs))
 in_order = sorted(mixed, key=lambda pair: (len(pair[0]), len(pair[1])))
 orders = {"random order": mixed, "by length": in_order}
-shares = {name: torch.tensor([padding_of(batches_of(order, n)) for n in counts]) for name, order in orders.items()}
+shares = {
+    name: torch.tensor([padding_of(batches_of(order, n)) for n in counts])
+    for name, order in orders.items()
+}
 
 # %% tags=["nbval-ignore-output"]
 ax = plotting.new_axes(6.0, 3.0)
@@ -196,13 +199,14 @@ assert (shares["random order"] > 3 * shares["by length"]).all()
 # %%
 training.seed_everything(0)
 sizes = {"num_layers": 2, "d_model": 64, "d_ff": 256, "num_heads": 4, "dropout": 0.0}
-config = TransformerConfig(len(SPELLING), len(SOUNDS), max_len=64, positions="rotary", **sizes)
+config = TransformerConfig(
+    len(SPELLING), len(SOUNDS), max_len=64, positions="rotary", **sizes
+)
 small, EPOCHS = Transformer(config), 2
 epochs = [list(batches_by_length(pairs, 1000, seed=epoch)) for epoch in range(EPOCHS)]
 num_steps = sum(map(len, epochs))
 print(f"{count_parameters(small):,} parameters")
 print(f"{len(pairs):,} pairs, {num_steps} updates")
-
 
 # %%
 @torch.no_grad()
@@ -213,7 +217,6 @@ def looks_at(model, word, sounds):
         model(SPELLING.batch([word]), given)
     layers = torch.stack(seen.matching("decoder_layers.*.cross_attention"))
     return layers.mean(dim=(0, 1, 2))  # (layers, 1, H, L_t, L_s) -> (L_t, L_s)
-
 
 # %% tags=["nbval-ignore-output"]
 watched = held_out[0]
@@ -290,7 +293,9 @@ for name, said in said_by.items():
     print(f"{name:18} WER {100 * wer:5.1f} ± {error:.1f} %   PER {per:4.1f} %", size)
 
 # %% tags=["nbval-ignore-output"]
-wrong_words = {name: metrics.word_error_rate(said, references) for name, said in said_by.items()}
+wrong_words = {
+    name: metrics.word_error_rate(said, references) for name, said in said_by.items()
+}
 assert wrong_words["Transformer"] < wrong_words["GRU of lesson 03"]
 assert wrong_words["small one of 11.3"] > wrong_words["Transformer"] + 0.1
 
@@ -339,7 +344,6 @@ landmark = 100 * metrics.phoneme_error_rate(guesses, references)
 print(f"a guess for each letter: PER {landmark:.1f} %,", end=" ")
 print(f"WER {100 * metrics.word_error_rate(guesses, references):.1f} %")
 
-
 # %% tags=["nbval-ignore-output"]
 def which_right(row):
     """(words,): the row holds the bits as one hexadecimal number, a 1 before them."""
@@ -368,7 +372,6 @@ widgets.came_out("11.2", min(mean_wer, key=mean_wer.get))
 # %% [markdown]
 # All four were judged on the *same words*, so we don't have to compare two rates with a ± each. We ask word by word: which model is right where the other is wrong? To see how much chance is left, draw the words again and again with replacement (a **paired bootstrap**):
 
-
 # %% tags=["nbval-ignore-output"]
 def wrong_of(name):  # (words,): share of the seeds that are wrong
     found = [which_right(last[name, s]) for s in seeds]
@@ -382,7 +385,6 @@ def paired(a, b, times=2000):
     drawn = torch.randint(len(difference), (times, len(difference)), generator=rng)
     low, high = difference[drawn].mean(1).quantile(torch.tensor([0.025, 0.975]))
     return difference.mean().item(), low.item(), high.item()
-
 
 # %% tags=["nbval-ignore-output"]
 def missed(name):  # (words,): of the models that come with the course
@@ -432,7 +434,6 @@ plotting.show(
 #
 # Greedy decoding follows one sequence. **Beam search** follows the $K$ most probable ones at once. Here is the decoder of the beginning with one, two and three beams:
 
-
 # %%
 def of_the_table(tokens):
     return {t: math.log(p) for t, p in AFTER[tokens[-1] if tokens else ""].items()}
@@ -463,7 +464,6 @@ for K in (1, 2, 3):
 #
 # **Do exercises 11.2 and 11.3 now (40 minutes), then read on.** They ask for the search of one word, and for one step of many words in one batch. We use `course_utils.decoding.beam_search`, which does all words at once. On valid, with one, two and five beams:
 
-
 # %% tags=["nbval-ignore-output"]
 def search(words, K):
     best, ids = {}, [SPELLING.encode(word) for word in words]
@@ -472,15 +472,19 @@ def search(words, K):
         for i, place in enumerate(places):
             pairs_of = zip(beams.log_probs[i].tolist(), beams.tokens[i], strict=True)
             best[words[place]] = [
-                (log_prob, SOUNDS.decode(tokens)) for log_prob, tokens in pairs_of if log_prob > -math.inf
+                (log_prob, SOUNDS.decode(tokens))
+                for log_prob, tokens in pairs_of
+                if log_prob > -math.inf
             ]
     return best
-
 
 # %% tags=["nbval-ignore-output"]
 searched, answers = list(sample), references
 found = {K: search(searched, K) for K in (1, 2, 5)}
-right = {K: torch.tensor([tuple(found[K][w][0][1]) in sample[w] for w in searched]) for K in found}
+right = {
+    K: torch.tensor([tuple(found[K][w][0][1]) in sample[w] for w in searched])
+    for K in found
+}
 for K, one in right.items():
     wrong = 100 * (1 - one.float().mean())
     gained, lost = (one & ~right[1]).sum(), (right[1] & ~one).sum()
@@ -535,7 +539,6 @@ assert all(a <= b + 1e-9 for a, b in zip(lengths, lengths[1:], strict=False))
 #
 # The picture in 11.1 was a mean. Here are all heads of the decoder's cross-attention, on a held-out word:
 
-
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
 def cross_weights(word):
@@ -545,7 +548,6 @@ def cross_weights(word):
         model(SPELLING.batch([word]), given)
     layers = torch.stack(seen.matching("decoder_layers.*.cross_attention"))
     return layers[:, 0], found  # (layers, H, sounds, L_s)
-
 
 # %% tags=["nbval-ignore-output"]
 weights, sounds = cross_weights(watched)
@@ -604,7 +606,6 @@ def usual(word):
         total += math.log(seen / (doubles[padded[i - 2 : i]] + 2.7))
     return total / (len(word) + 1)
 
-
 # %% tags=["nbval-ignore-output"]
 said = dict(zip(sample, said_by["Transformer"], strict=True))
 is_wrong = {word: said[word] not in sample[word] for word in sample}
@@ -625,7 +626,6 @@ assert rate[3] > rate[0]
 #
 # Second, **which sounds?** We line up what was said with the nearest listed pronunciation, by going back through the table of edit distances (lesson 03), and sort the edits by kind: a vowel for a vowel, a consonant for a consonant, and so on.
 
-
 # %%
 def edits_between(said, truth):
     """Pairs (said, true); '-' stands for nothing."""
@@ -640,7 +640,6 @@ def edits_between(said, truth):
     )
     a, b, pair = min(ways, key=lambda way: metrics.edit_distance(way[0], way[1]))
     return [*edits_between(a, b), pair]
-
 
 # %%
 print(edits_between("N AE SH N".split(), "N EY SH AH N".split()))
@@ -710,7 +709,6 @@ widgets.predict(
     choices=variants,
 )
 
-
 # %%
 def column(name, field):
     return [float(run[field]) for run in runs if run["variant"] == name]
@@ -749,7 +747,6 @@ assert lowest == "no causal mask"
 # - **No positions**: encoder and cross-attention see a bag of letters, in which *tea* and *eat* are alike. It still gets some words right. The causal mask tells the decoder how many sounds it has said (8.1), and many letters have a likely sound wherever they stand.
 # - **One head** has as many parameters and one weighting where four were (lesson 06). **No scaling** makes the scores 4 times as large at the start (lesson 04); the model can learn smaller queries, but these few epochs don't make up for the delay.
 # - **No padding mask** is the odd one: the training loss is the full model's, and the words are worse. Batches sorted by length have hardly any padding, so in training there was little to go wrong. How many words have padding beside them?
-
 
 # %% tags=["nbval-ignore-output"]
 def padded_words(batches):

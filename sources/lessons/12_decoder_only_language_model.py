@@ -57,7 +57,9 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # Suppose you have to find out each character by yes/no questions, and the model tells you which ones to ask. A character with probability 1/2 takes one question, one with 1/4 takes two.
 
 # %%
-widgets.predict("12.1", "How many questions does a character take on average?", between=(0, 8))
+widgets.predict(
+    "12.1", "How many questions does a character take on average?", between=(0, 8)
+)
 
 # %%
 said = torch.tensor([1 / 2, 1 / 4, 1 / 8, 1 / 8])  # what the right characters got
@@ -268,8 +270,7 @@ epochs = torch.arange(1, len(log["scores"]) + 1)
 ax = plotting.curves(
     epochs,
     {"valid": torch.tensor(log["scores"]) / math.log(2)},
-    xlabel="epoch",
-    ylabel="bits per character",
+    xlabel="epoch", ylabel="bits per character",
 )
 ax.axhline(counted.bits(parts.valid).mean(), color="0.6", ls="--", label="5-grams")
 ax.set_ylim(0, 2.4)
@@ -374,7 +375,6 @@ widgets.came_out("12.5", 100 * (1 - again.mean() / before.mean()).item())
 # %% [markdown]
 # This model doesn't copy random letters: it saves next to nothing there. (They are unlike anything it has read, so it does worse than a guess among 26.) Test text it does copy, in part. Which heads do it? At a letter of the second half, an induction head looks at the place *behind* the same letter of the first, for there stands what comes next. So the weight on that place is a score for each head. The landmark is the same place when the first half is other text, with nothing to copy:
 
-
 # %% tags=["nbval-ignore-output"]
 def behind(model, ids):
     """For each layer and head: the weight on the place behind the same letter."""
@@ -408,7 +408,6 @@ plotting.show(
 
 # %% [markdown]
 # *Where the two colors part, a head sees the copy. A head that did nothing but copy would come near 1, so these are faint.* A pattern doesn't show that a head is needed (lesson 06), so take out the three in which the copy adds most. Their loss alone would say little: without a head a model is worse at *everything*. What counts is the **saving**. For comparison, out go the three heads of the same layers in which the copy adds least. We chose by the seeds 0 to 4, so we judge on 5 to 9:
-
 
 # %%
 def without(heads):
@@ -483,10 +482,8 @@ logits = model(encode_text("\n\nThe ")[None])[0, -1]  # (V,)
 top = logits.argsort(descending=True)[:12]  # (12,)
 symbols = [NAMES.get(TEXT.symbols[i], TEXT.symbols[i]) for i in top.tolist()]
 settings = {
-    "T = 0.5": {"temperature": 0.5},
-    "T = 2": {"temperature": 2.0},
-    "top-k = 5": {"top_k": 5},
-    "top-p = 0.8": {"top_p": 0.8},
+    "T = 0.5": {"temperature": 0.5}, "T = 2": {"temperature": 2.0},
+    "top-k = 5": {"top_k": 5}, "top-p = 0.8": {"top_p": 0.8},
 }
 axes = plotting.new_axes(11.0, 2.6, columns=4)
 for ax, (name, chosen) in zip(axes, settings.items(), strict=True):
@@ -514,13 +511,11 @@ playground
 # %% [markdown]
 # **Why not always greedy?** Every single choice is the best one, and the text is not: after a while it tends to run in circles. One prompt proves nothing, so take six, and measure which share of the stretches of 20 characters stood in the same text before:
 
-
 # %%
 def repeated(ids, size=20):
     text = decode_text(ids)
     stretches = [text[i : i + size] for i in range(len(text) - size + 1)]
     return 1 - len(set(stretches)) / len(stretches)
-
 
 # %% tags=["nbval-ignore-output"]
 starts = (
@@ -541,7 +536,6 @@ for name, chosen in ways.items():
 #
 # The plain loop feeds everything so far at each step, and throws away all logits but the last:
 
-
 # %%
 @torch.no_grad()
 def write_plainly(model, prompt, new):
@@ -550,7 +544,6 @@ def write_plainly(model, prompt, new):
         logits = model(tokens)[:, -1]  # (B, V)
         tokens = torch.cat((tokens, logits.argmax(dim=-1, keepdim=True)), dim=1)
     return tokens
-
 
 # %% [markdown]
 # With a cache (lesson 07) each layer keeps its keys and values. The **prefill** feeds the prompt once; from then on each **step** feeds the newest token alone.
@@ -593,7 +586,6 @@ widgets.came_out("12.6", ratios[256])
 # %% [markdown]
 # For short texts that is about $L$ times less for a step at length $L$; later it is somewhat less than that, since the cached step looks back at more and more. The clock says less, because much of a small model's step is spent on things that don't shrink, such as calling Python. One thread, the faster of two runs:
 
-
 # %%
 def write_cached(model, prompt, new):
     return generate(model, prompt, max_new_tokens=new, temperature=0.0)
@@ -603,7 +595,6 @@ def timed(way, new):
     began = time.perf_counter()
     written = way(model, encode_text("A function is ")[None], new)
     return time.perf_counter() - began, written
-
 
 # %% tags=["nbval-ignore-output"]
 lengths = (16, 96, 256)
@@ -674,7 +665,10 @@ with torch.no_grad():
 # %%
 long = windows(test_ids[: 12 * 1024 + 1], 1024, 4)  # 12 windows
 with torch.no_grad():
-    nats = [F.cross_entropy(model(w[:, :-1]).transpose(1, 2), w[:, 1:], reduction="none") for w in long]
+    nats = [
+        F.cross_entropy(model(w[:, :-1]).transpose(1, 2), w[:, 1:], reduction="none")
+        for w in long
+    ]
 by_place = torch.cat(nats).view(12, 16, 64).mean(dim=(0, 2)) / math.log(2)  # (16,)
 middle = 64 * torch.arange(16) + 32
 
@@ -761,7 +755,6 @@ widgets.predictions()
 #
 # **Tokens between letters and words.** Published models read pieces of words. **Byte-pair encoding** (Sennrich et al., 2016) finds them: start with letters; join the pair of neighbors that occurs most often into one new symbol; repeat. By hand, with *low* five times, *lower* twice, *newest* six times and *widest* three times: the pairs *e s* and *s t* occur 9 times each. The first of them is joined to *es*, then *es t* occurs 9 times and becomes *est*.
 
-
 # %%
 def most_frequent_pair(words):
     """words: a tuple of symbols -> how often it occurs."""
@@ -770,7 +763,6 @@ def most_frequent_pair(words):
         for pair in zip(word, word[1:], strict=False):
             pairs[pair] = pairs.get(pair, 0) + count
     return max(pairs, key=pairs.get) if pairs else None  # of several the first
-
 
 # %%
 def join(word, pair):
@@ -781,7 +773,6 @@ def join(word, pair):
         else:
             joined.append(symbol)
     return tuple(joined)
-
 
 # %%
 def learn(words, merges):
@@ -818,7 +809,6 @@ print(f"perplexity per letter {judged['perplexity']:.2f}, token {math.exp(nats):
 # The last line is about *one* prediction of one text, told per letter and per token. So perplexities of models with different tokens can't be compared. Bits per character (or per byte) can: divide the total by the number of characters.
 #
 # **How large is a 7B model?** A block has $2 d^2 + 2 d H_{kv} d_{head}$ numbers in its projections, $3 d\, d_{ff}$ in the network and $2 d$ in the norms; embedding and output matrix have $V d$ each (or share them), the last norm $d$.
-
 
 # %%
 def count_by_hand(V, N, d, d_ff, H, H_kv, tied=True):
