@@ -103,6 +103,7 @@ def _become_kernel(request: dict, own: list[int], ready_pipe: int) -> None:
     os.environ.clear()
     os.environ.update(kernel_side.ENVIRONMENT)
     os.makedirs(kernel_side.SCRATCH, exist_ok=True)
+    os.chdir(kernel_side.SCRATCH)
     sys.path.insert(0, request["library"])
     kernel_side.serve(*own)
 

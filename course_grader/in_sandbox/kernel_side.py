@@ -86,7 +86,7 @@ def run_rest_of_cell(text: str) -> None:
 
     shell, step = get_ipython(), sys.last_traceback
     text = shell.transform_cell(text)
-    while step.tb_frame.f_globals is not shell.user_ns:  # Jupyter's own frames come first
+    while step.tb_frame.f_globals is not shell.user_ns:  # IPython's own frames come first
         step = step.tb_next
     for statement in ast.parse(text).body:
         if statement.lineno > step.tb_lineno:
@@ -102,7 +102,6 @@ def serve(requests: int, replies: int) -> None:
     """
     import course_checks.running  # noqa: F401 - while nobody waits for it
 
-    os.chdir(SCRATCH if os.path.isdir(SCRATCH) else os.getcwd())
     shell, cells, loop = _shell(), queue.SimpleQueue(), asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
 
