@@ -20,10 +20,16 @@ FUTURE = functools.reduce(
 
 
 def prepare(imports: str) -> None:
-    """Import what the page imports, once for all answers."""
+    """Import what the page imports, and use PyTorch once as a check does: what that loads is loaded for all answers."""
+    import torch
+
+    from course_checks.running import Call, Case, observe_answer
+
     for line in imports.splitlines():
         with contextlib.suppress(Exception):
             exec(line, {})
+    call = Call(off_limits=("torch.softmax",), gradients=True)
+    observe_answer(lambda x: (x * 2 + 1).exp().sum(-1), call, [Case(x=torch.ones(2, 3))])
 
 
 def observe_again(expression: str, statements: str, nonce: str, text: str, data: str) -> None:
