@@ -61,23 +61,30 @@ class SecondRun:
         chosen = [number for number in earned if self.probes[number].guarded and runs_again(number)]
         lines: list[str] = []
         for names in dict.fromkeys(without[number] for number in chosen):
-            for score in self._alone([number for number in chosen if without[number] == names], names):
+            scored, audited = self._alone([number for number in chosen if without[number] == names], names)
+            for score in scored:
                 if score.outcome == "off limits":
                     scores[score.number] = score
-                else:
-                    lines += self.reached[score.number].listed
-                    lines += [self._doubt(score, names)] if score.earned < scores[score.number].earned else []
+                    continue
+                lines += self.reached[score.number].listed
+                if events := audited.get(score.number):
+                    lines.append(f"answer {score.number}: while it ran, Python reported {', '.join(events)}")
+                if score.earned < scores[score.number].earned:
+                    lines.append(self._doubt(score, names))
         return list(dict.fromkeys(lines))
 
-    def _alone(self, numbers: list[str], names: frozenset[str]) -> list[ExerciseScore]:
-        """What answers earn by themselves; what the page imports for them is imported once."""
+    def _alone(
+        self, numbers: list[str], names: frozenset[str]
+    ) -> tuple[list[ExerciseScore], dict[str, tuple[str, ...]]]:
+        """What answers earn by themselves, and what Python reported; what the page imports for them is imported once."""
         statements = {number: self.reached[number].statements for number in numbers}
         given = [text for one in statements.values() for text, by_student in one if not by_student]
         imports = "\n".join(dict.fromkeys(text for text in given if text.startswith(("import ", "from "))))
         steps = [NotebookStep("provided", f"{SECOND_RUN}.prepare({imports!r})")]
         steps += [NotebookStep("check", "", number) for number in numbers]
         cells = {number: functools.partial(self.probes[number].again, statements[number]) for number in numbers}
-        return self.judge(self.runs.run(names, steps, cells), numbers)
+        run_log = self.runs.run(names, steps, cells)
+        return self.judge(run_log, numbers), run_log.audited
 
     def _doubt(self, score: ExerciseScore, names: frozenset[str]) -> str:
         """What to say of an answer that is not right by itself, with the cell that makes it right."""

@@ -6,6 +6,8 @@ MATRIX_PRODUCTS = (
     *("torch.Tensor.matmul", "torch.Tensor.__matmul__", "torch.Tensor.__rmatmul__", "torch.Tensor.mm"),
     *("torch.Tensor.bmm", "torch.Tensor.mv", "torch.Tensor.inner", "torch.Tensor.addmm", "torch.Tensor.addbmm"),
     *("torch.Tensor.baddbmm", "torch.nn.functional.linear"),
+    *("torch.sparse.mm", "torch.matrix_power", "torch.linalg.matrix_power", "torch.nn.functional.bilinear"),
+    *("torch.bilinear", "torch.conv1d", "torch.nn.functional.conv1d", "torch.Tensor.matrix_power"),
 )
 SIMILARITIES = ("course_utils.similarity.dot_product", "course_utils.similarity.similarity_matrix")
 ATTENTION = (

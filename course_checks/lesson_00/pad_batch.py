@@ -22,7 +22,10 @@ def cases(seed):
 EXERCISE = Exercise(
     cases,
     returns=("ids",),
-    off_limits=("torch.nn.utils.rnn.pad_sequence", "torch._C._nn.pad_sequence", "course_utils.tokenizers.pad"),
+    off_limits=(
+        *("torch.nn.utils.rnn.pad_sequence", "torch._C._nn.pad_sequence", "course_utils.tokenizers.pad"),
+        *("torch.nested.to_padded_tensor", "torch.Tensor.to_padded_tensor"),
+    ),
     advice="print the lengths of the sequences and their maximum; each row needs maximum minus its own length pads.",
     symptoms=(
         stops_with(  # however the rows are joined, PyTorch and NumPy stop

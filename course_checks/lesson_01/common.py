@@ -8,6 +8,7 @@ from ..deciding.wrong_answer import symptom
 COSINES = (
     *("torch.cosine_similarity", "torch.nn.functional.cosine_similarity"),
     *("course_utils.similarity.cosine_similarity", "course_utils.similarity.nearest_neighbors"),
+    *("torch.cosine_embedding_loss", "torch.nn.functional.cosine_embedding_loss"),
 )
 
 

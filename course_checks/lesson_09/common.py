@@ -6,9 +6,11 @@ from ..deciding.exercise import Case
 
 NORMS = (
     *(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "instance", "batch")),
-    *(f"torch.{name}_norm" for name in ("layer", "native_layer", "rms", "group", "batch")),
+    *(f"torch.{name}_norm" for name in ("layer", "native_layer", "rms", "group", "batch", "instance")),
+    *("torch.native_batch_norm", "torch.native_group_norm", "torch._native_batch_norm_legit"),
     *(f"torch.nn.{name}Norm" for name in ("Layer", "RMS", "Group")),
     *(f"course_utils.layers.norms.{name}" for name in ("layer_norm", "rms_norm", "LayerNorm", "RMSNorm")),
+    "course_utils.layers.fast_rms_norm.FastRMSNorm",
 )
 LAYERS = (
     *("course_utils.layers.residual.Residual", "course_utils.layers.encoder.EncoderLayer"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -110,4 +111,9 @@ class Call:
         return getattr(self._module(), name)
 
     def _module(self) -> ModuleType:
-        return importlib.import_module(f"{__package__}.drivers.{self.driver.partition('.')[0]}")
+        return _driver_module(self.driver.partition(".")[0])
+
+
+@functools.cache
+def _driver_module(name: str) -> ModuleType:
+    return importlib.import_module(f"{__package__}.drivers.{name}")

@@ -16,6 +16,7 @@ import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
 
+import torch
 from torch.overrides import TorchFunctionMode
 
 from .dispatch import DispatchWatch
@@ -28,7 +29,25 @@ KERNELS = {
     "MultiheadAttention": ("_scaled_dot_product", "_native_multi_head"),
     "layer_norm": ("native_layer_norm",),
     "rms_norm": ("_fused_rms_norm",),
+    "group_norm": ("native_group_norm",),
+    "batch_norm": ("native_batch_norm", "_native_batch_norm_legit"),
+    "gelu": ("gelu",),
+    "logsumexp": ("logsumexp",),
 }
+# Where PyTorch keeps a function under its plain word, or with one of these before or after it.
+HOLDERS = (
+    *(
+        "torch",
+        "torch.functional",
+        "torch.nn.functional",
+        "torch.special",
+        "torch.linalg",
+        "torch.sparse",
+        "torch.nested",
+    ),
+    *("torch._C._nn", "torch._C._special", "torch._C._linalg", "torch.Tensor", "torch._refs"),
+)
+SPELLINGS = ("{}", "{}_", "_{}", "special_{}", "native_{}", "_native_{}_legit")
 STARTERS = {"start_new_thread", "start_new", "start_joinable_thread"}  # of ``_thread``, by whatever name
 CHECKS, OPEN = "course_checks", ("check", "failing_case", "hint", "NotYet")
 
@@ -61,13 +80,40 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
         stack.enter_context(_unimported({name.rpartition(".")[0]: name for name in names if name not in targets}))
         for name, target in targets.items():
             if isinstance(target, type):  # through its constructor, so that a subclass is caught as well
-                stack.enter_context(_attribute(target, "__init__", _refusal(name)))
+                made_by = "apply" if issubclass(target, torch.autograd.Function) else "__init__"
+                stack.enter_context(_attribute(target, made_by, _refusal(name)))
             elif isinstance(target, types.FunctionType):  # written in Python, the course's own or PyTorch's
                 for namespace in _namespaces(target, answer):
                     stack.enter_context(_replaced(namespace, target, _refusal(name)))
         stack.enter_context(_torch_guards(targets))
         stack.enter_context(in_new_threads(targets))
         yield
+
+
+def refuse_for_good(names: tuple[str, ...]) -> None:
+    """Put refusals in the place of PyTorch's callables of these names and of their kernels, for this process and all its threads.
+
+    For a process that is thrown away: it sees what the watchmen of a thread do not, such as what PyTorch itself calls back.
+    """
+    for name in reversed([name for name in names if name.startswith("torch.")]):
+        word = name.rpartition(".")[2]
+        for holder in filter(None, map(_held, HOLDERS)):
+            for spelling in (word,) if word.startswith("__") else (text.format(word) for text in SPELLINGS):
+                if callable(getattr(holder, spelling, None)) and not isinstance(getattr(holder, spelling), type):
+                    setattr(holder, spelling, _refusal(name))
+    kernels = torch.library.Library("aten", "IMPL")
+    for start, name in _kernels(reversed(names)).items():
+        for operator in torch._C._dispatch_get_all_op_names():
+            if operator.startswith(f"aten::{start}") and "backward" not in operator:
+                kernels.impl(operator, _refusal(name), "CPU", allow_override=True)
+    _kept.append(kernels)  # what it has registered goes with it
+
+
+def _held(holder: str) -> object:
+    return functools.reduce(lambda found, part: getattr(found, part, None), holder.split(".")[1:], torch)
+
+
+_kept: list[torch.library.Library] = []
 
 
 def loaded(names: tuple[str, ...]) -> dict[str, Callable]:
@@ -222,7 +268,7 @@ def _behind(func: Callable) -> str | None:
         or name[:2] == "__"
     ):
         return None
-    return name.partition(".")[0].lstrip("_").removeprefix("special_").removeprefix("native_").removesuffix("_math")
+    return name.partition(".")[0].strip("_").removeprefix("special_").removeprefix("native_").removesuffix("_math")
 
 
 def _kernels(names: Iterable[str]) -> dict[str, str]:
@@ -258,9 +304,9 @@ def _replaced(namespace: dict, target: Callable, stand_in: Callable) -> Iterator
 
 @contextlib.contextmanager
 def _attribute(target: type, name: str, stand_in: Callable) -> Iterator[None]:
-    original = vars(target)[name]
+    original = vars(target).get(name)
     setattr(target, name, stand_in)
     try:
         yield
     finally:
-        setattr(target, name, original)
+        delattr(target, name) if original is None else setattr(target, name, original)

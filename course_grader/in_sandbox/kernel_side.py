@@ -41,7 +41,11 @@ def observe(answer: Callable, guarded: bool, nonce: str, text: str, data: str) -
         text: How it is called and on which cases, as JSON (``encode.pack``).
         data: The cases' tensors, base64.
     """
-    say({"nonce": nonce} | observation(answer, guarded, *received(text, data)))
+    from course_checks.running import guard, observe_answer
+    from course_checks.running.encode import pack
+
+    seen = observation(answer, guarded, *received(text, data), observe_answer, pack)
+    say({"nonce": nonce} | seen | {"hidden": sorted(guard.hidden_called)})
 
 
 def say(payload: dict) -> None:
@@ -58,19 +62,16 @@ def received(text: str, data: str) -> tuple:
     return Call.received(sent["call"]), [Case.received(case) for case in sent["cases"]]
 
 
-def observation(answer: Callable, guarded: bool, call, cases: list) -> dict:
-    """What was observed of one answer, as JSON."""
-    from course_checks.running import guard, observe_answer
-    from course_checks.running.encode import pack
-
+def observation(
+    answer: Callable, guarded: bool, call, cases: list, observe_answer: Callable, pack: Callable
+) -> dict[str, str]:
+    """What was observed of one answer, as JSON; by these functions of ``course_checks.running``."""
     try:
         value = answer()
     except NameError as problem:
-        message = {"undefined": str(problem)[:200]}
-    else:
-        text, data = pack(observe_answer(value, call, cases, guarded=guarded))
-        message = {"text": text, "data": base64.b64encode(data).decode()}
-    return message | {"hidden": sorted(guard.hidden_called)}
+        return {"undefined": str(problem)[:200]}
+    text, data = pack(observe_answer(value, call, cases, guarded=guarded))
+    return {"text": text, "data": base64.b64encode(data).decode()}
 
 
 def run_rest_of_cell(text: str) -> None:

@@ -11,8 +11,12 @@ import json
 import operator
 import os
 import signal
+import sys
 
 from .kernel_side import observation, received, say
+from .watch import watch
+
+MAX_EVENTS = 10
 
 FUTURE = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -32,64 +36,90 @@ def prepare(imports: str) -> None:
     observe_answer(lambda x: (x * 2 + 1).exp().sum(-1), call, [Case(x=torch.ones(2, 3))])
 
 
-def observe_again(expression: str, statements: str, nonce: str, text: str, data: str) -> None:
-    """Run an answer by itself and send what was observed.
-
-    What is off limits raises from the first statement of the student's on, in every thread.
+def observe_again(expression: str, statements: str, known: str, nonce: str, text: str, data: str) -> None:
+    """Run an answer by itself and send what was observed, with the events that ``watch`` saw.
 
     Args:
         expression: The answer.
         statements: What it reaches, as JSON: a list of (text, whether the student wrote it).
+        known: Modules that an answer may import, with blanks between them.
         nonce: As for ``kernel_side.observe``.
         text: As there.
         data: As there.
     """
-    from course_checks.running import guard
-
     call, cases = received(text, data)
     call.prepare()
-    with guard.off_limits(call.off_limits, None):
-        pass  # what that loads is loaded once
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            message = {"nonce": nonce} | _observed(expression, json.loads(statements), call, cases)
-            with open(writing, "w") as file:
-                file.write(json.dumps(message) + "\n")
+            os.setsid()
+            message = _observed(expression, json.loads(statements), frozenset(known.split()), writing, call, cases)
+            data = f"\n{json.dumps({'nonce': nonce} | message)}\n".encode()
+            while data:
+                data = data[os.write(writing, data) :]
         finally:
             os._exit(0)
     os.close(writing)
+    events: dict[str, None] = {}
     try:
         with open(reading) as file:
+            while event := file.readline().strip():
+                events[event] = None
             line = file.readline()
     finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    say(json.loads(line))
+    say({"events": list(events)[:MAX_EVENTS]} | json.loads(line))
 
 
-def _observed(expression: str, statements: list, call, cases: list) -> dict:
+def _observed(
+    expression: str, statements: list[tuple[str, bool]], known: frozenset[str], pipe: int, call, cases: list
+) -> dict:
+    """The page's own statements run first, without a guard; those that need the student's, again in their places.
+
+    From the student's first statement on, what is off limits is refused for good, and what observes is out of reach: who
+    imports it gets a copy that nobody uses.
+    """
     from IPython import get_ipython
 
-    from course_checks.running import guard
+    from course_checks.running import guard, observe_answer
+    from course_checks.running.encode import pack
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    shell = get_ipython()
-    with guard.in_new_threads(guard.loaded(call.off_limits)):
-        future = 0
-        for text, by_student in statements:
-            with guard.off_limits(call.off_limits, None) if by_student else contextlib.nullcontext():
-                future |= _run(text, shell.user_ns, future)
-        return observation(lambda: eval(expression, shell.user_ns), True, call, cases)
+    space, future = get_ipython().user_ns, 0
+    given = {place for place, (_, by_student) in enumerate(statements) if not by_student}
+    done = {place for place in given if _run(statements[place][0], space, 0) is not None}
+    with guard.off_limits(call.off_limits, None), guard.in_new_threads(guard.loaded(call.off_limits)):
+        guard.refuse_for_good(call.off_limits)
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("course_checks", "course_grader")]:
+            del sys.modules[name]
+        watch(pipe, known)
+        for place, (text, _) in enumerate(statements):
+            future |= 0 if place in done else _run(text, space, future) or 0
+        return observation(lambda: _value(expression, space), True, call, cases, observe_answer, pack)
 
 
-def _run(text: str, namespace: dict, future: int) -> int:
-    """Run one statement; an error ends it alone. Returns what it imports from ``__future__``, as the compiler's flags."""
+def _value(expression: str, space: dict) -> object:
+    """The answer: a name, or an attribute of one."""
+    name, *attributes = expression.split(".")
+    if name not in space:
+        raise NameError(f"name {name!r} is not defined")
+    return functools.reduce(getattr, attributes, space[name])
+
+
+def _run(text: str, space: dict, future: int) -> int | None:
+    """Run one statement; an error ends it alone.
+
+    Returns:
+        What it imports from ``__future__``, as the compiler's flags; None after an error.
+    """
     with contextlib.suppress(Exception):
         code = compile(text, "<answer>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | future, dont_inherit=True)
-        value = eval(code, namespace)
+        value = eval(code, space)
         if inspect.iscoroutine(value):
             asyncio.run(value)
         return code.co_flags & FUTURE
-    return 0
+    return None

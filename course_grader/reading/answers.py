@@ -92,7 +92,7 @@ def _texts(used: list[Statement], steps: tuple[NotebookStep, ...]) -> list[tuple
     for one in used:
         try:
             texts.append((ast.unparse(one.node), steps[one.cell].role != "provided"))
-        except RecursionError:
+        except (RecursionError, ValueError):  # a number of thousands of digits
             continue
     return texts
 

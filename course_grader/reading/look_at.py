@@ -6,13 +6,14 @@ not to judge it: a name on this list costs nothing, it asks for a look.
 """
 
 import ast
+import builtins
 
 # Modules that hand out nothing but what their names say. Whatever is imported from elsewhere is looked at.
 KNOWN = {
     "__future__", "abc", "array", "asyncio", "bisect", "builtins", "collections", "concurrent", "contextlib", "copy",
-    "course_checks", "course_utils", "dataclasses", "decimal", "einops", "enum", "fractions", "functools", "heapq",
+    "course_checks", "course_utils", "dataclasses", "decimal", "einops", "enum", "fractions", "functools", "gc", "heapq",
     "inspect", "IPython", "ipywidgets", "itertools", "jaxtyping", "json", "logging", "math", "matplotlib", "numbers",
-    "numpy", "operator", "os", "pathlib", "pandas", "platform", "queue", "random", "re", "scipy", "seaborn",
+    "numpy", "operator", "os", "pathlib", "pandas", "platform", "pprint", "queue", "random", "re", "scipy", "seaborn",
     "statistics", "string", "sys", "textwrap", "threading", "time", "timeit", "torch", "tqdm", "traceback", "types",
     "typing", "typing_extensions", "warnings",
 }  # fmt: skip
@@ -20,23 +21,42 @@ NAMES = {
     # code from text, and other ways to the notebook's namespace
     "eval", "exec", "compile", "__import__", "globals", "breakpoint", "get_ipython", "user_ns", "user_global_ns", "_i",
     "__main__", "__dict__", "__builtins__", "__globals__", "__closure__", "__code__", "__func__", "__self__",
-    "__wrapped__", "__getattribute__", "__reduce__", "__reduce_ex__", "__subclasses__", "__bases__", "__base__", "__mro__",
-    "mro", "__loader__", "__spec__", "__traceback__", "tb_frame", "tb_next", "gi_frame", "cr_frame", "ag_frame",
-    "f_back", "f_globals", "f_locals", "f_builtins", "attrgetter", "methodcaller", "Formatter", "get_field",
+    "__wrapped__", "__getattribute__", "__reduce__", "__reduce_ex__", "__subclasses__", "__bases__", "__base__",
+    "__mro__", "mro", "__loader__", "__spec__", "__traceback__", "tb_frame", "tb_next", "gi_frame", "cr_frame",
+    "ag_frame", "f_back", "f_globals", "f_locals", "f_builtins", "attrgetter", "methodcaller", "Formatter", "get_field",
     "get_type_hints", "ForwardRef", "getmodule", "getmembers", "getattr_static", "CodeType", "FunctionType",
+    "importlib", "import_module", "getclosurevars", "getargvalues", "currentframe", "nonlocals",
+    "cell_contents", "run_cell", "__match_args__", "__instancecheck__", "showwarning",
     # processes, other interpreters, memory
-    "system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "kill", "memmap", "_exit",
+    "ctypes", "pickle", "allow_pickle", "signal", "timeit", "Timer", "getoutput", "get_context", "system",
+    "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "kill", "memmap", "_exit",
     # what Python or PyTorch calls by itself, and what sees calls
-    "settrace", "setprofile", "addaudithook", "excepthook", "unraisablehook", "meta_path", "path_hooks", "modules",
-    "__torch_function__", "__torch_dispatch__", "apply_", "map_", "register_forward_hook", "setswitchinterval",
+    "settrace", "setprofile", "callbacks", "addaudithook", "excepthook", "unraisablehook", "meta_path", "path_hooks",
+    "modules", "__torch_function__", "__torch_dispatch__", "apply_", "map_", "register_forward_hook", "register_hook",
+    "__exit__", "no_dispatch", "__dlpack__", "distance_function", "register_full_backward_hook", "setswitchinterval",
     # PyTorch's inner parts, and what it loads
-    "_C", "_ops", "_VF", "_python_dispatch", "overrides", "library", "jit", "fx", "hub", "package", "classes", "export",
-    "compile_fx", "cpp_extension", "load_library", "load_inline", "ctypeslib", "f2py", "multiprocessing", "_jit_internal",
-    "_dynamo", "_inductor", "_disable_current_modes", "clear_traces", "vmap", "DisableTorchFunction",
+    "_C", "ops", "_ops", "_VF", "_python_dispatch", "overrides", "library", "jit", "fx", "hub", "package", "classes",
+    "export", "compile_fx", "cpp_extension", "load_library", "load_inline", "ctypeslib", "f2py", "multiprocessing",
+    "_jit_internal", "_dynamo", "_inductor", "_disable_current_modes", "clear_traces", "vmap", "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
 }  # fmt: skip
 NAMES |= {f"exec{end}" for end in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")} | {f"spawn{e}" for e in ("l", "v")}
-PRODUCTS = {"dot", "vdot", "matmul", "imatmul", "inner", "tensordot", "multi_dot", "einsum_path", "gemm"}
+PRODUCTS = {
+    "vecdot",
+    "matvec",
+    "vecmat",
+    "__matmul__",
+    "dot",
+    "vdot",
+    "matmul",
+    "imatmul",
+    "inner",
+    "tensordot",
+    "multi_dot",
+    "einsum_path",
+    "gemm",
+}
+BUILT_IN = {*dir(builtins), "get_ipython"}
 BY_TEXT = ("getattr", "setattr", "hasattr", "vars")  # with a text that stands there they are what that text says
 
 
@@ -51,19 +71,24 @@ def listed_names(statement: ast.stmt, no_products: bool) -> list[tuple[ast.AST, 
     called, with_nothing = {id(call.func) for call in calls}, {id(call.func) for call in calls if not call.args}
     own = {  # attributes of the student's own objects, called or read
         id(node)
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+        for method in ast.walk(statement)
+        if isinstance(method, ast.FunctionDef) and method.args.args and method.args.args[0].arg in ("self", "cls")
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if node.value.id == method.args.args[0].arg
     }
     found = []
     for node in ast.walk(statement):
         if id(node) in own:
             continue
-        found += [(node, f"`{word}`") for word in _words(node, id(node) in with_nothing) if word in NAMES]
+        words = _words(node, id(node) in with_nothing)
+        found += [(node, f"`{word}`") for word in words if word in NAMES or _is_private(node, word)]
         if no_products:
             found += [(node, name) for name in _numpy_products(node)]
         if isinstance(node, ast.Import | ast.ImportFrom):
             modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             found += [(node, f"`{name}`") for name in modules if name.partition(".")[0] not in KNOWN]
+            found += [(node, f"`{name}`") for name in modules if name.startswith("course_checks.")]
         elif isinstance(node, ast.Name) and node.id in BY_TEXT and id(node) not in called:
             found.append((node, f"`{node.id}` by another name"))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_TEXT:
@@ -71,18 +96,24 @@ def listed_names(statement: ast.stmt, no_products: bool) -> list[tuple[ast.AST, 
     return found
 
 
+def _is_private(node: ast.AST, word: str) -> bool:
+    """Whether it is an attribute that a library keeps to itself."""
+    is_private = isinstance(node, ast.Attribute) and word.startswith("_") and not word.startswith("__")
+    return is_private and word not in ("_replace", "_asdict", "_make", "_fields")  # of named tuples
+
+
 def _numpy_products(node: ast.AST) -> list[str]:
     """PyTorch's own are refused by the guard; a notebook's own function may be called ``dot``."""
     if isinstance(node, ast.BinOp | ast.AugAssign):
         return ["the operator `@`"] if isinstance(node.op, ast.MatMult) else []
-    names = [node.attr] if isinstance(node, ast.Attribute) else []
+    names = [node.attr] if isinstance(node, ast.Attribute) else _by_text(node)
     names += [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
     return [f"`{name}`" for name in names if name in PRODUCTS]
 
 
 def _words(node: ast.AST, called_with_nothing: bool) -> list[str]:
     if isinstance(node, ast.Name):
-        return [node.id]
+        return [node.id] if node.id in BUILT_IN or node.id.startswith("_") else []  # not a variable that is called so
     if isinstance(node, ast.Attribute):
         return [] if node.attr in ("eval", "modules") and called_with_nothing else [node.attr]  # of a model
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -90,6 +121,11 @@ def _words(node: ast.AST, called_with_nothing: bool) -> list[str]:
         return [part for name in (module, *(alias.name for alias in node.names)) for part in name.split(".")]
     if isinstance(node, ast.FunctionDef | ast.MatchClass):
         return [node.name] if isinstance(node, ast.FunctionDef) else node.kwd_attrs
+    return _by_text(node)
+
+
+def _by_text(node: ast.AST) -> list[str]:
+    """The names that ``getattr`` and its kin are asked for."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_TEXT:
         return [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     return []

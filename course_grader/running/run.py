@@ -13,6 +13,7 @@ from course_checks.running.encode import encode, pack
 
 from ..in_sandbox import kernel_side, second_run
 from ..limits import MIB, Limits
+from ..reading.look_at import KNOWN
 from ..submissions.rebuild import NotebookStep
 from .kernel import CellResult, Kernel
 
@@ -33,6 +34,7 @@ class RunLog:
         lost: Exercise number -> why there is nothing to judge.
         cell_errors: Exercise number -> (error, message) of its answer cell.
         events: What ended kernels.
+        audited: Exercise number -> what the second run saw its answer do, as the kernel says.
         removed_calls: Names of the library that were called and have no body in the copy, as the kernel says.
         seconds: How long it took.
     """
@@ -41,6 +43,7 @@ class RunLog:
     lost: dict[str, str] = field(default_factory=dict)
     cell_errors: dict[str, tuple[str, str]] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
+    audited: dict[str, tuple[str, ...]] = field(default_factory=dict)
     removed_calls: set[str] = field(default_factory=set)
     seconds: float = 0.0
 
@@ -132,7 +135,7 @@ class Probe:
 
     def again(self, statements: tuple[tuple[str, bool], ...], nonce: str) -> str:
         """The cell that runs what the answer reaches and probes it (``observe_again``)."""
-        reached = f"{self.expression!r}, {json.dumps(statements)!r}"
+        reached = f"{self.expression!r}, {json.dumps(statements)!r}, {' '.join(sorted(KNOWN))!r}"
         once = self.sent | {"call": self.sent["call"] | {"twice": False}}  # that it does not remember is known
         return f"{SECOND_RUN}.observe_again({reached}, {_packed(nonce, once)})"
 
@@ -152,6 +155,7 @@ def _note(run_log: RunLog, number: str, nonce: str, ran: CellResult, limits: Lim
             run_log.lost[number] = "output limit"
             return
         run_log.observed[number] = observation
+        run_log.audited[number] = tuple(map(str, payload.get("events") or ()))[:MAX_REMOVED_CALLS]
         called = payload.get("hidden")
         if isinstance(called, list):
             names = (name for name in called[:MAX_REMOVED_CALLS] if _is_ascii(name))

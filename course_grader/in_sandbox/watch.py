@@ -1,0 +1,109 @@
+"""What an answer does that a person should look at, as Python itself reports it: an audit hook cannot be taken off.
+
+Each event is written to a pipe before it happens, so that nothing that comes after can take it back.
+"""
+
+import os
+import sys
+from types import FrameType
+
+ALWAYS = (  # of whoever calls: other processes, memory and code from data, what runs on its own
+    *(
+        "ctypes.",
+        "subprocess.",
+        "os.system",
+        "os.exec",
+        "os.fork",
+        "os.posix_spawn",
+        "os.spawn",
+        "os.startfile",
+        "pty.",
+    ),
+    *("pickle.find_class", "marshal.", "signal.", "gc.", "sys.addaudithook"),
+    *("sys.unraisablehook", "sys.excepthook", "cpython.", "code.__new__", "function.__new__", "mmap."),
+)
+BY_CALLER = (
+    *("exec", "compile", "sys._getframe", "open", "import", "sys.settrace", "sys.setprofile"),
+    *("object.__getattr__", "object.__setattr__"),
+)
+ATTRIBUTES = (("object.__getattr__", "tb_frame"), ("object.__setattr__", "__code__"))
+WRITING = os.O_WRONLY | os.O_RDWR
+LIBRARIES = tuple(  # whose own use of these is what they are for
+    f"{os.sep}{name}"
+    for name in (
+        *(
+            "dataclasses.py",
+            "enum.py",
+            "typing.py",
+            "functools.py",
+            "warnings.py",
+            "contextlib.py",
+            "ast.py",
+            "linecache.py",
+        ),
+        *(f"collections{os.sep}__init__.py", f"logging{os.sep}__init__.py", "typing_extensions.py", "traceback.py"),
+        *(f"concurrent{os.sep}futures{os.sep}thread.py", "threading.py", "copyreg.py", "copy.py", "tempfile.py"),
+        f"in_sandbox{os.sep}second_run.py",
+    )
+)
+CHECKS = f"{os.sep}course_checks{os.sep}"  # their drivers ask the garbage collector
+PACKAGES = tuple(
+    f"{os.sep}{name}{os.sep}" for name in ("torch", "jaxtyping", "einops", "course_utils", "course_checks")
+)
+NOT_OF_TORCH = (
+    f"{os.sep}utils{os.sep}collect_env.py",
+    f"{os.sep}utils{os.sep}benchmark{os.sep}",
+    f"{os.sep}serialization.py",
+)
+
+
+def watch(pipe: int, known: frozenset[str]) -> None:
+    """From here on, write the name of each event of this process that a person should look at into ``pipe``, a line each.
+
+    Args:
+        pipe: File descriptor.
+        known: Modules that an answer may import.
+    """
+    busy = []
+
+    def hook(event: str, arguments: tuple) -> None:
+        if busy or not (event in BY_CALLER or event.startswith(ALWAYS)):
+            return
+        busy.append(event)
+        try:
+            if _is_odd(event, arguments, sys._getframe(1), known):
+                os.write(pipe, f"{event}\n".encode())
+        finally:
+            busy.pop()
+
+    sys.addaudithook(hook)
+
+
+def _is_odd(event: str, arguments: tuple, frame: FrameType | None, known: frozenset[str]) -> bool:
+    """Whether an event is not a library's own business."""
+    caller = frame
+    while caller is not None and _is_import(caller):
+        caller = caller.f_back
+    name = caller.f_code.co_filename if caller is not None else ""
+    if event == "import":
+        return name == "<answer>" and str(arguments[0]).partition(".")[0] not in known
+    imported, outer = caller is not frame, caller
+    while not imported and outer is not None:
+        imported, outer = _is_import(outer), outer.f_back
+    if imported:
+        return False  # what a module does when it is imported; which ones may be is asked above
+    if event == "open":
+        mode, flags = str(arguments[1] or ""), arguments[2] or 0
+        if arguments[0] == os.devnull or not (set(mode) & set("wax+") or flags & WRITING):
+            return False
+    if event.startswith("object.") and (event, arguments[1]) not in ATTRIBUTES:
+        return False
+    is_library = name.endswith(LIBRARIES) or any(package in name for package in PACKAGES)
+    if event.startswith(ALWAYS):
+        return CHECKS not in name
+    return not is_library or any(part in name for part in NOT_OF_TORCH)
+
+
+def _is_import(frame: FrameType) -> bool:
+    name = frame.f_code.co_filename
+    return name.startswith("<frozen importlib") or name.endswith(f"{os.sep}importlib{os.sep}__init__.py")
