@@ -26,7 +26,7 @@ NAMES = {
     "ag_frame", "f_back", "f_globals", "f_locals", "f_builtins", "attrgetter", "methodcaller", "Formatter", "get_field",
     "get_type_hints", "ForwardRef", "getmodule", "getmembers", "getattr_static", "CodeType", "FunctionType",
     "importlib", "import_module", "getclosurevars", "getargvalues", "currentframe", "nonlocals",
-    "cell_contents", "run_cell", "__match_args__", "__instancecheck__", "showwarning",
+    "cell_contents", "run_cell", "BaseConfigurator", "__match_args__", "__instancecheck__", "showwarning",
     # processes, other interpreters, memory
     "ctypes", "pickle", "allow_pickle", "signal", "timeit", "Timer", "getoutput", "get_context", "system",
     "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "kill", "memmap", "_exit",
@@ -97,8 +97,8 @@ def listed_names(statement: ast.stmt, no_products: bool) -> list[tuple[ast.AST, 
 
 
 def _is_private(node: ast.AST, word: str) -> bool:
-    """Whether it is an attribute that a library keeps to itself."""
-    is_private = isinstance(node, ast.Attribute) and word.startswith("_") and not word.startswith("__")
+    """Whether it is something that a library keeps to itself."""
+    is_private = isinstance(node, ast.Attribute | ast.Import | ast.ImportFrom) and word[:1] == "_" != word[1:2]
     return is_private and word not in ("_replace", "_asdict", "_make", "_fields")  # of named tuples
 
 

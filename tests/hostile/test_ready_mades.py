@@ -27,3 +27,20 @@ def test_no_ready_made_earns_anything_unseen(kind, text):
     result = graded_alone(number, *cells)
     assert allowed["exercises"][0]["outcome"] == "right", allowed["exercises"][0]["message"]
     assert result["earned"] == 0 or result["review"]
+
+
+HIDDEN = re.findall(
+    r"^===== (\S+) ([^\n]+)\n(.*?)(?=^=====|\Z)",
+    Path(__file__).with_name("hidden_ready_mades.txt").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize(("number", "way", "text"), HIDDEN, ids=[way for _, way, _ in HIDDEN])
+def test_whoever_has_read_the_grader_earns_nothing_unseen(number, way, text):
+    """Each of these earned points without a flag, before the second run reported what Python reports."""
+    cells = []
+    for cell in text.split("#--\n"):
+        cells += [ANSWER, cell.removeprefix("#ANSWER\n")] if cell.startswith("#ANSWER\n") else [cell]
+    result = graded_alone(number, *cells)
+    assert result["earned"] == 0 or result["review"]
