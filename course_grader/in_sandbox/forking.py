@@ -104,7 +104,7 @@ def _become_kernel(request: dict, own: list[int], ready_pipe: int) -> None:
     os.environ.update(kernel_side.ENVIRONMENT)
     os.makedirs(kernel_side.SCRATCH, exist_ok=True)
     os.chdir(kernel_side.SCRATCH)
-    sys.path.insert(0, request["library"])
+    sys.path[:0] = [request["library"], ""]  # a student may import a file that a cell has written
     kernel_side.serve(*own)
 
 
