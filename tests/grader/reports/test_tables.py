@@ -165,7 +165,7 @@ def test_nbgrader(book):
     )
     assert ann[:4] == ["lesson_01", "2026-11-30 23:59:00", "2026-12-01 23:59:00", "1"]
     assert ann[4:] == ["Lee", "Ann", "ann@x.edu", "3", "0.3", "2.7", "3"]
-    assert never[2:] == ["", "2", "Never There", "", "", "0", "0", "0", "3"]
+    assert never[2:] == ["", "2", "Never There", "", "", "", "", "", "3"]  # nothing was graded
 
 
 def test_the_export_command(book, a_class, tmp_path, capsys):
