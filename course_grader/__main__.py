@@ -5,7 +5,7 @@ import errno
 import importlib.util
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import platformdirs
@@ -60,8 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
         if args.no_sandbox:
             print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
         if options.due is not None:
-            late = f"; late: {options.policy}" if options.policy else ""
-            print(f"due {describe_due(options.due)}{late}", file=sys.stderr)
+            print(_told_due(options, args.output, graded), file=sys.stderr)
         summary = grade_class(args.submissions, results, releases, settings, args.jobs, args.scheduler)
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)
@@ -84,12 +83,27 @@ def _limits(args: argparse.Namespace) -> Limits:
 def _class_options(args: argparse.Namespace) -> ClassOptions:
     """What was told about the class. Everything that a person wrote is read before the first submission."""
     no_due = "due" in args and args.due is None
-    due = getattr(args, "due", None)
+    no_late = "late" in args and args.late is None
+    due, late = getattr(args, "due", None), getattr(args, "late", None)
     earlier = load_class_settings(args.output)
     read_overrides(args.output)
-    if args.late is not None and due is None and (no_due or not earlier.deadlines):
-        raise ValueError(f"--late ({args.late}) needs a deadline; expected --due beside it, such as 2026-11-30T23:59")
-    return ClassOptions(due, no_due, args.late, None if args.roster is None else read_roster(args.roster))
+    if late is not None and due is None and (no_due or not earlier.deadlines):
+        raise ValueError(f"--late ({late}) needs a deadline; expected --due beside it, such as 2026-11-30T23:59")
+    return ClassOptions(due, no_due, late, no_late, None if args.roster is None else read_roster(args.roster))
+
+
+def _told_due(options: ClassOptions, output: Path, lessons: Iterable[str]) -> str:
+    """The deadline and what is taken off after it, also where an earlier run was told that."""
+    lessons = list(lessons)
+    deadlines = load_class_settings(output).updated(options, lessons).deadlines
+    policies: dict[str, list[str]] = {}
+    for lesson in lessons:
+        policies.setdefault(str(deadlines[lesson].policy or "nothing is taken off"), []).append(lesson)
+    if len(policies) == 1:
+        late = next(iter(policies))
+    else:
+        late = "; ".join(f"{policy} (lesson {', '.join(named)})" for policy, named in policies.items())
+    return f"due {describe_due(options.due)}; late: {late}"
 
 
 def _explained(problem: Exception, output: Path) -> str:

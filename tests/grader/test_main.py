@@ -13,7 +13,8 @@ from course_grader import __main__ as command
 from course_grader.__main__ import main
 from course_grader.batch import Summary
 from course_grader.options import export_parser, parser
-from course_grader.reports.lateness import Policy
+from course_grader.reports.class_settings import ClassSettings, Deadline
+from course_grader.reports.lateness import Policy, parse_due, parse_policy
 from course_grader.reports.results_folder import ResultsFolder
 
 
@@ -40,6 +41,26 @@ def test_the_deadline_is_said_with_its_time_zone(class_of_one, nothing_to_grade,
     assert grade(class_of_one, "--due", "2026-11-30T23:59+08:00", "--late", "10% per day") == 0
     assert "due 2026-11-30 23:59 (UTC+08:00); late: 10% per day" in capsys.readouterr().err
     assert nothing_to_grade[0].due.minute == 59 and nothing_to_grade[0].policy.percent == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "late"),
+    [
+        (["--lesson", "01"], "10% per day\n"),
+        (["--lesson", "02"], "nothing is taken off\n"),
+        (["--lesson", "01", "--late", "none"], "nothing is taken off\n"),
+        ([], "; 10% per day (lesson 01)"),
+    ],
+)
+def test_the_policy_of_an_earlier_run_is_said(class_of_one, nothing_to_grade, capsys, options, late):
+    due, policy = parse_due("2026-11-30T23:59Z"), parse_policy("10% per day")
+    (class_of_one / "out").mkdir()
+    settings = ClassSettings({"01": Deadline(due, policy)})
+    (class_of_one / "out" / "class.json").write_text(settings.dumps())
+    assert grade(class_of_one, "--due", "2026-12-30T23:59Z", *options) == 0
+    assert late in capsys.readouterr().err
+    after = settings.updated(nothing_to_grade[0], ["01"]).deadlines["01"]
+    assert after.due.month == 12 and after.policy == (None if "none" in options else policy)
 
 
 @pytest.mark.parametrize(
