@@ -134,6 +134,7 @@ def _described(summary: Summary, output: Path, seconds: float) -> str:
     lines += [f"  not graded: {printable(name)}: {why}" for name, why in sorted(summary.problems.items())]
     lines += [f"  not looked at: {name}" for name in summary.left_out]
     lines += [f"  {why}" for why in summary.unmatched]
+    lines += [f"  {row}" for row in summary.by_hand_only]
     lines += [f"  nothing handed in: {summary.absent} of the roster"] if summary.absent else []
     lines += [f"  to be looked at: {printable(name)}" for name in sorted(summary.review)]
     return "\n".join([*lines, f"{output / 'grades.csv'}, {output / 'report.html'}, {output / 'feedback'}"])

@@ -63,6 +63,17 @@ def test_the_policy_of_an_earlier_run_is_said(class_of_one, nothing_to_grade, ca
     assert after.due.month == 12 and after.policy == (None if "none" in options else policy)
 
 
+def test_an_override_of_a_lesson_that_nobody_handed_in_is_said(class_of_one, capsys):
+    (class_of_one / "class" / "bob.ipynb").write_bytes(handed_in.as_bytes(handed_in.blank()))
+    (class_of_one / "out").mkdir()
+    text = "student,exercise,points\nann,lesson 01,1\nann,lesson 02,5\nbob,2.1,1\n"
+    (class_of_one / "out" / "overrides.csv").write_text(text)
+    assert grade(class_of_one, "--lesson", "02") == 0
+    printed = capsys.readouterr().out
+    assert "overrides.csv, line 3: nobody handed in lesson 02" in printed
+    assert printed.count("nobody handed in") == 1  # lesson 01 is there, graded or not
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
