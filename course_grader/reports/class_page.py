@@ -149,12 +149,15 @@ def _copied(book: Gradebook) -> list[tuple[Student, int, int, list[str]]]:
 
 
 def _lists(book: Gradebook) -> dict[str, list[tuple[str, str]]]:
-    """Who was late, what was decided by hand, and of whom nothing was graded: (student, what of it)."""
+    """Who was late, what was decided by hand, and of whom something was not graded: (student, what of it)."""
     works = [(student.name, *item) for student in book.students for item in student.work.items()]
     return {
         "Late": [(name, note) for name, lesson, work in works if (note := lateness(lesson, work))],
         "Decided by hand": [(student.name, note) for student in book.students for note in by_hand(student)],
         "Nothing graded": [
             (student.name, "; ".join(student.notes)) for student in book.students if student.total is None
+        ],
+        "With a file that could not be graded": [
+            (student.name, problem) for student in book.students for problem in student.problems
         ],
     }

@@ -84,6 +84,13 @@ def test_late_by_hand_and_missing(a_class):
     )
 
 
+def test_a_file_that_could_not_be_graded_is_listed_beside_other_results(a_class):
+    a_class.add("ann", exercise("1.1")).add("ann", lesson="", label="02.ipynb", problem="it is empty").write_reports()
+    text = a_class.read("report.html")
+    assert "With a file that could not be graded: 1" in text and "02.ipynb: it is empty" in text
+    assert "Nothing graded" not in text
+
+
 def test_a_class_of_nobody(a_class):
     a_class.write_reports()
     assert "0 students" in a_class.read("report.html")
@@ -220,6 +227,7 @@ def test_what_a_run_changed(a_class):
     a_class.overrides("bob,1.1,1.5,,").add("carl", exercise("1.1")).write_reports()
     changed = [["bob", "exercise 1.1", "0 → 1.5"], ["bob", "lesson 01", "0 → 1.5"]]
     assert rows(a_class.read("report.html"), "changed") == changed  # and not carl, who is new
+    assert "2 changes, all of them in changed.csv" in a_class.read("report.html")
     listed = "\ufeffstudent,exercise,before,after\r\nbob,exercise 1.1,0,1.5\r\nbob,lesson 01,0,1.5\r\n"
     assert a_class.read("changed.csv") == listed
     grades = a_class.results.folder / "grades.csv"
