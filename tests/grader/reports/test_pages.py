@@ -69,6 +69,15 @@ def test_what_wants_a_look_stands_beside_the_code(a_class):
     assert places == sorted(places) and "the_first" not in text  # nothing is said against it
 
 
+def test_a_cell_that_a_reason_names_is_shown_instead_of_the_answer_above_it(a_class):
+    name = "an extra cell after the check of 1.1"
+    reason = f"{name}, line 1: `eval(x)`: eval is on the list of what to look at"
+    answer = exercise("1.1", code="the_answer")
+    a_class.add("ann", answer, noticed=[reason], review=True, cells={name: "eval(x)  # <the cell>"}).write_reports()
+    text = a_class.read("report.html")
+    assert "eval(x)  # &lt;the cell&gt;" in text and "the_answer" not in text
+
+
 def test_late_by_hand_and_missing(a_class):
     a_class.add("ann", exercise("1.1"), modified=DUE.timestamp() + 1).add("bob", lesson="", problem="it is empty")
     a_class.add("carl", exercise("1.1")).overrides("ann,1.1,1,,half of it", "carl,lesson 01,1,,oral").write_reports(
