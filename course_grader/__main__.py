@@ -14,7 +14,7 @@ from . import show_sandbox
 from .batch import Summary, grade_class
 from .export import main as export
 from .limits import Limits
-from .names import printable
+from .names import counted, printable
 from .options import parser
 from .released_notebook import load_releases
 from .reports.class_settings import ClassOptions, load_class_settings
@@ -129,7 +129,8 @@ def _explained(problem: Exception, output: Path) -> str:
 
 def _described(summary: Summary, output: Path, seconds: float) -> str:
     lines = [
-        f"{len(summary.students)} students; {summary.graded} notebooks graded in {seconds:.0f} s, {summary.kept} kept from before"
+        f"{counted(len(summary.students), 'student')}; {counted(summary.graded, 'notebook')} graded in {seconds:.0f} s, "
+        f"{summary.kept} kept from before"
     ]
     lines += [f"  not graded: {printable(name)}: {why}" for name, why in sorted(summary.problems.items())]
     lines += [f"  not looked at: {name}" for name in summary.left_out]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from course_utils.files import write_whole
 
+from .names import counted
 from .options import export_parser
 from .reports.platforms import FORMATS
 from .reports.results_folder import FILES, FOLDERS, StoredResults
@@ -30,7 +31,7 @@ def main(arguments: list[str]) -> int:
     except (ValueError, OSError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    print(f"{args.output}: {len(book.students)} students, lessons {', '.join(lessons)}")
+    print(f"{args.output}: {counted(len(book.students), 'student')}, lessons {', '.join(lessons)}")
     return 0
 
 

@@ -63,6 +63,11 @@ def test_the_policy_of_an_earlier_run_is_said(class_of_one, nothing_to_grade, ca
     assert after.due.month == 12 and after.policy == (None if "none" in options else policy)
 
 
+def test_one_student_is_no_students(class_of_one, capsys):
+    assert grade(class_of_one) == 0
+    assert capsys.readouterr().out.startswith("1 student; 0 notebooks graded in ")
+
+
 def test_an_override_of_a_lesson_that_nobody_handed_in_is_said(class_of_one, capsys):
     (class_of_one / "class" / "bob.ipynb").write_bytes(handed_in.as_bytes(handed_in.blank()))
     (class_of_one / "out").mkdir()
@@ -170,7 +175,7 @@ def test_a_class_with_everything_that_an_instructor_can_say(tmp_path, capsys):
     damaged = next((out / "results").glob("ann*"))
     stored = json.loads(damaged.read_text())
     damaged.write_text(json.dumps({name: value for name, value in stored.items() if name != "exercises"}))
-    assert main(command) == 0 and "1 notebooks graded" in capsys.readouterr().out
+    assert main(command) == 0 and "1 notebook graded" in capsys.readouterr().out
 
 
 REQUIRED = [".", "--output", "grades"]
