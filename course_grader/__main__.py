@@ -5,7 +5,7 @@ import errno
 import importlib.util
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import platformdirs
@@ -14,7 +14,7 @@ from . import show_sandbox
 from .batch import Summary, grade_class
 from .export import main as export
 from .limits import Limits
-from .names import printable
+from .names import counted, printable
 from .options import parser
 from .released_notebook import load_releases
 from .reports.class_settings import ClassOptions, load_class_settings
@@ -60,8 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
         if args.no_sandbox:
             print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
         if options.due is not None:
-            late = f"; late: {options.policy}" if options.policy else ""
-            print(f"due {describe_due(options.due)}{late}", file=sys.stderr)
+            print(_told_due(options, args.output, graded), file=sys.stderr)
         summary = grade_class(args.submissions, results, releases, settings, args.jobs, args.scheduler)
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)
@@ -84,12 +83,27 @@ def _limits(args: argparse.Namespace) -> Limits:
 def _class_options(args: argparse.Namespace) -> ClassOptions:
     """What was told about the class. Everything that a person wrote is read before the first submission."""
     no_due = "due" in args and args.due is None
-    due = getattr(args, "due", None)
+    no_late = "late" in args and args.late is None
+    due, late = getattr(args, "due", None), getattr(args, "late", None)
     earlier = load_class_settings(args.output)
     read_overrides(args.output)
-    if args.late is not None and due is None and (no_due or not earlier.deadlines):
-        raise ValueError(f"--late ({args.late}) needs a deadline; expected --due beside it, such as 2026-11-30T23:59")
-    return ClassOptions(due, no_due, args.late, None if args.roster is None else read_roster(args.roster))
+    if late is not None and due is None and (no_due or not earlier.deadlines):
+        raise ValueError(f"--late ({late}) needs a deadline; expected --due beside it, such as 2026-11-30T23:59")
+    return ClassOptions(due, no_due, late, no_late, None if args.roster is None else read_roster(args.roster))
+
+
+def _told_due(options: ClassOptions, output: Path, lessons: Iterable[str]) -> str:
+    """The deadline and what is taken off after it, also where an earlier run was told that."""
+    lessons = list(lessons)
+    deadlines = load_class_settings(output).updated(options, lessons).deadlines
+    policies: dict[str, list[str]] = {}
+    for lesson in lessons:
+        policies.setdefault(str(deadlines[lesson].policy or "nothing is taken off"), []).append(lesson)
+    if len(policies) == 1:
+        late = next(iter(policies))
+    else:
+        late = "; ".join(f"{policy} (lesson {', '.join(named)})" for policy, named in policies.items())
+    return f"due {describe_due(options.due)}; late: {late}"
 
 
 def _explained(problem: Exception, output: Path) -> str:
@@ -115,11 +129,13 @@ def _explained(problem: Exception, output: Path) -> str:
 
 def _described(summary: Summary, output: Path, seconds: float) -> str:
     lines = [
-        f"{len(summary.students)} students; {summary.graded} notebooks graded in {seconds:.0f} s, {summary.kept} kept from before"
+        f"{counted(len(summary.students), 'student')}; {counted(summary.graded, 'notebook')} graded in {seconds:.0f} s, "
+        f"{summary.kept} kept from before"
     ]
     lines += [f"  not graded: {printable(name)}: {why}" for name, why in sorted(summary.problems.items())]
     lines += [f"  not looked at: {name}" for name in summary.left_out]
     lines += [f"  {why}" for why in summary.unmatched]
+    lines += [f"  {row}" for row in summary.by_hand_only]
     lines += [f"  nothing handed in: {summary.absent} of the roster"] if summary.absent else []
     lines += [f"  to be looked at: {printable(name)}" for name in sorted(summary.review)]
     return "\n".join([*lines, f"{output / 'grades.csv'}, {output / 'report.html'}, {output / 'feedback'}"])

@@ -13,6 +13,8 @@ from .pool import Task, run_local
 from .released_notebook import ReleasedNotebook
 from .reports.feedback import page
 from .reports.gradebook import Gradebook
+from .reports.overrides import FILE as OVERRIDES
+from .reports.overrides import read_overrides
 from .reports.results_folder import ResultsFolder
 from .reports.write_reports import check_instructor_files, write_reports
 from .result import GradingSettings, failed, key, unreadable
@@ -20,7 +22,7 @@ from .submissions.find import find_submissions
 from .submissions.notebook import Unreadable
 from .submissions.select_files import FileDecision, select_files
 from .submissions.submission import Submission, read
-from .submissions.submission_log import LogEntry, merge_logs, read_log, write_log
+from .submissions.submission_log import LogEntry, merge_logs, read_log, with_older_noted, write_log
 
 
 @dataclass
@@ -34,6 +36,7 @@ class Summary:
     review: list[str] = field(default_factory=list)  # files in which something should be looked at
     left_out: list[str] = field(default_factory=list)  # what lies among the submissions and was not looked at
     unmatched: list[str] = field(default_factory=list)  # who is not on the roster, where there is one, and why
+    by_hand_only: list[str] = field(default_factory=list)  # lessons of overrides that nobody handed in, in words
     absent: int = 0  # students of the roster who handed in nothing
 
 
@@ -79,7 +82,16 @@ def grade_class(
             summary.graded += 1
             run.keep(run.decisions[task.submission], result, task.key)
             bar.update()
-    book = _write_down(results, entries, settings)
+    again = {(file.student, file.label, decision.lesson) for file, decision in run.decisions.items()}
+    book = _write_down(results, with_older_noted(read_log(results.folder), entries, again), settings)
+    handed_in = {file.lesson for student in book.students for file in student.files}
+    rows = {row.lesson: row.line for row in reversed(read_overrides(results.folder))}
+    summary.by_hand_only = [
+        f"{OVERRIDES}, line {line}: nobody handed in lesson {lesson}, and its points count in `of` for everyone; "
+        "if another lesson is meant, change the row and run again"
+        for lesson, line in sorted(rows.items())
+        if lesson not in handed_in
+    ]
     if book.settings.roster is not None:
         unmatched = [student for student in book.students if student.person is None]
         summary.unmatched = [f"{printable(student.name)}: {student.notes[0]}" for student in unmatched]

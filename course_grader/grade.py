@@ -11,7 +11,7 @@ from course_checks.deciding.find import find
 from .bounded import LimitExceeded, bounded
 from .judging.score import ExerciseScore, cases_and_decider, score_exercises
 from .names import printable
-from .reading.answers import Findings, read_answers
+from .reading.answers import Findings, named_cells, read_answers
 from .result import GradingSettings, failed, new_result, unreadable
 from .run_again import SecondRun
 from .run_and_judge import Runs, run_and_judge
@@ -78,6 +78,7 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
     return result | {
         "restored": [printable(line, 200) for line in rebuilt.noticed],
         "noticed": [printable(line, 300) for line in to_review],
+        "cells": {name: text[:MOST_CODE] for name, text in named_cells(rebuilt.steps, to_review).items()},
         "events": [printable(line, 200) for line in run_log.events],
         "review": bool(to_review),
         "seconds": round(runs.seconds, 3),

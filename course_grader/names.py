@@ -14,6 +14,11 @@ def printable(text: object, most: int = MOST) -> str:
     return line if len(line) <= most else line[: most - 3] + "..."
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 student``, ``2 students``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def file_id(student: str, label: str, lesson: str = "") -> str:
     """A file name for one student's result in one lesson.
 

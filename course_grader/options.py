@@ -33,7 +33,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="TIME",
         help=f"deadline, {DUE_FORM}; none: lift an earlier run's".replace("%", "%%"),
     )
-    add("--late", type=_policy, metavar="POLICY", help=f"taken off after it: {POLICY_FORM}".replace("%", "%%"))
+    add(
+        "--late",
+        type=_policy,
+        default=argparse.SUPPRESS,
+        metavar="POLICY",
+        help=f"taken off after it: {POLICY_FORM}; none: drop an earlier run's".replace("%", "%%"),
+    )
     add("--masters", type=Path, default=EXERCISES, help="folder of exercise notebooks")
     add("--jobs", type=_count, default=cores(), metavar="N", help="submissions at a time (default: one a core)")
     add("--scheduler", help="address of a dask scheduler, to grade on its workers instead")
@@ -108,4 +114,4 @@ def _there(text: str) -> Path:
 
 
 _due = _stated(lambda text: None if text == "none" else parse_due(text))
-_policy = _stated(parse_policy)
+_policy = _stated(lambda text: None if text == "none" else parse_policy(text))

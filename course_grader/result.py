@@ -75,6 +75,7 @@ def new_result(settings: GradingSettings, lesson: str, results: list["ExerciseSc
         "problem": "",
         "restored": [],  # what the rebuilt notebook does not take over
         "noticed": [],  # what an instructor may want to look at
+        "cells": {},  # those among them that are no answers: what it is called there -> its text
         "events": [],  # what ended kernels
         "review": False,
         "seconds": 0.0,

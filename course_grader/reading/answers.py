@@ -1,6 +1,8 @@
 """Reading a rebuilt notebook without running it: what each answer reaches, and what of that a person should look at."""
 
 import ast
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..submissions.rebuild import NotebookStep
@@ -84,6 +86,14 @@ def read_answers(
         if code.tree is None and steps[cell].role == "answer":
             findings.syntax_errors[steps[cell].number] = (code.line, code.text(code.line), code.problem)
     return findings
+
+
+def named_cells(steps: tuple[NotebookStep, ...], lines: Iterable[str]) -> dict[str, str]:
+    """The student's own cells beside the answers that such lines name: what a person calls each, and its text."""
+    said = "\n".join(lines)
+    extra = {place: steps[index].text for index, place in _places(steps).items() if steps[index].role == "extra"}
+    ends = r"(?! after the check of| \(\d|\.?\d)"  # not the beginning of another cell's name
+    return {place: text for place, text in extra.items() if re.search(re.escape(place) + ends, said)}
 
 
 def _texts(used: list[Statement], steps: tuple[NotebookStep, ...]) -> list[tuple[str, bool]]:

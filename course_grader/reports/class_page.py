@@ -127,13 +127,17 @@ def _lesson(book: Gradebook, lesson: str) -> dict[str, Any]:
 
 
 def _reviewed(student: Student, results: StoredResults) -> tuple[Student, list[tuple]]:
-    """A student's files, each with the reasons to look at it and the answers that these name."""
+    """A student's files, each with the reasons to look at it and the answers and other cells that these name."""
     files = []
     for entry in dict.fromkeys(entry for entry, _ in student.review):
         reasons = [reason for file, reason in student.review if file == entry]
-        named = {number for text in reasons for number in NUMBER.findall(text)}
-        exercises = (results.result(*entry.result) or {"exercises": []})["exercises"]
-        files.append((entry, reasons, [exercise for exercise in exercises if exercise["number"] in named]))
+        result = results.result(*entry.result) or {"exercises": []}
+        cells = result.get("cells", {})
+        said = "\n".join(reasons)
+        for cell in cells:
+            said = said.replace(cell, "")
+        named = set(NUMBER.findall(said))
+        files.append((entry, reasons, [one for one in result["exercises"] if one["number"] in named], cells))
     return student, files
 
 
@@ -149,12 +153,15 @@ def _copied(book: Gradebook) -> list[tuple[Student, int, int, list[str]]]:
 
 
 def _lists(book: Gradebook) -> dict[str, list[tuple[str, str]]]:
-    """Who was late, what was decided by hand, and of whom nothing was graded: (student, what of it)."""
+    """Who was late, what was decided by hand, and of whom something was not graded: (student, what of it)."""
     works = [(student.name, *item) for student in book.students for item in student.work.items()]
     return {
         "Late": [(name, note) for name, lesson, work in works if (note := lateness(lesson, work))],
         "Decided by hand": [(student.name, note) for student in book.students for note in by_hand(student)],
         "Nothing graded": [
             (student.name, "; ".join(student.notes)) for student in book.students if student.total is None
+        ],
+        "With a file that could not be graded": [
+            (student.name, problem) for student in book.students for problem in student.problems
         ],
     }

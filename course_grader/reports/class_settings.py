@@ -27,6 +27,7 @@ class ClassOptions:
     due: datetime | None = None  # of the lessons that are graded in this run
     no_due: bool = False  # lift the deadline that an earlier run was told
     policy: Policy | None = None  # for what is late
+    no_policy: bool = False  # drop the policy that an earlier run was told
     roster: tuple[Person, ...] | None = None
 
 
@@ -44,7 +45,8 @@ class ClassSettings:
             before = deadlines.pop(lesson, None)
             due = options.due or (before.due if before else None)
             if due is not None and not options.no_due:
-                deadlines[lesson] = Deadline(due, options.policy or (before.policy if before else None))
+                kept = before.policy if before and not options.no_policy else None
+                deadlines[lesson] = Deadline(due, options.policy or kept)
         roster = self.roster if options.roster is None else options.roster
         return ClassSettings(dict(sorted(deadlines.items())), roster)
 

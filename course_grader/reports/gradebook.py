@@ -68,6 +68,7 @@ class Student:
     work: dict[str, Work] = field(default_factory=dict)  # by lesson; every lesson of the class
     notes: list[str] = field(default_factory=list)  # for the instructor
     review: list[tuple[LogEntry, str]] = field(default_factory=list)  # files that should be looked at, and why
+    problems: list[str] = field(default_factory=list)  # files that could not be graded, and why
     unreadable: set[str] = field(default_factory=set)  # lessons of files that were not graded; "" for one of no lesson
 
     @property
@@ -172,6 +173,7 @@ def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons
     student.review += [(entry, text) for text in reasons]
     if entry.label and problem:
         student.unreadable.add(entry.lesson)
+        student.problems.append(f"{entry.label}: {problem}")
     if entry.counts and result is None:
         student.notes.append(f"{name}: not graded yet")
     if not entry.counts or result is None or problem or not entry.lesson:

@@ -10,7 +10,7 @@ import jinja2
 
 from course_checks.catalogue import catalogue
 
-from ..names import printable
+from ..names import counted, printable
 from .lateness import describe_due
 from .outcomes import KINDS, words
 
@@ -32,7 +32,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals |= {"KINDS": KINDS, "words": words, "title": title}
+    environment.globals |= {"KINDS": KINDS, "words": words, "title": title, "counted": counted}
     environment.filters |= {"line": printable, "lines": _lines, "visible": visible, "due": describe_due}
     environment.filters |= {"number": lambda value: f"{value:g}", "days": days}
     return environment
@@ -45,7 +45,7 @@ def title(number: str) -> str:
 
 def days(count: int) -> str:
     """``1 day``, ``2 days``."""
-    return "1 day" if count == 1 else f"{count} days"
+    return counted(count, "day")
 
 
 def visible(code: str) -> str:

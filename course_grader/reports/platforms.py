@@ -55,7 +55,7 @@ def moodle(book: Gradebook, lessons: list[str]) -> str:
 
 
 def nbgrader(book: Gradebook, lessons: list[str]) -> str:
-    """What ``nbgrader export`` writes: a row for each student and lesson."""
+    """What ``nbgrader export`` writes: a row for each student and lesson; no points where nothing was graded."""
     header = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"]
     rows: list[list[object]] = [[*header, "raw_score", "late_submission_penalty", "score", "max_score"]]
     for lesson in lessons:
@@ -65,8 +65,8 @@ def nbgrader(book: Gradebook, lessons: list[str]) -> str:
             handed_in = _moment(work.entry.modified) if work.entry and work.entry.modified else ""
             who = [known.id or known.user or student.name, known.last or known.name, known.first, known.email]
             raw = work.points if work.decided else work.earned
-            points = [float(raw), float(raw - work.points), float(work.points), float(book.worth(lesson))]
-            rows.append([f"lesson_{lesson}", due, handed_in, *who, *points])
+            points = [float(raw), float(raw - work.points), float(work.points)] if work.is_there else [None] * 3
+            rows.append([f"lesson_{lesson}", due, handed_in, *who, *points, float(book.worth(lesson))])
     return written(rows, for_people=False)
 
 

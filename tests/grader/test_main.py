@@ -13,7 +13,8 @@ from course_grader import __main__ as command
 from course_grader.__main__ import main
 from course_grader.batch import Summary
 from course_grader.options import export_parser, parser
-from course_grader.reports.lateness import Policy
+from course_grader.reports.class_settings import ClassSettings, Deadline
+from course_grader.reports.lateness import Policy, parse_due, parse_policy
 from course_grader.reports.results_folder import ResultsFolder
 
 
@@ -40,6 +41,42 @@ def test_the_deadline_is_said_with_its_time_zone(class_of_one, nothing_to_grade,
     assert grade(class_of_one, "--due", "2026-11-30T23:59+08:00", "--late", "10% per day") == 0
     assert "due 2026-11-30 23:59 (UTC+08:00); late: 10% per day" in capsys.readouterr().err
     assert nothing_to_grade[0].due.minute == 59 and nothing_to_grade[0].policy.percent == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "late"),
+    [
+        (["--lesson", "01"], "10% per day\n"),
+        (["--lesson", "02"], "nothing is taken off\n"),
+        (["--lesson", "01", "--late", "none"], "nothing is taken off\n"),
+        ([], "; 10% per day (lesson 01)"),
+    ],
+)
+def test_the_policy_of_an_earlier_run_is_said(class_of_one, nothing_to_grade, capsys, options, late):
+    due, policy = parse_due("2026-11-30T23:59Z"), parse_policy("10% per day")
+    (class_of_one / "out").mkdir()
+    settings = ClassSettings({"01": Deadline(due, policy)})
+    (class_of_one / "out" / "class.json").write_text(settings.dumps())
+    assert grade(class_of_one, "--due", "2026-12-30T23:59Z", *options) == 0
+    assert late in capsys.readouterr().err
+    after = settings.updated(nothing_to_grade[0], ["01"]).deadlines["01"]
+    assert after.due.month == 12 and after.policy == (None if "none" in options else policy)
+
+
+def test_one_student_is_no_students(class_of_one, capsys):
+    assert grade(class_of_one) == 0
+    assert capsys.readouterr().out.startswith("1 student; 0 notebooks graded in ")
+
+
+def test_an_override_of_a_lesson_that_nobody_handed_in_is_said(class_of_one, capsys):
+    (class_of_one / "class" / "bob.ipynb").write_bytes(handed_in.as_bytes(handed_in.blank()))
+    (class_of_one / "out").mkdir()
+    text = "student,exercise,points\nann,lesson 01,1\nann,lesson 02,5\nbob,2.1,1\n"
+    (class_of_one / "out" / "overrides.csv").write_text(text)
+    assert grade(class_of_one, "--lesson", "02") == 0
+    printed = capsys.readouterr().out
+    assert "overrides.csv, line 3: nobody handed in lesson 02" in printed
+    assert printed.count("nobody handed in") == 1  # lesson 01 is there, graded or not
 
 
 @pytest.mark.parametrize(
@@ -138,7 +175,7 @@ def test_a_class_with_everything_that_an_instructor_can_say(tmp_path, capsys):
     damaged = next((out / "results").glob("ann*"))
     stored = json.loads(damaged.read_text())
     damaged.write_text(json.dumps({name: value for name, value in stored.items() if name != "exercises"}))
-    assert main(command) == 0 and "1 notebooks graded" in capsys.readouterr().out
+    assert main(command) == 0 and "1 notebook graded" in capsys.readouterr().out
 
 
 REQUIRED = [".", "--output", "grades"]

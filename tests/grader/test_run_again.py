@@ -36,6 +36,11 @@ def test_a_name_bound_in_another_cell(way):
     assert "what stands in an extra cell (2) makes it right" in noticed[0]
 
 
+def test_the_result_holds_the_cell_that_is_named():
+    cell = THEIRS + BESIDE["vars"]
+    assert graded_alone("2.1", ANSWER, UNTOUCHED, "x = 1", cell)["cells"] == {"an extra cell (2)": cell}
+
+
 MATH = "import math\ndef softmax(s):\n    return math.soft(s)"
 FILE = "import einops\ndef softmax(s):\n    return einops.theirs(s)"
 REACHED = {

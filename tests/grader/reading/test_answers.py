@@ -7,7 +7,7 @@ import pytest
 from recorded_answers import recorded_answers
 
 from course_checks.catalogue import catalogue_entry
-from course_grader.reading.answers import read_answers
+from course_grader.reading.answers import named_cells, read_answers
 from course_grader.released_notebook import load_releases
 from course_grader.submissions.notebook import parse
 from course_grader.submissions.rebuild import NotebookStep, rebuild
@@ -113,3 +113,11 @@ def test_independent_answers_have_nothing_listed(root, lesson):
                 steps = (*given, NotebookStep("answer", answer.text, number), NotebookStep("check", "", number))
                 found = read_answers(steps, {number: exercise.expression}, frozenset()).reached[number]
                 assert not found.listed, (number, answer.about)
+
+
+def test_the_cells_that_lines_name():
+    extra = [NotebookStep("extra", text) for text in "abcd"]
+    steps = (extra[0], CHECK, extra[1], extra[2], NotebookStep("check", "", "2.10"), extra[3])
+    names = ["an extra cell", *(f"an extra cell after the check of {place}" for place in ("2.1", "2.1 (2)", "2.10"))]
+    for name, text in zip(names, "abcd", strict=True):
+        assert named_cells(steps, ["answer 2.1, line 3: `eval(x)`", f"{name}, line 1: `x`"]) == {name: text}

@@ -69,6 +69,15 @@ def test_what_wants_a_look_stands_beside_the_code(a_class):
     assert places == sorted(places) and "the_first" not in text  # nothing is said against it
 
 
+def test_a_cell_that_a_reason_names_is_shown_instead_of_the_answer_above_it(a_class):
+    name = "an extra cell after the check of 1.1"
+    reason = f"{name}, line 1: `eval(x)`: eval is on the list of what to look at"
+    answer = exercise("1.1", code="the_answer")
+    a_class.add("ann", answer, noticed=[reason], review=True, cells={name: "eval(x)  # <the cell>"}).write_reports()
+    text = a_class.read("report.html")
+    assert "eval(x)  # &lt;the cell&gt;" in text and "the_answer" not in text
+
+
 def test_late_by_hand_and_missing(a_class):
     a_class.add("ann", exercise("1.1"), modified=DUE.timestamp() + 1).add("bob", lesson="", problem="it is empty")
     a_class.add("carl", exercise("1.1")).overrides("ann,1.1,1,,half of it", "carl,lesson 01,1,,oral").write_reports(
@@ -82,6 +91,13 @@ def test_late_by_hand_and_missing(a_class):
         and "Nothing graded: 1" in text
         and "it is empty" in text
     )
+
+
+def test_a_file_that_could_not_be_graded_is_listed_beside_other_results(a_class):
+    a_class.add("ann", exercise("1.1")).add("ann", lesson="", label="02.ipynb", problem="it is empty").write_reports()
+    text = a_class.read("report.html")
+    assert "With a file that could not be graded: 1" in text and "02.ipynb: it is empty" in text
+    assert "Nothing graded" not in text
 
 
 def test_a_class_of_nobody(a_class):
@@ -220,6 +236,7 @@ def test_what_a_run_changed(a_class):
     a_class.overrides("bob,1.1,1.5,,").add("carl", exercise("1.1")).write_reports()
     changed = [["bob", "exercise 1.1", "0 → 1.5"], ["bob", "lesson 01", "0 → 1.5"]]
     assert rows(a_class.read("report.html"), "changed") == changed  # and not carl, who is new
+    assert "2 changes, all of them in changed.csv" in a_class.read("report.html")
     listed = "\ufeffstudent,exercise,before,after\r\nbob,exercise 1.1,0,1.5\r\nbob,lesson 01,0,1.5\r\n"
     assert a_class.read("changed.csv") == listed
     grades = a_class.results.folder / "grades.csv"

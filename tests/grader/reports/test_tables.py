@@ -165,7 +165,7 @@ def test_nbgrader(book):
     )
     assert ann[:4] == ["lesson_01", "2026-11-30 23:59:00", "2026-12-01 23:59:00", "1"]
     assert ann[4:] == ["Lee", "Ann", "ann@x.edu", "3", "0.3", "2.7", "3"]
-    assert never[2:] == ["", "2", "Never There", "", "", "0", "0", "0", "3"]
+    assert never[2:] == ["", "2", "Never There", "", "", "", "", "", "3"]  # nothing was graded
 
 
 def test_the_export_command(book, a_class, tmp_path, capsys):
@@ -179,3 +179,14 @@ def test_the_export_command(book, a_class, tmp_path, capsys):
         out = tmp_path / "x.csv"
         assert main(["export", "--format", "nbgrader", graded, "--output", str(out), *options]) == 2
         assert message in capsys.readouterr().err and not out.exists() and not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("name", ["grades.csv", "overrides.csv", "results/x.csv", "../link.csv"])
+def test_no_export_over_the_graders_own_files(book, a_class, tmp_path, capsys, name):
+    folder = a_class.results.folder
+    (tmp_path / "link.csv").symlink_to(folder / "grades.csv")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert main(["export", "--format", "canvas", str(folder), "--output", str(folder / name)]) == 2
+    printed = capsys.readouterr().err
+    assert "is the grader's own" in printed and "expected a file that" in printed and printed.count("\n") == 1
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
