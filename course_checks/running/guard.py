@@ -1,10 +1,8 @@
 """Ready-made callables that an exercise asks the student to write: while an answer runs, they raise.
 
-Three watchmen, each cheap: names of the course are replaced; every call of a torch function is seen, under whatever name or
-by whatever detour (``torch.ops``, private names); and of what PyTorch's dispatcher runs, the kernels that nothing but the
-forbidden function needs. The last two are watchmen of one thread; each thread that is started meanwhile gets its own. An
-answer that reads the checks themselves is refused before it is called. What a determined student can do all the same in an
-own notebook is said in docs/teaching.md.
+Names of the course are replaced; every call of a torch function is seen, under whatever name or by whatever detour
+(``torch.ops``, private names), and of what PyTorch's dispatcher runs the kernels that nothing but the forbidden function
+needs: both in the thread that asks and in each that is started meanwhile. docs/teaching.md says what can be done all the same.
 """
 
 import _thread
@@ -36,22 +34,12 @@ KERNELS = {
 }
 # Where PyTorch keeps a function under its plain word, or with one of these before or after it.
 HOLDERS = (
-    *(
-        "torch",
-        "torch.functional",
-        "torch.nn.functional",
-        "torch.special",
-        "torch.linalg",
-        "torch.sparse",
-        "torch.nested",
-    ),
+    *("torch", "torch.functional", "torch.nn.functional", "torch.special", "torch.linalg", "torch.sparse", "torch.nested"),
     *("torch._C._nn", "torch._C._special", "torch._C._linalg", "torch.Tensor", "torch._refs"),
-)
+)  # fmt: skip
 SPELLINGS = ("{}", "{}_", "_{}", "special_{}", "native_{}", "_native_{}_legit")
 STARTERS = {"start_new_thread", "start_new", "start_joinable_thread"}  # of ``_thread``, by whatever name
 CHECKS, OPEN = "course_checks", ("check", "failing_case", "hint", "NotYet")
-
-
 hidden_called: set[str] = set()  # in the class grader's sandbox: what was called there and has no body there
 
 

@@ -52,7 +52,7 @@ def test_what_the_fork_server_has_loaded_before_it_forks():
         "print(json.dumps([n for n in sys.modules if n.split('.')[0] in ('course_utils', 'course_grader', 'course_authoring')]))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=GRADER.parent, capture_output=True, text=True, check=True)
-    modules = ("", ".privileges", ".forking", ".kernel_side", ".second_run")
+    modules = ("", ".privileges", ".forking", ".kernel_side", ".second_run", ".watch")
     assert set(json.loads(done.stdout)) == {"course_grader", *(f"course_grader.in_sandbox{name}" for name in modules)}
 
 
