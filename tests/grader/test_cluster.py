@@ -114,16 +114,16 @@ def test_an_address_without_a_scheduler_is_told(address, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "message"),
+    ("name", "change", "sandbox", "message"),
     [
-        ("course_digest", lambda: str(time.monotonic_ns()), "has another version of the course than this process"),
-        ("Sandbox", lambda limits: 1 / 0, r"cannot grade \(ZeroDivisionError"),
+        ("course_digest", lambda: str(time.monotonic_ns()), False, "another version of the course than this process"),
+        ("Sandbox", lambda limits: 1 / 0, True, r"cannot grade \(ZeroDivisionError"),
     ],
 )
-def test_a_worker_that_cannot_grade_is_named(in_process, monkeypatch, name, change, message):
+def test_a_worker_that_cannot_grade_is_named(in_process, monkeypatch, name, change, sandbox, message):
     monkeypatch.setattr(cluster, name, change)
     with pytest.raises(NoCluster, match=message):
-        list(run_cluster([task("ann")], make_settings(), in_process))
+        list(run_cluster([task("ann")], make_settings(sandbox=sandbox), in_process))
 
 
 def test_a_scheduler_without_workers_is_told(monkeypatch):
