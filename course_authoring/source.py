@@ -15,7 +15,7 @@ EXERCISE_TAGS = LESSON_TAGS | {"exercise", "quiz", "check", "hint", "solution", 
 STEM = re.compile(r"^\d\d_[a-z0-9_]+$")
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 EXERCISE_HEADING = re.compile(r"^### (\d+\.\d+) · (.+?) *$", re.MULTILINE)
-WORTH = re.compile(r"^(\d+) points? · difficulty ([1-5]) of 5 · (\d+) minutes?$", re.MULTILINE)
+WORTH = re.compile(r"^(\d+) points? · difficulty ([1-5]) of 5 · (\d+) minutes?(?: · (core|more))?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ check("5.1", square)
 
 # %% [markdown]
 # ### 5.2 · Choose
-# 1 point · difficulty 1 of 5 · 1 minute
+# 1 point · difficulty 1 of 5 · 1 minute · more
 #
 # - **a.** one
 # - **b.** $x_1$, two

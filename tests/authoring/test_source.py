@@ -59,6 +59,7 @@ MISTAKES = {
     "check without points": ("# 3 points · difficulty 2 of 5 · 10 minutes\n", "", 3, "a check without points"),
     "no points at all": ("# 3 points ·", "# 0 points ·", 3, "a check without points"),
     "points misspelled": ("difficulty 2 of 5", "difficulty 7 of 5", 3, "a check without points"),
+    "neither core nor more": ("1 minute · more", "1 minute · maybe", 8, "a check without points"),
     "duplicated number": ("### 5.2 · Choose", "### 5.1 · Choose", 8, "exercise number 5.1 is used twice"),
     "another lesson's number": ("### 5.1 · Square", "### 6.1 · Square", 3, "exercise 6.1 in lesson 5"),
     "check of another number": ('check("5.1", square)', 'check("5.7", square)', 5, "found check('5.7', square)"),
