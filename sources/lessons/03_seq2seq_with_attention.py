@@ -50,14 +50,14 @@ torch.set_num_threads(1)  # small tensors: sharing them out takes longer than th
 # 4. find out by controls what attention is good for, and on which task it shows;
 # 5. read an alignment with care, and test what it suggests by changing one state.
 #
-# Lesson 02 built a soft lookup. Bahdanau, Cho and Bengio put one into a translator in 2014, three years before the Transformer. (Graves had a soft window over a text a year earlier, in a network that draws handwriting.) They translated sentences. We pronounce words with much the same model, a task that is real and small enough for a laptop, and that stays with us through the whole course.
+# Lesson 02 built a soft lookup. Bahdanau, Cho and Bengio put one into a translator in 2014, three years before the Transformer. We use much the same model to pronounce words, a task that is real and small enough for a laptop, and that stays with us through the whole course.
 
 # %% [markdown]
 # ## Predict first
 #
 # *Core · 3 minutes*
 #
-# Say these words aloud: `nation`, `thought`, `box`. How many letters does each have, and how many *sounds*? For every sound, write down which letters you must look at to know it.
+# Say `nation`, `thought` and `box` aloud. How many letters does each have, and how many *sounds*? For every sound, write down which letters you must look at to know it.
 
 # %%
 for word in ("nation", "thought", "box"):
@@ -72,7 +72,7 @@ for word in ("nation", "thought", "box"):
 #
 # *Core · 5 minutes*
 #
-# In a **sequence-to-sequence** task one sequence goes in, another comes out, and their lengths differ. Ours comes from the CMU Pronouncing Dictionary, without its stress marks. Some words have several **accepted** pronunciations. The words are split in three: the model learns from *train*, we make choices on *valid*, and *test* is for the last number.
+# In a **sequence-to-sequence** task one sequence goes in, another comes out, and their lengths differ. Ours comes from the CMU Pronouncing Dictionary, without its stress marks. Some words have several **accepted** pronunciations. Models learn from *train*, we make choices on *valid*, and *test* is for the last number.
 
 # %% tags=["nbval-ignore-output"]
 several = sum(len(accepted) > 1 for accepted in pronunciations().values())
@@ -82,7 +82,7 @@ for accepted in pronunciations()["either"]:
     print("either:", " ".join(accepted))
 
 # %% [markdown]
-# Here is where we're going: a model with attention, trained beforehand on all of *train*. It has never seen these words.
+# Here is where we're going, a model with attention that was trained beforehand on all of *train*. It has never seen these words.
 
 # %%
 trained = pretrained.load("recurrent_attention")
@@ -120,9 +120,9 @@ viewer.show_first_state(
 viewer
 
 # %% [markdown]
-# *Point at a sound: its row (the "query") shows at which letters (the "keys") it looked. The large weights run from the upper left to the lower right, as you read.*
+# *Point at a sound, and its row (the "query") shows at which letters (the "keys") it looked. The large weights run from the upper left to the lower right, as you read.*
 #
-# Are you surprised by the `SH`? A `t` makes `SH` only because *ion* comes after it, and yet the model hardly looks at the *i*. How does it know? Keep the question; section 3.8 answers it by surgery.
+# Does the `SH` surprise you? A *t* sounds like that only because *ion* comes after it, and yet the model hardly looks at the *i*. How does it know? Section 3.8 finds out by surgery.
 #
 # Letters and sounds become whole numbers. Number 0 is padding, 1 starts and 2 ends a sequence. The target sits between a start and an end symbol, because the decoder must learn where to begin and when to stop.
 
@@ -141,16 +141,16 @@ print("source\n", source, "\ntarget\n", target)
 # A recurrent network (lesson 00) reads one letter after another and keeps a state. A **gated recurrent unit**, GRU, has two gates, which are numbers between 0 and 1 for each entry of the state:
 #
 # - the **update gate** $z$ says what share of the old state is kept;
-# - the **reset gate** $r$ says how much of the old state may take part in the *proposal* $n$ for the new one. With $r = 0$ the proposal comes from the letter alone.
+# - the **reset gate** $r$ says how much of the old state may take part in the *proposal* $n$ for the new one.
 #
-# With $x$ the embedding of a letter, shape $(d_{embed})$, and $h$ the state, shape $(d_{hidden})$:
+# With $x$ the embedding of a letter and $h$ the state:
 #
 # $$r = \sigma(W_r x + b_r + U_r h + b'_r) , \qquad z = \sigma(W_z x + b_z + U_z h + b'_z) ,$$
 # $$n = \tanh\big(W_n x + b_n + r \odot (U_n h + b'_n)\big) , \qquad h' = (1 - z) \odot n + z \odot h .$$
 #
-# $\sigma$ is the sigmoid, and $\odot$ multiplies entry by entry. The $W$ have shape $(d_{hidden}, d_{embed})$, the $U$ have $(d_{hidden}, d_{hidden})$, the biases $b$ and $b'$ have $(d_{hidden})$.
+# $\sigma$ is the sigmoid, and $\odot$ multiplies entry by entry. $x$ has shape $(d_{embed})$, $h$, $b$ and $b'$ have $(d_{hidden})$, the $W$ have $(d_{hidden}, d_{embed})$ and the $U$ have $(d_{hidden}, d_{hidden})$.
 #
-# Take a state with one entry, $h = 0.8$, and let all weights be 0 but $b_z = \ln 3$. Then $z = \tfrac{3}{1 + 3} = \tfrac34$ and $n = \tanh 0 = 0$, which gives $h' = \tfrac14 \cdot 0 + \tfrac34 \cdot 0.8 = 0.6$. Now let $U_n = 1$ as well. With $r = \tfrac12$ the proposal is $\tanh(\tfrac12 \cdot 0.8) = 0.38$. Close the reset gate, $b_r = -20$, and the proposal is back at 0: it can't see the 0.8 any more.
+# Take a state with one entry, $h = 0.8$, and let all weights be 0 but $b_z = \ln 3$. Then $z = \tfrac{3}{1 + 3} = \tfrac34$ and $n = \tanh 0 = 0$, which gives $h' = \tfrac14 \cdot 0 + \tfrac34 \cdot 0.8 = 0.6$. With $U_n = 1$ as well, the proposal is $\tanh(\tfrac12 \cdot 0.8) = 0.38$. Close the reset gate, $b_r = -20$, and the proposal no longer sees the 0.8.
 
 # %%
 def gru_step(x, h, W, U, b, b2):
@@ -178,7 +178,7 @@ same = torch.allclose(gru_step(x, h, *cell.parameters()), cell(x, h), atol=1e-6)
 print("gru_step equals nn.GRUCell:", same)
 
 # %% [markdown]
-# By the last letter, the first ones have passed through many gates. That's why the word is read twice, once from each end, and the two states at letter $j$ are put side by side: the **encoder state** $h_j$, of shape $(2 d_{hidden})$. Its forward half has read the letters up to $j$, its backward half those from $j$ to the end. The **summary** is the last state of each direction, also $(2 d_{hidden})$.
+# By the last letter, the first ones have passed through many gates. That's why the word is read twice, once from each end, and the two states at letter $j$, put side by side, make the **encoder state** $h_j$, of shape $(2 d_{hidden})$. Its forward half has read the letters up to $j$, its backward half those from $j$ to the end. The **summary** is the last state of each direction, also $(2 d_{hidden})$.
 
 # %%
 torch.manual_seed(0)
@@ -201,14 +201,14 @@ print("box in the batch has the states of box alone:", same)
 #
 # *Core · 5 minutes*
 #
-# The **decoder** is a second GRU. Before attention, all it got was the summary:
+# The **decoder** is a second GRU. Before attention, all it got was the summary.
 
 # %%
 sounds = [*pronunciations()["nation"][0], "<end>"]
 plotting.show(diagrams.unrolled(list("nation"), sounds, at=5))
 
 # %% [markdown]
-# *All that the decoder learns of the word passes through the one orange box: it makes the first state, and every step reads it again.*
+# *All that the decoder learns of the word passes through the one orange box. It makes the first state, and every step reads it again.*
 #
 # At step $t$ the decoder reads the sound before, $y_{t-1}$, and a **context** $c_t$:
 #
@@ -228,7 +228,7 @@ for word in ("ox", "nation", "internationalization"):
     print(f"summary {numbers}   all states {all_states:3}")
 
 # %% [markdown]
-# A long word must pass through no more numbers than a short one. That is the **bottleneck**. Section 3.7 asks whether it costs anything, and why.
+# A long word must pass through no more numbers than a short one. That is the **bottleneck**. Section 3.7 asks what it costs.
 
 # %% [markdown]
 # ## 3.4 Attention: look, step, speak
@@ -249,7 +249,7 @@ plotting.show(diagrams.look_step_speak(*frame, at=1))
 #
 # $$e_{tj} = w_v^\top \tanh(W_q\, s_{t-1} + W_k\, h_j) , \qquad \alpha_{tj} = \frac{e^{e_{tj}}}{\sum_{m \text{ real}} e^{e_{tm}}} , \qquad c_t = \sum_{j \text{ real}} \alpha_{tj}\, h_j .$$
 #
-# $W_q$ has shape $(d_{att}, d_{hidden})$, $W_k$ has $(d_{att}, 2 d_{hidden})$, $w_v$ has $(d_{att})$. Sums run over real letters only. One word and one step:
+# $W_q$ has shape $(d_{att}, d_{hidden})$, $W_k$ has $(d_{att}, 2 d_{hidden})$, $w_v$ has $(d_{att})$. Sums run over real letters only. Here it is for one word and one step.
 
 # %%
 def look(s, h, real, W_q, W_k, w_v):
@@ -265,12 +265,11 @@ with torch.no_grad():
     state = trained.start_decoding(SPELLING.batch(["knights"]))  # hidden is s_0
     weights = look(state.hidden[0], state.encoded.states[0], [True] * 7, *matrices)
 print("step 1:  ", *(f"{a} {w:.2f}  " for a, w in zip("knights", weights, strict=True)))
-print("recorded:", *(f"{a} {w:.2f}  " for a, w in zip("knights", knights.weights[0])))
+used = zip("knights", knights.weights[0], strict=True)
+print("recorded:", *(f"{a} {w:.2f}  " for a, w in used))
 
 # %% [markdown]
-# The loop gives the weights that the trained model used in its first step.
-#
-# **Do [exercise 3.1](../exercises/03_seq2seq_with_attention.ipynb) now (15 minutes), then read on.** It asks for all words of a batch at once, wherever their padding is. The library's `AdditiveAttention` takes any number of queries. The whole model, drawn from one run of the code:
+# **Do [exercise 3.1](../exercises/03_seq2seq_with_attention.ipynb) now (15 minutes), then read on.** It asks for all words of a batch at once, wherever their padding is. Then look at the whole model, drawn from one run of the code.
 
 # %%
 torch.manual_seed(0)
@@ -278,23 +277,23 @@ attentive = RecurrentSeq2Seq(len(SPELLING), V, attention=True, **sizes).eval()
 plotting.show(diagrams.decoder_step(attentive, (source, target[:, :6])))
 
 # %% [markdown]
-# *Inside the dashed frame everything waits for the step before it, in training too: the blue arrow that comes back is the recurrence. Outside the frame everything runs once.* The Transformer will get rid of the frame (lesson 10).
+# *Inside the dashed frame everything waits for the step before it, in training too, and the blue arrow that comes back is the recurrence. Outside the frame everything runs once.* The Transformer will get rid of the frame (lesson 10).
 #
-# **Exercise 3.6 (find the bug, 10 minutes) tests whether you have the order right.** Read on in the exercises if you like: 3.7 lets you measure which vector asked, and 3.2 builds a score that knows where it looked last.
+# **Do exercise 3.6 now (find the bug, 10 minutes).** If you like, measure in 3.7 which vector asked, and build in 3.2 a score that knows where it looked last.
 
 # %% [markdown]
 # ## 3.5 Learn with the truth, speak alone
 #
 # *Core · 8 minutes*
 #
-# In training, what should the decoder read as $y_{t-1}$: what it *said*, or what it *should have said*? At first it says nonsense, and there is little to learn from nonsense. It is given the true sounds. That is **teacher forcing**:
+# In training, should the decoder read as $y_{t-1}$ what it *said*, or what it *should have said*? At first it says nonsense, and there is little to learn from nonsense. Under **teacher forcing** it is given the true sounds.
 #
 # | step | 1 | 2 | 3 | 4 | 5 | 6 |
 # |---|---|---|---|---|---|---|
 # | given | `<start>` | `N` | `EY` | `SH` | `AH` | `N` |
 # | wanted | `N` | `EY` | `SH` | `AH` | `N` | `<end>` |
 #
-# The loss is the **cross-entropy**, the mean of $-\ln p$ over all wanted symbols, where $p$ is the probability that the model gave to the right one. The end symbol counts, padding doesn't. For two symbols with $p = \tfrac12$ and $p = \tfrac18$ that is $\tfrac12(\ln 2 + \ln 8) = \ln 4 = 1.39$. (Exercise 3.3 writes it for a batch.) A model that guesses evenly pays $\ln V$ for each symbol, and a fresh one should cost about as much:
+# The loss is the **cross-entropy**, the mean of $-\ln p$ over all wanted symbols, where $p$ is the probability that the model gave to the right one. The end symbol counts, padding doesn't. For two symbols with $p = \tfrac12$ and $p = \tfrac18$ that is $\tfrac12(\ln 2 + \ln 8) = \ln 4 = 1.39$. (Exercise 3.3 writes it for a batch.) A model that guesses evenly pays $\ln V$ for each symbol, and a fresh one should cost about as much.
 
 # %%
 right, sure = torch.tensor([0, 0]), torch.tensor([[0.5, 0.5], [0.125, 0.875]])
@@ -305,7 +304,7 @@ with torch.no_grad():
 print(f"fresh model {fresh:.2f}, even guessing ln {V} = {math.log(V):.2f}")
 
 # %% [markdown]
-# Now train two models on every sixth word of *train*, one with attention and one without. Attention adds parameters, so the plain model gets a larger $d_{hidden}$ until both have the same number. Words, batches, updates and learning rates are the same. The bars show how long it takes.
+# Now train two models on every sixth word of *train*, one with attention and one without. Attention adds parameters, and the plain model gets a larger $d_{hidden}$ to have as many. Words, batches, updates and learning rates are the same.
 
 # %% tags=["nbval-ignore-output"]
 some_words = dict(list(split("train").items())[:: bottleneck.EVERY])
@@ -337,9 +336,9 @@ for name, (model, history) in small.items():
     print(f"PER {per:.0%}, {len(some_valid)} words of valid")
 
 # %% [markdown]
-# The **phoneme error rate**, PER, is the number of sounds that must be inserted, deleted or replaced to make the output right, divided by the number of sounds in the dictionary. If a word has several accepted pronunciations, the nearest one counts. (Section 3.6 has the details.) Attention does better here, with one seed and one size; section 3.7 has more of both.
+# The **phoneme error rate**, PER, is the number of sounds that must be inserted, deleted or replaced to make the output right, divided by the number of sounds in the dictionary; the nearest accepted pronunciation counts (section 3.6). Attention does better here, with one seed and one size. Section 3.7 has more of both.
 #
-# After training there are no true sounds to give. In **greedy decoding** the decoder reads its own most probable symbol, and stops when that is the end symbol:
+# After training there are no true sounds to give. In **greedy decoding** the decoder reads its own most probable symbol, and stops when that is the end symbol.
 
 # %%
 @torch.no_grad()
@@ -359,14 +358,14 @@ print("stopped:    ", *speak(trained, "knights"))
 print("not stopped:", *speak(trained, "knights", max_len=12, stop=False))
 
 # %% [markdown]
-# Nothing but that `if` tells the loop to stop. In a batch, words end at different steps, and those that have ended must wait for the others: exercise 3.4.
+# Nothing but that `if` tells the loop to stop. In a batch, words end at different steps, and those that have ended must wait for the others. That is exercise 3.4.
 
 # %% [markdown]
 # ## 3.6 How wrong, and wrong in which company
 #
 # *More · 25 minutes*
 #
-# A pronunciation with one sound missing is better than one that is wrong throughout. The **edit distance** counts the fewest insertions, deletions and substitutions that turn one sequence into the other. From `N AE SH N` to `N EY SH AH N`, substitute `EY` for `AE` and insert `AH`: that's 2. The computer fills a table. Entry $D_{ij}$ is the distance between the first $i$ symbols of $a$ and the first $j$ of $b$; the bracket is 1 if the symbols differ and 0 if not:
+# A pronunciation with one sound missing is better than one that is wrong throughout. The **edit distance** counts the fewest insertions, deletions and substitutions that turn one sequence into the other. From `N AE SH N` to `N EY SH AH N`, substitute `EY` for `AE` and insert `AH`, which makes 2. The computer fills a table. Entry $D_{ij}$ is the distance between the first $i$ symbols of $a$ and the first $j$ of $b$; the bracket is 1 if the symbols differ and 0 if not:
 #
 # $$D_{ij} = \min\big(D_{i-1,j} + 1,\;\; D_{i,j-1} + 1,\;\; D_{i-1,j-1} + [a_i \ne b_j]\big) , \qquad D_{i0} = i , \quad D_{0j} = j .$$
 
@@ -389,7 +388,7 @@ print("edit distance", metrics.edit_distance(hypothesis, truth))
 # %% [markdown]
 # The answer is in the lower right corner. A step along the diagonal keeps a sound (no cost) or replaces it, a step to the right inserts one, a step down deletes one.
 #
-# The PER adds up the edits over all words and divides by the number of sounds in the nearest references, once. The **word error rate**, WER, is the share of words that match none of theirs. For two words:
+# The PER adds up the edits over all words and divides by the number of sounds in the nearest references, once. The **word error rate**, WER, is the share of words that match none of theirs. Take two words.
 #
 # - `either`: the model says `AY DH ER`. Accepted are `IY DH ER` and `AY DH ER`. The nearest needs 0 edits and has 3 sounds.
 # - `nation`: `N AE SH N` against `N EY SH AH N`: 2 edits, 5 sounds.
@@ -408,7 +407,7 @@ print("PER of silence", metrics.phoneme_error_rate([[], []], references))
 #
 # ### Given the truth, and alone
 #
-# In training the model read true sounds. Alone, it reads its own. Until its first mistake the two are the same. And afterwards? We count both ways alike: the edits of the whole word beyond the first mistake, divided by the sounds that come after it. We use every second word of *test* that has one accepted pronunciation only, so that there is no doubt which sound is the mistake.
+# In training the model read true sounds. Alone, it reads its own. Until its first mistake the two are the same. And afterwards? We count both ways alike, as the edits of the whole word beyond the first mistake, divided by the sounds that come after it. We use every second word of *test* that has one accepted pronunciation only, so that there is no doubt which sound is the mistake.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predict(
@@ -458,7 +457,7 @@ print(f"alone, a word has {more.mean():.2f} ± {error:.2f} (standard error) more
 widgets.came_out("3.B", round(alone_rate / truth_rate, 2))
 
 # %% [markdown]
-# Alone, the model errs more often after a mistake. The usual explanation is **exposure bias** (Ranzato et al., 2016): it now reads its own mistake, a place where training never took it. But the measurement mixes this with something else. A true sound also *tells* the model something about the rest of the word, and the model alone isn't told. Here is a speaker with no bad habits at all, because it knows the exact probabilities: a word is `A A A A` in 60 of 100 cases and `B B B B` in 40. The truth is `B B B B`.
+# Alone, the model errs more often after a mistake. The usual explanation is **exposure bias** (Ranzato et al., 2016): it now reads its own mistake, a place where training never took it. But the measurement mixes this with something else. A true sound also *tells* the model something about the rest of the word, and the model alone isn't told. Here is a speaker with no bad habits at all, because it knows the exact probabilities. A word is `A A A A` in 60 of 100 cases and `B B B B` in 40. The truth is `B B B B`.
 
 # %%
 chances, true = {"AAAA": 0.6, "BBBB": 0.4}, "BBBB"
@@ -473,7 +472,7 @@ def exact_speaker(given=""):
         said += max(fits, key=fits.get)[t]
     return said
 
-
+# %%
 for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_speaker())):
     further = sum(a != b for a, b in zip(said[1:], true[1:], strict=True))
     print(f"{name:14} says {said}, {further} further errors after the first")
@@ -486,7 +485,7 @@ for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_spea
 #
 # *Core · 12 minutes*
 #
-# Attention gave the decoder two things at once. It hands over *all* states, and it lets the decoder *ask* which of them it wants. Two controls pull these apart. Neither has a query, a score or a softmax:
+# Attention gave the decoder two things at once. It hands over *all* states, and it lets the decoder *ask* which of them it wants. Two controls pull these apart, pointer and mean. Neither has a query, a score or a softmax.
 #
 # | context $c_t$ | all states handed over? | asks? |
 # |---|---|---|
@@ -495,7 +494,7 @@ for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_spea
 # | **mean** of all states, at every step | yes, stirred together | no |
 # | **summary** | no | no |
 #
-# All four are trained alike in four sizes with five seeds each: the same words, updates and learning rates, and widths that make the numbers of parameters nearly equal. That takes too long for a notebook (`python -m experiments bottleneck`), and its counts, on all words of *valid*, come with the course. The two models that you trained above are in it.
+# All four are trained alike in four sizes, with widths that make the numbers of parameters nearly equal. There are five seeds of each, but fewer of the largest pointers and means (the table below says how many). That takes too long for a notebook (`python -m experiments bottleneck`), and its counts, on all words of *valid*, come with the course. The two models that you trained above are among them.
 
 # %%
 runs = read_rows("bottleneck")
@@ -503,7 +502,7 @@ long = bottleneck.GROUPS[-1][0]  # 12
 names = ("parameters", "shortest", "edits", "sounds", "d_hidden")
 number = {name: torch.tensor([int(row[name]) for row in runs]) for name in names}
 
-
+# %%
 def per_of(context, shortest):
     """Parameters (sizes,), and PER in percent (sizes, seeds)."""
     ours = torch.tensor([row["context"] == context for row in runs])
@@ -511,8 +510,9 @@ def per_of(context, shortest):
     widths = number["d_hidden"][ours].unique()
     here = [ours & (number["d_hidden"] == width) for width in widths]
     rates = [100 * number["edits"][rows] / number["sounds"][rows] for rows in here]
-    parameters = [number["parameters"][rows][0] for rows in here]
-    return torch.stack(parameters), torch.stack(rates)
+    parameters = torch.stack([number["parameters"][rows][0] for rows in here])
+    nan = float("nan")  # where there are fewer seeds
+    return parameters, nn.utils.rnn.pad_sequence(rates, True, padding_value=nan)
 
 # %% tags=["nbval-ignore-output"]
 sizes, with_attention = per_of("attention", long)  # (sizes,), (sizes, seeds)
@@ -528,7 +528,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# How far does one get with no model at all? As a landmark, let a table say for every letter the sound that it has most often, whatever comes beside it.
+# As a landmark without any model, a table says for every letter the sound that it has most often.
 
 # %%
 heard = {letter: Counter() for letter in SPELLING.symbols}
@@ -548,7 +548,7 @@ for (shortest, name), longest in zip(groups.items(), (5, 40), strict=True):
 axes = plotting.new_axes(9.0, 3.8, columns=2)
 for ax, shortest in zip(axes, groups, strict=True):
     found = {name: per_of(name, shortest)[1] for name in bottleneck.CONTEXTS}
-    lines = {name: per.mean(1) for name, per in found.items()}
+    lines = {name: per.nanmean(1) for name, per in found.items()}
     names = {"xlabel": "parameters", "ylabel": "wrong sounds (%)"}
     plotting.curves(sizes, lines, **names, ax=ax)
     for per in found.values():  # a dot for each seed
@@ -562,27 +562,28 @@ alt = "Wrong sounds by parameters, short words left, long right, a dot for each 
 plotting.show(axes[0], f"{alt} On long words pointer and attention are far below.")
 
 # %%
-print("wrong sounds (%)       ", *(f"{f'{size:,}':>12}" for size in sizes.tolist()))
+print("wrong sounds in % (seeds)", *(f"{size:14,}" for size in sizes.tolist()))
 for shortest, name in groups.items():
     found = {context: per_of(context, shortest)[1] for context in bottleneck.CONTEXTS}
     for context, per in found.items():  # (sizes, seeds)
-        print(f"{name[:10]}  {context:11}", end="")
-        print(*(f"  {m:4.1f} ± {s:3.1f}" for m, s in zip(per.mean(1), per.std(1))))
-gap = found["summary"].mean(1) - found["attention"].mean(1)  # (sizes,), long words
-closed = (found["summary"] - found["pointer"]).mean(1) / gap
+        print(f"{name:18}  {context:9}", end="")
+        seeds = [row[~row.isnan()] for row in per]
+        print(*(f" {r.mean():4.1f} ± {r.std():3.1f} ({len(r)})" for r in seeds))
+mean = {context: per.nanmean(1) for context, per in found.items()}  # long words
+closed = (mean["summary"] - mean["pointer"]) / (mean["summary"] - mean["attention"])
 print("share of the gap that the pointer closes:", *(f"{c:.0%}" for c in closed))
 
 # %% tags=["nbval-ignore-output"]
-widgets.came_out("3.C", round(found["pointer"][at].mean().item(), 1))
+widgets.came_out("3.C", round(mean["pointer"][at].item(), 1))
 
 # %% [markdown]
-# *Each dot is one seed (the ± is their spread), and the dotted line is the table that reads letter by letter.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks anything.** On short words the small pointers are even a little better. The mean, which gets every state, is no better than the summary.
+# *Each dot is one seed (the ± is the seeds' spread), and the dotted line is the table.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks.** The mean, which gets every state, is no better than the summary.
 #
-# What helps with pronunciation, then, is to have the state of the right *neighborhood* at hand when its sound is due. English letters and sounds run nearly in step, and a blind pointer is hardly ever far off. This experiment says little about asking, and we need another one.
+# What helps with pronunciation, then, is to have a state of the right *neighborhood* at hand when its sound is due. Perhaps letters and sounds run so nearly in step that a blind pointer is never far off. If that is the cause, the pointer should fail once the order changes.
 #
 # ### A task in which the place isn't known beforehand
 #
-# Each source is eight random letters with a mark among them, `abcde|fgh`. One decoder must say them **as written**, `abcdefgh`; another must begin **from the mark** and then wrap around, `fghabcde`. Sources and models are the same, only the order changes. Three seeds of each, trained now:
+# Each source is eight random letters with a mark among them, `abcde|fgh`. One decoder must say them **as written**, `abcdefgh`; another must begin **from the mark** and wrap around, `fghabcde`. Sources and models stay the same and only the order changes. We train three seeds of each, now.
 
 # %% tags=["nbval-ignore-output"]
 contexts, seeds = ("attention", "pointer"), (0, 1, 2)
@@ -608,6 +609,8 @@ for ax, order in zip(axes, reordering.ORDERS, strict=True):
     lines = {c: 100 * per.mean(0) for c, per in found.items()}
     names = {"xlabel": "place in what is said", "ylabel": "wrong letters (%)"}
     plotting.curves(places, lines, **names, ax=ax, title=order)
+    ax.lines[1].set(color=plotting.COLORS[2], linestyle="-.")  # as in the figure above
+    ax.legend(frameon=False, loc="center")
     for per in found.values():
         ax.plot(places.tolist(), (100 * per.T).tolist(), ".", color="0.45", ms=4)
     ax.axhline(95, color="0.45", linestyle=":")  # guessing: 1 of 20 letters right
@@ -616,7 +619,7 @@ alt = "Wrong letters by place, with a dot for each seed and a dotted line for gu
 plotting.show(axes[0], f"{alt} From the mark, the pointer is mostly wrong.")
 
 # %% [markdown]
-# *The dotted line is guessing among twenty letters.* The pointer copies without a mistake. Change nothing but the order and it collapses; attention doesn't. Is it only slow? Ten times as many updates for one of the pointers:
+# *The dotted line is guessing among twenty letters, the dots are the seeds.* The pointer copies nearly without a mistake. Change nothing but the order and it collapses, while attention doesn't mind. Or is the pointer only slow? We give one of them ten times as many updates.
 
 # %% tags=["nbval-ignore-output"]
 order = "from the mark"
@@ -637,13 +640,13 @@ ax.set(xlabel="the source", ylabel="what is said")
 plotting.show(ax, "Weights: first the letters after the mark, then the others.")
 
 # %% [markdown]
-# *The looks begin beside the mark, run to the end, and jump back to the beginning.* The pointer does learn something with patience, by packing far letters into near states as the summary must. It pays ten times the training and still makes mistakes.
+# *The looks begin after the mark, run to the end, and jump back to the beginning.* With ten times the training the pointer gets far, and attention is still ahead. (Our guess is that, like the summary, it learns to pack letters from elsewhere into the states that it happens to visit.)
 #
-# That is what attention adds: **the place to read may depend on what has been read.** Pronunciation can't show it, since there the place is known well enough in advance. Translation can. In figure 3 of Bahdanau's paper, *European Economic Area* becomes *zone économique européenne*, and the weights run backwards for these three words. No fixed pointer knows when.
+# What attention adds is that **the place to read may depend on what has been read**. Pronunciation alone can't show that, since there the place is known well enough in advance. Translation can. In figure 3 of Bahdanau's paper *European Economic Area* becomes *zone économique européenne*, and for these three words the weights run backwards.
 #
 # ### Was the summary too small?
 #
-# One more inference looks safe and isn't: that the summary fails because long words don't *fit*. Count the room, and then compare with a model of nearly the same size that had more training (all of *train*, `python -m experiments train recurrent`):
+# It's tempting to conclude that the summary fails because long words don't *fit*. Count the room, and then give a model of nearly the same size more training (the shipped one had all of *train*, `python -m experiments train recurrent`).
 
 # %% tags=["nbval-ignore-output"]
 bits, room = 20 * math.log2(26), 2 * 138 * 32
@@ -658,14 +661,14 @@ for name, model in two.items():
     print(f"with little training {short_run:.1f} %")
 
 # %% [markdown]
-# There is room enough. With more training and the same room, the summary's errors on long words fall by more than half, and attention is still ahead. What the summary lacks isn't space but ease: it is *hard to learn* to pack a word so that every sound can be got out again.
+# There is room enough. With more training and the same room, the summary's errors on long words fall by more than half, though attention stays ahead. What the summary lacks isn't space. It's *hard to learn* to pack a word so that every sound can be got out again.
 
 # %% [markdown]
 # ## 3.8 Reading an alignment
 #
 # *Core · 8 minutes*
 #
-# Type any word and press Enter: your name, a word with silent letters, a word that doesn't exist. First the static picture, then the widget.
+# Type any word and press Enter, your name perhaps, or a word that doesn't exist.
 
 # %% tags=["nbval-ignore-output"]
 typed = widgets.alignment_viewer(trained, "knights")
@@ -680,7 +683,7 @@ typed
 # %% [markdown]
 # *Each row is a sound and sums to 1.*
 #
-# **But a weight belongs to a *state*, and a state is not a letter.** Here is the answer to section 3.1's question. The state at the *t* of `recognition` has a backward half that has read *ion*. Cut the word after the *t*, and this half has read nothing. We put this one state in place of the other and leave the rest of the word alone, then the other way round:
+# **But a weight belongs to a *state*, and a state is not a letter.** Here is the answer to section 3.1's question. The state at the *t* of `recognition` has a backward half that has read *ion*. Cut the word after the *t*, and this half has read nothing. We put this one state in place of the other and leave the rest of the word alone, then the other way round.
 
 # %%
 @torch.no_grad()
@@ -696,14 +699,14 @@ def next_sound(word, said, other=None, at=7):
     p, best = log_probs[0].exp().max(0)
     return f"{SOUNDS.symbols[best]:2} ({p:.3f})"
 
-
+# %%
 so_far, full, cut = "R EH K AH G N IH".split(), "recognition", "recognit"
 for word, other in ((full, None), (full, cut), (cut, None), (cut, full)):
     taken = f"with the t of {other}" if other else "as it is"
     print(f"{word:11} {taken:25} then says {next_sound(word, so_far, other)}")
 
 # %% [markdown]
-# One state decides. With the *ion* still written in the word, the model says `T` when the state at *t* hasn't read it; and it says `SH` in a word that has no *ion* when the state has. There was no need to look at the *i*, because the encoder had carried it to the *t*. A heatmap shows where a model looks, not what it finds there. ("Attention says the *i* doesn't matter" would be the wrong conclusion; lesson 06 comes back to that.)
+# One state decides. With *ion* still there in the word, the model says `T` when the state at *t* hasn't read it, and in a word without *ion* it says `SH` when the state has. The model needn't look at the *i* because the encoder carries it to the *t*. A heatmap shows where a model looks, not what it finds there, and "the *i* doesn't matter" would be the wrong conclusion (lesson 06 comes back to that).
 
 # %% [markdown]
 # ## 3.9 Does a look matter?
@@ -733,7 +736,8 @@ for name, found in steps.items():
     print(f"{len(long_words)} words, {name}: {forward:.1%} of the steps move right")
 box = align(trained, "box")
 mean_places = (box.weights * torch.arange(1, 4)).sum(-1)  # (L_t,)
-print("box:", *(f"{s} at {p:.1f}  " for s, p in zip(box.sounds, mean_places)))
+for sound, at_letter in zip(box.sounds, mean_places, strict=True):
+    print(f"box: {sound} at {at_letter:.1f}", end="   ")
 
 # %% [markdown]
 # The model has found out which way to read. (In `box` the two sounds of the *x*, the third letter, should be read at one place, and the look hardly moves between them.)
@@ -754,11 +758,14 @@ for word in [word for word in split("test") if len(word) >= 9][::40]:
     ]
     moved = torch.stack(slopes).square().sum((0, 2))  # (L_s,)
     shares.append(moved[middle - 3 : middle + 4] / moved.sum())
+
+# %% tags=["nbval-ignore-output"]
 share = torch.stack(shares).mean(0)  # (7,)
-print(*(f"letter {o:+d}: {part:.0%}  " for o, part in zip(range(-3, 4), share)))
+for offset, part in zip(range(-3, 4), share, strict=True):
+    print(f"letter {offset:+d}: {part:.0%}", end="   ")
 
 # %% [markdown]
-# A letter moves its own state (+0) most, and nearly half of the influence comes from its neighbors. One might think that a look could as well be at the state *beside* its letter. Test it: let every step lose the state it looks at most, and share its weight among all the others.
+# A letter moves its own state (+0) most, and nearly half of the influence comes from its neighbors. One might think that a look could as well be at the state *beside* its letter. To test that, let every step lose the state it looks at most, and share its weight among all the others.
 
 # %% tags=["nbval-ignore-output"]
 every_20th = dict(list(split("test").items())[::20])
@@ -800,7 +807,7 @@ for word, sounds in zip(held_out, pronounce(blinkered, held_out), strict=True):
 widgets.came_out("3.D", round(hidden))
 
 # %% [markdown]
-# There are more errors than sounds: the model falls apart. Its neighbors' states hold the letter too, and they don't make up for the one that is missing. To find out whether a look *matters*, change it and measure. How *few* looks are enough is the open experiment, **exercise 3.8**.
+# There are more errors than sounds, and the model falls apart. The neighbors' states have read the letter too, yet they don't make up for the one that is missing. To find out whether a look *matters*, change it and measure. How *few* looks are enough is the open experiment, **exercise 3.8**.
 
 # %% [markdown]
 # ## 3.10 Sounds and whole words, by length
@@ -841,7 +848,7 @@ plotting.show(axes[0], alt)
 # %% [markdown]
 # *For short words the two are nearly equal; for long words the summary falls behind.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
 #
-# With attention, the share of wrong *sounds* falls with length, while the share of wrong *words* rises. How can both be true? A long word has more chances to go wrong. If each of its $n$ sounds were wrong with the same probability $p$, on its own, the whole word would be right with probability $(1 - p)^n$. With $p = 0.08$ and $n = 4$ sounds, $0.92^4 = 0.72$ are right; with $n = 11$ only $0.92^{11} = 0.40$. Now each group with its own $p$, its PER:
+# With attention, the share of wrong *sounds* falls with length, while the share of wrong *words* rises. How can both be true? A long word has more chances to go wrong. If each of its $n$ sounds were wrong with the same probability $p$, on its own, the whole word would be right with probability $(1 - p)^n$. With $p = 0.08$ and $n = 4$ sounds, $0.92^4 = 0.72$ are right; with $n = 11$ only $0.92^{11} = 0.40$. Now each group with its own $p$, its PER.
 
 # %% tags=["nbval-ignore-output"]
 rows = rows_of["attention"]
@@ -855,7 +862,7 @@ for row, p, measured in zip(rows, per["attention"], wer["attention"], strict=Tru
     print(f"{measured:12.1%} {own:14.1%} {same:15.1%}")
 
 # %% [markdown]
-# Length alone would push the share of wrong words far up (last column). The falling PER works against it, and does not win. Measured, fewer words are wrong than the formula says, in every group: errors gather in some of the words, and spoil fewer than if each fell on its own. Why an English sound is easier in a long word, this table doesn't say.
+# Length alone would push the share of wrong words far up (last column). The falling PER works against it, and does not win. Measured, fewer words are wrong than the formula says, in every group. Errors gather in some of the words, and spoil fewer than if each fell on its own. Why an English sound is easier in a long word, this table doesn't say.
 
 # %% [markdown]
 # ## What goes wrong
@@ -902,7 +909,7 @@ print(f"mean of the words' own rates:     {sum(own) / len(own):.2%}")
 #
 # - The decoder is a loop, in training too: step $t$ needs $s_{t-1}$. Hardware that could do many things at once has to wait.
 # - $W_k h_j$ does not depend on the step. Code that decodes computes it once per word and keeps it. Lesson 07 does the same with keys and values, under the name of a cache.
-# - Where the order is known to be kept, a pointer that may only move forward is a serious alternative, and faster: Aharoni and Goldberg (2017) train one for word endings, Raffel et al. (2017) for speech.
+# - Where the order is known to be kept, a pointer that may only move forward is a serious alternative, and faster. Aharoni and Goldberg (2017) train one for word endings, Raffel et al. (2017) for speech.
 # - Names elsewhere: encoder states are *annotations* (Bahdanau), *encoder outputs* or *memory*; scores are *energies*; weights are *alignments*.
 # - Giving true symbols with some probability and the model's own otherwise is *scheduled sampling*, one remedy for exposure bias.
 # - Real systems look a word up in the dictionary first, and ask a model for the rest.
@@ -912,10 +919,10 @@ print(f"mean of the words' own rates:     {sum(own) / len(own):.2%}")
 #
 # *Core · 4 minutes*
 #
-# 1. **Encoder-decoder**: a GRU in both directions reads, a second one writes. Without attention all that the decoder gets is the summary, which has one size for every word: the bottleneck.
-# 2. **Attention**: query $s_{t-1}$, keys and values $h_j$, additive score, softmax over the real letters. Look, step, speak: the context comes from the state before the step.
+# 1. **Encoder-decoder**: a GRU in both directions reads, a second one writes. Without attention all that the decoder gets is the summary, which has one size for every word.
+# 2. **Attention**: query $s_{t-1}$, keys and values $h_j$, additive score, softmax over the real letters. The context comes from the state before the step.
 # 3. **Teacher forcing** gives the true symbols in training. Greedy decoding gives the model's own, until the end symbol.
-# 4. **What attention is good for**: on pronunciation a pointer that never asks closes most of the gap between summary and attention, and the mean of the states closes none. Attention shows its worth where the place to read depends on what was read. And the summary wasn't too small; it was hard to learn.
+# 4. **What attention is good for**: on pronunciation a pointer that never asks closes most of the gap between summary and attention, and the mean of the states closes none. Attention is worth its price where the place to read depends on what was read. The summary wasn't too small. It was hard to learn.
 # 5. **Alignments**: a weight belongs to a state, and a state has read its neighbors. Exchange one state, or hide one look, and measure.
 #
 # | symbol | meaning | shape |
@@ -941,7 +948,7 @@ widgets.predictions()
 #
 # *More · 6 minutes*
 #
-# **Another order, and other scores.** Luong, Pham and Manning (2015) step first and look with the *new* state, $s_t$; the context joins it afterwards, on the way to the logits. Both orders work, each with weights trained for it. They compare three scores: *dot*, $s_t^\top h_j$; *general*, $s_t^\top W h_j$; and *concat*, $w_v^\top \tanh(W\,[\,s_t;\, h_j\,])$. The last one is the additive score: cut $W$ in two and it is $W_q$ beside $W_k$.
+# **Another order, and other scores.** Luong, Pham and Manning (2015) step first and look with the *new* state, $s_t$; the context joins it afterwards, on the way to the logits. Both orders work, each with weights trained for it. They compare three scores: *dot*, $s_t^\top h_j$; *general*, $s_t^\top W h_j$; and *concat*, $w_v^\top \tanh(W\,[\,s_t;\, h_j\,])$. The last one is the additive score, with $W_q$ beside $W_k$ in one matrix.
 
 # %%
 W = torch.cat(matrices[:2], dim=1)  # (d_att, d_hidden + 2 d_hidden): W_q beside W_k
@@ -953,7 +960,7 @@ print(f"concat {concat:.3f}, additive {additive:.3f}")
 # %% [markdown]
 # **PyTorch's GRU and the paper's.** In Cho et al. (2014) $r$ multiplies $h$ before $U_n$ does; PyTorch, and this lesson, let it multiply $U_n h + b'_n$.
 #
-# **How the words were split.** A hash of the word decides: the first 8 bytes of its SHA-256 as a number, modulo 20. Remainder 0 is test, 1 is valid, the rest is train. That way a word stays where it is whatever release of the dictionary is installed, and the authors had no choice in it. What the split doesn't do: *attend* and *attended* may fall on different sides.
+# **How the words were split.** A hash of the word decides, the first 8 bytes of its SHA-256 as a number, modulo 20. Remainder 0 is test, 1 is valid, the rest is train. That way a word stays where it is whatever release of the dictionary is installed, and the authors had no choice in it. What the split doesn't do: *attend* and *attended* may fall on different sides.
 
 # %%
 for word in ("nation", "knights", "physics"):
@@ -969,9 +976,9 @@ for word in ("nation", "knights", "physics"):
 #
 # *Core · 5 minutes*
 #
-# <details><summary>1. A friend says: the summary fails on long words because they don't fit into it. Which two results of this page speak against that?</summary>
+# <details><summary>1. A friend says that the summary fails on long words because they don't fit into it. Which two results of this page speak against that?</summary>
 #
-# **There is far more room than a word needs, and with the same room more training halves the errors.** (It *is* a bottleneck in one sense: its size doesn't grow with the word. But what we saw at these lengths is that packing is hard to learn.)
+# **There is far more room than a word needs, and with the same room more training halves the errors.** (Its size doesn't grow with the word, and in that sense it *is* a bottleneck. But what we saw at these lengths is that packing is hard to learn.)
 # </details>
 #
 # <details><summary>2. A pointer that walks backwards, from the last letter to the first. On which task would it do as well as attention: strings said in reverse, or strings said from a mark?</summary>
@@ -979,17 +986,12 @@ for word in ("nation", "knights", "physics"):
 # **In reverse.** That order is fixed, and a pointer may be built for it, as ours was built for reading. From the mark, the place depends on where the mark is, and nothing tells the pointer. (Not both: a fixed order is all it has.)
 # </details>
 #
-# <details><summary>3. The batch holds the words ox and internationalization. How many letters may ox look at, and what enforces it?</summary>
+# <details><summary>3. The target is &lt;start&gt; B AA K S &lt;end&gt;. What does the decoder read at the step that should say S, and what is it compared with at the last step?</summary>
 #
-# **Two, and the mask enforces it.** All other positions of its row are padding, and their scores become minus infinity before the softmax. (Zeros in the padding's states wouldn't do: they still get a score, and so a weight.)
+# **It reads K; the last step is compared with the end symbol.** (Not S, or the model would only have to copy. Not the sound it said itself, which is greedy decoding. And without the end symbol it would never learn to stop.)
 # </details>
 #
-# <details><summary>4. The target is &lt;start&gt; B AA K S &lt;end&gt;. What does the decoder read at the step that should say S, and what is it compared with at the last step?</summary>
-#
-# **It reads K; the last step is compared with the end symbol.** (Not S: then the model would only have to copy. Not the sound it said itself: that is greedy decoding. And if the end symbol were left out, the model would never learn to stop.)
-# </details>
-#
-# <details><summary>5. In a heatmap the sound S looks mostly at the letter t, in a word that ends in ts. Is the attention broken? How could you find out what it reads there?</summary>
+# <details><summary>4. In a heatmap the sound S looks mostly at the letter t, in a word that ends in ts. Is the attention broken? How could you find out what it reads there?</summary>
 #
 # **Not necessarily.** The state at *t* has read the *s* as well, in the backward direction. Put the state of a *t* without an *s* after it in its place, as we did with `recognition`: if the model no longer says S, that's where it read it. (The picture alone proves neither a fault nor its absence.)
 # </details>
@@ -1000,7 +1002,7 @@ for word in ("nation", "knights", "physics"):
 # ## References
 #
 # - Bahdanau, Cho, Bengio, *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015 (first posted in 2014), sections 3, 5 and appendix A: the model of this lesson. Figure 2: quality by sentence length. Figure 3: the alignments.
-# - Graves, *Generating Sequences With Recurrent Neural Networks*, 2013, section 5: the soft window, which moves along a text while the network draws it by hand.
+# - Graves, *Generating Sequences With Recurrent Neural Networks*, 2013, section 5: a soft window a year earlier, which moves along a text while the network writes it in longhand.
 # - Cho et al., *Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine Translation*, 2014, section 2: the encoder-decoder without attention, and the GRU.
 # - Sutskever, Vinyals, Le, *Sequence to Sequence Learning with Neural Networks*, 2014: the other encoder-decoder of that year, with LSTMs.
 # - Luong, Pham, Manning, *Effective Approaches to Attention-based Neural Machine Translation*, 2015, section 3: step first, look afterwards, and the scores dot, general and concat.
