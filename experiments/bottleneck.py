@@ -24,7 +24,7 @@ RUN = ("context", "d_hidden", "seed")
 FIELDS = (*RUN, "parameters", "updates", "shortest", "longest", "words", "wrong", "edits", "sounds")
 
 
-def run(context: str, d_hidden: int, seed: int, *, progress: bool = True) -> list[dict[str, int]]:
+def run(context: str, d_hidden: int, seed: int, *, progress: bool = True) -> list[dict[str, int | str]]:
     """Train one model and count its errors on the words for validation: one row, of ``FIELDS``, for each of ``GROUPS``."""
     ahead = epochs_of(dict(list(split("train").items())[::EVERY]))
     updates = sum(map(len, ahead))
@@ -38,7 +38,7 @@ def run(context: str, d_hidden: int, seed: int, *, progress: bool = True) -> lis
         rate=lambda step: one_cycle_rate(step, updates, PEAK),
         progress=progress,
     )
-    same = dict(zip(RUN, (context, d_hidden, seed), strict=True))
+    same: dict[str, int | str] = dict(zip(RUN, (context, d_hidden, seed), strict=True))
     same |= {"parameters": count_parameters(model), "updates": updates}
     return [same | row for row in counts_by_length(model, split("valid"))]
 
