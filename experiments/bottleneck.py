@@ -2,8 +2,8 @@
 
 All are trained alike: the same words, batches and number of updates, five seeds. The decoder's context is made by attention, or
 is the encoder's summary, the state at a pointer that moves one letter a step, or the mean of all states. A model without
-attention gets the width at which it has as many parameters as its partner with attention. The table holds the counts, one line for each run and group of
-lengths.
+attention gets the width at which it has as many parameters as its partner with attention. The table holds the counts, one line
+for each run and group of lengths.
 """
 
 from collections.abc import Iterator
