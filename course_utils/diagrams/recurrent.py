@@ -151,15 +151,16 @@ def _with_attention(
     x, fed = left + at * step, left + at * step + 0.85 * wide
     draw.text(fed, HIGH - 0.36, shortened(target[at - 1] if at else "start", 5), NUMBER, SOFT, va="top")
     draw.arrow((fed, HIGH - 0.34), (fed, HIGH - 0.02))
-    most = max(range(len(row)), key=row.__getitem__)
+    order = sorted(range(len(row)), key=row.__getitem__, reverse=True)
+    written = sorted(order) if step > 0.5 else sorted(order[:2])  # in narrow columns there is room for two numbers
     for n, weight in enumerate(row):
+        foot = left + n * step + wide / 2
         if weight >= 0.02:
-            foot = left + n * step + wide / 2
             draw.line([(foot, TALL), (x + 0.3 * wide, MIDDLE)], COLORS["weights"], 0.6 + 5 * weight)
-            right = n >= most  # so that two numbers side by side do not meet
-            place = foot + 0.07 if right else foot - 0.05
-            color, side = COLORS["weights"], "left" if right else "right"
-            draw.text(place, TALL + 0.05, f"{weight:.2f}", NUMBER, color, va="bottom", ha=side)
+        if weight >= 0.02 and n in written:
+            before = n != written[-1] if step <= 0.5 else n < order[0]  # left of its foot, away from the thick line
+            place, side = (foot - 0.05, "right") if before else (foot + 0.07, "left")
+            draw.text(place, TALL + 0.05, f"{weight:.2f}", NUMBER, COLORS["weights"], va="bottom", ha=side)
     draw.box(x - 0.1 * wide, MIDDLE, max(0.34, 0.6 * wide), 0.8 * TALL, f"c{at + 1}", "output", size=NUMBER)
     style = ":" if done else "-"
     draw.arrow((x - step + wide / 2, HIGH), (x - 0.1 * wide, MIDDLE + 0.5 * TALL), color=COLORS["query"], style=style)
@@ -173,4 +174,4 @@ def _with_attention(
         side = x + wide + 0.16 * step
         draw.line([(fed, HIGH - 0.18), (side, HIGH - 0.18), (side, top)], SOFT, 1.2)
         draw.arrow((side, top), (x + 0.92 * wide, top), width=1.2)
-    return f"step {at + 1} looks most at “{shortened(source[most])}” ({number(row[most])})"
+    return f"step {at + 1} looks most at “{shortened(source[order[0]])}” ({number(row[order[0]])})"

@@ -11,7 +11,7 @@
 #
 # Eight exercises, 27 points. At the end you have written the attention step, the loss, the decoding and the error rate of a model that pronounces words, and put them to work on your own name.
 #
-# {{colab_link}} · core exercises 25 minutes, all of them 110 · builds on {{lesson_link}}
+# {{colab_link}} · core exercises 20 minutes, all of them 110 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
@@ -462,7 +462,7 @@ check("3.5", phoneme_error_rate)
 
 # %% [markdown]
 # ### 3.6 · Find the bug
-# 3 points · difficulty 4 of 5 · 10 minutes · core
+# 3 points · difficulty 4 of 5 · 10 minutes · more
 #
 # The function below runs the decoder over a whole target whose embeddings are given. It is meant to follow Bahdanau's order, as in section 3.4 of the lesson. It runs, the shapes are right, the weights sum to 1. In the toy below the state counts the steps, and `attend` looks at the letter whose number is the state. So sound 0 should look at letter 0, sound 1 at letter 1, sound 2 at letter 2. Run the cell, look at the rows of weights, and write a mended version.
 
@@ -567,7 +567,7 @@ check("3.6", decode)
 
 # %% [markdown]
 # ### 3.7 · Who asked?
-# 1 point · difficulty 3 of 5 · 5 minutes · more
+# 1 point · difficulty 3 of 5 · 5 minutes · core
 #
 # Below, the shipped speller makes one step of `physics`, and we keep the weights of that step. In **Bahdanau's** decoder one vector is the query; in other decoders it is another one. Measure which of these vectors gave the recorded weights: feed each to `speller.attention(query[:, None], h, h, real)`, which returns context and weights, and compare. Which one asked, and is it Bahdanau's or Luong's choice?
 #

@@ -11,7 +11,7 @@
 #
 # By the end you can build the recurrent encoder-decoder that brought attention into translation, train it to pronounce English words, and show what attention changes and what it doesn't.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (40 + 25), everything about 3 and a half hours · builds on lessons 00 to 02
+# {{colab_link}} · short path about 65 minutes with its exercises (45 + 20), everything about 3 and a half hours · builds on lessons 00 to 02
 
 # %% tags=["setup"]
 import copy
@@ -55,7 +55,7 @@ torch.set_num_threads(1)  # small tensors: sharing them out takes longer than th
 # %% [markdown]
 # ## Predict first
 #
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
 # Say `nation`, `thought` and `box` aloud. How many letters does each have, and how many *sounds*? For every sound, write down which letters you must look at to know it.
 
@@ -70,7 +70,7 @@ for word in ("nation", "thought", "box"):
 # %% [markdown]
 # ## 3.1 The task, and a model that has learned it
 #
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
 # In a **sequence-to-sequence** task one sequence goes in, another comes out, and their lengths differ. Ours comes from the CMU Pronouncing Dictionary, without its stress marks. Some words have several **accepted** pronunciations. Models learn from *train*, we make choices on *valid*, and *test* is for the last number.
 
@@ -136,7 +136,7 @@ print("source\n", source, "\ntarget\n", target)
 # %% [markdown]
 # ## 3.2 The encoder reads: a GRU in both directions
 #
-# *Core · 6 minutes*
+# *Core · 5 minutes*
 #
 # A recurrent network (lesson 00) reads one letter after another and keeps a state. A **gated recurrent unit**, GRU, has two gates, which are numbers between 0 and 1 for each entry of the state:
 #
@@ -199,7 +199,7 @@ print("box in the batch has the states of box alone:", same)
 # %% [markdown]
 # ## 3.3 The decoder writes, through a bottleneck
 #
-# *Core · 5 minutes*
+# *Core · 3 minutes*
 #
 # The **decoder** is a second GRU. Before attention, all it got was the summary.
 
@@ -233,7 +233,7 @@ for word in ("ox", "nation", "internationalization"):
 # %% [markdown]
 # ## 3.4 Attention: look, step, speak
 #
-# *Core · 8 minutes*
+# *Core · 6 minutes*
 #
 # Bahdanau's idea was to hand over all the encoder's states, and to let the decoder look the context up anew at every step. Here is one step of the trained model. It has said `N` and is about to say the next sound of `knights`.
 
@@ -279,12 +279,12 @@ plotting.show(diagrams.decoder_step(attentive, (source, target[:, :6])))
 # %% [markdown]
 # *Inside the dashed frame everything waits for the step before it, in training too, and the blue arrow that comes back is the recurrence. Outside the frame everything runs once.* The Transformer will get rid of the frame (lesson 10).
 #
-# **Do exercise 3.6 now (find the bug, 10 minutes).** If you like, measure in 3.7 which vector asked, and build in 3.2 a score that knows where it looked last.
+# **Do exercise 3.7 now (5 minutes): measure which vector asked.** If you like, find the bug of 3.6, and build in 3.2 a score that knows where it looked last.
 
 # %% [markdown]
 # ## 3.5 Learn with the truth, speak alone
 #
-# *Core · 8 minutes*
+# *Core · 6 minutes*
 #
 # In training, should the decoder read as $y_{t-1}$ what it *said*, or what it *should have said*? At first it says nonsense, and there is little to learn from nonsense. Under **teacher forcing** it is given the true sounds.
 #
@@ -361,9 +361,9 @@ print("not stopped:", *speak(trained, "knights", max_len=12, stop=False))
 # Nothing but that `if` tells the loop to stop. In a batch, words end at different steps, and those that have ended must wait for the others. That is exercise 3.4.
 
 # %% [markdown]
-# ## 3.6 How wrong, and wrong in which company
+# ## 3.6 How wrong, and after the first mistake
 #
-# *More · 25 minutes*
+# *More · 20 minutes*
 #
 # A pronunciation with one sound missing is better than one that is wrong throughout. The **edit distance** counts the fewest insertions, deletions and substitutions that turn one sequence into the other. From `N AE SH N` to `N EY SH AH N`, substitute `EY` for `AE` and insert `AH`, which makes 2. The computer fills a table. Entry $D_{ij}$ is the distance between the first $i$ symbols of $a$ and the first $j$ of $b$; the bracket is 1 if the symbols differ and 0 if not:
 #
@@ -464,7 +464,7 @@ chances, true = {"AAAA": 0.6, "BBBB": 0.4}, "BBBB"
 
 
 def exact_speaker(given=""):
-    """Say the most probable symbol at each step, after the truth or what was said."""
+    """At each step the next symbol of the most probable word that still fits."""
     said = ""
     for t in range(4):
         before = given[:t] if given else said
@@ -483,7 +483,7 @@ for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_spea
 # %% [markdown]
 # ## 3.7 What attention changes
 #
-# *Core · 12 minutes*
+# *Core · 9 minutes*
 #
 # Attention gave the decoder two things at once. It hands over *all* states, and it lets the decoder *ask* which of them it wants. Two controls pull these apart, pointer and mean. Neither has a query, a score or a softmax.
 #
@@ -666,7 +666,7 @@ for name, model in two.items():
 # %% [markdown]
 # ## 3.8 Reading an alignment
 #
-# *Core · 8 minutes*
+# *Core · 4 minutes*
 #
 # Type any word and press Enter, your name perhaps, or a word that doesn't exist.
 
@@ -711,7 +711,7 @@ for word, other in ((full, None), (full, cut), (cut, None), (cut, full)):
 # %% [markdown]
 # ## 3.9 Does a look matter?
 #
-# *More · 12 minutes*
+# *More · 10 minutes*
 #
 # Does the look move as you read, to the right? We count over many words, beside a landmark, which is the same looks in a random order.
 
@@ -812,7 +812,7 @@ widgets.came_out("3.D", round(hidden))
 # %% [markdown]
 # ## 3.10 Sounds and whole words, by length
 #
-# *More · 12 minutes*
+# *More · 10 minutes*
 #
 # The two large models that come with the course were trained on all of *train* with the same recipe. We judge both on all words of *test*.
 
@@ -867,7 +867,7 @@ for row, p, measured in zip(rows, per["attention"], wer["attention"], strict=Tru
 # %% [markdown]
 # ## What goes wrong
 #
-# *More · 8 minutes*
+# *More · 6 minutes*
 #
 # **The mask after the softmax, without dividing again.** The padding's weights become 0, but the softmax has already given it a share, and the weights of a short word no longer sum to 1 once a long word is in the same batch. A word must not depend on its neighbors in the batch.
 
@@ -917,7 +917,7 @@ print(f"mean of the words' own rates:     {sum(own) / len(own):.2%}")
 # %% [markdown]
 # ## Recap
 #
-# *Core · 4 minutes*
+# *Core · 3 minutes*
 #
 # 1. **Encoder-decoder**: a GRU in both directions reads, a second one writes. Without attention all that the decoder gets is the summary, which has one size for every word.
 # 2. **Attention**: query $s_{t-1}$, keys and values $h_j$, additive score, softmax over the real letters. The context comes from the state before the step.
@@ -946,7 +946,7 @@ widgets.predictions()
 # %% [markdown]
 # ## When you need it
 #
-# *More · 6 minutes*
+# *More · 5 minutes*
 #
 # **Another order, and other scores.** Luong, Pham and Manning (2015) step first and look with the *new* state, $s_t$; the context joins it afterwards, on the way to the logits. Both orders work, each with weights trained for it. They compare three scores: *dot*, $s_t^\top h_j$; *general*, $s_t^\top W h_j$; and *concat*, $w_v^\top \tanh(W\,[\,s_t;\, h_j\,])$. The last one is the additive score, with $W_q$ beside $W_k$ in one matrix.
 
@@ -974,7 +974,7 @@ for word in ("nation", "knights", "physics"):
 # %% [markdown]
 # ## Check yourself
 #
-# *Core · 5 minutes*
+# *Core · 3 minutes*
 #
 # <details><summary>1. A friend says that the summary fails on long words because they don't fit into it. Which two results of this page speak against that?</summary>
 #
