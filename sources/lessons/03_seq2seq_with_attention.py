@@ -478,7 +478,7 @@ for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_spea
     print(f"{name:14} says {said}, {further} further errors after the first")
 
 # %% [markdown]
-# The exact speaker shows the same kind of gap, and no training could improve it. How much of our model's gap is exposure bias and how much is the missing hint, this measurement can't say. (He et al., 2021, try to separate the two, and find the bias smaller than its fame.) What is certain is that the training loss shows neither, and that's the reason to measure by decoding.
+# The exact speaker shows the same kind of gap, and no training could improve it. How much of our model's gap is exposure bias and how much is the missing hint, this measurement can't say. (He et al., 2021, give language models true beginnings to continue, and find the distortion limited.) What is certain is that the training loss shows neither, and that's the reason to measure by decoding.
 
 # %% [markdown]
 # ## 3.7 What attention changes
@@ -909,7 +909,7 @@ print(f"mean of the words' own rates:     {sum(own) / len(own):.2%}")
 #
 # - The decoder is a loop, in training too: step $t$ needs $s_{t-1}$. Hardware that could do many things at once has to wait.
 # - $W_k h_j$ does not depend on the step. Code that decodes computes it once per word and keeps it. Lesson 07 does the same with keys and values, under the name of a cache.
-# - Where the order is known to be kept, a pointer that may only move forward is a serious alternative, and faster. Aharoni and Goldberg (2017) train one for word endings, Raffel et al. (2017) for speech.
+# - Where the order is known to be kept, a pointer that learns when to move forward is a serious alternative. Aharoni and Goldberg (2017) train one for the endings of words, Raffel et al. (2017) for speech, Wu and Cotterell (2019) for pronunciation too.
 # - Names elsewhere: encoder states are *annotations* (Bahdanau), *encoder outputs* or *memory*; scores are *energies*; weights are *alignments*.
 # - Giving true symbols with some probability and the model's own otherwise is *scheduled sampling*, one remedy for exposure bias.
 # - Real systems look a word up in the dictionary first, and ask a model for the rest.
@@ -1006,9 +1006,9 @@ for word in ("nation", "knights", "physics"):
 # - Cho et al., *Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine Translation*, 2014, section 2: the encoder-decoder without attention, and the GRU.
 # - Sutskever, Vinyals, Le, *Sequence to Sequence Learning with Neural Networks*, 2014: the other encoder-decoder of that year, with LSTMs.
 # - Luong, Pham, Manning, *Effective Approaches to Attention-based Neural Machine Translation*, 2015, section 3: step first, look afterwards, and the scores dot, general and concat.
-# - Aharoni, Goldberg, *Morphological Inflection Generation with Hard Monotonic Attention*, 2017, and Raffel, Luong, Liu, Weiss, Eck, *Online and Linear-Time Attention by Enforcing Monotonic Alignments*, 2017: pointers that only move forward.
+# - Aharoni, Goldberg, *Morphological Inflection Generation with Hard Monotonic Attention*, 2017, and Raffel, Luong, Liu, Weiss, Eck, *Online and Linear-Time Attention by Enforcing Monotonic Alignments*, 2017, and Wu, Cotterell, *Exact Hard Monotonic Attention for Character-Level Transduction*, 2019: pointers that learn when to move forward.
 # - Chorowski et al., *Attention-Based Models for Speech Recognition*, 2015: scores that see where the last step looked. See, Liu, Manning, *Get To The Point: Summarization with Pointer-Generator Networks*, 2017: coverage.
 # - Williams, Zipser, *A Learning Algorithm for Continually Running Fully Recurrent Neural Networks*, 1989: the source of teacher forcing.
-# - Ranzato, Chopra, Auli, Zaremba, *Sequence Level Training with Recurrent Neural Networks*, 2016: what exposure bias is, and one cure. Bengio, Vinyals, Jaitly, Shazeer, *Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks*, 2015: another. He, Zhang, Zhou, Glass, *Exposure Bias versus Self-Recovery: Are Distortions Really Incremental for Autoregressive Text Generation?*, 2021: how large it is.
+# - Ranzato, Chopra, Auli, Zaremba, *Sequence Level Training with Recurrent Neural Networks*, 2016: what exposure bias is, and one cure. Bengio, Vinyals, Jaitly, Shazeer, *Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks*, 2015: another. He, Zhang, Zhou, Glass, *Exposure Bias versus Self-Recovery: Are Distortions Really Incremental for Autoregressive Text Generation?*, 2021: how large it is in open-ended text.
 # - Levenshtein, *Binary Codes Capable of Correcting Deletions, Insertions, and Reversals*, 1966, and Wagner, Fischer, *The String-to-String Correction Problem*, 1974: the distance, and its table.
 # - Toshniwal, Livescu, *Jointly Learning to Align and Convert Graphemes to Phonemes with Neural Attention Models*, 2016: our task with attention.
