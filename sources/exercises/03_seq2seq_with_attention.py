@@ -36,7 +36,7 @@ from course_utils.tokenizers import END_ID, PAD_ID, START_ID
 speller = pretrained.load("recurrent_attention")
 
 # %% [markdown]
-# ### 3.1 · One attention step, wherever the padding stands
+# ### 3.1 · One attention step, wherever the padding is
 # 4 points · difficulty 3 of 5 · 15 minutes · core
 #
 # Write `attention_step(state, encoded, W_q, W_k, w_v, mask)`, for all words of a batch at once. The state of the decoder asks all encoder states. The score of letter $j$ is
@@ -52,7 +52,7 @@ speller = pretrained.load("recurrent_attention")
 # | `W_q` | `(d_att, d_hidden)` |
 # | `W_k` | `(d_att, d_enc)` |
 # | `w_v` | `(d_att,)` |
-# | `mask` | `(B, L_s)`, boolean, True at real letters; each word has at least one, and padding may stand anywhere |
+# | `mask` | `(B, L_s)`, boolean, True at real letters; each word has at least one, and padding may be anywhere |
 # | returns `context`, `weights` | `(B, d_enc)`, `(B, L_s)` |
 #
 # Example, one word with its padding on the left: `state = [[1.]]`, `encoded = [[[9., 9.], [0., 4.], [1., 0.]]]`, `mask = [[False, True, True]]`, `W_q = [[1.]]`, `W_k = [[1., 0.]]`, `w_v = [2.]`. The real letters' scores are $2 \tanh 1 = 1.523$ and $2 \tanh 2 = 1.928$. The weights are `[[0.000, 0.400, 0.600]]`, the context is `[[0.600, 1.601]]`.
@@ -89,7 +89,7 @@ def attention_step(state, encoded, W_q, W_k, w_v, mask):
 #     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(mask, -1e9)
 # the mask is read the other way round: the real letters are hidden, and a word without padding is NaN.
 #     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(mask, float("-inf"))
-# Try: padding may stand anywhere: use the mask itself, not its sum.
+# Try: padding may be anywhere: use the mask itself, not its sum.
 # as many letters as are real are taken, but always from the front.
 #     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(torch.arange(mask.shape[1]) >= mask.sum(1, keepdim=True), float("-inf"))
 # Try: follow the formula from the inside: everything is added up, then one tanh, then the product with w_v.
@@ -222,7 +222,7 @@ check("3.2", location_weights)
 # ### 3.3 · The teacher-forced loss
 # 3 points · difficulty 3 of 5 · 10 minutes · more
 #
-# Write `forced_loss(model, source, target, pad_id)`: the mean cross-entropy of each sound, the true sounds before it being given. The target stands between a start and an end symbol: `<start> N EY SH AH N <end>`. The end symbol must be predicted too; padding must not count.
+# Write `forced_loss(model, source, target, pad_id)`: the mean cross-entropy of each sound, the true sounds before it being given. The target comes between a start and an end symbol, as in `<start> N EY SH AH N <end>`. The end symbol must be predicted too; padding must not count.
 #
 # | argument | meaning |
 # |---|---|
