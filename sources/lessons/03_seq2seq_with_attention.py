@@ -120,7 +120,7 @@ viewer.show_first_state(
 viewer
 
 # %% [markdown]
-# *Point at a sound, and its row (the "query") shows at which letters (the "keys") it looked. The large weights run from the upper left to the lower right, as you read.*
+# *Point at a sound, and its row (the "query") shows at which letters (the "keys") it looked. The large weights run from the upper left to the lower right, as you read.* (This model has one layer and one head; lesson 06 has more.)
 #
 # Does the `SH` surprise you? A *t* sounds like that only because *ion* comes after it, and yet the model hardly looks at the *i*. How does it know? Section 3.8 finds out by surgery.
 #
@@ -178,7 +178,7 @@ same = torch.allclose(gru_step(x, h, *cell.parameters()), cell(x, h), atol=1e-6)
 print("gru_step equals nn.GRUCell:", same)
 
 # %% [markdown]
-# By the last letter, the first ones have passed through many gates. That's why the word is read twice, once from each end, and the two states at letter $j$, put side by side, make the **encoder state** $h_j$, of shape $(2 d_{hidden})$. Its forward half has read the letters up to $j$, its backward half those from $j$ to the end. The **summary** is the last state of each direction, also $(2 d_{hidden})$.
+# A reader who goes forward knows nothing of the letters to come. The word is read twice, once from each end, and the two states at letter $j$, put side by side, make the **encoder state** $h_j$, of shape $(2 d_{hidden})$. Its forward half has read the letters up to $j$, its backward half those from $j$ to the end. The **summary** is the last state of each direction, also $(2 d_{hidden})$.
 
 # %%
 torch.manual_seed(0)
@@ -528,7 +528,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# As a landmark without any model, a table says for every letter the sound that it has most often.
+# As a landmark without any model, a table gives every letter the sound that it has most often.
 
 # %%
 heard = {letter: Counter() for letter in SPELLING.symbols}
@@ -661,7 +661,7 @@ for name, model in two.items():
     print(f"with little training {short_run:.1f} %")
 
 # %% [markdown]
-# There is room enough. With more training and no more room, the summary's errors on long words fall to about half, though attention stays ahead. What the summary lacks isn't space. It's *hard to learn* to pack a word so that every sound can be got out again.
+# There is room enough. With more training and no more room, the summary's errors on long words fall to about half, though attention stays ahead. What held the small ones back wasn't space. It's *hard to learn* to pack a word so that every sound can be got out again.
 
 # %% [markdown]
 # ## 3.8 Reading an alignment
