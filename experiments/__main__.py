@@ -6,7 +6,7 @@ import sys
 from . import runs, train
 
 TABLES = {
-    "bottleneck": "recurrent models of several sizes with and without attention (lesson 03)",
+    "bottleneck": "recurrent models of several sizes and four kinds of context (lesson 03)",
     "lookups": "small layers whose heads share keys and values (lesson 07)",
     "places": "small layers with five encodings of positions (lesson 08)",
     "norm_order": "deep encoders with the norm before and after the sum (lesson 09)",

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from course_utils.metrics import phoneme_error_rate, word_error_rate
-from course_utils.pretrained.pronunciation import pronounce
-from course_utils.small_models import bottleneck, lookups, norm_order, places
+from course_utils.pretrained.pronunciation import SPELLING, pronounce
+from course_utils.small_models import bottleneck, lookups, norm_order, places, reordering
 
 
 def test_the_target_is_the_content_beside_the_name_that_is_asked_for():
@@ -76,10 +76,71 @@ def test_a_shallow_model_learns_to_reverse():
 def test_counts_are_those_of_the_error_rates():
     words = {"cat": (("K", "AE", "T"),), "act": (("AE", "K", "T"), ("AE", "K")), "tactics": (("T", "AE", "K", "T"),)}
     torch.manual_seed(0)
-    model = bottleneck.build(True, 8)
+    model = bottleneck.build("attention", 8)
     rows = bottleneck.counts_by_length(model, words, [(1, 3), (4, 9)])
     assert [row["words"] for row in rows] == [2, 1]
     outputs = pronounce(model, list(words))
     wrong, edits, sounds = (sum(row[name] for row in rows) for name in ("wrong", "edits", "sounds"))
     assert edits / sounds == phoneme_error_rate(outputs, list(words.values()))
     assert wrong / 3 == word_error_rate(outputs, list(words.values()))
+
+
+@pytest.mark.parametrize(
+    ("look", "expected"),
+    [
+        (
+            "pointer",
+            [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]],
+        ),  # the last letter's state, once the letters are used up
+        ("mean", [[1 / 3, 1 / 3, 1 / 3]] * 4),
+    ],
+)
+def test_a_fixed_look_depends_on_the_step_and_the_length_only(look, expected):
+    torch.manual_seed(0)
+    model = bottleneck.build(look, 6).eval()
+    found = {}
+    for batch in (["box"], ["box", "nation"]):
+        state, weights, logits = model.start_decoding(SPELLING.batch(batch)), [], []
+        for token in (1, 5, 9, 7):
+            log_probs, state = model.decode_step(state, torch.full((len(batch),), token))
+            weights.append(state.weights[0, :3])
+            logits.append(log_probs[0])
+        assert torch.allclose(torch.stack(weights), torch.tensor(expected).float())
+        found[len(batch)] = torch.stack(logits)
+    assert torch.allclose(found[1], found[2], atol=1e-5)  # a word does not depend on its neighbors in the batch
+    with pytest.raises(ValueError, match="pointer"):
+        bottleneck.FixedLook("random", 5, 6)
+
+
+def test_the_context_of_a_pointer_is_the_state_at_its_place():
+    torch.manual_seed(0)
+    model, seen = bottleneck.build("pointer", 6).eval(), []
+    model.cell.register_forward_hook(lambda _, given, result: seen.append(given[0][:, 32:]))
+    source = SPELLING.batch(["box"])
+    with torch.no_grad():
+        model(source, torch.tensor([[1, 5, 9, 7]]))
+        states = model.encoder(source).states
+    assert torch.allclose(torch.cat(seen), states[0, [0, 1, 2, 2]])
+
+
+def test_from_the_mark_the_string_is_said_from_there_and_then_from_the_beginning():
+    said = {}
+    for order in reordering.ORDERS:
+        source, target = reordering.make_batch(order, 50, torch.Generator().manual_seed(0))
+        said[order] = source, target
+        for letters, wanted in zip(source.tolist(), target.tolist(), strict=True):
+            mark = letters.index(reordering.MARK)
+            before, after = letters[:mark], letters[mark + 1 :]
+            assert before and after
+            assert wanted == [1, *(before + after if order == "as written" else after + before), 2]
+    assert torch.equal(said["as written"][0], said["from the mark"][0])
+    with pytest.raises(ValueError, match="'as written', 'from the mark'"):
+        reordering.make_batch("backwards", 1, torch.Generator())
+
+
+def test_short_training_on_reordering_is_the_same_for_the_same_seed_and_learns():
+    models = [reordering.train("pointer", "as written", seed=0, updates=40) for _ in range(2)]
+    wrong = [reordering.wrong_by_place(model, "as written", n=50) for model in models]
+    assert torch.equal(*wrong) and wrong[0].shape == (reordering.LENGTH,) and wrong[0][0] < 0.7
+    sizes = [sum(p.numel() for p in reordering.build(context).parameters()) for context in bottleneck.CONTEXTS]
+    assert max(sizes) < 1.05 * min(sizes)

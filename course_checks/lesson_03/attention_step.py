@@ -1,4 +1,4 @@
-"""3.1 · One attention step, wherever the padding stands."""
+"""3.1 · One attention step, wherever the padding is."""
 
 import torch
 

@@ -11,7 +11,7 @@
 #
 # Eight exercises, 27 points. At the end you have written the attention step, the loss, the decoding and the error rate of a model that pronounces words, and put them to work on your own name.
 #
-# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core exercises 20 minutes, all of them 110 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
@@ -36,8 +36,8 @@ from course_utils.tokenizers import END_ID, PAD_ID, START_ID
 speller = pretrained.load("recurrent_attention")
 
 # %% [markdown]
-# ### 3.1 · One attention step, wherever the padding stands
-# 4 points · difficulty 3 of 5 · 15 minutes
+# ### 3.1 · One attention step, wherever the padding is
+# 4 points · difficulty 3 of 5 · 15 minutes · core
 #
 # Write `attention_step(state, encoded, W_q, W_k, w_v, mask)`, for all words of a batch at once. The state of the decoder asks all encoder states. The score of letter $j$ is
 #
@@ -52,7 +52,7 @@ speller = pretrained.load("recurrent_attention")
 # | `W_q` | `(d_att, d_hidden)` |
 # | `W_k` | `(d_att, d_enc)` |
 # | `w_v` | `(d_att,)` |
-# | `mask` | `(B, L_s)`, boolean, True at real letters; each word has at least one, and padding may stand anywhere |
+# | `mask` | `(B, L_s)`, boolean, True at real letters; each word has at least one, and padding may be anywhere |
 # | returns `context`, `weights` | `(B, d_enc)`, `(B, L_s)` |
 #
 # Example, one word with its padding on the left: `state = [[1.]]`, `encoded = [[[9., 9.], [0., 4.], [1., 0.]]]`, `mask = [[False, True, True]]`, `W_q = [[1.]]`, `W_k = [[1., 0.]]`, `w_v = [2.]`. The real letters' scores are $2 \tanh 1 = 1.523$ and $2 \tanh 2 = 1.928$. The weights are `[[0.000, 0.400, 0.600]]`, the context is `[[0.600, 1.601]]`.
@@ -89,7 +89,7 @@ def attention_step(state, encoded, W_q, W_k, w_v, mask):
 #     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(mask, -1e9)
 # the mask is read the other way round: the real letters are hidden, and a word without padding is NaN.
 #     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(mask, float("-inf"))
-# Try: padding may stand anywhere: use the mask itself, not its sum.
+# Try: padding may be anywhere: use the mask itself, not its sum.
 # as many letters as are real are taken, but always from the front.
 #     scores.masked_fill(~mask, float("-inf")) => scores.masked_fill(torch.arange(mask.shape[1]) >= mask.sum(1, keepdim=True), float("-inf"))
 # Try: follow the formula from the inside: everything is added up, then one tanh, then the product with w_v.
@@ -124,7 +124,7 @@ check("3.1", attention_step)
 
 # %% [markdown]
 # ### 3.2 · A score that knows where it looked last
-# 5 points · difficulty 4 of 5 · 20 minutes
+# 5 points · difficulty 4 of 5 · 20 minutes · more
 #
 # The score of 3.1 sees contents only. In a word like `banana` it cannot tell the second *an* from the first by its letters. Chorowski et al. (2015) let the score see the *previous* step's weights too. A few **filters** of odd width slide over them. Filter $k$, whose middle entry is number $r$, gives letter $j$ the number
 #
@@ -220,9 +220,9 @@ check("3.2", location_weights)
 
 # %% [markdown]
 # ### 3.3 · The teacher-forced loss
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes · more
 #
-# Write `forced_loss(model, source, target, pad_id)`: the mean cross-entropy of each sound, the true sounds before it being given. The target stands between a start and an end symbol: `<start> N EY SH AH N <end>`. The end symbol must be predicted too; padding must not count.
+# Write `forced_loss(model, source, target, pad_id)`: the mean cross-entropy of each sound, the true sounds before it being given. The target comes between a start and an end symbol, as in `<start> N EY SH AH N <end>`. The end symbol must be predicted too; padding must not count.
 #
 # | argument | meaning |
 # |---|---|
@@ -298,7 +298,7 @@ check("3.3", forced_loss)
 
 # %% [markdown]
 # ### 3.4 · Greedy decoding with an end symbol
-# 4 points · difficulty 4 of 5 · 15 minutes
+# 4 points · difficulty 4 of 5 · 15 minutes · more
 #
 # Write `greedy_decode(step, state, start_id, end_id, pad_id, max_len)`. Every row begins with `start_id` and takes the symbol with the highest score at each step. Any symbol may have the highest score, `pad_id` and `start_id` too; only `end_id` ends a row. After its end symbol a row holds `pad_id` only. Decoding stops when **all** rows have ended, or after `max_len` steps.
 #
@@ -384,7 +384,7 @@ check("3.4", greedy_decode)
 
 # %% [markdown]
 # ### 3.5 · Phoneme error rate with several accepted pronunciations
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes · more
 #
 # Write `phoneme_error_rate(hypotheses, references)`. For each word take the **nearest** accepted pronunciation, the one with the fewest edits. Add up these edits over all words, add up the lengths of these pronunciations, and divide.
 #
@@ -462,7 +462,7 @@ check("3.5", phoneme_error_rate)
 
 # %% [markdown]
 # ### 3.6 · Find the bug
-# 3 points · difficulty 4 of 5 · 10 minutes
+# 3 points · difficulty 4 of 5 · 10 minutes · more
 #
 # The function below runs the decoder over a whole target whose embeddings are given. It is meant to follow Bahdanau's order, as in section 3.4 of the lesson. It runs, the shapes are right, the weights sum to 1. In the toy below the state counts the steps, and `attend` looks at the letter whose number is the state. So sound 0 should look at letter 0, sound 1 at letter 1, sound 2 at letter 2. Run the cell, look at the rows of weights, and write a mended version.
 
@@ -567,7 +567,7 @@ check("3.6", decode)
 
 # %% [markdown]
 # ### 3.7 · Who asked?
-# 1 point · difficulty 3 of 5 · 5 minutes
+# 1 point · difficulty 3 of 5 · 5 minutes · core
 #
 # Below, the shipped speller makes one step of `physics`, and we keep the weights of that step. In **Bahdanau's** decoder one vector is the query; in other decoders it is another one. Measure which of these vectors gave the recorded weights: feed each to `speller.attention(query[:, None], h, h, real)`, which returns context and weights, and compare. Which one asked, and is it Bahdanau's or Luong's choice?
 #
@@ -605,9 +605,9 @@ check("3.7", quiz_3_7)
 
 # %% [markdown]
 # ### 3.8 · Open experiment: how many letters does a sound need?
-# 4 points · difficulty 4 of 5 · 25 minutes
+# 4 points · difficulty 4 of 5 · 25 minutes · more
 #
-# An alignment shows where the model looks. Does it need all that it looks at? **Predict first**, in writing: the speller's phoneme error rate is about 8 %. What will it be if every step may see only its *best* letter? Its best two? And if the best letter is *hidden* and it must do with all the others?
+# An alignment shows where the model looks. Does it need all that it looks at? Section 3.9 of the lesson *hides* the best letter of every step, and the speller falls apart. Now the other way round. **Predict first**, in writing: by how much will the phoneme error rate rise if every step may see *only* its best letter? Its best two?
 #
 # The scaffolding below puts a function between the softmax and the context: `keep(weights)` gets the weights of one step, `(B, 1, L_s)`, and returns those that may stay, with zeros for the rest. `Narrow` divides by what is left, so that they sum to 1 again. A measurement takes about a second.
 
@@ -697,7 +697,7 @@ check("3.8", narrow_results)
 # </details>
 # <details><summary>What to make of it</summary>
 #
-# Compare your rows with section 3.8 of the lesson. A state holds its neighbors too, and yet a hidden best letter is not made up for by the states beside it. Listen to what the model says then: pronounce a few words with `keep` set to your function, and look at what repeats.
+# Compare your rows with sections 3.8 and 3.9 of the lesson. One state is nearly enough, because it holds its neighbors too; and yet a hidden best state is not made up for by those beside it. Listen to what the model says then: pronounce a few words with `keep` set to your function, and look at what repeats.
 # </details>
 
 # %% [markdown]

@@ -91,12 +91,29 @@ def _recurrent(size: str) -> Axes:
     )
 
 
+def _panels(size: str) -> Axes:
+    source, target = {"small": ("a", "b"), "middle": ("think", "XYZW"), "large": ("abcdefghij", "klmnopqr")}[size]
+    return diagrams.look_step_speak(
+        source, target, (2 * _random(len(target), len(source))).softmax(-1), at={"large": 4}.get(size, 0)
+    )
+
+
+def _decoder_step(size: str) -> Axes:
+    width = {"small": 1, "middle": 16, "large": 512}[size]
+    model = RecurrentSeq2Seq(30, 40, attention=True, d_embed=width, d_hidden=width)
+    return diagrams.decoder_step(
+        model, (torch.tensor([[3, 4, 5, 6]]), torch.tensor([[1, 2, 3][: 1 + SIZES.index(size)]]))
+    )
+
+
 PICTURES: dict[str, Callable[[str], Axes]] = {
     "legend": lambda size: diagrams.legend(),
     "attention_flow": _flow,
     "transformer": _transformer,
     "decoder_only": lambda size: diagrams.architecture(_decoder_lm(size), (TOKENS,)),
     "recurrent": _recurrent,
+    "decoder_step": _decoder_step,
+    "look_step_speak": _panels,
     "residual_stream": lambda size: diagrams.residual_stream(_decoder_lm(size), (TOKENS,)),
     "mask_gallery": _masks,
     "beam_tree": _beams,

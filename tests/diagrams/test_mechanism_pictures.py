@@ -1,12 +1,16 @@
 """Operations, vectors, beams and recurrence drawn: the numbers in them are those of the library."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
+from matplotlib.colors import to_hex
 
 from course_utils import diagrams
 from course_utils.diagrams import Beam
+from course_utils.diagrams.palette import COLORS
+from course_utils.models.recurrent import RecurrentSeq2Seq
 from course_utils.multi_head import split_heads
 from course_utils.positions import RotaryPositions, SinusoidalPositions
 
@@ -139,7 +143,7 @@ def test_look_step_speak():
 
 
 def test_a_line_is_as_thick_as_its_weight():
-    lines = sorted(line.get_linewidth() for line in diagrams.unrolled("abc", "XY", WEIGHTS, at=0).lines)
+    lines = sorted(line.get_linewidth() for line in diagrams.unrolled("abc", "XY", WEIGHTS, at=0, phase="look").lines)
     assert lines == pytest.approx([0.6 + 5 * w for w in (0.1, 0.2, 0.7)])
 
 
@@ -151,4 +155,44 @@ def test_the_context_lies_between_and_reaches_the_new_state_after_the_look():
 
 
 def test_without_attention_one_vector_is_handed_on():
-    assert "one vector, the last state of each direction" in diagrams.unrolled("abc", "XY").get_label()
+    ax = diagrams.unrolled("abc", "XY", at=1)
+    assert "one vector, the last state of each direction" in ax.get_label()
+    assert {"summary", "s0", "s1", "s2"} <= set(written(ax))
+    from_summary = [patch for patch in ax.patches if to_hex(patch.get_edgecolor()) == COLORS["key"].lower()]
+    arrows = [patch for patch in from_summary if type(patch).__name__ == "FancyArrowPatch"]
+    assert len(arrows) == 3  # the first state and every step read it
+
+
+def test_three_panels_show_one_step():
+    ax = diagrams.look_step_speak("abc", "XY", WEIGHTS, at=1)
+    words = written(ax)
+    assert [words.count(word) for word in ("1  look", "2  step", "3  speak")] == [1, 1, 1]
+    assert words.count("h1") == 3 and words.count("s2") == 2 and words.count("Y") == 1  # the new state, then the symbol
+    assert "s1 asks" in ax.get_label() and "looks most at “c” (0.85)" in ax.get_label()
+
+
+def test_the_step_of_a_recurrent_model_has_the_shapes_of_the_run_and_the_state_as_query():
+    model = RecurrentSeq2Seq(9, 10, attention=True, d_embed=4, d_hidden=5)
+    batch = torch.tensor([[3, 4, 5], [3, 4, 0]]), torch.tensor([[1, 2, 3, 4], [1, 2, 3, 0]])
+    ax = diagrams.decoder_step(model, batch)
+    words = " ".join(written(ax))
+    for shape in ("all states (2, 3, 10)", "summary\n(2, 10)", "(2, 14)", "(2, 19)", "(2, 4, 19)", "logits (2, 4, 10)"):
+        assert shape in words
+    assert "run 4 times" in words and "next step" in words and "query" in words
+    with pytest.raises(ValueError, match="no attention"):
+        diagrams.decoder_step(RecurrentSeq2Seq(9, 10, attention=False, d_embed=4, d_hidden=5), batch)
+
+
+def test_a_model_that_asks_with_another_vector_is_not_drawn_as_if_it_asked_with_its_state():
+    class Other(RecurrentSeq2Seq):
+        def _step(self, state, embedded):
+            joined, after = super()._step(replace(state, hidden=state.hidden + 1), embedded)
+            context, _ = self.attention(
+                embedded[:, None] @ torch.ones(4, 5), *[state.encoded.states] * 2, state.encoded.mask
+            )
+            hidden = self.cell(torch.cat((embedded, context[:, 0]), -1), state.hidden)
+            return joined, replace(after, hidden=hidden)
+
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match="query is not the state"):
+        diagrams.decoder_step(Other(9, 10, attention=True, d_embed=4, d_hidden=5), (torch.ones(1, 2).long(),) * 2)

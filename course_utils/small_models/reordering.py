@@ -1,0 +1,67 @@
+"""Strings that are said in another order than they are written, for decoders with four kinds of context (lesson 03).
+
+Each source is eight random letters with a mark among them, ``abc|defgh``. Said as they are written they make ``abcdefgh``; said
+from the mark on, and then from the beginning, ``defghabc``. Only the second order depends on what is in the source.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from ..decoding import greedy_decode
+from ..models.recurrent import RecurrentSeq2Seq
+from ..tokenizers import END_ID, START_ID
+from ..training import one_cycle_rate
+from ..training.losses import teacher_forced_loss
+from .bottleneck import FixedLook
+
+SYMBOLS = ("<pad>", "<start>", "<end>", "|", *"abcdefghijklmnopqrst")
+MARK, FIRST = 3, 4  # ids of the mark and of the letter a
+LENGTH, BATCH, UPDATES, PEAK = 8, 32, 200, 0.015  # letters in a string; strings in a batch; largest learning rate
+ORDERS = ("as written", "from the mark")
+
+
+def make_batch(order: str, n: int, rng: torch.Generator) -> tuple[Int[Tensor, "n L_s"], Int[Tensor, "n L_t"]]:
+    """``n`` sources (``LENGTH`` letters and the mark) and targets (start symbol, the letters in that order, end symbol)."""
+    if order not in ORDERS:
+        raise ValueError(f"order ({order!r}) must be one of {', '.join(map(repr, ORDERS))}")
+    letters = torch.randint(FIRST, len(SYMBOLS), (n, LENGTH), generator=rng)
+    mark = torch.randint(1, LENGTH, (n, 1), generator=rng)  # so many letters come before it
+    place = torch.arange(LENGTH + 1)  # (L_s,)
+    moved = letters.gather(1, (place - (place > mark).long()).clamp(max=LENGTH - 1))  # (n, L_s)
+    source = torch.where(place == mark, MARK, moved)
+    first = mark if order == "from the mark" else torch.zeros_like(mark)
+    said = letters.gather(1, (torch.arange(LENGTH) + first) % LENGTH)  # (n, L)
+    start, end = torch.full_like(mark, START_ID), torch.full_like(mark, END_ID)
+    return source, torch.cat((start, said, end), dim=1)
+
+
+def build(context: str) -> RecurrentSeq2Seq:
+    """A fresh model whose decoder reads one of ``bottleneck.CONTEXTS``; all have nearly the same number of parameters."""
+    if context in ("attention", "summary"):
+        attention, d_hidden = context == "attention", 32 if context == "attention" else 34
+        return RecurrentSeq2Seq(len(SYMBOLS), len(SYMBOLS), attention=attention, d_embed=16, d_hidden=d_hidden)
+    return FixedLook(context, len(SYMBOLS), len(SYMBOLS), d_embed=16, d_hidden=34)
+
+
+def train(context: str, order: str, seed: int, updates: int = UPDATES) -> RecurrentSeq2Seq:
+    """A model trained on fresh strings at every update; models with the same seed see the same strings."""
+    torch.manual_seed(seed)
+    model, rng = build(context), torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    for update in range(1, updates + 1):
+        optimizer.param_groups[0]["lr"] = one_cycle_rate(update, updates, PEAK)
+        loss = teacher_forced_loss(model, make_batch(order, BATCH, rng))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return model.eval()
+
+
+def wrong_by_place(model: RecurrentSeq2Seq, order: str, n: int = 500) -> Float[Tensor, " L"]:
+    """The share of wrong letters at each place of what is said, on strings that no seed of ``train`` draws; greedy."""
+    source, target = make_batch(order, n, torch.Generator().manual_seed(2**31))
+    said = greedy_decode(model, source, max_len=LENGTH + 1).tokens  # (n, at most L + 1)
+    said = torch.nn.functional.pad(said, (0, LENGTH + 1 - said.shape[1]))
+    return (said != target[:, 1:])[:, :LENGTH].float().mean(0)
