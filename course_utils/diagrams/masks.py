@@ -4,13 +4,30 @@ from collections.abc import Mapping, Sequence
 
 from jaxtyping import Bool
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from .drawing import Drawing
 from .formatting import checked_labels, shortened
-from .palette import COLORS, LABEL, NAME, NUMBER, PAGE, SOFT
+from .palette import COLORS, LABEL, NAME, NUMBER, PAGE, SHADES, SOFT, WARNING
 
 SQUARE, ROW_GAP = 0.2, 1.35
+
+
+def mask_cells(ax: Axes, mask: Bool[Tensor, "L_q L_k"]) -> Axes:
+    """A mask as cells of size 1 on Axes that are there already: filled or hatched as in ``mask_gallery``.
+
+    The frame of a row that sees nothing is red.
+    """
+    for i, row in enumerate(mask.tolist()):
+        for j, allowed in enumerate(row):
+            style = {"facecolor": SHADES["weights"](0.55)} if allowed else {"facecolor": "white", "hatch": "//////"}
+            ax.add_patch(Rectangle((j, i), 1, 1, edgecolor="white" if allowed else "#B8B8B8", lw=0.5, **style))
+        if not any(row):
+            ax.add_patch(Rectangle((0, i), len(row), 1, facecolor="none", edgecolor=WARNING, lw=2.4, zorder=3))
+    ax.set(xlim=(-0.1, mask.shape[1] + 0.1), ylim=(len(mask) + 0.1, -0.1), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    return ax
 
 
 def mask_gallery(tokens: Sequence[str], masks: Mapping[str, Bool[Tensor, "..."]]) -> Axes:

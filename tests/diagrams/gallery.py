@@ -60,6 +60,13 @@ def _masks(size: str) -> Axes:
     )
 
 
+def _shifted(size: str) -> Axes:
+    words = {"small": ["a", "b"], "middle": WORDS[:7], "large": LONG[:11]}[size]
+    causal = torch.ones(len(words) - 1, len(words) - 1).bool().tril()
+    kinds = {"causal": causal, "one too far": causal.roll(-1, 0) | causal}
+    return diagrams.shifted_targets(words, kinds if size != "small" else {"causal": causal}, row=(len(words) - 1) // 2)
+
+
 def _beams(size: str) -> Axes:
     steps, width = {"small": (1, 1), "middle": (4, 3), "large": (5, 9)}[size]
     found, kept = [], [((), 0.0)]
@@ -99,6 +106,7 @@ PICTURES: dict[str, Callable[[str], Axes]] = {
     "recurrent": _recurrent,
     "residual_stream": lambda size: diagrams.residual_stream(_decoder_lm(size), (TOKENS,)),
     "mask_gallery": _masks,
+    "shifted_targets": _shifted,
     "beam_tree": _beams,
     "unrolled": _unrolled,
 }

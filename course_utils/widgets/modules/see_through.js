@@ -384,13 +384,17 @@ function render({ model, el }) {
     canvas.parentNode.style.marginLeft = card === HANGING[name] ? `${3 - left}px` : "";
     caption(card, canvas.previousSibling, n, m);
     const pen = sized(canvas, left + m * cell + (above ? Math.cos(SLANT) * words : 4), top + n * cell + 4);
-    const largest = Math.max(...matrix.flat().filter(Number.isFinite).map(Math.abs), 0) || 1;
+    const unseen = now.keys.map((_, j) => computed.hidden.every((row) => row[j])); // no query may look at this key
+    const struck = (i, j) => (card === "s" ? computed.hidden[i][j] : card === "k" ? unseen[j] : card === "v" && unseen[i]);
+    const scaled = "vo".includes(card) ? [...now.v.filter((_, i) => !unseen[i]), ...computed.output] : matrix; // one scale for both
+    const largest = Math.max(...scaled.flat().filter(Number.isFinite).map(Math.abs), 0) || 1;
     const limit = card === "w" && state.options.softmax ? 1 : largest; // the color of this number is full
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < m; j++) {
         const [x, y] = [left + j * cell, top + i * cell];
         if (card === "w" && computed.hidden[i][j]) hatch(pen, x, y, cell);
-        else square(pen, card, matrix[i][j], x, y, cell, limit);
+        else square(pen, card, matrix[i][j], x, y, cell, struck(i, j) ? Infinity : limit);
+        if (struck(i, j)) hatch(pen, x, y, cell);
         if (first[card] && differs(matrix[i][j], first[card][i][j])) corner(pen, x, y, cell);
       }
     }
