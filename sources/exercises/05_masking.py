@@ -11,7 +11,7 @@
 #
 # Nine exercises, 30 points. At the end you can write a mask for any lengths, turn four conventions into one, work out who reaches whom through a stack of layers, and read off who sees whom in a model that you can't look into.
 #
-# {{colab_link}} · core exercises about 25 minutes, all of them about two hours · builds on {{lesson_link}}
+# {{colab_link}} · core exercises about 23 minutes, all of them about two hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check.
@@ -550,7 +550,7 @@ check("5.7", sees)
 
 # %% [markdown]
 # ### 5.8 · Find the bug
-# 2 points · difficulty 3 of 5 · 10 minutes · core
+# 2 points · difficulty 3 of 5 · 8 minutes · core
 #
 # The function below is meant to hide padding. `keep` is True at real tokens. It runs, its weights sum to 1, nothing is NaN. Yet the value of the padding, 900, is found in the output of real tokens. Run the cell, look at the weights, and write a mended version below.
 

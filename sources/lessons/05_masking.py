@@ -11,7 +11,7 @@
 #
 # By the end you can write down who may look at whom in any attention, apply that as a mask, and catch a model that peeks at its own answers.
 #
-# {{colab_link}} · short path about 55 minutes with its exercises (32 + 23), everything about 3 hours · builds on lesson 04
+# {{colab_link}} · short path about 60 minutes with its exercises (36 + 23), everything about 3 hours · builds on lesson 04
 
 # %% tags=["setup"]
 import math
@@ -72,9 +72,9 @@ widgets.came_out("5.A", got[0.0])
 # %% [markdown]
 # ## 5.1 Covering a letter
 #
-# *Core · 6 minutes*
+# *Core · 5 minutes*
 #
-# This model already knows something. It reads an English word letter by letter and says its sounds. You will build it in lessons 10 and 11; for now it is enough that it is made of attention, and that every attention in it takes a **mask**: a table of True and False that says which letters may be looked at.
+# This model already knows something. It reads an English word letter by letter and says its sounds. You'll build it in lessons 10 and 11. For now it's enough that every attention in it takes a **mask**, a table of True and False that says which letters may be looked at.
 #
 # With a mask we can put a thumb over one letter and listen. (It has the shape `(1, 1, 1, letters)`. Section 5.3 says what the 1s are for.)
 
@@ -160,7 +160,7 @@ print(f"{output.item():.1f}")
 # %% [markdown]
 # ## 5.2 Before the softmax, not after it
 #
-# *Core · 4 minutes*
+# *Core · 3 minutes*
 #
 # Without the loop there seem to be two ways. Either the hidden *scores* become $-\infty$ before the softmax, or the hidden *weights* become 0 after it. Both leave a 0 in the hidden place. To tell them apart, raise the score of the hidden key and leave everything else alone:
 
@@ -193,9 +193,9 @@ print("largest hidden weight:", weights[0][~some].max().item())
 # %% [markdown]
 # ## 5.3 Padding
 #
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
-# A tensor is a rectangle and the words of a batch aren't equally long, so short words are filled up with a padding token. What a word sounds like mustn't depend on who else is in its batch. Let's see whether it does if the padding isn't hidden:
+# A tensor is a rectangle, so the short words of a batch are filled up with a padding token. What a word sounds like mustn't depend on the rest of its batch. Let's see whether it does if the padding isn't hidden:
 
 # %%
 words = ["cat", "note", "straightforward"]
@@ -206,7 +206,7 @@ for word, sounds in zip(words, say(words, nothing_hidden), strict=True):
     print(f"{word:15} {sounds}")
 
 # %% [markdown]
-# Both short words go on after their last sound. The longest word has no padding and comes out right. Where did the model look while it said *cat*? The mean over all heads and layers that look at letters:
+# Both short words go on after their last sound. The longest word has no padding and comes out right. Where did the model look while it said *cat*? Here is what share of its weight fell on padding, a mean over all heads and layers that look at letters:
 
 # %%
 with record_attention(model) as seen:
@@ -217,6 +217,8 @@ for step, sound in enumerate(sounds):
     print(f"{sound:3} {sum(shares) / len(shares):4.0%} of the weight on padding")
 
 # %% [markdown]
+# Even while it says the right sounds, a third of its weight or more lies on filler. After the T nine tenths of it does, and what comes out has little to do with *cat*.
+#
 # Padding is a property of the **keys**. It takes one boolean for each token of each sentence, and the same row serves all queries and (lesson 06) all heads. Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
 #
 # **Do exercise 5.1 now** (5 minutes), then read on. `masks.padding_mask` is the library's:
@@ -236,7 +238,7 @@ for b, word in enumerate(words):
 # %% [markdown]
 # ## 5.4 The causal mask
 #
-# *Core · 7 minutes*
+# *Core · 6 minutes*
 #
 # A language model predicts the next token, and in training it does so at *every* position at once. It reads a sentence and is asked for the same sentence, shifted by one. Between the two lies the mask, with a row for each position. Query $i$ may look at itself and at its past, the keys $j \le i$, and that is the **causal mask**:
 
@@ -263,18 +265,10 @@ for name, kind in kinds.items():
         memory = model.encode(SPELLING.batch([word]), None)  # (1, 15, d_model)
         model.decode(target, memory, memory_mask=None, target_mask=kind)
     head[name] = seen["decoder_layers.1.self_attention"][0, 3]  # (L, L), head 3
-    print(f"{name:15} {head[name].triu(1).sum() / 12:.0%} of the weight on later sounds")
-
-# %%
-labels = ["start", *said]
-for ax, name in zip(panels := plotting.new_axes(11.0, 4.6, columns=2), head, strict=True):
-    plotting.attention_heatmap(head[name], labels, labels, ax=ax, title=name)
-plotting.show(panels[0], "Attention weights of one head over 12 sounds, twice. Causal: "
-    "nothing above the diagonal, most rows look one sound back. Mask taken off: "
-    "part of the weight lies above the diagonal.")  # fmt: skip
+plotting.show(diagrams.masked_weights(["start", *said], head, kinds))
 
 # %% [markdown]
-# *Above the diagonal all weights are exactly 0 on the left. Without the mask this head, which mostly looks one sound back, spends part of its weight on sounds that it never saw in training.*
+# *With the mask this head mostly looks one sound back, and what lies ahead gets exactly 0. Without it, "start" and S, which have hardly any past, look at the last sound of all.* In training it never met such rows.
 #
 # **What it buys.** With the mask, one pass over the whole sentence gives at each position exactly what a pass over the words up to there would give. Six predictions are trained for the price of one pass:
 
@@ -307,9 +301,9 @@ for name, rows in (("top-left", top_left), ("bottom-right", bottom_right)):
 # %% [markdown]
 # ## 5.5 Five masks on one sentence
 #
-# *Core · 4 minutes*
+# *Core · 3 minutes*
 #
-# Whatever the reason for hiding something, a mask is a rule about a query's place and a key's place. Here are the five rules you'll meet most, on one row of eight tokens. With each of them a query sees a *run* of keys, from a first one to a last one, so we write down these two numbers for each query. Each rule is shown alone, so only the first one hides the padding:
+# A mask is a rule about a query's place and a key's place. Here are the five rules you'll meet most, on one row of eight tokens. With each of them a query sees a *run* of keys, from a first one to a last one. Each rule is shown alone, and only the first one hides the padding:
 
 # %%
 row = ["the", "cat", "sat", ".", "birds", "sing", ".", "<pad>"]
@@ -330,11 +324,10 @@ plotting.show(diagrams.mask_gallery(row, five))
 # %% [markdown]
 # *A closed column, a triangle, a band, a square with a triangle, two triangles.*
 #
-# - **Padding** hides filler.
-# - **Causal** hides the future.
-# - A **window** also hides the distant past, so the number of pairs grows with $L$ and not with $L^2$. Through a stack of layers information still comes from further back (exercise 5.6).
-# - A **prefix** is a part that was given and not predicted, such as a question. Its tokens may see one another both ways, and what follows is causal.
-# - **Packed**: several short texts share one row instead of padding, and the mask keeps them apart ("In practice" has what that saves).
+# - **Padding** hides filler, **causal** hides the future.
+# - A **window** also hides the distant past, so the number of pairs grows with $L$ and not with $L^2$. Through several layers information still comes from further back (exercise 5.6).
+# - A **prefix** was given and not predicted, such as a question. Its tokens may see one another both ways, and what follows is causal.
+# - **Packed**: several short texts share one row instead of padding, and the mask keeps them apart.
 #
 # **Combining.** A key may be seen if *all* masks allow it, so masks are joined by *and*, `&`. Each is stored small and stretched by broadcasting:
 
@@ -365,7 +358,7 @@ composer
 # %% [markdown]
 # ## 5.6 What a leak does
 #
-# *Core · 6 minutes*
+# *Core · 5 minutes*
 #
 # How bad can it be if one cell is wrong in each row but the last? Let's train two models that write English words of seven letters. They're built alike, start from the same parameters, see the same words in the same order and take the same 120 steps. One has the causal mask, the other has `tril(1)`, so each position also sees the *next* letter.
 
@@ -392,6 +385,10 @@ def numbered(part):
     return torch.tensor([[LETTERS.index(letter) for letter in word] for word in words])
 
 
+def spelled(tokens):
+    return ["".join(LETTERS[n] for n in word) for word in tokens.tolist()]
+
+
 train, held_out = numbered("train"), numbered("valid")  # (number of words, 9)
 print(f"{len(train)} words to train on, {len(held_out)} held out")
 
@@ -401,7 +398,7 @@ question = "After training, both write words letter by letter. Which one writes 
 widgets.predict("5.C", question, choices=who)
 
 # %% [markdown]
-# Two guessers are the landmarks. One knows how frequent each letter is, the other also knows which letter came before. Then ten short trainings, five seeds for each mask, about ten seconds in all.
+# Two guessers are the landmarks. One knows how frequent each letter is, the other also knows which letter came before. Then come ten short trainings, five seeds for each mask, about ten seconds in all.
 
 # %%
 now, after = train[:, :-1].flatten(), train[:, 1:].flatten()
@@ -456,7 +453,7 @@ def write(logits_of, number, seed):
     for _ in range(7):
         chances = logits_of(tokens)[:, :26].softmax(dim=-1)  # (B, 26), a letter
         tokens = torch.cat([tokens, torch.multinomial(chances, 1, generator=rng)], 1)
-    return ["".join(LETTERS[n] for n in word[1:]) for word in tokens.tolist()]
+    return [word[1:] for word in spelled(tokens)]
 
 
 def of_model(model):
@@ -472,42 +469,57 @@ def of_table(table):
     return lambda tokens: table[tokens[:, -1]].log()
 
 
-# %% [markdown]
-# To put a number on it: how many of the three-letter runs that each writer writes occur in a real word? Five writings of 100 words each, and a few of the words:
-
 # %% tags=["nbval-ignore-output"]
 writers = {name: [of_table(table)] * 5 for name, table in guessers.items()}
-for name, runs in trainings.items():
-    writers[name] = [of_model(model) for model, _ in runs]
-words = [word for word in split("train") if len(word) == 7]
-real = {word[i : i + 3] for word in words for i in range(5)}
-shares = {}
+writers |= {name: [of_model(run[0]) for run in runs] for name, runs in trainings.items()}
+texts = {"held-out words": [[word[1:8] for word in spelled(held_out)]]}
 for name, five_writers in writers.items():
-    texts = [write(writer, 100, seed) for seed, writer in enumerate(five_writers)]
-    hits = [[w[i : i + 3] in real for w in text for i in range(5)] for text in texts]
-    shares[name] = [sum(hit) / len(hit) for hit in hits]
-    print(f"{name:19}", " ".join(f"{share:4.0%}" for share in shares[name]), end="   ")
-    print(*(text[0] for text in texts[:4]))
+    texts[name] = [write(writer, 300, seed) for seed, writer in enumerate(five_writers)]
+    print(f"{name:19}", *(text[0] for text in texts[name]))
+
+# %% [markdown]
+# To put a number on it: of the short runs of letters in 300 such words, how many occur in a word of the training part? Words that are held out are the upper landmark.
+
+# %% tags=["nbval-ignore-output"]
+def runs_of(size, words):
+    return [word[i : i + size] for word in words for i in range(8 - size)]
+
+
+shares = {}
+for size in (3, 5):
+    print(f"runs of {size} letters")
+    real = set(runs_of(size, [word[1:8] for word in spelled(train)]))
+    for name, five in texts.items():
+        hits = [[run in real for run in runs_of(size, text)] for text in five]
+        shares[name] = [sum(hit) / len(hit) for hit in hits]
+        print(f"  {name:19}", " ".join(f"{share:4.0%}" for share in shares[name]))
 causal_wins = min(shares["causal"]) > max(shares["one step ahead"])
 widgets.came_out("5.C", who[0] if causal_wins else who[1])
 
 # %% [markdown]
-# All five causal models beat the pair writer, and all five that saw ahead fall far below a writer that knows nothing but frequencies. They have learned to copy the next letter, and when there is none, they babble. You might hope that held-out words show the problem. Do they?
+# By runs of three letters, the causal models and the writer of pairs can't be told apart. By runs of five, all five causal models are ahead, though far from real words. All five that saw ahead fall below a writer that knows nothing but frequencies. You might hope that held-out words show the problem. Here are the losses on them, in nats a letter:
 
 # %% tags=["nbval-ignore-output"]
-measured = (("causal", right), ("one step ahead", ahead), ("one step ahead", right))
-for (name, mask), note in zip(measured, ("", "", ", future hidden"), strict=True):
+noise = torch.randint(26, held_out.shape, generator=torch.Generator().manual_seed(0))
+noise[:, 0], noise[:, -1] = 26, 26  # blanks around random letters
+measured = {
+    "causal": ("causal", held_out, right),
+    "one step ahead": ("one step ahead", held_out, ahead),
+    "  on random letters": ("one step ahead", noise, ahead),
+    "  on words, future hidden": ("one step ahead", held_out, right),
+}
+for label, (name, data, mask) in measured.items():
     with torch.no_grad():
-        found = [loss(model, held_out, mask).item() for model, _ in trainings[name]]
-    print(f"{name + note:30}", "  ".join(f"{one:5.2f}" for one in found))
+        found = [loss(run[0], data, mask).item() for run in trainings[name]]
+    print(f"{label:25}", "  ".join(f"{one:5.2f}" for one in found))
 
 # %% [markdown]
-# They don't, because the held-out words leak as well. As long as the loss is measured with the same mask, it is close to 0. With the future hidden it is far worse than a guesser's. **A loss that is too good to be true is the first sign of a leak. Here it was the only one until the models had to write.** It's better to test the mask itself, before the first training.
+# They don't show it, because the held-out words leak as well. Even random letters, which can't be predicted, cost these models almost nothing. They copy the next letter, and with the future hidden they're far worse than a guesser. **A loss that is too good to be true is the first sign of a leak. Here it was the only one until the models had to write.** It's better to test the mask itself, before the first training.
 
 # %% [markdown]
 # ## 5.7 How to catch one
 #
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
 # **Change the future, compare the past.** Run the model. Change everything from position $t$ on, and run it again. The outputs before $t$ must be what they were. This test doesn't need to know what is inside the model.
 #
@@ -664,16 +676,16 @@ for name, (room, scores) in layouts.items():
     print(f"{scores / needed:4.1f} scores computed for each one needed")
 
 # %% [markdown]
-# Packing leaves the fewest places empty of the two layouts in random order, and almost as few as sorting. But a kernel that computes the whole square and then hides most of it does far more work. That is why packed training uses kernels that skip hidden blocks. The positions start anew in each text, and the leak test must look across texts too.
+# In random order, padding leaves nearly half of the places empty and packing hardly any. Sorting does as well, but its batches are no longer random, since all words of a batch have about one length. Packing has its own price. A kernel that computes the whole square and then hides most of it works out many scores in vain, more than padding does, so packed training uses kernels that skip hidden blocks. The positions start anew in each text, and the leak test must look across texts too.
 #
 # **Names.** `attn_mask` and `key_padding_mask` in `nn.MultiheadAttention`, `src_mask` and `tgt_mask` in `nn.Transformer` (True = ignore), `attention_mask` in tokenizers (1 = keep). Read what each means before you first use it, then run the tests of sections 5.3 and 5.7.
 
 # %% [markdown]
 # ## Recap
 #
-# *Core · 2 minutes*
+# *Core · 1 minute*
 #
-# 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns; causal leaves a triangle, a window a band, a prefix a square and a triangle, packing a triangle for each text. Masks are joined by `&`.
+# 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns, causal leaves a triangle, a window a band, packing a triangle for each text. Masks are joined by `&`.
 # 2. **Applying.** Hidden scores become $-\infty$ *before* the softmax. Zeros after it leave the hidden scores in the denominator.
 # 3. **Padding** is a property of keys: `(B, 1, 1, L_k)`. Its test: each item comes out as it does alone.
 # 4. **Causal**: one pass trains all positions. With one step too much in the mask the loss falls to almost 0, on held-out words too, and the model can't write.
@@ -705,12 +717,7 @@ widgets.predictions()
 # **The mask leaks.** Random digits can't be predicted, so it reads them. It isn't "a large model that has memorized them", not if the digits are held out, and it isn't luck. Random text is in fact a good test text.
 # </details>
 #
-# <details><summary>3. Two masks with True = ignore are to be combined. By "and" or by "or"?</summary>
-#
-# **By or.** A key is ignored if any of the masks says so. With "and" it would be hidden only where both hide it, and most padding would be seen.
-# </details>
-#
-# <details><summary>4. After the first optimizer step all parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
+# <details><summary>3. After the first optimizer step all parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
 #
 # **A row in which everything is masked by an added minus infinity, mended after the softmax.** The forward pass is clean, the gradient is NaN. A finite fill gives no NaN at all, and a triangle times infinity makes the first loss NaN.
 # </details>

@@ -67,6 +67,14 @@ def _shifted(size: str) -> Axes:
     return diagrams.shifted_targets(words, kinds if size != "small" else {"causal": causal}, row=(len(words) - 1) // 2)
 
 
+def _masked(size: str) -> Axes:
+    words = {"small": ["a"], "middle": WORDS[:6], "large": LONG[:12]}[size]
+    L = len(words)
+    kinds = {"causal": masks.causal_mask(L)[0, 0], "open": torch.ones(L, L).bool()}
+    weights = {name: _random(L, L).masked_fill(~kind, -torch.inf).softmax(-1) for name, kind in kinds.items()}
+    return diagrams.masked_weights(words, weights, kinds)
+
+
 def _beams(size: str) -> Axes:
     steps, width = {"small": (1, 1), "middle": (4, 3), "large": (5, 9)}[size]
     found, kept = [], [((), 0.0)]
@@ -107,6 +115,7 @@ PICTURES: dict[str, Callable[[str], Axes]] = {
     "residual_stream": lambda size: diagrams.residual_stream(_decoder_lm(size), (TOKENS,)),
     "mask_gallery": _masks,
     "shifted_targets": _shifted,
+    "masked_weights": _masked,
     "beam_tree": _beams,
     "unrolled": _unrolled,
 }

@@ -12,6 +12,7 @@ from course_utils.diagrams import (
     cache_strip,
     head_wiring,
     mask_gallery,
+    masked_weights,
     running_softmax,
     shifted_targets,
     three_roles,
@@ -157,3 +158,13 @@ def test_rows_that_see_their_own_answer_are_counted_and_red(diagonal, seen):
 def test_the_framed_row_says_what_it_sees_and_is_asked_for():
     texts = written(shifted_targets(WORDS, {"causal": torch.ones(5, 5).tril().bool()}, row=2))
     assert "“sat” sees 3: the, cat, sat" in texts and "and is asked for “on”" in texts
+
+
+def test_weights_under_a_mask_are_hatched_where_it_hides_and_say_what_lies_ahead():
+    masks = {"causal": causal_mask(3), "open": torch.ones(3, 3).bool()}
+    weights = {name: (mask.reshape(3, 3) / mask.reshape(3, 3).sum(-1, keepdim=True)) for name, mask in masks.items()}
+    ax = masked_weights(["a", "b", "c"], weights, masks)
+    assert hatched(ax) == 3 and "causal: 3 of 9 pairs are hidden, 0% of the weight lies ahead" in ax.get_label()
+    assert "open: 0 of 9 pairs are hidden, 33% of the weight lies ahead" in ax.get_label()
+    with pytest.raises(ValueError, match="the same names"):
+        masked_weights(["a", "b", "c"], weights, {"causal": masks["causal"]})
