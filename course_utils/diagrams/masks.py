@@ -96,7 +96,7 @@ def masked_weights(
         draw.text(x, -0.15, ahead, LABEL, SOFT, ha="left", va="top")
         draw.text(x, card.top + 0.75, name, NAME - 1, COLORS["weights"], ha="left", va="bottom", weight="bold")
         sentences.append(f"{name}: {int(hidden.sum())} of {length**2} pairs are hidden, {ahead}")
-        x = card.right + 0.9 + max(map(draw.width_of, words))
+        x += max(card.width, draw.width_of(ahead), draw.width_of(name, NAME)) + 0.7 + max(map(draw.width_of, words))
     return draw.finish(f"Attention weights among {', '.join(words)}, a row a query. {'; '.join(sentences)}.")
 
 

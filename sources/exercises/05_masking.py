@@ -488,7 +488,7 @@ check("5.6", reach)
 #
 # Example: `sees(lambda x: x.cumsum(1), torch.randn(1, 3, 2))` is `[[True, False, False], [True, True, False], [True, True, True]]`. For `lambda x: x - x.mean(-1, keepdim=True)` it is True on the diagonal alone: each token looks at itself.
 #
-# What counts as "depends"? **Report a pair if some entry of its gradient is larger than 1e-7 in size**, and only then. (The faintest pairs in the check have gradients above 1e-5. What isn't seen has less than 1e-9, which is rounding, and seldom exactly 0.) If you'd rather change one input and compare outputs: what is seen moves an output by more than a millionth, what isn't by less.
+# What counts as "depends"? **Report a pair if the gradient of output `i` at input `j` has an entry larger than 1e-7 in size**, and only then. (The faintest pairs in the check have gradients above 1e-5. What isn't seen has less than 1e-9, which is rounding, and seldom exactly 0.) If you'd rather change one input and compare outputs: what is seen moves an output by more than a millionth, what isn't by less.
 #
 # The check hides its leaks well: in one item of the batch, in one entry of a token, in two entries that change by opposite amounts, behind a normalization. Read section 5.8 of the lesson first. It shows which sums cancel.
 
@@ -618,6 +618,9 @@ def attend(query, key, value, keep):
 # the scores are not divided by the root of d_k.
 #     ` / query.shape[-1] ** 0.5` =>
 
+# %% [markdown] tags=["solution"]
+# **The cause.** `keep.unsqueeze(1).unsqueeze(3)` has the shape `(B, 1, L, 1)`. Its last axis but one lines up with the queries, so the mask fills *rows*: all scores of a padded query become -1e9, and equal scores give equal weights. No key is hidden from anybody. With minus infinity instead of -1e9 that row would be NaN, and the bug would have shown itself. With `L_q` different from `L_k` it would have been an error.
+
 # %% tags=["check"]
 check("5.8", attend)
 
@@ -728,7 +731,7 @@ if all(key in reach_results for key in STACKS):
     ax.set(ylabel="share from 5 or more back, %", ylim=(0, None))
     plotting.show(ax, "For each of five stacks that reach equally far, five dots: the "
         "share of the influence that comes from 5 or more positions back. It is about "
-        "equal for one and two layers, and falls to almost 0 for sixteen.")  # fmt: skip
+        "equal for one and two layers, and falls to almost 0 for sixteen.")
 else:
     print("Still missing: the five shares of each stack, exercise 5.9")
 
@@ -819,7 +822,7 @@ def my_stacks():
     texts = packed(torch.tensor([[FIRST, L - FIRST]]), L)[0]  # (1, 1, L, L)
     window = causal_mask(L, L).triu(1 - WINDOW)  # (L, L)
     stacks = {"5.2 causal": causal_mask(L, L)[None], "5.3 packed": texts[0]}
-    return stacks | {f"5.6 window of {WINDOW}, 3 layers": window.expand(3, L, L)}
+    return stacks | {"5.6 three layers": window.expand(3, L, L)}
 
 
 # %%
@@ -859,7 +862,7 @@ else:
     for name, masks in my_stacks().items():
         found = sees(layered(masks), x)
         agrees, ahead = torch.equal(found, tables[name]), bool(found.triu(1).any())
-        print(f"{name:27} read back as written: {agrees}   sees ahead: {ahead}")
+        print(f"{name:16} read back as written: {agrees}   sees ahead: {ahead}")
 
 # %% [markdown]
 # Second, your masks inside a model that can do something: the pronouncer of the lesson. It reads words of unequal length in one batch, with your padding mask. At each step it goes over all the sounds it has said so far, with your causal mask. Put your own name in.
