@@ -187,9 +187,11 @@ def packed(lengths, L):
 
 # %% [markdown] tags=["mistakes"]
 # Try: look at the last token of a text: which token comes next in the row, and whose is it?
-# the last token of each text is asked for the first token of the next one.
+# the last token of a text is asked for the first token of the next one.
+#     places < ends[..., None] - 1 => places < lengths.sum(dim=1)[:, None, None] - 1
+# every token of a text is asked, its last one too.
 #     places < ends[..., None] - 1 => places < ends[..., None]
-# the last token of a row's last text is asked for padding, or all the last tokens of texts are asked.
+# all tokens of the texts are asked, but for one at the very end of the row.
 #     (places < ends[..., None] - 1) => (places < L - 1)
 # Try: within a text too, no token may see a later one.
 # tokens see the later tokens of their own text.
@@ -279,6 +281,9 @@ def masked_scores(scores, attend, ignore, keep, add):
 # `keep` hides rows, the queries of the padding.
 #     [:, None, None, :] => [:, None, :, None]
 # Try: a key is hidden if any of the masks says so.
+# a key is hidden only where every mask hides it.
+#     torch.zeros_like(scores, dtype=torch.bool) => torch.ones_like(scores, dtype=torch.bool)
+#     `hidden | ` => `hidden & `
 # only the last mask that was given counts.
 #     hidden | (keep == 0) => (keep == 0)
 #     hidden | ignore => ignore

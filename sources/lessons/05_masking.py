@@ -76,7 +76,7 @@ widgets.came_out("5.A", got[0.0])
 #
 # This model already knows something. It reads an English word letter by letter and says its sounds. You'll build it in lessons 10 and 11. For now it's enough that every attention in it takes a **mask**, a table of True and False that says which letters may be looked at.
 #
-# With a mask we can put a thumb over one letter and listen. (It has the shape `(1, 1, 1, letters)`. Section 5.3 says what the 1s are for.)
+# With it we can put a thumb over one letter and listen. (Section 5.3 says what the 1s in its shape are for.)
 
 # %%
 model = load("transformer")
@@ -219,7 +219,7 @@ for step, sound in enumerate(sounds):
 # %% [markdown]
 # Even while it says the right sounds, a third of its weight or more lies on filler. After the T nine tenths of it does, and what comes out has little to do with *cat*.
 #
-# Padding is a property of the **keys**. It takes one boolean for each token of each sentence, and the same row serves all queries and (lesson 06) all heads. Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
+# Padding is a property of the **keys**. It takes one boolean for each token of each sentence, and the same row serves all queries and all heads (lesson 06). Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
 #
 # **Do exercise 5.1 now** (5 minutes), then read on. `masks.padding_mask` is the library's:
 
@@ -233,7 +233,7 @@ for b, word in enumerate(words):
 # %% [markdown]
 # With the padding hidden, all three words come out as they do alone, and that comparison is the **test** of any padding mask.
 #
-# The padding still has *rows* of its own, in which it looks at real letters. That does no harm, because those outputs are never used and are left out of the loss (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed, a mistake we'll meet under "What goes wrong".
+# The padding still has *rows* of its own, in which it looks at real letters. That does no harm, because those outputs are left out of the loss (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed (see "What goes wrong").
 
 # %% [markdown]
 # ## 5.4 The causal mask
@@ -283,7 +283,7 @@ for t in range(1, 7):
 print("one masked pass gives the same as six passes over the beginnings")
 
 # %% [markdown]
-# **Fewer queries than keys.** When a model writes text, it keeps the keys of earlier positions (lesson 07) and computes only the newest queries. Suppose four positions are known and two are new. Then query 0 isn't at position 0 but at position 4, and its row is the *fifth* row of the square mask. That is called **bottom-right**. PyTorch's `is_causal=True` is **top-left**, as its documentation says. It puts query 0 at the first key, and then the newest tokens see only the oldest keys:
+# **Fewer queries than keys.** When a model writes text, it keeps the keys of earlier positions (lesson 07) and computes only the newest queries. If four positions are known and two are new, query 0 is at position 4, and its row is the *fifth* of the square mask. That is called **bottom-right**. PyTorch's `is_causal=True` is **top-left**: it puts query 0 at the first key, and the newest tokens see only the oldest keys.
 
 # %%
 from torch.nn.attention.bias import causal_lower_right
@@ -540,10 +540,10 @@ suspects = {
     "zero after the softmax": lambda x: self_attention(x, x, x)[1].tril() @ x,
 }
 rng, t, moved = torch.Generator().manual_seed(4), 3, {}
-x = torch.randn(1, 6, 8, generator=rng)  # (B=1, L=6, d=8)
-other = torch.cat([x[:, :t], torch.randn(1, 6 - t, 8, generator=rng)], dim=1)
+original = torch.randn(1, 6, 8, generator=rng)  # (B=1, L=6, d=8)
+other = torch.cat([original[:, :t], torch.randn(1, 6 - t, 8, generator=rng)], dim=1)
 for name, attend in suspects.items():
-    moved[name] = (attend(other) - attend(x))[0].abs().amax(dim=-1)  # (L,)
+    moved[name] = (attend(other) - attend(original))[0].abs().amax(dim=-1)  # (L,)
     print(f"{name:23} before t the outputs move by {moved[name][:t].max():.3f}")
 leaks = moved["zero after the softmax"][:t].max() > 1e-6
 widgets.came_out("5.D", verdicts[0] if leaks else verdicts[1])
@@ -571,7 +571,7 @@ plotting.show(bars, "How far each output of the past moves when everything from 
 # There is a second way. Output $i$ must not depend on input $j > i$, so the gradient of output $i$ at input $j$ must be 0. But an output is a vector, and a gradient needs one number. Which? Take a function without any mask that normalizes each output at the end, and turn its output 0 into one number in three ways. Each should report that it sees token 5:
 
 # %%
-asked = x.detach().requires_grad_()
+asked = original.clone().requires_grad_()
 out = F.layer_norm(self_attention(asked, asked, asked)[0], (8,))[0, 0]  # (d,), output 0
 one_number = {
     "the sum": out.sum(),
@@ -717,12 +717,12 @@ widgets.predictions()
 #
 # <details><summary>2. A model scores 99 % at naming the next of a row of random digits. What do you conclude?</summary>
 #
-# **The mask leaks.** Random digits can't be predicted, so it reads them. It isn't "a large model that has memorized them", not if the digits are held out, and it isn't luck. Random text is in fact a good test text.
+# **The mask leaks.** Random digits can't be predicted, so it reads them. Random text is a good test text, as section 5.6 shows.
 # </details>
 #
 # <details><summary>3. After the first optimizer step all parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
 #
-# **A row in which everything is masked by an added minus infinity, mended after the softmax.** The forward pass is clean, the gradient is NaN. A finite fill gives no NaN at all, and a triangle times infinity makes the first loss NaN.
+# **A row in which everything is masked by an added minus infinity, mended after the softmax.** The forward pass is clean, the gradient is NaN.
 # </details>
 #
 # {{next_steps}}
