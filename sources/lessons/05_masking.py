@@ -679,7 +679,7 @@ for name, (room, scores) in layouts.items():
     print(f"{scores / needed:4.1f} scores computed for each one needed")
 
 # %% [markdown]
-# In random order, padding leaves nearly half of the places empty and packing hardly any. Sorting does as well, but its batches are no longer random, since all words of a batch have about one length. Packing has its own price. A kernel that computes the whole square and then hides most of it works out many scores in vain, more than padding does, so packed training uses kernels that skip hidden blocks. The positions start anew in each text, and the leak test must look across texts too.
+# In random order, padding leaves nearly half of the places empty and packing hardly any. Sorting does better still, but its batches are no longer random, since all words of a batch have about one length. Packing has its own price. A kernel that computes the whole square and then hides most of it works out many scores in vain, more than padding does, so packed training uses kernels that skip hidden blocks. The positions start anew in each text, and the leak test must look across texts too.
 #
 # **Names.** `attn_mask` and `key_padding_mask` in `nn.MultiheadAttention`, `src_mask` and `tgt_mask` in `nn.Transformer` (True = ignore), `attention_mask` in tokenizers (1 = keep). Read what each means before you first use it, then run the tests of sections 5.3 and 5.7.
 
