@@ -779,8 +779,8 @@ def walk_share(window, layers):
 
 print("window layers   residual   no residual   random walk")
 for window, layers in STACKS:
-    with_it, without = (mean_share(kind, window, layers) for kind in (Windowed, NoResidual))
-    walk = walk_share(window, layers)
+    with_it = mean_share(Windowed, window, layers)
+    without, walk = mean_share(NoResidual, window, layers), walk_share(window, layers)
     print(f"{window:6} {layers:6} {with_it:10.3f} {without:13.3f} {walk:13.3f}")
 
 # %% [markdown] tags=["solution"]

@@ -258,7 +258,8 @@ plotting.show(diagrams.shifted_targets(sentence, both, row=2))
 word = "straightforward"
 said = say([word], torch.ones(1, 1, 1, len(word), dtype=torch.bool))[0].split()
 target = torch.tensor([[START_ID, *SOUNDS.encode(said)]])  # (B=1, L=12)
-kinds = {"causal": masks.causal_mask(12), "mask taken off": torch.ones(1, 1, 12, 12) > 0}
+everything = torch.ones(1, 1, 12, 12, dtype=torch.bool)
+kinds = {"causal": masks.causal_mask(12), "mask taken off": everything}
 head = {}
 for name, kind in kinds.items():
     with torch.no_grad(), record_attention(model) as seen:
@@ -402,8 +403,9 @@ widgets.predict("5.C", question, choices=who)
 
 # %%
 now, after = train[:, :-1].flatten(), train[:, 1:].flatten()
-pairs = torch.ones(27, 27).index_put_((now, after), torch.ones(len(now)), accumulate=True)
-pairs = pairs / pairs.sum(dim=1, keepdim=True)  # (27, 27), next letter given this one
+counts = torch.ones(27, 27)  # 1 at first, so that no pair is impossible
+counts.index_put_((now, after), torch.ones(len(now)), accumulate=True)
+pairs = counts / counts.sum(dim=1, keepdim=True)  # (27, 27), next letter given this
 single = torch.bincount(after, minlength=27) / len(after)  # (27,)
 guessers = {"letter frequencies": single.expand(27, 27), "letter pairs": pairs}
 landmarks = {}  # name -> loss on the held-out words
@@ -456,6 +458,7 @@ def write(logits_of, number, seed):
     return [word[1:] for word in spelled(tokens)]
 
 
+# %%
 def of_model(model):
     def logits_of(tokens):
         so_far = tokens.shape[1]
@@ -471,7 +474,8 @@ def of_table(table):
 
 # %% tags=["nbval-ignore-output"]
 writers = {name: [of_table(table)] * 5 for name, table in guessers.items()}
-writers |= {name: [of_model(run[0]) for run in runs] for name, runs in trainings.items()}
+for name, runs in trainings.items():
+    writers[name] = [of_model(model) for model, _ in runs]
 texts = {"held-out words": [[word[1:8] for word in spelled(held_out)]]}
 for name, five_writers in writers.items():
     texts[name] = [write(writer, 300, seed) for seed, writer in enumerate(five_writers)]
@@ -645,8 +649,8 @@ for name, softmax in attempts.items():
 
 # %%
 for length in (1024, 8192, 65536):
-    mebibytes = length**2 / 2**20
-    print(f"L = {length:6}   boolean {mebibytes:5.0f} MiB   float32 {4 * mebibytes:6.0f} MiB")
+    boolean = length**2 / 2**20
+    print(f"L = {length:6}   boolean {boolean:5.0f} MiB   float32 {4 * boolean:6.0f} MiB")
 
 # %% [markdown]
 # So production code passes `is_causal=True` where that is all it needs. Kernels such as FlashAttention work the mask out as they go, and PyTorch's `flex_attention` takes it as a small function of the two indices, the rule itself.
@@ -655,7 +659,8 @@ for length in (1024, 8192, 65536):
 
 # %%
 lengths = torch.tensor([len(word) for word in split("train")])
-lengths = lengths[torch.randperm(len(lengths), generator=torch.Generator().manual_seed(0))]
+rng = torch.Generator().manual_seed(0)
+lengths = lengths[torch.randperm(len(lengths), generator=rng)]
 
 
 def padded(lengths):
@@ -666,7 +671,9 @@ def padded(lengths):
 def in_rows(lengths, row=64):
     rows, used = 1, 0
     for length in lengths.tolist():
-        rows, used = (rows + 1, length) if used + length > row else (rows, used + length)
+        if used + length > row:
+            rows, used = rows + 1, 0
+        used += length
     return rows * row, rows * row * row
 
 
