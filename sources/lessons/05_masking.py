@@ -649,8 +649,8 @@ for name, softmax in attempts.items():
 
 # %%
 for length in (1024, 8192, 65536):
-    boolean = length**2 / 2**20
-    print(f"L = {length:6}   boolean {boolean:5.0f} MiB   float32 {4 * boolean:6.0f} MiB")
+    size = length**2 / 2**20
+    print(f"L = {length:6}   boolean {size:5.0f} MiB   float32 {4 * size:6.0f} MiB")
 
 # %% [markdown]
 # So production code passes `is_causal=True` where that is all it needs. Kernels such as FlashAttention work the mask out as they go, and PyTorch's `flex_attention` takes it as a small function of the two indices, the rule itself.
@@ -668,6 +668,7 @@ def padded(lengths):
     return sum(n * m for n, m in sizes), sum(n * m * m for n, m in sizes)
 
 
+# %%
 def in_rows(lengths, row=64):
     rows, used = 1, 0
     for length in lengths.tolist():
