@@ -1,33 +1,28 @@
-"""5.3 · Packed documents."""
+"""5.3 · Packed texts, from their lengths."""
 
 import torch
-import torch.nn.functional as F
 
 from ..deciding.exercise import Case, Exercise
 from .common import MASKS
 
 
 def cases(seed):
-    rng = torch.Generator().manual_seed(seed)
-
-    def row(*lengths, padding=0, left=0):
-        names = 1 + torch.randperm(9, generator=rng)[: len(lengths)]
-        return F.pad(names.repeat_interleave(torch.tensor(lengths)), (left, padding))
-
+    drawn = 1 + torch.randint(4, (2, 3), generator=torch.Generator().manual_seed(seed))
     return [
-        Case(document=torch.tensor([[2, 2, 1, 0]])),
-        Case(document=torch.stack([row(3, 2, 1, padding=1), row(2, 2, 3), row(5, padding=2)])),
-        Case(document=torch.stack([row(1, 4), row(2, 1, 2)])),
-        Case(document=torch.stack([row(3, 2, padding=4), row(4, 3, 2)])),
-        Case("padding stands on the left", document=torch.stack([row(2, 3, left=2), row(1, 4, left=1, padding=1)])),
-        Case("padding stands between documents", document=torch.tensor([[7, 7, 0, 0, 3, 3, 3, 0]])),
-        Case("one document fills the row", document=row(6)[None]),
+        Case(lengths=torch.tensor([[2, 1]]), L=4),
+        Case(lengths=torch.tensor([[3, 2, 1], [2, 2, 3], [1, 1, 4]]), L=8),
+        Case(lengths=drawn, L=13),
+        Case(lengths=drawn.flip(0, 1), L=13),
+        Case("rows hold fewer texts than others", lengths=torch.tensor([[4, 2, 0], [5, 0, 0], [1, 3, 2]]), L=7),
+        Case("the texts fill the row", lengths=torch.tensor([[2, 3], [1, 4]]), L=5),
+        Case("one text fills the row", lengths=torch.tensor([[6]]), L=6),
+        Case("all texts have one token", lengths=torch.tensor([[1, 1, 1]]), L=3),
     ]
 
 
 EXERCISE = Exercise(
     cases,
-    returns=("mask", "positions"),
+    returns=("mask", "positions", "asked"),
     off_limits=MASKS,
-    advice="write down the mask of [[2, 2, 1, 0]] by hand, and compare row by row.",
+    advice="work out lengths [2, 1] in a row of 4 by hand: where does each text begin, and where does it end?",
 )

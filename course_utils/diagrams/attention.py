@@ -33,7 +33,8 @@ def attention_flow(
     """Q, K, V, the scores, the mask, the weights and the output of one attention, and one cell of it worked out.
 
     K stands turned above the scores and V above the output, so that each cell sits where the row and the column that make
-    it cross. Of a batch or of heads the first is drawn, on a stack.
+    it cross. V and the output share one scale of color. What a mask hides is hatched: scores, and keys and values that no
+    query may look at. Of a batch or of heads the first is drawn, on a stack.
 
     Args:
         query: As for ``scaled_dot_product_attention``.
@@ -69,6 +70,9 @@ def attention_flow(
         max((draw.width_of(shortened(text)) for text in texts or ()), default=0.0) for texts in (queries, keys)
     )
     depth = 0.07 * (min(stack, 4) - 1)  # by which the grids behind stand out
+    unseen = ~allowed.any(dim=0)  # (L_k,), keys that no query may look at
+    seen = v[~unseen][v[~unseen].isfinite()].abs()
+    darkest = float(seen.max()) if seen.numel() else None  # of V and of the output, which is made of it
     batch = "".join(f"{size}, " for size in leading)
 
     def shape(n: int, m: int, names: str) -> str:
@@ -76,9 +80,11 @@ def attention_flow(
 
     grid_q = draw.grid(q, 0, 0, "query", name="Q", shape=shape(*q.shape, "L_q, d_k"), rows=queries, **options)
     x = max(grid_q.right, grid_q.width / 2 + 0.5) + GAP + depth
-    grid_s = draw.grid(scores, x, 0, "scores", name="scores", shape=shape(*scores.shape, "L_q, L_k"), **options)
+    grid_s = draw.grid(
+        scores, x, 0, "scores", name="scores", shape=shape(*scores.shape, "L_q, L_k"), struck=~allowed, **options
+    )
     above = grid_s.top + 0.25 + depth
-    grid_k = draw.grid(k.T, x, above, "key", columns=keys, **options)
+    grid_k = draw.grid(k.T, x, above, "key", columns=keys, struck=unseen.expand(k.T.shape), **options)
     middle = grid_k.y + grid_k.height / 2
     draw.text(grid_k.x - 0.15, middle + 0.02, "K turned", NAME, COLORS["key"], ha="right", va="bottom", weight="bold")
     draw.text(grid_k.x - 0.15, middle - 0.02, shape(*k.T.shape, "d_k, L_k"), SHAPE, SOFT, ha="right", va="top")
@@ -99,7 +105,9 @@ def attention_flow(
     )  # fmt: skip
     x = grid_w.right + depth + max(GAP, right + 0.3)
     draw.text((grid_w.right + depth + x) / 2, half, "@", OPERATION + 3)
-    grid_o = draw.grid(output, x, 0, "output", name="output", shape=shape(*output.shape, "L_q, d_v"), **options)
+    grid_o = draw.grid(
+        output, x, 0, "output", name="output", shape=shape(*output.shape, "L_q, d_v"), limit=darkest, **options
+    )
     grid_v = draw.grid(
         v,
         x,
@@ -109,6 +117,8 @@ def attention_flow(
         shape=shape(*v.shape, "L_k, d_v").replace("\n", "  "),
         rows=keys,
         below=False,
+        struck=unseen[:, None].expand(v.shape),
+        limit=darkest,
         **options,
     )
     _frames(draw, (grid_q, grid_k, grid_s, grid_w, grid_v, grid_o), row, strongest, feature)

@@ -93,6 +93,7 @@ class GridDrawing(Drawing):
         rows: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         hidden: Tensor | None = None,
+        struck: Tensor | None = None,
         shades: bool = False,
         limit: float | None = None,
         write: bool | None = None,
@@ -113,6 +114,7 @@ class GridDrawing(Drawing):
             rows: A label for each row, at the left.
             columns: A label for each column, above it.
             hidden: ``(n, m)``, True where a cell is hidden by a mask: hatched.
+            struck: ``(n, m)``, True where a number is there and takes no part: hatched, the number gray.
             shades: Colors from white (0) to the role's (1), in place of blue, white and red.
             limit: The size that has the darkest color; None: that of the largest.
             write: Whether numbers are written into the cells; None: if there are few.
@@ -126,11 +128,12 @@ class GridDrawing(Drawing):
         for behind in reversed(range(1, min(stack, 4))):
             self._frame(x + 0.07 * behind, y + 0.07 * behind, shown.width, shown.height, role, 1.2)
         finite = values[values.isfinite()].abs()
+        hatched = {"hidden": hidden, "struck": struck}
         limit = limit or (float(finite.max()) if finite.numel() else 1.0) or 1.0
         write = values.numel() <= MAX_NUMBERS and cell >= CELL if write is None else write
         for row in shown.rows:
             for column in shown.columns:
-                self._cell(shown, values, row, column, hidden, SHADES[role] if shades else None, limit, write)
+                self._cell(shown, values, row, column, hatched, SHADES[role] if shades else None, limit, write)
         self._frame(x, y, shown.width, shown.height, role, 2.2, face="none")
         self._labels(shown, rows, columns, lift=0.07 * (min(stack, 4) - 1))
         where = y - 0.08 if below else shown.top + 0.1 + 0.07 * (min(stack, 4) - 1)
@@ -143,7 +146,7 @@ class GridDrawing(Drawing):
             self.text(middle, where, shape, SHAPE, SOFT, va=up)
         return shown
 
-    def _cell(self, grid, values, row, column, hidden, shades, limit, write) -> None:
+    def _cell(self, grid, values, row, column, hatched, shades, limit, write) -> None:
         place = (grid.columns.index(column), grid.rows.index(row))
         x, y = grid.x + place[0] * grid.cell, grid.top - (place[1] + 1) * grid.cell
         if row is None or column is None:
@@ -151,8 +154,11 @@ class GridDrawing(Drawing):
             self.text(x + grid.cell / 2, y + grid.cell / 2, "⋯" if row is not None else "⋮", LABEL, SOFT)
             return
         value = float(values[row, column])
-        if hidden is not None and bool(hidden[row, column]):
+        kind = next((name for name, cells in hatched.items() if cells is not None and bool(cells[row, column])), None)
+        if kind:
             self._rectangle(x, y, grid.cell, grid.cell, facecolor="white", edgecolor="#A8A8A8", hatch="////", lw=0.5)
+            if kind == "struck" and write:
+                self.text(x + grid.cell / 2, y + grid.cell / 2, cell_number(value), NUMBER, SOFT)
             return
         color, ink = "white", INK
         if not math.isfinite(value):

@@ -2,15 +2,33 @@
 
 from collections.abc import Mapping, Sequence
 
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from .drawing import Drawing
 from .formatting import checked_labels, shortened
-from .palette import COLORS, LABEL, NAME, NUMBER, PAGE, SOFT
+from .grids import GridDrawing
+from .palette import COLORS, LABEL, MAX_SHOWN, NAME, NUMBER, PAGE, SHADES, SOFT, WARNING
 
 SQUARE, ROW_GAP = 0.2, 1.35
+
+
+def mask_cells(ax: Axes, mask: Bool[Tensor, "L_q L_k"]) -> Axes:
+    """A mask as cells of size 1 on Axes that are there already: filled or hatched as in ``mask_gallery``.
+
+    The frame of a row that sees nothing is red.
+    """
+    for i, row in enumerate(mask.tolist()):
+        for j, allowed in enumerate(row):
+            style = {"facecolor": SHADES["weights"](0.55)} if allowed else {"facecolor": "white", "hatch": "//////"}
+            ax.add_patch(Rectangle((j, i), 1, 1, edgecolor="white" if allowed else "#B8B8B8", lw=0.5, **style))
+        if not any(row):
+            ax.add_patch(Rectangle((0, i), len(row), 1, facecolor="none", edgecolor=WARNING, lw=2.4, zorder=3))
+    ax.set(xlim=(-0.1, mask.shape[1] + 0.1), ylim=(len(mask) + 0.1, -0.1), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    return ax
 
 
 def mask_gallery(tokens: Sequence[str], masks: Mapping[str, Bool[Tensor, "..."]]) -> Axes:
@@ -53,6 +71,33 @@ def mask_gallery(tokens: Sequence[str], masks: Mapping[str, Bool[Tensor, "..."]]
     draw.square(second, bottom, SQUARE, False, "weights")
     draw.text(second + 0.28, bottom + SQUARE / 2, "it may not", LABEL, ha="left")
     return draw.finish(f"Masks over the tokens {', '.join(words)}, a row a query. " + "; ".join(sentences) + ".")
+
+
+def masked_weights(
+    tokens: Sequence[str], weights: Mapping[str, Float[Tensor, "L L"]], masks: Mapping[str, Bool[Tensor, "..."]]
+) -> Axes:
+    """Attention weights of one sequence to itself under several masks: hatched where a mask hides, else shaded, 0 to 1.
+
+    Args:
+        tokens: At most 12.
+        weights: Name -> weights.
+        masks: By the same names; broadcast to ``(L, L)``.
+    """
+    length = len(tokens)
+    if not 1 <= length <= MAX_SHOWN or not weights or weights.keys() != masks.keys():
+        raise ValueError(f"tokens ({length}) must be 1 to {MAX_SHOWN}, and weights and masks must have the same names")
+    words = [shortened(word, 8) for word in checked_labels(tokens, length, "tokens")]
+    draw, sentences, x = GridDrawing(), [], 0.0
+    for name, table in weights.items():
+        hidden = ~_grid(name, masks[name], length)
+        look = {"hidden": hidden, "shades": True, "limit": 1.0, "write": False, "cell": 0.24}
+        card = draw.grid(table, x, 0, "weights", rows=words, columns=words, **look)
+        ahead = f"{float(table.triu(1).sum() / table.sum()):.0%} of the weight lies ahead"
+        draw.text(x, -0.15, ahead, LABEL, SOFT, ha="left", va="top")
+        draw.text(x, card.top + 0.75, name, NAME - 1, COLORS["weights"], ha="left", va="bottom", weight="bold")
+        sentences.append(f"{name}: {int(hidden.sum())} of {length**2} pairs are hidden, {ahead}")
+        x += max(card.width, draw.width_of(ahead), draw.width_of(name, NAME)) + 0.7 + max(map(draw.width_of, words))
+    return draw.finish(f"Attention weights among {', '.join(words)}, a row a query. {'; '.join(sentences)}.")
 
 
 def _grid(name: str, mask: Tensor, length: int) -> Tensor:

@@ -13,6 +13,7 @@ COLORS = {
     "output": "#9A6A00", "mask": "#8C8C8C", "cache": "#B0307A", "position": "#2A8FBD", "plain": "#404040",
 }  # fmt: skip
 INK, SOFT, FAINT = "#1F2328", "#59636E", "#D0D7DE"
+WARNING = "#C1121F"  # something is wrong here
 NAME, SHAPE, LABEL, NUMBER, OPERATION = 13.0, 9.5, 10.0, 9.0, 11.0  # font sizes in points
 CELL, SMALL = 0.34, 0.22  # inches; in small cells no numbers are written
 PAGE = 9.0  # inches; a wider figure is made smaller by the page, its letters too

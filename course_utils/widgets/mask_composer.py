@@ -6,7 +6,7 @@ from jaxtyping import Bool
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_utils import plotting
+from course_utils import diagrams
 
 from .live_figure import WIDE, LiveFigure
 
@@ -18,9 +18,8 @@ def mask_composer() -> LiveFigure:
         mask = compose_mask(L_q, L_k, causal, padding, window, bottom_right == "bottom-right")
         blind = (~mask.any(dim=-1)).nonzero().flatten().tolist()
         ax = figure.add_axes((0.08, 0.04, 0.56, 0.82))
-        shades = torch.where(mask, 2, 1)  # green: may attend; orange: hidden
-        shades[blind] = 3
-        plotting.number_grid(mask.int(), shades=shades, ax=ax, title="1 = may attend, 0 = hidden")
+        diagrams.mask_cells(ax, mask)
+        ax.set_title("filled: may attend; hatched: may not")
         for i in range(L_q):
             ax.text(-0.2, i + 0.5, f"q{i}", ha="right", va="center", fontsize=9)
         for j in range(L_k):

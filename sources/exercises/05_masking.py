@@ -9,14 +9,14 @@
 # %% [markdown]
 # # 05 · Masking: exercises
 #
-# Nine exercises, 29 points. At the end you have written every mask this course needs, a softmax that survives any of them, and a detector that reads off who sees whom in a model that you can't look into.
+# Nine exercises, 30 points. At the end you can write a mask for any lengths, turn four conventions into one, work out who reaches whom through a stack of layers, and read off who sees whom in a model that you can't look into.
 #
-# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core exercises about 23 minutes, all of them about two hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check.
 #
-# In all exercises masks are boolean, and True means **may attend**. No answer may change its arguments, and all numbers that you are given are finite, except for one kind of NaN in 5.5.
+# In all exercises masks are boolean, and True means **may attend**. No answer may change its arguments, and all numbers that you are given are finite, except for a kind of NaN in 5.5 and minus infinity in a mask of 5.4.
 # The mask functions and attention functions of `course_utils` are off limits on this page, and so are PyTorch's `scaled_dot_product_attention` and `causal_lower_right`.
 
 # %% tags=["setup"]
@@ -34,7 +34,7 @@ torch.set_num_threads(1)  # the tensors here are small
 
 # %% [markdown]
 # ### 5.1 · A padding mask
-# 2 points · difficulty 1 of 5 · 5 minutes
+# 2 points · difficulty 1 of 5 · 5 minutes · core
 #
 # Write `padding_mask(tokens, pad_id)`: every query may attend to every key that is not padding. The mask must broadcast against scores of shape `(B, H, L_q, L_k)`.
 #
@@ -88,7 +88,7 @@ check("5.1", padding_mask)
 
 # %% [markdown]
 # ### 5.2 · A causal mask that works with a cache
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes · core
 #
 # Write `causal_mask(L_q, L_k)`: no query may see a key of its future. There are at least as many keys as queries, and the queries are the **last** `L_q` of the `L_k` positions, as they are when earlier keys come
 # from a cache. The last query sees every key.
@@ -153,55 +153,67 @@ check("5.2", causal_mask)
 # </details>
 
 # %% [markdown]
-# ### 5.3 · Packed documents
-# 4 points · difficulty 3 of 5 · 15 minutes
+# ### 5.3 · Packed texts
+# 4 points · difficulty 3 of 5 · 15 minutes · more
 #
-# Several short documents share one row. Write `packed(document)`: the mask that keeps them apart, and each token's position in its *own* document, which is what a model must be told in the place of the position in the row.
+# Several short texts share one row, one after another from the left, and what is left of the row is padding. Write `packed(lengths, L)`, which needs nothing but the lengths. Every border between two texts matters three times: in the mask, in the positions, and in the targets.
 #
-# A token sees itself and the earlier tokens of its own document, nothing else. Documents are numbered from 1, in any order; the tokens of one stand side by side, and a number doesn't come back later in the row. 0 is padding: nobody sees it, and it sees nothing.
+# - The **mask**: a token sees itself and the earlier tokens of its own text. Padding isn't seen and sees nothing.
+# - The **positions** start anew at 0 in each text. Padding has position 0.
+# - **Asked**: the model predicts the next token of the row. At which tokens is that a fair question? Only where the next token belongs to the same text.
 #
 # | argument | shape |
 # |---|---|
-# | `document` | `(B, L)`, whole numbers: which document each token belongs to, 0 for padding |
-# | returns `mask`, `positions` | `(B, 1, L, L)`, boolean; `(B, L)`, whole numbers (`torch.int64`), 0 where there is padding |
+# | `lengths` | `(B, N)`, whole numbers: how many tokens each text of a row has. Rows with fewer than `N` texts have zeros at the end |
+# | `L` | how many tokens a row has, at least the sum of its lengths |
+# | returns `mask`, `positions`, `asked` | `(B, 1, L, L)`, boolean; `(B, L)`, whole numbers (`torch.int64`); `(B, L)`, boolean |
 #
-# Example: `packed(torch.tensor([[2, 2, 1, 0]]))` gives the mask `[[[[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]]]` (as True and False) and the positions `[[0, 1, 0, 0]]`.
+# Example: `packed(torch.tensor([[2, 1]]), 4)` gives the mask `[[[[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]]]` (as True and False), the positions `[[0, 1, 0, 0]]` and asked `[[True, False, False, False]]`.
 
 # %% tags=["exercise"]
-def packed(document):
+def packed(lengths, L):
     # BEGIN SOLUTION
-    places = torch.arange(document.shape[1])  # (L,)
-    same = document[:, :, None] == document[:, None, :]  # (B, L_q, L_k)
-    real = (document != 0)[:, None, :]  # (B, 1, L_k)
-    mask = same & real & (places <= places[:, None])  # (B, L_q, L_k)
-    before = mask.sum(dim=-1) - 1  # (B, L), how many tokens of the document came before
-    positions = before.clamp(min=0)  # (B, L)
-    return mask[:, None], positions
+    places = torch.arange(L)  # (L,)
+    ends = lengths.cumsum(dim=1)  # (B, N), where each text is over
+    starts = ends - lengths  # (B, N)
+    inside = (starts[..., None] <= places) & (places < ends[..., None])  # (B, N, L)
+    same = (inside[:, :, :, None] & inside[:, :, None, :]).any(dim=1)  # (B, L_q, L_k)
+    mask = same & (places <= places[:, None])  # (B, L_q, L_k)
+    positions = (places - starts[..., None]) * inside  # (B, N, L), 0 outside
+    asked = inside & (places < ends[..., None] - 1)  # (B, N, L), all but the last
+    return mask[:, None], positions.sum(dim=1), asked.any(dim=1)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: the position of padding is to be 0.
-# padding has the position -1.
-#     before.clamp(min=0) => before
-# Try: a key must belong to the query's document, be no later, and be no padding: join all three by &.
-# tokens see the later tokens of their own document.
-#     & (places <= places[:, None]) =>
-#     mask.sum(dim=-1) - 1 => (mask & (places <= places[:, None])).sum(dim=-1) - 1
+# Try: look at the last token of a text: which token comes next in the row, and whose is it?
+# the last token of a text is asked for the first token of the next one.
+#     places < ends[..., None] - 1 => places < lengths.sum(dim=1)[:, None, None] - 1
+# every token of a text is asked, its last one too.
+#     places < ends[..., None] - 1 => places < ends[..., None]
+# all tokens of the texts are asked, but for one at the very end of the row.
+#     (places < ends[..., None] - 1) => (places < L - 1)
+# Try: within a text too, no token may see a later one.
+# tokens see the later tokens of their own text.
+#     ` & (places <= places[:, None])` =>
+# Try: positions start anew in each text.
+# positions count through the whole row.
+#     (places - starts[..., None]) * inside => places * inside
+# Try: the first token of a text is at position 0.
+# positions start at 1.
+#     (places - starts[..., None]) * inside => (places - starts[..., None] + 1) * inside
 # Try: the order is (B, H, L_q, L_k): add an axis of size 1 for the heads behind the batch.
 # a mask of shape (B, L, L): the batch would line up with the heads.
 #     mask[:, None], => mask,
-# Try: count the tokens of the same document that come before each; the first of a document is at 0.
-# positions count through the whole row; they start anew in each document.
-#     before.clamp(min=0) => places.expand_as(document).masked_fill(document == 0, 0)
-# positions start at 1.
-#     mask.sum(dim=-1) - 1 => mask.sum(dim=-1)
-# Try: 0 is no document: join the mask with document != 0, and give padding the position 0.
-# padding is treated as a document of its own: its tokens see one another, and have positions.
-#     `& real ` =>
-# padding sees padding: two tokens of padding have the same number, 0.
-#     `& real ` =>
-#     before.clamp(min=0) => before.masked_fill(document == 0, 0)
+# Try: a text begins where all the texts before it are over: add up their lengths.
+# every text begins at the start of the row.
+#     starts = ends - lengths => starts = torch.zeros_like(ends)
+# Try: the texts of one row lie along the second axis of lengths.
+# the lengths are added up over the rows of the batch.
+#     lengths.cumsum(dim=1) => lengths.cumsum(dim=0)
+# Try: a key must belong to the text of the query.
+# the texts aren't kept apart: tokens see all that comes before them in the row.
+#     (inside[:, :, :, None] & inside[:, :, None, :]).any(dim=1) => inside.any(dim=1)[:, :, None] & inside.any(dim=1)[:, None, :]
 
 # %% tags=["check"]
 check("5.3", packed)
@@ -209,94 +221,112 @@ check("5.3", packed)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Three things must hold for a key: same document, not later, no padding. Write each as a table of booleans, with the axes in the same order, then join them.
+# Where in the row does the third text begin? You know that as soon as you have the lengths of the first two.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A column of document numbers against a row of them compares all pairs. With a batch in front, the column is `(B, L, 1)` and the row `(B, 1, L)`. Two tokens of padding have the same number as well.
+# Make a table with a row for each text and a column for each place: does this place belong to this text? Two places see each other if one row of that table holds both.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. same: is the query's document the key's? past: is the key's place at most the query's? real: is the key's document not 0?
-# 2. mask: all three, with an axis of size 1 for the heads
-# 3. position: how many keys a token sees, without itself; padding sees none, so mind that this doesn't fall below 0
+# 1. ends: the lengths added up along the row; starts: the ends minus the lengths
+# 2. inside, `(B, N, L)`: start of the text ≤ place < its end
+# 3. mask: some text holds the query's place and the key's place, and the key isn't later
+# 4. positions: place minus the start of its text; asked: inside, and not the text's last place
 # </details>
 
 # %% [markdown]
-# ### 5.4 · A prefix
-# 3 points · difficulty 3 of 5 · 10 minutes
+# ### 5.4 · Four conventions, one mask
+# 3 points · difficulty 3 of 5 · 12 minutes · more
 #
-# The first tokens of each row were given (a question, say), the others are predicted. Write `prefix_mask(prefix, L)`: tokens of the prefix see the whole prefix, both ways; every other token sees the prefix and what stands before it, itself included. The prefixes of a batch aren't equally long.
+# A program takes its masks from four places, and each says "hidden" in its own way. Write `masked_scores(scores, attend, ignore, keep, add)`, the border at which all four become one. It returns the scores as they go into the softmax: $-\infty$ where *any* of the masks hides the key, elsewhere the score plus the bias, if there is one.
 #
-# | argument | shape |
+# | argument | shape and convention; each mask may be `None` |
 # |---|---|
-# | `prefix` | `(B,)`, whole numbers from 0 to `L`: how many tokens were given |
-# | `L` | a whole number, how many tokens a row has |
-# | returns | `(B, 1, L, L)`, boolean |
+# | `scores` | `(B, H, L_q, L_k)`, float16, float32 or float64 |
+# | `attend` | boolean, True = may attend; broadcasts to the scores |
+# | `ignore` | boolean, True = hidden; broadcasts to the scores |
+# | `keep` | `(B, L_k)`, whole numbers, 1 = a real token, 0 = padding, as a tokenizer gives them |
+# | `add` | floating point, of any type; broadcasts to the scores. Hidden is either $-\infty$ or the lowest number of *its own* type, `torch.finfo(add.dtype).min`. Every other entry is a bias, to be added to the score |
+# | returns | `(B, H, L_q, L_k)`, in the type of `scores` |
 #
-# Example: `prefix_mask(torch.tensor([2, 0]), 3)` is `[[[[1, 1, 0], [1, 1, 0], [1, 1, 1]]], [[[1, 0, 0], [1, 1, 0], [1, 1, 1]]]]` (as True and False).
+# Example: with `scores = [[[[0., 1., 2., 3.]]]]`, `ignore = [[[[False, True, False, False]]]]`, `keep = [[1, 1, 0, 1]]`, `add = [[-0.5, 0., 0., -3.4028e38]]` (float32, the last entry its lowest number) and `attend = None` the result is `[[[[-0.5, -inf, -inf, -inf]]]]`.
 
 # %% tags=["exercise"]
-def prefix_mask(prefix, L):
+def masked_scores(scores, attend, ignore, keep, add):
     # BEGIN SOLUTION
-    places = torch.arange(L)  # (L,)
-    causal = places <= places[:, None]  # (L_q, L_k)
-    given = places < prefix[:, None]  # (L_k,) against (B, 1) -> (B, L_k)
-    return causal | given[:, None, None, :]  # (B, 1, L_q, L_k)
+    hidden = torch.zeros_like(scores, dtype=torch.bool)  # (B, H, L_q, L_k)
+    if attend is not None:
+        hidden = hidden | ~attend
+    if ignore is not None:
+        hidden = hidden | ignore
+    if keep is not None:
+        hidden = hidden | (keep == 0)[:, None, None, :]  # (B, 1, 1, L_k)
+    if add is not None:
+        hidden = hidden | (add <= torch.finfo(add.dtype).min)  # -inf lies below it
+        scores = scores + add.to(scores.dtype)  # (B, H, L_q, L_k)
+    return scores.masked_fill(hidden, float("-inf"))
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: a key is seen if it is past or belongs to the prefix: two tables joined by |.
-# the two rules are joined by and: what is no longer prefix is hidden from everybody.
-#     causal | given[:, None, None, :] => causal & given[:, None, None, :]
-# the queries of the prefix see the whole row, also what was not given.
-#     given[:, None, None, :] => given[:, None, :, None]
-# the tokens after the prefix don't see it: only what came after it.
-#     causal | given[:, None, None, :] => (given[:, None, None, :] & given[:, None, None, :].mT) | (causal & ~given[:, None, None, :] & ~given[:, None, None, :].mT)
-# Try: use <=, not <.
-# a token after the prefix doesn't see itself.
-#     places <= places => places < places
-# Try: the prefix is the places below its length: 0 to prefix - 1.
-# the prefix is one token too long.
-#     places < prefix[:, None] => places <= prefix[:, None]
-# Try: compare the places with prefix[:, None], one length for each item.
-# the prefix of the first item was used for every item.
-#     places < prefix[:, None] => places < prefix[:1, None].expand(len(prefix), 1)
-# the longest prefix of the batch was used for every item.
-#     places < prefix[:, None] => places < prefix.max().expand(len(prefix), 1)
-# Try: the order is (B, H, L_q, L_k): add an axis of size 1 for the heads behind the batch.
-# a mask of shape (B, L, L): the batch would line up with the heads.
-#     given[:, None, None, :] => given[:, None, :]
+# Try: turn each mask into "what does it hide?" before you join them.
+# `ignore` was read as if True meant may attend.
+#     hidden | ignore => hidden | ~ignore
+# `attend` was read as if True meant hidden.
+#     hidden | ~attend => hidden | attend
+# `keep` was read as if 1 meant padding.
+#     keep == 0 => keep == 1
+# Try: `keep` speaks of keys: it needs an axis for the heads and one for the queries.
+# `keep` hides rows, the queries of the padding.
+#     [:, None, None, :] => [:, None, :, None]
+# Try: a key is hidden if any of the masks says so.
+# a key is hidden only where every mask hides it.
+#     torch.zeros_like(scores, dtype=torch.bool) => torch.ones_like(scores, dtype=torch.bool)
+#     `hidden | ` => `hidden & `
+# only the last mask that was given counts.
+#     hidden | (keep == 0) => (keep == 0)
+#     hidden | ignore => ignore
+#     hidden | (add <= torch.finfo(add.dtype).min) => (add <= torch.finfo(add.dtype).min)
+# Try: the lowest number of one type is an ordinary number of another: find it in `add` itself.
+# the lowest number of its type was added like a bias: nothing is minus infinity there.
+#     (add <= torch.finfo(add.dtype).min) => (add == float("-inf"))
+# the lowest number was looked for in the type of the scores, not in that of `add`.
+#     torch.finfo(add.dtype).min => torch.finfo(scores.dtype).min
+# Try: entries of `add` that don't hide are biases: add them to the scores.
+# the biases were dropped.
+#     scores + add.to(scores.dtype) => scores
+# every entry of `add` that isn't 0 was taken for hidden.
+#     add <= torch.finfo(add.dtype).min => add != 0
+# Try: the result has the type of the scores.
+# adding the two gave a result of another type than the scores.
+#     add.to(scores.dtype) => add
+# Try: hidden is minus infinity, in every type.
+# a finite number stands where the scores are hidden.
+#     float("-inf") => torch.finfo(scores.dtype).min
 
 # %% tags=["check"]
-check("5.4", prefix_mask)
+check("5.4", masked_scores)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# There are two reasons why a key may be seen. Which of `&` and `|` joins reasons?
+# Start from "nothing is hidden", a boolean of the scores' shape. Let each mask add what it hides. Fill once, at the end.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Whether a key belongs to the prefix is a property of the key and of the item, not of the query: one boolean for each, `(B, L)`. Where do these two axes belong in `(B, H, L_q, L_k)`?
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# 1. past: is the key's place at most the query's? (a table of places against places)
-# 2. given: is the key's place below this item's prefix? (a table of items against places)
-# 3. give both four axes, and allow what either allows
+# Which entries of `add` hide? Ask `add` before anything is added or converted: the lowest number of float16 is about -65,504, an ordinary number in float32.
 # </details>
 
 # %% [markdown]
 # ### 5.5 · Rows in which everything is masked
-# 4 points · difficulty 4 of 5 · 15 minutes
+# 4 points · difficulty 4 of 5 · 15 minutes · more
 #
 # Write `masked_softmax(scores, mask)`: a softmax over the last axis in which hidden keys get weight 0. Three things make it hard:
 #
 # - A row in which **everything** is hidden gets zeros. Its gradient must be finite, too: the check takes the gradient of a sum of your weights, each times a factor, with respect to the scores. It must be 0 wherever a key is hidden.
-# - Scores can be very low: somebody before you has added a mask of their own, and all the allowed scores of a row lie near $-10^{30}$. A hidden key must not win there.
-# - A score that is **NaN at an allowed place** is an error that somebody made before you, and it must stay visible: the allowed weights of that row are NaN (its hidden ones may be 0 or NaN), and all other rows are as usual. So `nan_to_num` on the whole result is not enough. Hidden scores are never NaN.
+# - Scores can be very low: a mask has been added before they reach you, and all the allowed scores of a row lie near $-10^{30}$. A hidden key must not win there.
+# - A score that is **NaN at an allowed place** is an error made further up, and it must stay visible: the allowed weights of that row are NaN (its hidden ones may be 0 or NaN), and all other rows are as usual. So `nan_to_num` on the whole result is not enough. Hidden scores are never NaN.
 #
 # | argument | shape |
 # |---|---|
@@ -382,74 +412,76 @@ check("5.5", masked_softmax)
 # </details>
 
 # %% [markdown]
-# ### 5.6 · A sliding window
-# 2 points · difficulty 2 of 5 · 5 minutes
+# ### 5.6 · Through a stack of layers
+# 3 points · difficulty 3 of 5 · 12 minutes · more
 #
-# Write `sliding_window_mask(L_q, L_k, window)`: causal, and no further back than the `window` newest keys, the query's own position included. The queries are the last `L_q` of the `L_k` positions, as in 5.2.
+# One mask says what *one* layer's queries see. In a stack, a token also learns what its neighbors have learned in the layers below, and the layers may have different masks: some models let most layers see a short window and a few layers see everything. Write `reach(masks)`: can the last layer's output at position `i` depend on the input at position `j`?
 #
-# | argument | meaning |
+# In each layer a token looks at the keys that the layer's mask allows, and what it finds is *added* to what it had (the residual path, lesson 09). So no token loses what it has, whatever the mask says.
+#
+# | argument | shape |
 # |---|---|
-# | `L_q`, `L_k` | numbers of queries and keys, `L_k` at least `L_q` |
-# | `window` | how many keys a query sees at most, at least 1 |
-# | returns | `(L_q, L_k)`, boolean: two axes, no more |
+# | `masks` | `(n, L, L)`, boolean, one for each layer, the **first layer first**; `n` can be several hundred |
+# | returns | `(L, L)`, boolean: row `i`, column `j` is True if input `j` reaches output `i` |
 #
-# Example: `sliding_window_mask(2, 4, 2)` is `[[False, True, True, False], [False, False, True, True]]`.
+# Example: in layer 1 token 1 may look at token 0, in layer 2 token 2 at token 1, and that is all: `masks = [[[0, 0, 0], [1, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 0], [0, 1, 0]]]` (as True and False). Token 2 is reached by all three: `[[1, 0, 0], [1, 1, 0], [1, 1, 1]]`. With the two layers exchanged, token 0 doesn't get to token 2: `[[1, 0, 0], [1, 1, 0], [0, 1, 1]]`.
 
 # %% tags=["exercise"]
-def sliding_window_mask(L_q, L_k, window):
+def reach(masks):
     # BEGIN SOLUTION
-    queries, keys = torch.arange(L_k - L_q, L_k), torch.arange(L_k)  # where they stand
-    behind = queries[:, None] - keys  # (L_q, L_k), how far key j lies behind query i
-    return (behind >= 0) & (behind < window)  # (L_q, L_k)
+    itself = torch.eye(masks.shape[-1], dtype=torch.bool)  # (L, L)
+    reached = itself  # before the first layer
+    for mask in masks:
+        step = (mask | itself).double()  # (L, L), the residual path included
+        reached = step @ reached.double() > 0  # (L, L): through some token in between
+    return reached
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: the queries are the last positions: query i stands at i + (L_k - L_q), for both edges.
-# aligned top-left: with L_q < L_k the queries miss the newest keys.
-#     torch.arange(L_k - L_q, L_k), => torch.arange(L_q),
-# too wide with earlier keys: the window's far edge is not shifted.
-#     (behind < window) => (behind - (L_k - L_q) < window)
-# Try: the query's own position counts: distances 0 to window - 1 are allowed.
-# a window off by one: queries see window + 1 keys.
-#     (behind < window) => (behind <= window)
-# a window off by one: queries see window - 1 keys.
-#     (behind < window) => (behind < window - 1)
-# the window ends before the query: no token can see itself.
-#     (behind >= 0) => (behind > 0)
-#     (behind < window) => (behind <= window)
-# Try: the distance, query minus key, must also be at least 0.
-# a window to both sides: queries see the future.
-#     (behind >= 0) & (behind < window) => behind.abs() < window
-# Try: both conditions must hold at once: join them by & (and).
-# every query sees every key, as where the two conditions are joined by or (|).
-#     >= 0) & ( => >= 0) | (
-# Try: cut nothing; window may be larger than L_q.
-# the window is cut to the number of queries: with earlier keys they see too few.
-#     (behind < window) => (behind < min(window, L_q))
-# Try: count back from each query's own position.
-# all queries have one window, the newest keys of the whole sequence.
-#     (behind < window) => (keys > L_k - 1 - window)
-# Try: the distance, query minus key, must also be at least 0.
-# the future is not hidden: queries see every later key.
-#     `(behind >= 0) & ` =>
+# Try: a token keeps what it has, also where the mask hides it from itself.
+# the residual path is missing: a token that doesn't look at itself loses what it had.
+#     (mask | itself) => mask
+# Try: the latest layer's queries look at what the layers below it have gathered: which factor stands on the left?
+# the layers are taken in the wrong order, the last one first.
+#     step @ reached.double() > 0 => reached.double() @ step > 0
+# Try: a path may use one layer's mask for its first step and the next layer's for its second.
+# the pairs that some layer allows, with no paths through several layers.
+#     step @ reached.double() > 0 => (step + reached.double()) > 0
+# only pairs that every layer allows.
+#     reached = itself  # before => reached = torch.ones_like(itself)  # before
+#     step @ reached.double() > 0 => step * reached.double() > 0
+# Try: after each layer only "reached or not" counts.
+# paths were counted through all layers, and with many layers the counts are too large for their type.
+#     step @ reached.double() > 0 => step @ reached.double()
+#     return reached => return reached.float() > 0
+#     .double() => .float()
+#     (mask | itself).float() => (mask | itself).long()
+#     reached.float() => reached.long()
+# Try: rows are outputs, columns inputs.
+# rows and columns are exchanged.
+#     return reached => return reached.mT
+# only the first layer was looked at.
+#     for mask in masks => for mask in masks[:1]
+# the first layer's mask was used for all layers.
+#     (mask | itself) => (masks[0] | itself)
 
 # %% tags=["check"]
-check("5.6", sliding_window_mask)
+check("5.6", reach)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Compute for every pair how far the key lies behind the query. Two conditions on that distance make the mask.
+# Keep a table of who has been reached by whom so far. Before the first layer everyone has only itself. What does one layer do to a row of that table?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# With `window = 1` a query sees itself only: distance 0. Which is the largest distance for `window = 2`?
+# Row `i` after a layer is everything that was reached by any token that `i` may look at. "There is a token in between" is a sum of products, in other words a product of matrices. Mind the order of the two factors, and mind how fast such numbers grow.
 # </details>
 
 # %% [markdown]
 # ### 5.7 · Who sees whom?
-# 5 points · difficulty 4 of 5 · 20 minutes
+# 5 points · difficulty 4 of 5 · 20 minutes · more
 #
 # Write `sees(attend, x)`. You are given a function `attend` that turns `x` into outputs of the same length, and you don't know what is inside. Return the table of who sees whom: row `i`, column `j` is True if output `i` depends on input `j` **in any item of the batch and through any entry**, and False if it does not. A leak is a True above the diagonal.
 #
@@ -461,7 +493,9 @@ check("5.6", sliding_window_mask)
 #
 # Example: `sees(lambda x: x.cumsum(1), torch.randn(1, 3, 2))` is `[[True, False, False], [True, True, False], [True, True, True]]`. For `lambda x: x - x.mean(-1, keepdim=True)` it is True on the diagonal alone: each token looks at itself.
 #
-# Some functions in the check have a single pair that sees ahead, some in a single item of the batch. Some see *faintly*: the output moves by about a ten-thousandth, and no entry of its gradient is above 0.0002. What isn't seen moves an output by less than a millionth and has a gradient below $10^{-9}$. That is rounding, and it is seldom exactly 0: one function in the check divides by a size that all tokens decide on, and multiplies by it again. Some move two entries of an output by opposite amounts; some normalize their tokens at the end, or at the beginning. Whatever adds up before it compares will miss one of them.
+# What counts as "depends"? **Report a pair if the gradient of output `i` at input `j` has an entry larger than 1e-7 in size**, and only then. (The faintest pairs in the check have gradients above 1e-5. What isn't seen has less than 1e-9, which is rounding, and seldom exactly 0.) If you'd rather change one input and compare outputs: what is seen moves an output by more than a millionth, what isn't by less.
+#
+# The check hides its leaks well: in one item of the batch, in one entry of a token, in two entries that change by opposite amounts, behind a normalization. Read section 5.8 of the lesson first. It shows which sums cancel.
 
 # %% tags=["exercise"]
 def sees(attend, x):
@@ -510,7 +544,7 @@ check("5.7", sees)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A gradient needs one number. Section 5.7 of the lesson tried three ways to make one number of an output; one of them told the truth. And when you look at the gradient, take sizes (`abs`) before you reduce.
+# A gradient needs one number. Section 5.8 of the lesson tries three ways to turn an output into one number, and one of them tells the truth. And when you look at the gradient, take sizes (`abs`) before you reduce.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -521,7 +555,7 @@ check("5.7", sees)
 
 # %% [markdown]
 # ### 5.8 · Find the bug
-# 2 points · difficulty 3 of 5 · 10 minutes
+# 2 points · difficulty 3 of 5 · 8 minutes · core
 #
 # The function below is meant to hide padding. `keep` is True at real tokens. It runs, its weights sum to 1, nothing is NaN. Yet the value of the padding, 900, is found in the output of real tokens. Run the cell, look at the weights, and write a mended version below.
 
@@ -589,6 +623,9 @@ def attend(query, key, value, keep):
 # the scores are not divided by the root of d_k.
 #     ` / query.shape[-1] ** 0.5` =>
 
+# %% [markdown] tags=["solution"]
+# **The cause.** `keep.unsqueeze(1).unsqueeze(3)` has the shape `(B, 1, L, 1)`. Its last axis but one lines up with the queries, so the mask fills *rows*: all scores of a padded query become -1e9, and equal scores give equal weights. No key is hidden from anybody. With minus infinity instead of -1e9 that row would be NaN, and the bug would have shown itself. With `L_q` different from `L_k` it would have been an error.
+
 # %% tags=["check"]
 check("5.8", attend)
 
@@ -608,7 +645,7 @@ check("5.8", attend)
 
 # %% [markdown]
 # ### 5.9 · How far does information travel, and how much of it arrives? An experiment
-# 4 points · difficulty 3 of 5 · 20 minutes
+# 4 points · difficulty 3 of 5 · 20 minutes · more
 #
 # Through `n` layers with windows of `w` keys, information comes from up to `n (w - 1)` positions back. These five stacks of windowed attention all reach equally far, with one layer or with sixteen:
 
@@ -650,7 +687,7 @@ def tokens(seed):
 # %%
 choices = ["17 keys, 1 layer", "2 keys, 16 layers", "much the same through all"]
 question = "Through which stack does the least arrive from 5 or more positions back?"
-widgets.predict("5.9", question, choices=choices)
+widgets.predict("5.E", question, choices=choices)
 
 # %% [markdown]
 # **Measure.** For each stack, with the seeds 0 to 4 (for the weights and for the tokens): take the gradient of the **last** output, times random factors, at all inputs. Its *size* at a position is the norm over the `d` entries, averaged over the 8 items. `reach_results[(window, layers)]` is a list of five numbers: the share of all these sizes that lies **5 or more positions back** (the last position is 0 back).
@@ -663,7 +700,7 @@ widgets.predict("5.9", question, choices=choices)
 # | `reach_results["least"]` | the stack, as `(window, layers)`, with the smallest mean share |
 # | `reach_results["ratio"]` | the largest mean share divided by the smallest |
 #
-# The check judges your numbers, not your prediction. (These stacks are untrained. Training can change how much arrives, but not how far it can come.)
+# Then look for the cause: a window gets narrower and the stack deeper at the same time, and each layer has a residual path, `x + ...`. Which of these three makes the share fall? Write down a guess. The solution takes them apart. (These stacks are untrained. Training can change how much arrives, but not how far it can come.)
 
 # %% tags=["exercise"]
 reach_results = {}  # (window, layers) -> five shares, and what you read off
@@ -699,7 +736,7 @@ if all(key in reach_results for key in STACKS):
     ax.set(ylabel="share from 5 or more back, %", ylim=(0, None))
     plotting.show(ax, "For each of five stacks that reach equally far, five dots: the "
         "share of the influence that comes from 5 or more positions back. It is about "
-        "equal for one and two layers, and falls to almost 0 for sixteen.")  # fmt: skip
+        "equal for one and two layers, and falls to almost 0 for sixteen.")
 else:
     print("Still missing: the five shares of each stack, exercise 5.9")
 
@@ -708,12 +745,59 @@ if all(key in reach_results for key in STACKS):
     means = {key: sum(reach_results[key]) / 5 for key in STACKS}
     wide, deep = means[STACKS[0]], means[STACKS[-1]]
     alike = 0.5 < wide / deep < 2
-    display(widgets.came_out("5.9", choices[2 if alike else int(deep < wide)]))
+    display(widgets.came_out("5.E", choices[2 if alike else int(deep < wide)]))
+
+# %% [markdown] tags=["solution"]
+# **Why the share falls.** Follow one path from the last output back to an input. In each layer it either stays where it is, on the residual path, or it moves back by 0 to `w - 1` positions through the attention. That is a random walk. Such a guess says what to change: take the residual path away, so that every layer has to move. Then compare with a pure random walk whose steps are all equally likely:
+
+# %% tags=["solution"]
+class NoResidual(Windowed):
+    def forward(self, x):
+        return super().forward(x) - x  # what the attention adds, and nothing else
+
+
+def share_far(layer, window, layers, seed):
+    torch.manual_seed(seed)
+    x = tokens(seed).requires_grad_()  # (B, L, d)
+    last = nn.Sequential(*(layer(window) for _ in range(layers)))(x)[:, -1]  # (B, d)
+    (gradient,) = torch.autograd.grad((last * torch.randn(last.shape)).sum(), x)
+    sizes = gradient.norm(dim=-1).mean(dim=0).flip(0)  # (L,)
+    return (sizes[5:].sum() / sizes.sum()).item()
+
+
+def mean_share(layer, window, layers):
+    return sum(share_far(layer, window, layers, seed) for seed in range(5)) / 5
+
+
+def walk_share(window, layers):
+    chances = torch.tensor([1.0])  # of being 0, 1, ... positions back
+    for _ in range(layers):
+        moved = [F.pad(chances, (k, window - 1 - k)) for k in range(window)]
+        chances = torch.stack(moved).mean(dim=0)
+    return chances[5:].sum().item()
+
+
+print("window layers   residual   no residual   random walk")
+for window, layers in STACKS:
+    with_it = mean_share(Windowed, window, layers)
+    without, walk = mean_share(NoResidual, window, layers), walk_share(window, layers)
+    print(f"{window:6} {layers:6} {with_it:10.3f} {without:13.3f} {walk:13.3f}")
+
+# %% [markdown] tags=["solution"]
+# Without the residual path the order turns around: now the *most* arrives through sixteen layers of two keys, and all five numbers are close to those of the walk. A walk of `n` steps of `(w - 1) / 2` each on average ends about 8 positions back in all five stacks, and with many small steps it hardly ever ends near the start. With the residual path the walk mostly stays at home in each layer, and when it moves in the narrow stacks, it moves by little. So the residual path is what makes the share fall, not the depth. More layers with the same window bring more from afar:
+
+# %% tags=["solution"]
+for name, kinds in (
+    ("window 3, more layers", [(3, 2), (3, 4), (3, 8), (3, 16)]),
+    ("2 layers, wider windows", [(3, 2), (5, 2), (9, 2), (17, 2)]),
+):
+    found = [f"{mean_share(Windowed, *kind):.3f}" for kind in kinds]
+    print(f"{name:25}", "  ".join(found))
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# This is one row of 5.7's table, with sizes in the place of True and False. Index 32 is the last position; `flip(0)` makes the index say how far back.
+# This is one row of 5.7's table, with sizes instead of True and False. Index 32 is the last position; `flip(0)` makes the index say how far back.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -729,20 +813,21 @@ if all(key in reach_results for key in STACKS):
 # %% [markdown]
 # ## What you have built
 #
-# No points, only something to look at. First, your masks on a sentence of your own, each of them put into an attention, and your detector set on that attention. Does it read back what you wrote?
+# No points, only something to look at. First, your masks on a sentence of your own. Each goes into an attention that applies it with your 5.4, and your detector is set on that attention. Does it read back what you wrote? For 5.6 it is set on three layers, one on top of another, and must find what your `reach` says.
 
 # %%
 # Change it: up to 12 words.
 SENTENCE = "ada wrote notes . babbage built engines".split()
-GIVEN, FIRST = 3, 4  # how long the prefix is, and how many words the first document has
+FIRST, WINDOW = 4, 2  # how many words the first text has; how many keys a window holds
+L = len(SENTENCE)
 
 
-def my_masks():
-    L = len(SENTENCE)
-    document = torch.tensor([[1] * FIRST + [2] * (L - FIRST)])  # (B=1, L)
-    mine = {"5.2 causal": causal_mask(L, L), "5.3 packed": packed(document)[0]}
-    mine["5.4 prefix"] = prefix_mask(torch.tensor([GIVEN]), L)
-    return mine | {"5.6 window": sliding_window_mask(L, L, 3)}
+def my_stacks():
+    """Name -> the masks of the layers, (n, L, L)."""
+    texts = packed(torch.tensor([[FIRST, L - FIRST]]), L)[0]  # (1, 1, L, L)
+    window = causal_mask(L, L).triu(1 - WINDOW)  # (L, L)
+    stacks = {"5.2 causal": causal_mask(L, L)[None], "5.3 packed": texts[0]}
+    return stacks | {"5.6 three layers": window.expand(3, L, L)}
 
 
 # %%
@@ -756,28 +841,33 @@ def missing(**attempts):
     return found
 
 
-def read_back(mask):
-    rng = torch.Generator().manual_seed(0)
-    x = torch.randn(1, len(SENTENCE), 8, generator=rng)  # (B=1, L, d)
-    mask = mask.reshape(1, len(SENTENCE), -1)  # (1, L, L)
-    return sees(lambda y: F.scaled_dot_product_attention(y, y, y, mask), x)
+def layered(masks):
+    def attend(x):
+        for mask in masks:
+            scores = (x @ x.transpose(1, 2))[:, None] / x.shape[-1]  # (B, 1, L, L)
+            scores = masked_scores(scores, mask, None, None, None)
+            x = x + torch.softmax(scores, dim=-1)[:, 0] @ x  # (B, L, d)
+        return x
+
+    return attend
 
 
 # %%
 two = torch.ones(1, 2).long()
-needed = missing(_2=lambda: causal_mask(2, 2), _3=lambda: packed(two))
-needed += missing(_4=lambda: prefix_mask(two[0], 2))
-needed += missing(_6=lambda: sliding_window_mask(2, 2, 1))
+needed = missing(_2=lambda: causal_mask(2, 2), _3=lambda: packed(two, 2))
+needed += missing(_4=lambda: masked_scores(torch.zeros(1, 1, 1, 1), *[None] * 4))
+needed += missing(_6=lambda: reach(torch.ones(1, 2, 2).bool()))
 needed += missing(_7=lambda: sees(torch.tanh, torch.zeros(1, 2, 1)))
 if needed:
     print("Still missing for this picture:", ", ".join(needed))
 else:
-    plotting.show(diagrams.mask_gallery(SENTENCE, my_masks()))
-    for name, mask in my_masks().items():
-        table = read_back(mask)
-        agrees = torch.equal(table, mask.reshape(table.shape))
-        print(f"{name:11} read back as written: {agrees}", end="   ")
-        print(f"sees ahead: {bool(table.triu(1).any())}")
+    tables = {name: reach(masks) for name, masks in my_stacks().items()}
+    plotting.show(diagrams.mask_gallery(SENTENCE, tables))
+    x = torch.randn(1, L, 8, generator=torch.Generator().manual_seed(0))  # (1, L, d)
+    for name, masks in my_stacks().items():
+        found = sees(layered(masks), x)
+        agrees, ahead = torch.equal(found, tables[name]), bool(found.triu(1).any())
+        print(f"{name:16} read back as written: {agrees}   sees ahead: {ahead}")
 
 # %% [markdown]
 # Second, your masks inside a model that can do something: the pronouncer of the lesson. It reads words of unequal length in one batch, with your padding mask. At each step it goes over all the sounds it has said so far, with your causal mask. Put your own name in.

@@ -11,7 +11,7 @@
 #
 # By the end you can write down who may look at whom in any attention, apply that as a mask, and catch a model that peeks at its own answers.
 #
-# {{colab_link}} · about 80 minutes, and 30 more for the sections at the end · builds on lesson 04
+# {{colab_link}} · short path about 60 minutes with its exercises (36 + 23), everything about 3 hours · builds on lesson 04
 
 # %% tags=["setup"]
 import math
@@ -27,11 +27,11 @@ from course_utils.datasets.pronunciations import split
 from course_utils.layers import DecoderOnlyLayer
 from course_utils.pretrained.pronunciation import PAD_ID, SOUNDS, SPELLING, START_ID
 from course_utils.pretrained.shipped import load
+from course_utils.recording import record_attention
 from course_utils.training import fit
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=88)
-# The tensors here are small: sharing them out among threads takes longer than the work.
-torch.set_num_threads(1)
+torch.set_num_threads(1)  # the tensors here are small
 
 # %% [markdown]
 # **You will learn to**
@@ -42,17 +42,19 @@ torch.set_num_threads(1)
 # 4. say what a causal mask buys, and what happens to a model that is trained without it;
 # 5. test any model for leaks from the future.
 #
-# In lesson 04 every query could look at every key. Often it must not: because the key is filler, or because the key is the answer.
+# In lesson 04 every query could look at every key. Often it mustn't, because the key is filler or because the key is the answer.
 
 # %% [markdown]
 # ## Predict first
 #
+# *Core · 2 minutes*
+#
 # A query has the score 0 with each of three keys. Their values are 10, 30 and 80. The third key is **padding**, filler that means nothing, so the right answer is the average of the first two.
 #
-# Somebody wants to hide the third key and sets its score to 0.
+# To hide the third key, a programmer sets its score to 0.
 
 # %%
-widgets.predict("5.1", "What does the query get?", between=(0, 100), step=1)
+widgets.predict("5.A", "What does the query get?", between=(0, 100), step=1)
 
 # %%
 values = torch.tensor([10.0, 30.0, 80.0])  # (L_k=3,)
@@ -62,7 +64,7 @@ for hidden_score in (0.0, -math.inf):
     got[hidden_score] = round((weights @ values).item())
     shown = [round(w, 2) for w in weights.tolist()]
     print(f"score {hidden_score:4}   weights {shown}   output {got[hidden_score]}")
-widgets.came_out("5.1", got[0.0])
+widgets.came_out("5.A", got[0.0])
 
 # %% [markdown]
 # A score of 0 is a score like any other, because $e^0 = 1$. Setting it to 0 changed nothing at all. Only $-\infty$ has the exponential 0.
@@ -70,9 +72,11 @@ widgets.came_out("5.1", got[0.0])
 # %% [markdown]
 # ## 5.1 Covering a letter
 #
-# Here is a model that already knows something. It reads an English word letter by letter and says its sounds. You will build it in lessons 10 and 11; for now it is enough that it is made of attention, and that every attention in it takes a **mask**: a table of True and False that says which letters may be looked at.
+# *Core · 5 minutes*
 #
-# So we can put a thumb over one letter and listen. (The mask here has the shape `(1, 1, 1, letters)`. Section 5.3 says what the 1s are for.)
+# This model already knows something. It reads an English word letter by letter and says its sounds. You'll build it in lessons 10 and 11. For now it's enough that every attention in it takes a **mask**, a table of True and False that says which letters may be looked at.
+#
+# With it we can put a thumb over one letter and listen. (Section 5.3 says what the 1s in its shape are for.)
 
 # %%
 model = load("transformer")
@@ -96,9 +100,9 @@ all_seen = torch.ones(1, 1, 1, 4, dtype=torch.bool)  # True: this letter may be 
 print("ship ->", say(["ship"], all_seen)[0])
 
 # %%
-options = ["SH IH P, as before", "S IH P, sip", "IH P, no first sound at all"]
+without_h = ["SH IH P, as before", "S IH P, sip", "IH P, no first sound at all"]
 question = "We cover the h of 'ship'. What will the model say?"
-widgets.predict("5.2", question, choices=options)
+widgets.predict("5.B", question, choices=without_h)
 
 # %%
 heard = {}
@@ -109,34 +113,34 @@ for word, place in (("ship", 1), ("note", 3), ("rice", 3), ("phone", 1), ("knigh
     heard[word] = say([word], mask)[0]
     covered = word[:place] + "_" + word[place + 1 :]
     print(f"{word:7} {before:10}   {covered:7} {heard[word]}")
-widgets.came_out("5.2", next(one for one in options if one.startswith(heard["ship"])))
+widgets.came_out("5.B", next(one for one in without_h if one.startswith(heard["ship"])))
 
 # %% [markdown]
-# The covered letter is really gone: *ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing, since nobody says it anyway. The weights of the model are what they were. Only one column of its attention is closed.
+# The covered letter is really gone: *ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing, since it's silent anyway. The model's parameters are what they were. Only one column of its attention is closed.
 #
-# **The picture.** One query looks at three keys, the third of which is hidden:
+# One query looks at three keys, and the third is hidden:
 
 # %%
 query = torch.ones(1, 1)  # (L_q=1, d_k=1)
 key = torch.tensor([[1.0], [3.0], [4.0]]).log()  # (L_k=3, d_k), scores log 1, 3, 4
-mask = torch.tensor([[True, True, False]])  # (L_q, L_k)
+hides_third = torch.tensor([[True, True, False]])  # (L_q, L_k)
 names = {"queries": ["sing"], "keys": ["birds", "sing", "<pad>"]}
-seen = widgets.see_through(query, key, values[:, None], mask, **names)
-seen.show_first_state()
+flow = widgets.see_through(query, key, values[:, None], hides_third, **names)
+flow.show_first_state()
 
 # %%
-seen
+flow
 
 # %% [markdown]
-# *Notice the hatched cell: the score is there, the weight isn't.* Point at the cells, and switch the mask off to see how much the padding takes from the others.
+# *The hidden key still has a score and a value. It gets no weight, so the output lies between 10 and 30.* Point at the cells, and switch the mask off to see how much the padding takes from the others.
 #
-# **By hand.** The exponentials of the scores are 1, 3 and 4. The 4 is hidden, so it doesn't count: the weights are $\tfrac{1}{1+3}$, $\tfrac{3}{1+3}$ and 0, and the output is $0.25 \cdot 10 + 0.75 \cdot 30 = 25$.
+# The exponentials of the scores are 1, 3 and 4. The 4 is hidden and doesn't count, so the weights are $\tfrac{1}{1+3}$, $\tfrac{3}{1+3}$ and 0, and the output is $0.25 \cdot 10 + 0.75 \cdot 30 = 25$.
 #
-# **As a formula.** A mask $M$ has one row for each query and one column for each key, shape $(L_q, L_k)$. In this course $M_{ij} = \text{True}$ means that query $i$ **may attend** to key $j$. Masked attention is a softmax over the allowed keys alone:
+# A mask $M$ has one row for each query and one column for each key, shape $(L_q, L_k)$. In this course $M_{ij} = \text{True}$ means that query $i$ **may attend** to key $j$. Masked attention is a softmax over the allowed keys alone:
 #
 # $$w_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_{m} M_{im}\, e^{s_{im}}} , \qquad s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} .$$
 #
-# Here $s_{ij}$ is the score of key $j$ for query $i$, $w_{ij}$ its weight, $d_k$ the size of a query, and $M_{ij}$ counts as 1 or 0. A loop says the same: leave the hidden keys out.
+# Here $s_{ij}$ is the score of key $j$ for query $i$, $w_{ij}$ its weight, $d_k$ the size of a query, and $M_{ij}$ counts as 1 or 0. In a loop, leave the hidden keys out:
 
 # %%
 def masked_attention_loop(query, key, value, mask):
@@ -150,11 +154,13 @@ def masked_attention_loop(query, key, value, mask):
     return torch.stack(outputs)  # (L_q, d_v)
 
 
-output = masked_attention_loop(query, key, values[:, None], mask)  # (L_q, d_v)
+output = masked_attention_loop(query, key, values[:, None], hides_third)  # (L_q, d_v)
 print(f"{output.item():.1f}")
 
 # %% [markdown]
 # ## 5.2 Before the softmax, not after it
+#
+# *Core · 3 minutes*
 #
 # Without the loop there seem to be two ways. Either the hidden *scores* become $-\infty$ before the softmax, or the hidden *weights* become 0 after it. Both leave a 0 in the hidden place. To tell them apart, raise the score of the hidden key and leave everything else alone:
 
@@ -169,25 +175,27 @@ for hidden_score in (0.0, 2.0, 4.0):
     print(f"zero after {told[1]}")
 
 # %% [markdown]
-# With $-\infty$ the hidden key has no say. With zeros afterwards its score is still in the denominator, so it decides how much the *others* get. Their sum is no longer 1. And if the hidden key is a word of the future? We come back to that in section 5.7.
+# With $-\infty$ the hidden key has no say. With zeros afterwards its score is still in the denominator, so it decides how much the *others* get. Their sum is no longer 1. What if the hidden key is a word of the future? We come back to that in section 5.7.
 #
-# So the mask goes between the scores and the softmax. `masked_fill` fills where its first argument is True, which is why the mask is turned around with `~`. The library's `scaled_dot_product_attention(query, key, value, mask)` does that, and agrees with PyTorch's:
+# The mask goes between the scores and the softmax. `masked_fill` fills where its first argument is True, which is why the mask is turned around with `~`. The library's `scaled_dot_product_attention(query, key, value, mask)` does that, and agrees with PyTorch's:
 
 # %%
 rng = torch.Generator().manual_seed(0)
 q, k, v = (torch.randn(1, L, 8, generator=rng) for L in (4, 6, 6))  # (B=1, L, d=8)
-mask = torch.rand(4, 6, generator=rng) > 0.4  # (L_q, L_k)
-output, weights = attention.scaled_dot_product_attention(q, k, v, mask)
+some = torch.rand(4, 6, generator=rng) > 0.4  # (L_q, L_k)
+output, weights = attention.scaled_dot_product_attention(q, k, v, some)
 
-assert torch.allclose(output, F.scaled_dot_product_attention(q, k, v, mask), atol=1e-6)
-by_loop = masked_attention_loop(q[0], k[0], v[0], mask)
+assert torch.allclose(output, F.scaled_dot_product_attention(q, k, v, some), atol=1e-6)
+by_loop = masked_attention_loop(q[0], k[0], v[0], some)
 assert torch.allclose(output[0], by_loop, atol=1e-6)
-print("largest hidden weight:", weights[0][~mask].max().item())
+print("largest hidden weight:", weights[0][~some].max().item())
 
 # %% [markdown]
 # ## 5.3 Padding
 #
-# A tensor is a rectangle and the words of a batch aren't equally long, so short words are filled up with a padding token. What a word sounds like mustn't depend on who else is in its batch. Let's see whether it does, if nobody hides the padding:
+# *Core · 4 minutes*
+#
+# A tensor is a rectangle, so the short words of a batch are filled up with a padding token. What a word sounds like mustn't depend on the rest of its batch. Let's see whether it does if the padding isn't hidden:
 
 # %%
 words = ["cat", "note", "straightforward"]
@@ -198,69 +206,110 @@ for word, sounds in zip(words, say(words, nothing_hidden), strict=True):
     print(f"{word:15} {sounds}")
 
 # %% [markdown]
-# Both short words go on after their last sound. For *cat* the model looked at twelve letters that aren't there, and made something of them. The longest word has no padding and comes out right.
-#
-# Padding is a property of the **keys**. It takes one boolean for each token of each sentence, and the same row serves all queries and (lesson 06) all heads. Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
-#
-# **Do exercise 5.1 now** (5 minutes), then read on. From here on we use the library's `masks.padding_mask`.
+# Both short words go on after their last sound. The longest word has no padding and comes out right. Where did the model look while it said *cat*? Here is what share of its weight fell on padding, a mean over all heads and layers that look at letters:
 
 # %%
-mask = masks.padding_mask(source, PAD_ID)  # (B, 1, 1, L_k)
-together = say(words, mask)
+with record_attention(model) as seen:
+    sounds = say(words, nothing_hidden)[0].split()
+layers = [seen.calls(name) for name in seen if name.endswith("cross_attention")]
+for step, sound in enumerate(sounds):
+    shares = [calls[step][0, :, -1, 3:].sum(dim=-1).mean() for calls in layers]
+    print(f"{sound:3} {sum(shares) / len(shares):4.0%} of the weight on padding")
+
+# %% [markdown]
+# Even while it says the right sounds, a third of its weight or more lies on filler. After the T nine tenths of it does, and what comes out has little to do with *cat*.
+#
+# Padding is a property of the **keys**. It takes one boolean for each token of each sentence, and the same row serves all queries and all heads (lesson 06). Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
+#
+# **Do exercise 5.1 now** (5 minutes), then read on. `masks.padding_mask` is the library's:
+
+# %%
+together = say(words, masks.padding_mask(source, PAD_ID))  # mask (B, 1, 1, L_k)
 for b, word in enumerate(words):
-    alone = say([word], torch.ones(1, 1, 1, len(word), dtype=torch.bool))
+    alone = say([word], all_seen[..., :1].expand(1, 1, 1, len(word)))
     assert together[b] == alone[0]
     print(f"{word:15} {together[b]}")
 
 # %% [markdown]
-# That loop is also the **test** of any padding mask: each item of the batch must come out as it does alone.
+# With the padding hidden, all three words come out as they do alone, and that comparison is the **test** of any padding mask.
 #
-# The padding still has *rows* of its own, in which it looks at real letters. That does no harm: nobody uses those outputs, and they're left out of the loss (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed, which is a mistake we'll meet under "What goes wrong".
+# The padding still has *rows* of its own, in which it looks at real letters. That does no harm, because those outputs are left out of the loss (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed (see "What goes wrong").
 
 # %% [markdown]
 # ## 5.4 The causal mask
 #
-# A language model predicts the next token, and in training it does so at *every* position at once: position $i$ is asked for token $i + 1$. So query $i$ may look at itself and at its past, the keys $j \le i$. That is the **causal mask**:
+# *Core · 6 minutes*
+#
+# A language model predicts the next token, and in training it does so at *every* position at once. It reads a sentence and is asked for the same sentence, shifted by one. Between the two lies the mask, with a row for each position. Query $i$ may look at itself and at its past, the keys $j \le i$, and that is the **causal mask**:
 
 # %%
-def causal_loop(L):
-    mask = torch.zeros(L, L, dtype=torch.bool)
-    for i in range(L):
-        for j in range(L):
-            mask[i, j] = j <= i
-    return mask
-
-
-assert torch.equal(causal_loop(4), masks.causal_mask(4)[0, 0])  # of (1, 1, L_q, L_k)
-print(causal_loop(4).int())
+sentence = "the cat sat on the mat .".split()
+causal, too_far = torch.ones(2, 6, 6, dtype=torch.bool)
+causal, too_far = causal.tril(0), too_far.tril(1)  # (L, L) each
+both = {"causal: tril(0)": causal, "one step too far: tril(1)": too_far}
+plotting.show(diagrams.shifted_targets(sentence, both, row=2))
 
 # %% [markdown]
-# **What it buys.** With it, one pass over the whole sentence gives at each position exactly what a pass over the words up to there would give. Four predictions are trained for the price of one pass:
+# *Follow the framed row. On the left it must work out "on" from three words. On the right "on" is among the words it sees, and copying is enough.* The same holds in each row but the last, and sections 5.6 and 5.7 are about what that does and how to catch it.
+#
+# A trained model has such triangles, too. Here is a head of the model above, while its decoder goes over the sounds of *straightforward*, once with the mask it was trained with and once with the mask taken off:
 
 # %%
-x = torch.randn(1, 4, 8, generator=rng)  # (B=1, L=4, d=8)
+word = "straightforward"
+said = say([word], torch.ones(1, 1, 1, len(word), dtype=torch.bool))[0].split()
+target = torch.tensor([[START_ID, *SOUNDS.encode(said)]])  # (B=1, L=12)
+everything = torch.ones(1, 1, 12, 12, dtype=torch.bool)
+kinds = {"causal": masks.causal_mask(12), "mask taken off": everything}
+head = {}
+for name, kind in kinds.items():
+    with torch.no_grad(), record_attention(model) as seen:
+        memory = model.encode(SPELLING.batch([word]), None)  # (1, 15, d_model)
+        model.decode(target, memory, memory_mask=None, target_mask=kind)
+    head[name] = seen["decoder_layers.1.self_attention"][0, 3]  # (L, L), head 3
+plotting.show(diagrams.masked_weights(["start", *said], head, kinds))
+
+# %% [markdown]
+# *With the mask this head mostly looks one sound back, and what lies ahead gets exactly 0. Without it, "start" and S, which have hardly any past, look at the last sound of all.* In training it never met such rows.
+#
+# **What it buys.** With the mask, one pass over the whole sentence gives at each position exactly what a pass over the words up to there would give. Six predictions are trained for the price of one pass:
+
+# %%
+x = torch.randn(1, 6, 8, generator=rng)  # (B=1, L=6, d=8)
 self_attention = attention.scaled_dot_product_attention
-whole, _ = self_attention(x, x, x, masks.causal_mask(4)[0])  # (1, 4, 8)
-for t in range(1, 5):
+whole, _ = self_attention(x, x, x, causal)  # (1, 6, 8)
+for t in range(1, 7):
     past = x[:, :t]  # (1, t, 8)
     last, _ = self_attention(past[:, -1:], past, past)  # (1, 1, 8), no mask needed
     assert torch.allclose(whole[:, t - 1], last[:, 0], atol=1e-6)
-print("one masked pass gives the same as four passes over the beginnings")
+print("one masked pass gives the same as six passes over the beginnings")
 
 # %% [markdown]
-# **Fewer queries than keys.** When a model writes text, it keeps the keys of earlier positions (lesson 07) and computes only the newest queries. Say five positions are known and the last two are new. Then query 0 isn't at position 0: it is at position 3, and its row of the mask is the *fourth* row of the square one.
-#
+# **Fewer queries than keys.** When a model writes text, it keeps the keys of earlier positions (lesson 07) and computes only the newest queries. If four positions are known and two are new, query 0 is at position 4, and its row is the *fifth* of the square mask. That is called **bottom-right**. PyTorch's `is_causal=True` is **top-left**: it puts query 0 at the first key, and the newest tokens see only the oldest keys.
+
+# %%
+from torch.nn.attention.bias import causal_lower_right
+
+new = x[:, -2:]  # (1, L_q=2, 8), the last two of six
+top_left = F.scaled_dot_product_attention(new, x, x, is_causal=True)
+bottom_right = F.scaled_dot_product_attention(new, x, x, causal_lower_right(2, 6))
+for name, rows in (("top-left", top_left), ("bottom-right", bottom_right)):
+    off = (rows - whole[:, -2:]).abs().max()
+    print(f"{name:13} differs from the last two rows of the whole by {off:.3f}")
+
+# %% [markdown]
 # **Do exercise 5.2 now** (10 minutes): a causal mask for any two lengths.
 
 # %% [markdown]
 # ## 5.5 Five masks on one sentence
 #
-# Whatever the reason for hiding something, the mask is a rule about a query's place and a key's place. Here are the five rules you'll meet most, on one row of eight tokens. With each of them a query sees a *run* of keys, from a first one to a last one, so we write down these two numbers for each query and draw. Each rule is shown alone, so only the first one hides the padding:
+# *Core · 3 minutes*
+#
+# A mask is a rule about a query's place and a key's place. Here are the five rules you'll meet most, on one row of eight tokens. With each of them a query sees a *run* of keys, from a first one to a last one. Each rule is shown alone, and only the first one hides the padding:
 
 # %%
 row = ["the", "cat", "sat", ".", "birds", "sing", ".", "<pad>"]
 zeros, places = [0] * 8, range(8)
-runs = {  # name -> the first and the last key that each of the eight queries sees
+spans = {  # name -> the first and the last key that each of the eight queries sees
     "padding": (zeros, [6] * 8),
     "causal": (zeros, places),
     "window of 3": ([0, 0, 0, 1, 2, 3, 4, 5], places),
@@ -268,38 +317,51 @@ runs = {  # name -> the first and the last key that each of the eight queries se
     "packed": ([0, 0, 0, 0, 4, 4, 4, 4], places),
 }
 key_places, five = torch.arange(8), {}
-for name, (first, last) in runs.items():
-    first, last = (torch.tensor(list(ends))[:, None] for ends in (first, last))
+for name, span in spans.items():
+    first, last = (torch.tensor(list(ends))[:, None] for ends in span)  # (L_q, 1)
     five[name] = (first <= key_places) & (key_places <= last)  # (L_q=8, L_k=8)
 plotting.show(diagrams.mask_gallery(row, five))
 
 # %% [markdown]
-# *Notice how different the shapes are: a closed column, a triangle, a band, a square with a triangle, two triangles.*
+# *A closed column, a triangle, a band, a square with a triangle, two triangles.*
 #
-# - **Padding** hides filler.
-# - **Causal** hides the future.
-# - A **window** also hides the distant past, so the number of pairs grows with $L$ and not with $L^2$.
-# - A **prefix** is a part that was given and not predicted, such as a question: its tokens may see one another both ways, and what follows is causal.
-# - **Packed**: instead of padding, several short texts share one row, and the mask keeps them apart. Hardly any space is wasted.
+# - **Padding** hides filler, **causal** hides the future.
+# - A **window** also hides the distant past, so the number of pairs grows with $L$ and not with $L^2$. Through several layers information still comes from further back (exercise 5.6).
+# - A **prefix** was given and not predicted, such as a question. Its tokens may see one another both ways, and what follows is causal.
+# - **Packed**: several short texts share one row instead of padding, and the mask keeps them apart.
 #
 # **Combining.** A key may be seen if *all* masks allow it, so masks are joined by *and*, `&`. Each is stored small and stretched by broadcasting:
 
 # %%
 tokens = torch.tensor([[5, 7, 3, 4], [6, 8, 0, 0]])  # (B=2, L=4), 0 is padding
-padding, causal = masks.padding_mask(tokens, 0), masks.causal_mask(4)
-both = padding & causal
-print(tuple(padding.shape), "&", tuple(causal.shape), "->", tuple(both.shape))
-print("item 1, last query:", both[1, 0, 3].int().tolist())
+padding, past_only = masks.padding_mask(tokens, 0), masks.causal_mask(4)
+joined = padding & past_only
+print(tuple(padding.shape), "&", tuple(past_only.shape), "->", tuple(joined.shape))
+print("item 1, last query:", joined[1, 0, 3].int().tolist())
 
 # %% [markdown]
-# The prefix is the exception: there a key may be seen because of one rule *or* the other.
+# The prefix is the exception, where a key may be seen because of one rule *or* the other.
 #
-# **Do exercises 5.3, 5.4 and 5.6 now** (30 minutes): packed documents, prefixes, windows.
+# Put masks together yourself, and see who is left with nothing to look at (a red frame):
+
+# %%
+composer = widgets.mask_composer()
+composer.show_first_state("A mask of 5 queries and 7 keys, causal and bottom-right, "
+    "with two padding keys at the end. The last query sees the five real keys; no row "
+    "sees nothing.")
+
+# %%
+composer
+
+# %% [markdown]
+# Exercises 5.3, 5.4 and 5.6 (about 40 minutes, *more*) go on from here: packed texts, four conventions that become one, and who reaches whom through several layers.
 
 # %% [markdown]
 # ## 5.6 What a leak does
 #
-# How bad can it be if one cell in each row of the mask is wrong? Let's train two models that write English words of seven letters. They're built alike, start from the same weights, see the same words in the same order and take the same 120 steps. One has the causal mask. The other's diagonal is off by one, so each position also sees the *next* letter. Somebody wrote `tril(1)` for `tril(0)`.
+# *Core · 5 minutes*
+#
+# How bad can it be if one cell is wrong in each row but the last? Let's train two models that write English words of seven letters. They're built alike, start from the same parameters, see the same words in the same order and take the same 120 steps. One has the causal mask, the other has `tril(1)`, so each position also sees the *next* letter.
 
 # %%
 class Speller(nn.Module):
@@ -316,241 +378,257 @@ class Speller(nn.Module):
 
 
 # %%
+LETTERS = "abcdefghijklmnopqrstuvwxyz_"  # the last is the blank around a word
+
+
 def numbered(part):
-    words = [f"{{{word}{{" for word in split(part) if len(word) == 7]  # { comes after z
-    return torch.tensor([[ord(letter) - 97 for letter in word] for word in words])
+    words = ["_" + word + "_" for word in split(part) if len(word) == 7]
+    return torch.tensor([[LETTERS.index(letter) for letter in word] for word in words])
+
+
+def spelled(tokens):
+    return ["".join(LETTERS[n] for n in word) for word in tokens.tolist()]
 
 
 train, held_out = numbered("train"), numbered("valid")  # (number of words, 9)
 print(f"{len(train)} words to train on, {len(held_out)} held out")
 
 # %%
-options = ["the causal one", "the one that saw ahead", "both write alike"]
-question = "After training, both write words letter by letter. Which one writes better?"
-widgets.predict("5.3", question, choices=options)
+who = ["the causal one", "the one that saw ahead", "both about the same"]
+question = "Both are tested on words that neither has seen. Whose loss is lower?"
+widgets.predict("5.C", question, choices=who)
 
 # %% [markdown]
-# Ten short trainings, five seeds for each mask, about ten seconds in all. The dashed line will be the landmark: the loss, on the held-out words, of a guesser that knows only how frequent each letter is.
+# Two guessers are the landmarks. One knows how frequent each letter is, the other also knows which letter came before. Then come ten short trainings, five seeds for each mask, about ten seconds in all.
 
 # %%
-right = torch.ones(8, 8, dtype=torch.bool).tril()  # (L, L)
-ahead = torch.ones(8, 8, dtype=torch.bool).tril(1)  # one step too far
+now, after = train[:, :-1].flatten(), train[:, 1:].flatten()
+counts = torch.ones(27, 27)  # 1 at first, so that no pair is impossible
+counts.index_put_((now, after), torch.ones(len(now)), accumulate=True)
+pairs = counts / counts.sum(dim=1, keepdim=True)  # (27, 27), next letter given this
+single = torch.bincount(after, minlength=27) / len(after)  # (27,)
+guessers = {"letter frequencies": single.expand(27, 27), "letter pairs": pairs}
+landmarks = {}  # name -> loss on the held-out words
+for name, table in guessers.items():
+    landmarks[name] = -table[held_out[:, :-1], held_out[:, 1:]].log().mean().item()
+    print(f"{name:19} held-out loss {landmarks[name]:.2f} nats a letter")
 
 
+# %%
 def loss(model, words, mask):
     logits = model(words[:, :-1], mask)  # (B, 8, 27)
     return F.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten())
 
 
-# %%
 def trained(mask, seed):
     torch.manual_seed(seed)
     model, order = Speller(), torch.randint(len(train), (20, 6, 64))
-    options = {"epochs": 20, "rate": lambda step: 0.01, "progress": False}
-    batches = lambda epoch: [train[rows] for rows in order[epoch]]  # noqa: E731
-    history = fit(model, batches, lambda m, words: loss(m, words, mask), **options)
+    history = fit(model, lambda epoch: [train[rows] for rows in order[epoch]],
+        lambda m, words: loss(m, words, mask), epochs=20, rate=lambda step: 0.01,
+        progress=False)
     return model, history.losses  # a loss for every 6 steps
 
 
 # %% tags=["nbval-ignore-output"]
-runs = {"causal": [], "one step ahead": []}
+right = torch.ones(8, 8, dtype=torch.bool).tril()  # (L, L)
+ahead = torch.ones(8, 8, dtype=torch.bool).tril(1)
+trainings = {"causal": [], "one step ahead": []}
 for seed in tqdm(range(5), desc="seeds", file=sys.stdout):
-    runs["causal"].append(trained(right, seed))
-    runs["one step ahead"].append(trained(ahead, seed))
+    trainings["causal"].append(trained(right, seed))
+    trainings["one step ahead"].append(trained(ahead, seed))
 
-counts = torch.bincount(train[:, 1:].flatten(), minlength=27) / train[:, 1:].numel()
-landmark = -counts[held_out[:, 1:]].log().mean()
+# %%
+losses = {name: [run[1] for run in runs] for name, runs in trainings.items()}
+curves = diagrams.training_losses(range(6, 121, 6), losses, landmarks, "nats a letter")
+plotting.show(curves, "Five causal losses fall below both guessers, to about 2. Five "
+    "losses of models that see one step ahead fall to 0. Two lines across are the "
+    "guessers' losses on held-out words.")
 
 # %% [markdown]
-# And now they write. While a model writes there is no next letter to look at, since nobody has written it yet. Both may look at everything written so far. Only the last position is asked for a letter, and in a model of one layer no other row of the mask plays a part:
+# *The perfect curve belongs to the broken model.* (The guessers' lines are losses on held-out words.) While a model writes there is no next letter to look at, so both may look at everything written so far. Each writer is asked for seven letters and no blank:
 
 # %%
 @torch.no_grad()
-def write(model, number, seed):
+def write(logits_of, number, seed):
     rng = torch.Generator().manual_seed(seed)
     tokens = torch.full((number, 1), 26)  # (B, 1), the blank before the word
-    for t in range(1, 8):
-        everything = torch.ones(t, t, dtype=torch.bool)  # all there is so far
-        chances = model(tokens, everything)[:, -1].softmax(dim=-1)  # (B, 27)
+    for _ in range(7):
+        chances = logits_of(tokens)[:, :26].softmax(dim=-1)  # (B, 26), a letter
         tokens = torch.cat([tokens, torch.multinomial(chances, 1, generator=rng)], 1)
-    return ["".join(chr(97 + n) for n in word[1:]) for word in tokens.tolist()]
+    return [word[1:] for word in spelled(tokens)]
 
 
 # %%
-def show_words(ax, color, name, models, height):
-    ax.text(0.0, height, f"{name} writes", weight="bold")
-    for seed, (model, _) in enumerate(models):
-        line = "  ".join(write(model, 3, seed)).replace("{", "_")
-        style = {"color": color, "family": "monospace", "fontsize": 11}
-        ax.text(0.0, height - 0.085 * (seed + 1), line, **style)
+def of_model(model):
+    def logits_of(tokens):
+        so_far = tokens.shape[1]
+        everything = torch.ones(so_far, so_far, dtype=torch.bool)  # all there is
+        return model(tokens, everything)[:, -1]  # (B, 27)
+
+    return logits_of
 
 
-# %%
-curve, text_on = plotting.new_axes(9.5, 3.8, columns=2)
-for place, (name, models) in enumerate(runs.items()):
-    color = plotting.COLORS[place]
-    show_words(text_on, color, name, models, height=(0.95, 0.42)[place])
-    for seed, (_, losses) in enumerate(models):
-        label = name if seed == 0 else None
-        curve.plot(range(6, 121, 6), losses, color=color, lw=1, label=label)
-curve.axhline(landmark, color="0.5", ls="--", label="letter frequencies")
-curve.set(xlabel="training step", ylabel="training loss, nats a letter", ylim=(0, 3.5))
-curve.legend(frameon=False)
-text_on.set_axis_off()
-plotting.show(curve, "Left: five causal losses fall to about 2, five losses of "
-    "models that see one step ahead fall to 0. Right: the words of the causal models "
-    "could almost be English; those of the others repeat a letter.")  # fmt: skip
-
-# %% [markdown]
-# *Notice that the perfect curve belongs to the broken model.* It has learned one thing, to copy the next letter, and when there is none it babbles (`_` is a blank). The causal model's loss is far worse, and its words could almost be English. To put a number on that: how many of the three-letter runs that each model writes occur in a real word? The landmark here is a writer that draws each letter by itself, frequent letters often.
-
-# %%
-words = [word for word in split("train") if len(word) == 7]
-real = {word[i : i + 3] for word in words for i in range(5)}
-
-
-def share_real(made):
-    threes = [word[i : i + 3] for word in made for i in range(5)]
-    return sum(three in real for three in threes) / len(threes)
-
-
-def by_frequency(number, seed):
-    rng = torch.Generator().manual_seed(seed)
-    drawn = torch.multinomial(counts[:26], 7 * number, True, generator=rng)  # a to z
-    return ["".join(chr(97 + n) for n in word) for word in drawn.view(-1, 7).tolist()]
+def of_table(table):
+    return lambda tokens: table[tokens[:, -1]].log()
 
 
 # %% tags=["nbval-ignore-output"]
-shares = {"letter frequencies": [share_real(by_frequency(100, s)) for s in range(5)]}
-for name, models in runs.items():
-    written = [write(model, 100, seed) for seed, (model, _) in enumerate(models)]
-    shares[name] = [share_real(made) for made in written]
-for name, five_shares in shares.items():
-    print(f"{name:19}", "  ".join(f"{share:4.0%}" for share in five_shares))
-pairs = zip(shares["causal"], shares["one step ahead"], strict=True)
-causal_wins = all(a > b for a, b in pairs)
-widgets.came_out("5.3", options[0] if causal_wins else options[1])
+writers = {name: [of_table(table)] * 5 for name, table in guessers.items()}
+for name, runs in trainings.items():
+    writers[name] = [of_model(model) for model, _ in runs]
+texts = {"held-out words": [[word[1:8] for word in spelled(held_out)]]}
+for name, five_writers in writers.items():
+    texts[name] = [write(writer, 300, seed) for seed, writer in enumerate(five_writers)]
+    print(f"{name:19}", *(text[0] for text in texts[name]))
 
 # %% [markdown]
-# The causal models write better than the landmark, those that saw ahead far worse than it. You might hope that held-out words show the problem. Do they?
+# To put a number on it: of the short runs of letters in 300 such words, how many occur in a word of the training part? Words that are held out are the upper landmark.
 
-# %%
-def share_of_runs(holds, mask_of):
-    for name, models in runs.items():
-        with torch.no_grad():
-            losses = [loss(model, held_out, mask_of[name]) for model, _ in models]
-        print(f"{name:15} {sum(holds(one) for one in losses)} of {len(losses)} runs")
+# %% tags=["nbval-ignore-output"]
+def runs_of(size, words):
+    return [word[i : i + size] for word in words for i in range(8 - size)]
 
 
-print("held-out loss below 0.1, each with the mask it was trained with:")
-share_of_runs(lambda one: one < 0.1, {"causal": right, "one step ahead": ahead})
-print("held-out loss worse than letter frequencies, once the future is hidden:")
-share_of_runs(lambda one: one > landmark, {"causal": right, "one step ahead": right})
+shares = {}
+for size in (3, 5):
+    print(f"runs of {size} letters")
+    real = set(runs_of(size, [word[1:8] for word in spelled(train)]))
+    for name, five in texts.items():
+        hits = [[run in real for run in runs_of(size, text)] for text in five]
+        shares[name] = [sum(hit) / len(hit) for hit in hits]
+        print(f"  {name:19}", " ".join(f"{share:4.0%}" for share in shares[name]))
 
 # %% [markdown]
-# They don't, because the held-out words leak as well. The loss is measured with the same mask. **A loss that is too good to be true is the first sign of a leak. Here it was the only one until the models had to write.** So test the mask itself, before the first training.
+# By runs of three letters, the causal models and the writer of pairs can't be told apart. By runs of five, all five causal models are ahead, though far from real words. All five that saw ahead fall below a writer that knows nothing but frequencies. You might hope that held-out words show the problem. Here are the five losses on them, in nats a letter:
+
+# %% tags=["nbval-ignore-output"]
+noise = torch.randint(26, held_out.shape, generator=torch.Generator().manual_seed(0))
+noise[:, 0], noise[:, -1] = 26, 26  # blanks around random letters
+measured = {
+    "causal": ("causal", held_out, right),
+    "one step ahead": ("one step ahead", held_out, ahead),
+    "  on random letters": ("one step ahead", noise, ahead),
+    "  on words, future hidden": ("one step ahead", held_out, right),
+}
+tested = {}
+for label, (name, data, mask) in measured.items():
+    with torch.no_grad():
+        tested[label] = [loss(run[0], data, mask).item() for run in trainings[name]]
+    print(f"{label:25}", "  ".join(f"{one:5.2f}" for one in tested[label]))
+
+# %% tags=["nbval-ignore-output"]
+causal_is_lower = max(tested["causal"]) < min(tested["one step ahead"])
+widgets.came_out("5.C", who[0] if causal_is_lower else who[1])
+
+# %% [markdown]
+# They don't show it, because the held-out words leak as well. Even random letters, which can't be predicted, cost these models almost nothing. They copy the next letter, and with the future hidden they're far worse than a guesser. **A loss that is too good to be true is the first sign of a leak. Here it was the only one until the models had to write.** It's better to test the mask itself, before the first training.
 
 # %% [markdown]
 # ## 5.7 How to catch one
+#
+# *Core · 4 minutes*
 #
 # **Change the future, compare the past.** Run the model. Change everything from position $t$ on, and run it again. The outputs before $t$ must be what they were. This test doesn't need to know what is inside the model.
 #
 # Three suspects, one split at $t = 3$. The third is section 5.2's "zero after the softmax", and a picture of its weights looks flawless.
 
 # %%
-options = ["it leaks", "it doesn't leak"]
+verdicts = ["it leaks", "it doesn't leak"]
 question = "The third has weights of exactly 0 above the diagonal. Does it leak?"
-widgets.predict("5.4", question, choices=options)
+widgets.predict("5.D", question, choices=verdicts)
 
 # %%
-one_ahead = torch.ones(6, 6, dtype=torch.bool).tril(1)  # (L, L)
 suspects = {
-    "causal": lambda x: self_attention(x, x, x, causal_loop(6))[0],
-    "one step ahead": lambda x: self_attention(x, x, x, one_ahead)[0],
+    "causal": lambda x: self_attention(x, x, x, causal)[0],
+    "one step ahead": lambda x: self_attention(x, x, x, too_far)[0],
     "zero after the softmax": lambda x: self_attention(x, x, x)[1].tril() @ x,
 }
 rng, t, moved = torch.Generator().manual_seed(4), 3, {}
-x = torch.randn(1, 6, 8, generator=rng)  # (B=1, L=6, d=8)
-other = torch.cat([x[:, :t], torch.randn(1, 6 - t, 8, generator=rng)], dim=1)
+original = torch.randn(1, 6, 8, generator=rng)  # (B=1, L=6, d=8)
+other = torch.cat([original[:, :t], torch.randn(1, 6 - t, 8, generator=rng)], dim=1)
 for name, attend in suspects.items():
-    moved[name] = (attend(other) - attend(x))[0].abs().amax(dim=-1)  # (L,)
+    moved[name] = (attend(other) - attend(original))[0].abs().amax(dim=-1)  # (L,)
     print(f"{name:23} before t the outputs move by {moved[name][:t].max():.3f}")
 leaks = moved["zero after the softmax"][:t].max() > 1e-6
-widgets.came_out("5.4", options[0] if leaks else options[1])
+widgets.came_out("5.D", verdicts[0] if leaks else verdicts[1])
 
 # %%
-ax = plotting.new_axes(6.4, 3.2)
-for place, (name, change) in enumerate(moved.items()):
-    where = torch.arange(t) + 0.28 * (place - 1)  # only the past, positions 0 to 2
-    ax.bar(where, change[:t], 0.26, color=plotting.COLORS[place], label=name)
-ax.set(xlabel="position of the output, all in the past", ylabel="largest change")
-ax.set(xticks=range(t))
-ax.legend(frameon=False)
-plotting.show(ax, "How far each output of the past moves when everything from "
-    "position 3 on changes. Causal: no bars, all 0. One step ahead: a bar at position "
-    "2 alone. Zero after the softmax: bars at all three positions.")  # fmt: skip
+bars = diagrams.moved_outputs({name: change[:t] for name, change in moved.items()})
+plotting.show(bars, "How far each output of the past moves when everything from "
+    "position 3 on changes. Causal: 0 everywhere. One step ahead: position 2 alone "
+    "moves. Zero after the softmax: all three positions move.")
 
 # %% [markdown]
-# *Notice that the causal model has no bars at all. "One step ahead" moves at the last place before the change, and "zero after the softmax" moves everywhere.* All three share one scale, and on it the third one's last bar is short: a leak can be small.
+# *"One step ahead" moves at the last place before the change, "zero after the softmax" moves everywhere, at one place by little.* Its weights look flawless, but the hidden scores are still in the denominator (section 5.2). A leak can be small.
 #
-# Two things can fool this test. One split isn't enough: a leak from position 2 to position 1 doesn't cross $t = 3$. And the new future has to differ in *every* entry by a number of its own. Adding 1 to all of them is invisible to a model that first normalizes each token (lesson 09).
+# Two things can fool this test. One split isn't enough, because a leak from position 2 to position 1 doesn't cross $t = 3$. And the new future has to differ in every entry, each by its own amount. Adding 1 to all of them is invisible to a model that first normalizes each token (lesson 09).
 #
-# **Ask autograd instead.** Output $i$ must not depend on input $j > i$, so the gradient of output $i$ at input $j$ must be 0. But an output is a vector, and a gradient needs one number. Which? Here is a function without any mask, with each output normalized at the end, and three ways to make one number of output 0. All should report that it sees token 5:
+# This is a **test**, not a proof. It speaks of the lengths and the inputs that were tried, and a mask that goes wrong beyond 512 positions passes at 6. Run it at the lengths you'll use.
+#
+# **Do exercise 5.8 now** (8 minutes): find a bug in a padding mask.
+
+# %% [markdown]
+# ## 5.8 Ask autograd
+#
+# *More · 5 minutes*
+#
+# There is a second way. Output $i$ must not depend on input $j > i$, so the gradient of output $i$ at input $j$ must be 0. But an output is a vector, and a gradient needs one number. Which? Take a function without any mask that normalizes each output at the end, and turn its output 0 into one number in three ways. Each should report that it sees token 5:
 
 # %%
-x = x.detach().requires_grad_()
-out = F.layer_norm(self_attention(x, x, x)[0], (8,))[0, 0]  # (d,), output 0
+asked = original.clone().requires_grad_()
+out = F.layer_norm(self_attention(asked, asked, asked)[0], (8,))[0, 0]  # (d,), output 0
 one_number = {
     "the sum": out.sum(),
     "the sum of squares": out.square().sum(),
     "a sum with random factors": out @ torch.randn(8, generator=rng),
 }
 for name, number in one_number.items():
-    (gradient,) = torch.autograd.grad(number, x, retain_graph=True)  # (1, L, d)
+    (gradient,) = torch.autograd.grad(number, asked, retain_graph=True)  # (1, L, d)
     print(f"{name:26} gradient at token 5: {gradient[0, 5].norm():.4f}")
 
 # %% [markdown]
 # Normalized vectors all have nearly the same sum and the same length, so those two never change, whoever is looked at. They'd acquit any model that ends in a normalization. **Whatever adds up before it compares can cancel.** Random factors don't.
 #
-# **Do exercise 5.7 now** (20 minutes): a detector that doesn't only say *whether* something leaks but draws the table of who sees whom.
-#
-# Both are **tests**, not proofs. They speak of the lengths and the inputs that were tried: a mask that goes wrong beyond 512 positions passes at 6. Run them at the lengths you'll use.
+# Now you have what exercise 5.7 asks for (20 minutes, *more*), a detector that doesn't only say *whether* something leaks but draws the table of who sees whom.
 
 # %% [markdown]
 # ## What goes wrong
 #
-# **A triangle of ones times minus infinity.** It looks like a short way to a mask that is added to the scores. But $0 \cdot \infty$ is NaN, so every *allowed* entry is NaN. How you'd notice: the very first loss is NaN.
+# *More · 7 minutes*
+#
+# **A triangle of ones times minus infinity.** It looks like a short way to a mask that is added to the scores. But $0 \cdot \infty$ is NaN, so every *allowed* entry is NaN, and so is the very first loss.
 
 # %%
 print("wrong", (torch.ones(3, 3).triu(1) * -math.inf)[0].tolist())
 print("right", torch.full((3, 3), -math.inf).triu(1)[0].tolist())
 
 # %% [markdown]
-# **Two conventions in one program.** `F.scaled_dot_product_attention` reads True as "may attend". `nn.MultiheadAttention` reads True as "ignore". And a mask of *floats* is added to the scores, so zeros and ones hide nothing; they only shift the scores by 1. How you'd notice: change the last token, and the first output moves.
+# **Two conventions in one program.** `F.scaled_dot_product_attention` reads True as "may attend". `nn.MultiheadAttention` reads True as "ignore". And a mask of *floats* is added to the scores, so zeros and ones hide nothing and only shift the scores by 1. The leak test finds it: change the last token, and the first output moves.
 
 # %%
-x = torch.randn(1, 3, 8, generator=rng)  # (B=1, L=3, d=8)
-moved = x + torch.tensor([0.0, 0.0, 1.0])[:, None]  # another last token
-forms = {"boolean": causal_loop(3), "zeros and ones as floats": causal_loop(3).float()}
-for name, mask in forms.items():
-    first = [F.scaled_dot_product_attention(y, y, y, mask)[0, 0] for y in (x, moved)]
-    print(f"{name:26} output 0 moves by {(first[1] - first[0]).abs().max():.3f}")
+three = torch.randn(1, 3, 8, generator=rng)  # (B=1, L=3, d=8)
+changed = three + torch.tensor([0.0, 0.0, 1.0])[:, None]  # another last token
+triangle = torch.ones(3, 3).tril()
+for name, form in {"boolean": triangle > 0, "zeros and ones": triangle}.items():
+    before = F.scaled_dot_product_attention(three, three, three, form)
+    after = F.scaled_dot_product_attention(changed, changed, changed, form)
+    print(f"{name:15} output 0 moves by {(after - before)[0, 0].abs().max():.3f}")
 try:
-    self_attention(x, x, x, mask)
+    self_attention(three, three, three, triangle)
 except TypeError as problem:
     print("course_utils refuses it:", problem)
 
 # %% [markdown]
-# **A row in which everything is masked.** Padding on the *left* plus a causal mask makes one: the first query sees only itself, and it is padding. The formula says $0/0$. Three attempts, with the weights of such a row and the gradient that training would use:
+# **A row in which everything is masked.** Padding on the *left* plus a causal mask makes one: the first query sees only itself, and it is padding. The formula says $0/0$. Here are four ways to compute it, with the weights of such a row and the gradient that training would use:
 
 # %%
-mask = torch.tensor([[False, False, False]])  # (L_q=1, L_k=3)
-added = torch.zeros(1, 3).masked_fill(~mask, -math.inf)
+empty = torch.tensor([[False, False, False]])  # (L_q=1, L_k=3)
+added = torch.zeros(1, 3).masked_fill(~empty, -math.inf)
 attempts = {
-    "fill with -1e9": lambda s: torch.softmax(s.masked_fill(~mask, -1e9), dim=-1),
+    "fill with -1e9": lambda s: torch.softmax(s.masked_fill(~empty, -1e9), dim=-1),
     "add minus infinity": lambda s: torch.softmax(s + added, dim=-1),
     "... then nan_to_num": lambda s: torch.softmax(s + added, dim=-1).nan_to_num(),
-    "course_utils": lambda s: attention.masked_softmax(s, mask),
+    "course_utils": lambda s: attention.masked_softmax(s, empty),
 }
 for name, softmax in attempts.items():
     scores = torch.tensor([[0.0, 1.0, 2.0]], requires_grad=True)  # (L_q, L_k)
@@ -560,28 +638,69 @@ for name, softmax in attempts.items():
     print(f"{name:20} weights {told[0]}   gradient {told[1]}")
 
 # %% [markdown]
-# The finite fill averages over everything that it was supposed to hide, and nothing looks wrong. Adding minus infinity gives NaN. Mending that NaN afterwards mends the weights only: the gradient still comes back through the sum as NaN, and after one step so is the layer, although the loss looked healthy. **Exercise 5.5** asks for what the last line does.
+# The finite fill averages over everything that it was supposed to hide, and nothing looks wrong. Adding minus infinity gives NaN. Mending that NaN afterwards mends the weights only: the gradient still comes back through the sum as NaN, and after one step the layer's parameters are NaN, although the loss looked healthy. Exercise 5.5 asks for what the last line does.
 
 # %% [markdown]
 # ## In practice
 #
-# - **A mask in memory** has $L_q \cdot L_k$ entries (counted below). So production code passes `is_causal=True` where that is all it needs, and a mask only where it must. Kernels such as FlashAttention work the mask out as they go; PyTorch's `flex_attention` takes it as a small function of the two indices, the rule itself.
-# - **Packing** is usual where language models are trained. The positions start anew in each text as well, and the leak test must look across texts too.
-# - **Names.** `attn_mask` and `key_padding_mask` in `nn.MultiheadAttention`, `src_mask` and `tgt_mask` in `nn.Transformer` (True = ignore), `attention_mask` in tokenizers (1 = keep). Read what each means before you first use it, then run the tests of sections 5.3 and 5.7.
+# *More · 6 minutes*
+#
+# A boolean mask in memory has $L_q \cdot L_k$ entries, one byte each, and an additive one in float32 takes four times that:
 
 # %%
-for L in (1024, 8192, 65536):
-    boolean, added = L * L / 2**20, 4 * L * L / 2**20
-    print(f"L = {L:6}   boolean {boolean:6.0f} MiB   float32 {added:6.0f} MiB")
+for length in (1024, 8192, 65536):
+    size = length**2 / 2**20
+    print(f"L = {length:6}   boolean {size:5.0f} MiB   float32 {4 * size:6.0f} MiB")
+
+# %% [markdown]
+# So production code passes `is_causal=True` where that is all it needs. Kernels such as FlashAttention work the mask out as they go, and PyTorch's `flex_attention` takes it as a small function of the two indices, the rule itself.
+#
+# **What packing saves.** All words of the dictionary, in a random order: batches of 64 words padded to the longest, the same with words sorted by length first, and rows of 64 letters in which words are packed one after another:
+
+# %%
+lengths = torch.tensor([len(word) for word in split("train")])
+rng = torch.Generator().manual_seed(0)
+lengths = lengths[torch.randperm(len(lengths), generator=rng)]
+
+
+def padded(lengths):
+    sizes = [(len(batch), int(batch.max())) for batch in lengths.split(64)]
+    return sum(n * m for n, m in sizes), sum(n * m * m for n, m in sizes)
+
+
+# %%
+def in_rows(lengths, row=64):
+    rows, used = 1, 0
+    for length in lengths.tolist():
+        if used + length > row:
+            rows, used = rows + 1, 0
+        used += length
+    return rows * row, rows * row * row
+
+
+# %%
+layouts = {"padded": padded(lengths), "padded, sorted": padded(lengths.sort().values)}
+layouts["packed"] = in_rows(lengths)
+letters, needed = int(lengths.sum()), int((lengths * (lengths + 1) // 2).sum())
+for name, (room, scores) in layouts.items():
+    print(f"{name:15} {1 - letters / room:4.0%} of the places empty", end="   ")
+    print(f"{scores / needed:4.1f} scores computed for each one needed")
+
+# %% [markdown]
+# In random order, padding leaves nearly half of the places empty and packing hardly any. Sorting does better still, but its batches are no longer random, since all words of a batch have about one length. Packing has its own price. A kernel that computes the whole square and then hides most of it works out many scores in vain, more than padding does, so packed training uses kernels that skip hidden blocks. The positions start anew in each text, and the leak test must look across texts too.
+#
+# **Names.** `attn_mask` and `key_padding_mask` in `nn.MultiheadAttention`, `src_mask` and `tgt_mask` in `nn.Transformer` (True = ignore), `attention_mask` in tokenizers (1 = keep). Read what each means before you first use it, then run the tests of sections 5.3 and 5.7.
 
 # %% [markdown]
 # ## Recap
 #
-# 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns; causal leaves a triangle, a window a band, a prefix a square and a triangle, packing a triangle for each text. Masks are joined by `&`.
+# *Core · 1 minute*
+#
+# 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns, causal leaves a triangle, a window a band, packing a triangle for each text. Masks are joined by `&`.
 # 2. **Applying.** Hidden scores become $-\infty$ *before* the softmax. Zeros after it leave the hidden scores in the denominator.
 # 3. **Padding** is a property of keys: `(B, 1, 1, L_k)`. Its test: each item comes out as it does alone.
-# 4. **Causal**: one pass trains all positions. Without it the loss falls to almost 0, on held-out words too, and the model can't write.
-# 5. **Testing.** Change the future at every split and compare the past, or take gradients with random factors. Never add up before you compare.
+# 4. **Causal**: one pass trains all positions. With one step too much in the mask the loss falls to almost 0, on held-out words too, and the model can't write.
+# 5. **Testing.** Change the future at every split and compare the past, or take gradients with random factors (section 5.8).
 
 # %%
 widgets.predictions()
@@ -597,24 +716,21 @@ widgets.predictions()
 # %% [markdown]
 # ## Check yourself
 #
-# <details><summary>1. Somebody hides padding by setting its <em>values</em> (not its scores) to 0. What is still wrong?</summary>
+# *Core · 3 minutes*
+#
+# <details><summary>1. A program hides padding by setting its <em>values</em> (not its scores) to 0. What is still wrong?</summary>
 #
 # **The weights.** The padding keeps its share of each row, so the real tokens get too little. It isn't "nothing, since 0 times anything is 0": what the padding takes is missing elsewhere, and how much it takes depends on its scores.
 # </details>
 #
 # <details><summary>2. A model scores 99 % at naming the next of a row of random digits. What do you conclude?</summary>
 #
-# **The mask leaks.** Nobody can predict random digits, so it reads them. It isn't "a large model that has memorized them", not if the digits are held out, and it isn't luck. Random text is in fact a good test text.
+# **The mask leaks.** Random digits can't be predicted, so it reads them. Random text is a good test text, as section 5.6 shows.
 # </details>
 #
-# <details><summary>3. Two masks with True = ignore are to be combined. By "and" or by "or"?</summary>
+# <details><summary>3. After the first optimizer step all parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
 #
-# **By or.** A key is ignored if any of the masks says so. With "and" it would be hidden only where both hide it, and most padding would be seen.
-# </details>
-#
-# <details><summary>4. After the first optimizer step all parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
-#
-# **A row in which everything is masked by an added minus infinity, mended after the softmax.** The forward pass is clean, the gradient is NaN. A finite fill gives no NaN at all, and a triangle times infinity makes the first loss NaN.
+# **A row in which everything is masked by an added minus infinity, mended after the softmax.** The forward pass is clean, the gradient is NaN.
 # </details>
 #
 # {{next_steps}}
@@ -622,51 +738,21 @@ widgets.predictions()
 # %% [markdown]
 # ## When you need it
 #
-# What follows is off the path. Come back when you meet it.
+# *More · 8 minutes*
 #
-# ### A. Fewer queries than keys: two ways to align
+# ### A. The memory mask, in cross-attention
 #
-# With $L_q = 2$ new queries and $L_k = 5$ keys, **bottom-right** puts the last query at the last key: queries 0 and 1 are at positions 3 and 4. **Top-left** puts the first query at the first key, and then the newest tokens see only the oldest keys, neither themselves nor their neighbors. PyTorch's `is_causal=True` is top-left and its documentation says so. With a cache, pass a mask or `causal_lower_right`:
-
-# %%
-from torch.nn.attention.bias import causal_lower_right
-
-x = torch.randn(1, 1, 5, 8, generator=rng)  # (B=1, H=1, L=5, d=8)
-full = F.scaled_dot_product_attention(x, x, x, is_causal=True)  # (1, 1, 5, 8)
-new = x[:, :, -2:]  # (1, 1, L_q=2, 8)
-lower_right = causal_lower_right(2, 5)
-top_left = F.scaled_dot_product_attention(new, x, x, is_causal=True)
-bottom_right = F.scaled_dot_product_attention(new, x, x, attn_mask=lower_right)
-for name, result in (("top-left", top_left), ("bottom-right", bottom_right)):
-    off = (result - full[:, :, -2:]).abs().max()
-    print(f"{name:13} differs from the last two rows of the whole by {off:.3f}")
-
-# %% [markdown]
-# Put masks together and see who is left with nothing to look at (those rows are pink):
-
-# %%
-composer = widgets.mask_composer()
-composer.show_first_state("A mask of 5 queries and 7 keys, causal and bottom-right, "
-    "with two padding keys at the end. The last query sees the five real keys; no row "
-    "sees nothing.")  # fmt: skip
-
-# %%
-composer
-
-# %% [markdown]
-# ### B. The memory mask, in cross-attention
-#
-# In cross-attention the queries come from one sequence (the target) and the keys from another, the **memory** (the source). The source's future is no secret: a translator has read all of it. So the memory mask usually hides the padding of the *source* and nothing else, `(B, 1, 1, L_k)`. The target's padding plays no part in it.
+# In cross-attention the queries come from one sequence (the target) and the keys from another, the **memory** (the source). The source's future is no secret, since a translator has read all of it. So the memory mask usually hides the padding of the *source* and nothing else, `(B, 1, 1, L_k)`. The target's padding plays no part in it.
 #
 # It can say more. An interpreter who starts two words behind the speaker may use $i + 2$ source words for word $i$, counted from 0 (Ma et al., 2019):
 
 # %%
 wait = torch.tensor([[j < i + 2 for j in range(5)] for i in range(4)])  # (L_q, L_k)
-real = torch.tensor([[True, True, True, True, False]])  # (1, L_k), the last is padding
-print((wait & real).int())
+heard_so_far = torch.tensor([[True, True, True, True, False]])  # (1, L_k), then padding
+print((wait & heard_so_far).int())
 
 # %% [markdown]
-# ### C. Four conventions
+# ### B. Four conventions
 #
 # | convention | allowed | hidden | met in |
 # |---|---|---|---|
@@ -675,45 +761,7 @@ print((wait & real).int())
 # | floating point, to be added | 0 | $-\infty$ | both of PyTorch's, for biases as well |
 # | integers | 1 | 0 | `attention_mask` of many tokenizers |
 #
-# A tensor doesn't say which one it follows. Convert at the border, once, and use one convention inside:
-
-# %%
-mask = causal_loop(3)  # True = may attend
-ignore, added = ~mask, torch.zeros(3, 3).masked_fill(~mask, -math.inf)
-integers = mask.long()
-assert torch.equal(~ignore, mask) and torch.equal(added == 0, mask)
-assert torch.equal(integers.bool(), mask)
-
-mha = nn.MultiheadAttention(8, num_heads=1, bias=False, batch_first=True)
-with torch.no_grad():  # the identity in its projections: plain attention
-    mha.in_proj_weight.copy_(torch.eye(8).repeat(3, 1))
-    mha.out_proj.weight.copy_(torch.eye(8))
-    x = torch.randn(1, 3, 8, generator=rng)  # (B=1, L=3, d=8)
-    plain = F.scaled_dot_product_attention(x, x, x, mask)
-    assert torch.allclose(mha(x, x, x, attn_mask=ignore)[0], plain, atol=1e-5)
-    assert torch.allclose(mha(x, x, x, attn_mask=added)[0], plain, atol=1e-5)
-print("all four say the same")
-
-# %% [markdown]
-# ### D. Finite fill values and half precision
-#
-# Much code fills with a large negative number in the place of $-\infty$. In float32 that does the same, as long as the row allows something and every allowed score lies far above that number. In half precision the number has to exist first. The next cell prints what your PyTorch says about it, in its own words, which are what you'd search for:
-
-# %% tags=["nbval-ignore-output"]
-scores = torch.tensor([0.0, 1.0, 2.0])  # (L_k=3,)
-for dtype in (torch.float32, torch.bfloat16, torch.float16):
-    for fill in (-1e4, -1e9, -math.inf):
-        try:
-            filled = scores.to(dtype).masked_fill(~keep, fill)
-            said = [round(w, 3) for w in torch.softmax(filled, dim=-1).tolist()]
-        except RuntimeError as problem:
-            said = f"RuntimeError: {problem}"
-        print(f"{str(dtype):15} {fill:6.0e}  {said}")
-
-# %% [markdown]
-# `float16` has no number that far down. `bfloat16` gave up digits and kept the range. $-\infty$ exists in each.
-#
-# Numbers that are *added* are worse. Two masks, each made with the smallest number of the type, are added up, and together they hide everything:
+# A tensor doesn't say which one it follows. Convert at the border, once, and use one convention inside (exercise 5.4). Much code hides with a large negative number instead of $-\infty$, and then two masks that are *added* can go wrong. Each of these is made with the lowest number of its type, and together they hide everything:
 
 # %%
 lowest = torch.finfo(torch.float16).min
@@ -724,55 +772,28 @@ print((one + two).tolist(), "-> weights", torch.softmax(one + two, dim=-1).tolis
 # %% [markdown]
 # All the weight lands on key 2, which one of the two masks hid. Combine masks as booleans, and fill once, at the end.
 #
-# ### E. Zeros after the softmax, divided by the sum again
-#
-# Then the old denominator cancels, and in exact arithmetic the result is right. In floating point a large hidden score can take so much weight that nothing is left to divide:
-
-# %%
-for hidden_score in (4.0, 60.0, 200.0):
-    scores = torch.tensor([0.0, 1.0, hidden_score])  # (L_k=3,)
-    after = torch.softmax(scores, dim=-1) * keep
-    print(f"hidden score {hidden_score:3.0f}   {after / after.sum()}")
-
-# %% [markdown]
-# ### F. Windows through several layers
-#
-# With a window of 3, position 7 can't look at position 3. But position 5 has looked at position 3, and position 7 looks at position 5. Through $n$ layers with windows of $w$ keys, one's own included, information comes from up to $n(w-1)$ positions back. Here is who can reach whom, which is the mask multiplied by itself:
-
-# %%
-window = masks.sliding_window_mask(8, window=3)[0, 0]  # (L, L)
-reach, reached = {}, torch.eye(8)
-for n in (1, 2, 3):
-    reached = (reached @ window.float()).clamp(max=1)  # (L, L)
-    reach[f"{n} layer{'s' * (n > 1)}"] = reached.bool()
-    back = 7 - int(reached[-1].nonzero().min())
-    print(f"n = {n}: the last position reaches {back} back; n (w - 1) = {n * 2}")
-plotting.show(diagrams.mask_gallery([str(i) for i in range(8)], reach))
-
-# %% [markdown]
-# (The Mistral 7B paper says $n \cdot W$, because its text counts $W$ positions back *and* one's own.) How far information *can* travel isn't how much of it arrives: exercise 5.9 measures that.
-#
-# ### G. What PyTorch does with a row in which everything is masked
+# ### C. What PyTorch does with a row in which everything is masked
 #
 # It has changed from release to release, and `nn.MultiheadAttention` may answer differently when the weights are asked for. Run this on *your* release, and don't rely on what you see:
 
 # %% tags=["nbval-ignore-output"]
-x, mask = torch.ones(1, 2, 8), torch.tensor([[True, True], [False, False]])
-with_weights = mha(x, x, x, attn_mask=~mask, need_weights=True)[0]
-without = mha(x, x, x, attn_mask=~mask, need_weights=False)[0]
-function = F.scaled_dot_product_attention(x, x, x, mask)
-results = {"F.scaled_dot_product_attention": function}
-results |= {"nn.MultiheadAttention": with_weights, "the same, no weights": without}
+mha = nn.MultiheadAttention(8, num_heads=1, bias=False, batch_first=True)
+ones, second_empty = torch.ones(1, 2, 8), torch.tensor([[True, True], [False, False]])
+calls = {"F.scaled_dot_product_attention": F.scaled_dot_product_attention(
+    ones, ones, ones, second_empty)}
+for asks in (True, False):
+    out, _ = mha(ones, ones, ones, attn_mask=~second_empty, need_weights=asks)
+    calls[f"nn.MultiheadAttention, weights {asks}"] = out
 print("PyTorch", torch.__version__)
-for name, result in results.items():
-    print(f"{name:31} row 1: {[round(n, 2) for n in result[0, 1, :3].tolist()]} ...")
+for name, out in calls.items():
+    print(f"{name:36} row 1: {[round(n, 2) for n in out[0, 1, :3].tolist()]} ...")
 
 # %% [markdown]
-# If your data can make such rows, treat them apart, as exercise 5.5 does for the softmax: then no release can surprise you, forward or backward. The library's attention does so:
+# If your data can make such rows, treat them apart, as exercise 5.5 does for the softmax. Then no release can surprise you, forward or backward. The library's attention does so:
 
 # %%
-query = x.clone().requires_grad_()
-safe, _ = self_attention(query, x, x, mask)  # (1, L_q, d)
+query = ones.clone().requires_grad_()
+safe, _ = self_attention(query, ones, ones, second_empty)  # (1, L_q, d)
 safe.sum().backward()
 finite = bool(query.grad.isfinite().all())
 print("row 1:", safe[0, 1, :3].tolist(), "  gradient finite:", finite)
@@ -781,7 +802,7 @@ print("row 1:", safe[0, 1, :3].tolist(), "  gradient finite:", finite)
 # ## References
 #
 # - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.3: the causal mask in one sentence: illegal connections are set to minus infinity before the softmax.
-# - Beltagy, Peters, Cohan, *Longformer: The Long-Document Transformer*, 2020, section 3.1: sliding windows, and how far stacked layers reach.
+# - Beltagy, Peters, Cohan, *Longformer: The Long-Document Transformer*, 2020, section 3.1: sliding windows, and how far stacked layers reach. (Through $n$ layers with windows of $w$ keys, one's own included, that is $n(w-1)$ positions back.)
 # - Jiang et al., *Mistral 7B*, 2023, section 2: a causal sliding window in a large language model, and the cache that goes with it.
 # - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer*, 2020, section 3.2.1: causal and prefix masks side by side, as pictures.
 # - Ma et al., *STACL: Simultaneous Translation with Implicit Anticipation and Controllable Latency using Prefix-to-Prefix Framework*, 2019: the interpreter who waits for two words.

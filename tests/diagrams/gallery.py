@@ -60,6 +60,21 @@ def _masks(size: str) -> Axes:
     )
 
 
+def _shifted(size: str) -> Axes:
+    words = {"small": ["a", "b"], "middle": WORDS[:7], "large": LONG[:11]}[size]
+    causal = torch.ones(len(words) - 1, len(words) - 1).bool().tril()
+    kinds = {"causal": causal, "one too far": causal.roll(-1, 0) | causal}
+    return diagrams.shifted_targets(words, kinds if size != "small" else {"causal": causal}, row=(len(words) - 1) // 2)
+
+
+def _masked(size: str) -> Axes:
+    words = {"small": ["a"], "middle": WORDS[:6], "large": LONG[:12]}[size]
+    L = len(words)
+    kinds = {"causal": masks.causal_mask(L)[0, 0], "open": torch.ones(L, L).bool()}
+    weights = {name: _random(L, L).masked_fill(~kind, -torch.inf).softmax(-1) for name, kind in kinds.items()}
+    return diagrams.masked_weights(words, weights, kinds)
+
+
 def _beams(size: str) -> Axes:
     steps, width = {"small": (1, 1), "middle": (4, 3), "large": (5, 9)}[size]
     found, kept = [], [((), 0.0)]
@@ -116,6 +131,8 @@ PICTURES: dict[str, Callable[[str], Axes]] = {
     "look_step_speak": _panels,
     "residual_stream": lambda size: diagrams.residual_stream(_decoder_lm(size), (TOKENS,)),
     "mask_gallery": _masks,
+    "shifted_targets": _shifted,
+    "masked_weights": _masked,
     "beam_tree": _beams,
     "unrolled": _unrolled,
 }

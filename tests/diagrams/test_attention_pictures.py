@@ -12,7 +12,9 @@ from course_utils.diagrams import (
     cache_strip,
     head_wiring,
     mask_gallery,
+    masked_weights,
     running_softmax,
+    shifted_targets,
     three_roles,
 )
 from course_utils.diagrams.formatting import number
@@ -111,3 +113,58 @@ def test_pairs_are_counted_and_batch_and_heads_give_their_first():
     mask = padding_mask(torch.tensor([[5, 6, 0], [5, 0, 0]]), 0)
     alt = mask_gallery(["a", "b", "<pad>"], {"padding": mask, "causal": causal_mask(3)}).get_label()
     assert "padding: 6 of 9 pairs; causal: 6 of 9 pairs" in alt
+
+
+def hatched(ax):
+    return sum(bool(patch.get_hatch()) for patch in ax.patches)
+
+
+def test_what_a_mask_hides_is_hatched_in_scores_keys_and_values():
+    some, none = torch.tensor([[True, True, False], [True, True, True]]), torch.tensor([[True, True, False]] * 2)
+    assert hatched(attention_flow(Q, K, V)) == 0
+    assert hatched(attention_flow(Q, K, V, some)) == 1 + 1  # a score and a weight; one query sees the key
+    assert hatched(attention_flow(Q, K, V, none)) == 2 + 2 + K.shape[1] + V.shape[1]
+
+
+def test_values_and_the_output_share_one_scale_and_hidden_values_have_no_say():
+    values = torch.tensor([[10.0], [30.0], [80.0]])
+    for mask in (None, torch.tensor([[True, True, False]])):
+        ax = attention_flow(torch.ones(1, 1), torch.zeros(3, 1), values, mask)
+        at = {text.get_text(): text for text in ax.texts}
+        boxes = {tuple(p.get_xy()): p for p in ax.patches if p.get_zorder() == 4}
+
+        def shade(number, at=at, boxes=boxes):
+            x, y = at[number].get_position()
+            near = min(boxes, key=lambda xy: abs(xy[0] + 0.17 - x) + abs(xy[1] + 0.17 - y))
+            return sum(boxes[near].get_facecolor()[:3])
+
+        assert shade("10") > shade("40" if mask is None else "20") > shade("80" if mask is None else "30")
+
+
+WORDS = "the cat sat on the mat".split()
+
+
+@pytest.mark.parametrize(("diagonal", "seen"), [(0, "no row sees"), (1, "4 of 5 rows see their"), (-1, "no row sees")])
+def test_rows_that_see_their_own_answer_are_counted_and_red(diagonal, seen):
+    mask = torch.ones(5, 5).tril(diagonal).bool()
+    ax = shifted_targets(WORDS, {"mask": mask}, row=2)
+    assert f"{seen} {'its' if seen.startswith('no') else ''}".strip() in ax.get_label()
+    marks = [text for text in ax.texts if text.get_text() == "!"]
+    assert len(marks) == max(diagonal, 0) * 4
+    bold = [text.get_text() for text in ax.texts if text.get_weight() == "bold" and text.get_text() in WORDS]
+    assert bold == (WORDS[1:5] if diagonal == 1 else [])
+
+
+def test_the_framed_row_says_what_it_sees_and_is_asked_for():
+    texts = written(shifted_targets(WORDS, {"causal": torch.ones(5, 5).tril().bool()}, row=2))
+    assert "“sat” sees 3: the, cat, sat" in texts and "and is asked for “on”" in texts
+
+
+def test_weights_under_a_mask_are_hatched_where_it_hides_and_say_what_lies_ahead():
+    masks = {"causal": causal_mask(3), "open": torch.ones(3, 3).bool()}
+    weights = {name: (mask.reshape(3, 3) / mask.reshape(3, 3).sum(-1, keepdim=True)) for name, mask in masks.items()}
+    ax = masked_weights(["a", "b", "c"], weights, masks)
+    assert hatched(ax) == 3 and "causal: 3 of 9 pairs are hidden, 0% of the weight lies ahead" in ax.get_label()
+    assert "open: 0 of 9 pairs are hidden, 33% of the weight lies ahead" in ax.get_label()
+    with pytest.raises(ValueError, match="the same names"):
+        masked_weights(["a", "b", "c"], weights, {"causal": masks["causal"]})

@@ -113,7 +113,6 @@ WORTH = {
     "5.1": (MASKS, "padding_mask", F),
     "5.2": ("course_utils.widgets.mask_composer", "compose_mask", "lambda L_q, L_k: {f}(L_q, L_k, True, 0, 0, True)"),
     "5.5": (ATTENTION, "masked_softmax", F),
-    "5.6": (MASKS, "sliding_window_mask", "lambda L_q, L_k, window: {f}(L_q, L_k, window=window)[0, 0]"),
     "6.1": (HEADS, "split_heads", F),
     "6.2": (HEADS, "merge_heads", F),
     "7.1": ("course_utils.widgets.cache_calculator", "ModelShape",

@@ -149,12 +149,14 @@ def test_the_masks_are_those_of_the_library(L_q, L_k):
 
 def test_the_composed_mask_is_shown_and_rows_that_see_nothing_are_named():
     widget = widgets.mask_composer()
-    digits = [t.get_text() for t in widget.figure.axes[0].texts if t.get_text() in ("0", "1")]
-    assert digits == [str(value) for value in compose_mask(5, 7, True, 2, 0, True).int().flatten().tolist()]
+    cells = [patch for patch in widget.figure.axes[0].patches if patch.get_width() == 1]
+    assert [not cell.get_hatch() for cell in cells] == compose_mask(5, 7, True, 2, 0, True).flatten().tolist()
     assert texts(widget).endswith("sees nothing: no query")
     for change, blind in (({"window": 2}, "q4"), ({"padding": 3}, "q3, q4"), ({"padding": 7}, "q0, q1, q2, q3, q4")):
         move(widget, **change)
         assert texts(widget).endswith(f"sees nothing: {blind}")
+        framed = [patch for patch in widget.figure.axes[0].patches if patch.get_width() > 1]
+        assert [f"q{patch.get_y()}" for patch in framed] == blind.split(", ")
 
 
 def test_alignment_and_fewer_keys_than_queries():

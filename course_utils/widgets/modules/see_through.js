@@ -12,7 +12,7 @@ export function attention(q, k, v, mask, options) {
   const hidden = scores.map((row, i) => row.map((_, j) => Boolean(options.masking && mask && !mask[i][j])));
   const weights = scores.map((row, i) => (options.softmax ? softmax(row, hidden[i]) : row.map((x, j) => (hidden[i][j] ? 0 : x))));
   const output = weights.map((row) => v[0].map((_, f) => row.reduce((sum, w, j) => sum + w * v[j][f], 0)));
-  return { factor, products, scores, hidden, weights, output };
+  return { factor, products, scores, hidden, weights, output, unseen: (j) => hidden.every((row) => row[j]) };
 }
 
 /** A softmax over what is not hidden; a row in which all is hidden gives zeros. */
@@ -384,13 +384,13 @@ function render({ model, el }) {
     canvas.parentNode.style.marginLeft = card === HANGING[name] ? `${3 - left}px` : "";
     caption(card, canvas.previousSibling, n, m);
     const pen = sized(canvas, left + m * cell + (above ? Math.cos(SLANT) * words : 4), top + n * cell + 4);
-    const largest = Math.max(...matrix.flat().filter(Number.isFinite).map(Math.abs), 0) || 1;
-    const limit = card === "w" && state.options.softmax ? 1 : largest; // the color of this number is full
+    const scale = "vo".includes(card) ? [...now.v.filter((_, j) => !computed.unseen(j)), ...computed.output] : matrix; // V and output share it
+    const limit = card === "w" && state.options.softmax ? 1 : Math.max(...scale.flat().filter(Number.isFinite).map(Math.abs), 0) || 1; // the color of this number is full
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < m; j++) {
-        const [x, y] = [left + j * cell, top + i * cell];
-        if (card === "w" && computed.hidden[i][j]) hatch(pen, x, y, cell);
-        else square(pen, card, matrix[i][j], x, y, cell, limit);
+        const [x, y, off] = [left + j * cell, top + i * cell, "sw".includes(card) ? computed.hidden[i][j] : "kv".includes(card) && computed.unseen(card === "k" ? j : i)];
+        if (!off || card !== "w") square(pen, card, matrix[i][j], x, y, cell, off ? Infinity : limit);
+        if (off) hatch(pen, x, y, cell);
         if (first[card] && differs(matrix[i][j], first[card][i][j])) corner(pen, x, y, cell);
       }
     }

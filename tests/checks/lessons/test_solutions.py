@@ -195,7 +195,6 @@ def _(x, *weights_and_biases):
 
 oracle("5.1")(masks.padding_mask)
 oracle("5.2")(lambda L_q, L_k: masks.causal_mask(L_q, L_k)[0, 0])
-oracle("5.6")(lambda L_q, L_k, window: masks.sliding_window_mask(L_q, L_k, window=window)[0, 0])
 oracle("5.8")(lambda query, key, value, keep: weighted(query, key, value, attn_mask=keep[:, None, None]))
 AHEAD = {
     *("no mask", "one step ahead", "only the first query sees the future", "one query sees the next key"),
@@ -205,24 +204,46 @@ AHEAD = {
 }
 
 
-@oracle("5.4")
-def _(prefix, L):
-    rows = [[[[j <= i or j < given for j in range(L)] for i in range(L)]] for given in prefix.tolist()]
-    return torch.tensor(rows)
+@oracle("5.6")
+def _(masks):
+    seen = [{i} for i in range(masks.shape[-1])]
+    for mask in masks.tolist():
+        seen = [seen[i].union(*(seen[j] for j, allowed in enumerate(row) if allowed)) for i, row in enumerate(mask)]
+    return torch.tensor([[j in row for j in range(len(seen))] for row in seen])
 
 
-def test_5_3_a_packed_document_comes_out_as_it_does_alone():
+def test_5_3_a_packed_text_comes_out_as_it_does_alone_and_is_not_asked_for_the_next():
     attend = attention.scaled_dot_product_attention
-    for case, (mask, places) in results("5.3"):
-        x = torch.randn(*case["document"].shape, 4)
+    for case, (mask, places, asked) in results("5.3"):
+        x = torch.randn(len(case["lengths"]), case["L"], 4)
         together, _ = attend(x, x, x, mask[:, 0])
-        for b, row in enumerate(case["document"]):
-            for number in set(row.tolist()) - {0}:
-                own = x[b : b + 1, row == number]
-                alone, _ = attend(own, own, own, masks.causal_mask(own.shape[1])[0])
-                torch.testing.assert_close(together[b : b + 1, row == number], alone)
-                assert places[b, row == number].tolist() == list(range(own.shape[1]))
-        assert not mask.mT[(case["document"] == 0)[:, None]].any() and not places[case["document"] == 0].any()
+        for b, lengths in enumerate(case["lengths"].tolist()):
+            start = 0
+            for length in filter(None, lengths):
+                text = slice(start, start + length)
+                own = x[b : b + 1, text]
+                alone, _ = attend(own, own, own, masks.causal_mask(length)[0])
+                torch.testing.assert_close(together[b : b + 1, text], alone)
+                assert places[b, text].tolist() == list(range(length))
+                assert asked[b, text].tolist() == [True] * (length - 1) + [False]
+                start += length
+            assert not (mask[b, 0, :, start:].any() or places[b, start:].any() or asked[b, start:].any())
+
+
+def test_5_4_the_softmax_of_its_scores_is_pytorchs_with_all_masks():
+    for case, scores in results("5.4"):
+        hidden, bias = torch.zeros_like(scores, dtype=torch.bool), 0.0
+        for name, hides in (
+            ("attend", lambda m: ~m),
+            ("ignore", lambda m: m),
+            ("keep", lambda m: m[:, None, None] == 0),
+        ):
+            hidden = hidden if case[name] is None else hidden | hides(case[name])
+        if case["add"] is not None:
+            hidden, bias = hidden | (case["add"] < -1e4), case["add"].double().where(case["add"] > -1e4, 0.0)
+        expected = (case["scores"].double() + bias).masked_fill(hidden, -torch.inf)
+        assert scores.dtype == case["scores"].dtype and not scores.isnan().any()
+        torch.testing.assert_close(scores.double(), expected)
 
 
 def test_5_5_is_the_librarys_and_zero_in_empty_rows():

@@ -125,12 +125,10 @@ def compared_with_the_course_in_its_own_cell(notebook):
         assert (padding_mask(tokens, 0) == course_utils.masks.padding_mask(tokens, 0)).all()
         """
     insert(notebook, "check-5-1", after)
-    before = (
-        "from course_utils.masks import causal_mask, sliding_window_mask\nwanted = causal_mask(2, 3)\nprint(wanted)"
-    )
+    before = "from course_utils.masks import causal_mask\nwanted = causal_mask(2, 3)\nprint(wanted)"
     insert(notebook, "answer-5-2", before)
     insert(notebook, "check-5-2", "print(causal_mask(2, 3) == wanted)")
-    insert(notebook, "check-5-6", "assert sliding_window_mask(3, 3, 2).sum() == 5")
+    insert(notebook, "check-5-6", "assert reach(causal_mask(3, 3)[None]).sum() == 6")
 
 
 @honest("02")
