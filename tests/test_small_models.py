@@ -5,7 +5,7 @@ import torch
 
 from course_utils.metrics import phoneme_error_rate, word_error_rate
 from course_utils.pretrained.pronunciation import pronounce
-from course_utils.small_models import bottleneck, lookups, norm_order, places
+from course_utils.small_models import bottleneck, lookups, norm_order, places, two_jobs
 
 
 def test_the_target_is_the_content_beside_the_name_that_is_asked_for():
@@ -83,3 +83,18 @@ def test_counts_are_those_of_the_error_rates():
     wrong, edits, sounds = (sum(row[name] for row in rows) for name in ("wrong", "edits", "sounds"))
     assert edits / sounds == phoneme_error_rate(outputs, list(words.values()))
     assert wrong / 3 == word_error_rate(outputs, list(words.values()))
+
+
+def test_the_two_jobs_by_looking_for_them():
+    letters, numbers, target = two_jobs.make_batch(4, torch.Generator().manual_seed(1))
+    for row, values, answers in zip(letters.tolist(), numbers.tolist(), target.tolist(), strict=True):
+        for at, (previous, same) in enumerate(answers):
+            assert at == 0 or previous == values[at - 1]
+            alike = [value for letter, value in zip(row, values, strict=True) if letter == row[at]]
+            assert same == pytest.approx(sum(alike) / len(alike), abs=1e-6)
+
+
+def test_two_heads_learn_both_jobs_and_one_does_not():
+    torch.set_num_threads(1)
+    found = {heads: [two_jobs.errors(model) for _, model in two_jobs.train(heads, 0, 120, 60)] for heads in (1, 2)}
+    assert len(found[2]) == 2 and found[2][1].max() < 0.05 < 0.3 < found[1][1].max()
