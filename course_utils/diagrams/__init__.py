@@ -16,7 +16,7 @@ from .recurrent import unrolled
 from .vectors import clock_hands, projection, rotation, word_map
 
 __all__ = [
-    "Beam", "architecture", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands", "head_maps", "head_wiring",
-    "legend", "looked_at", "lookup", "mask_gallery", "matmul", "multi_head", "projection", "reshape", "residual_stream",
-    "road_map", "rotation", "running_softmax", "split_merge", "three_roles", "unrolled", "word_map",
+    "Beam", "architecture", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands", "head_maps",
+    "head_wiring", "legend", "looked_at", "lookup", "mask_gallery", "matmul", "multi_head", "projection", "reshape",
+    "residual_stream", "road_map", "rotation", "running_softmax", "split_merge", "three_roles", "unrolled", "word_map",
 ]  # fmt: skip
