@@ -86,8 +86,8 @@ def head_maps(
     names = [f"head {head}" for head in range(heads)] if names is None else checked_labels(names, heads, "names")
     left, right, draw = [shortened(word, 6) for word in left], [shortened(word, 6) for word in right], GridDrawing()
     above = max(map(draw.width_of, right)) + 0.12
-    wide = SMALL * memory + max(map(draw.width_of, left)) + 0.3
-    across, sentences = max(1, min(heads, int(PAGE // wide))), []
+    wide = SMALL * memory + max(map(draw.width_of, left)) + 0.22
+    across, sentences = max(1, min(heads, int(1.15 * PAGE // wide))), []
     for head in range(heads):
         x, y = (head % across) * wide, -(head // across) * (SMALL * length + above + 0.5)
         how = {"shades": True, "limit": 1.0, "cell": SMALL, "rows": left}
