@@ -588,13 +588,13 @@ def measured_pairs():
     for g in tqdm(range(16), unit="head", file=sys.stdout):
         for h in range(g + 1):
             pairs[g, h] = pairs[h, g] = loss_without(g, h)
-    return loss_without().item(), pairs
+    return loss_without().item(), pairs, loss_without
 
 # %% tags=["nbval-ignore-output"]
 try:
     head_roles(0.0, torch.zeros(1), torch.zeros(1, 1), 0.5)
     with torch.no_grad():
-        whole, pairs = measured_pairs()
+        whole, pairs, loss_without = measured_pairs()
     alone = pairs.diagonal()  # (16,)
     roles = head_roles(whole, alone, pairs, whole / 10)
     rise = pairs - alone[:, None]  # (16, 16): what h adds once g is gone
@@ -602,11 +602,15 @@ try:
         best = int((rise[:, h]).argmax())
         beside = f"{100 * rise[best, h] / whole:4.1f} % once head {best:2} is gone"
         print(f"head {h:2}: {100 * (alone[h] / whole - 1):4.1f} % alone, {beside}: {role}")
+    idle = [h for h, role in enumerate(roles) if role == "idle"]
+    with torch.no_grad():
+        lost = loss_without(*idle) / whole - 1
+    print(f"all {len(idle)} idle ones taken out together: {100 * lost:.0f} %")
 except (NotImplementedError, TypeError):
     print("Solve 6.7 first.")
 
 # %% [markdown]
-# *Heads 0 to 3 are layer 0, heads 4 to 7 layer 1, and so on. Look for two heads that are each other's stand-in, and for a head whose stand-in sits in another layer.* Taken out alone, every one of these heads would pass for idle.
+# *Heads 0 to 3 are layer 0, heads 4 to 7 layer 1, and so on. Two heads of layer 0 are each other's stand-in, and head 7 has its stand-in in another layer. Taken out alone, every one of the sixteen would pass for idle. And the last line says what "idle" is worth here: idle by pairs. Three heads that stand in for one another look idle in every pair.*
 
 # %% [markdown]
 # ### 6.8 · Open experiment: how many heads does a task need?

@@ -46,7 +46,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # 4. count what heads cost, and tell a layer that lacks something from one that is slow;
 # 5. find out what a trained head is for, and tell an idle head from one that has a stand-in.
 #
-# Lesson 04 built one attention: three projections, scaled scores, a softmax, a weighted sum. Lesson 05 added masks. Now several of them run side by side.
+# Lesson 04 built one attention out of three projections, scaled scores, a softmax and a weighted sum. Lesson 05 added masks. Now several attentions run side by side.
 
 # %% [markdown]
 # ## Predict first
@@ -71,7 +71,7 @@ print(f"weights 11/12, 1/12: {len(cards)} pairs, {len(averages)} different avera
 widgets.came_out("6.A", "only if the numbers are small whole numbers")
 
 # %% [markdown]
-# For real numbers, no weights will do. One average is one equation with two unknowns: add 1 to red, take $w/(1-w)$ from blue, and the average doesn't notice. But for whole numbers from 0 to 10 there's a trick. Weights of 11/12 and 1/12 write the two numbers into one like the digits of a number in base 11, and all 121 pairs come out different. Something is *smuggled* through a channel that looks too narrow for it. Keep that in mind, because a trained head will try something similar.
+# For real numbers, no weights will do. One average is one equation with two unknowns. Add 1 to red, take $w/(1-w)$ from blue, where $w$ is the weight on red, and the average doesn't notice. But for whole numbers from 0 to 10 there's a trick. Weights of 11/12 and 1/12 write the two numbers into one like the digits of a number in base 11, and all 121 pairs come out different. Something is *smuggled* through a channel that looks too narrow for it. A trained head will try something similar.
 #
 # Back to real numbers. Suppose both are random, with variance 1. You may choose the weights, and then you guess both numbers from their average as well as you can.
 
@@ -87,13 +87,13 @@ widgets.predict(
 # ## 6.1 One head is one weighting
 # *Core · 5 minutes*
 #
-# An attention head gives each query one row of weights $w_j$ over the keys, each at least 0, with sum 1. Its output is one weighted average of the values:
+# An attention head gives each query one row of weights $w_j$ over the keys, each at least 0, with sum 1. Its output is one weighted average of the values,
 #
 # $$o = \sum_{j=1}^{L_k} w_j \, v_j .$$
 #
-# A value $v_j$ may have many entries, but **all its entries are averaged with the same weights**. If you want the color of one token and the size of another, one head has to mix them. Take two tokens, red with the value (10, 1) and blue with (4, 8). The weights (0.5, 0.5) give (7, 4.5). A second head with weights of its own could bring red's first entry, 10, while the first brings blue's second, 8.
+# A value $v_j$ may have many entries, but **all its entries are averaged with the same weights**. If you want the color of one token and the size of another, one head has to mix them. With red worth (10, 1) and blue (4, 8), the weights (0.5, 0.5) give (7, 4.5). It takes two heads to bring red's 10 and blue's 8.
 #
-# Does a trained model use this freedom? Here is the Transformer of lesson 11, already trained: it reads the letters of a word and says its sounds. For each sound, every head gives its weights over the letters. Let it say *knight*:
+# Does a trained model use this freedom? Here is the Transformer of lesson 11, already trained. It reads the letters of a word and says its sounds, and for each sound every head gives its weights over the letters. Let it say *knight*:
 
 # %% tags=["nbval-ignore-output"]
 pronouncer, word = pretrained.load("transformer").eval(), "knight"
@@ -122,7 +122,7 @@ viewer
 # ## 6.2 A task that needs two heads
 # *Core · 6 minutes*
 #
-# That was one word, and pictures persuade too easily. A made-up task lets us know what is needed. Each sequence has 6 tokens with 4 random numbers each. One token is marked red, another blue. The task is to report red's numbers *and* blue's.
+# Pictures persuade too easily. In a made-up task we know what is needed. Each sequence has 6 tokens with 4 random numbers each. One token is marked red, another blue. The task is to report red's numbers *and* blue's.
 
 # %%
 def two_marks(rng, batch=64, length=6, size=4):
@@ -138,7 +138,7 @@ tokens, target = two_marks(torch.Generator().manual_seed(0), batch=1)
 print(tokens[0], "\ntarget", target[0])
 
 # %% [markdown]
-# First your prediction. One fixed weighting puts $w$ on red and $1 - w$ on blue, and all that comes through is $m = w\,r + (1-w)\,b$. The best *linear* guess of $r$ from $m$ leaves $(1-w)^2 / (w^2 + (1-w)^2)$ of its variance unknown, that of $b$ leaves $w^2 / (w^2 + (1-w)^2)$. (For Gaussian numbers, as here, the best linear guess is the best guess of all.) Measured, with the guess found by least squares:
+# First your prediction. One fixed weighting puts $w$ on red and $1 - w$ on blue, and all that comes through is $m = w\,r + (1-w)\,b$. The best *linear* guess of $r$ from $m$ leaves $(1-w)^2 / (w^2 + (1-w)^2)$ of its variance unknown, that of $b$ leaves $w^2 / (w^2 + (1-w)^2)$. (For Gaussian numbers no other guess is better.) Measured, with the guess found by least squares:
 
 # %%
 rng = torch.Generator().manual_seed(1)
@@ -222,13 +222,13 @@ for name, found in error.items():
 # %% [markdown]
 # Two heads solve it. A single head doesn't, and four times the width doesn't help it. What's missing is a second weighting, not size.
 #
-# But look closely. The single head ends clearly *below* one half. How can that be? The next section finds out; if you are on the short path, take the answer along: a head can smuggle a little.
+# But look closely. The single head ends clearly *below* one half. How can that be? The next section finds out; if you are on the short path, here is its answer. A head can smuggle a little.
 
 # %% [markdown]
 # ## Below one half
 # *More · 10 minutes*
 #
-# The mark of one half is for *fixed* weights, and a head's weights may depend on the numbers: large numbers can pull the weights. What would that be good for? The values carry the marks as well as the numbers, and the mark of red, averaged, *is* the weight on red. The output tells which weighting was used. If the weights depend on the numbers, that is one more number about them, smuggled out beside the averages.
+# The mark of one half is for *fixed* weights, and a head's weights may depend on the numbers. Large numbers can pull the weights. What would that be good for? The values carry the marks as well as the numbers, and the mark of red, averaged, *is* the weight on red. The output tells which weighting was used. If the weights depend on the numbers, that is one more number about them, smuggled out beside the averages.
 #
 # It's a story so far. If it's true, the extra must vanish as soon as we break any link of it, so we break three, one at a time. Keys that see only the marks can't let the numbers pull. Values without marks can't tell the weight. And in a trained head we hold the weights still at their means, and fit the linear layer anew.
 
@@ -274,7 +274,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The dashed line is one half. Each of the three breaks ends beside it: break one link, and the extra is gone.*
+# *The dashed line is one half. Break any one of the three links, and the extra is gone.*
 #
 # Then we can also count how much gets through. With $n$ numbers on each card, the output tells $n$ averages and one weight, $n + 1$ numbers about $2n$ unknown ones. If all of that could be used, this part would be left:
 #
@@ -289,13 +289,13 @@ for size in (2, 4, 8):
     print(f"{size} numbers: counted {0.5 - 0.5 / size:.4f}, measured", *measured)
 
 # %% [markdown]
-# The count is nearly reached each time. A head's weights are a channel too: narrow, and one that training finds by itself.
+# The count is nearly reached each time. A head's weights are a channel too, a narrow one, and training finds it by itself.
 
 # %% [markdown]
 # ## 6.3 Splitting and merging
 # *Core · 5 minutes*
 #
-# We didn't add a second head of full size. We cut the width 16 into two heads of 8. The Transformer of 2017 does the same: $d_{model} = 512$ is cut into $H = 8$ heads of $d_{head} = 64$, with
+# We didn't add a second head of full size. We cut the width 16 into two heads of 8. The Transformer of 2017 does the same. Its $d_{model} = 512$ is cut into $H = 8$ heads of $d_{head} = 64$, with
 #
 # $$H \cdot d_{head} = d_{model} .$$
 #
@@ -319,7 +319,7 @@ x = (10 * torch.arange(3)[:, None] + torch.arange(6))[None]  # (B=1, L=3, d_mode
 plotting.show(diagrams.split_merge(x[0], 2))
 
 # %% [markdown]
-# *Each color is a head: it gets neighboring features of every token, and merging puts them back where they were.* Head $h$ owns the features $h \cdot d_{head}$ to $(h+1) \cdot d_{head} - 1$. Written as a loop, that is
+# *Each color is a head. It gets neighboring features of every token, and merging puts them back where they were.* Head $h$ owns the features $h \cdot d_{head}$ to $(h+1) \cdot d_{head} - 1$. Written as a loop, that is
 
 # %%
 def split_loop(x, num_heads):
@@ -333,7 +333,7 @@ print(head_1)
 widgets.came_out("6.C", ", ".join(" ".join(map(str, row)) for row in head_1.tolist()))
 
 # %% [markdown]
-# **Do exercise 6.1 now (8 minutes, {{exercises_link}}), then read on.** It asks for such a cut without a loop, on a tensor that a real checkpoint would give you. There is a wrong way that has the right shape; "What goes wrong" shows what it does to a model, and exercise 6.2 (5 minutes, when you like) asks you to mend what it did. From here on we use the library's pair:
+# **Do exercise 6.1 now (8 minutes, {{exercises_link}}), then read on.** It asks for such a cut without a loop, on a tensor that a real checkpoint would give you. There is a wrong way that has the right shape; "What goes wrong" shows what it does to a model, and exercise 6.2 (5 minutes, when you like) asks you to mend what it did. From here on we use the library's pair, which does what the loop does:
 
 # %%
 assert torch.equal(multi_head.split_heads(x.float(), 2), split_loop(x.float(), 2))
@@ -344,7 +344,7 @@ print("merge after split gives the input back")
 # ## 6.4 All heads at once
 # *Core · 7 minutes*
 #
-# Here it is whole: the cross-attention that drew the lines of 6.1, with its own numbers for *knight*. We catch what the layer is given while the model runs. $X$ is the four sounds, who ask; $M$, the memory, is the six letters, who are asked.
+# Here it is whole, the cross-attention that drew the lines of 6.1, with its own numbers for *knight*. We catch what the layer is given while the model runs. $X$ is the four sounds, who ask; $M$, the memory, is the six letters, who are asked.
 
 # %% tags=["nbval-ignore-output"]
 layer, caught = pronouncer.decoder_layers[1].cross_attention, {}
@@ -359,9 +359,9 @@ X, M = caught["X"], caught["M"]  # (1, L_q=4, d_model=128), (1, L_k=6, d_model=1
 plotting.show(diagrams.multi_head(layer, X[0], M[0], queries, list(word)))
 
 # %% [markdown]
-# *Read it from the top. Three projections, and each result is cut into four slices, a color a head. From there each head goes its own way down its column: its table of weights, the average of its values, its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers. Check the reading: N has .94 on the n in head 3, and .97 on the i in head 1.
+# *Read it from the top. Three projections, and each result is cut into four slices, a color a head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers. N has 1 on the k in head 0, .94 on the n in head 3 and .97 on the i in head 1, as we read them there.
 #
-# In the middle there's nothing new. It's the attention of lesson 04 with an axis of heads in front. (In lesson 07 several query heads will share keys and values.) As a formula:
+# In the middle there's nothing new. It's the attention of lesson 04 with an axis of heads in front. (In lesson 07 several query heads will share keys and values.) The whole picture as a formula:
 #
 # $$\operatorname{MultiHead}(X, M) = \operatorname{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W_o , \qquad \text{head}_h = \operatorname{Attention}(X W_{q,h},\; M W_{k,h},\; M W_{v,h}) .$$
 #
@@ -373,7 +373,7 @@ plotting.show(diagrams.multi_head(layer, X[0], M[0], queries, list(word)))
 # | weights | one table for each head; a mask of shape $(B, 1, L_q, L_k)$ is the same for all | $(B, H, L_q, L_k)$ |
 # | $W_o$ | the output projection | $(d_{model}, d_{model})$ |
 #
-# **Do exercise 6.3 now (18 minutes), then read on.** It asks for the whole formula, without a loop over the heads. Two more can wait: exercise 6.4 asks for it in a layout that needs no transpose (15 minutes), and exercise 6.5 has a bug in it that strikes only batches (15 minutes). The library's module must do the same as our loop once it has the loop's matrices, stacked:
+# **Do exercise 6.3 now (18 minutes), then read on.** It asks for the whole formula, without a loop over the heads. Two more can wait. Exercise 6.4 asks for it in a layout that needs no transpose (15 minutes), and exercise 6.5 has a bug that strikes only batches (15 minutes). The library's module must do the same as our loop once it has the loop's matrices, stacked:
 
 # %%
 torch.manual_seed(0)
@@ -398,7 +398,7 @@ with torch.no_grad():
 # ## 6.5 The output projection adds the heads up
 # *Core · 3 minutes*
 #
-# The formula says "concatenate, then multiply by $W_o$", but the picture shows a sum. Both are right. Cut $W_o$ into $H$ blocks of $d_{head}$ rows, and the product with the concatenation *is* a sum: each head sends what it found through its own block, and the results are added. With *knight*'s numbers:
+# The formula says "concatenate, then multiply by $W_o$", but the picture shows a sum. Both are right. Cut $W_o$ into $H$ blocks of $d_{head}$ rows, and the product with the concatenation *is* a sum. Each head sends what it found through its own block, and the results are added. With *knight*'s numbers:
 
 # %% tags=["nbval-ignore-output"]
 with torch.no_grad():
@@ -414,13 +414,13 @@ for head, lengths in enumerate(terms.norm(dim=-1)):
     print(f"head {head}:", "  ".join(f"{sound} {length:.1f}" for sound, length in said))
 
 # %% [markdown]
-# Two things follow. Without $W_o$, head 0 could write to the first $d_{head}$ features of the output only, and head 1 to the next; with it, every head may write anywhere, and two heads may write to the same place. And a head can be **taken out** of a trained model: set its block to zero, and its term in the sum is gone. Section 6.8 does that.
+# Two things follow. Without $W_o$, head 0 could write to the first $d_{head}$ features of the output only, and head 1 to the next; with it, every head may write anywhere, and two heads may write to the same place. And a head can be **taken out** of a trained model. Set its block to zero, and its term in the sum is gone. Section 6.8 does that.
 
 # %% [markdown]
 # ## 6.6 The same weights in `nn.MultiheadAttention`
 # *More · 6 minutes*
 #
-# PyTorch's module keeps the three input matrices in one parameter, stacked: query, key, value.
+# PyTorch's module keeps the three input matrices in one parameter, stacked in the order query, key, value.
 
 # %%
 torch.manual_seed(1)
@@ -553,7 +553,7 @@ widgets.came_out("6.D", "sixteen heads")
 # %% [markdown]
 # *The dashed line is someone who always guesses 0.* The table told two different stories with one kind of number. **Sixteen heads were late.** With three times the steps they are below 0.002, which is less than a third of a percent of the guesser's error. **One head lacks something.** Ten times the steps don't help it, and the last table shows why. Four of its seeds do the first job and leave the second nearly where guessing is, and the fifth does most of the first and some of the second. One weighting, two jobs.
 #
-# Why narrow heads are late we haven't tested. (A guess: a head of size 1 compares one number with one number, and it takes longer to find a useful pair.)
+# Why narrow heads are late we haven't tested. (Our guess is that a head of size 1, which compares one number with one number, needs longer to find a useful pair.)
 #
 # *Attention Is All You Need* asked the same question for translation, with $d_{model} = 512$ (table 3, rows A; higher is better):
 #
@@ -567,7 +567,7 @@ widgets.came_out("6.D", "sixteen heads")
 # ## 6.8 What is a head for?
 # *Core · 9 minutes*
 #
-# Heads aren't told what to do. To learn what one is for, take it out and measure what the model loses: set its block of $W_o$ to zero. (Taking a part out to see what it did is called an **ablation**.) The model that said *knight* has 16 heads in its cross-attention, four in each of four layers. We measure the loss on 299 words that it has never seen, as nats per symbol.
+# Heads aren't told what to do. To learn what one is for, set its block of $W_o$ to zero and measure what the model loses. (Taking a part out to see what it did is called an **ablation**.) The model that said *knight* has 16 heads in its cross-attention, four in each of four layers. We measure the loss on 299 words that it has never seen, as nats per symbol.
 
 # %%
 widgets.predict(
@@ -595,13 +595,21 @@ def without(places):
     return model
 
 # %%
+count = (targets != PAD_ID).sum().item()  # of all symbols to be said
+
+
 @torch.no_grad()
-def loss_without(places):
-    """Mean loss of a symbol, when every step is given the right sounds before it."""
+def loss_by_word(places):
+    """Loss of each word, when every step is given the right sounds before it."""
     model, hide_padding = without(places), masks.padding_mask(letters, PAD_ID)
     hidden = model.decode(started, encoded, memory_mask=hide_padding)  # (B, L_t, 128)
     logits = model.generator(hidden).transpose(1, 2)  # (B, symbols, L_t)
-    return F.cross_entropy(logits, targets, ignore_index=PAD_ID).item()
+    options = {"ignore_index": PAD_ID, "reduction": "none"}
+    return F.cross_entropy(logits, targets, **options).sum(dim=1)  # (B,)
+
+
+def loss_without(places):
+    return loss_by_word(places).sum().item() / count  # mean over all symbols
 
 # %% tags=["nbval-ignore-output"]
 places = list(itertools.product(range(4), range(4)))  # (layer, head)
@@ -612,8 +620,15 @@ print(f"all 16 heads: {whole:.3f}; rise in percent without one, a row for each l
 print(rises)
 widgets.came_out("6.E", rises.max().item())
 
+# %% tags=["nbval-ignore-output"]
+largest = places[int(rises.argmax())]
+differences = loss_by_word([largest]) - loss_by_word([])  # (B,)
+error_of_mean = 100 * differences.std() * len(differences) ** 0.5 / (whole * count)
+print(f"largest rise: layer and head {largest}, {rises.max():.1f} %")
+print(f"its standard error, with {len(words)} words: {error_of_mean:.1f} %")
+
 # %% [markdown]
-# No single head matters much. (One removal even comes out below zero. With 299 words, a difference of one percent can't be told from none.) Are these heads idle, then? Take them out together: all of them, and a whole layer of four. As a landmark, somebody who has never seen the letters and only knows how frequent each sound is.
+# No single head matters much. (One removal even comes out below zero; with so few words that is no different from none.) Are these heads idle, then? Take them out together, all sixteen, and then each layer with its four. The landmark is a guesser who never sees the letters and knows only how frequent each sound is.
 
 # %% tags=["nbval-ignore-output"]
 known = list(split("train").values())[::10]
@@ -629,9 +644,9 @@ for level in range(4):
     print(f"without all of layer {level}: {100 * (four / whole - 1):+.0f} %")
 
 # %% [markdown]
-# One by one, the sixteen cost next to nothing; together, more than thirty times the sum. They are *not* idle: **they stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without all of them the model is worse than a guesser who knows frequencies. That's a model lost in a state that training never showed it. An ablation shows *that* a part is used, and not exactly how much.)
+# One by one, the sixteen cost next to nothing; together, more than thirty times the sum. They are *not* idle. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without all of them the model is worse than a guesser who knows frequencies. That's a model lost in a state that training never showed it. An ablation shows *that* a part is used, and not exactly how much.)
 #
-# How many can go? More and more are taken out, in five random orders. The loss is kind, because every step is given the right sounds before it. The harder test is to let the model speak by itself, here on 120 words:
+# How many can go? More and more are taken out, in five random orders. The loss is kind, because every step is given the right sounds before it. The harder test lets the model speak by itself, here on 120 words:
 
 # %% tags=["nbval-ignore-output"]
 rng, few = torch.Generator().manual_seed(0), dict(list(split("test").items())[::50])
@@ -646,15 +661,14 @@ for number in tqdm(range(1, 6), unit="order", file=sys.stdout):
 
 # %% tags=["nbval-ignore-output"]
 left, right = plotting.new_axes(9.4, 3.4, columns=2)
-out = "heads taken out, of 16"
-plotting.curves(torch.arange(0, 17, 4), losses, xlabel=out, ylabel="nats", ax=left)
+at = torch.arange(0, 17, 4)
+plotting.curves(at, losses, xlabel="heads out", ylabel="nats", ax=left)
 left.axhline(guesser, color="0.6", ls="--", lw=1)
 left.set(yscale="log", title="loss, given the right sounds", xticks=range(0, 17, 4))
 left.set_yticks([0.3, 0.6, 1, 2, 4], ["0.3", "0.6", "1", "2", "4"], minor=False)
 left.minorticks_off()
-speaking = "% of words wrong"
-plotting.curves(torch.arange(0, 9, 4), wrong, xlabel=out, ylabel=speaking, ax=right)
-right.set(ylim=(0, 100), title="speaking by itself", xticks=(0, 4, 8))
+plotting.curves(at[:3], wrong, xlabel="heads out", ylabel="% of words", ax=right)
+right.set(ylim=(0, 100), title="words wrong, speaking by itself", xticks=(0, 4, 8))
 plotting.show(
     left,
     "Five random orders. Left: loss against heads taken out, on a log axis; it ends "
@@ -692,7 +706,7 @@ equal = ids[0][:, None] == ids[0][None, :]  # (L, L)
 plotting.show(diagrams.head_maps(tables, list(text), list(text), equal))
 
 # %% [markdown]
-# *Head 1 has a line one step below the diagonal: the previous token. Head 3 fills the frames and nothing else: equal letters. Heads 0 and 2 lean toward the frames, as if they were after equal letters too.* Are they? We measure two things for each of the 20 heads, on 1,000 new sequences: what it **looks at** (its mean weight on the previous token, and on tokens of the same letter), and what the model loses **without it**.
+# *Head 1 has a line one step below the diagonal, which is the previous token. Head 3 fills the frames and nothing else, which means equal letters. Heads 0 and 2 lean toward the frames, as if they were after equal letters too.* Are they? For each of the 20 heads we measure on 1,000 new sequences what it **looks at** (its mean weight on the previous token, and on tokens of the same letter) and what the model loses **without it**.
 
 # %%
 TEST = two_jobs.test_batch()
@@ -740,7 +754,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each mark is one head, and the dashed lines are what even weights would give.* A head at the upper right looks at the thing and is needed for it. But there are heads that put a third of their weight on the previous token, or half of it and more on equal letters, and the model does as well without them. **A clear pattern doesn't tell you that the head is needed.** Model 2 is the other way round: three of its heads share the first job, each is missed, and none has a clean pattern.
+# *Each mark is one head, and the dashed lines are what even weights would give.* A head at the upper right looks at the thing and is needed for it. But there are heads that put a third of their weight on the previous token, or half of it and more on equal letters, and the model does as well without them. **A clear pattern doesn't tell you that the head is needed.** In model 2 it is the other way round. Three of its heads share the first job, each is missed, and none has a clean pattern.
 #
 # Is a head that isn't missed alone idle? In 6.8 it wasn't. So take out, together, all heads whose removal alone raises neither error by more than 0.05:
 
@@ -800,7 +814,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *On the left the sequence falls into halves that never meet. On the right the first outputs see the future, in spite of the mask.* A leak test (lesson 05) finds the second, but not the first. Does the loss find it? Two tasks, each trained with the right and the wrong split: copy your own number, and report the first token's.
+# *On the left the sequence falls into halves that never meet. On the right the first outputs see the future, in spite of the mask.* A leak test (lesson 05) finds the second, but not the first. Does the loss find it? We train two tasks with the right and with the wrong split. One is to copy your own number, the other to report the first token's.
 
 # %% tags=["nbval-ignore-output"]
 def train_simple(task, steps=150):
@@ -828,7 +842,7 @@ for task in ("own", "first"):
     print(f"{task:5} token's number: error {right:.3f}, split by view {wrong:.3f}")
 
 # %% [markdown]
-# The copy task trains with both, and a falling loss proves nothing. In the other one the wrong layer is stuck near one half: half of the positions can't see the first token.
+# The copy task trains with both, and a falling loss proves nothing. In the other one the wrong layer is stuck near one half, because half of the positions can't see the first token (the left panel).
 #
 # **Reading the mean of the heads.** `nn.MultiheadAttention` returns it by default, and many plots show it. For the first model of 6.9:
 
@@ -934,11 +948,11 @@ for name, (asked, mask) in cases.items():
 # ## Recap
 # *Core · 3 minutes*
 #
-# 1. **What one head can't do.** One head is one weighting, the same for all entries of the values. For two independent things from two places that leaves half of the variance, however wide the head is; two heads solve it. (A little less than half if the weights depend on the numbers and the output can tell the weight.)
-# 2. **Split and merge.** Head $h$ gets neighboring features of every token. The test: merge after split gives the input back, *and* each head has a part of every token.
-# 3. **One module** does self- and cross-attention: queries from one sequence, keys and values from another or the same. $W_o$ adds the heads up. PyTorch's module packs query, key and value in this order.
+# 1. **What one head can't do.** One head is one weighting, the same for all entries of the values. For two independent things from two places that leaves half of the variance, however wide the head is; two heads solve it. (Or a little less, by smuggling.)
+# 2. **Split and merge.** Head $h$ gets neighboring features of every token. You can test it. Merge after split gives the input back, *and* each head has a part of every token.
+# 3. **One module** does self- and cross-attention, with queries from one sequence, keys and values from another or the same. $W_o$ adds the heads up. PyTorch's module packs query, key and value in this order.
 # 4. **Cost**: $4 L d_{model}^2 + 2 L^2 d_{model}$ multiplications for any number of heads; only the weights' tables grow. In our task of two jobs one head lacked something, and sixteen narrow ones were only late.
-# 5. **What a head is for** is measured: the error without it, alone *and* together with others. A clear pattern doesn't show that a head is needed. A head that isn't missed alone may be idle, or it may have a stand-in.
+# 5. **What a head is for** is measured by the error without it, alone *and* together with others. A clear pattern doesn't show that a head is needed. A head that isn't missed alone may be idle, or it may have a stand-in.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -959,22 +973,22 @@ widgets.predictions()
 #
 # <details><summary>1. A model has one head of size 64 and can't solve the two-marks task. Would a head four times as wide help?</summary>
 #
-# **Hardly.** In 6.2 the head of 64 is no better than the head of 16. A wider head compares more finely and carries more, but it still has one row of weights for each query. ("Yes, it has more parameters" mistakes size for a second weighting.)
+# **Hardly.** In 6.2 the head of 64 is no better than the head of 16. A wider head compares more finely and carries more, but it still has one row of weights for each query.
 # </details>
 #
 # <details><summary>2. x has shape (2, 10, 12), and three heads should each get (10, 4), which makes (2, 3, 10, 4). One program asks <code>view</code> for that shape at once. Another first cuts only the 12 features into 3 times 4, and then swaps two axes. What is the difference?</summary>
 #
-# **Same shape, other content.** The second gives each head four features of every token. The first cuts the row of numbers in memory into three equal runs, which gives head 0 the first third of the sequence. (They aren't equal up to the order of the heads either: rows of the first are pieces of tokens.)
+# **Same shape, other content.** The second gives each head four features of every token. The first cuts the row of numbers in memory into three equal runs, which gives head 0 the first third of the sequence.
 # </details>
 #
 # <details><summary>3. Going from 8 heads to 16 at d_model = 512: what happens to parameters, multiplications, and the number of weights?</summary>
 #
-# **Same, same, doubled.** $H$ drops out of the first two. (If you said that all double, you thought of heads of full width. If you said that nothing changes, you forgot that each head has its own $L_q \times L_k$ table.)
+# **Same, same, doubled.** $H$ drops out of the first two. (Each head has its own $L_q \times L_k$ table. That all doubled would be true of heads of full width.)
 # </details>
 #
 # <details><summary>4. A heatmap shows a head that always looks at the first token. Without it, the error stays the same. Is it idle?</summary>
 #
-# **You don't know yet.** It may have a stand-in, like the heads of the pronouncing model in 6.8. Take it out together with others. (That it has a clear pattern doesn't make it needed, and that it isn't missed alone doesn't make it idle.)
+# **You don't know yet.** It may have a stand-in, like the heads of the pronouncing model in 6.8. Take it out together with others.
 # </details>
 
 # %% [markdown]
@@ -995,7 +1009,7 @@ except RuntimeError as problem:
     print("RuntimeError:", str(problem).split(".")[0])
 
 # %% [markdown]
-# **How much can one head carry?** A head's values pass through $W_{v,h}$ and then through its block of $W_o$. Together that is one matrix of shape $(d_{model}, d_{model})$, but of rank at most $d_{head}$: a head reads $d_{head}$ directions from a token, and writes to $d_{head}$ directions of the output. Its scores go through one such matrix too, $W_{q,h} W_{k,h}^\top$: two thin matrices in place of one square one. Elhage et al. call the first the head's OV circuit (*what* it copies) and the second its QK circuit (*where* it looks). Head 0 of the layer that we drew:
+# **How much can one head carry?** A head's values pass through $W_{v,h}$ and then through its block of $W_o$. Together that is one matrix of shape $(d_{model}, d_{model})$, but of rank at most $d_{head}$. A head reads $d_{head}$ directions from a token, and writes to $d_{head}$ directions of the output. Its scores go through one such matrix too, $W_{q,h} W_{k,h}^\top$, two thin matrices in place of one square one. Elhage et al. call the first the head's OV circuit (*what* it copies) and the second its QK circuit (*where* it looks). Head 0 of the layer that we drew:
 
 # %%
 with torch.no_grad():
