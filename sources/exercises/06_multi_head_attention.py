@@ -11,7 +11,7 @@
 #
 # Eight exercises, 22 points. At the end you have written multi-head attention in two layouts, found out how many heads a task needs and which heads of a trained model double which, and the pronouncing model speaks with *your* attention in it.
 #
-# {{colab_link}} · core about 25 minutes, everything about 105 · builds on {{lesson_link}}
+# {{colab_link}} · core about 26 minutes, everything about 100 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check.
@@ -80,7 +80,7 @@ def split_packed(qkv, num_heads):
 # Try: a cut touches the last axis alone; B and L stay where they are until the axes are moved.
 # the heads are cut out before the positions: a head holds a piece of the sequence, not of every token.
 #     qkv.reshape(B, L, num_heads, 3, d_head) => qkv.reshape(B, num_heads, L, 3, d_head).transpose(1, 2)
-# Try: which axis do the heads stand on in (B, H, L, d_head)?
+# Try: which axis is that of the heads in (B, H, L, d_head)?
 # your three have the shape (B, L, H, d_head).
 #     permute(3, 0, 2, 1, 4) => permute(3, 0, 1, 2, 4)
 # your three have the shape (H, B, L, d_head).
@@ -203,7 +203,7 @@ def multi_head_attention(query, memory, params, num_heads, mask):
 #     q.shape[-1] ** 0.5 => q.shape[-1]
 # the scores are divided by the root of the number of heads.
 #     q.shape[-1] ** 0.5 => num_heads ** 0.5
-# Try: print the shapes where you split and where you merge: which axes stand where?
+# Try: print the shapes where you split and where you merge: which axes are where?
 # a reshape without the transpose back: the rows of one head were put behind one another.
 #     (weights @ v).transpose(1, 2).flatten(2) => (weights @ v).reshape(len(q), q.shape[2], -1)
 # one view straight to (B, H, L, d_head): a head holds a piece of the sequence, not of every token.
@@ -335,7 +335,7 @@ check("6.4", heads_by_einsum)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Give each axis a letter of its own: `b` batch, `i` query, `j` key, `h` head, `d` feature. A letter that stands in both inputs and in the result is kept aligned; one that is missing in the result is summed over.
+# Give each axis a letter of its own: `b` batch, `i` query, `j` key, `h` head, `d` feature. A letter in both inputs and in the result is kept aligned; one that is missing in the result is summed over.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -396,11 +396,11 @@ def attend_folded(q, k, v, mask):
 
 
 # %% [markdown] tags=["solution"]
-# What went wrong, in words: `mask.repeat(num_heads, 1, 1)` writes the whole list of masks again and again, sequence 0, 1, 2, 0, 1, 2, while the rows stand as 0, 0, 1, 1, 2, 2. (`repeat_interleave(num_heads, dim=0)` repeats each mask in place; it gives the same as `mask[mine]`.) With one sequence, or with equal masks, both orders are the same, and that is why a test with a single sentence passes. Some rows are right by luck, the first and the last always, so the damage is easy to overlook.
+# What went wrong, in words: `mask.repeat(num_heads, 1, 1)` writes the whole list of masks again and again, sequence 0, 1, 2, 0, 1, 2, while the rows belong to 0, 0, 1, 1, 2, 2. (`repeat_interleave(num_heads, dim=0)` repeats each mask in place; it gives the same as `mask[mine]`.) With one sequence, or with equal masks, both orders are the same, and that is why a test with a single sentence passes. Some rows are right by luck, the first and the last always, so the damage is easy to overlook.
 
 # %% [markdown] tags=["mistakes"]
 # Try: write down for B = 2 and H = 3 which sequence each of the six rows belongs to.
-# the masks stand in the order 0, 1, 0, 1, as in the broken function.
+# the masks come in the order 0, 1, 0, 1, as in the broken function.
 #     mask[mine] => mask[taken]
 # row r is taken to belong to sequence r % H.
 #     torch.arange(rows) // H => torch.arange(rows) % H % B
@@ -605,7 +605,7 @@ try:
     idle = [h for h, role in enumerate(roles) if role == "idle"]
     with torch.no_grad():
         lost = loss_without(*idle) / whole - 1
-    print(f"all {len(idle)} idle ones taken out together: {100 * lost:.0f} %")
+    print(f"all {len(idle)} idle ones taken out together: loss {100 * lost:+.0f} %")
 except (NotImplementedError, TypeError):
     print("Solve 6.7 first.")
 

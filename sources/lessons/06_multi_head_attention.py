@@ -11,7 +11,7 @@
 #
 # By the end you can write multi-head attention, load its weights into PyTorch's module, and measure what each head of a trained model is for.
 #
-# {{colab_link}} · short path about 60 minutes with its exercises (36 + 24), everything about 3 hours · builds on lessons 04 and 05
+# {{colab_link}} · short path about 65 minutes with its exercises (38 + 26), everything about 3 hours · builds on lessons 04 and 05
 
 # %% tags=["setup"]
 import copy
@@ -50,7 +50,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 
 # %% [markdown]
 # ## Predict first
-# *Core · 4 minutes*
+# *Core · 3 minutes*
 #
 # A red card and a blue card each have a number on them, and any real number is allowed. You can't see the cards. A friend has picked two weights that sum to 1 and told you what they are. Then the friend looks at the cards and tells you the weighted average of the two numbers, and nothing else.
 
@@ -85,7 +85,7 @@ widgets.predict(
 
 # %% [markdown]
 # ## 6.1 One head is one weighting
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
 # An attention head gives each query one row of weights $w_j$ over the keys, each at least 0, with sum 1. Its output is one weighted average of the values,
 #
@@ -120,7 +120,7 @@ viewer
 
 # %% [markdown]
 # ## 6.2 A task that needs two heads
-# *Core · 6 minutes*
+# *Core · 5 minutes*
 #
 # Pictures persuade too easily. In a made-up task we know what is needed. Each sequence has 6 tokens with 4 random numbers each. One token is marked red, another blue. The task is to report red's numbers *and* blue's.
 
@@ -222,7 +222,7 @@ for name, found in error.items():
 # %% [markdown]
 # Two heads solve it. A single head doesn't, and four times the width doesn't help it. What's missing is a second weighting, not size.
 #
-# But look closely. The single head ends clearly *below* one half. How can that be? The next section finds out; if you are on the short path, here is its answer. A head can smuggle a little.
+# But look closely. The single head ends clearly *below* one half. How can that be? The next section finds out. In short, the head smuggles a little through its weights, and nothing is left of it once the weights can't depend on the numbers.
 
 # %% [markdown]
 # ## Below one half
@@ -293,13 +293,13 @@ for size in (2, 4, 8):
 
 # %% [markdown]
 # ## 6.3 Splitting and merging
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
 # We didn't add a second head of full size. We cut the width 16 into two heads of 8. The Transformer of 2017 does the same. Its $d_{model} = 512$ is cut into $H = 8$ heads of $d_{head} = 64$, with
 #
 # $$H \cdot d_{head} = d_{model} .$$
 #
-# In practice there is no loop over small projections. All heads' matrices are stacked into one of shape `(d_model, d_model)`, the input is projected once, and the *result* is cut into heads. But how?
+# In practice there is no loop over small projections. All heads' matrices are stacked into one of shape `(d_model, d_model)`, the input is projected once, and the *result* is cut into heads. How?
 #
 # Let token $t$ have the features $10t, 10t+1, \dots, 10t+5$, which makes each number say where it comes from. Three tokens, $d_{model} = 6$, two heads.
 
@@ -342,7 +342,7 @@ print("merge after split gives the input back")
 
 # %% [markdown]
 # ## 6.4 All heads at once
-# *Core · 7 minutes*
+# *Core · 5 minutes*
 #
 # Here it is whole, the cross-attention that drew the lines of 6.1, with its own numbers for *knight*. We catch what the layer is given while the model runs. $X$ is the four sounds, who ask; $M$, the memory, is the six letters, who are asked.
 
@@ -359,7 +359,7 @@ X, M = caught["X"], caught["M"]  # (1, L_q=4, d_model=128), (1, L_k=6, d_model=1
 plotting.show(diagrams.multi_head(layer, X[0], M[0], queries, list(word)))
 
 # %% [markdown]
-# *Read it from the top. Three projections, and each result is cut into four slices, a color a head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers. N has 1 on the k in head 0, .94 on the n in head 3 and .97 on the i in head 1, as we read them there.
+# *Read it from the top. (A thin column is a feature, red above zero and blue below.) Three projections, and each result is cut into four slices, a color a head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers. N has 1 on the k in head 0, .94 on the n in head 3 and .97 on the i in head 1, as we read them there.
 #
 # In the middle there's nothing new. It's the attention of lesson 04 with an axis of heads in front. (In lesson 07 several query heads will share keys and values.) The whole picture as a formula:
 #
@@ -514,7 +514,7 @@ for heads in (1, 2, 4, 8, 16):
 ((_, live),) = two_jobs.train(16, seed=0, steps=120, every=120)
 print(f"16 heads, seed 0, live: {two_jobs.errors(live).mean():.4f}")
 print(f"16 heads, seed 0, table: {errors_in_table(16, 120)[0].mean():.4f}")
-print(f"someone who always guesses 0: {guess:.3f}")
+print(f"someone who always guesses 0: {guess:.3f}; each job", (wanted**2).mean((0, 1)))
 
 # %% [markdown]
 # Two heads are best. One head is two hundred times worse, and sixteen heads of size 1 are more than forty times worse. But 120 steps are one budget, and at one budget a layer that *can't* looks like a layer that *isn't there yet*.
@@ -522,7 +522,7 @@ print(f"someone who always guesses 0: {guess:.3f}")
 # %%
 widgets.predict(
     "6.D",
-    "With ten times as many steps, who gets to where two heads are?",
+    "With ten times as many steps, whose error falls below 0.01?",
     choices=["one head", "sixteen heads", "both", "neither"],
 )
 
@@ -565,14 +565,14 @@ widgets.came_out("6.D", "sixteen heads")
 
 # %% [markdown]
 # ## 6.8 What is a head for?
-# *Core · 9 minutes*
+# *Core · 7 minutes*
 #
 # Heads aren't told what to do. To learn what one is for, set its block of $W_o$ to zero and measure what the model loses. (Taking a part out to see what it did is called an **ablation**.) The model that said *knight* has 16 heads in its cross-attention, four in each of four layers. We measure the loss on 299 words that it has never seen, as nats per symbol.
 
 # %%
 widgets.predict(
     "6.E",
-    "By how many percent does the loss rise without the most important of the 16?",
+    "By what percentage does the loss rise without the most important head?",
     between=(0, 200),
 )
 
@@ -644,7 +644,7 @@ for level in range(4):
     print(f"without all of layer {level}: {100 * (four / whole - 1):+.0f} %")
 
 # %% [markdown]
-# One by one, the sixteen cost next to nothing; together, more than thirty times the sum. They are *not* idle. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without all of them the model is worse than a guesser who knows frequencies. That's a model lost in a state that training never showed it. An ablation shows *that* a part is used, and not exactly how much.)
+# One by one, the sixteen cost next to nothing; together, more than thirty times the sum. They are *not* idle. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without all of them the model is worse than a guesser. Presumably it is lost in a state that training never showed it. An ablation shows *that* a part is used, but not exactly how much.)
 #
 # How many can go? More and more are taken out, in five random orders. The loss is kind, because every step is given the right sounds before it. The harder test lets the model speak by itself, here on 120 words:
 
@@ -852,11 +852,11 @@ ax = diagrams.head_maps(mean, list(text), list(text), equal, ["mean of 4 heads"]
 plotting.show(ax)
 
 # %% [markdown]
-# *Put this beside the four maps of 6.9. From the mean alone, you could hardly tell that there are two jobs, nor that two of the heads do neither.* Ask for the weights of each head.
+# *Put this beside the four maps of 6.9. Whoever knows the two patterns can still find both in the mean. But nothing in it tells you that each job has a head of its own, or that two of the heads do neither.* Ask for the weights of each head.
 
 # %% [markdown]
 # ## The whole thing
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
 # Once you've done exercise 6.3, unfold this cell. It's the complete module, everything this lesson built and nothing else. The library's has the same four projections and adds what later lessons need (shared keys, a cache, positions).
 
@@ -905,7 +905,7 @@ class MultiHeadAttention(nn.Module):
         return self.o_proj(self.merge(found)), weights  # (B, L_q, d_model)
 
 # %% [markdown]
-# Held equal to the library's and to PyTorch's, with the same weights. PyTorch gets the three input matrices stacked (query, key, value) and a mask with the opposite meaning:
+# With the same weights it does the same as the library's and PyTorch's. PyTorch gets the three input matrices stacked and a mask with the opposite meaning:
 
 # %%
 torch.manual_seed(0)
@@ -917,9 +917,9 @@ packed = {f"out_proj.{part}": state[f"o_proj.{part}"] for part in ("weight", "bi
 for part in ("weight", "bias"):
     packed[f"in_proj_{part}"] = torch.cat([state[f"{n}_proj.{part}"] for n in "qkv"])
 theirs.load_state_dict(packed)
+x, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)  # (B, L, d_model) each
 
 # %%
-x, memory = torch.randn(2, 5, 12), torch.randn(2, 7, 12)  # (B, L, d_model) each
 causal = masks.causal_mask(5)  # (1, 1, L_q, L_q)
 cases = {"self": (x, None), "self, causal": (x, causal), "cross": (memory, None)}
 for name, (asked, mask) in cases.items():
@@ -946,10 +946,10 @@ for name, (asked, mask) in cases.items():
 
 # %% [markdown]
 # ## Recap
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
 # 1. **What one head can't do.** One head is one weighting, the same for all entries of the values. For two independent things from two places that leaves half of the variance, however wide the head is; two heads solve it. (Or a little less, by smuggling.)
-# 2. **Split and merge.** Head $h$ gets neighboring features of every token. You can test it. Merge after split gives the input back, *and* each head has a part of every token.
+# 2. **Split and merge.** Head $h$ gets neighboring features of every token. Merge after split gives the input back, *and* each head has a part of every token.
 # 3. **One module** does self- and cross-attention, with queries from one sequence, keys and values from another or the same. $W_o$ adds the heads up. PyTorch's module packs query, key and value in this order.
 # 4. **Cost**: $4 L d_{model}^2 + 2 L^2 d_{model}$ multiplications for any number of heads; only the weights' tables grow. In our task of two jobs one head lacked something, and sixteen narrow ones were only late.
 # 5. **What a head is for** is measured by the error without it, alone *and* together with others. A clear pattern doesn't show that a head is needed. A head that isn't missed alone may be idle, or it may have a stand-in.
@@ -983,7 +983,7 @@ widgets.predictions()
 #
 # <details><summary>3. Going from 8 heads to 16 at d_model = 512: what happens to parameters, multiplications, and the number of weights?</summary>
 #
-# **Same, same, doubled.** $H$ drops out of the first two. (Each head has its own $L_q \times L_k$ table. That all doubled would be true of heads of full width.)
+# **Same, same, doubled.** $H$ drops out of the first two. (Each head has its own $L_q \times L_k$ table.)
 # </details>
 #
 # <details><summary>4. A heatmap shows a head that always looks at the first token. Without it, the error stays the same. Is it idle?</summary>
