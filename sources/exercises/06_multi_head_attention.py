@@ -568,7 +568,8 @@ check("6.7", head_roles)
 # %% tags=["nbval-ignore-output"]
 def measured_pairs():
     """The loss of all 16 heads, and without each pair (on the diagonal: one head)."""
-    model, words = pretrained.load("transformer").eval(), dict([*split("test").items()][::60])
+    model = pretrained.load("transformer").eval()
+    words = dict([*split("test").items()][::60])
     letters = SPELLING.batch(list(words))  # (B, L_s)
     targets = pad([[*SOUNDS.encode(said[0]), END_ID] for said in words.values()])
     started = F.pad(targets[:, :-1], (1, 0), value=START_ID)  # (B, L_t)
@@ -601,7 +602,8 @@ try:
     for h, role in enumerate(roles):
         best = int((rise[:, h]).argmax())
         beside = f"{100 * rise[best, h] / whole:4.1f} % once head {best:2} is gone"
-        print(f"head {h:2}: {100 * (alone[h] / whole - 1):4.1f} % alone, {beside}: {role}")
+        by_itself = f"{100 * (alone[h] / whole - 1):4.1f} % alone"
+        print(f"head {h:2}: {by_itself}, {beside}: {role}")
     idle = [h for h, role in enumerate(roles) if role == "idle"]
     with torch.no_grad():
         lost = loss_without(*idle) / whole - 1
@@ -768,7 +770,8 @@ def speak(name):
         if place in (0, 4, 8, 12, 16):
             wrong = error_rates(model, words)["WER"]
             said = " ".join(pronounce(model, [name])[0])
-            print(f"{16 - place:2} heads, {wrong:4.0%} of {len(words)} words wrong: {said}")
+            how_many = f"{wrong:4.0%} of {len(words)} words wrong"
+            print(f"{16 - place:2} heads, {how_many}: {said}")
         if place < 16:
             layer, head = divmod(order[place], 4)
             weight = crosses[layer].o_proj.weight.data
