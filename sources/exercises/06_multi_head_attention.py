@@ -75,7 +75,7 @@ def split_packed(qkv, num_heads):
 #     qkv.reshape(B, L, num_heads, 3, d_head) => qkv.reshape(B, L, 3, num_heads, d_head).transpose(2, 3)
 # the three of a head are taken to be dealt out in turn: its query has its features 0, 3, 6 and so on.
 #     qkv.reshape(B, L, num_heads, 3, d_head) => qkv.reshape(B, L, num_heads, d_head, 3).mT
-# the heads are taken to be dealt out in turn: head 0 has features 0, H, 2H and so on.
+# all queries are taken to come first, and the features to be dealt out in turn: head 0 has features 0, H, 2H of them.
 #     qkv.reshape(B, L, num_heads, 3, d_head) => qkv.reshape(B, L, 3, d_head, num_heads).permute(0, 1, 4, 2, 3)
 # Try: a cut touches the last axis alone; B and L stay where they are until the axes are moved.
 # the heads are cut out before the positions: a head holds a piece of the sequence, not of every token.

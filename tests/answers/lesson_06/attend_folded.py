@@ -17,7 +17,7 @@ def attend_folded(q, k, v, mask):
     rows = torch.arange(B * H)
     return masked_softmax(scores, mask.repeat_interleave(H, dim=0)) @ v, rows // H == rows % B
 
-# %% wrong: repeats each mask once for every sequence and cuts the list
+# %% wrong: a row counts as misled only where the two masks differ in every entry
 def attend_folded(q, k, v, mask):
     B, H = len(mask), len(q) // len(mask)
     scores = q @ k.mT / q.shape[-1] ** 0.5
