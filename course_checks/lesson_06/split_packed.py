@@ -9,7 +9,14 @@ from ..deciding.off_limits import HEADS
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
     places = 20.0 * torch.arange(2)[:, None] + torch.arange(12)
-    sizes = ((2, 5, 4, 2), (3, 7, 2, 5), (2, 6, 1, 4), (4, 3, 5, 6), (2, 4, 3, 3), (2, 5, 4, 2))  # the last one seen before
+    sizes = (
+        (2, 5, 4, 2),
+        (3, 7, 2, 5),
+        (2, 6, 1, 4),
+        (4, 3, 5, 6),
+        (2, 4, 3, 3),
+        (2, 5, 4, 2),
+    )  # the last one seen before
     made = [Case(qkv=torch.randn(B, L, 3 * H * d, generator=rng), num_heads=H) for B, L, H, d in sizes]
     double = torch.randn(2, 4, 18, generator=rng, dtype=torch.float64)
     qkv = torch.randn(2, 5, 12, generator=rng)

@@ -265,7 +265,6 @@ def test_6_2_gives_the_right_split_back():
     assert torch.equal(right("6.2")(x.reshape(2, 3, 5, 4)), multi_head.split_heads(x, 3))
 
 
-
 def test_6_3_is_pytorchs_multi_head_attention():
     torch.manual_seed(0)
     module = nn.MultiheadAttention(12, 3, batch_first=True)
