@@ -70,6 +70,8 @@ def _notebook(source: Source, outline: Outline, badge_path: str, audience: str =
         cell_id = ids.next(role and f"{role}-{exercise.number.replace('.', '-')}")
         new = new_code_cell if cell.kind == "code" else new_markdown_cell
         metadata = {"tags": list(cell.tags)} if cell.tags else {}
+        if "whole" in cell.tags:
+            metadata["jupyter"] = {"source_hidden": True}  # folded: long, and for those who have done the exercises
         if exercise is not None:
             metadata["nbgrader"] = _nbgrader(cell_id, exercise.points if role == "check" else None)
         cells.append(new(text, id=cell_id, metadata=metadata))

@@ -87,13 +87,16 @@ def _failed_index(notebook: NotebookNode) -> int:
 def _tidy_outputs(source: Source, origin: Cell | None, cell: NotebookNode, client: NotebookClient, root: Path) -> None:
     """Refuse warnings; keep a widget's text, not its view: a view without a kernel is a dead slider or an error box.
 
-    What a cell prints may arrive in one piece or in several, as the clock has it; in the notebook it is one.
+    What a cell prints may arrive in one piece or in several, as the clock has it; in the notebook it is one. Of a progress
+    bar, which paints one line again and again, the last state stays.
     """
     cell.outputs = _joined(cell.outputs)
     may_warn = origin is not None and "nbval-ignore-output" in origin.tags
     for output in cell.outputs:
         if output.output_type == "stream" and output.name == "stderr" and not may_warn:
             raise source.error(f"the cell writes to stderr: {output.text.strip()[:200]!r}", origin)
+        if output.output_type == "stream":
+            output.text = re.sub(r"[^\n]*\r(?=[^\n])", "", output.text)
         if "data" in output:
             view = output.data.pop(WIDGET_VIEW, None)
             state = _state_without_kernel(client, view["model_id"], root) if view else None

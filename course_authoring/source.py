@@ -10,8 +10,9 @@ import yaml
 
 from .errors import AuthoringError
 
-LESSON_TAGS = {"setup", "nbval-ignore-output"}
-EXERCISE_TAGS = LESSON_TAGS | {"exercise", "quiz", "check", "hint", "solution", "mistakes"}
+COMMON_TAGS = {"setup", "nbval-ignore-output"}
+LESSON_TAGS = COMMON_TAGS | {"whole"}  # a whole class in one cell, at the end of a lesson
+EXERCISE_TAGS = COMMON_TAGS | {"exercise", "quiz", "check", "hint", "solution", "mistakes"}
 STEM = re.compile(r"^\d\d_[a-z0-9_]+$")
 HEADING = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
 EXERCISE_HEADING = re.compile(r"^### (\d+\.\d+) · (.+?) *$", re.MULTILINE)

@@ -145,6 +145,38 @@ def curves(
     return ax
 
 
+def dot_rows(
+    rows: Mapping[str, Float[Tensor, " n"]], *, xlabel: str, landmark: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Repeated measurements as dots, a row for each setting; ``landmark`` is a dashed line across all rows."""
+    ax = ax or new_axes(7.2, 0.9 + 0.32 * len(rows))
+    for row, values in enumerate(rows.values()):
+        ax.plot(values.tolist(), [row] * len(values), "o", color=COLORS[0], alpha=0.75)
+    if landmark is not None:
+        ax.axvline(landmark, color="0.6", ls="--", lw=1)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set(xlabel=xlabel, ylim=(len(rows) - 0.5, -0.5))
+    return ax
+
+
+def scatter(
+    groups: Mapping[str, tuple[Float[Tensor, " n"], Float[Tensor, " n"]]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """Points ``(x, y)`` of several groups, told apart by color and by mark."""
+    ax = ax or new_axes()
+    for i, (label, (x, y)) in enumerate(groups.items()):
+        style = {"color": COLORS[i % len(COLORS)], "alpha": 0.8, "ms": 7}
+        ax.plot(x.tolist(), y.tolist(), "os^Dv*P"[i % 7], label=label, **style)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
 def number_grid(
     tensor: Shaped[Tensor, "..."],
     *,

@@ -7,6 +7,7 @@ from . import runs, train
 
 TABLES = {
     "bottleneck": "recurrent models of several sizes and four kinds of context (lesson 03)",
+    "narrow_heads": "one layer cut into few heads or many narrow ones (lesson 06)",
     "lookups": "small layers whose heads share keys and values (lesson 07)",
     "places": "small layers with five encodings of positions (lesson 08)",
     "norm_order": "deep encoders with the norm before and after the sum (lesson 09)",
@@ -19,7 +20,7 @@ NAMES = {"train": "the models of a group anew, with their weights and card", **T
 
 def main(arguments: list[str]) -> int:
     """Hand the arguments to the script that the first one names; returns the exit status."""
-    names = "\n".join(f"  {name:11} {purpose}" for name, purpose in NAMES.items())
+    names = "\n".join(f"  {name:12} {purpose}" for name, purpose in NAMES.items())
     parser = argparse.ArgumentParser(
         prog="python -m experiments",
         description=f"what is trained:\n{names}",

@@ -6,6 +6,7 @@ from handed_in import ROOT
 
 COLUMNS = 88  # a laptop's JupyterLab shows no more without scrolling
 LINES = 15  # of a cell in a lesson; its imports aside
+WHOLE = 60  # of a cell tagged "whole", the complete class of what a lesson built, folded
 PAGES = sorted(path for folder in ("notebooks", "exercises", "solutions") for path in (ROOT / folder).glob("*.ipynb"))
 
 
@@ -22,7 +23,9 @@ def test_no_line_of_code_is_cut_on_a_laptop(path):
 def test_a_cell_of_a_lesson_is_read_at_a_glance(path):
     cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     counts = {cell.id: cell.source.count("\n") + 1 for cell in cells if "setup" not in cell.metadata.get("tags", ())}
-    assert counts and {name: count for name, count in counts.items() if count > LINES} == {}
+    whole = {cell.id for cell in cells if "whole" in cell.metadata.get("tags", ())}
+    assert len(whole) <= 1 and all(cell.metadata.jupyter.source_hidden for cell in cells if cell.id in whole)
+    assert counts and {n: lines for n, lines in counts.items() if lines > (WHOLE if n in whole else LINES)} == {}
 
 
 @pytest.mark.parametrize(

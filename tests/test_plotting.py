@@ -40,6 +40,22 @@ def test_arrows_and_curves_label_what_they_draw():
     assert ax.get_xlabel() == "time (s)"
 
 
+def test_rows_of_dots_and_scattered_groups_hold_every_measurement():
+    ax = plotting.dot_rows(
+        {"one": torch.tensor([0.5, 0.25]), "two": torch.tensor([1.0])}, xlabel="error", landmark=0.75
+    )
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["one", "two"]
+    assert [line.get_xdata().tolist() if hasattr(line.get_xdata(), "tolist") else list(line.get_xdata())
+            for line in ax.lines] == [[0.5, 0.25], [1.0], [0.75, 0.75]]  # fmt: skip
+    top, bottom = ax.get_ylim()
+    assert top > bottom and ax.get_xlabel() == "error"  # the first row stands on top
+    x = torch.tensor([1.0, 2.0])
+    ax = plotting.scatter({"a": (x, 2 * x), "b": (x, 3 * x)}, xlabel="x", ylabel="y")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert [list(line.get_ydata()) for line in ax.lines] == [[2.0, 4.0], [3.0, 6.0]]
+    assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 2
+
+
 def test_number_grid_draws_every_entry():
     ax = plotting.number_grid(torch.arange(12).view(2, 3, 2))
     assert [text.get_text() for text in ax.texts] == [str(i) for i in range(12)]

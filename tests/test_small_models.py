@@ -5,7 +5,7 @@ import torch
 
 from course_utils.metrics import phoneme_error_rate, word_error_rate
 from course_utils.pretrained.pronunciation import SPELLING, pronounce
-from course_utils.small_models import bottleneck, lookups, norm_order, places, reordering
+from course_utils.small_models import bottleneck, lookups, norm_order, places, reordering, two_jobs
 
 
 def test_the_target_is_the_content_beside_the_name_that_is_asked_for():
@@ -144,3 +144,18 @@ def test_short_training_on_reordering_is_the_same_for_the_same_seed_and_learns()
     assert torch.equal(*wrong) and wrong[0].shape == (reordering.LENGTH,) and wrong[0][0] < 0.7
     sizes = [sum(p.numel() for p in reordering.build(context).parameters()) for context in bottleneck.CONTEXTS]
     assert max(sizes) < 1.05 * min(sizes)
+
+
+def test_the_two_jobs_by_looking_for_them():
+    letters, numbers, target = two_jobs.make_batch(4, torch.Generator().manual_seed(1))
+    for row, values, answers in zip(letters.tolist(), numbers.tolist(), target.tolist(), strict=True):
+        for at, (previous, same) in enumerate(answers):
+            assert at == 0 or previous == values[at - 1]
+            alike = [value for letter, value in zip(row, values, strict=True) if letter == row[at]]
+            assert same == pytest.approx(sum(alike) / len(alike), abs=1e-6)
+
+
+def test_two_heads_learn_both_jobs_and_one_does_not():
+    torch.set_num_threads(1)
+    found = {heads: [two_jobs.errors(model) for _, model in two_jobs.train(heads, 0, 120, 60)] for heads in (1, 2)}
+    assert len(found[2]) == 2 and found[2][1].max() < 0.05 < 0.3 < found[1][1].max()

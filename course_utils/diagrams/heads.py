@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from torch import Tensor
 
 from .drawing import Drawing
 from .formatting import checked_labels, shortened, shown_indices
+from .grids import GridDrawing
 from .operations import HEAD_COLORS
-from .palette import CELL, COLORS, LABEL, NAME, NUMBER, PAGE, SHAPE, SOFT
+from .palette import CELL, COLORS, LABEL, MAX_SHOWN, NAME, NUMBER, PAGE, SHAPE, SMALL, SOFT
 
 LINE, SPAN, MAX_TOKENS, MAX_HEADS = 0.22, 1.1, 20, 8  # inches a token, inches from queries to keys
 THIN = 0.06  # a weight below it draws no line
@@ -58,6 +59,54 @@ def attention_lines(
     return draw.finish(
         f"Lines from {length} queries to {memory} keys, the thicker, the more: " + "; ".join(sentences) + "."
     )
+
+
+def head_maps(
+    weights: Float[Tensor, "H L_q L_k"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    outlined: Bool[Tensor, "L_q L_k"] | None = None,
+    names: Sequence[str] | None = None,
+) -> Axes:
+    """A small map a head, queries down and keys across, all on one scale: white is 0, the darkest is 1.
+
+    Args:
+        weights: Of one sequence.
+        queries: A text for each query, at most 12.
+        keys: The same.
+        outlined: True for the cells that get a frame, in every map the same ones.
+        names: What stands over each map; None: ``head 0`` and so on. At most 8 heads.
+    """
+    heads, length, memory = weights.shape
+    left, right = checked_labels(queries, length, "queries"), checked_labels(keys, memory, "keys")
+    if not 1 <= heads <= MAX_HEADS or not max(length, memory) <= MAX_SHOWN:
+        raise ValueError(
+            f"weights has shape {tuple(weights.shape)}; at most {MAX_HEADS} heads of {MAX_SHOWN} tokens can be drawn"
+        )
+    names = [f"head {head}" for head in range(heads)] if names is None else checked_labels(names, heads, "names")
+    left, right, draw = [shortened(word, 6) for word in left], [shortened(word, 6) for word in right], GridDrawing()
+    above = max(map(draw.width_of, right)) + 0.12
+    wide = SMALL * memory + max(map(draw.width_of, left)) + 0.22
+    across, sentences = max(1, min(heads, int(1.15 * PAGE // wide))), []
+    for head in range(heads):
+        x, y = (head % across) * wide, -(head // across) * (SMALL * length + above + 0.5)
+        how = {"shades": True, "limit": 1.0, "cell": SMALL, "rows": left}
+        grid = draw.grid(weights[head], x, y, "weights", **how)
+        for column, word in enumerate(right):
+            draw.text(
+                x + (column + 0.5) * SMALL, grid.top + 0.06, word, LABEL, va="bottom", rotation=90 * (len(word) > 1)
+            )
+        draw.text(x + grid.width / 2, grid.top + above + 0.06, names[head], NAME, va="bottom", weight="bold")
+        for row, column in outlined.nonzero().tolist() if outlined is not None else ():
+            draw.mark(grid, row, column, COLORS["key"])
+        most = int(weights[head].argmax())
+        inside = (
+            f", {float((weights[head] * outlined).sum(-1).mean()):.0%} inside the frames"
+            if outlined is not None
+            else ""
+        )
+        sentences.append(f"{names[head]} most of all from {left[most // memory]!r} to {right[most % memory]!r}{inside}")
+    return draw.finish(f"Maps of the weights of {length} queries on {memory} keys: {'; '.join(sentences)}.")
 
 
 def head_wiring(num_heads: int, num_kv_heads: int | None = None) -> Axes:

@@ -65,3 +65,8 @@ def test_addresses_in_memory_are_taken_out(output):
 
 def test_prints_become_one_output(output):
     assert output("import time\nprint('a', flush=True)\ntime.sleep(0.4)\nprint('b', flush=True)").text == "a\nb\n"
+
+
+def test_of_a_progress_bar_the_last_state_is_kept(output):
+    kept = output("for n in range(3):\n    print(f'\\r{n} of 2 ', end='')\nprint('\\nthen')")
+    assert kept.text == "2 of 2 \nthen\n"

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from course_utils import diagrams, masks
 from course_utils.models import DecoderConfig, DecoderLM, make_transformer
 from course_utils.models.recurrent import RecurrentSeq2Seq
+from course_utils.multi_head import MultiHeadAttention
 from course_utils.plotting import png
 
 SIZES = ("small", "middle", "large")
@@ -121,6 +122,14 @@ def _decoder_step(size: str) -> Axes:
     )
 
 
+def _multi_head(size: str) -> Axes:
+    heads, L_q, L_k = {"small": (1, 1, 1), "middle": (2, 3, 5), "large": (4, 6, 6)}[size]
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(8 * heads, heads)
+    names = {"small": (None, None), "middle": (WORDS[:3], WORDS[:5]), "large": (LONG[8:14], LONG[10:16])}[size]
+    return diagrams.multi_head(layer, _random(L_q, 8 * heads), _random(L_k, 8 * heads), *names)
+
+
 PICTURES: dict[str, Callable[[str], Axes]] = {
     "legend": lambda size: diagrams.legend(),
     "attention_flow": _flow,
@@ -133,6 +142,7 @@ PICTURES: dict[str, Callable[[str], Axes]] = {
     "mask_gallery": _masks,
     "shifted_targets": _shifted,
     "masked_weights": _masked,
+    "multi_head": _multi_head,
     "beam_tree": _beams,
     "unrolled": _unrolled,
 }
@@ -169,6 +179,12 @@ _add(
     (torch.ones(1, 1, 1), ["a"], ["a"]),
     (_random(4, 5, 7).softmax(-1), WORDS[:5], WORDS[:7], ["one", "two", "three", "four"]),
     (_random(8, 20, 18).softmax(-1), LONG[:20], LONG[:18]),
+)
+_add(
+    diagrams.head_maps,
+    (torch.ones(1, 1, 1), ["a"], ["a"]),
+    (_random(3, 5, 7).softmax(-1), WORDS[:5], WORDS[:7], torch.eye(5, 7, dtype=torch.bool), ["one", "two", "three"]),
+    (_random(8, 12, 11).softmax(-1), LONG[8:20], LONG[8:19]),
 )
 _add(diagrams.cache_strip, (["a", "b"],), (WORDS[:6],), (LONG, 3))
 PAIR = (torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]))

@@ -10,6 +10,7 @@ from course_utils.diagrams import (
     attention_flow,
     attention_lines,
     cache_strip,
+    head_maps,
     head_wiring,
     mask_gallery,
     masked_weights,
@@ -168,3 +169,19 @@ def test_weights_under_a_mask_are_hatched_where_it_hides_and_say_what_lies_ahead
     assert "open: 0 of 9 pairs are hidden, 33% of the weight lies ahead" in ax.get_label()
     with pytest.raises(ValueError, match="the same names"):
         masked_weights(["a", "b", "c"], weights, {"causal": masks["causal"]})
+
+
+def test_maps_of_heads_share_one_scale_and_frame_what_is_asked_for():
+    weights, framed = torch.tensor([[[0.5, 0.5], [0.0, 1.0]], [[0.25, 0.75], [0.5, 0.5]]]), torch.eye(2).bool()
+    ax = head_maps(weights, ["a", "b"], ["x", "y"], framed)
+    assert "head 0 most of all from 'b' to 'y', 75% inside the frames" in ax.get_label()
+    assert "head 1 most of all from 'a' to 'y', 38% inside the frames" in ax.get_label()
+    cells = [patch for patch in ax.patches if patch.get_zorder() == 4]
+    frames = [patch for patch in ax.patches if patch.get_zorder() == 6]
+    assert len(cells) == 8 and len(frames) == 4
+    faces = [cell.get_facecolor() for cell in cells]
+    assert (
+        faces[0] == faces[1] == faces[6] and faces[2] == (1, 1, 1, 1) and sum(faces[3]) < sum(faces[5]) < sum(faces[4])
+    )
+    with pytest.raises(ValueError, match="at most 8 heads of 12 tokens"):
+        head_maps(torch.ones(1, 13, 2), list("abcdefghijklm"), ["x", "y"])

@@ -11,7 +11,7 @@ from course_utils import diagrams
 from course_utils.diagrams import Beam
 from course_utils.diagrams.palette import COLORS
 from course_utils.models.recurrent import RecurrentSeq2Seq
-from course_utils.multi_head import split_heads
+from course_utils.multi_head import MultiHeadAttention, split_heads
 from course_utils.positions import RotaryPositions, SinusoidalPositions
 
 
@@ -36,6 +36,32 @@ def test_the_heads_get_what_the_library_gives_them():
     numbers = [int(text) for text in written(diagrams.split_merge(x, 3)) if text.isdigit()]
     heads = split_heads(x[None], 3)[0].flatten().int().tolist()
     assert numbers[12:-12] == heads and numbers[:12] == numbers[-12:] == x.flatten().int().tolist()
+
+
+def test_multi_head_attention_whole_is_what_the_layer_does():
+    torch.manual_seed(0)
+    layer, x, memory = MultiHeadAttention(12, 3), torch.randn(4, 12), torch.randn(5, 12)
+    ax = diagrams.multi_head(layer, x, memory, list("abcd"), list("vwxyz"))
+    output, weights = (t[0].detach() for t in layer(x[None], memory[None], memory[None], return_weights=True))
+    shown = [torch.tensor(image.get_array().tolist()) for image in ax.images]
+    q, k = (split_heads(made[None], 3)[0].detach() for made in (layer.q_proj(x), layer.k_proj(memory)))
+    assert torch.allclose(shown[0], x) and torch.allclose(shown[1], memory)
+    assert torch.allclose(torch.stack(shown[2:5]), q) and torch.allclose(torch.stack(shown[5:8]), k)
+    assert torch.allclose(sum(shown[-4:-1]) + layer.o_proj.bias, output, atol=1e-6)
+    assert torch.allclose(shown[-1], output, atol=1e-6)
+    assert ax.images[-1].get_clim() == ax.images[-2].get_clim()
+    strongest = ", ".join(f"{'abcd'[i]} at {'vwxyz'[int(weights[2, i].argmax())]}" for i in range(4))
+    assert f"head 2 looks most {strongest}." in ax.get_label()
+
+
+@pytest.mark.parametrize(
+    ("options", "length", "message"),
+    [({"num_kv_heads": 1}, 3, "keys and values of its own"), ({}, 7, "query and memory have 7 and 7 tokens")],
+)
+def test_what_does_not_fit_on_the_picture_of_heads_is_refused(options, length, message):
+    x = torch.zeros(length, 8)
+    with pytest.raises(ValueError, match=message):
+        diagrams.multi_head(MultiHeadAttention(8, 2, **options), x, x)
 
 
 def test_every_token_gets_its_row():

@@ -12,7 +12,7 @@ from course_utils.small_models import lookups as lookups_task
 from course_utils.small_models import places as places_task
 from course_utils.small_models.bottleneck import CONTEXTS
 from course_utils.training import one_cycle_rate
-from experiments import bottleneck, comparison, lookups, norm_order, warmups
+from experiments import bottleneck, comparison, lookups, narrow_heads, norm_order, warmups
 from experiments.__main__ import NAMES, TABLES, main
 from experiments.runs import append_rows, belongs, make_missing
 
@@ -21,6 +21,7 @@ MUON = pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="Muon came wi
 # What makes each experiment small enough for a test, and how many rows it writes then.
 SMALL = {
     "bottleneck": ({"SEEDS": (0, 1), "WIDTHS": {4: 5}, "EVERY": 1, "split": lambda name: WORDS}, 4 * 2 * 5),
+    "narrow_heads": ({"SEEDS": (3,), "HEADS": (1, 4), "run": partial(narrow_heads.run, steps=4, every=2)}, 2 * 2),
     "lookups": ({"SEEDS": (3,), "run": partial(lookups.run, steps=4, further=2, every=2)}, 3 * 4 + 4 * 2),
     "places": ({"SEEDS": (3,), "LAYERS": [(1, "RoPE"), (2, "none")], "LENGTHS": (12, 24)}, 2 * 2 * 2),
     "norm_order": ({"SEEDS": (3,), "settings": lambda: [("post-norm", 1, 0.01, 1)]}, 7),

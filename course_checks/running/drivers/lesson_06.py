@@ -2,14 +2,14 @@
 
 
 def turned(answer, case):
-    """As it is called, but ``x`` comes from a transpose where the case says ``turned``: not contiguous in memory."""
+    """As it is called, but the first argument comes from a transpose where the case says ``turned``: not contiguous in memory."""
     return answer(*with_turned_x(case).values())
 
 
 def with_turned_x(case):
     """The arguments."""
-    x = case["x"]
-    return {**case, "x": x.transpose(1, 2).contiguous().transpose(1, 2) if case.driver.get("turned") else x}
+    name, x = next(iter(case.items()))
+    return {**case, name: x.transpose(1, 2).contiguous().transpose(1, 2) if case.driver.get("turned") else x}
 
 
 SHOWN = {"turned": with_turned_x}

@@ -62,9 +62,9 @@ def test_every_lesson_with_such_a_driver_is_among_them():
 def test_an_x_from_a_transpose_does_not_lie_in_order_and_is_handed_out_so():
     call = find("6.1").call
     for case in cases_of(find("6.1"), SEED):
-        contiguous = call.on(lambda x, num_heads: x.is_contiguous(), case)
-        shown = call.shown(case)["x"]
-        assert shown.is_contiguous() == contiguous == (not case.labels) and torch.equal(shown, case["x"])
+        contiguous = call.on(lambda qkv, num_heads: qkv.is_contiguous(), case)
+        shown = call.shown(case)["qkv"]
+        assert shown.is_contiguous() == contiguous == (not case.labels) and torch.equal(shown, case["qkv"])
 
 
 @every_seed
@@ -280,8 +280,8 @@ def keys_in_threads(query, latent, W_up):
         return torch.stack(list(pool.map(head, range(query.shape[1]))), dim=1)
 
 
-def size_as_float(x, num_heads):
-    return x.view(*x.shape[:2], num_heads, x.shape[2] / num_heads).transpose(1, 2)
+def size_as_float(qkv, num_heads):
+    return qkv.view(*qkv.shape[:2], num_heads, 3, qkv.shape[2] / num_heads / 3).permute(3, 0, 2, 1, 4).unbind()
 
 
 def cut_at(name):

@@ -271,8 +271,19 @@ def test_5_7_who_sees_whom_is_what_a_change_of_one_input_moves(seed):
 
 # Lesson 06
 
-oracle("6.1")(multi_head.split_heads)
-oracle("6.2")(multi_head.merge_heads)
+
+def test_6_1_gives_what_three_products_give():
+    """The packed matrix of a checkpoint, head by head, is the three matrices of a layer cut into heads and laid together."""
+    torch.manual_seed(0)
+    x, matrices = torch.randn(2, 5, 8), torch.randn(3, 12, 8)  # (B, L, d_in), (3, d_model, d_in)
+    packed = matrices.unflatten(1, (3, 4)).transpose(0, 1).flatten(0, 2)  # H = 3, d_head = 4: (H * 3 * d_head, d_in)
+    for made, matrix in zip(right("6.1")(x @ packed.T, 3), matrices, strict=True):
+        torch.testing.assert_close(made, multi_head.split_heads(x @ matrix.T, 3))
+
+
+def test_6_2_gives_the_right_split_back():
+    x = torch.randn(2, 5, 12)
+    assert torch.equal(right("6.2")(x.reshape(2, 3, 5, 4)), multi_head.split_heads(x, 3))
 
 
 def test_6_3_is_pytorchs_multi_head_attention():
@@ -300,12 +311,16 @@ def test_6_4_is_pytorchs_without_bias_or_output_projection():
         torch.testing.assert_close(torch.einsum("bijh,bhjd->bhid", weights, v), expected)
 
 
-def test_6_5_is_pytorchs_head_by_head():
-    for case, (output, weights) in results("6.5"):
-        parts = zip(*(case[name].split(case["sizes"], -1) for name in "qkv"), strict=True)
-        expected = [F.scaled_dot_product_attention(*part) for part in parts]
-        torch.testing.assert_close(output, torch.cat(expected, -1))
-        torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+def test_6_5_is_one_sequence_at_a_time():
+    for case, (output, misled) in results("6.5"):
+        q, k, v, mask = case.values()
+        H = len(q) // len(mask)
+        for item in range(len(mask)):
+            mine = slice(item * H, (item + 1) * H)
+            expected = F.scaled_dot_product_attention(q[mine], k[mine], v[mine], attn_mask=mask[item])
+            torch.testing.assert_close(output[mine], expected)
+        repeated, theirs = mask.repeat(H, 1, 1), mask.repeat_interleave(H, dim=0)
+        assert torch.equal(misled, (repeated != theirs).flatten(1).any(dim=1))
 
 
 def test_6_7_roles_of_the_statements_example():
