@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from in_node import in_node
 
-from course_utils import attention, widgets
+from course_utils import attention, diagrams, widgets
 from course_utils.widgets.attention_viewer import Attentions
 
 WORDS = ["the", "red", "apple", "fell"]
@@ -64,6 +64,14 @@ def test_numbers_that_json_cannot_say_are_sent_as_texts():
     data = widgets.see_through(query, some(3, 2), some(3, 1)).data
     assert data["q"] == [[["NaN", "Infinity"], ["-Infinity", 0.5]]]
     json.dumps(data, allow_nan=False)
+
+
+def test_scores_that_are_not_scaled_at_first():
+    query, key, value = some(2, 4), some(3, 4), some(3, 1)
+    assert "scaling" not in widgets.see_through(query, key, value).data
+    unscaled = widgets.see_through(query, key, value, scaling=False)
+    assert unscaled.data["scaling"] is False
+    assert unscaled._picture.get_label() == diagrams.attention_flow(query, key, value, scale=1.0).get_label()
 
 
 @pytest.mark.parametrize(
