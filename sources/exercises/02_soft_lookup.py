@@ -256,7 +256,7 @@ check("2.3", leave_one_out)
 #
 # The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`. Each $T$ must be right to a thousandth of itself. A higher temperature always lets more keys count, so you can close in on it from both sides. (This is the search by which t-SNE finds a width for each of its points; there `count` is called the perplexity.)
 #
-# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. So your search has to end by itself, after at most 20,000 operations.
+# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. Your search has to end by itself, after at most 20,000 operations.
 #
 # | argument | shape |
 # |---|---|
@@ -368,6 +368,9 @@ def additive_attention(query, key, value, W_q, W_k, w_v):
 # Try: follow the formula from the inside: the sum first, then tanh, then w_v.
 # no tanh: the query adds the same to the scores of all keys, so all rows of the weights are equal.
 #     torch.tanh(pairs) => pairs
+# no tanh, and a vector for every pair: the query adds the same to the scores of all keys.
+#     scores = 0.0 => scores = (projected_q[:, :, None] + projected_k[:, None]) @ w_v
+#     enumerate(w_v) => ()
 # all rows of the weights are equal: outside the tanh of the key, the query plays no part.
 #     projected_q[:, :, None, unit] + projected_k[:, None, :, unit] => projected_q[:, :, None, unit].tanh() + projected_k[:, None, :, unit].tanh()
 #     torch.tanh(pairs) => pairs
@@ -442,12 +445,14 @@ def lookup_broken(query, key, value, bandwidth):
     return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
 
 
-stations = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [3.0, 0.0]]])  # (1, 4, 2)
+places_of = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [3.0, 0.0]]  # the fourth is far out
+stations = torch.tensor([places_of])  # (1, 4, 2)
 degrees = torch.tensor([[[10.0], [20.0], [30.0], [-5.0]]])  # (1, 4, 1)
 beside_1 = torch.tensor([[[1.0, 0.1]]])  # (1, 1, 2)
 for count in (3, 4):
     told, w = lookup_broken(beside_1, stations[:, :count], degrees[:, :count], 0.5)
-    print(f"{count} stations: {told.item():5.1f} degrees, weights", w[0, 0].tolist())
+    shown = [f"{x:.3f}" for x in w[0, 0].tolist()]
+    print(f"{count} stations: {told.item():5.1f} degrees, weights {', '.join(shown)}")
 
 # %% [markdown]
 # Find out why the circle couldn't show it, and write `distance_attention(query, key, value, bandwidth)` so that it's right for all keys.
@@ -475,12 +480,8 @@ def distance_attention(query, key, value, bandwidth):
 
 # %% [markdown] tags=["mistakes"]
 # Try: print the three terms of the squared distance with their shapes: which of them differs from key to key?
-# the bug is still there: one number for all keys together, which the softmax doesn't notice.
+# what tells near keys from far ones is lost in the softmax, and a dot product is left: long keys win.
 #     (key**2).sum(dim=-1)[:, None] => key.norm() ** 2
-# one sum over all keys of a batch item: the softmax doesn't notice it, and far keys win.
-#     (key**2).sum(dim=-1)[:, None] => (key**2).sum(dim=(-2, -1), keepdim=True)
-# a dot product over the squared bandwidth: long keys win.
-#     q_squared + k_squared - 2 * query @ key.mT => -2 * query @ key.mT
 # each key's length is taken, not its square.
 #     (key**2).sum(dim=-1)[:, None] => key.norm(dim=-1)[:, None]
 # the squared lengths of the keys are subtracted.
@@ -496,11 +497,12 @@ def distance_attention(query, key, value, bandwidth):
 #     softmax(-squared => softmax(-squared.clamp(min=1e-12).sqrt()
 # the farthest key wins: the minus is missing.
 #     softmax(-squared => softmax(squared
-# the squared bandwidth stands on the wrong side of the fraction.
+# the squared bandwidth is on the wrong side of the fraction.
 #     (2 * bandwidth**2) => 2 * bandwidth**2
 # Try: the weights of one query must sum to 1.
 # weights that sum to 1 over the queries.
 #     (2 * bandwidth**2), dim=-1 => (2 * bandwidth**2), dim=-2
+# Try: think of exercise 2.1.
 # exponentials without a shift: where every key is far away, 0 divided by 0.
 #     torch.softmax(-squared / (2 * bandwidth**2), dim=-1) => (-squared / (2 * bandwidth**2)).exp() / (-squared / (2 * bandwidth**2)).exp().sum(dim=-1, keepdim=True)
 
@@ -659,7 +661,7 @@ else:
     print("The picture needs your table of 2.8.")
 
 # %% [markdown] tags=["solution"]
-# What helps more? With more points the best bandwidth *shrinks*: where a narrow window holds enough readings to average out their noise, a wide one has nothing left to offer. A much too wide bandwidth hardly gains from more points. Its error isn't noise, it is the curve averaged away, and more readings average it away just as well. With the right bandwidth, few points beat any number of points with the wrong one.
+# What helps more? With more points the best bandwidth *shrinks*: where a narrow window holds enough readings to average out their noise, a wide one has nothing left to offer. A much too wide bandwidth hardly gains from more points. Its error isn't noise, it is the curve averaged away, and more readings average it away just as well. Ten points with a fitting bandwidth beat 640 with one far too wide.
 
 # %% [markdown]
 # ## Payoff: your lookup reads aloud
@@ -706,6 +708,6 @@ except NotImplementedError:
     print("The payoff needs your answers to 2.1, 2.4 and 2.6.")
 
 # %% [markdown]
-# Nobody taught it a rule, and no parameter was trained. The letters around the c are the keys, the sounds are the values, and the rest is what you wrote. Which of your words does it get wrong, and what did it look at?
+# It was taught no rule, and no parameter was trained. The letters around the c are the keys, the sounds are the values, and the rest is what you wrote. Which of your words does it get wrong, and what did it look at?
 #
 # {{next_steps}}

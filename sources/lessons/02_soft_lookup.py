@@ -40,7 +40,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Predict first
 #
-# *Core · 2 minutes*
+# *Core · 1 minute*
 #
 # An oven is switched on. A Python dictionary holds what a thermometer said after 1, 2 and 4 minutes.
 
@@ -90,18 +90,18 @@ for minute in (3, 2):
 widgets.came_out("2.A", soft_lookup(3, measured.keys(), measured.values()))
 
 # %% [markdown]
-# *At minute 2 the oven was read, and still the soft lookup doesn't say 60, because the neighbors count too.*
+# *The oven was read at minute 2, and still the soft lookup doesn't say 60, since the neighbors count too.*
 #
-# Four words for the rest of the course. The **query** is the question (minute 3). A **key** is what you find a stored thing by (the minute of a reading). A **value** is what you get (the degrees). The **weights** say how much of each value you get; they're positive and add up to 1. A dictionary is the special case in which one weight is 1 and the others are 0.
+# Four words for the rest of the course. The **query** is the question (minute 3). A **key** is what you find a stored thing by (the minute of a reading). A **value** is what you get (the degrees). The **weights** say how much of each value you get; they're positive and add up to 1. In a dictionary one weight is 1 and the others are 0.
 
 # %% [markdown]
 # ## 2.2 Which sound does this c make?
 #
-# *Core · 6 minutes*
+# *Core · 5 minutes*
 #
-# Keys and values needn't be numbers. Suppose you know how four words sound: *face* and *nice* have the c of *S*, *fact* and *victim* the c of *K*. How is *pace* spoken? Compare the letters before and after the c, and let every agreement triple a word's weight. *Pace* (a, e) agrees with *face* twice, with *nice* and *fact* once, with *victim* never. The raw weights are 9, 3, 3 and 1, and they sum to 16. *S* gets $\tfrac{9 + 3}{16} = 0.75$.
+# Suppose you know how four words sound: *face* and *nice* have the c of *S*, *fact* and *victim* the c of *K*. How is *pace* spoken? Compare the letters before and after the c, and let every agreement triple a word's weight. *Pace* agrees with *face* twice, with *nice* and *fact* once, with *victim* never. The raw weights are 9, 3, 3 and 1, and they sum to 16. *S* gets $\tfrac{9 + 3}{16} = 0.75$.
 #
-# Make vectors of that, with one feature for each letter before or after the c. A dot product then counts agreements (lesson 01), and three to the power of that count is the exponential of $\ln 3$ times it. The values are vectors too, (1, 0) for *S* and (0, 1) for *K*.
+# Make vectors of that, with one feature for each letter before or after the c. A dot product then counts agreements, and three to the power of that count is the exponential of $\ln 3$ times it. The values are vectors too, (1, 0) for *S* and (0, 1) for *K*.
 
 # %%
 names = ["face", "nice", "fact", "victim"]
@@ -122,13 +122,13 @@ flow = {"scale": 1.0, "follow": (0, 0)}
 plotting.show(diagrams.attention_flow(queries, keys, values, **labels, **flow))
 
 # %% [markdown]
-# *"K turned" is $K^\top$, and `@` is the matrix product. Follow the frames: the row of "pace" meets the column of "face" in the score 2.2, which is $\ln 9$. The exponentials of that row are the 9, 3, 3, 1 from above, and their shares are the weights (a softmax, lesson 01). The weights mix the rows of V into one row of the output: 0.75 for S.* Here is the same picture, alive. Hover over a cell to see where it comes from. Then change the query of *pace* until *K* wins.
+# *"K turned" is $K^\top$, and `@` is the matrix product. Follow the frames: the row of "pace" meets the column of "face" in the score 2.2, which is $\ln 9$. The exponentials of that row are the 9, 3, 3, 1 from above, and their shares are the weights (a softmax, lesson 01). The weights mix the rows of V into one row of the output: 0.75 for S.* Here it is, alive. Hover over a cell to see where it comes from, and change the query of *pace* until *K* wins.
 
 # %%
 widgets.see_through(queries, keys, values, **labels, scaling=False)
 
 # %% [markdown]
-# Now the real thing: an English dictionary of pronunciations. We take words with one c and no other letter that can make its sounds (k, q, s, x, z), look at three letters on either side (beyond the end of a word, a dot fills in), keep 2,000 of the words as keys, and ask about words that are not among them. Nothing is trained.
+# Now a real English dictionary of pronunciations. We take words with one c and no other letter that can make its sounds (k, q, s, x, z), look at three letters on either side (beyond the end of a word, a dot fills in), keep 2,000 of them as keys, and ask about other words. Nothing is trained.
 
 # %%
 words, sounds = sounds_of_c("train")
@@ -161,14 +161,14 @@ for factor, right in by_factor.items():
 widgets.came_out("2.B", sum(by_factor[3]) / 5)
 
 # %% [markdown]
-# Three times per agreement doesn't do much better than always saying *K*; twenty times reads well. With 2,000 keys, the many poor ones can outvote the few good ones: each weighs little, but together they weigh a lot. Can a lookup also look too sharply? Section 2.6 draws the whole curve. First a case in which you can *see* the sharpness.
+# Three times per agreement doesn't do much better than always saying *K*; twenty times reads well. With 2,000 keys, the many poor ones can outvote the few good ones. Each weighs little, but together they weigh a lot. Can a lookup also look too sharply? Section 2.6 draws the whole curve. First a case in which you can *see* the sharpness.
 
 # %% [markdown]
 # ## 2.3 Nadaraya-Watson kernel regression
 #
 # *Core · 6 minutes*
 #
-# There is a true curve, and 40 noisy readings of it. The lookup has to say what the curve is in between. We judge it by the mean squared error against the true curve, which it never sees.
+# From 40 noisy readings of a curve, the lookup has to say what the curve is in between. We judge it by the mean squared error against the true curve, which it never sees.
 
 # %%
 def true_curve(x):
@@ -195,11 +195,7 @@ print(f"to be beaten: the mean of all readings, error {error(y_key.mean()):.3f}"
 #
 # $$f(q) = \sum_{j=1}^{L_k} w_j \, v_j , \qquad w_j = \frac{G(q - k_j)}{\sum_{m=1}^{L_k} G(q - k_m)} , \qquad G(u) = e^{-u^2 / (2 h^2)} .$$
 #
-# Here $q$ is the query (a number), $k_j$ and $v_j$ are the keys and values ($L_k$ of each), and the *kernel* $G$ is a bump around 0. Its width $h$, in units of $x$, is the **bandwidth**. Since $G$ is an exponential, the weights are once more a softmax, $w = \operatorname{softmax}(s)$ with the scores
-#
-# $$s_j = -\frac{(q - k_j)^2}{2 h^2} .$$
-#
-# For the oven at minute 3 with $h = 2$ the distances are 2, 1 and 1, so the scores are $-\tfrac48, -\tfrac18, -\tfrac18$.
+# Here $q$ is the query (a number), $k_j$ and $v_j$ are the keys and values ($L_k$ of each), and the *kernel* $G$ is a bump around 0. Its width $h$, in units of $x$, is the **bandwidth**. Since $G$ is an exponential, the weights are once more a softmax, of the scores $s_j = -(q - k_j)^2 / (2 h^2)$. For the oven at minute 3 with $h = 2$ the distances are 2, 1 and 1, so the scores are $-\tfrac48, -\tfrac18, -\tfrac18$.
 
 # %%
 kernel = [math.exp(-4 / 8), math.exp(-1 / 8), math.exp(-1 / 8)]
@@ -262,7 +258,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The narrow kernel repeats each reading, noise included; the wide one averages the curve away.* Here are all the weights behind these three curves. A row belongs to a query, a column to a key, both at their own x:
+# *The narrow kernel repeats each reading, noise included; the wide one averages the curve away.* Here are all the weights behind these curves, a row for each query and a column for each key:
 
 # %%
 plotting.show(
@@ -280,7 +276,7 @@ plotting.show(
 #
 # *More · 7 minutes*
 #
-# Nobody has the true curve, so the readings themselves must choose. Idea one: predict every reading from all readings, and take the bandwidth with the smallest error.
+# In practice there is no true curve to compare with, so the readings themselves must choose. The first idea is to predict every reading from all readings, and to take the bandwidth with the smallest error.
 
 # %%
 widgets.predict(
@@ -330,7 +326,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *One line falls all the way to the left:* a point that may look at itself does best by looking at nothing else. Idea two closes that way out and predicts each reading from all *others*. This is **leave-one-out**. Does it choose better? Here are five sets of readings, and the error against the true curve that each choice leads to:
+# *One line falls all the way to the left.* A point that may look at itself does best by looking at nothing else. The second idea closes that way out and predicts each reading from all *others*. This is **leave-one-out**. Does it choose better? Here are five sets of readings, and the error against the true curve that each choice leads to:
 
 # %%
 print("set   itself included   left out chooses   left out   best possible")
@@ -344,7 +340,7 @@ for seed in range(5):
     print(f"{by_truth[honest]:14.3f} {min(by_truth.values()):13.3f}")
 
 # %% [markdown]
-# Leave-one-out never saw the truth. It doesn't always find the best bandwidth, but in every set it leads to a smaller error than idea one. **Exercise 2.3 (20 minutes)** does it for all points at once, by hiding the diagonal of a square map of weights; lesson 05 hides parts of maps for a living. **Exercise 2.2 (15 minutes)** is a kernel of another shape, with an edge.
+# Leave-one-out never saw the truth. It doesn't always find the best bandwidth, but in every set it leads to a smaller error than the first idea. **Exercise 2.3 (20 minutes)** does it for all points at once, by hiding the diagonal of a square map of weights. Hiding parts of a map is all of lesson 05. **Exercise 2.2 (15 minutes)** is a kernel of another shape, with an edge.
 
 # %% [markdown]
 # ## 2.5 Only differences count
@@ -353,7 +349,7 @@ for seed in range(5):
 #
 # $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{m=1}^{n} e^{s_m}} , \qquad s \text{ of shape } (n) .$$
 #
-# Take $s = (0, \ln 2, \ln 4)$. The exponentials are 1, 2 and 4, so the weights are $\tfrac17, \tfrac27, \tfrac47$. As the formula stands, in code:
+# Take $s = (0, \ln 2, \ln 4)$. The exponentials are 1, 2 and 4, so the weights are $\tfrac17, \tfrac27, \tfrac47$. In code, as written:
 
 # %%
 def softmax_naive(scores):
@@ -373,7 +369,7 @@ print(f"exp overflows in float32 above {math.log(torch.finfo(torch.float32).max)
 #
 # $$\frac{e^{s_j + c}}{\sum_m e^{s_m + c}} = \frac{e^c \, e^{s_j}}{e^c \sum_m e^{s_m}} = \frac{e^{s_j}}{\sum_m e^{s_m}} .$$
 #
-# A softmax doesn't notice a **shift**. With $c = -\max_m s_m$ the largest exponent is 0, and the sum is at least 1: no overflow, no division by 0. Remember the other side of it as well: **whatever is added to all scores of a query alike is lost.**
+# A softmax doesn't notice a **shift**. With $c = -\max_m s_m$ the largest exponent is 0, and the sum is at least 1, so there's no overflow and no division by 0. Remember the other side of it as well: **whatever is added to all scores of a query alike is lost.**
 
 # %%
 pytorch = torch.softmax(large, dim=-1)  # (n=3,)
@@ -383,12 +379,12 @@ for shift in (-1000.0, 500.0):
 print("shifted by -998, -1000 and 500: the same weights")
 
 # %% [markdown]
-# **Do exercise 2.6 now (12 minutes).** A lookup passes its own test and then sends everybody to one place.
+# **Do exercise 2.6 now (12 minutes).** A lookup passes its own test and then sends every query to one place.
 
 # %% [markdown]
 # ## 2.6 Temperature: how many keys count
 #
-# *Core · 8 minutes*
+# *Core · 7 minutes*
 #
 # Dividing the scores by a number $T > 0$, the **temperature**, keeps their order and changes their differences: $w = \operatorname{softmax}(s / T)$.
 
@@ -414,7 +410,7 @@ plotting.show(
 widgets.came_out("2.D", rows[temperatures.index(1.0)])
 
 # %% [markdown]
-# *At the bottom, $T$ is large: all differences $(s_j - s_m)/T$ are near 0, and the weights are nearly equal. At the top the best key takes nearly all. At $T = 0$ it would be a **hard lookup**, in which keys that tie for the best share everything.* In between, **entropy** says in one number how spread out the weights are:
+# *At the bottom all differences $(s_j - s_m)/T$ are near 0, and the weights nearly equal. At the top the best key takes nearly all. The end, $T = 0$, is a **hard lookup**, in which keys that tie for the best share everything.* In between, **entropy** says in one number how spread out the weights are:
 #
 # $$H(w) = -\sum_{j=1}^{n} w_j \ln w_j , \qquad \text{with } 0 \ln 0 = 0 .$$
 #
@@ -489,11 +485,12 @@ clearly = "clearly worse than the best T"
 widgets.came_out("2.E", "about as well" if gap < spread else clearly)
 
 # %% [markdown]
-# There's the surprise: on this dictionary the hard lookup does about as well, a little behind in each choice of words but by less than the choices differ. Why be soft, then? A soft lookup averages, and averaging is for noise. Perhaps the best words leave little of it here. That can be tested: we keep words, scores and lookups, and replace a part of the known sounds by sounds drawn at random.
+# Surprise! On this dictionary the hard lookup does about as well, a little behind in each choice of words but by less than the choices differ. Why be soft, then? A soft lookup averages, and averaging is for noise. Perhaps the best words leave little of it here. That can be tested. We keep words, scores and lookups, and replace a part of the known sounds by sounds drawn at random.
 
 # %%
 axes = plotting.new_axes(9.6, 3.7, columns=2)
-for ax, part, name in zip(axes, (right, off), ("percent right", "error of shares")):
+for ax, name in zip(axes, ("percent right", "error of shares"), strict=True):
+    part = right if name == "percent right" else off  # (choice, sharpness, amount)
     lines = {"the dictionary": part[..., 0], "40 % replaced": part[..., 2]}
     settings = [str(T) for T in sharpness]
     plotting.bands(settings, lines, xlabel="temperature", ylabel=name, ax=ax)
@@ -524,31 +521,18 @@ for T in (TIES, 0.3):
 # %% [markdown]
 # *With noise both ends lose, by more than the five choices differ.* Too soft, and the many poor keys outvote the good ones. Too hard, and a few wrong entries decide. The noisier the values, the more keys have to count at the best temperature.
 #
-# On the right is the squared error between the shares and the truth. It asks how sure the lookup should have been as well as what it said, and by that measure the hard end loses on the clean dictionary too, in each of the five choices.
+# On the right is the squared error of the shares, which also judges how sure the lookup was. By that measure the hard end loses on the clean dictionary too, in each of the five choices.
 #
-# What you'd like to say is "let ten keys count", and have the temperature follow. **Exercise 2.4 (20 minutes)** does that; t-SNE runs the same search to draw its maps. With the sliders you can hold one bandwidth and move the query. How many keys count in the middle, and how many at the edge, where all keys lie on one side?
-
-# %%
-for place in (2.5, 0.0):
-    _, row = attention.nadaraya_watson(torch.tensor([place]), x_key, y_key, 0.32)
-    print(f"bandwidth 0.32, query {place}: {keys_that_count(row)[0]:.1f} keys count")
-explorer = widgets.kernel_regression(x_key, y_key)
-explorer.show_first_state(
-    "Left: forty points and the fit of bandwidth 0.32. Right: the weights of one query "
-    "in the middle, a bump over the keys near it; the title says how many keys count."
-)
-
-# %%
-explorer
+# What you'd like to say is "let ten keys count", and have the temperature follow. **Exercise 2.4 (20 minutes)** does that; t-SNE runs the same search to draw its maps.
 
 # %% [markdown]
 # ## 2.7 When a softmax stops learning
 #
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
 # How do the weights move when the scores move? If there are two keys, $w_2 = 1 / (1 + e^{s_1 - s_2})$, and $\partial w_2 / \partial s_2 = w_2 (1 - w_2) = w_1 w_2$: a quarter if both weights are $\tfrac12$, and nearly nothing if either is nearly 1. Section 2.9 has the formula for any number of keys. A softmax with a single key left is **saturated**: its weights don't move.
 #
-# That's harmless if the key is the right one. What if it's the wrong one? Two keys have the values 0 and 1, so the output $o$ is the second key's weight, and it should be 1. The scores start with a lead for the *wrong* key. We descend until the output is 0.9, with the squared error $(o - 1)^2$ and with $-\ln o$. In the last column the squared error is back, but the two values may move as well, at a tenth of the rate.
+# What if it's saturated on the wrong key? Two keys have the values 0 and 1, so the output $o$ is the second key's weight, and it should be 1. The scores start with a lead for the *wrong* key. We descend until the output is 0.9, with the squared error $(o - 1)^2$ and with $-\ln o$. In the last column the squared error is back, but the values may move as well, at a tenth of the rate.
 
 # %%
 def mend(lead, loss, rate_of_values=0.0, most=400):
@@ -584,7 +568,7 @@ for lead in (1.0, 3.0, 5.0, 7.0):
 print(f"last run: weight on the wrong key {runs[2][1]:.3f}, its value {runs[2][2]:.2f}")
 
 # %% [markdown]
-# With the squared error, the more wrong the lookup starts, the *less* it learns per step. With $-\ln o$ it hardly matters. The chain rule says why: the output moves with its own score at the speed $o(1 - o)$, tiny at the start. The squared error multiplies that by $2(o - 1)$, and it stays tiny. The logarithm multiplies it by $-1/o$, and $-(1 - o)$ is left, which is largest when all is wrong. Here is the case of lead 5:
+# With the squared error, the more wrong the lookup starts, the *less* it learns per step. With $-\ln o$ it hardly matters. The chain rule says why. The output moves with its own score at the speed $o(1 - o)$, tiny at the start. The squared error multiplies that by $2(o - 1)$, and it stays tiny. The logarithm multiplies it by $-1/o$, and $-(1 - o)$ is left, which is largest when all is wrong. Here is the case of lead 5:
 
 # %%
 runs = {
@@ -604,14 +588,14 @@ plotting.show(
 )
 
 # %% [markdown]
-# The third line is the subtle one. The gradient that doesn't reach the scores still reaches the values: the wrong key keeps its weight, and its *value* turns into the answer. The error is nearly gone, and the lookup still looks in the wrong place.
+# The third line is the subtle one. The gradient that doesn't reach the scores still reaches the values. The wrong key keeps its weight, and its *value* turns into the answer. The error is nearly gone, and the lookup still looks in the wrong place.
 #
 # Inside a network no logarithm follows a lookup directly, so scores had better start small. Lesson 04 meets this in the Transformer, where a division by $\sqrt{d_k}$ works against it.
 
 # %% [markdown]
 # ## 2.8 Two scores, and what they cost
 #
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
 # Every lookup up to here has one form. Only the **score** $a(q, k)$ differs:
 #
@@ -625,7 +609,7 @@ plotting.show(
 #
 # $$a(q, k) = w_v^\top \tanh(W_q\, q + W_k\, k) , \qquad W_q: (d_{hidden}, d_q), \quad W_k: (d_{hidden}, d_k), \quad w_v: (d_{hidden}) .$$
 #
-# It's a small network with one hidden layer, and its three arrays are learned. With those below, $W_q q = (0, -1)$. For the first key $W_k k = (1, 0)$, the sum is $(1, -1)$ and the score $2 \tanh 1 - \tanh 1 = \tanh 1$. For the second key $W_k k = (0, 1)$, the sum is $(0, 0)$ and the score 0.
+# Its three arrays are learned. With those below, $W_q q = (0, -1)$. For the first key $W_k k = (1, 0)$, the sum is $(1, -1)$ and the score $2 \tanh 1 - \tanh 1 = \tanh 1$. For the second key $W_k k = (0, 1)$, the sum is $(0, 0)$ and the score 0.
 
 # %%
 q = torch.tensor([1.0, -1.0])  # (d_q=2,)
@@ -675,7 +659,7 @@ for L_q, L_k in ((25, 30), (512, 512)):
     print(f"{L_q:3} queries, {L_k:3} keys: additive {additive:,}   dot product {dot:,}")
 
 # %% [markdown]
-# The counts are identical, digit for digit: for each pair, both multiply 64 times. (The $\tanh$, one for every pair and hidden unit, isn't a matrix product and isn't counted.) What differs is the layout. Written as the formula says, the additive score first adds $W_q q + W_k k$ for every pair.
+# The counts are identical, digit for digit, since both multiply 64 times for each pair. (The $\tanh$, one for every pair and hidden unit, isn't a matrix product and isn't counted.) What differs is the layout. Written as the formula says, the additive score first adds $W_q q + W_k k$ for every pair.
 
 # %%
 widgets.predict(
@@ -708,9 +692,9 @@ widgets.came_out("2.F", sums.numel() / scores.numel())
 #
 # With $n$ keys, how do the weights move when one score moves? Write $Z = \sum_m e^{s_m}$, so that $w_j = e^{s_j}/Z$. The numerator depends on $s_m$ only if $m = j$; the denominator always does, with $\partial Z / \partial s_m = e^{s_m}$. The quotient rule gives, with $\delta_{jm} = 1$ for $j = m$ and 0 otherwise,
 #
-# $$rac{\partial w_j}{\partial s_m} = rac{\delta_{jm}\, e^{s_j} Z - e^{s_j} e^{s_m}}{Z^2} = w_j (\delta_{jm} - w_m) , \qquad	ext{that is}\qquad J = \operatorname{diag}(w) - w w^	op , 	ext{ of shape } (n, n) .$$
+# $$\frac{\partial w_j}{\partial s_m} = \frac{\delta_{jm}\, e^{s_j} Z - e^{s_j} e^{s_m}}{Z^2} = w_j (\delta_{jm} - w_m) , \qquad\text{that is}\qquad J = \operatorname{diag}(w) - w w^\top , \text{ of shape } (n, n) .$$
 #
-# For $w = (	frac17, 	frac27, 	frac47)$, for example, $J_{11} = 	frac17 \cdot 	frac67 = 	frac{6}{49}$ and $J_{12} = -	frac17 \cdot 	frac27 = -	frac{2}{49}$. Autograd agrees:
+# For $w = (\tfrac17, \tfrac27, \tfrac47)$, for example, $J_{11} = \tfrac17 \cdot \tfrac67 = \tfrac{6}{49}$ and $J_{12} = -\tfrac17 \cdot \tfrac27 = -\tfrac{2}{49}$. Autograd agrees:
 
 # %%
 def jacobian(scores):
@@ -723,29 +707,29 @@ assert torch.allclose(torch.diag(w) - torch.outer(w, w), jacobian(easy), atol=1e
 print("49 times the Jacobian\n", (49 * jacobian(easy)).round().long())
 
 # %% [markdown]
-# A score that rises lifts its own weight (the diagonal) and lowers every other. Each row sums to 0: raising all scores alike changes nothing, the shift again. And if one weight is nearly 1, every product $w_j(\delta_{jm} - w_m)$ is nearly 0. We multiply the scores 2, 1, 0, -1 by a growing factor and take the size of the Jacobian there (the root of the sum of its squared entries).
+# A score that rises lifts its own weight (the diagonal) and lowers every other. Each row sums to 0, since raising all scores alike changes nothing (the shift again). And if one weight is nearly 1, every product $w_j(\delta_{jm} - w_m)$ is nearly 0. We multiply the scores 2, 1, 0, -1 by a growing factor and take the size of the Jacobian there (the root of the sum of its squared entries).
 
 # %%
 factors = torch.logspace(-2, 1.3, 100)  # (100,)
 size = torch.stack([jacobian(f * s).norm() for f in factors])  # (100,)
 weights = torch.softmax(factors[:, None] * s, dim=-1)  # (100, n)
-left, right = plotting.new_axes(9.0, 3.0, columns=2)
-left.plot(factors, size)
-right.plot(factors, keys_that_count(weights))
-left.set(ylabel="size of the Jacobian", ylim=(0, 0.5))
-right.set(ylabel="keys that count", ylim=(0, 4.2))
-for ax in (left, right):
+sizes, counts = plotting.new_axes(9.0, 3.0, columns=2)
+sizes.plot(factors, size)
+counts.plot(factors, keys_that_count(weights))
+sizes.set(ylabel="size of the Jacobian", ylim=(0, 0.5))
+counts.set(ylabel="keys that count", ylim=(0, 4.2))
+for ax in (sizes, counts):
     ax.set(xscale="log", xlabel="factor on the scores (log scale)")
 
 # %%
 plotting.show(
-    left,
+    sizes,
     "By the factor on four scores. Left: the size of the Jacobian is level, then falls "
     "to zero. Right: the keys that count fall from 4 to 1 over the same factors.",
 )
 
 # %% [markdown]
-# *The left curve reaches 0 where the right one reaches 1: saturation, for any number of keys.*
+# *The left curve reaches 0 where the right one reaches 1.* That is saturation, for any number of keys.
 #
 # And in which direction should a *query* move to change its answer? Take the dot-product score, $s_m = q \cdot k_m$, so that $\partial s_m / \partial q = k_m$. With the Jacobian, and with $\bar k = \sum_m w_m k_m$ for the mean key under the weights,
 #
@@ -818,9 +802,9 @@ print(f"exp overflows in float16 above {math.log(torch.finfo(torch.float16).max)
 # %% [markdown]
 # ## Recap
 #
-# *Core · 2 minutes*
+# *Core · 1 minute*
 #
-# 1. **Looking up what no key matches.** Score the query against every key, turn the scores into weights that sum to 1, and return the weighted sum of the values. A dictionary has one weight 1.
+# 1. **Looking up what no key matches.** Score the query against every key, turn the scores into weights that sum to 1, and return the weighted sum of the values.
 # 2. **Kernel regression.** The score is minus the squared distance over $2h^2$. The map of all weights is a band, narrow and dark for a small $h$, broad and pale for a large one.
 # 3. **Softmax.** Subtract each row's maximum first; a shift changes nothing. The temperature decides how many keys count, and $h^2$ is one. On the clean dictionary a hard lookup named the sound about as well as the best temperature; the more wrong entries, the more keys had to count.
 # 4. **Saturation.** With one weight near 1 the scores stop learning, right or wrong. A $-\ln$ of the output undoes that. A squared error doesn't, and then values may learn in place of scores.
@@ -842,24 +826,19 @@ widgets.predictions()
 # %% [markdown]
 # ## Check yourself
 #
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
 # <details><summary>1. All scores of a query are raised by 5. What happens to its weights? And if all are multiplied by 5?</summary>
 #
 # **Raised: nothing. Multiplied: they become sharper.** A shift cancels in the fraction. A factor of 5 is a temperature of one fifth.
 # </details>
 #
-# <details><summary>2. All keys are equal. What does attention return?</summary>
-#
-# **The mean of the values.** Equal keys have equal scores, whatever the query, and equal scores give equal weights. (Not the first value: a softmax has no order. Not zero: the weights sum to 1.)
-# </details>
-#
-# <details><summary>3. Queries have shape (8, 10, 32), keys (8, 20, 48), values (8, 20, 64), and d_hidden is 16. What are the shapes of W_q, W_k, the hidden tensor and the output of additive attention?</summary>
+# <details><summary>2. Queries have shape (8, 10, 32), keys (8, 20, 48), values (8, 20, 64), and d_hidden is 16. What are the shapes of W_q, W_k, the hidden tensor and the output of additive attention?</summary>
 #
 # **(16, 32), (16, 48), (8, 10, 20, 16), (8, 10, 64).** The output has the length of the queries and the size of the values.
 # </details>
 #
-# <details><summary>4. The entropy of a row of weights over 7 keys is 3. What do you conclude?</summary>
+# <details><summary>3. The entropy of a row of weights over 7 keys is 3. What do you conclude?</summary>
 #
 # **There's a bug.** Then $e^3$ keys would count, about 20, and there are only 7. Perhaps the row doesn't sum to 1.
 # </details>
@@ -883,8 +862,22 @@ for place in (0.0, 5.0, 3.1):
     print(f"x = {place}: prediction minus truth  ", [round(x, 2) for x in away])
 
 # %% [markdown]
-# At the left end all five come out too high; at the right end, where the curve is less steep, four of five. At x = 3.1 they fall on both sides.
-#
+# At the left end all five come out too high; at the right end, where the curve is less steep, four of five. At x = 3.1 they fall on both sides. Fewer keys count at an end, too. Move the query with one bandwidth held:
+
+# %%
+for place in (2.5, 0.0):
+    _, row = attention.nadaraya_watson(torch.tensor([place]), x_key, y_key, 0.32)
+    print(f"bandwidth 0.32, query {place}: {keys_that_count(row)[0]:.1f} keys count")
+explorer = widgets.kernel_regression(x_key, y_key)
+explorer.show_first_state(
+    "Left: forty points and the fit of bandwidth 0.32. Right: the weights of one query "
+    "in the middle, a bump over the keys near it; the title says how many keys count."
+)
+
+# %%
+explorer
+
+# %% [markdown]
 # **A bandwidth can be learned**, by gradient descent on the leave-one-out error. Learn its logarithm, so that it stays positive. With one number to learn, trying many is as good. With a bandwidth for every feature of a key, descent is the way.
 #
 # **A kernel lookup is a dot product.** Take $-\tfrac12 (q - k)^2 = qk - \tfrac12 k^2 - \tfrac12 q^2$. The last term is the same for all keys, so it is lost. What remains is the dot product of $(q, 1)$ and $(k, -\tfrac12 k^2)$, divided by $h^2$:
