@@ -163,7 +163,7 @@ def bands(
         low, high = rows.amin(dim=0).tolist(), rows.amax(dim=0).tolist()
         ax.fill_between(places.tolist(), low, high, color=COLORS[i % len(COLORS)], alpha=0.2, lw=0)
     if not isinstance(x, Tensor):
-        ax.set_xticks(places.tolist(), x, rotation=45)
+        ax.set_xticks(places.tolist(), x, rotation=45, ha="right", rotation_mode="anchor")
     return ax
 
 

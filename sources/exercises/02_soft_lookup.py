@@ -711,3 +711,6 @@ except NotImplementedError:
 # It was taught no rule, and no parameter was trained. The letters around the c are the keys, the sounds are the values, and the rest is what you wrote. Which of your words does it get wrong, and what did it look at?
 #
 # {{next_steps}}
+
+# %% [markdown] tags=["solution"]
+# Of these six, *cello* comes out wrong. It looked at *celled* and *cellphone*, in which the letters around the c are the same and the c is an S. Nothing in the letters says that *cello* is Italian. A lookup can't know more than its keys do.
