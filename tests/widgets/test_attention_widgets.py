@@ -71,7 +71,10 @@ def test_scores_that_are_not_scaled_at_first():
     assert "scaling" not in widgets.see_through(query, key, value).data
     unscaled = widgets.see_through(query, key, value, scaling=False)
     assert unscaled.data["scaling"] is False
-    assert "× 1 =" in unscaled._picture.get_label() and "× 0.5 =" in widgets.see_through(query, key, value)._picture.get_label()
+    assert (
+        "× 1 =" in unscaled._picture.get_label()
+        and "× 0.5 =" in widgets.see_through(query, key, value)._picture.get_label()
+    )
 
 
 @pytest.mark.parametrize(
