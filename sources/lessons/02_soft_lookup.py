@@ -340,7 +340,7 @@ for seed in range(5):
     print(f"{by_truth[honest]:14.3f} {min(by_truth.values()):13.3f}")
 
 # %% [markdown]
-# Leave-one-out never saw the truth. It doesn't always find the best bandwidth, but in every set it leads to a smaller error than the first idea. **Exercise 2.3 (20 minutes)** does it for all points at once, by hiding the diagonal of a square map of weights. Hiding parts of a map is all of lesson 05. **Exercise 2.2 (15 minutes)** is a kernel of another shape, with an edge.
+# Leave-one-out never saw the truth. It doesn't always find the best bandwidth, but in every set it leads to a smaller error than the first idea. **Exercise 2.2 (15 minutes)** is a kernel of another shape, with an edge. **Exercise 2.3 (20 minutes)** leaves out all points at once, by hiding the diagonal of a square map of weights. Hiding parts of a map is all of lesson 05. **Exercise 2.8 (25 minutes)** is an experiment that asks what helps more, further readings or a better bandwidth.
 
 # %% [markdown]
 # ## 2.5 Only differences count
@@ -683,7 +683,7 @@ widgets.came_out("2.F", sums.numel() / scores.numel())
 # | additive | any two | $W_q$, $W_k$, $w_v$ | `(L_q, L_k, d_hidden)` | recurrent networks (lesson 03) |
 # | dot product | equal, or made so by $W_q$, $W_k$ | nothing, or $W_q$, $W_k$ | `(L_q, L_k)` | Transformers (lesson 04) |
 #
-# Must additive attention hold that much? **Exercise 2.5 (20 minutes)** asks for it without, and **exercise 2.7 (5 minutes)** what happens if the tanh is left out.
+# Must additive attention hold that much? **Exercise 2.5 (20 minutes)** asks for it without, and **exercise 2.7 (5 minutes)** what happens if the tanh is left out. At the end of the exercises your own functions, put together, read words aloud.
 
 # %% [markdown]
 # ## 2.9 The gradient of a lookup is a covariance
