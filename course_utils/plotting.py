@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Shaped
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
@@ -143,6 +143,51 @@ def curves(
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.legend(frameon=False, fontsize=9)
     return ax
+
+
+def bands(
+    x: Float[Tensor, " n"] | Sequence[str],
+    runs: Mapping[str, Float[Tensor, "runs n"]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """A line for the mean of several runs over one axis, and behind it a band from the lowest run to the highest.
+
+    ``x`` are numbers, or the names of settings, side by side. ``runs`` maps each label to its runs, one in a row.
+    """
+    places = x if isinstance(x, Tensor) else torch.arange(float(len(x)))
+    ax = curves(places, {label: rows.mean(dim=0) for label, rows in runs.items()}, xlabel=xlabel, ylabel=ylabel, ax=ax)
+    for i, rows in enumerate(runs.values()):
+        low, high = rows.amin(dim=0).tolist(), rows.amax(dim=0).tolist()
+        ax.fill_between(places.tolist(), low, high, color=COLORS[i % len(COLORS)], alpha=0.2, lw=0)
+    if not isinstance(x, Tensor):
+        ax.set_xticks(places.tolist(), x, rotation=45, ha="right", rotation_mode="anchor")
+    return ax
+
+
+def weight_maps(
+    x_query: Float[Tensor, " L_q"], x_key: Float[Tensor, " L_k"], maps: Mapping[str, Float[Tensor, "L_q L_k"]]
+) -> list[Axes]:
+    """Weights of queries over keys that both lie on one line, in order: maps side by side, each key as wide as its neighborhood.
+
+    One color scale for all, whose shades grow with the root of the weight, so that small weights can be seen too.
+    """
+    shades = LinearSegmentedColormap.from_list("weights", ("#FFFFFF", WEIGHT_COLOR))
+    scale = PowerNorm(0.5, vmin=0.0, vmax=1.0)
+    between = [(values[1:] + values[:-1]) / 2 for values in (x_key, x_query)]  # (L_k - 1,), (L_q - 1,)
+    edges = [torch.cat([v[:1], b, v[-1:]]).tolist() for v, b in zip((x_key, x_query), between, strict=True)]
+    axes = new_axes(2.6 * len(maps) + 0.8, 2.9, columns=len(maps))
+    axes = axes if isinstance(axes, list) else [axes]
+    for ax, (title, weights) in zip(axes, maps.items(), strict=True):
+        mesh = ax.pcolormesh(*edges, weights.tolist(), cmap=shades, norm=scale)
+        ax.set(xlabel="x of the key", title=title, aspect="equal")
+        ax.invert_yaxis()
+    axes[0].set_ylabel("x of the query")
+    bar = axes[0].figure.colorbar(mesh, ax=axes, label="weight", ticks=[0.0, 0.05, 0.2, 0.5, 1.0])
+    bar.ax.set_yticklabels(["0", "0.05", "0.2", "0.5", "1"])
+    return axes
 
 
 def dot_rows(

@@ -40,6 +40,29 @@ def test_arrows_and_curves_label_what_they_draw():
     assert ax.get_xlabel() == "time (s)"
 
 
+def test_bands_reach_from_the_lowest_run_to_the_highest():
+    x, runs = torch.tensor([0.0, 1.0]), torch.tensor([[1.0, 4.0], [3.0, 8.0]])
+    ax = plotting.bands(x, {"a": runs, "b": runs + 10}, xlabel="T", ylabel="error")
+    assert [list(line.get_ydata()) for line in ax.lines] == [[2.0, 6.0], [12.0, 16.0]]
+    corners = {tuple(corner) for corner in ax.collections[0].get_paths()[0].vertices.tolist()}
+    assert {(0.0, 1.0), (0.0, 3.0), (1.0, 4.0), (1.0, 8.0)} <= corners
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    ax = plotting.bands(["hard", "soft"], {"a": runs}, xlabel="T", ylabel="error")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["hard", "soft"]
+
+
+def test_weight_maps_share_one_scale_and_lie_where_keys_and_queries_lie():
+    x = torch.tensor([0.0, 1.0, 4.0])
+    axes = plotting.weight_maps(x[:2], x, {"wide": WEIGHTS, "narrow": WEIGHTS.round()})
+    meshes = [ax.collections[0] for ax in axes]
+    assert [ax.get_title() for ax in axes] == ["wide", "narrow"]
+    assert meshes[0].norm is meshes[1].norm and meshes[0].get_clim() == (0.0, 1.0)
+    assert meshes[1].get_array().tolist() == WEIGHTS.round().tolist()
+    assert meshes[0].get_coordinates()[0, :, 0].tolist() == [0.0, 0.5, 2.5, 4.0]
+    assert len(axes[0].figure.axes) == 3  # one color bar for both
+    assert len(plotting.weight_maps(x[:2], x, {"one": WEIGHTS})) == 1
+
+
 def test_rows_of_dots_and_scattered_groups_hold_every_measurement():
     ax = plotting.dot_rows(
         {"one": torch.tensor([0.5, 0.25]), "two": torch.tensor([1.0])}, xlabel="error", landmark=0.75

@@ -43,6 +43,7 @@ def see_through(
     *,
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
+    scaling: bool = True,
 ) -> SeeThrough:
     """Point at any cell of an attention and read where it comes from; drag a query and watch what follows.
 
@@ -53,6 +54,7 @@ def see_through(
         mask: True where a query may look; broadcasts to ``(H, L_q, L_k)``. A batch axis of size 1 before it is left out.
         queries: A text for each query.
         keys: A text for each key.
+        scaling: Whether the scores are at first divided by the root of ``d_k``; its switch changes that.
     """
     tensors = {"query": query, "key": key, "value": value}
     for name, tensor in tensors.items():
@@ -76,9 +78,10 @@ def see_through(
     allowed = None if mask is None else _allowed(mask, (len(q), q.shape[1], k.shape[1]))
     names = [_texts(texts, len(rows[0]), name) for texts, rows, name in ((queries, q, "queries"), (keys, k, "keys"))]
     data = {"q": _numbers(q), "k": _numbers(k), "v": _numbers(v), "mask": None if allowed is None else allowed.tolist()}
-    picture = diagrams.attention_flow(
-        q[0], k[0], v[0], None if allowed is None else allowed[0], queries=names[0], keys=names[1]
-    )
+    if not scaling:
+        data["scaling"] = False
+    shown = {"queries": names[0], "keys": names[1], "scale": None if scaling else 1.0}
+    picture = diagrams.attention_flow(q[0], k[0], v[0], None if allowed is None else allowed[0], **shown)
     return SeeThrough(picture, data=data | {"queries": names[0], "keys": names[1]})
 
 

@@ -11,7 +11,7 @@
 #
 # Eight exercises, 24 points. At the end, functions that you wrote yourself read words aloud that they have never seen.
 #
-# {{colab_link}} · about 120 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core exercises about 20 minutes, all about two hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. Try as often as you like. Hints are folded under each check. The lesson says at which point each exercise is best done.
 #
@@ -28,7 +28,7 @@ from course_utils.datasets.letter_sounds import SOUNDS, letters_around, sounds_o
 
 # %% [markdown]
 # ### 2.1 · A softmax that does not overflow
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 3 points · difficulty 2 of 5 · 8 minutes · core
 #
 # Write `softmax(scores)`: weights over the **last** dimension, for scores of any size, up to 1000 and down to -1000.
 #
@@ -90,7 +90,7 @@ check("2.1", softmax)
 
 # %% [markdown]
 # ### 2.2 · A kernel with an edge
-# 3 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes · more
 #
 # The Gaussian bump never ends: every key always counts a little. Epanechnikov's kernel does end. With the distance $u = q - k_j$ from query to key,
 #
@@ -173,7 +173,7 @@ check("2.2", edge_regression)
 
 # %% [markdown]
 # ### 2.3 · Leave one out, all at once
-# 4 points · difficulty 4 of 5 · 20 minutes
+# 4 points · difficulty 4 of 5 · 20 minutes · more
 #
 # Write `leave_one_out(x, y, bandwidths)`: for every bandwidth, predict each reading from all *other* readings by Nadaraya-Watson (the Gaussian kernel of the lesson), and give the mean squared error of these predictions; then say which bandwidth is best.
 #
@@ -252,11 +252,11 @@ check("2.3", leave_one_out)
 
 # %% [markdown]
 # ### 2.4 · Let ten keys count
-# 4 points · difficulty 4 of 5 · 20 minutes
+# 4 points · difficulty 4 of 5 · 20 minutes · more
 #
-# The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`. Each $T$ must be right to a thousandth of itself. A higher temperature always lets more keys count, so you can close in on it from both sides.
+# The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`. Each $T$ must be right to a thousandth of itself. A higher temperature always lets more keys count, so you can close in on it from both sides. (This is the search by which t-SNE finds a width for each of its points; there `count` is called the perplexity.)
 #
-# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. So your search has to end by itself, after at most 20,000 operations.
+# Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. Your search has to end by itself, after at most 20,000 operations.
 #
 # | argument | shape |
 # |---|---|
@@ -326,12 +326,17 @@ check("2.4", temperature_for)
 # </details>
 
 # %% [markdown]
-# ### 2.5 · Additive attention
-# 3 points · difficulty 3 of 5 · 15 minutes
+# ### 2.5 · Additive attention without a vector for every pair
+# 3 points · difficulty 3 of 5 · 20 minutes · more
 #
-# Write `additive_attention(query, key, value, W_q, W_k, w_v)` with the score
+# The additive score
 #
-# $$a(q, k) = w_v^\top \tanh(W_q\, q + W_k\, k) .$$
+# $$a(q, k) = w_v^\top \tanh(W_q\, q + W_k\, k) ,$$
+#
+# written plainly, makes a vector of size $d_{hidden}$ for every pair of a query and a key: 64 MiB in the lesson, for 1 MiB of scores. Write `additive_attention(query, key, value, W_q, W_k, w_v)` so that it never holds them all. Two things are asked for besides the right numbers:
+#
+# - no tensor that you make has more than *twice* as many numbers as there are weights, $B \cdot L_q \cdot L_k$;
+# - there is no loop over the batch, the queries or the keys. The number of operations may grow with $d_{hidden}$ alone.
 #
 # | argument | shape |
 # |---|---|
@@ -341,15 +346,18 @@ check("2.4", temperature_for)
 # | `W_q`, `W_k`, `w_v` | `(d_hidden, d_q)`, `(d_hidden, d_k)`, `(d_hidden,)` |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
 #
-# In the check all sizes differ. Example, each with a batch axis of 1 in front of query, key and value: the query `[[1., -1.]]`, the keys `[[1., 0., 2.], [0., 1., 0.]]`, the values `[[10.], [20.]]`, `W_q = [[1., 1.], [0., 1.]]`, `W_k = [[1., 0., 0.], [-2., 1., 1.]]` and `w_v = [2., 1.]` give the weights `[[[0.6817, 0.3183]]]` and the output `[[[13.1830]]]`. The course's own `AdditiveAttention` is off limits.
+# In most cases of the check all sizes differ. Example, each with a batch axis of 1 in front of query, key and value: the queries `[[1., -1.], [0., 1.]]`, the keys `[[1., 0., 2.], [0., 1., 0.]]`, the values `[[10.], [20.]]`, `W_q = [[1., 1.], [0., 1.]]`, `W_k = [[1., 0., 0.], [-2., 1., 1.]]` and `w_v = [2., 1.]` give the weights `[[[0.6817, 0.3183], [0.5504, 0.4496]]]` and the output `[[[13.1830], [14.4956]]]`. The course's own `AdditiveAttention` is off limits.
 
 # %% tags=["exercise"]
 def additive_attention(query, key, value, W_q, W_k, w_v):
     # BEGIN SOLUTION
     projected_q = query @ W_q.T  # (B, L_q, d_hidden)
     projected_k = key @ W_k.T  # (B, L_k, d_hidden)
-    pairs = projected_q[:, :, None] + projected_k[:, None]  # (B, L_q, L_k, d_hidden)
-    weights = torch.softmax(torch.tanh(pairs) @ w_v, dim=-1)  # (B, L_q, L_k)
+    scores = 0.0
+    for unit, weight in enumerate(w_v):
+        pairs = projected_q[:, :, None, unit] + projected_k[:, None, :, unit]
+        scores = scores + weight * torch.tanh(pairs)  # (B, L_q, L_k)
+    weights = torch.softmax(scores, dim=-1)  # (B, L_q, L_k)
     return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
     # END SOLUTION
 
@@ -360,24 +368,34 @@ def additive_attention(query, key, value, W_q, W_k, w_v):
 # Try: follow the formula from the inside: the sum first, then tanh, then w_v.
 # no tanh: the query adds the same to the scores of all keys, so all rows of the weights are equal.
 #     torch.tanh(pairs) => pairs
+# no tanh, and a vector for every pair: the query adds the same to the scores of all keys.
+#     scores = 0.0 => scores = (projected_q[:, :, None] + projected_k[:, None]) @ w_v
+#     enumerate(w_v) => ()
 # all rows of the weights are equal: outside the tanh of the key, the query plays no part.
-#     projected_q[:, :, None] + projected_k[:, None] => projected_q.tanh()[:, :, None] + projected_k.tanh()[:, None]
+#     projected_q[:, :, None, unit] + projected_k[:, None, :, unit] => projected_q[:, :, None, unit].tanh() + projected_k[:, None, :, unit].tanh()
 #     torch.tanh(pairs) => pairs
 # tanh of the finished score, not of the hidden layer.
-#     torch.tanh(pairs) @ w_v => torch.tanh(pairs @ w_v)
+#     torch.tanh(pairs) => pairs
+#     softmax(scores => softmax(torch.tanh(scores)
 # the scores are divided by the root of d_hidden.
-#     torch.tanh(pairs) @ w_v => torch.tanh(pairs) @ w_v / len(w_v) ** 0.5
+#     softmax(scores => softmax(scores / len(w_v) ** 0.5
 # a ReLU in the place of the tanh.
 #     torch.tanh => torch.relu
 # the projections are multiplied.
-#     projected_q[:, :, None] + projected_k[:, None] => projected_q[:, :, None] * projected_k[:, None]
+#     projected_q[:, :, None, unit] + projected_k => projected_q[:, :, None, unit] * projected_k
+# Try: each hidden unit adds its part to the score, times its own entry of w_v.
+# the hidden units are added up without w_v.
+#     weight * torch.tanh(pairs) => torch.tanh(pairs)
+# only the last hidden unit is left in the score.
+#     scores = scores + weight => scores = weight
+# a softmax for each hidden unit, and the mean of them.
+#     scores = scores + weight * torch.tanh(pairs) => scores = scores + torch.softmax(weight * torch.tanh(pairs), dim=-1) / len(w_v)
+#     torch.softmax(scores, dim=-1) => scores
 # Try: write down the shapes: which axis is that of the queries, which that of the keys?
 # weights that sum to 1 over the queries.
-#     dim=-1 => dim=-2
+#     torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-2)
 # scores of (B, L_k, L_q), brought to (B, L_q, L_k) by reshape or view: they are scrambled.
-#     torch.tanh(pairs) @ w_v => (torch.tanh(projected_q[:, None] + projected_k[:, :, None]) @ w_v).reshape(len(query), query.shape[1], -1)
-# the pairs are wrong: query 1 with key 1, query 2 with key 2 and so on, over and over.
-#     projected_q[:, :, None] + projected_k[:, None] => (projected_q.repeat(1, key.shape[1], 1) + projected_k.repeat(1, query.shape[1], 1)).view(*query.shape[:2], key.shape[1], -1)
+#     projected_q[:, :, None, unit] + projected_k[:, None, :, unit] => (projected_q[:, None, :, unit] + projected_k[:, :, None, unit]).reshape(len(query), query.shape[1], -1)
 # Try: the matrices are stored as (out, in): which way round do they fit behind a row vector?
 # W_q and W_k are not transposed.
 #     W_q.T => W_q
@@ -392,106 +410,129 @@ check("2.5", additive_attention)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Project first: queries to `(B, L_q, d_hidden)`, keys to `(B, L_k, d_hidden)`. The matrices are stored as `(out, in)`, so they need a transpose behind a row vector.
+# Write the score out as a sum. Over what does $w_v^\top \tanh(\dots)$ add up? What does one term of that sum need from a query, and what from a key?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# To add every query to every key, give the one shape `(B, L_q, 1, d_hidden)` and the other `(B, 1, L_k, d_hidden)`.
+# Loop over the hidden units. One unit gives one number for each query and one for each key. A column `(B, L_q, 1)` plus a row `(B, 1, L_k)` makes all pairs.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # 1. project queries and keys
-# 2. add all pairs by broadcasting, then the hyperbolic tangent
-# 3. product with `w_v` over the hidden axis: scores of shape `(B, L_q, L_k)`
-# 4. softmax over the keys, then the weighted sum of the values
+# 2. for each hidden unit: all pairs by broadcasting, the hyperbolic tangent, times this unit's entry of `w_v`, added to the scores
+# 3. softmax over the keys, then the weighted sum of the values
 # </details>
+
+# %% [markdown] tags=["solution"]
+# What it costs: `d_hidden` passes over the scores in place of one. And it saves memory only where no gradient is asked for. In training, autograd keeps the result of every `tanh` for the way back, and together these are as large as the tensor that was avoided.
 
 # %% [markdown]
 # ### 2.6 · Find the bug
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 12 minutes · core
 #
-# The function below computes dot-product attention, without any scaling. It has been in use for a week. Then somebody reports: "I asked the same question twice and got two answers. The second time, a colleague was asking at the same moment." Run the cell to see it happen. A lookup must answer every query by itself: find out why this one doesn't.
+# Nadaraya-Watson for places in the plane, or in any number of dimensions: the score is minus the squared distance from query to key over $2h^2$. Squared distances come from dot products,
+#
+# $$|q - k|^2 = |q|^2 + |k|^2 - 2\, q \cdot k ,$$
+#
+# and that is how the function below makes them, without a loop. Its author tested it with three stations on a circle around the house. It agreed with a loop to the last digit, for every query. Then a fourth station was set up farther out, and the reports came in: "I'm standing right beside station 1 and I'm told the temperature of station 4." Run the cell to see both. The weights sum to 1, nothing is NaN, and queries don't disturb each other.
 
 # %%
-def attend_broken(query, key, value):
-    scores = query @ key.transpose(-2, -1)  # (B, L_q, L_k)
-    weights = torch.softmax(scores, dim=-2)  # (B, L_q, L_k)
+def lookup_broken(query, key, value, bandwidth):
+    q_squared = query.norm(dim=-1, keepdim=True) ** 2
+    k_squared = key.norm() ** 2
+    squared = q_squared + k_squared - 2 * query @ key.mT  # (B, L_q, L_k)
+    weights = torch.softmax(-squared / (2 * bandwidth**2), dim=-1)  # (B, L_q, L_k)
     return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
 
 
-rng = torch.Generator().manual_seed(0)
-mine, other = torch.randn(2, 1, 1, 4, generator=rng)  # (B=1, L_q=1, d) each
-k, v = torch.randn(1, 3, 4, generator=rng), torch.rand(1, 3, 1, generator=rng)
-alone, _ = attend_broken(mine, k, v)
-together, _ = attend_broken(torch.cat([mine, other], dim=1), k, v)
-print(f"my answer: alone {alone[0, 0, 0]:.3f}, with company {together[0, 0, 0]:.3f}")
+places_of = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [3.0, 0.0]]  # the fourth is far out
+stations = torch.tensor([places_of])  # (1, 4, 2)
+degrees = torch.tensor([[[10.0], [20.0], [30.0], [-5.0]]])  # (1, 4, 1)
+beside_1 = torch.tensor([[[1.0, 0.1]]])  # (1, 1, 2)
+for count in (3, 4):
+    told, w = lookup_broken(beside_1, stations[:, :count], degrees[:, :count], 0.5)
+    shown = [f"{x:.3f}" for x in w[0, 0].tolist()]
+    print(f"{count} stations: {told.item():5.1f} degrees, weights {', '.join(shown)}")
 
 # %% [markdown]
-# Write `attend(query, key, value)` so that it is right for all sizes.
+# Find out why the circle couldn't show it, and write `distance_attention(query, key, value, bandwidth)` so that it's right for all keys.
 #
 # | argument | shape |
 # |---|---|
 # | `query` | `(B, L_q, d)` |
 # | `key` | `(B, L_k, d)` |
 # | `value` | `(B, L_k, d_v)` |
+# | `bandwidth` | a positive number, $h$ |
 # | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
 #
-# Example: the queries `[[[1., 0.], [0., 1.]]]`, the keys `[[[1., 0.], [0., 0.], [0., 1.]]]` and the values `[[[10.], [20.], [30.]]]` give the output `[[[16.3582], [23.6418]]]`. The course's own `scaled_dot_product_attention` is off limits.
+# Example: the queries `[[[1., 0.], [1., 1.]]]`, the keys `[[[1., 0.], [0., 1.], [3., 0.]]]`, the values `[[[10.], [20.], [-5.]]]` and the bandwidth 1 give the weights `[[[0.6652, 0.2447, 0.0900], [0.4683, 0.4683, 0.0634]]]` and the output `[[[11.0968], [13.7324]]]`.
 
 # %% tags=["exercise"]
-def attend(query, key, value):
+def distance_attention(query, key, value, bandwidth):
     # BEGIN SOLUTION
-    scores = query @ key.transpose(-2, -1)  # (B, L_q, L_k)
-    weights = torch.softmax(scores, dim=-1)  # each query's weights sum to 1
+    q_squared = (query**2).sum(dim=-1, keepdim=True)  # (B, L_q, 1)
+    k_squared = (key**2).sum(dim=-1)[:, None]  # (B, 1, L_k)
+    squared = q_squared + k_squared - 2 * query @ key.mT  # (B, L_q, L_k)
+    weights = torch.softmax(-squared / (2 * bandwidth**2), dim=-1)  # (B, L_q, L_k)
     return weights @ value, weights  # (B, L_q, d_v), (B, L_q, L_k)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# the scores stand where the weights should.
-#     weights @ value, weights => weights @ value, scores
-# the weights come first, then the output.
-#     weights @ value, weights => weights, weights @ value
-# Try: the mistake is in one place: find out which axis of the weights has to sum to 1.
-# the bug is still there: your columns sum to 1, your rows should.
-#     dim=-1 => dim=-2
-# still a softmax over the queries; then its rows were divided by their sums.
-#     torch.softmax(scores, dim=-1) => torch.softmax(scores, -2)\n    weights = weights / weights.sum(-1, keepdim=True)
-# still a softmax over the queries, then transposed.
-#     torch.softmax(scores, dim=-1) => torch.softmax(scores, -2).mT
-# a softmax over the batch.
-#     dim=-1 => dim=0
-# queries and keys together share one sum of 1; each row should.
-#     torch.softmax(scores, dim=-1) => scores.flatten(1).softmax(-1).view(scores.shape)
-# a second softmax behind the first: nearly flat.
-#     torch.softmax(scores, dim=-1) => torch.softmax(scores, -2).softmax(-1)
-# Try: the scores were right as they stood: one thing is to be changed, not two.
-# now the scores are divided by the root of d.
-#     key.transpose(-2, -1) => key.transpose(-2, -1) / query.shape[-1] ** 0.5
-# the keys were reshaped to (B, d, L_k): the right shape, its numbers scrambled.
-#     key.transpose(-2, -1) => key.reshape(len(key), key.shape[2], key.shape[1])
-# Try: think of 2.1.
-# exponentials without a shift: exp(100) overflows.
-#     torch.softmax(scores, dim=-1) => scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+# Try: print the three terms of the squared distance with their shapes: which of them differs from key to key?
+# what tells near keys from far ones is lost in the softmax, and a dot product is left: long keys win.
+#     (key**2).sum(dim=-1)[:, None] => key.norm() ** 2
+# each key's length is taken, not its square.
+#     (key**2).sum(dim=-1)[:, None] => key.norm(dim=-1)[:, None]
+# the squared lengths of the keys are subtracted.
+#     q_squared + k_squared - 2 => q_squared - k_squared - 2
+# the dot products are not doubled.
+#     - 2 * query @ key.mT => - query @ key.mT
+# Try: work out one squared distance by hand, then its score.
+# the bandwidth is not squared.
+#     bandwidth**2 => bandwidth
+# the 2 below the fraction is missing.
+#     (2 * bandwidth**2) => bandwidth**2
+# the distance itself, not its square.
+#     softmax(-squared => softmax(-squared.clamp(min=1e-12).sqrt()
+# the farthest key wins: the minus is missing.
+#     softmax(-squared => softmax(squared
+# the squared bandwidth is on the wrong side of the fraction.
+#     (2 * bandwidth**2) => 2 * bandwidth**2
+# Try: the weights of one query must sum to 1.
+# weights that sum to 1 over the queries.
+#     (2 * bandwidth**2), dim=-1 => (2 * bandwidth**2), dim=-2
+# Try: think of exercise 2.1.
+# exponentials without a shift: where every key is far away, 0 divided by 0.
+#     torch.softmax(-squared / (2 * bandwidth**2), dim=-1) => (-squared / (2 * bandwidth**2)).exp() / (-squared / (2 * bandwidth**2)).exp().sum(dim=-1, keepdim=True)
 
 # %% tags=["check"]
-check("2.6", attend)
+check("2.6", distance_attention)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Give the broken function values that are all 10. Any weighted average of tens is 10. What do you get, and what does that say about the weights?
+# Three terms make the squared distance. Change each of them for one query by some number, and see whether its weights change. Section 2.5 of the lesson says which kind of change a softmax can't notice.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Print the sums of the weights along either of the last two axes. Which of the two ought to be all ones: what a query hands out, or what a key receives?
+# What is the same for all three stations on the circle, and not for the fourth?
 # </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. squared length of every query, a column; squared length of every *key*, a row
+# 2. column plus row minus twice the dot products
+# 3. minus that over twice the squared bandwidth; softmax over the keys; weigh the values
+# </details>
+
+# %% [markdown] tags=["solution"]
+# Why the circle couldn't show it: `key.norm()` without `dim` is one number for the whole tensor. It adds the same to all scores of a query, so the softmax loses it, and the dot product is left. On a circle around the origin all keys have the same length. There the missing term would have been the same for all keys as well, and would have been lost too. Off the circle, longer keys win, as in lesson 01. (The term of the *query* is always lost. It could be left out, and nothing would change.)
 
 # %% [markdown]
 # ### 2.7 · An additive score without its tanh
-# 1 point · difficulty 3 of 5 · 5 minutes
+# 1 point · difficulty 3 of 5 · 5 minutes · more
 #
-# Somebody leaves out the $\tanh$: the score is $w_v^\top (W_q\, q + W_k\, k)$. What is then true of the weights? Think first, then measure: take your 2.5 without the `tanh`, and print the weights of two queries.
+# Leave out the $\tanh$, and the score is $w_v^\top (W_q\, q + W_k\, k)$. What is then true of the weights? Think first, then measure: take your 2.5 without the `tanh`, and print the weights of two queries.
 #
 # - **a.** They no longer sum to 1.
 # - **b.** They are those of a dot product of query and key.
@@ -517,7 +558,7 @@ check("2.7", quiz_2_7)
 
 # %% [markdown]
 # ### 2.8 · Open experiment: more points, or a better bandwidth?
-# 3 points · difficulty 3 of 5 · 25 minutes
+# 3 points · difficulty 3 of 5 · 25 minutes · more
 #
 # You can pay for more readings of the lesson's curve, or take the trouble to choose the bandwidth. What helps more? **Predict first, in writing:** with 64 times as many points, does the best bandwidth grow, shrink or stay? And does a lookup with a much too wide bandwidth get better with more points?
 #
@@ -600,7 +641,7 @@ check("2.8", curve_results)
 # </details>
 
 # %% [markdown]
-# Your table as a picture, with the spread of the seeds. Does it show what you predicted?
+# Here is your table as a picture, with the spread of the seeds. Compare it with what you predicted.
 
 # %%
 if all((n, h) in curve_results for n in POINTS for h in (*BANDWIDTHS, "mean")):
@@ -619,10 +660,13 @@ if all((n, h) in curve_results for n in POINTS for h in (*BANDWIDTHS, "mean")):
 else:
     print("The picture needs your table of 2.8.")
 
+# %% [markdown] tags=["solution"]
+# What helps more? With more points the best bandwidth *shrinks*: where a narrow window holds enough readings to average out their noise, a wide one has nothing left to offer. A much too wide bandwidth hardly gains from more points. Its error isn't noise, it is the curve averaged away, and more readings average it away just as well. Ten points with a fitting bandwidth beat 640 with one far too wide.
+
 # %% [markdown]
 # ## Payoff: your lookup reads aloud
 #
-# Now your own functions work together. Given 2,000 words whose c you know, they say how the c of other words is spoken. Your 2.4 sets the temperature of every query so that ten known words count, your 2.6 looks up, your 2.1 says which known words it looked at. Put in words of your own, each with exactly one c.
+# Now your own functions work together. Given 2,000 words whose c you know, they say how the c of other words is spoken. Your 2.4 sets the temperature of every query so that ten known words count, your 2.6 looks up, your 2.1 says which known words it looked at. (All words have equally many letters around their c, so all keys are equally long, and nearest means most agreements.) Put in words of your own, each with exactly one c.
 
 # %%
 my_words = ["pencil", "cello", "ocean", "machine", "coffee", "special"]
@@ -641,7 +685,8 @@ def read_aloud(some):
     queries = letters_around(some)  # (L_q, d_k)
     scores = queries @ known.T  # (L_q, L_k): in how many places two words agree
     T = temperature_for(scores, 10)[:, None]  # (L_q, 1)
-    shares, _ = attend((queries / T)[None], known[None], V[None])  # (1, L_q, d_v)
+    asked = (queries / T)[None]  # (1, L_q, d_k)
+    shares, _ = distance_attention(asked, known[None], V[None], 1.0)  # (1, L_q, d_v)
     return shares[0], softmax(scores / T)  # (L_q, d_v), (L_q, L_k)
 
 
@@ -663,6 +708,9 @@ except NotImplementedError:
     print("The payoff needs your answers to 2.1, 2.4 and 2.6.")
 
 # %% [markdown]
-# Nobody taught it a rule, and no parameter was trained. The letters around the c are the keys, the sounds are the values, and the rest is what you wrote. Which of your words does it get wrong, and what did it look at?
+# It was taught no rule, and no parameter was trained. The letters around the c are the keys, the sounds are the values, and the rest is what you wrote. Which of your words does it get wrong, and what did it look at?
 #
 # {{next_steps}}
+
+# %% [markdown] tags=["solution"]
+# Of these six, *cello* comes out wrong. It looked at *celled* and *cellphone*, in which the letters around the c are the same and the c is an S. Nothing in the letters says that *cello* is Italian. A lookup can't know more than its keys do.

@@ -11,7 +11,7 @@
 #
 # By the end you can write a lookup that asks every key at once, say what its softmax does to scores and to gradients, and choose between two kinds of score.
 #
-# {{colab_link}} · about 105 minutes, in three parts · builds on lessons 00 and 01
+# {{colab_link}} · short path about 55 minutes with its exercises (35 + 20), everything about 3 hours · builds on lessons 00 and 01
 
 # %% tags=["setup"]
 import functools
@@ -30,22 +30,24 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # **You will learn to**
 #
 # 1. look up what no key matches, and name the query, the keys, the values and the weights;
-# 2. predict with kernel regression, and choose its bandwidth without fooling yourself;
+# 2. predict with kernel regression, and see all its weights at once;
 # 3. write a softmax that doesn't overflow, and set how many keys count by its temperature;
-# 4. read off the softmax's Jacobian when it stops learning;
+# 4. say when a softmax stops learning, and which loss helps;
 # 5. compute an additive and a dot-product score, and say what each costs.
 #
-# Lesson 01 asked how similar two vectors are. This lesson does something with the answer: it *looks things up*. There are three parts, and each makes a good sitting of its own: what is Nadaraya-Watson, what is a softmax, what are scores.
+# Lesson 01 asked how similar two vectors are. This lesson does something with the answer: it *looks things up*.
 
 # %% [markdown]
 # ## Predict first
+#
+# *Core · 1 minute*
 #
 # An oven is switched on. A Python dictionary holds what a thermometer said after 1, 2 and 4 minutes.
 
 # %%
 measured = {1: 40.0, 2: 60.0, 4: 140.0}  # minute -> degrees Celsius
 widgets.predict(
-    "2.1",
+    "2.A",
     "40 degrees after 1 minute, 60 after 2, 140 after 4. How hot after 3 minutes?",
     between=(0, 200),
     step=1,
@@ -60,14 +62,13 @@ except KeyError as problem:
 
 # %% [markdown]
 # A dictionary knows *found* and *not found*, and nothing in between. You probably looked at minutes 2 and 4, mixed what they say, and perhaps let minute 1 count a little. That is attention.
-#
-# ---
-# ## Part 1 of 3 · What is Nadaraya-Watson?
 
 # %% [markdown]
 # ## 2.1 A lookup that asks every key
 #
-# Give every key a weight that says how well it fits the question, and let that weight halve with each minute of distance. From minute 3, the keys 1, 2 and 4 are 2, 1 and 1 minutes away:
+# *Core · 3 minutes*
+#
+# Give every key a weight that halves with each minute of distance. From minute 3, the keys 1, 2 and 4 are 2, 1 and 1 minutes away:
 #
 # - the raw weights are $\tfrac14, \tfrac12, \tfrac12$, and they add up to $\tfrac54$;
 # - divided by that sum they are $\tfrac15, \tfrac25, \tfrac25$, and now they add up to 1;
@@ -86,19 +87,21 @@ def soft_lookup(query, keys, values):
 for minute in (3, 2):
     found = soft_lookup(minute, measured.keys(), measured.values())
     print(f"minute {minute}: {found:.2f} degrees")
-widgets.came_out("2.1", soft_lookup(3, measured.keys(), measured.values()))
+widgets.came_out("2.A", soft_lookup(3, measured.keys(), measured.values()))
 
 # %% [markdown]
-# *Notice minute 2: the oven was read at that very minute, and still the soft lookup doesn't say 60, because the neighbors count too.*
+# *The oven was read at minute 2, and still the soft lookup doesn't say 60, since the neighbors count too.*
 #
-# Four words for the rest of the course. The **query** is the question (minute 3). A **key** is what a stored thing is found by (the minute of a reading). A **value** is what you get (the degrees). The **weights** say how much of each value you get; they're positive and add up to 1. A dictionary is the special case in which one weight is 1 and the others are 0.
+# Four words for the rest of the course. The **query** is the question (minute 3). A **key** is what you find a stored thing by (the minute of a reading). A **value** is what you get (the degrees). The **weights** say how much of each value you get; they're positive and add up to 1. In a dictionary one weight is 1 and the others are 0.
 
 # %% [markdown]
 # ## 2.2 Which sound does this c make?
 #
-# Keys and values needn't be numbers. Suppose you know how four words sound: *face* and *nice* have the c of *S*, *fact* and *victim* the c of *K*. How is *pace* spoken? Compare the letters before and after the c, and let every agreement triple a word's weight. *Pace* (a, e) agrees with *face* twice, with *nice* and *fact* once, with *victim* never. The raw weights are 9, 3, 3 and 1, and they sum to 16. So *S* gets $\tfrac{9 + 3}{16} = 0.75$.
+# *Core · 5 minutes*
 #
-# As vectors: one feature for each letter that may stand before or after the c. A dot product then counts agreements (lesson 01), and three to the power of that count is the exponential of $\ln 3$ times it. The values are vectors too, (1, 0) for *S* and (0, 1) for *K*.
+# Suppose you know how four words sound: *face* and *nice* have the c of *S*, *fact* and *victim* the c of *K*. How is *pace* spoken? Compare the letters before and after the c, and let every agreement triple a word's weight. *Pace* agrees with *face* twice, with *nice* and *fact* once, with *victim* never. The raw weights are 9, 3, 3 and 1, and they sum to 16. *S* gets $\tfrac{9 + 3}{16} = 0.75$.
+#
+# Make vectors of that, with one feature for each letter before or after the c. A dot product then counts agreements, and three to the power of that count is the exponential of $\ln 3$ times it. The values are vectors too, (1, 0) for *S* and (0, 1) for *K*.
 
 # %%
 names = ["face", "nice", "fact", "victim"]
@@ -108,63 +111,64 @@ keys = torch.tensor([[1.0, 0.0, 1.0, 0.0],  # (L_k=4, d_k=4)
                      [1.0, 0.0, 0.0, 1.0],
                      [0.0, 1.0, 0.0, 1.0]])  # fmt: skip
 values = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])  # (L_k, d_v=2)
-asked = ["pace", "pact"]
 agree = torch.tensor([[1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])  # (L_q=2, d_k)
 queries = math.log(3) * agree  # (L_q, d_k)
-plotting.show(
-    diagrams.attention_flow(
-        queries, keys, values, queries=asked, keys=names, scale=1.0, follow=(0, 0)
-    )
-)
-
-# %% [markdown]
-# *"K turned" is $K^\top$, with a column for every key, and `@` is the matrix product. Follow the frames: the row of "pace" meets the column of "face" and makes one score. The scores of a row become its weights. The weights mix the rows of V into one row of the output: 0.75 for S.* The step from scores to weights is the softmax that you met in lesson 01; part 2 takes it apart. Here is the same picture, alive. Hover over a cell to see where it comes from. Then change the query of *pace* until *K* wins.
+raw = (queries @ keys.T)[0].exp()  # (L_k,)
+print("pace: exponentials of its scores", [round(x, 2) for x in raw.tolist()])
 
 # %%
-# It divides the scores by 2, the root of d_k = 4 (lesson 04 says why),
-# so we hand it queries that are twice as long.
-widgets.see_through(2 * queries, keys, values, queries=asked, keys=names)
+labels = {"queries": ["pace", "pact"], "keys": names}
+flow = {"scale": 1.0, "follow": (0, 0)}
+plotting.show(diagrams.attention_flow(queries, keys, values, **labels, **flow))
 
 # %% [markdown]
-# Now the real thing: an English dictionary of pronunciations. We take words with one c and no other letter that can make its sounds (k, q, s, x, z), look at three letters on either side (beyond the end of a word, a dot stands in for a letter), keep 2,000 of the words as keys, and ask about words that are not among them. Nothing is trained.
+# *"K turned" is $K^\top$, and `@` is the matrix product. Follow the frames: the row of "pace" meets the column of "face" in the score 2.2, which is $\ln 9$. The exponentials of that row are the 9, 3, 3, 1 from above, and their shares are the weights (a softmax, lesson 01). The weights mix the rows of V into one row of the output: 0.75 for S.* Here it is, alive. Hover over a cell to see where it comes from, and change the query of *pace* until *K* wins.
+
+# %%
+widgets.see_through(queries, keys, values, **labels, scaling=False)
+
+# %% [markdown]
+# Now a real English dictionary of pronunciations. We take words with one c and no other letter that can make its sounds (k, q, s, x, z), look at three letters on either side (beyond the end of a word, a dot fills in), keep 2,000 of them as keys, and ask about other words. Nothing is trained.
 
 # %%
 words, sounds = sounds_of_c("train")
 held_out, truth = sounds_of_c("valid")
 V = F.one_hot(sounds, len(SOUNDS)).float()  # (n, d_v=4): here V is the matrix of values
 agreements = letters_around(held_out) @ letters_around(words).T  # (L_q, n), from 0 to 6
-always_k = (truth == SOUNDS.index("K")).float().mean().item()
+always_k = 100 * (truth == SOUNDS.index("K")).float().mean().item()
 print(f"{len(words):,} known words, {len(held_out)} held-out words, V", tuple(V.shape))
-print(f"always saying K is right for {100 * always_k:.0f} % of the held-out words")
+print(f"always saying K is right for {always_k:.0f} % of the held-out words")
 widgets.predict(
-    "2.2",
+    "2.B",
     "2,000 known words, and each agreement triples a weight. Percent right?",
     between=(0, 100),
 )
 
 # %%
-def percent_right(factor, seed, known=2000):
+def percent_right(factor, seed, least=0):
     rng = torch.Generator().manual_seed(seed)
-    kept = torch.randperm(len(words), generator=rng)[:known]  # (L_k,)
-    scores = math.log(factor) * agreements[:, kept]  # (L_q, L_k)
-    shares = torch.softmax(scores, dim=-1) @ V[kept]  # (L_q, d_v)
+    kept = torch.randperm(len(words), generator=rng)[:2000]  # (L_k,)
+    agree_in = agreements[:, kept]  # (L_q, L_k)
+    weights = torch.softmax(math.log(factor) * agree_in, dim=-1)  # (L_q, L_k)
+    shares = torch.where(agree_in < least, 0.0, weights) @ V[kept]  # (L_q, d_v)
     return 100 * (shares.argmax(dim=-1) == truth).float().mean().item()
 
 
-by_factor = {f: [percent_right(f, seed) for seed in range(5)] for f in (3, 20)}
 print("percent right, for five choices of the 2,000 words")
-for factor, right in by_factor.items():
-    found = "  ".join(f"{r:.1f}" for r in right)
-    print(f"each agreement counts {factor:2} times:  {found}")
-widgets.came_out("2.2", sum(by_factor[3]) / 5)
+for factor, least in ((3, 0), (20, 0), (3, 3)):
+    found = [f"{percent_right(factor, seed, least):.1f}" for seed in range(5)]
+    print(f"factor {factor:2}, at least {least} agreements:  {'  '.join(found)}")
+widgets.came_out("2.B", sum(percent_right(3, seed) for seed in range(5)) / 5)
 
 # %% [markdown]
-# Three times per agreement doesn't do much better than always saying *K*. Twenty times reads well. Why? With 2,000 keys, the many poor ones can outvote the few good ones: each weighs little, but together they weigh a lot. (Section 2.6 counts them.) How sharply a lookup should look is *the* question of this lesson. First for a curve, where you can see it.
+# Three times per agreement doesn't do much better than always saying *K*; twenty times reads well. With 2,000 keys, the many poor ones outvote the few good ones. Each weighs little, but together they weigh a lot. The last line shows it. The factor is 3 again; only the words with fewer than three agreements have lost their weight. Can a lookup also look too sharply? Section 2.6 draws the whole curve. First a case in which you can *see* the sharpness.
 
 # %% [markdown]
 # ## 2.3 Nadaraya-Watson kernel regression
 #
-# There is a true curve, and 40 noisy readings of it. The lookup has to say what the curve is at places that nobody read. We judge it by the mean squared error against the true curve, which it never sees.
+# *Core · 6 minutes*
+#
+# From 40 noisy readings of a curve, the lookup has to say what the curve is in between. We judge it by the mean squared error against the true curve, which it never sees.
 
 # %%
 def true_curve(x):
@@ -191,11 +195,7 @@ print(f"to be beaten: the mean of all readings, error {error(y_key.mean()):.3f}"
 #
 # $$f(q) = \sum_{j=1}^{L_k} w_j \, v_j , \qquad w_j = \frac{G(q - k_j)}{\sum_{m=1}^{L_k} G(q - k_m)} , \qquad G(u) = e^{-u^2 / (2 h^2)} .$$
 #
-# Here $q$ is the query (a number), $k_j$ and $v_j$ are the keys and values ($L_k$ of each), and the *kernel* $G$ is a bump around 0. Its width $h$, in units of $x$, is the **bandwidth**. Since $G$ is an exponential, the weights are once more a softmax, $w = \operatorname{softmax}(s)$ with the scores
-#
-# $$s_j = -\frac{(q - k_j)^2}{2 h^2} .$$
-#
-# By hand, for the oven at minute 3 with $h = 2$: the distances are 2, 1 and 1, so the scores are $-\tfrac48, -\tfrac18, -\tfrac18$.
+# Here $q$ is the query (a number), $k_j$ and $v_j$ are the keys and values ($L_k$ of each), and the *kernel* $G$ is a bump around 0. Its width $h$, in units of $x$, is the **bandwidth**. Since $G$ is an exponential, the weights are once more a softmax, of the scores $s_j = -(q - k_j)^2 / (2 h^2)$. For the oven at minute 3 with $h = 2$ the distances are 2, 1 and 1, so the scores are $-\tfrac48, -\tfrac18, -\tfrac18$.
 
 # %%
 kernel = [math.exp(-4 / 8), math.exp(-1 / 8), math.exp(-1 / 8)]
@@ -222,7 +222,7 @@ except ZeroDivisionError as problem:
     print("at minute 60, with bandwidth 1: ZeroDivisionError:", problem)
 
 # %% [markdown]
-# Minute 60 has a nearest key too, so there is an answer. But every exponential is so small that the computer stores 0. **Do 2.1 of the {{exercises_link}} now (10 minutes)**: a softmax for which no score is too large or too small. Then read on, with the course's version of the loop, which uses such a softmax.
+# Minute 60 has a nearest key too, so there is an answer. But every exponential is so small that the computer stores 0. **Do exercise 2.1 now (8 minutes, {{exercises_link}})** and write a softmax for which no score is too large or too small. The course's version of the loop has one too:
 
 # %%
 prediction, weights = attention.nadaraya_watson(x_query, x_key, y_key, 0.5)
@@ -233,15 +233,14 @@ print("prediction", tuple(prediction.shape), "  weights", tuple(weights.shape))
 print(f"minute 60: {far.item():.1f} degrees, those of its nearest key")
 
 # %% [markdown]
-# Three bandwidths: which curve will be too wild, and which too flat?
+# Three bandwidths. Which curve will be too wild, and which too flat?
 
 # %%
-fits = {}
+fits, maps = {}, {}
 for h in (0.03, 0.3, 3.0):
-    fits[f"h = {h}"], _ = attention.nadaraya_watson(x_query, x_key, y_key, h)  # (L_q,)
+    fit, weights = attention.nadaraya_watson(x_query, x_key, y_key, h)  # (L_q,)
+    fits[f"h = {h}"], maps[f"h = {h}"] = fit, weights  # (L_q,), (L_q, L_k)
 print({name: round(error(fit), 3) for name, fit in fits.items()})
-
-# %%
 ax = plotting.curves(
     x_query,
     {"true curve": true_curve(x_query)} | fits,
@@ -250,6 +249,8 @@ ax = plotting.curves(
     ylabel="y",
     ax=plotting.new_axes(7.4, 3.8),
 )
+
+# %%
 plotting.show(
     ax,
     "Forty noisy points and the true curve. Bandwidth 0.03 jumps from point to point. "
@@ -257,55 +258,29 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Notice the two ends of h = 0.3.* At either end all keys lie on one side, where the curve is higher, so the average comes out too high. At x = 3.1 the curve is nearly as steep as at 0, but there are keys on both sides, and those should cancel. Five sets of readings:
+# *The narrow kernel repeats each reading, noise included; the wide one averages the curve away.* Here are all the weights behind these curves, a row for each query and a column for each key:
 
 # %%
-for place in (0.0, 5.0, 3.1):
-    at = torch.tensor([place])
-    off = []
-    for seed in range(5):
-        found, _ = attention.nadaraya_watson(at, *readings(seed), 0.3)
-        off.append((found - true_curve(at)).item())
-    print(f"x = {place}: prediction minus truth  ", "  ".join(f"{x:+.2f}" for x in off))
-
-# %% [markdown]
-# At the left end all five come out too high; at the right end, where the curve is less steep, four of five. At x = 3.1 they fall on both sides.
-#
-# The weights show what the bandwidth does. Two queries, drawn over the keys' own x:
-
-# %%
-axes = plotting.new_axes(9.0, 3.0, columns=2)
-for ax, h in zip(axes, (0.3, 0.03), strict=True):
-    ax.plot(x_key.tolist(), [0.0] * len(x_key), "|", color="0.5", label="all keys")
-    for query, color, mark in zip((0.0, 2.5), plotting.COLORS, "os", strict=False):
-        at = torch.tensor([query])
-        w = attention.nadaraya_watson(at, x_key, y_key, h)[1][0]  # (L_k,)
-        seen = w > 0.01  # (L_k,)
-        line = {"marker": mark, "ms": 4, "color": color, "label": f"query {query}"}
-        ax.plot(x_key[seen], w[seen], **line)
-    ax.set(xlabel="x of the key", ylabel="weight", ylim=(-0.03, 1.03))
-    ax.set_title(f"bandwidth {h}")
-
-# %%
-axes[0].legend(frameon=False)
 plotting.show(
-    axes[0],
-    "Weights of two queries over forty keys, drawn at the keys' places. Bandwidth 0.3: "
-    "two low bumps, the one at the left edge cut in half. Bandwidth 0.03: one or two "
-    "keys have nearly all the weight.",
+    plotting.weight_maps(x_query, x_key, maps)[0],
+    "Three maps of weights, queries down and keys across, on one color scale. At "
+    "bandwidth 0.03 a thin dark staircase along the diagonal, mostly one key a row. At "
+    "0.3 a broad paler band. At 3 the whole square is evenly pale.",
 )
 
 # %% [markdown]
-# *On the left each query averages many keys, so their noise partly cancels; the bump at the edge is cut in half. On the right one key speaks nearly alone, noise included.* **Do exercise 2.2 now (15 minutes)**: a kernel of another shape, with an edge.
+# *Each row sums to 1, so a band that gets wider gets paler.* On the left a query hears one or two keys, in the middle its neighborhood, where the noise partly cancels, and on the right all keys nearly alike, whatever it asks. You'll read maps like these in every lesson from now on.
 
 # %% [markdown]
 # ## 2.4 Choosing the bandwidth without fooling yourself
 #
-# Nobody has the true curve, so the readings themselves must choose. Idea one: predict every reading from all readings, and take the bandwidth with the smallest error.
+# *More · 7 minutes*
+#
+# In practice there is no true curve to compare with, so the readings themselves must choose. The first idea is to predict every reading from all readings, and to take the bandwidth with the smallest error.
 
 # %%
 widgets.predict(
-    "2.3",
+    "2.C",
     "Which bandwidth gives the smallest error, if every point may look at itself?",
     choices=["the smallest one tried", "one in between", "the largest one tried"],
 )
@@ -323,15 +298,11 @@ def reading_error(x, y, bandwidth, leave_out):
 tried = torch.logspace(-1.7, 0.5, 23).tolist()  # from 0.02 to 3.2
 included = [reading_error(x_key, y_key, h, leave_out=False) for h in tried]
 left_out = [reading_error(x_key, y_key, h, leave_out=True) for h in tried]
-ends = {0: "the smallest one tried", len(tried) - 1: "the largest one tried"}
-widgets.came_out("2.3", ends.get(included.index(min(included)), "one in between"))
+against_truth = [
+    error(attention.nadaraya_watson(x_query, x_key, y_key, h)[0]) for h in tried
+]
 
 # %%
-def true_error(x, y, bandwidth):
-    return error(attention.nadaraya_watson(x_query, x, y, bandwidth)[0])
-
-
-against_truth = [true_error(x_key, y_key, h) for h in tried]
 lines = {"itself included": included, "left out": left_out, "true curve": against_truth}
 ax = plotting.curves(
     torch.tensor(tried),
@@ -340,11 +311,13 @@ ax = plotting.curves(
     ylabel="mean squared error",
     ax=plotting.new_axes(6.4, 3.4),
 )
-
-# %%
 ax.set_xscale("log")
 for line, color in zip(lines.values(), plotting.COLORS, strict=False):
     ax.plot(tried[line.index(min(line))], min(line), "o", color=color)  # the lowest
+ends = {0: "the smallest one tried", len(tried) - 1: "the largest one tried"}
+widgets.came_out("2.C", ends.get(included.index(min(included)), "one in between"))
+
+# %%
 plotting.show(
     ax,
     "Three errors by bandwidth, their lowest points marked. With the point itself "
@@ -353,32 +326,30 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Notice which line falls all the way to the left.* A point that may look at itself does best by looking at nothing else, and nothing is learned. Idea two closes that way out: predict each reading from all *others*. This is **leave-one-out**. Does it choose better? Five sets of readings, and the error against the true curve that each choice leads to:
+# *One line falls all the way to the left.* A point that may look at itself does best by looking at nothing else. The second idea closes that way out and predicts each reading from all *others*. This is **leave-one-out**. Does it choose better? Here are five sets of readings, and the error against the true curve that each choice leads to:
 
 # %%
 print("set   itself included   left out chooses   left out   best possible")
 for seed in range(5):
     x, y = readings(seed)
-    by_truth = {h: true_error(x, y, h) for h in tried}
+    fits_of = {h: attention.nadaraya_watson(x_query, x, y, h)[0] for h in tried}
+    by_truth = {h: error(fit) for h, fit in fits_of.items()}
     fooled = min(tried, key=lambda h: reading_error(x, y, h, leave_out=False))
     honest = min(tried, key=lambda h: reading_error(x, y, h, leave_out=True))
     print(f"{seed:3} {by_truth[fooled]:14.3f} {honest:17.2f}", end="")
     print(f"{by_truth[honest]:14.3f} {min(by_truth.values()):13.3f}")
 
 # %% [markdown]
-# Leave-one-out never saw the truth. It doesn't always find the best bandwidth, but in every set it leads to a smaller error than idea one. It calls the lookup once for every point and bandwidth. **Do exercise 2.3 now (20 minutes)**: all points at once.
-#
-# *Part 1 ends here. A good place for a break.*
-#
-# ---
-# ## Part 2 of 3 · What is a softmax?
+# Leave-one-out never saw the truth. It doesn't always find the best bandwidth, but in every set it leads to a smaller error than the first idea. **Exercise 2.2 (15 minutes)** is a kernel of another shape, with an edge. **Exercise 2.3 (20 minutes)** leaves out all points at once, by hiding the diagonal of a square map of weights. Hiding parts of a map is all of lesson 05. **Exercise 2.8 (25 minutes)** is an experiment that asks what helps more, further readings or a better bandwidth.
 
 # %% [markdown]
 # ## 2.5 Only differences count
 #
+# *Core · 3 minutes*
+#
 # $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{m=1}^{n} e^{s_m}} , \qquad s \text{ of shape } (n) .$$
 #
-# By hand: $s = (0, \ln 2, \ln 4)$ has the exponentials 1, 2 and 4, so the weights are $\tfrac17, \tfrac27, \tfrac47$. As the formula stands, in code:
+# Take $s = (0, \ln 2, \ln 4)$. The exponentials are 1, 2 and 4, so the weights are $\tfrac17, \tfrac27, \tfrac47$. In code, as written:
 
 # %%
 def softmax_naive(scores):
@@ -398,7 +369,7 @@ print(f"exp overflows in float32 above {math.log(torch.finfo(torch.float32).max)
 #
 # $$\frac{e^{s_j + c}}{\sum_m e^{s_m + c}} = \frac{e^c \, e^{s_j}}{e^c \sum_m e^{s_m}} = \frac{e^{s_j}}{\sum_m e^{s_m}} .$$
 #
-# So a softmax doesn't notice a **shift**. With $c = -\max_m s_m$ the largest exponent is 0, and the sum is at least 1: no overflow, no division by 0. Remember the other side of it as well: **whatever is added to all scores of a query alike is lost.** One of the exercises of part 3 turns on this.
+# A softmax doesn't notice a **shift**. With $c = -\max_m s_m$ the largest exponent is 0, and the sum is at least 1, so there's no overflow and no division by 0. Remember the other side of it as well: **whatever is added to all scores of a query alike is lost.**
 
 # %%
 pytorch = torch.softmax(large, dim=-1)  # (n=3,)
@@ -408,14 +379,19 @@ for shift in (-1000.0, 500.0):
 print("shifted by -998, -1000 and 500: the same weights")
 
 # %% [markdown]
+# **Do exercise 2.6 now (12 minutes).** A lookup passes its own test and then sends every query to one place.
+
+# %% [markdown]
 # ## 2.6 Temperature: how many keys count
+#
+# *Core · 7 minutes*
 #
 # Dividing the scores by a number $T > 0$, the **temperature**, keeps their order and changes their differences: $w = \operatorname{softmax}(s / T)$.
 
 # %%
 widgets.predict(
-    "2.4",
-    "The scores are 2, 1, 0 and -1, the temperature is 1. What share has each key?",
+    "2.D",
+    "The scores are 2, 1, 0 and -1, the temperature is 1. What is each key's share?",
     shares=["score 2", "score 1", "score 0", "score -1"],
 )
 
@@ -423,22 +399,22 @@ widgets.predict(
 s = torch.tensor([2.0, 1.0, 0.0, -1.0])  # (n=4,)
 temperatures = [0.1, 0.3, 1.0, 3.0, 10.0, 100.0]
 rows = torch.stack([torch.softmax(s / T, dim=-1) for T in temperatures])  # (6, 4)
-labels = [f"{T:g}" for T in temperatures]
-ax = plotting.attention_heatmap(rows, labels, [f"{x:g}" for x in s.tolist()])
+at, of = ([f"{x:g}" for x in numbers] for numbers in (temperatures, s.tolist()))
+ax = plotting.attention_heatmap(rows, at, of)
 ax.set(xlabel="score of the key", ylabel="temperature")
 plotting.show(
     ax,
     "Weights of four keys for six temperatures. At 0.1 the best key has all the "
     "weight; at 100 each of the four has about a quarter.",
 )
-widgets.came_out("2.4", rows[temperatures.index(1.0)])
+widgets.came_out("2.D", rows[temperatures.index(1.0)])
 
 # %% [markdown]
-# *Notice the two ends.* As $T$ grows, all differences $(s_j - s_m)/T$ go to 0, and the weights become equal. As $T$ goes to 0, the best key takes all (keys that tie for the best share it). In between, **entropy** says in one number how spread out the weights are:
+# *At the bottom all differences $(s_j - s_m)/T$ are near 0, and the weights nearly equal. At the top the best key takes nearly all. The end, $T = 0$, is a **hard lookup**, in which keys that tie for the best share everything.* In between, **entropy** says in one number how spread out the weights are:
 #
 # $$H(w) = -\sum_{j=1}^{n} w_j \ln w_j , \qquad \text{with } 0 \ln 0 = 0 .$$
 #
-# It is 0 if one key has everything and $\ln n$ if all $n$ share equally. So $e^{H}$ reads as **how many keys count**, from 1 to $n$. By hand, for the weights $\tfrac12, \tfrac12, 0$: $H = \tfrac12 \ln 2 + \tfrac12 \ln 2 = \ln 2$, and two keys count.
+# It is 0 if one key has everything and $\ln n$ if all $n$ share equally. Therefore $e^{H}$ reads as **how many keys count**, from 1 to $n$; elsewhere it's called the *perplexity*. For the weights $\tfrac12, \tfrac12, 0$ we get $H = \tfrac12 \ln 2 + \tfrac12 \ln 2 = \ln 2$, and two keys count.
 
 # %%
 def keys_that_count(weights):
@@ -452,107 +428,188 @@ for T, count in zip(temperatures, keys_that_count(rows).tolist(), strict=True):
     print(f"T = {T:5.1f}   {count:.2f} of 4 keys count")
 
 # %% [markdown]
-# Now look back. "Each agreement counts 20 times" multiplies the agreements by $\ln 20$, which is a temperature of $1 / \ln 20$. And the score of Nadaraya-Watson is $s/T$ with $s = -\tfrac12 (q - k_j)^2$ and $T = h^2$: **the bandwidth squared is a temperature.** Back to the c, this time by temperature. The last column is the median over the held-out words, for the first of the five choices of 2,000 words:
+# Look back with this. The score of Nadaraya-Watson is $s/T$ with $s = -\tfrac12 (q - k_j)^2$ and $T = h^2$: **the bandwidth squared is a temperature.** And "each agreement counts 20 times" multiplies the agreements by $\ln 20$, a temperature of $1 / \ln 20$. Back to the c, then, with the whole range of temperatures and two hard lookups. One trusts a single best word; in the other the best words that tie share.
 
 # %%
-rng = torch.Generator().manual_seed(0)
-kept = torch.randperm(len(words), generator=rng)[:2000]  # (L_k,)
-print("  T    factor    % right, five choices    keys that count")
-for T in (2.0, 1 / math.log(3), 1 / math.log(20), 0.1):
-    right = [round(percent_right(math.exp(1 / T), seed)) for seed in range(5)]
-    count = keys_that_count(torch.softmax(agreements[:, kept] / T, dim=-1)).median()
-    print(f"{T:4.2f} {math.exp(1 / T):9.1f}    {right}    {count:10.1f}")
-
-# %% [markdown]
-# Where the lookup does little better than always saying *K*, 800 keys or more count. Where it reads well, about 25 do, or 3. What you would like to say is "let ten keys count", for any query, and have the temperature follow. **Do exercise 2.4 now (20 minutes).** Then move the sliders below. Take a query among many keys, then one at the edge, where the keys lie on one side only: with the same bandwidth, how many keys count now?
-
-# %%
-explorer = widgets.kernel_regression(x_key, y_key)
-explorer.show_first_state(
-    "Left: forty points and the fit of bandwidth 0.32. Right: the weights of one query "
-    "in the middle, a bump over the keys near it; the title says how many keys count."
+widgets.predict(
+    "2.E",
+    "The best words share, all others are ignored. How does that hard lookup do?",
+    choices=["clearly worse than the best T", "about as well", "clearly better"],
 )
 
 # %%
-explorer
+ONE, TIES = "one best", "ties share"
+
+
+def weigh(scores, T):
+    if T == ONE:
+        return F.one_hot(scores.argmax(dim=-1), scores.shape[-1]).float()
+    if T == TIES:
+        best = (scores == scores.amax(dim=-1, keepdim=True)).float()  # (L_q, L_k)
+        return best / best.sum(dim=-1, keepdim=True)  # (L_q, L_k)
+    return torch.softmax(scores / T, dim=-1)  # (L_q, L_k)
+
+# %%
+def known_sounds(kept, replaced, rng):
+    wrong = torch.rand(len(kept), generator=rng) < replaced  # (L_k,)
+    drawn = torch.randint(len(SOUNDS), (len(kept),), generator=rng)  # (L_k,)
+    return F.one_hot(torch.where(wrong, drawn, sounds[kept]), len(SOUNDS)).float()
+
+
+def judge(T, choice, amounts):
+    rng = torch.Generator().manual_seed(choice)
+    kept = torch.randperm(len(words), generator=rng)[:2000]  # (L_k,)
+    weights = weigh(agreements[:, kept], T)  # (L_q, L_k)
+    spoken = torch.stack([known_sounds(kept, amount, rng) for amount in amounts])
+    shares = weights @ spoken  # (amount, L_k, d_v) -> (amount, L_q, d_v)
+    right = 100 * (shares.argmax(dim=-1) == truth).float().mean(dim=-1)  # (amount,)
+    off = ((shares - F.one_hot(truth, len(SOUNDS))) ** 2).sum(dim=-1).mean(dim=-1)
+    return right, off, keys_that_count(weights).median()
+
+# %%
+sharpness = [ONE, TIES, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 2.0]
+amounts = (0.0, 0.2, 0.4, 0.6)  # how many of the known sounds get replaced
+found = [judge(T, choice, amounts) for choice in range(5) for T in sharpness]
+shape = (5, len(sharpness), -1)
+right = torch.stack([one[0] for one in found]).view(shape)  # choice, T, amount
+off = torch.stack([one[1] for one in found]).view(shape)  # the same
+count = torch.stack([one[2] for one in found]).view(shape[:2]).mean(dim=0)
+
+# %%
+hard, best = right[:, 1, 0], right[..., 0].mean(dim=0).argmax().item()
+for name, row in ((TIES, hard), (f"T = {sharpness[best]}", right[:, best, 0])):
+    print(f"percent right, {name:10} ", [round(x, 1) for x in row.tolist()])
+spread, gap = hard.max() - hard.min(), (right[:, best, 0] - hard).mean()
+print(f"mean difference {gap:.1f}, while the choices spread over {spread:.1f}")
+clearly = "clearly worse than the best T"
+widgets.came_out("2.E", "about as well" if gap < spread else clearly)
+
+# %% [markdown]
+# Surprise! On this dictionary the hard lookup does about as well, a little behind in each choice of words but by less than the choices differ. Why be soft, then? A soft lookup averages, and averaging is for noise. Perhaps the best words leave little of it here. That can be tested. We keep words, scores and lookups, and replace a part of the known sounds by sounds drawn at random.
+
+# %%
+axes = plotting.new_axes(9.6, 3.7, columns=2)
+for ax, name in zip(axes, ("percent right", "error of shares"), strict=True):
+    part = right if name == "percent right" else off  # (choice, sharpness, amount)
+    lines = {"the dictionary": part[..., 0], "40 % replaced": part[..., 2]}
+    settings = [str(T) for T in sharpness]
+    plotting.bands(settings, lines, xlabel="temperature", ylabel=name, ax=ax)
+axes[0].axhline(always_k, color="0.5", ls=":")
+axes[0].annotate("always K", (2, always_k + 0.5), color="0.4")
+plotting.show(
+    axes[0],
+    "By temperature, two hard lookups first, with bands over five choices. Percent "
+    "right, the dictionary: level to 0.4, then down to always K. With 40 percent "
+    "replaced both ends are worse than the middle. Error: lowest inside for both.",
+)
+
+# %%
+print("replaced   best T   keys that count   % right: ties share   best T   T = 1")
+for a, amount in enumerate(amounts):
+    means = right[..., a].mean(dim=0)  # (sharpness,)
+    b = means.argmax().item()
+    print(f"{100 * amount:6.0f} % {sharpness[b]:8} {count[b]:14.0f}", end="")
+    print(f"{means[1]:22.1f} {means[b]:11.1f} {means[sharpness.index(1.0)]:7.1f}")
+middle = right[:, sharpness.index(0.5), 2].min()
+ends = right[:, [0, 1, 9, 10], 2].max()  # both hard lookups, T = 1 and T = 2
+print(f"40 % replaced: lowest at T = 0.5 {middle:.1f}, highest at the ends {ends:.1f}")
+print("the dictionary, error of shares:", end=" ")
+for T in (TIES, 0.3):
+    rounded = [round(x, 3) for x in off[:, sharpness.index(T), 0].tolist()]
+    print(f"{T}", rounded, end="  " if T == TIES else "\n")
+
+# %% [markdown]
+# *With noise both ends lose, by more than the five choices differ.* Too soft, and the many poor keys outvote the good ones. Too hard, and a few wrong entries decide. The noisier the values, the more keys have to count at the best temperature.
+#
+# On the right is the squared error of the shares, which also judges how sure the lookup was. By that measure the hard end loses on the clean dictionary too, in each of the five choices.
+#
+# What you'd like to say is "let ten keys count", and have the temperature follow. **Exercise 2.4 (20 minutes)** does that; t-SNE runs the same search to draw its maps.
 
 # %% [markdown]
 # ## 2.7 When a softmax stops learning
 #
-# How do the weights move when one score moves? Write $Z = \sum_m e^{s_m}$, so $w_j = e^{s_j}/Z$. The numerator depends on $s_m$ only if $m = j$; the denominator always does, with $\partial Z / \partial s_m = e^{s_m}$. The quotient rule gives, with $\delta_{jm} = 1$ for $j = m$ and 0 otherwise,
+# *Core · 4 minutes*
 #
-# $$\frac{\partial w_j}{\partial s_m} = \frac{\delta_{jm}\, e^{s_j} Z - e^{s_j} e^{s_m}}{Z^2} = w_j (\delta_{jm} - w_m) , \qquad\text{that is}\qquad J = \operatorname{diag}(w) - w w^\top , \text{ of shape } (n, n) .$$
+# How do the weights move when the scores move? If there are two keys, $w_2 = 1 / (1 + e^{s_1 - s_2})$, and $\partial w_2 / \partial s_2 = w_2 (1 - w_2) = w_1 w_2$: a quarter if both weights are $\tfrac12$, and nearly nothing if either is nearly 1. Section 2.9 has the formula for any number of keys. A softmax with a single key left is **saturated**: its weights don't move.
 #
-# By hand, for $w = (\tfrac17, \tfrac27, \tfrac47)$: $J_{11} = \tfrac17 \cdot \tfrac67 = \tfrac{6}{49}$ and $J_{12} = -\tfrac17 \cdot \tfrac27 = -\tfrac{2}{49}$. Autograd agrees:
+# What if it's saturated on the wrong key? Two keys have the values 0 and 1, so the output $o$ is the second key's weight, and it should be 1. The scores start with a lead for the *wrong* key. We descend until the output is 0.9, with the squared error $(o - 1)^2$ and with $-\ln o$. In the last column the squared error is back, but the values may move as well, at a tenth of the rate.
 
 # %%
-def jacobian(scores):
-    weigh = functools.partial(torch.softmax, dim=-1)
-    return torch.autograd.functional.jacobian(weigh, scores)  # (n, n)
+def mend(lead, loss, rate_of_values=0.0, most=400):
+    scores = torch.tensor([lead, 0.0], requires_grad=True)  # (L_k=2,)
+    values = torch.tensor([0.0, 1.0], requires_grad=True)  # (L_k=2,)
+    outputs = []
+    while len(outputs) < most:
+        w = torch.softmax(scores, dim=-1)  # (L_k,)
+        outputs.append((w @ values).item())
+        slopes = torch.autograd.grad(loss(w @ values), (scores, values))
+        with torch.no_grad():
+            scores -= slopes[0]  # a learning rate of 1
+            values -= rate_of_values * slopes[1]
+        if outputs[-1] >= 0.9:
+            break
+    return outputs, w[0].item(), values[0].item()
+
+# %%
+def squared(o):
+    return (o - 1) ** 2
 
 
-w = torch.softmax(easy, dim=-1)  # (n=3,)
-assert torch.allclose(torch.diag(w) - torch.outer(w, w), jacobian(easy), atol=1e-6)
-print("49 times the Jacobian\n", (49 * jacobian(easy)).round().long())
+def negative_log(o):
+    return -o.log()
+
+
+print("lead   weight on the wrong key   steps: squared   -log   values may move")
+for lead in (1.0, 3.0, 5.0, 7.0):
+    start = torch.softmax(torch.tensor([lead, 0.0]), dim=-1)[0]
+    runs = [mend(lead, squared), mend(lead, negative_log), mend(lead, squared, 0.1)]
+    steps = [len(outputs) - 1 for outputs, _, _ in runs]
+    print(f"{lead:4.0f} {start:24.4f} {steps[0]:16} {steps[1]:6} {steps[2]:17}")
+print(f"last run: weight on the wrong key {runs[2][1]:.3f}, its value {runs[2][2]:.2f}")
 
 # %% [markdown]
-# A score that rises lifts its own weight (the diagonal) and lowers every other. Each row sums to 0: raising all scores alike changes nothing, the shift again. And if one weight is nearly 1, every product $w_j(\delta_{jm} - w_m)$ is nearly 0. Watch it happen: we multiply the scores 2, 1, 0, -1 by a growing factor and take the Jacobian at the products. (Its size is the root of the sum of its squared entries.)
+# With the squared error, the more wrong the lookup starts, the *less* it learns per step. With $-\ln o$ it hardly matters. The chain rule says why. The output moves with its own score at the speed $o(1 - o)$, tiny at the start. The squared error multiplies that by $2(o - 1)$, and it stays tiny. The logarithm multiplies it by $-1/o$, and $-(1 - o)$ is left, which is largest when all is wrong. Here is the case of lead 5:
 
 # %%
-factors = torch.logspace(-2, 1.3, 100)  # (100,)
-size = torch.stack([jacobian(f * s).norm() for f in factors])  # (100,)
-weights = torch.softmax(factors[:, None] * s, dim=-1)  # (100, n)
-left, right = plotting.new_axes(9.0, 3.0, columns=2)
-left.plot(factors, size)
-right.plot(factors, keys_that_count(weights))
-left.set(ylabel="size of the Jacobian", ylim=(0, 0.5))
-right.set(ylabel="keys that count", ylim=(0, 4.2))
-for ax in (left, right):
-    ax.set(xscale="log", xlabel="factor on the scores (log scale)")
+runs = {
+    "squared": mend(5.0, squared),
+    "-log": mend(5.0, negative_log),
+    "values may move": mend(5.0, squared, 0.1),
+}
+ax = plotting.new_axes(6.4, 3.2)
+for (name, (outputs, _, _)), color in zip(runs.items(), plotting.COLORS, strict=False):
+    ax.plot(range(1, len(outputs) + 1), outputs, "o-", ms=3, color=color, label=name)
+ax.set(xscale="log", xlabel="step (log scale)", ylabel="output, should be 1")
+ax.legend(frameon=False)
 plotting.show(
-    left,
-    "By the factor on four scores. Left: the size of the Jacobian is level, then falls "
-    "to zero. Right: the keys that count fall from 4 to 1 over the same factors.",
+    ax,
+    "Output by step for a lead of 5. With -log it rises at once; with moving values "
+    "steadily; with the squared error it stays near 0 for long and then jumps.",
 )
 
 # %% [markdown]
-# *Notice that the left curve reaches 0 where the right one reaches 1.* A softmax with a single key left is **saturated**: its weights don't move, and no gradient comes back through it. That is harmless if the key is the right one. What if it's the wrong one? Two keys have the values 0 and 1, the output should be 1, and gradient descent may change the scores. It starts with all the more weight on the *wrong* key, the larger the lead of its score:
-
-# %%
-two_values = torch.tensor([0.0, 1.0])  # (L_k=2,)
-for lead in (1.0, 3.0, 5.0, 7.0):
-    scores, steps = torch.tensor([lead, 0.0], requires_grad=True), 0
-    start = torch.softmax(scores, dim=-1)[0].item()
-    while (output := torch.softmax(scores, dim=-1) @ two_values) < 0.9:
-        (slope,) = torch.autograd.grad((output - 1) ** 2, scores)
-        scores = (scores - slope).detach().requires_grad_()  # a learning rate of 1
-        steps += 1
-    print(f"lead {lead:.0f}: {start:.4f} on the wrong key, {steps:3} steps to mend it")
-
-# %% [markdown]
-# The more wrong it starts, the *less* it learns per step. So scores should start small. Lesson 04 meets this in the Transformer, where a division by $\sqrt{d_k}$ works against it.
+# The third line is the subtle one. The gradient that doesn't reach the scores still reaches the values. The wrong key keeps its weight, and its *value* turns into the answer. The error is nearly gone, and the lookup still looks in the wrong place.
 #
-# *Part 2 ends here: another good place for a break.*
-#
-# ---
-# ## Part 3 of 3 · What are scores?
+# Inside a network no logarithm follows a lookup directly, so scores had better start small. Lesson 04 meets this in the Transformer, where a division by $\sqrt{d_k}$ works against it.
 
 # %% [markdown]
 # ## 2.8 Two scores, and what they cost
 #
-# Every lookup so far has one form. Only the **score** $a(q, k)$, a number that says how well a key fits a query, differs:
+# *Core · 4 minutes*
+#
+# Every lookup up to here has one form. Only the **score** $a(q, k)$ differs:
 #
 # $$f(q) = \sum_{j=1}^{L_k} w_j \, v_j , \qquad w = \operatorname{softmax}\big(a(q, k_1), \dots, a(q, k_{L_k})\big) .$$
 #
-# $q$ has shape $(d_q)$, each key $k_j$ $(d_k)$, each value $v_j$ and the output $f(q)$ $(d_v)$. A dictionary is $a = 0$ for the key that is equal and $-\infty$ for the others ($e^{-\infty} = 0$: never). The mean of all values is a score that is the same for all keys. Two scores carry the rest of this course.
+# $q$ has shape $(d_q)$, each key $k_j$ $(d_k)$, each value $v_j$ and the output $f(q)$ $(d_v)$. A dictionary is $a = 0$ for the key that is equal and $-\infty$ for the others. Two scores carry the rest of this course.
 #
-# **The dot product** $a(q, k) = q \cdot k$ needs query and key of one size, and nothing to learn. All scores at once are one matrix product, $S = Q K^\top$ of shape $(L_q, L_k)$.
+# **The dot product** $a(q, k) = q \cdot k$ needs query and key of one size. All scores at once are one matrix product, $S = Q K^\top$ of shape $(L_q, L_k)$.
 #
 # **The additive score** puts both into one space of size $d_{hidden}$, adds them there, and reads off a number:
 #
 # $$a(q, k) = w_v^\top \tanh(W_q\, q + W_k\, k) , \qquad W_q: (d_{hidden}, d_q), \quad W_k: (d_{hidden}, d_k), \quad w_v: (d_{hidden}) .$$
 #
-# It is a small network with one hidden layer, and all three arrays are learned. By hand, with the arrays below: $W_q q = (0, -1)$. For the first key $W_k k = (1, 0)$, the sum is $(1, -1)$ and the score $2 \tanh 1 - \tanh 1 = \tanh 1$. For the second key $W_k k = (0, 1)$, the sum is $(0, 0)$ and the score 0.
+# Its three arrays are learned. With those below, $W_q q = (0, -1)$. For the first key $W_k k = (1, 0)$, the sum is $(1, -1)$ and the score $2 \tanh 1 - \tanh 1 = \tanh 1$. For the second key $W_k k = (0, 1)$, the sum is $(0, 0)$ and the score 0.
 
 # %%
 q = torch.tensor([1.0, -1.0])  # (d_q=2,)
@@ -570,9 +627,6 @@ scores = additive_scores_loop(q, K, W_q, W_k, w_v)
 print(f"by hand {math.tanh(1):.4f} and 0   loop", [f"{x:.4f}" for x in scores.tolist()])
 print("weights", torch.softmax(scores, dim=-1))
 
-# %% [markdown]
-# **Do exercise 2.5 now (15 minutes)**: this for a whole batch, without a loop. From here on we use the library's layer; the next cell checks it against the loop.
-
 # %%
 layer = attention.AdditiveAttention(2, 3, 2)  # d_query, d_key, d_hidden
 with torch.no_grad():
@@ -587,7 +641,7 @@ assert torch.allclose(ours, pytorch, atol=1e-6)
 print("additive: layer and loop agree; dot product: course_utils and PyTorch agree")
 
 # %% [markdown]
-# Bahdanau, Cho and Bengio brought the additive score to translation in 2014. In their appendix they choose it for its *cost*: a translator needs a score for every word of the output with every word of the input, so they keep the network to one hidden layer. And since $W_k k_j$ doesn't depend on the query, it's computed once per sentence, however many words the translation has. Count what that saves where the queries come one at a time, as the words of a translation do:
+# Which is cheaper? Compare like with like. The additive score has two learned projections, so let the dot product have them too, $a(q, k) = (W_q q) \cdot (W_k k)$, as in lesson 04.
 
 # %%
 def multiplications(*sizes):  # of one or more matrix products (m, n) @ (n, p)
@@ -599,19 +653,18 @@ def multiplications(*sizes):  # of one or more matrix products (m, n) @ (n, p)
 
 d = 64  # of queries, keys and the hidden space
 for L_q, L_k in ((25, 30), (512, 512)):
-    pairs = [(L_q, d, d), (L_q * L_k, d, 1)]  # project the queries; w_v for every pair
-    every_step = multiplications(*pairs, *[(L_k, d, d)] * L_q)
-    once = multiplications(*pairs, (L_k, d, d))
-    print(f"{L_q} queries, {L_k} keys: keys projected at every step {every_step:,}")
-    print(f"   once {once:,}   dot product {multiplications((L_q, d, L_k)):,}")
+    projected = [(L_q, d, d), (L_k, d, d)]  # W_q and W_k, once for each query and key
+    additive = multiplications(*projected, (L_q * L_k, d, 1))  # w_v for every pair
+    dot = multiplications(*projected, (L_q, d, L_k))
+    print(f"{L_q:3} queries, {L_k:3} keys: additive {additive:,}   dot product {dot:,}")
 
 # %% [markdown]
-# Without the trick the projection of the keys costs more than everything else together. With it, the additive score still needs more multiplications than the dot product where sequences are short, and comes close where they're long. (A $\tanh$ for every pair and hidden unit comes on top; the counter counts matrix products only.) The two differ far more in what must be *held*. The additive score needs a vector of size $d_{hidden}$ for every pair, before $w_v$ sums it up; the dot product goes straight to the scores.
+# The counts are identical, digit for digit, since both multiply 64 times for each pair. (The $\tanh$, one for every pair and hidden unit, isn't a matrix product and isn't counted.) What differs is the layout. Written as the formula says, the additive score first adds $W_q q + W_k k$ for every pair.
 
 # %%
 widgets.predict(
-    "2.5",
-    "512 queries and keys, size 64: the additive score holds how many times more?",
+    "2.F",
+    "512 queries, 512 keys, size 64. How many times more numbers does additive hold?",
     between=(1, 512),
     step=1,
 )
@@ -620,36 +673,114 @@ widgets.predict(
 sums = torch.zeros(512, 1, 64) + torch.zeros(1, 512, 64)  # every query and every key
 scores = torch.zeros(512, 64) @ torch.zeros(64, 512)  # (L_q, L_k)
 for name, tensor in (("additive", sums), ("dot product", scores)):
-    size = tensor.numel() * tensor.element_size() / 2**20
-    print(f"{name:12} {str(tuple(tensor.shape)):15} {size:5.0f} MiB")
-widgets.came_out("2.5", sums.numel() / scores.numel())
+    megabytes = tensor.numel() * tensor.element_size() / 2**20
+    print(f"{name:12} {str(tuple(tensor.shape)):15} {megabytes:5.0f} MiB")
+widgets.came_out("2.F", sums.numel() / scores.numel())
 
 # %% [markdown]
-# | score | sizes | learns | must hold | used |
+# | score | sizes | learns | holds, written plainly | used |
 # |---|---|---|---|---|
 # | additive | any two | $W_q$, $W_k$, $w_v$ | `(L_q, L_k, d_hidden)` | recurrent networks (lesson 03) |
-# | dot product | equal | nothing | `(L_q, L_k)` | Transformers (lesson 04) |
+# | dot product | equal, or made so by $W_q$, $W_k$ | nothing, or $W_q$, $W_k$ | `(L_q, L_k)` | Transformers (lesson 04) |
 #
-# **Do exercises 2.6 and 2.7 now (15 minutes)**: a bug, and a question about the tanh. Two things are left for the end: an experiment (do more points help, or a better bandwidth?), and your own functions put together, so that they read words aloud.
+# Must additive attention hold that much? **Exercise 2.5 (20 minutes)** asks for it without, and **exercise 2.7 (5 minutes)** what happens if the tanh is left out. At the end of the exercises your own functions, put together, read words aloud.
+
+# %% [markdown]
+# ## 2.9 The gradient of a lookup is a covariance
+#
+# *More · 8 minutes*
+#
+# With $n$ keys, how do the weights move when one score moves? Write $Z = \sum_m e^{s_m}$, so that $w_j = e^{s_j}/Z$. The numerator depends on $s_m$ only if $m = j$; the denominator always does, with $\partial Z / \partial s_m = e^{s_m}$. The quotient rule gives, with $\delta_{jm} = 1$ for $j = m$ and 0 otherwise,
+#
+# $$\frac{\partial w_j}{\partial s_m} = \frac{\delta_{jm}\, e^{s_j} Z - e^{s_j} e^{s_m}}{Z^2} = w_j (\delta_{jm} - w_m) , \qquad\text{that is}\qquad J = \operatorname{diag}(w) - w w^\top , \text{ of shape } (n, n) .$$
+#
+# For $w = (\tfrac17, \tfrac27, \tfrac47)$, for example, $J_{11} = \tfrac17 \cdot \tfrac67 = \tfrac{6}{49}$ and $J_{12} = -\tfrac17 \cdot \tfrac27 = -\tfrac{2}{49}$. Autograd agrees:
+
+# %%
+def jacobian(scores):
+    weigh_all = functools.partial(torch.softmax, dim=-1)
+    return torch.autograd.functional.jacobian(weigh_all, scores)  # (n, n)
+
+
+w = torch.softmax(easy, dim=-1)  # (n=3,)
+assert torch.allclose(torch.diag(w) - torch.outer(w, w), jacobian(easy), atol=1e-6)
+print("49 times the Jacobian\n", (49 * jacobian(easy)).round().long())
+
+# %% [markdown]
+# A score that rises lifts its own weight (the diagonal) and lowers every other. Each row sums to 0, since raising all scores alike changes nothing (the shift again). And if one weight is nearly 1, every product $w_j(\delta_{jm} - w_m)$ is nearly 0. We multiply the scores 2, 1, 0, -1 by a growing factor and take the size of the Jacobian there (the root of the sum of its squared entries).
+
+# %%
+factors = torch.logspace(-2, 1.3, 100)  # (100,)
+size = torch.stack([jacobian(f * s).norm() for f in factors])  # (100,)
+weights = torch.softmax(factors[:, None] * s, dim=-1)  # (100, n)
+sizes, counts = plotting.new_axes(9.0, 3.0, columns=2)
+sizes.plot(factors, size)
+counts.plot(factors, keys_that_count(weights))
+sizes.set(ylabel="size of the Jacobian", ylim=(0, 0.5))
+counts.set(ylabel="keys that count", ylim=(0, 4.2))
+for ax in (sizes, counts):
+    ax.set(xscale="log", xlabel="factor on the scores (log scale)")
+
+# %%
+plotting.show(
+    sizes,
+    "By the factor on four scores. Left: the size of the Jacobian is level, then falls "
+    "to zero. Right: the keys that count fall from 4 to 1 over the same factors.",
+)
+
+# %% [markdown]
+# *The left curve reaches 0 where the right one reaches 1.* That is saturation, for any number of keys.
+#
+# And in which direction should a *query* move to change its answer? Take the dot-product score, $s_m = q \cdot k_m$, so that $\partial s_m / \partial q = k_m$. With the Jacobian, and with $\bar k = \sum_m w_m k_m$ for the mean key under the weights,
+#
+# $$\frac{\partial w_j}{\partial q} = \sum_m w_j (\delta_{jm} - w_m)\, k_m = w_j\, (k_j - \bar k) , \qquad\quad \frac{\partial f}{\partial q} = \sum_j v_j\, w_j\, (k_j - \bar k)^\top = \sum_j w_j\, (v_j - f)(k_j - \bar k)^\top .$$
+#
+# (The last step subtracts $f \sum_j w_j (k_j - \bar k)^\top$, which is 0.) That is the **covariance of values and keys under the weights**, of shape $(d_v, d_k)$. Two keys 0 and 1 with the values 0 and 1 and equal weights have the covariance $\tfrac14$. And for *pace* and its four words:
+
+# %%
+def look_up(query, keys, values):
+    return torch.softmax(keys @ query, dim=-1) @ values  # (d_v,)
+
+
+def covariance(query, keys, values):
+    w = torch.softmax(keys @ query, dim=-1)  # (L_k,)
+    apart = keys - w @ keys  # (L_k, d_k)
+    return ((values - w @ values) * w[:, None]).T @ apart  # (d_v, d_k)
+
+
+# %%
+slope = torch.autograd.functional.jacobian
+ends = torch.tensor([[0.0], [1.0]])  # (L_k=2, 1)
+quarter = slope(lambda q: look_up(q, ends, ends), torch.zeros(1)).item()
+print(f"two keys: by hand 1/4, autograd {quarter:.4f}")
+by_autograd = slope(lambda q: look_up(q, keys, values), queries[0])  # (d_v, d_k)
+assert torch.allclose(by_autograd, covariance(queries[0], keys, values), atol=1e-6)
+sixteenths = (16 * by_autograd).round().long()  # (d_v, d_k)
+print("16 times d output / d query, rows S and K, columns a_, i_, _e, _t\n", sixteenths)
+
+# %% [markdown]
+# *Only the letter after the c moves the answer; the columns of the letter before are 0,* since among these four words it doesn't vary together with the sound. The formula also says when a query learns nothing: where one key has all the weight (no spread), where all values agree, or where keys and values vary without each other. For keys that are their own values it's an exercise in *Dive into Deep Learning* (see the references).
 
 # %% [markdown]
 # ## What goes wrong
 #
+# *More · 3 minutes*
+#
 # **The bandwidth on the wrong side of the fraction.** In Python one missing pair of parentheses is enough: `x / 2 * h**2` divides by 2 and then *multiplies*. The result still looks like weights.
 
 # %%
-squared = (x_query[:, None] - x_key) ** 2  # (L_q, L_k)
+squared_distance = (x_query[:, None] - x_key) ** 2  # (L_q, L_k)
 for h in (0.3, 1.0, 3.0):
-    right = torch.softmax(-squared / (2 * h**2), dim=-1)
-    wrong = torch.softmax(-squared / 2 * h**2, dim=-1)
-    counts = [keys_that_count(weights).mean() for weights in (right, wrong)]
+    meant = torch.softmax(-squared_distance / (2 * h**2), dim=-1)
+    wrong = torch.softmax(-squared_distance / 2 * h**2, dim=-1)
+    counts = [keys_that_count(weights).mean() for weights in (meant, wrong)]
     print(f"bandwidth {h}   keys that count: ", end="")
     print(f"right {counts[0]:5.2f}   wrong {counts[1]:5.2f}")
 
 # %% [markdown]
 # At bandwidth 1 right and wrong agree, so a test with $h = 1$ can't see this bug. Test with another number, and ask: does a larger bandwidth let *more* keys count?
 #
-# **The logarithm of a softmax.** A small weight rounds to 0, and its logarithm is minus infinity, although the true one is an ordinary number. How you'd notice: a loss of infinity. `log_softmax` subtracts instead of dividing.
+# **The logarithm of a softmax.** A small weight rounds to 0, and its logarithm is minus infinity, although the true one is an ordinary number. You notice it by a loss of infinity. `log_softmax` subtracts instead of dividing.
 
 # %%
 x = torch.tensor([0.0, 200.0])  # (n=2,)
@@ -658,6 +789,8 @@ print("log_softmax:      ", torch.log_softmax(x, dim=-1).tolist())
 
 # %% [markdown]
 # ## In practice
+#
+# *More · 1 minute*
 #
 # - `torch.softmax` subtracts the maximum for you, and so do other libraries. In half precision you'd need it at once: there, `exp` overflows already at the number below.
 # - `F.scaled_dot_product_attention` takes all steps in one call and doesn't hand back the weights. To look at weights, write the three lines yourself: scores, softmax, weighted sum.
@@ -669,11 +802,13 @@ print(f"exp overflows in float16 above {math.log(torch.finfo(torch.float16).max)
 # %% [markdown]
 # ## Recap
 #
-# 1. **Looking up what no key matches.** Compare the query with every key, turn the scores into weights that sum to 1, and return the weighted sum of the values. A dictionary is the case of one weight 1.
-# 2. **Kernel regression.** The score is minus the squared distance over $2h^2$. Choose $h$ by predicting each point from the *others*; a point that sees itself makes the error useless.
-# 3. **Softmax.** Subtract the maximum of each row first; a shift changes nothing. The temperature decides how many keys count, $e^H$, and $h^2$ is a temperature.
-# 4. **Its Jacobian** is $\operatorname{diag}(w) - w w^\top$. With one weight near 1 it's near 0, and the softmax stops learning, right or wrong.
-# 5. **Scores.** Additive: any two sizes, a hidden vector for every pair. Dot product: equal sizes, one matrix product.
+# *Core · 1 minute*
+#
+# 1. **Looking up what no key matches.** Score the query against every key, turn the scores into weights that sum to 1, and return the weighted sum of the values.
+# 2. **Kernel regression.** The score is minus the squared distance over $2h^2$. The map of all weights is a band, narrow and dark for a small $h$, broad and pale for a large one.
+# 3. **Softmax.** Subtract each row's maximum first; a shift changes nothing. The temperature decides how many keys count, and $h^2$ is one. On the clean dictionary a hard lookup named the sound about as well as the best temperature; the more wrong entries, the more keys had to count.
+# 4. **Saturation.** With one weight near 1 the scores stop learning, right or wrong. A $-\ln$ of the output undoes that. A squared error doesn't, and then values may learn in place of scores.
+# 5. **Scores.** The additive one takes any two sizes and, written plainly, a hidden vector for every pair; the dot product needs equal sizes and one matrix product. With projections on both they multiply equally often.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -682,8 +817,7 @@ print(f"exp overflows in float16 above {math.log(torch.finfo(torch.float16).max)
 # | $a(q, k)$, $s$ | score; the scores of all keys | a number; $(L_k)$ |
 # | $w = \operatorname{softmax}(s)$ | weights over the keys | as $s$; they sum to 1 |
 # | $G(u)$, $h$, $T = h^2$ | kernel, bandwidth, temperature | numbers |
-# | $H(w)$, $e^H$ | entropy; how many keys count | one for each query |
-# | $J$ | Jacobian of the softmax | $(n, n)$ |
+# | $H(w)$, $e^H$ | entropy; how many keys count (perplexity) | one for each query |
 # | $W_q$, $W_k$, $w_v$ | weights of the additive score | $(d_{hidden}, d_q)$, $(d_{hidden}, d_k)$, $(d_{hidden})$ |
 
 # %%
@@ -692,24 +826,21 @@ widgets.predictions()
 # %% [markdown]
 # ## Check yourself
 #
+# *Core · 2 minutes*
+#
 # <details><summary>1. All scores of a query are raised by 5. What happens to its weights? And if all are multiplied by 5?</summary>
 #
-# **Raised: nothing. Multiplied: they become sharper.** A shift cancels in the fraction. A factor of 5 is a temperature of one fifth. (If you said "nothing" to both: the softmax sees differences, and a factor changes those.)
+# **Raised: nothing. Multiplied: they become sharper.** A shift cancels in the fraction. A factor of 5 is a temperature of one fifth.
 # </details>
 #
-# <details><summary>2. All keys are equal. What does attention return?</summary>
+# <details><summary>2. Queries have shape (8, 10, 32), keys (8, 20, 48), values (8, 20, 64), and d_hidden is 16. What are the shapes of W_q, W_k, the hidden tensor and the output of additive attention?</summary>
 #
-# **The mean of the values.** Equal keys have equal scores, whatever the query and the score, and equal scores give equal weights. (Not the first value: a softmax has no order. Not zero: the weights sum to 1.)
+# **(16, 32), (16, 48), (8, 10, 20, 16), (8, 10, 64).** The output has the length of the queries and the size of the values.
 # </details>
 #
-# <details><summary>3. Queries have shape (8, 10, 32), keys (8, 20, 48), values (8, 20, 64), and d_hidden is 16. What are the shapes of W_q, W_k, the hidden tensor and the output of additive attention?</summary>
+# <details><summary>3. The entropy of a row of weights over 7 keys is 3. What do you conclude?</summary>
 #
-# **(16, 32), (16, 48), (8, 10, 20, 16), (8, 10, 64).** The output has the length of the queries and the size of the values. (With 48 as its last size it would be a sum of keys; with length 20 it would answer every key instead of every query.)
-# </details>
-#
-# <details><summary>4. The entropy of a row of weights over 7 keys is 3. What do you conclude?</summary>
-#
-# **There's a bug.** Then $e^3$ keys would count, about 20, and there are only 7. Perhaps the row doesn't sum to 1. (It can't be "very spread out": equal weights are the limit, with an entropy of $\ln 7$, about 1.9.)
+# **There's a bug.** Then $e^3$ keys would count, about 20, and there are only 7. Perhaps the row doesn't sum to 1.
 # </details>
 #
 # {{next_steps}}
@@ -717,6 +848,36 @@ widgets.predictions()
 # %% [markdown]
 # ## When you need it
 #
+# *More · 5 minutes*
+#
+# **At the ends of the data** the curve of $h = 0.3$ in section 2.3 lies too high. All keys lie on one side there, where the curve is higher, so the average comes out too high. At x = 3.1 the curve is nearly as steep as at 0, but there are keys on both sides, and those should cancel. Five sets of readings:
+
+# %%
+for place in (0.0, 5.0, 3.1):
+    at = torch.tensor([place])
+    away = []
+    for seed in range(5):
+        found, _ = attention.nadaraya_watson(at, *readings(seed), 0.3)
+        away.append((found - true_curve(at)).item())
+    print(f"x = {place}: prediction minus truth  ", [round(x, 2) for x in away])
+
+# %% [markdown]
+# At the left end all five come out too high; at the right end, where the curve is less steep, four of five. At x = 3.1 they fall on both sides. Fewer keys count at an end, too. Move the query with one bandwidth held:
+
+# %%
+for place in (2.5, 0.0):
+    _, row = attention.nadaraya_watson(torch.tensor([place]), x_key, y_key, 0.32)
+    print(f"bandwidth 0.32, query {place}: {keys_that_count(row)[0]:.1f} keys count")
+explorer = widgets.kernel_regression(x_key, y_key)
+explorer.show_first_state(
+    "Left: forty points and the fit of bandwidth 0.32. Right: the weights of one query "
+    "in the middle, a bump over the keys near it; the title says how many keys count."
+)
+
+# %%
+explorer
+
+# %% [markdown]
 # **A bandwidth can be learned**, by gradient descent on the leave-one-out error. Learn its logarithm, so that it stays positive. With one number to learn, trying many is as good. With a bandwidth for every feature of a key, descent is the way.
 #
 # **A kernel lookup is a dot product.** Take $-\tfrac12 (q - k)^2 = qk - \tfrac12 k^2 - \tfrac12 q^2$. The last term is the same for all keys, so it is lost. What remains is the dot product of $(q, 1)$ and $(k, -\tfrac12 k^2)$, divided by $h^2$:
@@ -732,18 +893,22 @@ assert torch.allclose(by_dot[:, 0], by_kernel, atol=1e-4)
 print("PyTorch's attention draws the curve of Nadaraya-Watson")
 
 # %% [markdown]
+# **Keys are projected once.** Bahdanau, Cho and Bengio brought the additive score to translation in 2014. A translator needs a score for every word of the output with every word of the input, so in their appendix they keep the network to one hidden layer. And since $W_k k_j$ doesn't depend on the query, it's computed once per sentence, however many words the translation has.
+#
 # **One learned matrix** $W$ of shape $(d_q, d_k)$ between query and key, $a(q, k) = q^\top W k$, makes a dot product fit two sizes. Luong et al. call it *general*. A Transformer projects both sides.
 #
 # **A window that moves.** In 2013, a year before the additive score, Graves's network wrote letters by hand while looking at its text through a window: at each step a sum of Gaussian bumps over the *positions* in the text, and the network itself moved the bumps and set their widths. It's the kernel of this lesson with learned queries and bandwidths, with one difference: his weights aren't divided by their sum.
 #
-# **Two kinds of cue.** Psychologists distinguish what stands out by itself, such as a loud announcement (an *involuntary* cue), from what we look for, such as a bench when we're tired (a *voluntary* one). The first depends on the thing alone, so it belongs to the key; the second needs a query. It's a picture to remember the words by, not a claim about brains.
+# **Two kinds of cue.** *Dive into Deep Learning* opens its chapter on attention with what psychologists distinguish: what catches the eye by itself (an *involuntary* cue), and what we look for because we want it (a *voluntary* one). The first depends on the thing alone, so it belongs to the key; the second needs a query. It's a picture to remember the words by, not a claim about brains.
 
 # %% [markdown]
 # ## References
 #
+# - Zhang, Lipton, Li, Smola, *Dive into Deep Learning*, 2023, chapter "Attention Mechanisms and Transformers", sections "Queries, Keys, and Values", "Attention Pooling by Similarity" and "Attention Scoring Functions": the frame of this lesson (a lookup, Nadaraya-Watson and its maps of weights, two scores), and the covariance of section 2.9 as an exercise. Its earlier editions have the two kinds of cue.
 # - Nadaraya, *On Estimating Regression*, 1964, and Watson, *Smooth Regression Analysis*, 1964: the kernel-weighted average of section 2.3, fifty years before it was called attention.
 # - Graves, *Generating Sequences With Recurrent Neural Networks*, 2013, section 5: the moving window, for a lookup that a network steers.
 # - Bahdanau, Cho, Bengio, *Neural Machine Translation by Jointly Learning to Align and Translate*, 2015, section 3.1 and appendix A.1.2: the additive score, and why it has one hidden layer.
 # - Luong, Pham, Manning, *Effective Approaches to Attention-based Neural Machine Translation*, 2015, section 3.1: the scores dot, general and concat side by side.
-# - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.1: additive and dot-product attention compared; for large $d_k$ the second needs the scaling of lesson 04.
+# - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.1: additive and dot-product attention compared, similar in theoretical complexity; for large $d_k$ the second needs the scaling of lesson 04.
+# - Van der Maaten, Hinton, *Visualizing Data using t-SNE*, 2008, section 2: a width for each point such that a given number of neighbors count, its perplexity.
 # - James, *The Principles of Psychology*, 1890, chapter XI: passive attention and active, voluntary attention, long before computers.

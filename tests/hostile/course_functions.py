@@ -103,7 +103,6 @@ WORTH = {
     "1.4": (SIMILARITY, "dot_product", f"lambda q, k: {{f}}({ROWS})"),
     "1.5": (SIMILARITY, "nearest_neighbors", "lambda q, keys, k: {f}(q, keys, k)[1]"),
     "2.1": (ATTENTION, "masked_softmax", F),
-    "2.6": (ATTENTION, "scaled_dot_product_attention", "lambda q, k, v: {f}(q, k, v, scale=1.0)"),
     "3.1": (ATTENTION, "scaled_dot_product_attention",
         "lambda s, h, W_q, W_k, w_v, m: tuple(x[:, 0] for x in {f}(s[:, None, :1] * 0, h[..., :1] * 0, h, m[:, None], "
         "score_bias=(torch.tanh((s @ W_q.T)[:, None] + h @ W_k.T) @ w_v)[:, None]))"),

@@ -66,6 +66,17 @@ def test_numbers_that_json_cannot_say_are_sent_as_texts():
     json.dumps(data, allow_nan=False)
 
 
+def test_scores_that_are_not_scaled_at_first():
+    query, key, value = some(2, 4), some(3, 4), some(3, 1)
+    assert "scaling" not in widgets.see_through(query, key, value).data
+    unscaled = widgets.see_through(query, key, value, scaling=False)
+    assert unscaled.data["scaling"] is False
+    assert (
+        "× 1 =" in unscaled._picture.get_label()
+        and "× 0.5 =" in widgets.see_through(query, key, value)._picture.get_label()
+    )
+
+
 @pytest.mark.parametrize(
     ("mask", "shape"),
     [

@@ -187,6 +187,17 @@ def test_a_cell_that_is_pointed_at_says_what_it_was_computed_from(show):
 
 
 @needs_browser
+def test_scaling_is_off_at_first_where_that_is_asked_for(show):
+    page = show(widgets.see_through(torch.eye(4), torch.eye(4), torch.ones(4, 1), scaling=False))
+    assert not page.get_by_label("scaling").is_checked()
+    page.mouse.move(*pointed_at(page, "scores", 1, 1, rows=4, columns=4))
+    assert "1 · 1" in sentence(page) and "times" not in sentence(page)
+    page.get_by_label("scaling").check()
+    page.mouse.move(*pointed_at(page, "scores", 2, 2, rows=4, columns=4))
+    assert "times 0.5" in sentence(page)
+
+
+@needs_browser
 def test_a_query_is_dragged_and_put_back(show):
     page = show(see_through())
     x, y = pointed_at(page, "Q", 1, 2, rows=4, columns=3)

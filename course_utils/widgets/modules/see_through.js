@@ -155,7 +155,7 @@ function shade(color, share) {
 function render({ model, el }) {
   const data = model.get("data");
   const initial = { ...data, q: numbers(data.q), k: numbers(data.k), v: numbers(data.v) };
-  const state = { head: 0, step: 3, over: null, options: { scaling: true, masking: initial.mask !== null, softmax: true } };
+  const state = { head: 0, step: 3, over: null, options: { scaling: initial.scaling !== false, masking: initial.mask !== null, softmax: true } };
   let q = numbers(initial.q);
   let [now, computed, first] = [null, null, null]; // the numbers of this head, all that follows from them, and what followed at first
   let message = "Point at a cell, or walk with Tab and the arrow keys: it says where it comes from. Drag a cell of Q up or down.";
@@ -189,7 +189,7 @@ function render({ model, el }) {
     if (name === "masking" && !initial.mask) continue;
     const label = switches.appendChild(make("label"));
     const input = label.appendChild(make("input", undefined, { type: "checkbox" }));
-    input.checked = true;
+    input.checked = state.options[name];
     input.addEventListener("change", () => {
       state.options[name] = input.checked;
       act(name);
