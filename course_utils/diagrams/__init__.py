@@ -8,6 +8,7 @@ from .architecture import architecture, residual_stream
 from .attention import attention_flow, running_softmax, three_roles
 from .beams import Beam, beam_tree, looked_at
 from .heads import attention_lines, cache_strip, head_wiring
+from .layer_kinds import cost_lines, influence_maps
 from .masks import mask_gallery
 from .operations import lookup, matmul, reshape, split_merge
 from .overview import legend, road_map
@@ -16,7 +17,7 @@ from .recurrent import unrolled
 from .vectors import clock_hands, projection, rotation, word_map
 
 __all__ = [
-    "Beam", "architecture", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands", "growing_paths",
-    "head_wiring", "legend", "looked_at", "lookup", "mask_gallery", "matmul", "projection", "reshape", "residual_stream",
-    "road_map", "rotation", "running_softmax", "split_merge", "three_roles", "unrolled", "word_map",
+    "Beam", "architecture", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands", "cost_lines",
+    "growing_paths", "head_wiring", "influence_maps", "legend", "looked_at", "lookup", "mask_gallery", "matmul", "projection",
+    "reshape", "residual_stream", "road_map", "rotation", "running_softmax", "split_merge", "three_roles", "unrolled", "word_map",
 ]  # fmt: skip

@@ -99,11 +99,12 @@ def lookup(
         )
     (sentence, place), vectors = follow, values[ids]  # (B, L, d_model)
     draw, chosen, limit = GridDrawing(), int(ids[follow]), float(values.abs().max()) or 1.0
-    numbered = [f"{shortened(name)}  {i}" for i, name in enumerate(named)]  # ids meet their rows by these numbers
-    wide = max(draw.width_of(name) for name in numbered) + 0.15
+    numbered = [f"{shortened(name)} {i}" for i, name in enumerate(named)]  # ids meet their rows by these numbers
+    wide = max(draw.width_of(shortened(name)) for name in named) + 0.15
+    wider = max(draw.width_of(name) for name in numbered) + 0.15
     how = {"role": "position", "limit": limit, "most": MAX_SHOWN}
     whole = draw.grid(
-        values, 1.25 + wide, 0, name="table", shape=f"(V, d_model)\n{tuple(table.shape)}", rows=numbered, **how
+        values, 1.1 + wider, 0, name="table", shape=f"(V, d_model)\n{tuple(table.shape)}", rows=numbered, **how
     )
     draw.mark(whole, row=chosen)
     box = whole.box(chosen)
@@ -118,12 +119,12 @@ def lookup(
         left = draw.grid(row[:, None] * 0, 0, y, rows=tokens, write=False, **naming[0])
         for i, token in enumerate(row.tolist()):
             draw.text(left.x + CELL / 2, left.top - (i + 0.5) * CELL, str(token), LABEL)
-        right = draw.grid(vectors[b], whole.right + 0.85 + wide, y, rows=tokens, **naming[1], **how)
+        right = draw.grid(vectors[b], whole.right + 0.75 + wide, y, rows=tokens, **naming[1], **how)
         if b == sentence:
             draw.mark(left, row=place)
             draw.mark(right, row=place)
             level = left.top - (place + 0.5) * CELL
-            draw.arrow((left.right + 0.08, level), (whole.x - wide, middle))
+            draw.arrow((left.right + 0.08, level), (whole.x - wider, middle))
             draw.arrow((whole.right + 0.08, middle), (right.x - wide, level))
     return draw.finish(
         f"Embedding lookup: ids {tuple(ids.shape)} pick rows of a table {tuple(table.shape)}, which gives "

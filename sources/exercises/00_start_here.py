@@ -61,6 +61,9 @@ def shares(x, real):
 #     x * real[:, None] => x
 # the real tokens are right, but padding keeps a share besides: your rows add up to more than 1.
 #     return kept / => return x /
+# Try: padding gets a 0; its column stays.
+# the columns of padding are cut off, so that the result is narrower than x.
+#     x * real[:, None] => (x * real[:, None])[..., : int(real.sum(1).max())]
 # Try: the summed axis has to stay, with size 1; look up what keepdim does.
 # a division by sums of shape (B, n): they line up with the columns, not with the rows.
 #     , keepdim=True =>
@@ -338,6 +341,9 @@ def mix_heads(weights, values):
 # the heads are added up: a position has d numbers, not H * d.
 #     bihd => bid
 #     mixed.flatten(2) => mixed
+# the heads are averaged: a position has d numbers, not H * d.
+#     bihd => bid
+#     mixed.flatten(2) => mixed / weights.shape[1]
 # the sentences are added up.
 #     bihd => ihd
 #     mixed.flatten(2) => mixed.flatten(1).expand(len(weights), -1, -1)
@@ -352,8 +358,10 @@ def mix_heads(weights, values):
 # the values of all sentences are mixed: in an einsum they have a letter of their own.
 #     bhjd-> => chjd->
 # Try: the weights are used as they are.
+# each row of weights is divided by its sum first.
+#     weights, values)  # => weights / weights.sum(-1, keepdim=True), values)  #
 # a mean over the positions, not the sum: the result is divided by their number.
-#     weights, values) => weights, values) / values.shape[2]
+#     weights, values)  # => weights, values) / values.shape[2]  #
 
 # %% tags=["check"]
 check("0.5", mix_heads)

@@ -41,7 +41,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # 4. read and write `einsum`;
 # 5. say what a feed-forward layer, a convolution, a recurrence and attention can see, and what each costs.
 #
-# Every section is marked **core** or **more**. The core sections are the short path, and they don't build on the others.
+# Every section is marked **core** or **more**. The core sections are the short path.
 
 # %% [markdown]
 # ## Predict first
@@ -61,7 +61,7 @@ widgets.predict("0.A", "Before the sound N, how much does each letter get?",
 #
 # *Core · 4 minutes*
 #
-# Now we ask the model. It comes with the course, trained, and it's small enough to run anywhere. Some words of the dictionary were held out, which means that the model never met them in training. Is *knights* one of them?
+# Now we ask the model. It comes with the course, trained, and it's small enough to run anywhere. Some words of the dictionary were held out, and the model never met them in training. Is *knights* one of them?
 
 # %%
 for word in ("knight", "knights"):
@@ -72,7 +72,7 @@ print("sounds:", " ".join(knights.sounds))
 widgets.came_out("0.A", knights.weights[0])
 
 # %% [markdown]
-# The model has met *knight*, but *knights* was kept for testing. And in training it was told only how a word sounds; nothing told it which letters make which sound. It found out for itself where to look. Here are the shares for all of its sounds. Type a word of your own and press Enter: your name, or one that nobody has ever said.
+# The model has met *knight*, but *knights* was kept for testing. In training it was told only how a word sounds, never which letters make which sound. It found out for itself where to look. Here are the shares for all of its sounds. Type a word of your own and press Enter, your name, say, or one that nobody has ever said.
 
 # %%
 speller = widgets.alignment_viewer(model, "knights")
@@ -84,17 +84,17 @@ speller.show_first_state("The letters of knights across, its sounds N, AY, T, S 
 speller
 
 # %% [markdown]
-# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, because sounds come in the order of their letters. The silent k, g and h get a share too. Two cells look odd: AY takes a third of its share from n, and S looks more at t than at s.* Bear in mind that the model doesn't look at bare letters. It looks at vectors, one for each letter, and each has already taken in the neighbors (lesson 03 shows how), so a share goes to a letter in its company. The lines on the right say whether the dictionary agrees, and whether the model saw this word in training.
+# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, because sounds come in the order of their letters. The silent k, g and h get a share too. Two cells look odd. AY takes a third of its attention from n, and S looks more at t than at s.* Bear in mind that the model doesn't look at bare letters. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter in its company. The lines on the right say whether the dictionary agrees, and whether this word was held out.
 #
-# This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. In lesson 03 you build and train this model; by lesson 12 you'll have built a Transformer, and a language model that writes. This is the way:
+# This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. In lesson 03 you build and train this model, and by lesson 12 you'll have built a Transformer and a language model that writes.
 
 # %%
 plotting.show(diagrams.road_map(here=0))
 
 # %% [markdown]
-# *Three stretches: first the idea, then the machine that today's models use, part by part, and then whole models. You are in the filled box.*
+# *The way has three stretches, first the idea, then the machine that today's models use, part by part, and then whole models. You are in the filled box.*
 #
-# Every lesson draws the inside of a model in the same way. A tensor is a card of cells, and the color of its frame and name says what it holds. (A plain grid of numbers, such as those of section 0.5, has colors of its own, explained below it.) You don't have to learn this legend. Come back when a color puzzles you.
+# Every lesson draws a tensor as a card of cells, and the color of its frame and name says what it holds. (A plain grid of numbers has colors of its own, explained below it.) You don't have to learn this legend. Come back when a color puzzles you.
 
 # %%
 plotting.show(diagrams.legend())
@@ -106,9 +106,9 @@ plotting.show(diagrams.legend())
 #
 # **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*. Everything random has a seed, so you get the same numbers again.
 #
-# **Predict.** You've done it once. A prediction that you kept is shown beside what came out, at once and again at the end of the page. Nobody else sees it, and a wrong one is worth more than none, because it tells you where to look. A restart forgets them on this page, but what you kept is in your progress: `import course_utils`, then `course_utils.progress()`, in any notebook, shows which exercises you have passed and what you predicted. It's one small file on your own machine.
+# **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one is worth more than none, because it tells you where to look. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
 #
-# **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose the task is this: *turn each row of numbers into shares that add up to 1, but give nothing to the entries that `real` marks as padding.* (It's exercise 0.1.) A student forgets the padding:
+# **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose you are to *turn each row of numbers into shares that add up to 1, and give nothing to padding, where `real` is False*. That's exercise 0.1. A student forgets the padding:
 
 # %%
 def shares_wrong(x, real):
@@ -121,15 +121,13 @@ except NotYet as message:
     print(message)
 
 # %% [markdown]
-# Read it from the top. It says what you'd have earned, the first number that differs, and what the answer looks like. In your own notebook this text appears in place of Python's long error report.
-#
-# It doesn't say yet what to try. Often the message is enough, and a mistake that you found yourself you seldom make again. `hint()` says it, and so does the message when the same exercise fails a second time:
+# Read it from the top. It says what you'd have earned, the first number that differs, and what the answer looks like. Often that's enough, and you seldom make a mistake again that you found yourself. `hint()` says what to try, and so does the message when the same exercise fails a second time.
 
 # %%
 hint()
 
 # %% [markdown]
-# Large arguments are named by their shape only. `failing_case()` hands you the numbers themselves, so that you can try your code on them:
+# `failing_case()` hands you the numbers, so that you can try your code on them.
 
 # %%
 case = failing_case()
@@ -140,7 +138,7 @@ print(shares_wrong(*case.values()))
 # %% [markdown]
 # Any right way counts, unless the exercise rules it out, and you may try as often as you like.
 #
-# **Ask.** When you're stuck, take help in this order: the message of the check; `failing_case()`; `hint()`; the hints folded under the check; the section of the lesson; the [glossary](../docs/glossary.md), for a word that you've forgotten; your instructor, with the message copied into your question.
+# **Ask.** When you're stuck, take help in this order: the message of the check, `failing_case()`, `hint()`, the hints folded under the check, the section of the lesson, the [glossary](../docs/glossary.md) for a word that you've forgotten, and your instructor, with the message copied into your question.
 
 # %% [markdown]
 # ## 0.3 From text to a tensor `(B, L, d_model)`
@@ -162,7 +160,7 @@ print(vocabulary)
 print(ids_of, " -> ", ids.tolist())
 
 # %% [markdown]
-# **Embedding.** An id is a name, not a quantity: token 4 isn't twice token 2. So each id picks a row of a table. The table starts out random and is learned like every other weight.
+# **Embedding.** An id is a name, not a quantity. Token 4 isn't twice token 2. Each id picks a row of a table. The table starts out random and is learned like every other weight.
 
 # %%
 d_model = 4
@@ -172,11 +170,11 @@ table = embedding.weight.detach()  # (V, d_model)
 plotting.show(diagrams.lookup(table, ids, vocabulary, follow=(0, 3)))
 
 # %% [markdown]
-# *Follow the second "the". Its id is 6, and it gets row 6 of the table. The first "the" has the very same numbers. The three rows of `<pad>` are numbers too, and a network would compute with them if it weren't told not to.*
+# *Follow the second "the". Its id is 6, and it gets row 6 of the table. The first "the" has the very same numbers. The three rows of `<pad>` are numbers too, and a network computes with them unless it's told not to.*
 #
 # $$x_{b,i} = E_{\,\mathrm{ids}_{b,i}} , \qquad E \text{ of shape } (V, d_{model}), \qquad x \text{ of shape } (B, L, d_{model}).$$
 #
-# $B$ counts the sentences of the batch, $L$ the positions, $V$ the entries of the vocabulary; $d_{model}$ is the size of a token's vector. Here it is as a loop, and as PyTorch does it:
+# $B$ counts the sentences of the batch, $L$ the positions, and $V$ the entries of the vocabulary, while $d_{model}$ is the size of a token's vector. Here it is as a loop, and as PyTorch does it.
 
 # %%
 x_loop = torch.zeros(B, L, d_model)
@@ -194,7 +192,7 @@ print("x[:, 0]", tuple(x[:, 0].shape), "     the first token of every sentence")
 # %% [markdown]
 # Read `(B, L, d_model)` as *which sentence, which position, which feature*. It's the language of this course.
 #
-# **What is the tensor for?** A *language model* reads tokens and predicts the next one, at every position at once:
+# **What is the tensor for?** A *language model* reads tokens and predicts the next one, at every position at once.
 
 # %%
 for i in range(L - 1):
@@ -225,7 +223,7 @@ for i in range(L - 1):
 # 3. `(4, 2, 3)`. If you said `(3, 4, 2)`, read section 0.5.
 # 4. `X @ Y.T`, the dot product of every row of `X` with every row of `Y`. If you weren't sure, read section 0.6.
 #
-# All four right? **Go straight to section 0.7**; no later cell needs the ones you skip. Exercises 0.1 (for section 0.4), 0.4 and 0.6 (for section 0.5) and 0.5 (for section 0.6) will tell you if that was rash. A section whose question you got wrong belongs to your short path.
+# All four right? **Go straight to section 0.7**. A section whose question you got wrong belongs to your short path.
 # </details>
 #
 # **Either way, do exercise 0.7 (12 minutes) before section 0.7.** It's a bug in which padding and broadcasting meet.
@@ -269,7 +267,7 @@ print("the loop gives the same:", torch.equal(column + row, by_loop))
 print(column + row)
 
 # %% [markdown]
-# A sum takes its axis away, so it may no longer line up with what it came from. `keepdim=True` leaves the axis there, with size 1. An index of `None` puts an axis of size 1 wherever you need one:
+# A sum takes its axis away, so it may no longer line up with what it came from. `keepdim=True` leaves the axis there, with size 1. An index of `None` puts an axis of size 1 wherever you need one.
 
 # %%
 numbers = torch.ones(3, 2)
@@ -353,7 +351,7 @@ x = torch.arange(1, 21).view(1, 5, 4)  # (B=1, L=5, d_model=4)
 plotting.show(diagrams.split_merge(x[0], 2, tokens=tokens[0]))
 
 # %% [markdown]
-# *Each color is a head. Every head sees all five tokens, and half of each. No row mixes two tokens.* In letters, with $b$ for the sentence, $h$ for the head, $i$ for the position and $e$ for the place inside the head:
+# *Each color is a head. Every head sees all five tokens, and half of each. No row mixes two tokens.* In letters, with $b$ for the sentence, $h$ for the head, $i$ for the position and $e$ for the place inside the head,
 #
 # $$y_{b,h,i,e} = x_{b,\,i,\;h \cdot d_{head} + e} , \qquad y \text{ of shape } (B, H, L, d_{head}).$$
 
@@ -428,12 +426,12 @@ print("id,je->ij", torch.einsum("id,je->ij", X, Y)[0].tolist())
 #
 # *Core · 9 minutes*
 #
-# Back to the question of section 0.3. How can one position use another? Here are four kinds of layer, each from `(B, L, d)` to `(B, L, d)`:
+# Back to the question of section 0.3. How can one position use another? Here are four kinds of layer, each from `(B, L, d)` to `(B, L, d)`.
 #
-# - **Feed-forward**: two matrices with a ReLU between them, for every position alone, $y_i = W_2^\top \max(0,\, W_1^\top x_i)$, with $W_1$ of shape $(d, d_{ff})$ and $W_2$ of shape $(d_{ff}, d)$.
-# - **Convolution**: a window of $k$ positions around each, with a matrix $W_j$ of shape $(d, d)$ for every place in the window, $y_i = \sum_{j=0}^{k-1} W_j^\top\, x_{\,i + j - (k-1)/2}$. Beyond the ends there are zeros.
-# - **Recurrence**: a *state* $h_i$ of shape $(d)$ is carried from left to right, $h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1})$, with $W_x$, $W_h$ of shape $(d, d)$ and $h_{-1} = 0$.
-# - **Attention**: a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. Lessons 01 to 04 show how; here we take the library's function.
+# - **Feed-forward** has two matrices with a ReLU between them, for every position alone, $y_i = W_2^\top \max(0,\, W_1^\top x_i)$, with $W_1$ of shape $(d, d_{ff})$ and $W_2$ of shape $(d_{ff}, d)$.
+# - **Convolution** has a window of $k$ positions around each, with a matrix $W_j$ of shape $(d, d)$ for every place in the window, $y_i = \sum_{j=0}^{k-1} W_j^\top\, x_{\,i + j - (k-1)/2}$. Beyond the ends there are zeros.
+# - **Recurrence** has a *state* $h_i$ of shape $(d)$ that is carried from left to right, $h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1})$, with $W_x$, $W_h$ of shape $(d, d)$ and $h_{-1} = 0$.
+# - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. Lessons 01 to 04 show how. Here we take the library's function.
 #
 # In these formulas a vector is a column. In the code it's a row of `x`, so $W_1^\top x_i$ is written `x @ W_1`.
 
@@ -478,7 +476,7 @@ same = torch.allclose(recurrence(x), rnn(x)[0], atol=1e-6)
 print("the loop and PyTorch's nn.RNN agree:", same)
 
 # %% [markdown]
-# Which inputs does an output depend on? A gradient answers: if nudging $x_j$ doesn't move $y_i$, position $i$ can't see position $j$. The function measures this for all pairs, along a random direction of $y_i$, and turns every row into shares.
+# Which inputs does an output depend on? A gradient answers that. If nudging $x_j$ doesn't move $y_i$, position $i$ can't see position $j$. The function measures this for all pairs, along a random direction of $y_i$, and turns every row into shares.
 #
 # **Before you run it**, draw four squares of 8 by 8 cells, outputs downward and inputs to the right, and shade what each layer sees.
 
@@ -498,31 +496,17 @@ def influence(layer, length, d=4):
 
 
 # %%
-def draw_influence(layers, alt):
-    axes = plotting.new_axes(9.0, 2.6, columns=4)
-    for ax, (name, layer) in zip(axes, layers.items(), strict=True):
-        seen = influence(layer, 8)
-        blank = seen.masked_fill(seen == 0, float("nan"))  # exact zeros stay white
-        image = ax.imshow(blank, cmap="viridis", vmin=0, vmax=1)
-        ax.set(xlabel="input position", xticks=range(0, 8, 2), yticks=range(8))
-        ax.set_title(name, fontsize=10)
-    axes[0].set_ylabel("output position")
-    bar = {"ax": axes, "label": "share of influence", "fraction": 0.02}
-    axes[0].figure.colorbar(image, **bar)
-    plotting.show(axes[0], alt)
-
-
-# %%
-draw_influence({"feed-forward": feed_forward, "convolution, k = 3": convolution,
-                "recurrence": recurrence, "attention": self_attention},
-               "Four maps of 8 by 8. Feed-forward: the diagonal only. Convolution: a "
-               "band three wide. Recurrence: the diagonal and everything left of it, "
-               "fading fast. Attention: every cell filled.")
+layers = {"feed-forward": feed_forward, "convolution, k = 3": convolution,
+          "recurrence": recurrence, "attention": self_attention}
+maps = diagrams.influence_maps({name: influence(f, 8) for name, f in layers.items()})
+plotting.show(maps, "Four maps of 8 by 8. Feed-forward: the diagonal only. "
+              "Convolution: a band three wide. Recurrence: the diagonal and everything left of it, "
+              "fading fast. Attention: every cell filled.")
 
 # %% [markdown]
-# *Yellow is a large share, dark blue a small one, and white is exactly zero: that input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and in this one the past soon gets dark. Attention leaves no white: in one layer, every position can look at every other.*
+# *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and in this one the past soon gets dark. Attention leaves no white. In one layer, every position can look at every other.*
 #
-# **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. Two suspects, then. We can clear $W_h$ by making it a rotation (an *orthogonal* matrix), which changes no length. And we can clear the tanh by feeding it a tenth of each input: near 0 it's almost a straight line, of slope 1. First one change, then the other, then both:
+# **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. Two suspects, then. We can clear $W_h$ by making it a rotation (an *orthogonal* matrix), which changes no length. And we can clear the tanh by feeding it a tenth of each input, since near 0 it's almost a straight line of slope 1. We make one change, then the other, then both.
 
 # %%
 def recurrences(seed):
@@ -535,9 +519,11 @@ def recurrences(seed):
             "both": lambda x: recurrence(x, W_x / 10, turn)}
 
 
-draw_influence(recurrences(0), "Four maps of a recurrence. As it starts, and with "
-               "small inputs, the past is dark. With a rotation it is brighter, and with "
-               "both changes all inputs up to the diagonal have about the same share.")
+layers = recurrences(0)
+maps = diagrams.influence_maps({name: influence(f, 8) for name, f in layers.items()})
+plotting.show(maps, "Four maps of a recurrence. As it starts, and with small inputs, "
+              "the past is dark. With a rotation it is brighter, and with both changes "
+              "all inputs up to the diagonal have about the same share.")
 
 # %%
 print(f"share of the first of 32 tokens in the last output; equal share {1 / 32:.4f}")
@@ -547,7 +533,7 @@ for name in five[0]:
     print(f"{name:17} median of five layers {median(shares_of_first):.1e}")
 
 # %% [markdown]
-# Neither change is enough alone. With both, the first token keeps a share of the size that an even split would give it. A recurrence *can* see the past, then, but only while its matrix keeps lengths and its tanh hardly bends, which is not how PyTorch starts it. Attention needs no such care. How far influence reaches in both, you'll measure in exercise 0.9, and what gates (lesson 03) change about it.
+# Neither change is enough alone. With both, the first token keeps a share of about the size that an even split would give it. A recurrence *can* see the past, then. This one needed a matrix that keeps lengths and a tanh that hardly bends, and PyTorch's start gives it neither, while the attention above wasn't prepared in any way. How far influence reaches in both, and what gates (lesson 03) change, is the subject of exercise 0.9.
 
 # %% [markdown]
 # ## 0.8 What seeing costs
@@ -603,7 +589,7 @@ plotting.show(diagrams.growing_paths(panels, 9))
 #
 # **The wait.** Step $i$ of this recurrence can't begin before step $i - 1$ is done, so the steps of a sentence can't be shared out among many cores. In the other layers all positions are computed at once. (Leave out the tanh, and the recurrence becomes linear; then its steps can be regrouped and run in parallel, by a *scan*. Some recent models do that.)
 #
-# **The work.** Now count the multiplications in all the matrix products of a layer. The recurrence above is the smallest of its kind. Those that attention replaced had *gates*, which learn what to keep of the old state. The GRU, which you'll meet in lesson 03, is one of them, and the LSTM another.
+# **The work.** Now count the multiplications in all the matrix products of a layer. The recurrence above is the smallest of its kind. Those that attention replaced had *gates*, which learn what to keep of the old state. The GRU, which you'll meet in lesson 03, is one of them, and the LSTM is another.
 
 # %%
 widgets.predict("0.D", "d = 512. Up to what length does attention multiply no more "
@@ -661,29 +647,25 @@ def dearer_from(name, d):
         layers["attention"], n, d) > n * each)
 
 
-print(f"attention multiplies more from n = {'':12} d = 128   d = 512")
+print(f"{'attention is dearer than':28} from n, d = 128   from n, d = 512")
 for name in layers:
     if name != "attention":
-        print(f"  than: {name:38}", *(f"{dearer_from(name, d):9}" for d in (128, 512)))
+        print(f"  {name:26}", *(f"{dearer_from(name, d):15}  " for d in (128, 512)))
 widgets.came_out("0.D", f"up to {dearer_from('GRU', 512) - 1:,} tokens")
 
 # %%
-ax, lengths = plotting.new_axes(6.4, 3.6), [16, 64, 256, 512, 768, 1024, 1536, 2048]
-per_token = [multiplications(layers["attention"], n, d) / (n * d**2) for n in lengths]
-ax.plot(lengths, per_token, "o-", color=plotting.WEIGHT_COLOR, label="attention")
-for name, style in zip(("LSTM", "convolution, k = 7", "GRU", "convolution, k = 3",
-                        "recurrence"), ("-", ":", "-", ":", "--"), strict=True):
-    level = multiplications(layers[name], 1, d) / d**2
-    ax.axhline(level, color="0.45", ls=style, lw=1)
-    ax.text(2060, level + 0.12, name, ha="right", fontsize=9)
-ax.set(xlabel="tokens n", ylabel="multiplications per token / d²", ylim=(0, 12.5),
-       xticks=[0, 512, 1024, 1536, 2048], title="d = 512")
-ax.legend(frameon=False)
+lengths = [1, 256, 512, 768, 1024, 1536, 2048]
+costs = {name: [multiplications(layer, 1, d) / d**2] * len(lengths)
+         for name, layer in layers.items()}  # the same at every length, but for one:
+costs["attention"] = [multiplications(layers["attention"], n, d) / (n * d**2)
+                      for n in lengths]
+ax = diagrams.cost_lines(lengths, costs)
+ax.set(xticks=[512, 1024, 1536, 2048], title="d = 512")
 plotting.show(ax, "Multiplications per token against the length. Attention rises in a "
               "straight line; it crosses the GRU at 512 and the LSTM at 1024 tokens.")
 
 # %% [markdown]
-# *Only attention rises. It crosses the GRU where $n = d$ and the LSTM where $n = 2d$; the recurrence without gates and the narrow convolution are below it at every length.* The paper says that attention needs less work than a recurrence while $n < d$. Against a GRU that's true to the token, so for sentences in a wide model attention is the cheaper one, and for long texts it isn't. Whatever the count, it has the short path and no waiting. The $n^2$ will stay with us through the course.
+# *Only attention rises. It meets the GRU at $n = d$ and the LSTM at $n = 2d$. The recurrence without gates and the narrow convolution are below it at every length.* The paper compares orders of growth, $n^2 d$ against $nd^2$, and says that attention needs less work than a recurrence while $n < d$. Against a GRU, all matrices counted, that's true to the token. Which one is cheaper depends on the recurrence you have in mind, and on how long your texts are. Whatever the count, attention has the short path and no waiting. The $n^2$ will stay with us through the course.
 #
 # **Do the quiz 0.8 now (5 minutes), and the experiment 0.9 (25 minutes) when you have time for it.**
 
@@ -715,7 +697,7 @@ for name, targets in (("(20)", y_line), ("(20, 1)", y_line[:, None])):
 print(f"variance of the targets {y_line.var(correction=0):.2f}")
 
 # %% [markdown]
-# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. The run ends without an error and has learned nothing, and its loss stays at the variance of the targets, which is what you'd have with a slope of 0. Compare the two shapes before you subtract, or let PyTorch's own loss do it for you, since that one looks at the shapes:
+# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. The run ends without an error and has learned nothing, and its loss stays at the variance of the targets, which is what you'd have with a slope of 0. Compare the two shapes before you subtract, or take PyTorch's own loss, which looks at the shapes.
 
 # %%
 with warnings.catch_warnings(record=True) as caught:
@@ -741,7 +723,7 @@ for name, move in (("transpose", lambda t: t.transpose(0, 1)),
 # %% [markdown]
 # After the reshape the sentences are mixed, though every shape is right. Readers have found this mistake in published code; the references name two threads.
 #
-# **A view is a window, not a copy.** A slice is a view too. If you write into it, you change the original:
+# **A view is a window, not a copy.** A slice is a view too. If you write into it, you change the original.
 
 # %%
 original = torch.arange(6)
@@ -757,7 +739,7 @@ print(original.tolist())
 # - **Which axis comes first?** `nn.RNN`, `nn.GRU` and `nn.MultiheadAttention` take `(L, B, d)` unless you pass `batch_first=True`; `nn.Conv1d` takes `(B, d, L)`. This course writes `(B, L, d)`. Read the page of a layer before you call it for the first time.
 # - **Shape comments.** Write the new shape after every line that changes it, as in `# (B, H, L, d_head)`.
 # - **`reshape` or `view`?** Use `view` to split or merge neighbors, `transpose` or `permute` to reorder. If you're about to use `reshape` to make an error go away, draw the boxes first.
-# - **Sizes that differ.** Try your code on `B=2, L=5, d=4`, never on `3, 3, 3`: equal sizes hide a swapped axis. The checks do the same.
+# - **Sizes that differ.** Try your code on `B=2, L=5, d=4`, never on `3, 3, 3`, since equal sizes hide a swapped axis. The checks do the same.
 # - Convolutions and recurrences are still in use, for sound, images and very long sequences. Sections 0.7 and 0.8 show what each of them pays.
 #
 # The last cell of the {{exercises_link}} puts your own answers together. They become the attention of a trained model, on a word of yours.
@@ -767,17 +749,17 @@ print(original.tolist())
 #
 # *Core · 2 minutes*
 #
-# What you predicted, and what came out:
+# Here is what you predicted, and what came out.
 
 # %%
 widgets.predictions()
 
 # %% [markdown]
-# 1. **Run a lesson, keep a prediction, check an answer, find help.** Run it from top to bottom, and keep your guess before you run. Read the check's message from the top and take its arguments with `failing_case()`. After that come hints, lesson, glossary and instructor.
+# 1. **Run a lesson, keep a prediction, check an answer, find help.** Run from top to bottom, and guess before you run. Read the check's message from the top, and take its arguments with `failing_case()`. Then come hints, lesson, glossary and instructor.
 # 2. **From sentences to `(B, L, d_model)`.** Tokens, ids, padding, and a row of the table for each id. A language model is asked at every position for the token that comes next.
 # 3. **Moving axes.** Broadcasting lines shapes up from the right, `view` breaks the lines elsewhere, and `transpose` and `permute` reorder. A right shape proves nothing. Number the boxes, or change one sentence and see what moves.
 # 4. **`einsum`.** The same letter means the same axis, and a letter that doesn't come back after the arrow is summed over.
-# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other; as PyTorch starts it the past fades within a few steps, and with a rotation for $W_h$ and small inputs it doesn't. Attention multiplies more often than a recurrence without gates at every length, but less often than a GRU while $n < d$ and than an LSTM while $n < 2d$. It has a part that grows as $n^2$.
+# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps; with a rotation for $W_h$ and small inputs it doesn't. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, but less often than a GRU while $n < d$ and than an LSTM while $n < 2d$. It has a part that grows as $n^2$.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -799,19 +781,21 @@ widgets.predictions()
 #
 # *Core · 3 minutes*
 #
+# Questions 2 to 4 need sections 0.4, 0.6 and 0.8.
+#
 # <details><summary>1. An attention table has a row for each of 4 sounds and a column for each of 6 letters. Which of its sums are 1?</summary>
 #
-# **The four row sums.** Each sound shares out one whole among the letters. (Not the columns: a silent letter may get next to nothing, and a letter may be needed for several sounds. The whole table sums to 4.)
+# **The four row sums.** Each sound shares out one whole among the letters. (The columns needn't. A silent letter may get next to nothing, and a letter may be needed for several sounds. The whole table sums to 4.)
 # </details>
 #
 # <details><summary>2. x has shape (4, 3) and w has shape (4). You want each row of x multiplied by its own number. What happens with x * w, and what would you write?</summary>
 #
-# **An error: from the right, 3 meets 4.** `x * w[:, None]` has shapes `(4, 3)` and `(4, 1)`. (If x were `(4, 4)`, `x * w` would run and multiply the *columns*: equal sizes hide the mistake.)
+# **An error: from the right, 3 meets 4.** `x * w[:, None]` has shapes `(4, 3)` and `(4, 1)`. (If x were `(4, 4)`, `x * w` would run and multiply the *columns*.)
 # </details>
 #
 # <details><summary>3. What does einsum("bid,bjd->ij", q, k) compute, and what was probably meant?</summary>
 #
-# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It's no error: any letter may be summed over. (It isn't the mean over the batch either; nothing is divided.)
+# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It's no error, since any letter may be summed over. (It isn't the mean over the batch either, because nothing is divided.)
 # </details>
 #
 # <details><summary>4. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers does it take? And how many times does a recurrence pass its state on?</summary>
@@ -821,7 +805,7 @@ widgets.predictions()
 #
 # <details><summary>5. A friend says: "My language model's loss went to zero in one pass over the data." What do you ask first?</summary>
 #
-# **"Are the targets shifted by one?"** If they equal the inputs, the model only has to copy. The second suspect is a model that sees the future (lesson 05). (Learning the text by heart could bring the loss down too, but hardly in one pass; and a learning rate that is too large makes a loss jump, not vanish.)
+# **"Are the targets shifted by one?"** If they equal the inputs, the model only has to copy. The second suspect is a model that sees the future (lesson 05).
 # </details>
 #
 # {{next_steps}}
@@ -869,7 +853,7 @@ print("contiguous, then view:", turned.contiguous().view(6).tolist())
 assert torch.equal(turned.contiguous().view(6), turned.reshape(6))
 
 # %% [markdown]
-# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues: in the long run, each multiplication stretches by that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
+# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues. In the long run, each multiplication stretches by that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
 
 # %%
 def left_after(steps, radius, activation, seed):
@@ -897,7 +881,7 @@ print(f"radius of W_h in section 0.7: {torch.linalg.eigvals(W_h).abs().max():.2f
 # Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still, since in every row the right range lies below the left one. A radius over 1 is not enough to keep the past visible, then. A rotation has radius 1, and it does, once the inputs are small enough for the tanh (section 0.7).
 
 # %% [markdown]
-# **Dilated convolution.** A window may have gaps: let its places lie 1, $k$, $k^2$, ... positions apart in successive layers, and $m$ layers reach $(k^m - 1)/2$ positions to each side. The number of layers then grows only with the logarithm of $n$.
+# **Dilated convolution.** A window may have gaps. Let its places lie 1, $k$, $k^2$, ... positions apart in successive layers, and $m$ layers reach $(k^m - 1)/2$ positions to each side. The number of layers then grows only with the logarithm of $n$.
 
 # %%
 for n in (8, 64, 512, 4096):
