@@ -666,7 +666,7 @@ if measured:
         print(f"{kind:11}", *parts)
 
 # %% [markdown] tags=["solution"]
-# **What would you have to change in the recurrence?** Both things that shrink a gradient on its way back, the matrix and the slope of the tanh. The cell below makes $W_h$ a rotation, hands in a tenth of the inputs (where the tanh is nearly straight), and does both. Then it tries gates: a GRU as PyTorch starts it, and one whose update gates begin nearly closed to anything new, with a bias of 3. Twenty seeds each, at 32 tokens.
+# **What would you have to change in the recurrence?** Both things that shrink a gradient on its way back, the matrix and the slope of the tanh. The cell below makes $W_h$ a rotation, hands in a tenth of the inputs (where the tanh is nearly straight), and does both. Then it tries gates: a GRU as PyTorch starts it, and one whose gates begin by keeping nearly all of the old state, with a bias of 3. Twenty seeds each, at 32 tokens.
 
 # %% tags=["solution"]
 def make_other(kind, seed):
@@ -676,7 +676,7 @@ def make_other(kind, seed):
     if "rotation" in kind:
         nn.init.orthogonal_(layer.weight_hh_l0)
     if "bias" in kind:
-        layer.bias_hh_l0.data[D : 2 * D] = 3.0  # of the update gates
+        layer.bias_hh_l0.data[D : 2 * D] = 3.0  # the gates that keep the old state
     if scale < 1:  # nothing is handed in but the small inputs
         layer.bias_ih_l0.data.zero_(), layer.bias_hh_l0.data.zero_()
     return lambda x: layer(scale * x)[0]
@@ -693,7 +693,7 @@ print(f"{'attention':22} {32 * median(own):8.2g},  below 1/32 in "
       f"{sum(share < 1 / 32 for share in own)} of 20")
 
 # %% [markdown] tags=["solution"]
-# Neither the rotation nor the small inputs are enough alone; together they keep the first token about as visible as attention does. Gates don't help by being there. A fresh GRU forgets like a fresh recurrence, and it remembers once its gates start out holding on to the old state. Training can find such gates, and that is what they were invented for.
+# Neither the rotation nor the small inputs are enough alone; together they keep the first token about as visible as attention does. Gates don't help by being there. A fresh GRU forgets about as fast as a fresh recurrence, and it remembers once its gates start out holding on to the old state. (For the LSTM, Jozefowicz, Zaremba and Sutskever, *An Empirical Exploration of Recurrent Network Architectures*, 2015, recommend such a bias for its forget gate.)
 
 # %% [markdown]
 # ## Your answers, at work

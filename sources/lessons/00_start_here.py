@@ -431,7 +431,7 @@ print("id,je->ij", torch.einsum("id,je->ij", X, Y)[0].tolist())
 # - **Feed-forward** has two matrices with a ReLU between them, for every position alone, $y_i = W_2^\top \max(0,\, W_1^\top x_i)$, with $W_1$ of shape $(d, d_{ff})$ and $W_2$ of shape $(d_{ff}, d)$.
 # - **Convolution** has a window of $k$ positions around each, with a matrix $W_j$ of shape $(d, d)$ for every place in the window, $y_i = \sum_{j=0}^{k-1} W_j^\top\, x_{\,i + j - (k-1)/2}$. Beyond the ends there are zeros.
 # - **Recurrence** has a *state* $h_i$ of shape $(d)$ that is carried from left to right, $h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1})$, with $W_x$, $W_h$ of shape $(d, d)$ and $h_{-1} = 0$.
-# - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. Lessons 01 to 04 show how. Here we take the library's function.
+# - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. (A row of the table for *knights* is such a set of weights.) Lessons 01 to 04 show how. Here we take the library's function.
 #
 # In these formulas a vector is a column. In the code it's a row of `x`, so $W_1^\top x_i$ is written `x @ W_1`.
 
@@ -500,8 +500,8 @@ layers = {"feed-forward": feed_forward, "convolution, k = 3": convolution,
           "recurrence": recurrence, "attention": self_attention}
 maps = diagrams.influence_maps({name: influence(f, 8) for name, f in layers.items()})
 plotting.show(maps, "Four maps of 8 by 8. Feed-forward: the diagonal only. "
-              "Convolution: a band three wide. Recurrence: the diagonal and everything left of it, "
-              "fading fast. Attention: every cell filled.")
+              "Convolution: a band three wide. Recurrence: the diagonal and everything "
+              "left of it, fading fast. Attention: every cell filled.")
 
 # %% [markdown]
 # *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and in this one the past soon gets dark. Attention leaves no white. In one layer, every position can look at every other.*
@@ -589,7 +589,7 @@ plotting.show(diagrams.growing_paths(panels, 9))
 #
 # **The wait.** Step $i$ of this recurrence can't begin before step $i - 1$ is done, so the steps of a sentence can't be shared out among many cores. In the other layers all positions are computed at once. (Leave out the tanh, and the recurrence becomes linear; then its steps can be regrouped and run in parallel, by a *scan*. Some recent models do that.)
 #
-# **The work.** Now count the multiplications in all the matrix products of a layer. The recurrence above is the smallest of its kind. Those that attention replaced had *gates*, which learn what to keep of the old state. The GRU, which you'll meet in lesson 03, is one of them, and the LSTM is another.
+# **The work.** Now count the multiplications in all the matrix products of a layer. The recurrence above is the smallest of its kind. The recurrences that attention replaced had *gates*, which learn what to keep of the old state. The GRU of lesson 03 is one of them, and the LSTM is another.
 
 # %%
 widgets.predict("0.D", "d = 512. Up to what length does attention multiply no more "
@@ -613,6 +613,7 @@ def layers_of(d):
             "attention": lambda x: heads(x, return_weights=True)}
 
 
+# %%
 def multiplications(layer, n, d):
     with FlopCounterMode(display=False) as counter:
         layer(torch.zeros(1, n, d, device="meta"))  # (B=1, L=n, d)
