@@ -94,7 +94,7 @@ plotting.show(diagrams.road_map(here=0))
 # %% [markdown]
 # *The way has three stretches, first the idea, then the machine that today's models use, part by part, and then whole models. You are in the filled box.*
 #
-# Every lesson draws a tensor as a card of cells, and the color of its frame and name says what it holds. (A plain grid of numbers has colors of its own, explained below it.) You don't have to learn this legend. Come back when a color puzzles you.
+# Every lesson draws a tensor as a card of cells, and the color of its frame and name says what it holds. You don't have to learn this legend. Come back when a color puzzles you.
 
 # %%
 plotting.show(diagrams.legend())
@@ -756,9 +756,9 @@ print(original.tolist())
 widgets.predictions()
 
 # %% [markdown]
-# 1. **Run a lesson, keep a prediction, check an answer, find help.** Run from top to bottom, and guess before you run. Read the check's message from the top, and take its arguments with `failing_case()`. Then come hints, lesson, glossary and instructor.
+# 1. **Run a lesson, keep a prediction, check an answer, find help.** Run from top to bottom, and guess before you run. Read the check's message from the top, and take its arguments with `failing_case()`.
 # 2. **From sentences to `(B, L, d_model)`.** Tokens, ids, padding, and a row of the table for each id. A language model is asked at every position for the token that comes next.
-# 3. **Moving axes.** Broadcasting lines shapes up from the right, `view` breaks the lines elsewhere, and `transpose` and `permute` reorder. A right shape proves nothing. Number the boxes, or change one sentence and see what moves.
+# 3. **Moving axes.** Broadcasting lines shapes up from the right, `view` breaks the lines elsewhere, and `transpose` and `permute` reorder. A right shape proves nothing. Change one sentence and see what moves.
 # 4. **`einsum`.** The same letter means the same axis, and a letter that doesn't come back after the arrow is summed over.
 # 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps; with a rotation for $W_h$ and small inputs it doesn't. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, but less often than a GRU while $n < d$ and than an LSTM while $n < 2d$. It has a part that grows as $n^2$.
 #
@@ -796,7 +796,7 @@ widgets.predictions()
 #
 # <details><summary>3. What does einsum("bid,bjd->ij", q, k) compute, and what was probably meant?</summary>
 #
-# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It's no error, since any letter may be summed over. (It isn't the mean over the batch either, because nothing is divided.)
+# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It's no error, since any letter may be summed over.
 # </details>
 #
 # <details><summary>4. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers does it take? And how many times does a recurrence pass its state on?</summary>
