@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 import course_utils
 from course_utils import progress_log
 
-SHOWN = "0-2-run-predict-check-ask-8"  # where lesson 00 shows what a right answer looks like
+SHOWN = "0-2-run-predict-check-ask-2"  # where lesson 00 checks an answer of its own
 QUESTION = ("How large?", "a <b>", "22.6")
 EMPTY = {"passed": {}, "predictions": {}}
 

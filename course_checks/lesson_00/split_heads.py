@@ -1,8 +1,12 @@
-"""0.6 · Split a dimension into heads."""
+"""0.6 · Split into heads, and copy nothing."""
 
 import torch
 
 from ..deciding.exercise import Case, Exercise
+from ..deciding.off_limits import HEADS
+from ..deciding.wrong_answer import symptom
+
+WINDOW = "whether they are a window on x"
 
 
 def cases(seed):
@@ -13,9 +17,23 @@ def cases(seed):
     return made
 
 
+def copied(answer):
+    """Right numbers everywhere, and nowhere a window."""
+    parts = answer.parts()
+    if [part.name for part in parts] != [WINDOW] or not all(pair.wrong for pair in parts[0].pairs):
+        return None
+    return symptom(
+        "the heads are right, but they are a copy: the numbers were written into new memory.",
+        "which of your moves makes a new tensor? view and transpose only change the rule by which memory is read.",
+        "a copy",
+    )
+
+
 EXERCISE = Exercise(
     cases,
-    returns=("heads",),
-    off_limits=("course_utils.multi_head.split_heads",),
+    returns=("heads", WINDOW),
+    driver="window",
+    off_limits=HEADS,
     advice="try x = torch.arange(8).view(1, 2, 4) with 2 heads: head 0 must hold [[0, 1], [4, 5]].",
+    symptoms=(copied,),
 )

@@ -9,19 +9,21 @@ from .attention import attention_flow, running_softmax, three_roles
 from .beams import Beam, beam_tree, looked_at
 from .decoder_step import decoder_step
 from .heads import attention_lines, cache_strip, head_maps, head_wiring
+from .layer_kinds import cost_lines, influence_maps
 from .leaks import moved_outputs, training_losses
 from .masks import mask_cells, mask_gallery, masked_weights
 from .multi_head import multi_head
 from .operations import lookup, matmul, reshape, split_merge
 from .overview import legend, road_map
+from .paths import growing_paths
 from .recurrent import look_step_speak, unrolled
 from .shifted import shifted_targets
 from .vectors import clock_hands, projection, rotation, word_map
 
 __all__ = [
     "Beam", "architecture", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands",
-    "decoder_step", "head_maps", "head_wiring", "legend", "look_step_speak", "looked_at", "lookup", "mask_cells",
-    "mask_gallery", "masked_weights", "matmul", "moved_outputs", "multi_head", "projection", "reshape",
-    "residual_stream", "road_map", "rotation", "running_softmax", "shifted_targets", "split_merge", "three_roles",
-    "training_losses", "unrolled", "word_map",
+    "cost_lines", "decoder_step", "growing_paths", "head_maps", "head_wiring", "influence_maps", "legend",
+    "look_step_speak", "looked_at", "lookup", "mask_cells", "mask_gallery", "masked_weights", "matmul",
+    "moved_outputs", "multi_head", "projection", "reshape", "residual_stream", "road_map", "rotation",
+    "running_softmax", "shifted_targets", "split_merge", "three_roles", "training_losses", "unrolled", "word_map",
 ]  # fmt: skip

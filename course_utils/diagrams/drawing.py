@@ -83,6 +83,10 @@ class Drawing:
         """A small dot."""
         self._circle(x, y, 0.035, facecolor=color, edgecolor="none", zorder=5)
 
+    def node(self, x: float, y: float, radius: float, face: str | tuple, edge: str) -> None:
+        """A filled circle with a thin edge, over lines and arrows."""
+        self._circle(x, y, radius, facecolor=face, edgecolor=edge, lw=0.9, zorder=6)
+
     def ring(self, x: float, y: float, radius: float) -> None:
         """A thin circle."""
         self._circle(x, y, radius, facecolor="none", edgecolor=FAINT, lw=1.0, zorder=2)

@@ -12,7 +12,8 @@ from .grids import Grid, GridDrawing
 from .palette import CELL, COLORS, LABEL, NAME, OPERATION, SHAPE, SOFT
 
 MAX_SHOWN = 8
-HEAD_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A3E9D", "#5A5A5A")
+# none is the color of a query, a key or a value
+HEAD_COLORS = ("#E69F00", "#CC79A7", "#56B4E9", "#8A8A00", "#882255", "#44AA99", "#6B6BD6", "#5A5A5A")
 
 
 def matmul(
@@ -25,6 +26,8 @@ def matmul(
     columns: Sequence[str] | None = None,
 ) -> Axes:
     """A matrix product: each cell sits where its row of ``a`` and its column of ``b`` cross; one is worked out.
+
+    The colors are those of a query, a key and their scores: such a product is what the course draws.
 
     Args:
         a: Stands at the left.
@@ -53,7 +56,7 @@ def matmul(
         **how,
     )
     grid_p = draw.grid(
-        product, grid_a.right + 0.6, 0, "output", name=names[2], shape=str((*leading, *product.shape)), **how
+        product, grid_a.right + 0.6, 0, "scores", name=names[2], shape=str((*leading, *product.shape)), **how
     )
     grid_b = draw.grid(
         above, grid_p.x, grid_p.top + 0.3, "key", columns=checked_labels(columns, above.shape[1], "columns"), **how
@@ -96,10 +99,12 @@ def lookup(
         )
     (sentence, place), vectors = follow, values[ids]  # (B, L, d_model)
     draw, chosen, limit = GridDrawing(), int(ids[follow]), float(values.abs().max()) or 1.0
+    numbered = [f"{shortened(name)} {i}" for i, name in enumerate(named)]  # ids meet their rows by these numbers
     wide = max(draw.width_of(shortened(name)) for name in named) + 0.15
+    wider = max(draw.width_of(name) for name in numbered) + 0.15
     how = {"role": "position", "limit": limit, "most": MAX_SHOWN}
     whole = draw.grid(
-        values, 1.25 + wide, 0, name="table", shape=f"(V, d_model)\n{tuple(table.shape)}", rows=named, **how
+        values, 1.1 + wider, 0, name="table", shape=f"(V, d_model)\n{tuple(table.shape)}", rows=numbered, **how
     )
     draw.mark(whole, row=chosen)
     box = whole.box(chosen)
@@ -114,12 +119,12 @@ def lookup(
         left = draw.grid(row[:, None] * 0, 0, y, rows=tokens, write=False, **naming[0])
         for i, token in enumerate(row.tolist()):
             draw.text(left.x + CELL / 2, left.top - (i + 0.5) * CELL, str(token), LABEL)
-        right = draw.grid(vectors[b], whole.right + 0.85 + wide, y, rows=tokens, **naming[1], **how)
+        right = draw.grid(vectors[b], whole.right + 0.75 + wide, y, rows=tokens, **naming[1], **how)
         if b == sentence:
             draw.mark(left, row=place)
             draw.mark(right, row=place)
             level = left.top - (place + 0.5) * CELL
-            draw.arrow((left.right + 0.08, level), (whole.x - wide, middle))
+            draw.arrow((left.right + 0.08, level), (whole.x - wider, middle))
             draw.arrow((whole.right + 0.08, middle), (right.x - wide, level))
     return draw.finish(
         f"Embedding lookup: ids {tuple(ids.shape)} pick rows of a table {tuple(table.shape)}, which gives "

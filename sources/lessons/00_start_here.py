@@ -9,12 +9,15 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could not see.
+# By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could see and what each of them pays.
 #
-# {{colab_link}} · about 85 minutes · builds on nothing
+# {{colab_link}} · short path about 55 minutes with its exercises (35 + 20), everything about 3 and a half hours · builds on nothing
 
 # %% tags=["setup"]
 import math
+import warnings
+from bisect import bisect_left
+from statistics import median
 
 import torch
 import torch.nn.functional as F
@@ -24,6 +27,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from course_checks import NotYet, check, failing_case, hint
 from course_utils import attention, diagrams, multi_head, plotting, tokenizers
 from course_utils import pretrained, similarity, widgets
+from course_utils.datasets.pronunciations import split_of
 from course_utils.pretrained.pronunciation import align
 
 torch.set_printoptions(precision=2, sci_mode=False)
@@ -33,56 +37,64 @@ torch.set_printoptions(precision=2, sci_mode=False)
 #
 # 1. run a lesson, keep a prediction, check an answer and find help;
 # 2. turn sentences into a tensor `(B, L, d_model)`, and say what a language model is asked at each position;
-# 3. predict what broadcasting, `view`, `transpose` and `permute` do, and notice when content is scrambled;
+# 3. predict what broadcasting, `view`, `transpose` and `permute` do, and recognize scrambled content;
 # 4. read and write `einsum`;
 # 5. say what a feed-forward layer, a convolution, a recurrence and attention can see, and what each costs.
+#
+# Every section is marked **core** or **more**. The core sections are the short path.
 
 # %% [markdown]
 # ## Predict first
 #
-# A small model has learned to pronounce English words. It reads the letters of *knight* and says three sounds, N, AY and T. Before each sound it looks back at the letters and shares its attention out among them; the shares add up to 1.
+# *Core · 2 minutes*
 #
-# Which letters does it look at before it says N? Move the sliders, then keep your prediction. (They don't have to add up to 1: the page divides by their sum.)
+# A small model has learned to pronounce English words. It reads the letters of *knights* and says four sounds, N, AY, T and S. Before each sound it looks back at the letters and shares its attention out among them, and the shares add up to 1.
+#
+# Which letters does it look at before it says N? Move the sliders, then keep your prediction. (They don't have to add up to 1. The page divides by their sum.)
 
 # %%
-widgets.predict("0.1", "Before the sound N, how much does each letter get?",
-                shares=list("knight"))
+widgets.predict("0.A", "Before the sound N, how much does each letter get?",
+                shares=list("knights"))
 
 # %% [markdown]
 # ## 0.1 Where this leads
 #
-# Now we ask the model. It comes with the course, trained, and it's small enough to run anywhere.
+# *Core · 4 minutes*
+#
+# Now we ask the model. It comes with the course, trained, and it's small enough to run anywhere. Some words of the dictionary were held out, and the model never met them in training. Is *knights* one of them?
 
 # %%
+for word in ("knight", "knights"):
+    print(f"{word:8} is in the part for {split_of(word)}")
 model = pretrained.load("recurrent_attention")
-knight = align(model, "knight")  # its sounds, and the letters it looked at
-print("sounds: ", " ".join(knight.sounds))
-widgets.came_out("0.1", knight.weights[0])
+knights = align(model, "knights")  # its sounds, and the letters it looked at
+print("sounds:", " ".join(knights.sounds))
+widgets.came_out("0.A", knights.weights[0])
 
 # %% [markdown]
-# Nobody told the model which letters make which sound. It had words and their sounds to learn from, and found out for itself where to look. Here are the shares for all of its sounds. Type a word of your own and press Enter: your name, or one that nobody has ever said.
+# The model has met *knight*, but *knights* was kept for testing. In training it was told only how a word sounds, never which letters make which sound. It found out for itself where to look. Here are the shares for all of its sounds. Type a word of your own and press Enter, your name, say, or one that nobody has ever said.
 
 # %%
-speller = widgets.alignment_viewer(model, "knight")
-speller.show_first_state("The letters of knight across, its sounds N, AY, T and the "
-    "end sign down. N looks mostly at n and a little at k; AY at i and n; T at the "
-    "final t most, then at g and h.")
+speller = widgets.alignment_viewer(model, "knights")
+speller.show_first_state("The letters of knights across, its sounds N, AY, T, S and "
+    "the end sign down. N looks mostly at n and a little at k; AY at i and n; T at t "
+    "most, then at g and h; S at t even more than at s.")
 
 # %%
 speller
 
 # %% [markdown]
-# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, because sounds come in the order of their letters. And notice the silent k, g and h: they aren't spoken, but they are looked at.* The lines on the right say whether the dictionary agrees, and whether the model saw this word in training.
+# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, because sounds come in the order of their letters. The silent k, g and h get a share too. Two cells look odd. AY takes a third of its attention from n, and S looks more at t than at s.* Bear in mind that the model doesn't look at bare letters. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter in its company. The lines on the right say whether the dictionary agrees, and whether this word was held out.
 #
-# This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. In lesson 03 you build and train this model; by lesson 12 you'll have built a Transformer, and a language model that writes. This is the way:
+# This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. In lesson 03 you build and train this model, and by lesson 12 you'll have built a Transformer and a language model that writes.
 
 # %%
 plotting.show(diagrams.road_map(here=0))
 
 # %% [markdown]
-# *Three stretches: first the idea, then the machine that today's models use, part by part, and then whole models. You are in the filled box.*
+# *The way has three stretches, first the idea, then the machine that today's models use, part by part, and then whole models. You are in the filled box.*
 #
-# Every lesson draws the inside of a model in the same way: a tensor is a card of cells, and the color of its frame and name says what it holds. (A plain grid of numbers, such as those of 0.5, has colors of its own; the line below it says which.) You don't have to learn this legend. Come back when a color puzzles you.
+# Every lesson draws a tensor as a card of cells, and the color of its frame and name says what it holds. You don't have to learn this legend. Come back when a color puzzles you.
 
 # %%
 plotting.show(diagrams.legend())
@@ -90,15 +102,17 @@ plotting.show(diagrams.legend())
 # %% [markdown]
 # ## 0.2 Run, predict, check, ask
 #
-# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*: everything random has a seed, so you get the same numbers again.
+# *Core · 5 minutes*
 #
-# **Predict.** You've done it once. A prediction that you kept is shown beside what came out, at once and again at the end of the page. Nobody else sees it, and a wrong one is worth more than none: it tells you where to look. A restart forgets them on this page, but what you kept is in your progress: `import course_utils`, then `course_utils.progress()`, in any notebook, shows which exercises you have passed and what you predicted. It's one small file on your own machine.
+# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*. Everything random has a seed, so you get the same numbers again.
 #
-# **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose the task is *divide each number by the sum of its row*, and a student overlooks the words "of its row":
+# **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one is worth more than none, because it tells you where to look. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
+#
+# **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose you are to *turn each row of numbers into shares that add up to 1, and give nothing to padding, where `real` is False*. That's exercise 0.1. A student forgets the padding:
 
 # %%
-def shares_wrong(x):
-    return x / x.sum()
+def shares_wrong(x, real):
+    return x / x.sum(dim=-1, keepdim=True)
 
 
 try:
@@ -107,36 +121,29 @@ except NotYet as message:
     print(message)
 
 # %% [markdown]
-# Read it from the top: what you'd have earned, the first number that differs, and what the answer looks like. In your own notebook this text appears in place of Python's long error report.
-#
-# What to try isn't in it yet: often the message is enough, and a mistake that you found yourself you seldom make again. `hint()` says it, and so does the message when the same exercise fails a second time:
+# Read it from the top. It says what you'd have earned, the first number that differs, and what the answer looks like. Often that's enough, and you seldom make a mistake again that you found yourself. `hint()` says what to try, and so does the message when the same exercise fails a second time.
 
 # %%
 hint()
 
 # %% [markdown]
-# Large arguments are named by their shape only. `failing_case()` hands you the numbers themselves, so that you can try your code on them:
+# `failing_case()` hands you the numbers, so that you can try your code on them.
 
 # %%
 case = failing_case()
 print(case["x"])
+print(case["real"])
 print(shares_wrong(*case.values()))
 
 # %% [markdown]
-# Any right way counts, unless an exercise rules a function out. A loop is fine:
-
-# %%
-def shares_loop(x):
-    return torch.stack([row / row.sum() for row in x])
-
-
-check("0.1", shares_loop)
-
-# %% [markdown]
-# **Ask.** When you're stuck, take help in this order: the message of the check; `failing_case()`; `hint()`; the hints folded under the check; the section of the lesson; the [glossary](../docs/glossary.md), for a word that you've forgotten; your instructor, with the message copied into your question. You may try as often as you like.
+# Any right way counts, unless the exercise rules it out, and you may try as often as you like.
+#
+# **Ask.** When you're stuck, take help in this order: the message of the check, `failing_case()`, `hint()`, the hints folded under the check, the section of the lesson, the [glossary](../docs/glossary.md) for a word that you've forgotten, and your instructor, with the message copied into your question.
 
 # %% [markdown]
 # ## 0.3 From text to a tensor `(B, L, d_model)`
+#
+# *Core · 9 minutes*
 #
 # A network computes with numbers, so text goes through four steps. Here are two short sentences.
 #
@@ -153,7 +160,7 @@ print(vocabulary)
 print(ids_of, " -> ", ids.tolist())
 
 # %% [markdown]
-# **Embedding.** An id is a name, not a quantity: token 4 isn't twice token 2. So each id picks a row of a table. The table starts out random and is learned like every other weight.
+# **Embedding.** An id is a name, not a quantity. Token 4 isn't twice token 2. Each id picks a row of a table. The table starts out random and is learned like every other weight.
 
 # %%
 d_model = 4
@@ -163,11 +170,11 @@ table = embedding.weight.detach()  # (V, d_model)
 plotting.show(diagrams.lookup(table, ids, vocabulary, follow=(0, 3)))
 
 # %% [markdown]
-# *Follow the second "the": its id is 6, so it gets row 6 of the table. The first "the" has the very same numbers. And the three rows of `<pad>` are numbers too; a network would compute with them if nobody told it not to.*
+# *Follow the second "the". Its id is 6, and it gets row 6 of the table. The first "the" has the very same numbers. The three rows of `<pad>` are numbers too, and a network computes with them unless it's told not to.*
 #
 # $$x_{b,i} = E_{\,\mathrm{ids}_{b,i}} , \qquad E \text{ of shape } (V, d_{model}), \qquad x \text{ of shape } (B, L, d_{model}).$$
 #
-# $B$ counts the sentences of the batch, $L$ the positions, $V$ the entries of the vocabulary; $d_{model}$ is the size of a token's vector. As a loop, and as PyTorch does it:
+# $B$ counts the sentences of the batch, $L$ the positions, and $V$ the entries of the vocabulary, while $d_{model}$ is the size of a token's vector. Here it is as a loop, and as PyTorch does it.
 
 # %%
 x_loop = torch.zeros(B, L, d_model)
@@ -176,7 +183,7 @@ for b in range(B):
         x_loop[b, i] = table[ids[b, i]]
 
 x = embedding(ids).detach()  # (B, L, d_model)
-assert torch.equal(x, x_loop)
+print("the loop gives the same:", torch.equal(x, x_loop))
 print("x      ", tuple(x.shape), "  the batch")
 print("x[0]   ", tuple(x[0].shape), "     the first sentence")
 print("x[0, 2]", tuple(x[0, 2].shape), "       its third token,", repr(tokens[0][2]))
@@ -185,7 +192,7 @@ print("x[:, 0]", tuple(x[:, 0].shape), "     the first token of every sentence")
 # %% [markdown]
 # Read `(B, L, d_model)` as *which sentence, which position, which feature*. It's the language of this course.
 #
-# **What is the tensor for?** A *language model* reads tokens and predicts the next one, at every position at once:
+# **What is the tensor for?** A *language model* reads tokens and predicts the next one, at every position at once.
 
 # %%
 for i in range(L - 1):
@@ -195,10 +202,12 @@ for i in range(L - 1):
 # %% [markdown]
 # Five tokens give four examples. After "the" it must say "cat" once and "dog" once, and no vector of "the" can tell which. The model has to *look at other positions*. How networks do that is the question of this course.
 #
-# **Do exercises 0.2 and 0.3 now (20 minutes), then read on.**
+# **Do exercise 0.3 now (8 minutes), then read on.** If you'd like to write the padding yourself, exercise 0.2 (10 minutes) asks for it.
 
 # %% [markdown]
-# ## Do you need 0.4 to 0.6?
+# ## Do you need sections 0.4 to 0.6?
+#
+# *Core · 3 minutes*
 #
 # If you've worked with tensors before, answer these on paper, without running anything.
 #
@@ -209,21 +218,25 @@ for i in range(L - 1):
 #
 # <details><summary>Answers, and where to go</summary>
 #
-# 1. `(8, 8)`, every pair. If you said `(8)`, `(8, 1)` or "an error", read 0.4.
-# 2. `[3, 4]` and `[2, 5]`. If you said the same for both, read 0.5.
-# 3. `(4, 2, 3)`. If you said `(3, 4, 2)`, read 0.5.
-# 4. `X @ Y.T`, the dot product of every row of `X` with every row of `Y`. If you weren't sure, read 0.6.
+# 1. `(8, 8)`, every pair. If you said `(8)`, `(8, 1)` or "an error", read section 0.4.
+# 2. `[3, 4]` and `[2, 5]`. If you said the same for both, read section 0.5.
+# 3. `(4, 2, 3)`. If you said `(3, 4, 2)`, read section 0.5.
+# 4. `X @ Y.T`, the dot product of every row of `X` with every row of `Y`. If you weren't sure, read section 0.6.
 #
-# All four right? **Go straight to 0.7**; no later cell needs the ones you skip. Exercises 0.1 (for 0.4), 0.4 and 0.6 (for 0.5) and 0.5 (for 0.6) will tell you if that was rash.
+# All four right? **Go straight to section 0.7**. A section whose question you got wrong belongs to your short path.
 # </details>
+#
+# **Either way, do exercise 0.7 (12 minutes) before section 0.7.** It's a bug in which padding and broadcasting meet.
 
 # %% [markdown]
 # ## 0.4 Broadcasting
 #
+# *More · 7 minutes*
+#
 # Three predictions of a model have shape `(3, 1)`, the three targets have shape `(3)`, and **every prediction is exactly right**.
 
 # %%
-widgets.predict("0.2", "What is the mean squared error?", between=(0, 3), step=0.1)
+widgets.predict("0.B", "What is the mean squared error?", between=(0, 3), step=0.1)
 
 # %%
 predictions = torch.tensor([[1.0], [2.0], [3.0]])  # (3, 1)
@@ -231,16 +244,16 @@ goals = torch.tensor([1.0, 2.0, 3.0])  # (3,)
 difference = predictions - goals
 print("shape", tuple(difference.shape))
 print(difference)
-widgets.came_out("0.2", (difference**2).mean())
+widgets.came_out("0.B", (difference**2).mean())
 
 # %% [markdown]
-# A matrix, and no warning: every prediction minus every target. This is the rule. PyTorch lines two shapes up **from the right**; two sizes fit if they are equal, or if one is 1 or missing. An axis of size 1 is used again and again:
+# It's a matrix, every prediction minus every target, and the minus sign gives no warning. PyTorch lines two shapes up **from the right**. Two sizes fit if they are equal, or if one is 1 or missing, and an axis of size 1 is used again and again:
 #
 #     predictions   (3, 1)
 #     goals            (3)
 #     difference    (3, 3)
 #
-# By hand: the column 0, 10, 20 plus the row 1, 2, 3, 4 gives the second row 11, 12, 13, 14.
+# In the same way the column 0, 10, 20 plus the row 1, 2, 3, 4 gives the second row 11, 12, 13, 14.
 
 # %%
 column = torch.tensor([[0], [10], [20]])  # (3, 1)
@@ -250,27 +263,30 @@ for i in range(3):
     for j in range(4):
         by_loop[i, j] = column[i, 0] + row[j]
 
-assert torch.equal(column + row, by_loop)
+print("the loop gives the same:", torch.equal(column + row, by_loop))
 print(column + row)
 
 # %% [markdown]
-# A sum takes its axis away, so it may no longer line up with what it came from. `keepdim=True` leaves the axis there, with size 1:
+# A sum takes its axis away, so it may no longer line up with what it came from. `keepdim=True` leaves the axis there, with size 1. An index of `None` puts an axis of size 1 wherever you need one.
 
 # %%
 numbers = torch.ones(3, 2)
 print("summed:      ", tuple(numbers.sum(dim=-1).shape))
 print("with keepdim:", tuple(numbers.sum(dim=-1, keepdim=True).shape))
+print("[:, None]:   ", tuple(numbers[:, None].shape))
 
 # %% [markdown]
-# **Do exercise 0.1 now (5 minutes), then read on.**
+# **Do exercise 0.1 now (10 minutes), then read on.** Section 0.2 showed a wrong answer to it. What is missing there is the padding, whose shape doesn't line up by itself.
 
 # %% [markdown]
 # ## 0.5 `view`, `transpose`, `permute`
 #
+# *More · 12 minutes*
+#
 # Two commands turn the shape `(2, 3)` into `(3, 2)`: `x.reshape(3, 2)` and `x.transpose(0, 1)`.
 
 # %%
-widgets.predict("0.3", "x is [[1, 2, 3], [4, 5, 6]]. Are the two results equal?",
+widgets.predict("0.C", "x is [[1, 2, 3], [4, 5, 6]]. Are the two results equal?",
                 choices=["equal", "same shape, different content", "one is an error"])
 
 # %%
@@ -285,12 +301,12 @@ plotting.number_grid(transposed, shades=owner.T, ax=axes[2], title="x.transpose(
 plotting.show(axes[0], "Three grids. x has rows 1 2 3 and 4 5 6. Reshaped: rows 1 2, "
               "3 4, 5 6. Transposed: rows 1 4, 2 5, 3 6.")
 same = torch.equal(reshaped, transposed)
-widgets.came_out("0.3", "equal" if same else "same shape, different content")
+widgets.came_out("0.C", "equal" if same else "same shape, different content")
 
 # %% [markdown]
 # *The colors are the rows of $x$. The transpose turns each row into a column. The reshape reads the numbers in order and breaks the lines elsewhere, so its second row mixes both colors.*
 #
-# The same shape, different content, and no error. Here is how that can happen. A tensor is a row of numbers in memory, and a rule that says which of them belongs to which index: the *stride*, how far to jump for one step along each axis.
+# Same shape, different content, and no error. How can that happen? A tensor is a row of numbers in memory, and a rule that says which of them belongs to which index. The rule is the *stride*, how far to jump for one step along each axis.
 
 # %%
 for name, tensor in (("x", x), ("reshape", reshaped), ("transpose", transposed)):
@@ -308,14 +324,15 @@ for name, tensor in (("x", x), ("reshape", reshaped), ("transpose", transposed))
 # %%
 cube = torch.arange(24).view(2, 3, 4)  # (B=2, L=3, d=4)
 turned = cube.permute(2, 0, 1)  # (4, 2, 3)
+by_loop = torch.zeros(4, 2, 3, dtype=torch.long)
 for b in range(2):
     for i in range(3):
         for e in range(4):
-            assert turned[e, b, i] == cube[b, i, e]
-print(tuple(cube.shape), "->", tuple(turned.shape), "entry by entry as expected")
+            by_loop[e, b, i] = cube[b, i, e]
+print("the loop gives the same:", torch.equal(turned, by_loop), tuple(turned.shape))
 
 # %% [markdown]
-# Try the moves on numbered boxes. Choose one, predict, and look at the frames: they show where an entry of the result comes from. Unless you choose an `einsum` that sums, each color is a row of $x$.
+# Try the moves on numbered boxes. Choose one, predict, and look at the frames, which show where an entry of the result comes from. Each color is a row of $x$, as long as the move adds no numbers up.
 
 # %%
 viewer = widgets.shape_viewer()
@@ -327,14 +344,14 @@ viewer.show_first_state("x with rows 0 to 3, 4 to 7, 8 to 11 in three colors; be
 viewer
 
 # %% [markdown]
-# **What it's for: heads.** From lesson 06 on, attention looks at a sentence in several ways at once. For this the vector of every token is cut into $H$ equal parts, the *heads*, of size $d_{head} = d_{model} / H$:
+# **What it's for.** From lesson 06 on, attention looks at a sentence in several ways at once. For this the vector of every token is cut into $H$ equal parts, the *heads*, of size $d_{head} = d_{model} / H$:
 
 # %%
 x = torch.arange(1, 21).view(1, 5, 4)  # (B=1, L=5, d_model=4)
 plotting.show(diagrams.split_merge(x[0], 2, tokens=tokens[0]))
 
 # %% [markdown]
-# *Each color is a head. Every head sees all five tokens, and half of each. No row mixes two tokens.* In letters, with $b$ for the sentence, $h$ for the head, $i$ for the position and $e$ for the place inside the head:
+# *Each color is a head. Every head sees all five tokens, and half of each. No row mixes two tokens.* In letters, with $b$ for the sentence, $h$ for the head, $i$ for the position and $e$ for the place inside the head,
 #
 # $$y_{b,h,i,e} = x_{b,\,i,\;h \cdot d_{head} + e} , \qquad y \text{ of shape } (B, H, L, d_{head}).$$
 
@@ -346,21 +363,24 @@ for h in range(H):
         for e in range(d_head):
             y[0, h, i, e] = x[0, i, h * d_head + e]
 
-assert torch.equal(y, multi_head.split_heads(x, H))
-assert not torch.equal(y, x.view(1, H, 5, d_head))  # the right shape, scrambled
 print("head 0 holds", y[0, 0].tolist())
+by_library, scrambled = multi_head.split_heads(x, H), x.view(1, H, 5, d_head)
+print("the library's split_heads gives the same:  ", torch.equal(y, by_library))
+print("a view straight to the shape gives the same:", torch.equal(y, scrambled))
 
 # %% [markdown]
-# **Do exercises 0.4 and 0.6 now (20 minutes), then read on.** From here on the course uses the library's `split_heads`.
+# The loop copies every number into new memory. It needn't. **Do exercises 0.4 and 0.6 now (22 minutes), then read on.** In 0.6 you cut the heads without moving a number.
 
 # %% [markdown]
 # ## 0.6 `einsum`
 #
-# `torch.einsum` writes a sum of products in letters, one letter for each axis. A letter that stands in two operands ties their axes together. A letter that is missing behind the arrow is summed over. So `"id,jd->ij"` reads: *for every i and j, sum over d*,
+# *More · 8 minutes*
+#
+# `torch.einsum` writes a sum of products in letters, one letter for each axis. If the same letter names an axis of both operands, the two axes are walked along together. A letter that doesn't come back after the arrow is summed over. Read `"id,jd->ij"` as *for every i and j, sum over d*,
 #
 # $$S_{ij} = \sum_{d} X_{id} Y_{jd} .$$
 #
-# One entry by hand: row 0 of $X$ is 1, 2, 0 and row 1 of $Y$ is 2, 1, 0, so $S_{01} = 1 \cdot 2 + 2 \cdot 1 + 0 \cdot 0 = 4$.
+# Take one entry. Row 0 of $X$ is 1, 2, 0 and row 1 of $Y$ is 2, 1, 0, which gives $S_{01} = 1 \cdot 2 + 2 \cdot 1 + 0 \cdot 0 = 4$.
 
 # %%
 X = torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])  # (2, 3)
@@ -377,7 +397,7 @@ assert torch.equal(S, S_loop) and torch.equal(S, similarity.similarity_matrix(X,
 plotting.show(diagrams.matmul(X, Y.T, follow=(0, 1), names=("X", "Y.T", "S")))
 
 # %% [markdown]
-# *Every cell of $S$ sits where its row of $X$ meets its row of $Y$, which stands above as a column of $Y^\top$. You'll see this picture again: the scores of attention are made this way.*
+# *Every cell of $S$ is where its row of $X$ meets its row of $Y$, drawn above as a column of $Y^\top$. You'll see this picture again, because the scores of attention are made this way. Hence the gray of scores.*
 #
 # Read these four before you run the cell. Which axes are left?
 
@@ -399,24 +419,26 @@ print("id,jd->ij", S[0].tolist())
 print("id,je->ij", torch.einsum("id,je->ij", X, Y)[0].tolist())
 
 # %% [markdown]
-# **Do exercise 0.5 now (10 minutes), then read on.**
+# **Do exercise 0.5 now (12 minutes), then read on.** It asks for the other product in attention, the one that mixes.
 
 # %% [markdown]
 # ## 0.7 Who sees whom
 #
-# Back to the question of 0.3: how can one position use another? Four kinds of layer, each from `(B, L, d)` to `(B, L, d)`:
+# *Core · 9 minutes*
 #
-# - **Feed-forward**: two matrices with a ReLU between them, for every position alone, $y_i = W_2^\top \max(0,\, W_1^\top x_i)$, with $W_1$ of shape $(d, d_{ff})$ and $W_2$ of shape $(d_{ff}, d)$.
-# - **Convolution**: a window of $k$ positions around each, with a matrix $W_j$ of shape $(d, d)$ for every place in the window, $y_i = \sum_{j=0}^{k-1} W_j^\top\, x_{\,i + j - (k-1)/2}$. Beyond the ends there are zeros.
-# - **Recurrence**: a *state* $h_i$ of shape $(d)$ is carried from left to right, $h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1})$, with $W_x$, $W_h$ of shape $(d, d)$ and $h_{-1} = 0$.
-# - **Attention**: a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. Lessons 01 to 04 show how; here we take the library's function.
+# Back to the question of section 0.3. How can one position use another? Here are four kinds of layer, each from `(B, L, d)` to `(B, L, d)`.
+#
+# - **Feed-forward** has two matrices with a ReLU between them, for every position alone, $y_i = W_2^\top \max(0,\, W_1^\top x_i)$, with $W_1$ of shape $(d, d_{ff})$ and $W_2$ of shape $(d_{ff}, d)$.
+# - **Convolution** has a window of $k$ positions around each, with a matrix $W_j$ of shape $(d, d)$ for every place in the window, $y_i = \sum_{j=0}^{k-1} W_j^\top\, x_{\,i + j - (k-1)/2}$. Beyond the ends there are zeros.
+# - **Recurrence** has a *state* $h_i$ of shape $(d)$ that is carried from left to right, $h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1})$, with $W_x$, $W_h$ of shape $(d, d)$ and $h_{-1} = 0$.
+# - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. (A row of the table for *knights* is such a set of weights.) Lessons 01 to 04 show how. Here we take the library's function.
 #
 # In these formulas a vector is a column. In the code it's a row of `x`, so $W_1^\top x_i$ is written `x @ W_1`.
 
 # %%
 rng = torch.Generator().manual_seed(1)
 W_1, W_2 = torch.randn(4, 16, generator=rng), torch.randn(16, 4, generator=rng)
-W = torch.randn(3, 4, 4, generator=rng) / 2  # (k=3, d, d)
+W = torch.randn(5, 4, 4, generator=rng) / 2  # (k=5, d, d)
 
 
 def feed_forward(x):  # (B, L, d)
@@ -424,9 +446,9 @@ def feed_forward(x):  # (B, L, d)
 
 
 # %%
-def convolution(x):  # (B, L, d)
-    padded = F.pad(x, (0, 0, 1, 1))  # zeros before and after: (B, 1 + L + 1, d)
-    return sum(padded[:, j : j + x.shape[1]] @ W[j] for j in range(3))  # (B, L, d)
+def convolution(x, k=3):  # (B, L, d)
+    padded = F.pad(x, (0, 0, k // 2, k // 2))  # zeros before and after the positions
+    return sum(padded[:, j : j + x.shape[1]] @ W[j] for j in range(k))  # (B, L, d)
 
 
 def self_attention(x):  # (B, L, d)
@@ -438,7 +460,7 @@ def self_attention(x):  # (B, L, d)
 W_x, W_h = torch.rand(2, 4, 4, generator=rng) - 0.5  # (d, d) each
 
 
-def recurrence(x):  # (B, L, d)
+def recurrence(x, W_x=W_x, W_h=W_h):  # (B, L, d)
     h, states = torch.zeros(x.shape[0], 4), []  # (B, d)
     for i in range(x.shape[1]):
         h = torch.tanh(x[:, i] @ W_x + h @ W_h)  # (B, d)
@@ -450,11 +472,11 @@ def recurrence(x):  # (B, L, d)
 rnn = nn.RNN(4, 4, bias=False, batch_first=True)
 rnn.load_state_dict({"weight_ih_l0": W_x.T, "weight_hh_l0": W_h.T})
 x = torch.randn(2, 5, 4, generator=rng)  # (B=2, L=5, d=4)
-assert torch.allclose(recurrence(x), rnn(x)[0], atol=1e-6)
-print("the loop and PyTorch's nn.RNN agree; shape", tuple(recurrence(x).shape))
+same = torch.allclose(recurrence(x), rnn(x)[0], atol=1e-6)
+print("the loop and PyTorch's nn.RNN agree:", same)
 
 # %% [markdown]
-# Which inputs does an output depend on? A gradient answers: if nudging $x_j$ doesn't move $y_i$, position $i$ can't see position $j$. The function measures this for all pairs, along a random direction of $y_i$, and turns every row into shares.
+# Which inputs does an output depend on? A gradient answers that. If nudging $x_j$ doesn't move $y_i$, position $i$ can't see position $j$. The function measures this for all pairs, along a random direction of $y_i$, and turns every row into shares.
 #
 # **Before you run it**, draw four squares of 8 by 8 cells, outputs downward and inputs to the right, and shade what each layer sees.
 
@@ -469,110 +491,189 @@ def influence(layer, length, d=4):
     for i in range(length):
         (gradient,) = torch.autograd.grad(y[i], x, retain_graph=True)  # (1, L, d)
         rows.append(gradient[0].norm(dim=-1))  # (L,)
-    return shares_loop(torch.stack(rows))  # (L, L)
+    sizes = torch.stack(rows)  # (L, L)
+    return sizes / sizes.sum(dim=-1, keepdim=True)
 
 
 # %%
 layers = {"feed-forward": feed_forward, "convolution, k = 3": convolution,
           "recurrence": recurrence, "attention": self_attention}
-axes = plotting.new_axes(9.0, 2.6, columns=4)
-for ax, (name, layer) in zip(axes, layers.items(), strict=True):
-    seen = influence(layer, 8)
-    blank = seen.masked_fill(seen == 0, float("nan"))  # exact zeros stay white
-    image = ax.imshow(blank, cmap="viridis", vmin=0, vmax=1)
-    ax.set(title=name, xlabel="input position", xticks=range(0, 8, 2), yticks=range(8))
-axes[0].set_ylabel("output position")
-axes[0].figure.colorbar(image, ax=axes, label="share of influence", fraction=0.02)
-plotting.show(axes[0], "Four maps of 8 by 8. Feed-forward: the diagonal only. "
+maps = diagrams.influence_maps({name: influence(f, 8) for name, f in layers.items()})
+plotting.show(maps, "Four maps of 8 by 8. Feed-forward: the diagonal only. "
               "Convolution: a band three wide. Recurrence: the diagonal and everything "
               "left of it, fading fast. Attention: every cell filled.")
 
 # %% [markdown]
-# *Here yellow is a large share, dark blue a small one, and white is exactly zero: that input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, but the past soon gets dark. Attention leaves no white: in one layer, every position can look at every other.*
+# *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and in this one the past soon gets dark. Attention leaves no white. In one layer, every position can look at every other.*
 #
-# Why does it get dark? On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. Many such factors make it vanish, or explode (the numbers are below, under *When you need it*). Gated networks (lesson 03) were invented to remember longer. How far influence reaches in a recurrence, and how far in attention, you'll measure in exercise 0.9.
+# **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. Two suspects, then. We can clear $W_h$ by making it a rotation (an *orthogonal* matrix), which changes no length. And we can clear the tanh by feeding it a tenth of each input, since near 0 it's almost a straight line of slope 1. We make one change, then the other, then both.
+
+# %%
+def recurrences(seed):
+    rng = torch.Generator().manual_seed(seed)
+    W_x, W_h = torch.rand(2, 4, 4, generator=rng) - 0.5  # (d, d) each
+    turn = nn.init.orthogonal_(torch.empty(4, 4), generator=rng)
+    return {"as nn.RNN starts": lambda x: recurrence(x, W_x, W_h),
+            "inputs / 10": lambda x: recurrence(x, W_x / 10, W_h),
+            "W_h a rotation": lambda x: recurrence(x, W_x, turn),
+            "both": lambda x: recurrence(x, W_x / 10, turn)}
+
+
+layers = recurrences(0)
+maps = diagrams.influence_maps({name: influence(f, 8) for name, f in layers.items()})
+plotting.show(maps, "Four maps of a recurrence. As it starts, and with small inputs, "
+              "the past is dark. With a rotation it is brighter, and with both changes "
+              "all inputs up to the diagonal have about the same share.")
+
+# %%
+print(f"share of the first of 32 tokens in the last output; equal share {1 / 32:.4f}")
+five = [recurrences(seed) for seed in range(5)]
+for name in five[0]:
+    shares_of_first = [influence(layers[name], 32)[-1, 0].item() for layers in five]
+    print(f"{name:17} median of five layers {median(shares_of_first):.1e}")
+
+# %% [markdown]
+# Neither change is enough alone. With both, the first token keeps a share of about the size that an even split would give it. A recurrence *can* see the past, then. This one needed a matrix that keeps lengths and a tanh that hardly bends, and PyTorch's start gives it neither, while the attention above wasn't prepared in any way. How far influence reaches in both, and what gates (lesson 03) change, is the subject of exercise 0.9.
 
 # %% [markdown]
 # ## 0.8 What seeing costs
 #
-# **The path.** Suppose the first of $n$ tokens has to reach the last. A recurrence needs $n - 1$ steps. A convolution with kernel size $k$ carries it $(k-1)/2$ positions a layer, so it takes $\lceil (n-1) / \frac{k-1}{2} \rceil$ layers. Let's check that: we put a 1 into a row of zeros and count the layers until it arrives. Attention needs one layer, as the gradient shows.
+# *More · 15 minutes*
+#
+# **The path.** How many computations lie between the first of $n$ tokens and the last position? We can let the computer search. Row 0 holds the tokens, the rows above hold what is computed from them, and an arrow leads to everything that is computed from a node. For a convolution and for attention we read the arrows off the gradients of one layer and put as many layers on top of each other as it takes. In a recurrence a token goes into its own state, and a state into the next one.
 
 # %%
-def layers_needed(n, k):
-    signal = torch.zeros(1, 1, n, dtype=torch.float64)  # (B, d, L), as conv1d wants it
-    signal[0, 0, 0] = 1.0
-    kernel, layers = torch.full((1, 1, k), 1 / k, dtype=torch.float64), 0
-    while signal[0, 0, -1] == 0:
-        signal, layers = F.conv1d(signal, kernel, padding=(k - 1) // 2), layers + 1
-    return layers
+def stacked(layer, n):
+    sees = influence(layer, n) > 0  # (n, n)
+    return lambda node: {(node[0] + 1, i) for i in range(n) if sees[i, node[1]]}
 
 
-print("   n   recurrence   convolution k=3   k=5   attention")
-for n in (8, 16, 32, 64):
-    counted = [layers_needed(n, k) for k in (3, 5)]
-    assert counted == [math.ceil((n - 1) / ((k - 1) / 2)) for k in (3, 5)]
-    assert influence(self_attention, n)[-1, 0] > 0
-    print(f"{n:4}   {n - 1:10}   {counted[0]:15}   {counted[1]:3}   {1:9}")
+def carried(n):
+    def feeds(node):
+        row, position = node
+        after = position + row  # a token's own state, or the next state
+        return {(1, after)} if after < n else set()
+    return feeds
+
+
+# %%
+def way_to_last(feeds, n):
+    """The nodes of a shortest way from the first token to position n - 1."""
+    ways, reached = [[(0, 0)]], {(0, 0)}
+    while ways[0][-1][1] < n - 1:
+        way = ways.pop(0)
+        new = feeds(way[-1]) - reached
+        reached |= new
+        ways += [[*way, node] for node in sorted(new)]
+    return ways[0]
+
+
+# %%
+kinds = {"recurrence": carried,
+         "convolution, k = 3": lambda n: stacked(convolution, n),
+         "convolution, k = 5": lambda n: stacked(lambda x: convolution(x, 5), n),
+         "attention": lambda n: stacked(self_attention, n)}
+print("arrows from the first token to the last position")
+print(f"{'n':20}", *(f"{n:4}" for n in (8, 16, 32, 64)))
+for name, arrows in kinds.items():
+    counts = [len(way_to_last(arrows(n), n)) - 1 for n in (8, 16, 32, 64)]
+    print(f"{name:20}", *(f"{count:4}" for count in counts))
+
+# %%
+panels = {name: (kinds[name](9), way_to_last(kinds[name](9), 9))
+          for name in ("recurrence", "convolution, k = 5", "attention")}
+plotting.show(diagrams.growing_paths(panels, 9))
 
 # %% [markdown]
-# Only the last column doesn't grow. That's one of the arguments of the paper that made attention famous: the shorter the path, the easier it is to learn that two distant words belong together.
+# *A chain, a cone and a star. Strong arrows are the shortest way, and filled circles are whatever depends on the first token. Let the text grow, and the chain and the cone grow with it. The star doesn't.* A convolution with kernel size $k$ carries a token $(k-1)/2$ positions a layer, which makes $\lceil (n-1) / \frac{k-1}{2} \rceil$ layers; a recurrence needs $n$ arrows. The paper that made attention famous argues that the shorter the path, the easier it is to learn that two distant words belong together.
 #
-# **The wait.** Step $i$ of this recurrence can't begin before step $i - 1$ is done, so the steps of a sentence can't be shared out among many cores. In the other three layers all positions are computed at once. (Leave out the tanh, and the recurrence becomes linear; then its steps can be regrouped and run in parallel, by a *scan*. Some recent models do that.)
+# **The wait.** Step $i$ of this recurrence can't begin before step $i - 1$ is done, so the steps of a sentence can't be shared out among many cores. In the other layers all positions are computed at once. (Leave out the tanh, and the recurrence becomes linear; then its steps can be regrouped and run in parallel, by a *scan*. Some recent models do that.)
 #
-# **The work.** Now count multiplications, in all the matrix products of a layer.
+# **The work.** Now count the multiplications in all the matrix products of a layer. The recurrence above is the smallest of its kind. The recurrences that attention replaced had *gates*, which learn what to keep of the old state. The GRU of lesson 03 is one of them, and the LSTM is another.
 
 # %%
-widgets.predict("0.4", "64 tokens, vectors of size 512. Which layer multiplies least?",
-                choices=["attention", "recurrence", "convolution, kernel 3"])
+widgets.predict("0.D", "d = 512. Up to what length does attention multiply no more "
+                "often than a GRU does?",
+                choices=["never", "up to 64 tokens", "up to 512 tokens",
+                         "up to 4,096 tokens"])
 
 # %% [markdown]
-# - Recurrence: two products with a $(d, d)$ matrix for each token, $2nd^2$.
-# - Convolution: $k$ of them, $knd^2$.
-# - Attention: as you'll build it in lesson 06, it has four such matrices, and it compares all pairs and mixes all pairs, $4nd^2 + 2n^2d$.
-#
-# PyTorch can count what is really computed; on the device `meta` it does so without computing anything.
+# PyTorch can count what is really computed; on the device `meta` it does so without computing anything. The attention is that of lesson 06, with all four of its matrices.
 
 # %%
-def multiplications(layer, x):
+def layers_of(d):
+    with torch.device("meta"):
+        recurrent = {name: kind(d, d, bias=False, batch_first=True) for name, kind in
+                     {"recurrence": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}.items()}
+        conv_3 = nn.Conv1d(d, d, 3, padding=1, bias=False)
+        conv_7 = nn.Conv1d(d, d, 7, padding=3, bias=False)
+        heads = multi_head.MultiHeadAttention(d, 8, bias=False)
+    return {**recurrent, "convolution, k = 3": lambda x: conv_3(x.mT),
+            "convolution, k = 7": lambda x: conv_7(x.mT),
+            "attention": lambda x: heads(x, return_weights=True)}
+
+
+# %%
+def multiplications(layer, n, d):
     with FlopCounterMode(display=False) as counter:
-        layer(x)
+        layer(torch.zeros(1, n, d, device="meta"))  # (B=1, L=n, d)
     return counter.get_total_flops() // 2  # it counts a multiplication and an addition
 
 
-d, n = 512, 64
-with torch.device("meta"):
-    x, M = torch.zeros(1, n, d), torch.zeros(d, d)  # (B=1, L=n, d), (d, d)
-    heads = multi_head.MultiHeadAttention(d, 8, bias=False)
-    conv = nn.Conv1d(d, d, 3, padding=1, bias=False)
-
 # %%
-counted = {
-    "attention": multiplications(lambda x: heads(x, return_weights=True), x),
-    # n times one step: x_i @ W_x + h @ W_h
-    "recurrence": n * multiplications(lambda x: x[:, 0] @ M + x[:, 1] @ M, x),
-    "convolution, kernel 3": multiplications(conv, x.transpose(1, 2)),
-}
-
-# %%
-assert counted == {"attention": 4 * n * d**2 + 2 * n**2 * d,
-                   "recurrence": 2 * n * d**2, "convolution, kernel 3": 3 * n * d**2}
-widgets.came_out("0.4", min(counted, key=counted.get))
-
-# %%
-print(f"millions, d = {d}")
-print("     n   recurrence   convolution   attention   attention / recurrence")
-for n in (64, 512, 4096):
-    cost = [2 * n * d**2, 3 * n * d**2, 4 * n * d**2 + 2 * n**2 * d]
-    millions = "   ".join(f"{c / 1e6:10,.0f}" for c in cost)
-    print(f"{n:6}   {millions}   {cost[2] / cost[0]:22.2f}")
+d = 512
+layers = layers_of(d)
+print("multiplications for each token, in units of d * d")
+print(f"{'':20}", *(f"n = {n:<4}" for n in (1, 16, 64)))
+for name, layer in layers.items():
+    counts = [multiplications(layer, n, d) / (n * d**2) for n in (1, 16, 64)]
+    print(f"{name:20}", *(f"{count:8.2f}" for count in counts))
 
 # %% [markdown]
-# Attention is the most expensive of the three at every length; it costs $(4nd^2 + 2n^2d) / (2nd^2) = 2 + n/d$ times a recurrence. (The paper's table gives orders of growth, $n^2d$ against $nd^2$, and leaves the four matrices out. By these, attention is the cheaper one while $n < d$; count the matrices too, and it isn't.) So attention doesn't save work. What you get for the extra work is the short path, and no position has to wait for another. The $n^2$ will stay with us through the course.
+# Each number is how many matrices of shape $(d, d)$ a token meets.
 #
-# **Do the quiz 0.8 now (5 minutes).** Exercise 0.7 and the experiment 0.9 are for the end of the page.
+# - A recurrence has two, and pays $2nd^2$ for $n$ tokens.
+# - A GRU has three pairs (two gates, and what it proposes to write), $6nd^2$; an LSTM has four, $8nd^2$.
+# - A convolution has one for each place in its window, $knd^2$.
+# - Attention has four. It also compares all pairs of tokens and mixes all pairs, and that part grows with the text, $4nd^2 + 2n^2d$.
+#
+# From which length on does attention cost more than each of the others? The search halves the interval until it finds the shortest such text.
+
+# %%
+def dearer_from(name, d):
+    """The shortest text for which attention multiplies more often than this layer."""
+    layers, lengths = layers_of(d), range(1, 8 * d)
+    each = multiplications(layers[name], 1, d)  # for one token; the next cost the same
+    return 1 + bisect_left(lengths, True, key=lambda n: multiplications(
+        layers["attention"], n, d) > n * each)
+
+
+print(f"{'attention is dearer than':28} from n, d = 128   from n, d = 512")
+for name in layers:
+    if name != "attention":
+        print(f"  {name:26}", *(f"{dearer_from(name, d):15}  " for d in (128, 512)))
+widgets.came_out("0.D", f"up to {dearer_from('GRU', 512) - 1:,} tokens")
+
+# %%
+lengths = [1, 256, 512, 768, 1024, 1536, 2048]
+costs = {name: [multiplications(layer, 1, d) / d**2] * len(lengths)
+         for name, layer in layers.items()}  # the same at every length, but for one:
+costs["attention"] = [multiplications(layers["attention"], n, d) / (n * d**2)
+                      for n in lengths]
+ax = diagrams.cost_lines(lengths, costs)
+ax.set(xticks=[512, 1024, 1536, 2048], title="d = 512")
+plotting.show(ax, "Multiplications per token against the length. Attention rises in a "
+              "straight line; it crosses the GRU at 512 and the LSTM at 1024 tokens.")
+
+# %% [markdown]
+# *Only attention rises. It meets the GRU at $n = d$ and the LSTM at $n = 2d$. The recurrence without gates and the narrow convolution are below it at every length.* The paper compares orders of growth, $n^2 d$ against $nd^2$, and says that attention needs less work than a recurrence while $n < d$. Against a GRU, all matrices counted, that's true to the token. Which one is cheaper depends on the recurrence you have in mind, and on how long your texts are. Whatever the count, attention has the short path and no waiting. The $n^2$ will stay with us through the course.
+#
+# **Do the quiz 0.8 now (5 minutes), and the experiment 0.9 (25 minutes) when you have time for it.**
 
 # %% [markdown]
 # ## What goes wrong
+#
+# *More · 6 minutes*
 #
 # **A loss that broadcasts.** A line through the origin is fitted to 20 points with slope 3. The predictions have shape `(20, 1)`; the targets have `(20)` in the first run and `(20, 1)` in the second. Nothing else differs.
 
@@ -597,14 +698,21 @@ for name, targets in (("(20)", y_line), ("(20, 1)", y_line[:, None])):
 print(f"variance of the targets {y_line.var(correction=0):.2f}")
 
 # %% [markdown]
-# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. The run ends without an error and has learned nothing. How you'd notice: the loss stays at the variance of the targets. How you'd prevent it: compare the two shapes before you subtract.
-#
-# **A reshape where a transpose was meant.** PyTorch's recurrent layers want `(L, B, d)` unless told otherwise. Let's bring `(B, L, d)` there both ways, and apply a test that finds this mistake in almost any network: *change one sentence; the results of the others must not move.* (Layers that mix sentences on purpose, such as batch normalization, fail it too.)
+# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. The run ends without an error and has learned nothing, and its loss stays at the variance of the targets, which is what you'd have with a slope of 0. Compare the two shapes before you subtract, or take PyTorch's own loss, which looks at the shapes.
+
+# %%
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    F.mse_loss(x_line, y_line)  # (20, 1) against (20,)
+print("F.mse_loss gives a warning:", len(caught) == 1)
+
+# %% [markdown]
+# **A reshape where a transpose was meant.** PyTorch's recurrent layers want `(L, B, d)` unless told otherwise. We bring `(B, L, d)` there both ways, and apply a test that finds this mistake in almost any network. *Change one sentence; the results of the others must not move.* (Layers that mix sentences on purpose, such as batch normalization, fail it too.)
 
 # %%
 torch.manual_seed(2)
 layer = nn.RNN(d_model, d_model)  # wants (L, B, d)
-x = embedding(ids).detach()  # (B=2, L=5, d=4), the two sentences of 0.3
+x = embedding(ids).detach()  # (B=2, L=5, d=4), the two sentences of section 0.3
 changed = x.clone()
 changed[1] += 1.0  # another second sentence, the same first one
 for name, move in (("transpose", lambda t: t.transpose(0, 1)),
@@ -614,9 +722,9 @@ for name, move in (("transpose", lambda t: t.transpose(0, 1)),
     print(f"{name:9} the first sentence's states moved by {moved:.2f}")
 
 # %% [markdown]
-# After the reshape the sentences are mixed, and every shape is right. Readers have found this mistake in published code; the references name two threads.
+# After the reshape the sentences are mixed, though every shape is right. Readers have found this mistake in published code; the references name two threads.
 #
-# **A view is a window, not a copy.** A slice is a view too. If you write into it, you change the original:
+# **A view is a window, not a copy.** A slice is a view too. If you write into it, you change the original.
 
 # %%
 original = torch.arange(6)
@@ -627,33 +735,37 @@ print(original.tolist())
 # %% [markdown]
 # ## In practice
 #
-# - **Which axis comes first?** `nn.RNN`, `nn.GRU` and `nn.MultiheadAttention` take `(L, B, d)` unless you pass `batch_first=True`; `nn.Conv1d` takes `(B, d, L)`. This course writes `(B, L, d)`. Read the page of a layer before you call it for the first time.
-# - **Shape comments.** Write the new shape behind every line that changes it, as in `# (B, H, L, d_head)`.
-# - **`reshape` or `view`?** Use `view` to split or merge neighbors, `transpose` or `permute` to reorder. If you're about to use `reshape` to make an error go away, draw the boxes first.
-# - **Sizes that differ.** Try your code on `B=2, L=5, d=4`, never on `3, 3, 3`: equal sizes hide a swapped axis. The checks do the same.
-# - Convolutions and recurrences are still in use, for sound, images and very long sequences. 0.7 and 0.8 show what each of them pays.
+# *More · 3 minutes*
 #
-# **Now do exercises 0.7 and 0.9 (40 minutes).** The last cell of that notebook puts your own answers together: they become the attention of a trained model, on a word of yours.
+# - **Which axis comes first?** `nn.RNN`, `nn.GRU` and `nn.MultiheadAttention` take `(L, B, d)` unless you pass `batch_first=True`; `nn.Conv1d` takes `(B, d, L)`. This course writes `(B, L, d)`. Read the page of a layer before you call it for the first time.
+# - **Shape comments.** Write the new shape after every line that changes it, as in `# (B, H, L, d_head)`.
+# - **`reshape` or `view`?** Use `view` to split or merge neighbors, `transpose` or `permute` to reorder. If you're about to use `reshape` to make an error go away, draw the boxes first.
+# - **Sizes that differ.** Try your code on `B=2, L=5, d=4`, never on `3, 3, 3`, since equal sizes hide a swapped axis. The checks do the same.
+# - Convolutions and recurrences are still in use, for sound, images and very long sequences. Sections 0.7 and 0.8 show what each of them pays.
+#
+# The last cell of the {{exercises_link}} puts your own answers together. They become the attention of a trained model, on a word of yours.
 
 # %% [markdown]
 # ## Recap
 #
-# What you predicted, and what came out:
+# *Core · 2 minutes*
+#
+# Here is what you predicted, and what came out.
 
 # %%
 widgets.predictions()
 
 # %% [markdown]
-# 1. **Run a lesson, keep a prediction, check an answer, find help.** Top to bottom; keep your guess before you run; read the check's message from the top, take its arguments with `failing_case()`; then hints, lesson, glossary, instructor.
+# 1. **Run a lesson, keep a prediction, check an answer, find help.** Run from top to bottom, and guess before you run. Read the check's message from the top, and take its arguments with `failing_case()`.
 # 2. **From sentences to `(B, L, d_model)`.** Tokens, ids, padding, and a row of the table for each id. A language model is asked at every position for the token that comes next.
-# 3. **Moving axes.** Broadcasting lines shapes up from the right; `view` breaks the lines elsewhere; `transpose` and `permute` reorder. A right shape proves nothing: number the boxes, or change one sentence and see what moves.
-# 4. **`einsum`.** The same letter ties axes together; a letter missing behind the arrow is summed over.
-# 5. **What layers see and cost.** Feed-forward sees itself; a convolution sees a band; a recurrence sees the past, faintly, one step after the other; attention sees everything in one step, and is the most expensive, with a part that grows as $n^2$.
+# 3. **Moving axes.** Broadcasting lines shapes up from the right, `view` breaks the lines elsewhere, and `transpose` and `permute` reorder. A right shape proves nothing. Change one sentence and see what moves.
+# 4. **`einsum`.** The same letter means the same axis, and a letter that doesn't come back after the arrow is summed over.
+# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps; with a rotation for $W_h$ and small inputs it doesn't. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, but less often than a GRU while $n < d$ and than an LSTM while $n < 2d$. It has a part that grows as $n^2$.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
 # | $B$, $L$, $V$ | sentences in a batch, positions, entries of the vocabulary | numbers |
-# | $n$ | length of a text, in 0.8 | number |
+# | $n$ | length of a text, in section 0.8 | number |
 # | $d_{model}$, or $d$ | size of a token's vector | number |
 # | ids | one whole number for each token | $(B, L)$ |
 # | $E$ | embedding table | $(V, d_{model})$ |
@@ -661,42 +773,48 @@ widgets.predictions()
 # | $H$, $d_{head}$ | number of heads, size of a head; $H \cdot d_{head} = d_{model}$ | numbers |
 # | $W_1$, $W_2$ | weights of the feed-forward layer, of width $d_{ff}$ | $(d, d_{ff})$, $(d_{ff}, d)$ |
 # | $k$, $W_j$ | kernel size of a convolution, weights of place $j$ in its window | number, $(d, d)$ |
-# | $h_i$ | state of a recurrence after position $i$ | $(d)$ |
+# | $h_i$ | state of a recurrence at position $i$ | $(d)$ |
 # | $W_x$, $W_h$ | weights of the recurrence | $(d, d)$ |
 # | $a_{ij}$ | weight of position $j$ for position $i$; over $j$ they add up to 1 | $(L, L)$ |
 
 # %% [markdown]
 # ## Check yourself
 #
+# *Core · 3 minutes*
+#
+# Questions 2 to 4 need sections 0.4, 0.6 and 0.8.
+#
 # <details><summary>1. An attention table has a row for each of 4 sounds and a column for each of 6 letters. Which of its sums are 1?</summary>
 #
-# **The four row sums.** Each sound shares out one whole among the letters. (Not the columns: a silent letter may get next to nothing, and a letter may be needed for several sounds. The whole table sums to 4.)
+# **The four row sums.** Each sound shares out one whole among the letters. (The columns needn't. A silent letter may get next to nothing, and a letter may be needed for several sounds. The whole table sums to 4.)
 # </details>
 #
 # <details><summary>2. x has shape (4, 3) and w has shape (4). You want each row of x multiplied by its own number. What happens with x * w, and what would you write?</summary>
 #
-# **An error: from the right, 3 meets 4.** `x * w[:, None]` has shapes `(4, 3)` and `(4, 1)`. (If x were `(4, 4)`, `x * w` would run and multiply the *columns*: equal sizes hide the mistake.)
+# **An error: from the right, 3 meets 4.** `x * w[:, None]` has shapes `(4, 3)` and `(4, 1)`. (If x were `(4, 4)`, `x * w` would run and multiply the *columns*.)
 # </details>
 #
 # <details><summary>3. What does einsum("bid,bjd->ij", q, k) compute, and what was probably meant?</summary>
 #
-# **The products of all pairs, added up over the batch,** because `b` is missing behind the arrow. Probably one table for every sentence was meant. It's no error: any letter may be summed over. (It isn't the mean over the batch either; nothing is divided.)
+# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It's no error, since any letter may be summed over.
 # </details>
 #
-# <details><summary>4. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers? And how many steps does a recurrence take?</summary>
+# <details><summary>4. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers does it take? And how many times does a recurrence pass its state on?</summary>
 #
-# **20 layers, 40 steps.** A layer carries 2 positions, and the distance is 40. (41 divided by 5 forgets that only half of the window points one way. 41 steps counts the tokens and not the steps between them.)
+# **20 layers, 40 times.** A layer carries 2 positions, and the distance is 40. (41 divided by 5 forgets that only half of the window points one way. 41 counts one arrow more, the one that reads the first token in.)
 # </details>
 #
 # <details><summary>5. A friend says: "My language model's loss went to zero in one pass over the data." What do you ask first?</summary>
 #
-# **"Are the targets shifted by one?"** If they equal the inputs, the model only has to copy. The second suspect is a model that sees the future (lesson 05). (Learning the text by heart could bring the loss down too, but hardly in one pass; and a learning rate that is too large makes a loss jump, not vanish.)
+# **"Are the targets shifted by one?"** If they equal the inputs, the model only has to copy. The second suspect is a model that sees the future (lesson 05).
 # </details>
 #
 # {{next_steps}}
 
 # %% [markdown]
 # ## When you need it
+#
+# *More · 10 minutes*
 #
 # **Your machine.** The course needs no GPU. When you ask for help, send these lines along.
 
@@ -718,13 +836,13 @@ print("GPU        ", torch.cuda.get_device_name() if cuda else apple)
 
 # %%
 torch.manual_seed(1)
-# 0.1: small vectors give small scores, so that no token is far ahead by chance
+# times 0.1: small vectors give small scores, so that no token is far ahead by chance
 scores = nn.Linear(d_model, V)(0.1 * embedding(ids))  # (B, L, V)
 first, following = scores[0, :-1], ids[0, 1:]  # (L-1, V), (L-1,): one sentence
 print(f"loss {F.cross_entropy(first, following):.2f}   log V = {math.log(V):.2f}")
 
 # %% [markdown]
-# **`contiguous`.** A tensor is *contiguous* if reading its rows one after the other reads the memory in order. After a transpose that's no longer so, and a `view` that would merge such axes is impossible. `contiguous()` copies the numbers into new memory in the new order; `reshape` does that by itself where it must. Prefer `view` where you believe that nothing has to be copied: it tells you when you're wrong.
+# **`contiguous`.** A tensor is *contiguous* if reading its rows one after the other reads the memory in order. After a transpose it no longer does, and a `view` that would merge such axes is impossible. `contiguous()` copies the numbers into new memory in the new order; `reshape` does that by itself where it must. Prefer `view` where you believe that nothing has to be copied, since it tells you when you're wrong.
 
 # %%
 turned = torch.tensor([[1, 2, 3], [4, 5, 6]]).transpose(0, 1)  # (3, 2)
@@ -736,7 +854,7 @@ print("contiguous, then view:", turned.contiguous().view(6).tolist())
 assert torch.equal(turned.contiguous().view(6), turned.reshape(6))
 
 # %% [markdown]
-# **Vanish or explode.** In 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues: in the long run, each multiplication stretches by that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
+# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues. In the long run, each multiplication stretches by that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
 
 # %%
 def left_after(steps, radius, activation, seed):
@@ -758,13 +876,13 @@ for radius in (0.5, 1.0, 2.0):
     columns = [sorted(left_after(32, radius, f, seed) for seed in range(5))
                for f in (lambda z: z, torch.tanh)]
     print(f"{radius:6}", *(f"{c[0]:8.0e} to {c[-1]:.0e}" for c in columns))
-print(f"radius of W_h in 0.7: {torch.linalg.eigvals(W_h).abs().max():.2f}")
+print(f"radius of W_h in section 0.7: {torch.linalg.eigvals(W_h).abs().max():.2f}")
 
 # %% [markdown]
-# Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still: in every row the right range lies below the left one. So a radius over 1 is not enough to keep the past visible.
+# Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still, since in every row the right range lies below the left one. A radius over 1 is not enough to keep the past visible, then. A rotation has radius 1, and it does, once the inputs are small enough for the tanh (section 0.7).
 
 # %% [markdown]
-# **Dilated convolution.** A window may have gaps: let its places lie 1, $k$, $k^2$, ... positions apart in successive layers, and $m$ layers reach $(k^m - 1)/2$ positions to each side. The number of layers then grows only with the logarithm of $n$.
+# **Dilated convolution.** A window may have gaps. Let its places lie 1, $k$, $k^2$, ... positions apart in successive layers, and $m$ layers reach $(k^m - 1)/2$ positions to each side. The number of layers then grows only with the logarithm of $n$.
 
 # %%
 for n in (8, 64, 512, 4096):
@@ -774,10 +892,12 @@ for n in (8, 64, 512, 4096):
 # %% [markdown]
 # ## References
 #
-# - Vaswani et al., *Attention Is All You Need*, 2017, section 4 and table 1: cost, sequential steps and path length of attention, recurrence and convolution, the argument of 0.8 in the authors' words.
-# - Elman, *Finding Structure in Time*, 1990: the kind of recurrence in 0.7, and what it learned about words without being told.
+# - Vaswani et al., *Attention Is All You Need*, 2017, section 4 and table 1: cost, sequential steps and path length of attention, recurrence and convolution, the argument of section 0.8 in the authors' words.
+# - Elman, *Finding Structure in Time*, 1990: the kind of recurrence in section 0.7, and what it learned about words without being told.
 # - Bengio, Simard, Frasconi, *Learning Long-Term Dependencies with Gradient Descent is Difficult*, 1994; Pascanu, Mikolov, Bengio, *On the Difficulty of Training Recurrent Neural Networks*, 2013, section 2: why gradients vanish and explode, with the role of the spectral radius.
-# - Martin, Cundy, *Parallelizing Linear Recurrent Neural Nets Over Sequence Length*, 2018: the scan of 0.8.
+# - Le, Jaitly, Hinton, *A Simple Way to Initialize Recurrent Networks of Rectified Linear Units*, 2015; Henaff, Szlam, LeCun, *Recurrent Orthogonal Networks and Long-Memory Tasks*, 2016: recurrences that start with an identity or a rotation and remember far.
+# - Hochreiter, Schmidhuber, *Long Short-Term Memory*, 1997; Cho et al., *Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine Translation*, 2014, section 2.3: the LSTM and the GRU.
+# - Martin, Cundy, *Parallelizing Linear Recurrent Neural Nets Over Sequence Length*, 2018: the scan of section 0.8.
 # - van den Oord et al., *WaveNet: A Generative Model for Raw Audio*, 2016, section 2.1: dilated convolutions, with a picture of how far they see.
 # - GitHub, galsang/BiDAF-pytorch issue 17 and timbmg/Sentence-VAE issue 15: two readers find a `view` where a transpose was probably meant, in code that runs.
-# - PyTorch documentation, *Broadcasting semantics* and *Tensor Views*: the rules of 0.4 and 0.5 in full.
+# - PyTorch documentation, *Broadcasting semantics* and *Tensor Views*: the rules of sections 0.4 and 0.5 in full.

@@ -173,6 +173,27 @@ _add(
     (_random(30, 64), LOOKED_UP[2], (LONG * 2)[:30]),
 )
 _add(diagrams.road_map, (0,), (4,), (12,))
+
+
+def _ways(length: int, reach: int) -> tuple[dict, int]:
+    """A chain, and layers in which each position reaches so many to each side."""
+
+    def chain(node):
+        after = node[1] + node[0]
+        return {(1, after)} if after < length else set()
+
+    def layers(node):
+        return {(node[0] + 1, i) for i in range(length) if abs(i - node[1]) <= reach}
+
+    steps = -(-(length - 1) // reach)
+    return {
+        "a chain": (chain, [(0, 0), *((1, i) for i in range(length))]),
+        "layers": (layers, [(row, min(row * reach, length - 1)) for row in range(steps + 1)]),
+        "a star": (lambda node: {(node[0] + 1, i) for i in range(length)}, [(0, 0), (1, length - 1)]),
+    }, length
+
+
+_add(diagrams.growing_paths, _ways(2, 1), _ways(9, 2), _ways(9, 1))
 _add(diagrams.head_wiring, (1, 1), (8, 2), (96, 8))
 _add(
     diagrams.attention_lines,

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from matplotlib.colors import to_hex
+from matplotlib.patches import Circle
 
 from course_utils import diagrams
 from course_utils.diagrams import Beam
@@ -70,6 +71,41 @@ def test_every_token_gets_its_row():
     numbers = [text for text in written(ax) if text.isdigit()]
     assert numbers == "1 2 3 4 5 6 2 1 5 6 3 4 1 0 3 4 1 2".split()
     assert "'sing', id 1, picks row 1" in ax.get_label()
+
+
+def test_the_rows_of_a_table_have_their_ids():
+    ax = diagrams.lookup(torch.eye(3), torch.tensor([[2, 1]]), ["<pad>", "sing", "birds"])
+    assert {"<pad> 0", "sing 1", "birds 2"} <= set(written(ax))
+
+
+def test_a_way_is_drawn_and_its_arrows_are_counted():
+    def chain(node):
+        return {(1, node[0] + node[1])} if node[0] + node[1] < 4 else set()
+
+    def star(node):
+        return {(node[0] + 1, i) for i in range(4)}
+
+    chained = [(0, 0), (1, 0), (1, 1), (1, 2), (1, 3)]
+    ax = diagrams.growing_paths({"chain": (chain, chained), "star": (star, [(0, 0), (1, 3)])}, 4)
+    assert {"4 arrows", "1 arrow"} <= set(written(ax)) and "chain by 4 arrows; star by 1 arrow" in ax.get_label()
+    filled = [patch for patch in ax.patches if isinstance(patch, Circle) and patch.get_facecolor() != (1, 1, 1, 1)]
+    assert len(filled) == 5 + 5 and len(ax.lines) == 3  # of the star three arrows lead elsewhere
+
+
+def test_what_cannot_be_seen_stays_white_and_all_maps_have_one_scale():
+    shares = {"itself": torch.eye(4), "all": torch.full((4, 4), 0.25)}
+    ax = diagrams.influence_maps(shares)
+    maps = [one.images[0] for one in ax.figure.axes if one.images]
+    assert [int(image.get_array().mask.sum()) for image in maps] == [12, 0]
+    assert {image.get_clim() for image in maps} == {(0.0, 1.0)}
+    assert "itself, 12 of 16 cells exactly 0; all, 0 of 16" in ax.get_label()
+
+
+def test_what_rises_is_told_from_what_is_level():
+    ax = diagrams.cost_lines([1, 10, 20], {"GRU": [6.0, 6.0, 6.0], "attention": [4.0, 6.0, 8.0]})
+    level, rising = ax.lines
+    assert level.get_color() != rising.get_color() and rising.get_label() == "attention"
+    assert written(ax) == ["GRU"] and "GRU 6 to 6; attention 4 to 8" in ax.get_label()
 
 
 def test_shadow_times_length_is_the_dot_product():

@@ -1,63 +1,55 @@
 # %% setup
 import torch
 
-# %% wrong: divides by the column sums (dim=0), so the columns sum to 1 and the rows do not
-def shares(x):
-    return x / x.sum(dim=0, keepdim=True)
+# %% wrong: masks with real as it comes, so its sentences line up with the rows: an error unless B is n or 1
+def shares(x, real):
+    masked = torch.where(real, x, torch.zeros_like(x))
+    return masked / masked.sum(-1, keepdim=True)
 
-# %% wrong: divides in place, so the tensor that was passed in is changed
-def shares(x):
-    x /= x.sum(dim=1, keepdim=True)
-    return x
+# %% wrong: zeroes the padding only after the division, so the real shares of a row add up to less than 1
+def shares(x, real):
+    result = x / x.sum(-1, keepdim=True)
+    return result * real.unsqueeze(1)
 
-# %% wrong: forgets keepdim, so the row sums are lined up with the columns: an error if n differs from m, wrong numbers if n equals m
-def shares(x):
-    return x / x.sum(dim=1)
+# %% wrong: sets the padding to 0 in x itself, so the argument is changed
+def shares(x, real):
+    x.masked_fill_(~real.unsqueeze(1), 0.0)
+    return x / x.sum(-1, keepdim=True)
 
-# %% wrong: squeezes the result, so an axis is lost when there is only one row or one column
-def shares(x):
-    total = x.sum(dim=1, keepdim=True)
-    return (x / total).squeeze()
+# %% wrong: drops the padded columns of each sentence, so every row is shorter where there is padding
+def shares(x, real):
+    longest = int(real.sum(1).max())
+    kept = x[:, :, :longest] * real[:, None, :longest]
+    return kept / kept.sum(-1, keepdim=True)
 
-# %% wrong: adds 1e-6 to the row sum, so rows of very small positive numbers no longer sum to 1
-def shares(x):
-    return x / (x.sum(dim=1, keepdim=True) + 1e-6)
+# %% wrong: a loop over sentences and rows, which takes too many operations where there are many
+def shares(x, real):
+    out = torch.zeros_like(x)
+    for b in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            row = x[b, i] * real[b]
+            out[b, i] = row / row.sum()
+    return out
 
-# %% two mistakes: divides by the column sums (dim=0) and not by the row sums; and does so in place, so the input is changed
-def shares(x):
-    x /= x.sum(dim=0)
-    return x
+# %% wrong: divides by the number of real tokens, as for a mean, not by the sum of the row
+def shares(x, real):
+    return x * real[:, None] / real.sum(-1)[:, None, None]
 
-# %% wrong: the shares are rounded to two decimals as in the printed example, so they are inexact and rows need not sum to 1
-def shares(x):
-    result = x / x.sum(dim=1, keepdim=True)
-    return torch.round(result, decimals=2)
+# %% two mistakes: forgets the padding; and sums over the rows, so the columns sum to 1
+def shares(x, real):
+    return x / x.sum(dim=1, keepdim=True)
 
-# %% two mistakes: divides by the column sums instead of the row sums; and always converts to float32, so float64 comes back as float32
-def shares(x):
-    x = x.to(torch.float32)
-    return x / x.sum(dim=0, keepdim=True)
+# %% wrong: a small number in the divisor, so the shares of very small numbers are too small
+def shares(x, real):
+    kept = x * real[:, None]
+    return kept / (kept.sum(-1, keepdim=True) + 1e-6)
 
-# %% wrong: takes the row sum as the mean of the row times the number of rows instead of the number of columns, which is the same only for a square x
-def shares(x):
-    return x / (x.mean(dim=1, keepdim=True) * len(x))
+# %% right: the sums of the real tokens by einsum, then a where
+def shares(x, real):
+    totals = torch.einsum("bnm,bm->bn", x, real.to(x.dtype))
+    return torch.where(real[:, None, :], x / totals[:, :, None], torch.zeros((), dtype=x.dtype))
 
-# %% right: transposes, divides by the row sums, which then line up with the last axis, and transposes back
-def shares(x):
-    return (x.T / x.sum(dim=1)).T
-
-# %% right: sums the rows by einsum, takes the reciprocal and multiplies
-def shares(x):
-    return x * torch.einsum("nm->n", x).reciprocal().unsqueeze(-1)
-
-# %% right: gets the row sums as a column by a matrix product with ones
-def shares(x):
-    return x.div(x @ x.new_ones(x.shape[1], 1))
-
-# %% setup
-import torch
-import torch.nn.functional as F
-
-# %% wrong: divides by the sum of the whole table
-def shares(x):
-    return x / x.sum()
+# %% right: a matrix product with the mask gives the sums as a column
+def shares(x, real):
+    mask = real.to(x.dtype).unsqueeze(-1)
+    return (x / (x @ mask)).masked_fill(~real.unsqueeze(-2), 0)

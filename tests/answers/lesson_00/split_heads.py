@@ -35,13 +35,13 @@ def split_heads(x, num_heads):
     d_head = x.shape[-1] // num_heads
     return x.unfold(2, d_head, d_head).movedim(2, 1)
 
-# %% right: picks the numbers by index, head h and place e being number h * d_head + e
+# %% wrong: picks the numbers by index, head h and place e being number h * d_head + e: right numbers, but a copy
 def split_heads(x, num_heads):
     d_head = x.shape[-1] // num_heads
     which = torch.arange(x.shape[-1]).view(num_heads, 1, d_head)
     where = torch.arange(x.shape[1])[:, None]
     return x[:, where, which]
 
-# %% right: chunks of the last axis, stacked as a new axis 1
+# %% wrong: chunks of the last axis, stacked as a new axis 1: right numbers, but a copy
 def split_heads(x, num_heads):
     return torch.stack(x.chunk(num_heads, dim=-1), dim=1)

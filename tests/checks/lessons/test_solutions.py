@@ -63,11 +63,11 @@ def grouped(x, W_q, W_k, W_v, W_o, heads, kv_heads, mask):
 
 # Lessons 00 and 01
 
-oracle("0.1")(lambda x: F.normalize(x, p=1, dim=-1))
+oracle("0.1")(lambda x, real: F.normalize(x.masked_fill(~real[:, None], 0.0), p=1, dim=-1))
 oracle("0.3")(lambda ids, pad_id: (ids[:, :-1], torch.where(ids == pad_id, -100, ids)[:, 1:]))
 oracle("0.4")(lambda x, order: x.movedim(tuple(range(x.dim())), order))
-oracle("0.5")(lambda x, y: torch.matmul(x, y.mT))
-oracle("0.6")(lambda x, num_heads: torch.stack(x.chunk(num_heads, dim=-1), dim=1))
+oracle("0.5")(lambda weights, values: (weights @ values).transpose(1, 2).flatten(2))
+oracle("0.6")(lambda x, num_heads: (torch.stack(x.chunk(num_heads, dim=-1), dim=1), True))
 oracle("0.7")(lambda x, ids, pad_id: x.masked_fill((ids == pad_id)[..., None], torch.nan).nanmean(dim=1))
 oracle("1.1")(similarity.dot_product)
 oracle("1.2")(similarity.cosine_similarity)
