@@ -145,6 +145,50 @@ def curves(
     return ax
 
 
+def runs(
+    x: Float[Tensor, " n"],
+    ys: Mapping[str, Float[Tensor, "n runs"]],
+    *,
+    levels: Mapping[str, Float[Tensor, " runs"]] | None = None,
+    xlabel: str,
+    ylabel: str,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """Repeated measurements over one axis: a dot for each run and a line through their means.
+
+    ``ys`` maps each label to its runs, ``levels`` to runs that don't depend on ``x``: a gray band from the lowest to the highest.
+    """
+    ax = ax or new_axes(5.6, 3.6)
+    for label, level in (levels or {}).items():
+        ax.axhspan(level.min().item(), level.max().item(), color="0.85", label=label, zorder=0)
+    for i, (label, y) in enumerate(ys.items()):
+        color = COLORS[i % len(COLORS)]
+        ax.plot(x.tolist(), y.mean(dim=1).tolist(), LINE_STYLES[i % len(LINE_STYLES)], color=color, lw=1.8, label=label)
+        for run in y.unbind(dim=1):
+            ax.plot(x.tolist(), run.tolist(), "o", color=color, ms=3.5, alpha=0.6)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
+def histograms(
+    values: Mapping[str, Float[Tensor, " n"]], *, xlabel: str, ax: Axes | None = None, title: str = ""
+) -> Axes:
+    """How several sets of numbers are spread: an outline for each, every one of the same area."""
+    ax = ax or new_axes(5.0, 3.0)
+    low = min(v.min().item() for v in values.values())
+    high = max(v.max().item() for v in values.values())
+    edges = torch.linspace(low, high if high > low else low + 1.0, 61)
+    for i, (label, v) in enumerate(values.items()):
+        heights = torch.histogram(v.detach().float().cpu(), edges, density=True).hist
+        color, style = COLORS[i % len(COLORS)], LINE_STYLES[i % len(LINE_STYLES)]
+        ax.stairs(heights.tolist(), edges.tolist(), color=color, ls=style, lw=1.8, label=label)
+    ax.set(xlabel=xlabel, ylabel="density", title=title)
+    ax.legend(frameon=False, fontsize=9)
+    return ax
+
+
 def number_grid(
     tensor: Shaped[Tensor, "..."],
     *,
