@@ -84,12 +84,14 @@ def similarity_heatmap(
     ax: Axes | None = None,
     title: str = "",
     quantity: str = "similarity",
+    bound: float | None = None,
 ) -> Axes:
     """Similarities of either sign as a heatmap whose neutral color is zero.
 
-    Labels and ``quantity`` are as for ``attention_heatmap``.
+    Labels and ``quantity`` are as for ``attention_heatmap``. The scale ends at ``bound``, or at the largest similarity; give
+    it where two heatmaps are to be compared.
     """
-    bound = max(similarities.abs().max().item(), 1e-9)
+    bound = bound or max(similarities.abs().max().item(), 1e-9)
     return _matrix(similarities, row_labels, column_labels, ax, title, "PuOr", -bound, bound, quantity)
 
 

@@ -11,7 +11,7 @@
 #
 # By the end you can say how alike two vectors are, compare every vector of a batch with every other, and make word vectors of your own in which the neighbors of `float` are `complex` and `int`.
 #
-# {{colab_link}} · short path about 55 minutes with its exercises (40 + 15), everything about 3 hours · builds on lesson 00
+# {{colab_link}} · short path about 50 minutes with its exercises (35 + 15), everything about 3 hours · builds on lesson 00
 
 # %% tags=["setup"]
 import collections
@@ -41,7 +41,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Attention rests on one question: *how alike are these two vectors?* Let's see what a good answer is worth before we work it out.
 #
-# Every Python comes with a part of its own documentation. The library of this course has read it and has turned each word that occurs at least five times into 100 numbers. It was never told what a word means; section 1.5 shows where the numbers come from, and in exercise 1.6 you make them yourself. For now we ask which words are most like `float`, `left` and `try`.
+# Every Python comes with a part of its own documentation. The library of this course has read it and has turned each word that occurs at least five times into 100 numbers. It was never told what a word means. (Section 1.5 shows where the numbers come from, and in exercise 1.6 you make them yourself.) Which words are most like `float`, `left` and `try`?
 
 # %% tags=["nbval-ignore-output"]
 library = word_vectors.word_vectors()
@@ -64,7 +64,7 @@ print("nearest to true:", best)
 widgets.came_out("1.A", best if known else "none of these")
 
 # %% [markdown]
-# `false`, of all words! Keep that in mind; section 1.7 comes back to it. (`_stmt`, by the way, is a piece of names such as `try1_stmt` in the grammar. The text is that of Python 3.11, and comes with the course.)
+# `false`, of all words! Section 1.5 finds out why. (`_stmt`, by the way, is a piece of names such as `try1_stmt` in the grammar. The text is that of Python 3.11, and comes with the course.)
 #
 # How does the library find them? It computes **one number** for each pair of words, and that number is all we need for the next hour.
 
@@ -90,9 +90,7 @@ plotting.show(
 # %% [markdown]
 # *`happy` and `joyful` point almost the same way, `sad` the other way.*
 #
-# Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`? Take a minute before you read on.
-#
-# One good answer is to multiply coordinate by coordinate and then add.
+# Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`? One good answer is to multiply coordinate by coordinate and then add.
 
 # %%
 print("happy · joyful =", 2 * 1 + 3 * 4)
@@ -117,7 +115,7 @@ for a, b in ((happy, joyful), (happy, sad), (joyful, sad)):
     print(f"loop {dot_loop(a, b):5.0f}   torch.dot {torch.dot(a, b):5.0f}")
 
 # %% [markdown]
-# **What the sign tells you.** A product $a_i b_i$ is positive where the two vectors agree about coordinate $i$ (both positive or both negative), and negative where they disagree. The sum weighs one against the other. Positive means *more or less the same direction*, negative *more or less opposite*. And zero? Then neither side wins, and the arrows meet at a right angle, unless one of them is zero itself.
+# **What the sign tells you.** A product $a_i b_i$ is positive where the two vectors agree about coordinate $i$ (both positive or both negative), and negative where they disagree. The sum weighs one against the other. Positive means *more or less the same direction*, negative *more or less opposite*, and zero a right angle, unless one of the arrows is zero itself.
 
 # %%
 east, north = torch.tensor([3.0, 0.0]), torch.tensor([0.0, 2.0])
@@ -167,7 +165,7 @@ plotting.show(ax)
 #
 # $$a \cdot b = |a| \, |b| \cos\theta , \qquad |a| = \sqrt{\textstyle\sum_i a_i^2} .$$
 #
-# Don't take our word for it. The function `atan2` tells the direction of an arrow without any dot product, so we can measure the angle on its own:
+# The function `atan2` tells the direction of an arrow without any dot product, so we can measure the angle on its own and compare:
 
 # %%
 def direction(arrow):
@@ -220,7 +218,7 @@ explorer
 #
 # *Core · 5 minutes*
 #
-# In a search, one vector asks and many are asked. From now on we call the vector that asks the **query** and those that are searched the **keys**. Several queries are the rows of a matrix $Q$, the keys are the rows of a matrix $K$, and we want the dot product of every query with every key:
+# In a search, the vector that asks is the **query**, and those that are searched are the **keys**. Queries are the rows of a matrix $Q$, keys the rows of a matrix $K$, and we want the dot product of every query with every key:
 
 # %%
 Q = torch.stack([happy, sad])  # (L_q=2, d=2)
@@ -234,7 +232,7 @@ plotting.show(ax)
 # %% [markdown]
 # *Each cell of $S$ lies where its query (a row) and its key (a column) cross. The framed one is the 14 that you know.*
 #
-# A matrix product multiplies rows with columns, so $K$ has to be turned: its rows become columns. That's what the T says in
+# A matrix product multiplies rows with columns, so the rows of $K$ have to become columns. That's what the T says in
 #
 # $$S = Q K^\top , \qquad S_{ij} = \sum_{e=1}^{d} Q_{ie} \, K_{je} .$$
 #
@@ -290,7 +288,7 @@ print("cosine     ", [f"{w} ({lengths[library.index(w)]:.1f})" for w in names])
 print(f"median length of all {len(lengths):,} words: {lengths.median():.1f}")
 
 # %% [markdown]
-# In brackets are the lengths. By dot product, words with long vectors push to the front, `bacon` and `spam` among them. (The text is about Python, after all.)
+# In brackets are the lengths. By dot product, words with long vectors push to the front, `bacon` and `spam` among them.
 #
 # A **weighting** keeps everything, more of what is alike and less of what is not. The usual way from the scores $s_1, s_2, \dots$ of one query to weights is the **softmax**,
 #
@@ -305,7 +303,7 @@ print("weights\n", torch.softmax(two, dim=-1))
 print(f"by hand {math.e / (math.e + 1):.3f}")
 
 # %% [markdown]
-# Only differences count: for `sad`, -9 and -8 give the same two weights, the other way round. Scores that differ little give weights that differ little. Cosines never differ by more than 2, and we multiply them by 5 here to see something. We picked the 5 by eye; lesson 02 takes this factor, and the softmax, apart. (`similarity.normalize` divides every row by its length. The dot products of such rows are cosines.)
+# Only differences count. For `sad`, -9 and -8 give the same two weights, the other way round. Cosines never differ by more than 2, and we multiply them by 5 here to see something. We picked the 5 by eye; lesson 02 takes this factor, and the softmax, apart.
 
 # %%
 widgets.predict(
@@ -317,7 +315,7 @@ widgets.predict(
 # %% tags=["nbval-ignore-output"]
 def word_cosines(queries, keys):
     vectors = [torch.stack([library[w] for w in words]) for words in (queries, keys)]
-    directions = [similarity.normalize(v) for v in vectors]
+    directions = [similarity.normalize(v) for v in vectors]  # each of length 1
     return similarity.similarity_matrix(*directions)  # (L_q, L_k)
 
 
@@ -344,12 +342,12 @@ plotting.show(
 # %% [markdown]
 # *We picked words from four groups, and `import` from none. Each row is one query. Kept from choosing itself, a word gives most of its weight to its own group, and `import` spreads it widely. A table of weights, queries by keys, is what attention looks like. You'll see it in every lesson from here on.*
 #
-# Exercise 1.5 (10 minutes) finds nearest neighbors. In exercise 1.8 (15 minutes) every item of a batch meets every item of another: questions that look for their page.
+# Exercise 1.5 (10 minutes) finds nearest neighbors. In exercise 1.8 (15 minutes) every item of a batch meets every item of another, as questions that look for their page.
 
 # %% [markdown]
 # ## 1.5 Where the vectors come from: company
 #
-# *Core · 6 minutes*
+# *More · 10 minutes*
 #
 # Two numbers for a word, made up by us, prove nothing. The 100 numbers of the library come from an observation that Zellig Harris made in 1954. The more two words differ in meaning, the more they differ in the words around them. We can count these: for each word, which words come near it, and how often? Six words are enough to see how.
 
@@ -364,7 +362,7 @@ print("share of all pairs that begin with each word:", share)
 # %% [markdown]
 # Row `chase` (the second) reads 2, 0, 1, 1, since `chase` is beside `cats` twice, beside `dogs` once, beside `mice` once. The text has five pairs of neighbors, and each counts twice, once from either side. That makes 10.
 #
-# **What would chance give?** Raw counts favor words that are everywhere: in English, "the" is near everything. We ask instead how much *more* often than by chance two words meet. Write each of the 10 pairs on a slip of paper, tear the slips in two, and throw all the first words into one hat and all the second words into another. Now draw one from each hat. The first is `chase` in 4 of 10 draws; the second is `cats` in 2 of 10, whatever the first was. So both happen in $0.4 \cdot 0.2 = 0.08$ of all draws. That is what $P(w) \, P(c)$ means, the pairs you'd get if words ignored each other. But they really met in 2 of 10 pairs, 0.2, which is 2.5 times as often. The logarithm of this ratio is the **pointwise mutual information**,
+# **What would chance give?** Raw counts favor words that are everywhere. In English, "the" is near everything. We ask instead how much *more* often than by chance two words meet. Write each of the 10 pairs on a slip of paper, tear the slips in two, and throw all the first words into one hat and all the second words into another. Now draw one from each hat. The first is `chase` in 4 of 10 draws; the second is `cats` in 2 of 10, whatever the first was. So both happen in $0.4 \cdot 0.2 = 0.08$ of all draws. That is what $P(w) \, P(c)$ means, the pairs you'd get if words ignored each other. But they really met in 2 of 10 pairs, 0.2, which is 2.5 times as often. The logarithm of this ratio is the **pointwise mutual information**,
 #
 # $$\text{PMI}(w, c) = \ln \frac{P(w, c)}{P(w) \, P(c)} ,$$
 #
@@ -376,10 +374,9 @@ chance = share[:, None] * share  # (4, 4)
 ppmi = torch.log(pairs / chance).clamp(min=0)  # (4, 4)
 panels = {"share of all pairs": pairs, "share by chance": chance, "PPMI": ppmi}
 axes = plotting.new_axes(10.5, 3.2, columns=3)
-for ax, (name, table) in zip(axes, panels.items(), strict=True):
-    plotting.similarity_heatmap(table, tiny_words, tiny_words, ax=ax, quantity=name)
-    if table is not ppmi:
-        ax.images[0].set_clim(-0.2, 0.2)  # the two shares on one scale
+for ax, (name, table), bound in zip(axes, panels.items(), (0.2, 0.2, 1.0), strict=True):
+    how = {"quantity": name, "bound": bound}  # the two shares on one scale
+    plotting.similarity_heatmap(table, tiny_words, tiny_words, ax=ax, **how)
 plotting.show(
     ax,
     "Three tables of four by four words. For chase and cats: share 0.2, by chance 0.08,"
@@ -404,6 +401,38 @@ print(f"{len(text):,} words of text; {(ppmi > 0).float().mean():.1%} of cells ab
 
 # %% [markdown]
 # By count, more than half of the list is company that any word keeps. PPMI moves these words back and brings forward what is special about `float`. A row of this table is a vector for a word already.
+#
+# And why is `true` nearest to `false`? The two also appear side by side. Is that the reason, or do they share company? A context that both keep often has a high PPMI with both, so we sort by the smaller of its two values. Then we strike something from the two rows of PPMI and see what becomes of their cosine:
+
+# %% tags=["nbval-ignore-output"]
+pair = [library.index("true"), library.index("false")]
+both = ppmi[pair].amin(dim=0).topk(10).indices.tolist()
+shared = [j for j in both if j not in pair][:8]
+for j in shared:
+    met = "{:3.0f} times with true, {:3.0f} with false".format(*counts[pair, j])
+    print(f"{vocabulary[j]:14} smaller PPMI {ppmi[pair, j].min():.2f}   {met}")
+strong = ppmi[pair].amax(dim=0).topk(30).indices.tolist()
+strikes = {"nothing": [], "their own two columns": pair, "these 8 contexts": shared}
+others = [j for j in strong if j not in pair + shared]
+strikes["8 strong ones not in the list"] = others[:8]
+for name, columns in strikes.items():
+    rows = ppmi[pair].index_fill(1, torch.tensor(columns, dtype=torch.long), 0)
+    print(f"struck: {name:29} cosine {similarity.cosine_similarity(*rows):.2f}")
+
+# %% [markdown]
+# It's the company. Without the cells in which they meet each other, the cosine hardly changes. Without the eight contexts that they share most, it loses a large part, while striking eight other strong contexts even raises it. Opposites such as `true` and `false`, or `left` and `right`, are used in the same places. That's what these vectors tell: *used alike*, not *means the same*.
+#
+# Nearness also needs evidence, and the list above is thin, with a handful of meetings for most contexts. How often do the neighbors of `true` occur at all?
+
+# %% tags=["nbval-ignore-output"]
+frequency = collections.Counter(text)
+for word, cosine in library.nearest("true", 6):
+    filled = (ppmi[library.index(word)] > 0).sum()
+    print(f"{word:14} cosine {cosine:.2f}", end="   ")
+    print(f"{frequency[word]:3} times in the text, {filled:3} cells of its row above 0")
+
+# %% [markdown]
+# `false` rests on many sentences, `isupper` and `signed_number` on six each, with fewer than ten cells above 0 in their rows. One lucky meeting weighs much in such a row, so a high cosine can be an accident. A vector that was counted from little text is a guess.
 
 # %% [markdown]
 # ## 1.6 From a thousand numbers to a hundred
@@ -430,8 +459,8 @@ axes = plotting.new_axes(11, 4.0, columns=2)
 panels = {"PPMI": small, "rebuilt from 2 numbers per word": rebuilt(small, 2)}
 for ax, (name, cells) in zip(axes, panels.items(), strict=True):
     cells = cells * (cells.abs() >= 0.1)  # leave out what is almost nothing
-    plotting.similarity_heatmap(cells, few, contexts, ax=ax, quantity=name)
-    ax.images[0].set_clim(-small.max(), small.max())  # one color scale
+    how = {"quantity": name, "bound": 5.0}  # one color scale
+    plotting.similarity_heatmap(cells, few, contexts, ax=ax, **how)
 plotting.show(
     ax,
     "A table of eight words by nine contexts with three blocks: numbers, sides, try"
@@ -443,7 +472,7 @@ for r in (2, 3):
     print(f"{r} numbers per word lose {lost:.0%} of the squared table")
 
 # %% [markdown]
-# *Two numbers keep two blocks of words that share their company. The block of the `try` statement needs a third. And look at `float` with `imaginary`: it was 0, and has become more than 1.*
+# *Two numbers keep two blocks of words that share their company. The block of the `try` statement needs a third. And look at `float` with `imaginary`, which was 0 and has become more than 1.*
 #
 # `float` never met `imaginary` within two places. Where does its value come from? We change one thing at a time and rebuild:
 
@@ -455,12 +484,12 @@ def struck(word, *gone):
     return rebuilt(table, 2)[few.index("float"), contexts.index("imaginary")]
 
 
-print(f"as it is                        {struck('float'):.2f}")
+print(f"as it is                           {struck('float'):.2f}")
 for gone in (["imaginary"], ["number", "numbers"]):
-    print(f"complex never met {', '.join(gone):15}{struck('complex', *gone):.2f}")
+    print(f"complex never met {', '.join(gone):18}{struck('complex', *gone):.2f}")
 
 # %% [markdown]
-# The value is on loan from `complex`, the only one of the three that met `imaginary`, and it is lent because the two share `number` and `numbers`. Take either away, and it's gone. That is the hope behind fewer numbers: words that share company fill each other's gaps. For all words of the text we keep 100 numbers each. How much of the table is that?
+# The value is on loan from `complex`, the only one of the three that met `imaginary`, and it is lent because the two share `number` and `numbers`. Take either away, and it's gone. Words that share company fill each other's gaps, and that is the hope behind fewer numbers. For all words of the text we keep 100 numbers each. How much of the table is that?
 
 # %% tags=["nbval-ignore-output"]
 sizes = torch.linalg.svdvals(ppmi)  # (V,)
@@ -554,7 +583,7 @@ for r in keep:
 # %% [markdown]
 # What is kept agrees far more than what is thrown away, at every $r$, so the first directions do hold what the halves share. But look at the last column. Without its best hundred directions a table still finds most of its words. The rest is not all accident, then. It can be spared because the first hundred know enough already.
 #
-# Here is a map of some of the library's vectors. It can show two directions of 100, so it says how little that is, and lines join words whose cosine is at least 0.5.
+# Here is a map of some of the library's vectors. It can show two directions of 100, and it says how little that is. Lines join words whose cosine is at least 0.5.
 
 # %% tags=["nbval-ignore-output"]
 shown = "float int complex nan try except finally raise".split()
@@ -571,9 +600,9 @@ plotting.show(ax)
 # %% [markdown]
 # ## 1.7 How near is near?
 #
-# *Core · 6 minutes*
+# *Core · 5 minutes*
 #
-# A cosine of 0.66, for `true` with `false`: is that much? It needs a landmark, and the best one is *nothing at all*: vectors of the same size, drawn at random.
+# `true` and `false` have a cosine of 0.66. Is that much? It needs a landmark, and we take vectors of the same size, drawn at random.
 
 # %%
 widgets.predict(
@@ -592,14 +621,15 @@ def cosines_among(vectors):
 
 rng = torch.Generator().manual_seed(0)
 random = cosines_among(torch.randn(V, d, generator=rng))  # as many as words
+print(f"true with false: {library.nearest('true', 1)[0][1]:.2f}")
 bound = random.abs().flatten().sort().values[int(0.95 * random.numel())].item()
 names = {0.9: "-0.9 and 0.9", 0.5: "-0.5 and 0.5", 0.2: "-0.2 and 0.2"}
 names[0.05] = "-0.05 and 0.05"
-print(f"95% lie between -{bound:.2f} and {bound:.2f}")
+print(f"random: 95% lie between -{bound:.2f} and {bound:.2f}")
 widgets.came_out("1.E", names[min(names, key=lambda edge: abs(edge - bound))])
 
 # %% [markdown]
-# In the plane two random arrows can have any angle. In 100 dimensions nearly all are **nearly at a right angle**. Here is why. Turn the space until one of the two directions is the first axis; then the cosine is the first coordinate of the other. The squares of its $d$ coordinates sum to 1, no coordinate is special, so each square is $1/d$ on average. A coordinate is typically $1/\sqrt{d}$ in size. Let's see whether that holds for other $d$:
+# In the plane two random arrows can have any angle. In 100 dimensions nearly all pairs are **close to a right angle**, and here is why. Turn the space until one of the two directions is the first axis. The cosine is then the first coordinate of the other. The squares of its $d$ coordinates sum to 1, and none is special, so each square is $1/d$ on average, and a coordinate is typically $1/\sqrt{d}$ in size. Does that hold for other $d$?
 
 # %%
 for size in (2, 10, 100, 1000):
@@ -628,41 +658,9 @@ plotting.show(ax, "Cosines of words and of random vectors, all pairs and nearest
 # %% [markdown]
 # *Over all pairs, words look like random vectors. The nearest neighbors tell them apart.*
 #
-# That 94% of all pairs of words are nearly at right angles tells us nothing, because random vectors manage as many. And even among random vectors, a nearest neighbor is at 0.32. What noise does not give is a pair above 0.5, so 0.66 is a lot.
+# That 94% of all pairs of words are close to a right angle tells us nothing, since random vectors manage as many. Even among these, a nearest neighbor is at 0.32. But none of their pairs comes above 0.5, so 0.66 is a lot.
 #
-# But why `false`? The two also appear side by side. Is that the reason, or do they share company? A context that both keep often has a high PPMI with both, so we sort by the smaller of its two values. Then we strike something from the two rows of PPMI and see what becomes of their cosine:
-
-# %% tags=["nbval-ignore-output"]
-pair = [library.index("true"), library.index("false")]
-both = ppmi[pair].amin(dim=0).topk(10).indices.tolist()
-shared = [j for j in both if j not in pair][:8]
-for j in shared:
-    met = "{:3.0f} times with true, {:3.0f} with false".format(*counts[pair, j])
-    print(f"{vocabulary[j]:14} smaller PPMI {ppmi[pair, j].min():.2f}   {met}")
-strong = ppmi[pair].amax(dim=0).topk(30).indices.tolist()
-strikes = {"nothing": [], "their own two columns": pair, "these 8 contexts": shared}
-others = [j for j in strong if j not in pair + shared]
-strikes["8 strong ones not in the list"] = others[:8]
-for name, columns in strikes.items():
-    rows = ppmi[pair].index_fill(1, torch.tensor(columns, dtype=torch.long), 0)
-    print(f"struck: {name:29} cosine {similarity.cosine_similarity(*rows):.2f}")
-
-# %% [markdown]
-# It's the company. Without the cells in which they meet each other, the cosine hardly changes; without the eight contexts that they share most, it loses a large part; without eight contexts that are as strong but not in the list, it even rises. Opposites such as `true` and `false`, or `left` and `right`, are used in the same places. That's what these vectors tell: *used alike*, not *means the same*.
-#
-# Nearness also needs evidence, and the list above is thin, with a handful of meetings for most contexts. How often do the neighbors of `true` occur at all?
-
-# %% tags=["nbval-ignore-output"]
-frequency = collections.Counter(text)
-for word, cosine in library.nearest("true", 6):
-    filled = (ppmi[library.index(word)] > 0).sum()
-    print(f"{word:14} cosine {cosine:.2f}   in the text {frequency[word]:3} times", end="")
-    print(f"   {filled:3} cells of its row above 0")
-
-# %% [markdown]
-# `false` rests on many sentences, `isupper` and `signed_number` on six each, with a handful of cells in their rows. One lucky meeting weighs much in such a row, and random vectors are no landmark for that kind of noise. A vector that was counted from little text is a guess.
-#
-# You may have read that such vectors do arithmetic: *king* minus *man* plus *woman* is *queen* (Mikolov, Yih and Zweig, 2013). Is that so here? In exercise 1.7 (15 minutes) you measure it, beside what a lazy guesser reaches, and in exercise 1.9 (25 minutes) you find out how much cosine and PPMI are really worth.
+# You may have read that such vectors do arithmetic, and that *king* minus *man* plus *woman* is *queen* (Mikolov, Yih and Zweig, 2013). Exercise 1.7 (15 minutes) measures it, beside what a lazy guesser reaches. Exercise 1.9 (25 minutes) asks how much cosine and PPMI are really worth.
 
 # %% [markdown]
 # ## What goes wrong
@@ -681,7 +679,7 @@ print(f"left in one with left in the other: {same[library.index('left')]:.2f}")
 print(f"a word with itself across the two, mean: {same.mean():.2f}")
 
 # %% [markdown]
-# Within each set the neighbors make sense. Across them, a word is as far from itself as two random vectors are from each other. The 100 directions come out of one table and mean nothing in another; even the sign of each is open. Every model chooses its own. You can find out by comparing something with itself. If that isn't near 1, the two sets don't belong together. It happens when keys were stored with one version of a model and queries come from the next.
+# Within each set the neighbors make sense. Across them, a word is hardly nearer to itself than two random vectors are to each other. The 100 directions come out of one table and mean nothing in another; even the sign of each is open. Every model chooses its own. You can find out by comparing something with itself. If that isn't near 1, the two sets don't belong together. It happens when keys were stored with one version of a model and queries come from the next.
 #
 # **Only one side normalized.** Divide the keys by their lengths but not the query, and the ranking of the keys stays right, so the mistake is easily missed. But the scores aren't cosines, and the weights come out wrong. A "cosine" above 1 gives it away.
 
@@ -704,10 +702,10 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 # *Core · 2 minutes*
 #
 # 1. **Compute a dot product, read its sign**: multiply coordinate by coordinate, add. Positive means more or less the same direction, negative more or less opposite, zero a right angle or a zero vector.
-# 2. **Dot product or cosine**: the dot product is shadow times length; the cosine is direction alone. Take the cosine where length is an accident, and the dot product where it means something.
+# 2. **Dot product or cosine**: shadow times length, or direction alone. Take the cosine where length is an accident.
 # 3. **All with all, in a batch**: $S = QK^\top$ within each item, a row for each query and a column for each key.
 # 4. **Ranking and weights**: sort the row, or put it through a softmax, which looks at differences only.
-# 5. **Word vectors, and how near is near**: count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*, only within one set of vectors, and only beyond what random vectors reach: in $d$ dimensions their cosines spread by $1/\sqrt{d}$.
+# 5. **Word vectors, and how near is near**: count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$, so judge a cosine beside that.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -716,7 +714,6 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 # | $Q$, $K$ | queries, keys | $(L_q, d)$, $(L_k, d)$, or with $B$ in front |
 # | $S = QK^\top$ | scores | $(L_q, L_k)$, or with $B$ in front |
 # | $w$ | weights: a softmax over the keys | as $S$; each row sums to 1 |
-# | $P(w, c)$ | share of the pairs of words that are $(w, c)$ | number; the table of PPMI is $(V, V)$ |
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -748,7 +745,7 @@ widgets.predictions()
 #
 # <details><summary>1. The dot product of a with b is 6. What is it for 3a and -b?</summary>
 #
-# **-18.** Each factor comes out of the sum: 3 times -1 times 6. (18 forgets the minus, -6 forgets the 3, and 6 forgets both.)
+# **-18.** Each factor comes out of the sum, 3 times -1 times 6. (18 forgets the minus, -6 forgets the 3, and 6 forgets both.)
 # </details>
 #
 # <details><summary>2. The cosine of a with b is 0.5. What is it for 3a and -b?</summary>
@@ -763,7 +760,7 @@ widgets.predictions()
 #
 # <details><summary>4. Two words never come near each other in the text. Can their cosine be high?</summary>
 #
-# **Yes.** The cosine compares the company they keep, not whether they keep each other company. Two spellings of one word may never meet and still be used in the same places. ("No" confuses one cell of the table with how alike two rows are.)
+# **Yes.** The cosine compares the company they keep, and two spellings of one word can be used in the same places. ("No" confuses one cell of the table with how alike two rows are.)
 # </details>
 #
 # <details><summary>5. Every score of a query goes up by 100. What happens to its ranking, and to its weights?</summary>
@@ -773,7 +770,7 @@ widgets.predictions()
 #
 # <details><summary>6. In 400 dimensions two vectors have a cosine of 0.1. Is that much?</summary>
 #
-# **For a pair taken at random it's two spreads, since $1/\sqrt{400} = 0.05$, which about one pair in twenty exceeds.** For the best of a thousand pairs it's nothing. (0.1 sounds like little only to an eye trained in the plane.)
+# **It's two spreads, since $1/\sqrt{400} = 0.05$.** About one random pair in twenty goes beyond two spreads to one side or the other, so for the best of many pairs it's nothing.
 # </details>
 #
 # {{next_steps}}
