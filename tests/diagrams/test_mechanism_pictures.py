@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from matplotlib.patches import Polygon
 
 from course_utils import diagrams
 from course_utils.diagrams import Beam
