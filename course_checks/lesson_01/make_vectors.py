@@ -33,8 +33,9 @@ def text(rng, V, others, length, window, r):
         words = [names[i] for i in ids.tolist()]
         counts = cooccurrence_counts(words, names[:V], window)
         if counts.sum(dim=1).min() > 0:
-            sizes = torch.linalg.svdvals(positive_pmi(counts, smoothing=1.0))
-            if (sizes - torch.cat([sizes[1:], torch.zeros(1)]))[:r].min() > 0.03:
+            U, sizes, _ = torch.linalg.svd(positive_pmi(counts, smoothing=1.0))
+            apart = (sizes - torch.cat([sizes[1:], torch.zeros(1)]))[:r].min() > 0.03
+            if apart and (falling(V) @ U[:, :r]).abs().min() > 0.02:
                 return {"words": words, "vocabulary": names[:V], "window": window, "r": r}
 
 
@@ -43,8 +44,12 @@ def compared(case, vectors):
     V = len(case["vocabulary"])
     if not isinstance(vectors, torch.Tensor) or vectors.dim() != 2 or len(vectors) != V or not vectors.is_floating_point():
         return vectors
-    weights = torch.arange(1.0, V + 1, dtype=vectors.dtype).cos()  # (V,)
-    return vectors * torch.where(weights @ vectors < 0, -1.0, 1.0).to(vectors.dtype)
+    return vectors * torch.where(falling(V).to(vectors.dtype) @ vectors < 0, -1.0, 1.0).to(vectors.dtype)
+
+
+def falling(V):
+    """1, 1/2, 1/3, ...: the first word decides the sign, unless it says too little."""
+    return 1 / torch.arange(1.0, V + 1)  # (V,)
 
 
 EXERCISE = Exercise(

@@ -57,13 +57,14 @@ def dot(a, b):
 #     .sum() => .sum(dim=-1)
 # the products are added up along the first axis only, as a loop over a[i] * b[i] does.
 #     .sum() => .sum(dim=0)
+# Try: hand back a number, not a tensor with an axis in which it is alone.
+# the number is right for vectors, but it has an axis of its own.
+#     .sum() => .sum(dim=0, keepdim=True)
 # Try: every number counts, from the first to the last.
-# only the first row counts, or the first number of a vector.
-#     (a * b) => (a * b)[:1]
+# only the first two rows count, or the first two numbers of a vector, and rows aren't added up.
+#     (a * b).sum() => (a[0] * b[0] + a[1] * b[1])
 # the last row is left out, or the last number of a vector.
 #     (a * b) => (a * b)[:-1]
-# the first row is left out, or the first number of a vector.
-#     (a * b) => (a * b)[1:]
 # Try: a number of a meets the number of b in the same place, and no other: multiply number by number, then add.
 # every number of a meets every number of b: that makes the sum of a times the sum of b.
 #     (a * b).sum() => a.sum() * b.sum()
@@ -78,6 +79,9 @@ def dot(a, b):
 # Try: multiply number by number first, then add.
 # the sum of all numbers of a and b: nothing is multiplied.
 #     a * b => a + b
+# Try: leave int out.
+# each product is cut to a whole number.
+#     (a * b) => (a * b).trunc()
 # Try: leave the lengths in.
 # the dot product divided by both lengths: that is the cosine.
 #     .sum() => .sum() / (a.norm() * b.norm())
@@ -231,6 +235,10 @@ def squared_distances(QQ, QK, KK):
 # the first row of QQ and KK is taken, the products with the first vector.
 #     QQ.diagonal(dim1=-2, dim2=-1) => QQ[:, 0]
 #     KK.diagonal(dim1=-2, dim2=-1) => KK[:, 0]
+# Try: tell diagonal which axes: the last two, dim1=-2 and dim2=-1.
+# the diagonal runs through items and rows, the first two axes, as it does if you name none.
+#     QQ.diagonal(dim1=-2, dim2=-1) => QQ.diagonal()
+#     KK.diagonal(dim1=-2, dim2=-1) => KK.diagonal()
 # Try: each item of the batch has diagonals of its own.
 # every item gets the lengths of item 0.
 #     QQ.diagonal(dim1=-2, dim2=-1) => QQ[:1].diagonal(dim1=-2, dim2=-1)
@@ -469,6 +477,8 @@ def make_vectors(words, vocabulary, window, r):
 # Try: a word's vector is its row of U: keep the first r columns.
 # rows of U where its columns belong.
 #     return U[:, :r] => return U.T[:, :r]
+# a column for each word; asked for is a row for each.
+#     return U[:, :r] * sizes[:r].sqrt() => return (U[:, :r] * sizes[:r].sqrt()).T
 
 # %% tags=["check"]
 check("1.6", make_vectors)

@@ -17,13 +17,13 @@ def squared_distances(QQ, QK, KK):
 def squared_distances(QQ, QK, KK):
     return torch.diagonal(QQ)[:, :, None] + torch.diagonal(KK)[:, None, :] - 2 * QK
 
-# %% wrong: adds the squared lengths of the keys to the rows
+# %% wrong: takes the diagonals' roots, so lengths stand where their squares belong
 def squared_distances(QQ, QK, KK):
     out = torch.zeros_like(QK)
     for b in range(QK.shape[0]):
         for i in range(QK.shape[1]):
             for j in range(QK.shape[2]):
-                out[b, i, j] = QQ[b, i, i] + KK[b, i % KK.shape[1], i % KK.shape[1]] - 2 * QK[b, i, j]
+                out[b, i, j] = QQ[b, i, i] ** 0.5 + KK[b, j, j] ** 0.5 - 2 * QK[b, i, j]
     return out
 
 # %% right: three loops, one sum for each pair
