@@ -148,10 +148,10 @@ def curves(
 
 
 def runs(
-    x: Float[Tensor, " n"],
+    x: Shaped[Tensor, " n"],
     ys: Mapping[str, Float[Tensor, "n runs"]],
     *,
-    levels: Mapping[str, Float[Tensor, " runs"]] | None = None,
+    levels: Mapping[str, Float[Tensor, " m"]] | None = None,
     xlabel: str,
     ylabel: str,
     ax: Axes | None = None,

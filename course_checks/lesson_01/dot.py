@@ -6,7 +6,6 @@ from ..deciding.exercise import Case, Exercise
 from ..deciding.off_limits import SIMILARITIES
 from ..deciding.wrong_answer import symptom
 
-
 TABLES = "a and b have more than one axis"
 
 

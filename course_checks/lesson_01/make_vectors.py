@@ -17,7 +17,13 @@ OFF_LIMITS = tuple(
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
     made = [Case(OUTSIDE, words=WORDS, vocabulary=["cats", "chase", "dogs", "mice"], window=1, r=2)]
-    for V, others, length, window, r in ((5, 0, 30, 1, 3), (6, 3, 60, 2, 2), (7, 2, 90, 3, 4), (6, 0, 40, 2, 1), (5, 3, 60, 2, 5)):
+    for V, others, length, window, r in (
+        (5, 0, 30, 1, 3),
+        (6, 3, 60, 2, 2),
+        (7, 2, 90, 3, 4),
+        (6, 0, 40, 2, 1),
+        (5, 3, 60, 2, 5),
+    ):
         labels = [OUTSIDE] if others else []
         made.append(Case(*labels, **text(rng, V, others, length, window, r)))
     return made
@@ -42,7 +48,12 @@ def text(rng, V, others, length, window, r):
 def compared(case, vectors):
     """The sign of each column is open: each is turned so that its sum with these weights is positive."""
     V = len(case["vocabulary"])
-    if not isinstance(vectors, torch.Tensor) or vectors.dim() != 2 or len(vectors) != V or not vectors.is_floating_point():
+    if (
+        not isinstance(vectors, torch.Tensor)
+        or vectors.dim() != 2
+        or len(vectors) != V
+        or not vectors.is_floating_point()
+    ):
         return vectors
     return vectors * torch.where(falling(V).to(vectors.dtype) @ vectors < 0, -1.0, 1.0).to(vectors.dtype)
 

@@ -52,9 +52,7 @@ def positive_pmi(counts: Float[Tensor, "V V"], smoothing: float = 0.75) -> Float
     return torch.log(counts / total / (word * context)).clamp(min=0.0)  # log(0) = -inf becomes 0
 
 
-def two_halves(
-    seed: int, window: int = 2, min_count: int = 10
-) -> tuple[Float[Tensor, "V V"], Float[Tensor, "V V"]]:
+def two_halves(seed: int, window: int = 2, min_count: int = 10) -> tuple[Float[Tensor, "V V"], Float[Tensor, "V V"]]:
     """Counts of company in two random halves of the documentation's paragraphs: two tables for the same words.
 
     The words are those that each half holds at least ``min_count`` times, in alphabetical order.

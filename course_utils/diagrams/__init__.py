@@ -16,7 +16,7 @@ from .shadows import areas, projection
 from .vectors import clock_hands, rotation, word_map
 
 __all__ = [
-    "Beam", "architecture", "areas", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands", "head_wiring",
-    "legend", "looked_at", "lookup", "mask_gallery", "matmul", "projection", "reshape", "residual_stream", "road_map", "rotation",
-    "running_softmax", "split_merge", "three_roles", "unrolled", "word_map",
+    "Beam", "architecture", "areas", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands",
+    "head_wiring", "legend", "looked_at", "lookup", "mask_gallery", "matmul", "projection", "reshape", "residual_stream",
+    "road_map", "rotation", "running_softmax", "split_merge", "three_roles", "unrolled", "word_map",
 ]  # fmt: skip

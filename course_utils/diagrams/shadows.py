@@ -105,7 +105,10 @@ def areas(a: Float[Tensor, " 2"], others: Mapping[str, Float[Tensor, " 2"]], nam
         x += max(wide, draw.width_of(lines[0]), draw.width_of(f"length of {other}", SHAPE)) + 0.45
     return draw.finish(
         f"Dot products of {name} as rectangles on one scale, shadow times length: "
-        + "; ".join(f"with {other} {number(dot / lengths[other])} × {number(lengths[other])} = {number(dot)}" for other, dot in dots.items())
+        + "; ".join(
+            f"with {other} {number(dot / lengths[other])} × {number(lengths[other])} = {number(dot)}"
+            for other, dot in dots.items()
+        )
         + "."
     )
 

@@ -338,6 +338,9 @@ check("1.4", all_pairs_einsum)
 # Four letters are enough: one for the batch, one for the position of the query, one for the position of the key, one for the entries of the vectors.
 # </details>
 
+# %% [markdown] tags=["solution"]
+# **About this solution.** The other way is `queries @ keys.transpose(-2, -1)`. There the last two axes of the keys trade places and the batch stays in front. (`keys.T` reverses all axes, so the batch would end up last.)
+
 # %% [markdown]
 # ### 1.5 · Nearest neighbors
 # 3 points · difficulty 3 of 5 · 10 minutes · more

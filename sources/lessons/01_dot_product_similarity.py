@@ -90,7 +90,9 @@ plotting.show(
 # %% [markdown]
 # *`happy` and `joyful` point almost the same way, `sad` the other way.*
 #
-# Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`? One good answer is to multiply coordinate by coordinate and then add.
+# Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`? Take a minute before you read on.
+#
+# One good answer is to multiply coordinate by coordinate and then add.
 
 # %%
 print("happy · joyful =", 2 * 1 + 3 * 4)
@@ -554,13 +556,15 @@ widgets.came_out("1.D", names[dropped])
 
 # %% tags=["nbval-ignore-output"]
 for name, rows in (("SVD", svd), ("random", drawn)):
-    print(f"{name:8}", *(f"r={r}: {x:.1%}  " for r, x in zip(keep, rows.mean(1))))
+    pairs = zip(keep, rows.mean(dim=1), strict=True)
+    print(f"{name:8}", *(f"r={r}: {share:.1%}  " for r, share in pairs))
 print(f"all       {everything.mean():.1%}")
 ahead = (svd > everything).sum(dim=1).tolist()
-print(f"splits in which r directions beat all: {dict(zip(keep, ahead))}")
+ahead = ", ".join(f"r={r}: {n} of 5" for r, n in zip(keep, ahead, strict=True))
+print(f"splits in which the SVD's r beat all numbers: {ahead}")
 
 # %% [markdown]
-# *Each dot is one split, the gray band is the range of all numbers. A hundred directions do as well as all of them, and twice as many a little better; fifty cost something. A hundred directions at random are no match.*
+# *Each dot is one split, and the gray band is the range that all numbers reach. A hundred directions do as well as all of them, two hundred a little better, fifty worse. A hundred directions at random are no match.*
 #
 # Why these directions? The claim is that what both halves share comes first and accidents of one half come last. We can look. Cut each table into the part in the first $r$ directions and the rest, and compare the parts of the two halves with each other, as one long vector each:
 
@@ -569,6 +573,8 @@ def agreement(first, second):
     return similarity.cosine_similarity(first.flatten(), second.flatten())
 
 
+whole = torch.stack([agreement(*pair) for pair in halves]).mean()
+print(f"halves agree, whole tables: {whole:.2f}")
 for r in keep:
     numbers = []
     for first, second in halves:
@@ -577,11 +583,10 @@ for r in keep:
         numbers += [agreement(first @ part, second @ part) for part in parts]
         numbers.append(found_again(first @ parts[1], second @ parts[1]))
     kept, rest, found = torch.tensor(numbers).view(5, 3).mean(dim=0)
-    print(f"r={r:3}  halves agree: kept {kept:.2f}, rest {rest:.2f}", end="   ")
-    print(f"rest alone finds {found:.0%}")
+    print(f"r={r:3}: kept {kept:.2f}, rest {rest:.2f}   rest alone finds {found:.0%}")
 
 # %% [markdown]
-# What is kept agrees far more than what is thrown away, at every $r$, so the first directions do hold what the halves share. But look at the last column. Without its best hundred directions a table still finds most of its words. The rest is not all accident, then. It can be spared because the first hundred know enough already.
+# What is kept agrees more than the whole tables do, and what is thrown away agrees less, at every $r$. The first directions do hold what the halves share. But look at the last column. Without its best hundred directions a table still finds most of its words. The rest is not all accident, then. It can be spared all the same, since the first hundred find as many words without it.
 #
 # Here is a map of some of the library's vectors. It can show two directions of 100, and it says how little that is. Lines join words whose cosine is at least 0.5.
 
