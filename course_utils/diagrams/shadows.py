@@ -83,12 +83,12 @@ def areas(a: Float[Tensor, " 2"], others: Mapping[str, Float[Tensor, " 2"]], nam
 
     Args:
         a: The vector that throws the shadows.
-        others: Name -> vector on whose line it falls; none is zero, at least one.
+        others: Name -> vector on whose line it falls; none is zero; at most four.
         name: What ``a`` is called.
     """
     lengths = {other: float(vector.detach().double().norm()) for other, vector in others.items()}
-    if not lengths or not all(lengths.values()):
-        raise ValueError(f"others ({', '.join(others) or 'empty'}) must hold vectors that are not zero")
+    if not 1 <= len(lengths) <= 4 or not all(lengths.values()):
+        raise ValueError(f"others ({', '.join(others) or 'empty'}) must hold vectors that are not zero, 1 to 4 of them")
     dots = {other: float(a.detach().double() @ vector.detach().double()) for other, vector in others.items()}
     unit, color = WIDE / sum(lengths.values()), COLORS["output"]
     draw, x = Drawing(), 0.0
