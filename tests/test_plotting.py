@@ -40,6 +40,28 @@ def test_arrows_and_curves_label_what_they_draw():
     assert ax.get_xlabel() == "time (s)"
 
 
+def test_compared_heatmaps_can_share_a_scale():
+    axes = [plotting.similarity_heatmap(torch.tensor([[x]]), bound=2.0) for x in (0.5, -1.5)]
+    assert {ax.images[0].get_clim() for ax in axes} == {(-2.0, 2.0)}
+
+
+def test_every_run_is_a_dot_beside_the_mean():
+    x, y = torch.tensor([1, 2]), torch.tensor([[0.0, 1.0, 2.0], [3.0, 3.0, 6.0]])
+    ax = plotting.runs(x, {"ours": y}, levels={"all": torch.tensor([1.0, 2.0])}, xlabel="r", ylabel="share")
+    mean, *dots = ax.lines
+    assert list(mean.get_ydata()) == [1.0, 4.0] and [list(dot.get_ydata()) for dot in dots] == y.T.tolist()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["all", "ours"]
+
+
+def test_histograms_have_the_same_edges_and_area():
+    ax = plotting.histograms({"a": torch.arange(10.0), "b": torch.ones(7)}, xlabel="cosine")
+    outlines = [patch.get_data() for patch in ax.patches]
+    assert len(outlines) == 2 and list(outlines[0].edges) == list(outlines[1].edges)
+    for outline in outlines:
+        width = outline.edges[1] - outline.edges[0]
+        assert abs(sum(outline.values) * width - 1) < 1e-3
+
+
 def test_bands_reach_from_the_lowest_run_to_the_highest():
     x, runs = torch.tensor([0.0, 1.0]), torch.tensor([[1.0, 4.0], [3.0, 8.0]])
     ax = plotting.bands(x, {"a": runs, "b": runs + 10}, xlabel="T", ylabel="error")

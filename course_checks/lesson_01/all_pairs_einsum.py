@@ -1,4 +1,4 @@
-"""1.4 · The same by einsum."""
+"""1.4 · All queries against all keys."""
 
 from ..deciding.exercise import Exercise
 from ..deciding.off_limits import MATRIX_PRODUCTS, SIMILARITIES

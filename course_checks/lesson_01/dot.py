@@ -1,4 +1,4 @@
-"""1.1 · The dot product."""
+"""1.1 · A dot product for pictures."""
 
 import torch
 
@@ -6,11 +6,17 @@ from ..deciding.exercise import Case, Exercise
 from ..deciding.off_limits import SIMILARITIES
 from ..deciding.wrong_answer import symptom
 
+TABLES = "a and b have more than one axis"
+
 
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
     made = [Case(a=torch.tensor([2.0, 3.0]), b=torch.tensor(b)) for b in ([1.0, 4.0], [-1.0, -2.0])]
-    return [*made, *(Case(**dict(zip("ab", torch.randn(2, d, generator=rng), strict=True))) for d in (7, 301, 4))]
+    made.append(Case(TABLES, a=torch.tensor([[1.0, 2.0], [3.0, 4.0]]), b=torch.tensor([[5.0, 6.0], [7.0, 8.0]])))
+    for shape in ((7,), (301,), (4, 5), (3, 3), (2, 4, 3), (1, 6), (4,)):
+        a, b = torch.randn(2, *shape, generator=rng)
+        made.append(Case(*[TABLES][: len(shape) > 1], a=a, b=b))
+    return made
 
 
 def returns_nothing(answer):

@@ -52,6 +52,21 @@ def positive_pmi(counts: Float[Tensor, "V V"], smoothing: float = 0.75) -> Float
     return torch.log(counts / total / (word * context)).clamp(min=0.0)  # log(0) = -inf becomes 0
 
 
+def two_halves(seed: int, window: int = 2, min_count: int = 10) -> tuple[Float[Tensor, "V V"], Float[Tensor, "V V"]]:
+    """Counts of company in two random halves of the documentation's paragraphs: two tables for the same words.
+
+    The words are those that each half holds at least ``min_count`` times, in alphabetical order.
+    """
+    paragraphs = [split_words(paragraph) for paragraph in python_documentation().split("\n\n")]
+    order = torch.randperm(len(paragraphs), generator=torch.Generator().manual_seed(seed)).tolist()
+    parts = order[: len(order) // 2], order[len(order) // 2 :]
+    halves = [[word for i in part for word in paragraphs[i]] for part in parts]
+    often = [{word for word, n in collections.Counter(half).items() if n >= min_count} for half in halves]
+    vocabulary = sorted(often[0] & often[1])
+    first, second = (cooccurrence_counts(half, vocabulary, window) for half in halves)
+    return first, second
+
+
 @dataclass(frozen=True)
 class WordVectors:
     """Words, most frequent first, and their vectors: row ``i`` belongs to ``words[i]``."""

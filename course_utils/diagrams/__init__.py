@@ -17,11 +17,12 @@ from .operations import lookup, matmul, reshape, split_merge
 from .overview import legend, road_map
 from .paths import growing_paths
 from .recurrent import look_step_speak, unrolled
+from .shadows import areas, projection
 from .shifted import shifted_targets
-from .vectors import clock_hands, projection, rotation, word_map
+from .vectors import clock_hands, rotation, word_map
 
 __all__ = [
-    "Beam", "architecture", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands",
+    "Beam", "architecture", "areas", "attention_flow", "attention_lines", "beam_tree", "cache_strip", "clock_hands",
     "cost_lines", "decoder_step", "growing_paths", "head_maps", "head_wiring", "influence_maps", "legend",
     "look_step_speak", "looked_at", "lookup", "mask_cells", "mask_gallery", "masked_weights", "matmul",
     "moved_outputs", "multi_head", "projection", "reshape", "residual_stream", "road_map", "rotation",

@@ -1,4 +1,4 @@
-"""Vectors as arrows: a shadow, a map of words, and queries and keys that are turned by their positions."""
+"""Vectors: a map of words, and queries and keys that are turned by their positions."""
 
 import math
 from collections.abc import Sequence
@@ -11,54 +11,6 @@ from torch import Tensor
 from .drawing import Drawing
 from .formatting import checked_labels, number, shortened
 from .palette import COLORS, LABEL, NAME, SHAPE, SOFT
-
-LONG = 1.7  # inches that the longest arrow has
-
-
-def projection(a: Float[Tensor, " 2"], b: Float[Tensor, " 2"], names: tuple[str, str] = ("a", "b")) -> Axes:
-    """The dot product as a shadow: ``a`` falls at a right angle on the line of ``b``; shadow times length of ``b``.
-
-    Args:
-        a: The vector that throws the shadow.
-        b: The vector on whose line it falls; not zero.
-        names: What they are called.
-    """
-    for vector, name in ((a, "a"), (b, "b")):
-        if vector.shape != (2,):
-            raise ValueError(f"{name} has shape {tuple(vector.shape)}; expected (2,), to be drawn in the plane")
-    a, b = a.detach().double(), b.detach().double()
-    if not b.norm():
-        raise ValueError("b is zero: it has no line on which a shadow could fall")
-    unit = LONG / max(float(a.norm()), float(b.norm()))
-    dot, length = float(a @ b), float(b.norm())
-    shadow = dot / length
-    foot = (b / length * shadow).tolist()
-    draw = Drawing()
-    line = (b / length * LONG / unit * 1.15).tolist()
-    draw.line([tuple(-unit * c * 0.6 for c in line), tuple(unit * c for c in line)], SOFT, 0.9, ":")
-    draw.line([(unit * a[0].item(), unit * a[1].item()), (unit * foot[0], unit * foot[1])], SOFT, 1.1, "--")
-    draw.line([(0, 0), (unit * foot[0], unit * foot[1])], COLORS["output"], 7)
-    close = float((a - b).norm()) * unit < 0.3  # then the second name stands below the first
-    for vector, name, role, lower in ((a, names[0], "query", 0.0), (b, names[1], "key", 0.24 * close)):
-        end = (unit * vector[0].item(), unit * vector[1].item())
-        draw.arrow((0, 0), end, color=COLORS[role], width=2.4)
-        out = vector / vector.norm().clamp(min=1e-9) * 0.22
-        written = ", ".join(number(c) for c in vector.tolist())
-        draw.text(
-            end[0] + out[0].item(), end[1] + out[1].item() - lower, f"{name} = ({written})", LABEL, COLORS[role],
-            ha="left" if out[0] >= 0 else "right", weight="bold",
-        )  # fmt: skip
-    angle = math.degrees(math.acos(max(-1.0, min(1.0, dot / length / float(a.norm()))))) if a.norm() else 90.0
-    lines = [
-        f"{names[0]} · {names[1]} = {number(dot)}",
-        f"shadow of {names[0]} {number(shadow)} × length of {names[1]} {number(length)}",
-        f"angle {angle:.0f}°, cosine {number(math.cos(math.radians(angle)))}",
-    ]
-    low = min(0.0, *(unit * c for c in (a[1].item(), b[1].item(), foot[1], -0.6 * line[1], line[1])))
-    for place, text in enumerate(lines):
-        size, color = (NAME - 1, COLORS["output"]) if place == 0 else (LABEL, SOFT)
-        draw.text(-1.2, low - 0.4 - 0.27 * place, text, size, color, ha="left")
-    return draw.finish(f"The dot product as a shadow: {lines[0]}: {lines[1]}; {lines[2]}.")
 
 
 def word_map(
@@ -85,18 +37,23 @@ def word_map(
     share = float((sizes[:2] ** 2).sum() / (sizes**2).sum().clamp(min=1e-30))
     reach = (flat.max(0).values - flat.min(0).values).clamp(min=1e-9)
     spots = (flat - flat.min(0).values) / reach * torch.tensor([6.6, 3.8])  # inches
-    draw, places, free = Drawing(), dict(zip(words, spots.tolist(), strict=True)), []
+    draw, places = Drawing(), dict(zip(words, spots.tolist(), strict=True))
+    taken = [(x - 0.05, y - 0.05, x + 0.05, y + 0.05) for x, y in places.values()]
     for a, b in near:
         if a not in places or b not in places:
             raise ValueError(f"near ({a!r}, {b!r}) must name two of the words")
         draw.line([tuple(places[a]), tuple(places[b])], COLORS["weights"], 1.2)
+        steps = [((1 - t / 24), t / 24) for t in range(25)]
+        middle = [[s * p + t * q for p, q in zip(places[a], places[b], strict=True)] for s, t in steps]
+        taken += [(x - 0.01, y - 0.01, x + 0.01, y + 0.01) for x, y in middle]
     for word, (x, y) in places.items():
         draw.dot(x, y, COLORS["query"])
         text, height = shortened(word), 0.17
         width = draw.width_of(text)
-        spot = next((s for s in _around(x, y, width, height) if not any(_touch(s, other) for other in free)), None)
-        if spot is not None:  # a word without room keeps its dot
-            free.append(spot)
+        tries = _around(x, y, width, height)
+        spot = min(tries, key=lambda s: sum(_touch(s, other) for other in taken))  # the first of the freest
+        if not any(_touch(spot, other) for other in taken[len(places) :] if other[3] - other[1] > 0.1):
+            taken.append(spot)  # a word without room keeps its dot
             draw.text(spot[0], spot[1] + height / 2, text, LABEL, ha="left")
     draw.text(0, 4.25, title, NAME, ha="left")
     draw.text(

@@ -6,6 +6,7 @@ import torch
 from matplotlib.figure import Figure
 
 from course_utils import plotting
+from course_utils.diagrams.palette import COLORS
 from course_utils.similarity import cosine_similarity, dot_product
 
 from .live_figure import LiveFigure, slider
@@ -21,9 +22,13 @@ def two_vectors() -> LiveFigure:
         ax = figure.add_axes((0.12, 0.14, 0.5, 0.76))
         plotting.arrows(torch.stack([a, b]), ["a", "b"], ax=ax)
         ax.set(xlim=(-3.4, 3.4), ylim=(-3.4, 3.4))
+        shadow = b[0].item()  # of b, on the line of a
+        ax.plot([shadow, shadow], [0, b[1].item()], "--", color="0.5", lw=1, label="falls at a right angle")
+        ax.plot([0, shadow], [-0.12, -0.12], color=COLORS["output"], lw=4, solid_capstyle="butt", label="shadow")
         lines = [
             f"|a| = {length_a:.1f}    |b| = {length_b:.1f}",
             f"angle = {angle:.0f}°",
+            f"shadow of b = {shadow:.2f}",
             "",
             f"cosine = {cosine_similarity(a, b).item():5.2f}",
             f"a · b  = {dot_product(a, b).item():5.2f}",

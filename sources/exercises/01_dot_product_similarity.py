@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 01 · Dot-product similarity: exercises
 #
-# Nine exercises, 24 points. By the end you can compare vectors, alone and in batches, and your own functions search Python's documentation.
+# Nine exercises, 24 points. By the end you can compare vectors, alone and in batches, you've made word vectors yourself, and your own functions search Python's documentation with them.
 #
-# {{colab_link}} · about 105 minutes · builds on {{lesson_link}}
+# {{colab_link}} · about 115 minutes, the core of it (1.1 and 1.3) 15 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. All vectors hold 32-bit floats where nothing else is said.
@@ -28,17 +28,19 @@ from course_utils import plotting, widgets
 from course_utils.datasets import documentation, word_vectors
 
 # %% [markdown]
-# ### 1.1 · The dot product
-# 2 points · difficulty 1 of 5 · 5 minutes
+# ### 1.1 · A dot product for pictures
+# 2 points · difficulty 1 of 5 · 5 minutes · core
 #
-# Write `dot(a, b)`: multiply the two vectors coordinate by coordinate, and add up the products.
+# A gray picture is a table of numbers, a color picture a stack of three tables. Two of them have a dot product too, if they have the same shape: multiply number by number, and add up all the products. It's large where both are bright in the same places.
+#
+# Write `dot(a, b)` for two tensors of any shape.
 #
 # | argument | shape |
 # |---|---|
-# | `a`, `b` | `(d,)` |
+# | `a`, `b` | the same for both, with one axis or more: `(d,)`, `(H, W)`, `(3, H, W)`, ... |
 # | returns | one number: a tensor without dimensions, or a Python number |
 #
-# Example: `dot(torch.tensor([2., 3.]), torch.tensor([1., 4.]))` is 14.
+# Examples: `dot(torch.tensor([2., 3.]), torch.tensor([1., 4.]))` is 14, and `dot(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([[5., 6.], [7., 8.]]))` is 70. (The entries of the matrix product `a @ b` sum to 134, those on its diagonal to 69.)
 
 # %% tags=["exercise"]
 def dot(a, b):
@@ -48,37 +50,38 @@ def dot(a, b):
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: the dot product is one number.
-# the products a_i b_i, one for each coordinate, not yet added up.
+# Try: add up along all axes: one number is left.
+# the products of all the numbers, not yet added up.
 #     .sum() =>
-# Try: every coordinate counts, from the first to the last.
-# only the first two coordinates count.
-#     (a * b) => (a * b)[:2]
-# the last coordinate is left out.
+# a number for each row: the products are added up along the last axis only.
+#     .sum() => .sum(dim=-1)
+# the products are added up along the first axis only, as a loop over a[i] * b[i] does.
+#     .sum() => .sum(dim=0)
+# Try: hand back a number, not a tensor with an axis in which it is alone.
+# the number is right for vectors, but it has an axis of its own.
+#     .sum() => .sum(dim=0, keepdim=True)
+# Try: every number counts, from the first to the last.
+# only the first two rows count, or the first two numbers of a vector, and rows aren't added up.
+#     (a * b).sum() => (a[0] * b[0] + a[1] * b[1])
+# the last row is left out, or the last number of a vector.
 #     (a * b) => (a * b)[:-1]
-# the first coordinate is left out.
-#     (a * b) => (a * b)[1:]
-# Try: number i of a meets number i of b alone: multiply coordinate by coordinate, then add.
+# Try: a number of a meets the number of b in the same place, and no other: multiply number by number, then add.
 # every number of a meets every number of b: that makes the sum of a times the sum of b.
 #     (a * b).sum() => a.sum() * b.sum()
-# Try: don't divide by d.
+# a matrix product: every row of a meets every column of b.
+#     (a * b).sum() => (a @ b).sum()
+# Try: don't divide by how many there are.
 # the mean of the products, not their sum: too small by the factor d.
 #     sum => mean
 # Try: [2, 3] times [-1, -2] is -8.
 # the sum of the absolute products: the sign is lost.
 #     (a * b) => (a * b).abs()
+# Try: multiply number by number first, then add.
+# the sum of all numbers of a and b: nothing is multiplied.
+#     a * b => a + b
 # Try: leave int out.
 # each product is cut to a whole number.
 #     (a * b) => (a * b).trunc()
-# Try: leave out int and //.
-# the dot product is cut to a whole number.
-#     .sum() => .sum().trunc()
-# Try: if you have a loop: should return stand in it, or behind it?
-# only the first coordinate counts.
-#     (a * b) => (a * b)[:1]
-# Try: multiply coordinate by coordinate first, then add.
-# the sum of all coordinates of a and b: nothing is multiplied.
-#     a * b => a + b
 # Try: leave the lengths in.
 # the dot product divided by both lengths: that is the cosine.
 #     .sum() => .sum() / (a.norm() * b.norm())
@@ -89,16 +92,19 @@ check("1.1", dot)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# `a * b` multiplies two tensors of one shape entry by entry.
+# What does the lesson's loop give for two tables? Print it for the second example. How would you go on from there?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Every tensor has a method that adds up all its entries.
+# `a * b` multiplies two tensors of one shape number by number, however many axes they have.
 # </details>
+
+# %% [markdown] tags=["solution"]
+# **About this solution.** A dot product doesn't care how the numbers are laid out. Flatten both tensors and it's the lesson's sum again. On two tables the lesson's loop multiplies row by row and adds up the rows, so one axis is left; `torch.dot` refuses tables, and `@` takes them for matrices.
 
 # %% [markdown]
 # ### 1.2 · Cosine similarity, zero vectors included
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 3 points · difficulty 2 of 5 · 10 minutes · more
 #
 # Write `cosine(a, b)` for two stacks of vectors: the cosine of the angle between row `i` of `a` and row `i` of `b`. Where either of them is the zero vector, or both are, the result is 0.
 # Vectors that are short but not zero count like any other, down to a length of `1e-7`: your guard must not change their cosine.
@@ -178,10 +184,99 @@ check("1.2", cosine)
 # beside a length of `1e-7`, `1e-8` is a tenth. PyTorch takes a third way: it never lets the length fall below `eps=1e-8`.
 
 # %% [markdown]
-# ### 1.3 · All queries against all keys, in a batch
-# 3 points · difficulty 2 of 5 · 10 minutes
+# ### 1.3 · Distances without differences
+# 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write `all_pairs(queries, keys)`: the dot product of every query with every key, within each item of the batch.
+# You have lost the vectors. All that is left are three tables of their dot products: every query with every query, every query with every key, every key with every key. How far is each query from each key?
+#
+# Write `squared_distances(QQ, QK, KK)`: the squared distance $|q - k|^2$ of every query $q$ and every key $k$, within each item of the batch.
+#
+# | argument | shape |
+# |---|---|
+# | `QQ` | `(B, L_q, L_q)`; entry `[b, i, m]` is query `i` times query `m` of item `b` |
+# | `QK` | `(B, L_q, L_k)`; entry `[b, i, j]` is query `i` times key `j` |
+# | `KK` | `(B, L_k, L_k)`; entry `[b, j, n]` is key `j` times key `n` |
+# | returns | `(B, L_q, L_k)`; entry `[b, i, j]` is the squared distance of query `i` and key `j` |
+#
+# Begin with one pair: multiply out $(q - k) \cdot (q - k)$. Which entries of the tables do you need?
+#
+# Example: with the lesson's `happy` and `sad` as queries, and `joyful` and `noise` as keys, `QQ = [[[13., -8.], [-8., 5.]]]`, `QK = [[[14., 80.], [-9., -40.]]]` and `KK = [[[17., 40.], [40., 1600.]]]` give `[[[2., 1453.], [40., 1685.]]]`. (`happy` and `joyful` are [2, 3] and [1, 4], and $1^2 + 1^2 = 2$. Whoever mixes up rows and columns gets 1445 and 48 beside the diagonal.)
+
+# %% tags=["exercise"]
+def squared_distances(QQ, QK, KK):
+    # BEGIN SOLUTION
+    of_queries = QQ.diagonal(dim1=-2, dim2=-1)  # (B, L_q), each query with itself
+    of_keys = KK.diagonal(dim1=-2, dim2=-1)  # (B, L_k), each key with itself
+    return of_queries[:, :, None] + of_keys[:, None, :] - 2 * QK  # (B, L_q, L_k)
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: multiply out (q - k) times (q - k): q times k comes twice, with a minus.
+# the products of query and key are taken off once only; they come twice.
+#     2 * QK => QK
+# the products of query and key are added; they come with a minus.
+#     - 2 * QK => + 2 * QK
+# Try: three terms: q times q, k times k, and q times k twice.
+# the squared lengths of the keys are missing.
+#     of_queries[:, :, None] + of_keys[:, None, :] => of_queries[:, :, None]
+# the squared lengths of the queries are missing.
+#     of_queries[:, :, None] + of_keys[:, None, :] => of_keys[:, None, :]
+# Try: q times q is the squared length; leave it squared.
+# lengths are added where squared lengths belong.
+#     of_queries[:, :, None] + of_keys[:, None, :] => of_queries.sqrt()[:, :, None] + of_keys.sqrt()[:, None, :]
+# Try: squared distances are asked for: take no root.
+# the distances themselves, not their squares.
+#     return of_queries[:, :, None] + of_keys[:, None, :] - 2 * QK => return (of_queries[:, :, None] + of_keys[:, None, :] - 2 * QK).clamp(min=0).sqrt()
+# Try: a query's product with itself is on the diagonal of QQ.
+# whole rows of QQ and KK are added up; a vector's product with itself is one entry.
+#     QQ.diagonal(dim1=-2, dim2=-1) => QQ.sum(dim=-1)
+#     KK.diagonal(dim1=-2, dim2=-1) => KK.sum(dim=-1)
+# the first row of QQ and KK is taken, the products with the first vector.
+#     QQ.diagonal(dim1=-2, dim2=-1) => QQ[:, 0]
+#     KK.diagonal(dim1=-2, dim2=-1) => KK[:, 0]
+# Try: tell diagonal which axes: the last two, dim1=-2 and dim2=-1.
+# the diagonal runs through items and rows, the first two axes, as it does if you name none.
+#     QQ.diagonal(dim1=-2, dim2=-1) => QQ.diagonal()
+#     KK.diagonal(dim1=-2, dim2=-1) => KK.diagonal()
+# Try: each item of the batch has diagonals of its own.
+# every item gets the lengths of item 0.
+#     QQ.diagonal(dim1=-2, dim2=-1) => QQ[:1].diagonal(dim1=-2, dim2=-1)
+#     KK.diagonal(dim1=-2, dim2=-1) => KK[:1].diagonal(dim1=-2, dim2=-1)
+# Try: queries are the rows of the result: their squared lengths need a new last axis.
+# rows and columns are mixed up: a query's squared length is added along a column.
+#     of_queries[:, :, None] + of_keys[:, None, :] => of_queries[:, None, :] + of_keys[:, :, None]
+# Try: put the queries first: entry [b, i, j] is query i and key j.
+# keys by queries: your rows are keys, your columns queries.
+#     of_queries[:, :, None] + of_keys[:, None, :] - 2 * QK => of_queries[:, None, :] + of_keys[:, :, None] - 2 * QK.mT
+
+# %% tags=["check"]
+check("1.3", squared_distances)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# $(q - k) \cdot (q - k) = q \cdot q - 2 \, q \cdot k + k \cdot k$.
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Where in `QQ` is the product of query 2 with itself? `tensor.diagonal(dim1=..., dim2=...)` takes such entries from the last two axes of each item.
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# A number for each query, `(B, L_q)`, has to be added along a row of the result, and a number for each key, `(B, L_k)`, along a column. An axis of size 1 does it.
+# </details>
+
+# %% [markdown] tags=["solution"]
+# **About this solution.** Dot products hold all there is to know about lengths, angles and distances; where the vectors point in space doesn't matter. Libraries for vector search use the same sum, since one matrix product is faster than all differences (which take `d` times as much memory).
+#
+# It also says when three rankings agree. If all vectors have length 1, the squared distance is $2 - 2 \cos\theta$, so the nearest key, the one with the largest cosine and the one with the largest dot product are the same. If lengths differ they need not be: `noise` has the largest dot product with `happy` and the largest distance.
+
+# %% [markdown]
+# ### 1.4 · All queries against all keys
+# 2 points · difficulty 2 of 5 · 5 minutes · more
+#
+# Write `all_pairs_einsum(queries, keys)`: the dot product of every query with every key, within each item of the batch.
 #
 # | argument | shape |
 # |---|---|
@@ -189,66 +284,7 @@ check("1.2", cosine)
 # | `keys` | `(B, L_k, d)` |
 # | returns | `(B, L_q, L_k)`; entry `[b, i, j]` is query `i` times key `j` of item `b` |
 #
-# In most cases of the check `B`, `L_q`, `L_k` and `d` all differ. Loops are allowed; one line without a loop is better.
-#
-# Example: two items, one query and two keys each. `queries = [[[1., 2.]], [[0., 1.]]]` and `keys = [[[3., 1.], [0., 1.]], [[5., 7.], [1., 0.]]]` give `[[[5., 2.]], [[7., 0.]]]`.
-
-# %% tags=["exercise"]
-def all_pairs(queries, keys):
-    # BEGIN SOLUTION
-    return queries @ keys.transpose(-2, -1)  # (B, L_q, d) @ (B, d, L_k)
-    # END SOLUTION
-
-
-# %% [markdown] tags=["mistakes"]
-# Try: leave the vectors as they are.
-# the vectors are divided by their lengths: these are cosines, not dot products.
-#     queries @ keys => F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1)
-# Try: two axes of the keys trade places, and the batch stays in front: which two?
-# the first and the last axis of the keys are exchanged, as .T or transpose(0, 2) does: the batch axis moves.
-#     keys.transpose(-2, -1) => keys.permute(2, 1, 0)
-# batch and positions of the keys are exchanged: transpose(0, 1).
-#     keys.transpose(-2, -1) => keys.transpose(0, 1)
-# the keys are multiplied as they are: their last two axes were not exchanged.
-#     keys.transpose(-2, -1) => keys
-# Try: reshape moves no axis, transpose does.
-# the keys were brought into the right shape by reshape or view, which scrambles their numbers.
-#     keys.transpose(-2, -1) => keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1])
-# Try: put the queries first: entry [b, i, j] is query i with key j.
-# keys times queries: your rows are keys, your columns queries.
-#     queries @ keys.transpose => keys @ queries.transpose
-# Try: item b of the queries meets item b of the keys, and no other.
-# every item meets the keys of item 0.
-#     keys.transpose(-2, -1) => keys[0].T
-# the keys of all items are added up.
-#     keys.transpose(-2, -1) => keys.sum(0).T
-# every item against every item: two batch axes in the result.
-#     queries @ keys.transpose(-2, -1) => queries[:, None] @ keys.mT
-# Try: the positions of the queries and those of the keys are two axes of the result.
-# query i meets key i only; every query should meet every key.
-#     queries @ keys.transpose(-2, -1) => (queries * keys).sum(-1)
-# Try: leave the division out.
-# the products are divided by the root of d. That comes in lesson 04; it is not asked for here.
-#     keys.transpose(-2, -1) => keys.transpose(-2, -1) / keys.shape[-1] ** 0.5
-
-# %% tags=["check"]
-check("1.3", all_pairs)
-
-# %% [markdown] tags=["hint"]
-# <details><summary>Hint 1</summary>
-#
-# For one item of the batch it is $Q K^\top$. The operator `@` multiplies the last two axes and leaves the axes before them alone.
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# The keys have to become `(B, d, L_k)`: exactly two axes trade places.
-# </details>
-
-# %% [markdown]
-# ### 1.4 · The same by einsum
-# 2 points · difficulty 2 of 5 · 5 minutes
-#
-# Write `all_pairs_einsum(queries, keys)` with the shapes of 1.3, without a loop (one call of `torch.einsum` will do): one case of the check has 2,400 pairs, and allows 100 operations. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
+# Do it without a loop (one call of `torch.einsum` will do): one case of the check has 2,400 pairs, and allows 100 operations. Matrix products (`@`, `matmul`, `bmm` and their kin) are off limits here.
 #
 # Example: one item, one query `[[[1., 2.]]]`, three keys `[[[3., 1.], [0., 1.], [2., 2.]]]` give `[[[5., 2., 6.]]]`, of shape `(1, 1, 3)`.
 
@@ -266,17 +302,17 @@ def all_pairs_einsum(queries, keys):
 # Try: axes that belong together share a letter: which ones do, of queries and keys?
 # each vector is summed alone, and the sums are multiplied: in an einsum, two letters for d.
 #     bjd-> => bje->
-# Try: a letter that is missing behind the arrow is summed over, and any other stays.
+# Try: a letter that is missing after the arrow is summed over, and any other stays.
 # the products for every d, not added up.
 #     ij", => ijd",
 # the products are added up over the keys, and d stays.
 #     ij", => id",
 # the products are added up over the items.
 #     ->b => ->
-# Try: the order of the letters behind the arrow is the order of the axes.
+# Try: the order of the letters after the arrow is the order of the axes.
 # keys times queries: your rows are keys, your columns queries.
 #     ij", => ji",
-# Try: write the letters of queries and keys in the order of the table in 1.3.
+# Try: write the letters of queries and keys in the order of the table above.
 # batch and positions are taken for each other: the batch is the first axis of both.
 #     bid,bjd => ibd,jbd
 # Try: leave the keys as they are.
@@ -302,9 +338,12 @@ check("1.4", all_pairs_einsum)
 # Four letters are enough: one for the batch, one for the position of the query, one for the position of the key, one for the entries of the vectors.
 # </details>
 
+# %% [markdown] tags=["solution"]
+# **About this solution.** The other way is `queries @ keys.transpose(-2, -1)`. There the last two axes of the keys trade places and the batch stays in front. (`keys.T` reverses all axes, so the batch would end up last.)
+
 # %% [markdown]
 # ### 1.5 · Nearest neighbors
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes · more
 #
 # Write `nearest(query, keys, k)`: the rows of the `k` keys whose **cosine** similarity to the query is largest, best first.
 #
@@ -371,95 +410,126 @@ check("1.5", nearest)
 # </details>
 
 # %% [markdown]
-# ### 1.6 · Find the bug
-# 3 points · difficulty 3 of 5 · 10 minutes
+# ### 1.6 · Word vectors from a text
+# 3 points · difficulty 4 of 5 · 20 minutes · more
 #
-# The function below computes the cosine of every query with every key. It is right for two matrices, and on a batch of three items with three queries, three keys and
-# three entries each it runs without complaint. Its numbers are wrong all the same. Run the cell, see how far off one of them is, find out why, and write a version below that is right.
-
-# %%
-def batch_cosines_broken(queries, keys):
-    queries = F.normalize(queries, dim=-1)
-    keys = F.normalize(keys, dim=-1)
-    return queries @ keys.permute(*range(keys.dim())[::-1])  # what keys.T means
-
-
-rng = torch.Generator().manual_seed(0)
-q, k = torch.randn(3, 3, 3, generator=rng), torch.randn(3, 3, 3, generator=rng)
-expected = F.cosine_similarity(q[1, 2], k[1, 0], dim=0)
-print(f"item 1, query 2, key 0: computed {batch_cosines_broken(q, k)[1, 2, 0]:.3f}")
-print(f"by PyTorch's function   {expected:.3f}")
-
-# %% [markdown]
-# Write `batch_cosines(queries, keys)` so that it is right for every batch: `(B, L_q, d)` and `(B, L_k, d)` give `(B, L_q, L_k)` of the same dtype. No vector is zero. Mend the one line, and don't loop: the check allows 100 operations, and PyTorch's `cosine_similarity` is off limits.
+# Now make the vectors yourself, in the three steps of the lesson. Write `make_vectors(words, vocabulary, window, r)`.
+#
+# 1. **Count company.** Two words meet if they're at most `window` places apart in `words`. Each meeting counts twice, once from either side. Words that aren't in `vocabulary` keep their place in the text, but aren't counted.
+# 2. **Compare with chance.** Turn the counts into PPMI as section 1.5 does for the six words: natural logarithm, negative values become 0, and so does a pair that never met. Every word of the vocabulary meets at least one other, so no row is empty.
+# 3. **Keep `r` directions.** Take the SVD of the table. A word's vector is the first `r` numbers of its row of `U`, each multiplied by the **root** of the singular value that goes with it.
+#
+# | argument | what it is |
+# |---|---|
+# | `words` | the text: a list of strings |
+# | `vocabulary` | a list of `V` different strings |
+# | `window` | a whole number, 1 or more |
+# | `r` | a whole number from 1 to `V` |
+# | returns | `(V, r)`: row `i` belongs to `vocabulary[i]`, the column of the largest singular value comes first |
+#
+# An SVD leaves the sign of each column open, and so does the check. In its texts no two of the first singular values are alike. The course's functions for words (`word_vectors`) are off limits here.
+#
+# Example: with `words = "cats chase the mice mice chase cats dogs chase mice".split()`, `vocabulary = ["cats", "chase", "dogs", "mice"]`, `window=1` and `r=2` the result is `[[0.69, 0.72], [0.58, -0.31], [0.62, -0.55], [0.27, 0.07]]`, rounded, up to the signs of the columns. (`chase` and the first `mice` don't meet, since `the` is between them. Whoever takes `the` out first gets 0.73 and 0.75 for `cats`.)
 
 # %% tags=["exercise"]
-def batch_cosines(queries, keys):
+def make_vectors(words, vocabulary, window, r):
     # BEGIN SOLUTION
-    queries = F.normalize(queries, dim=-1)
-    keys = F.normalize(keys, dim=-1)
-    return queries @ keys.transpose(-2, -1)  # the batch axis stays where it is
+    row = {word: i for i, word in enumerate(vocabulary)}
+    counts = torch.zeros(len(row), len(row))  # (V, V)
+    for gap in range(1, window + 1):
+        for one, other in zip(words, words[gap:]):
+            if one in row and other in row:
+                counts[row[one], row[other]] += 1
+    counts = counts + counts.T  # seen from either side
+    share = counts.sum(dim=1) / counts.sum()  # (V,)
+    ratio = counts / counts.sum() / (share[:, None] * share)  # (V, V)
+    ppmi = torch.log(ratio).clamp(min=0)  # log(0) is -inf and becomes 0
+    U, sizes, _ = torch.linalg.svd(ppmi)
+    return U[:, :r] * sizes[:r].sqrt()  # (V, r)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: the normalization was right as it was given; the bug is in the line below it.
-# lengths are taken over the positions (dim=1), not over each vector.
-#     dim=-1 => dim=1
-# the queries keep their lengths.
-#     F.normalize(queries, dim=-1) => queries
-# the keys keep their lengths.
-#     F.normalize(keys, dim=-1) => keys
-# vectors keep their lengths: these are dot products.
-#     F.normalize(queries, dim=-1) => queries
-#     F.normalize(keys, dim=-1) => keys
-# Try: normalize first, then exchange axes.
-# the keys' lengths are taken over the positions: dim=-1 after the transpose is another axis.
-#     F.normalize(keys, dim=-1) => F.normalize(keys, dim=1)
-# Try: two axes of the keys trade places, and the batch stays in front: which two?
-# the first and the last axis of the keys are exchanged, as .T or transpose(0, 2) does: the batch axis moves.
-#     keys.transpose(-2, -1) => keys.permute(2, 1, 0)
-# batch and positions of the keys are exchanged: transpose(0, 1).
-#     keys.transpose(-2, -1) => keys.transpose(0, 1)
-# the keys are multiplied as they are: their last two axes were not exchanged.
-#     keys.transpose(-2, -1) => keys
-# Try: reshape moves no axis, transpose does.
-# the keys were brought into the right shape by reshape or view, which scrambles their numbers.
-#     keys.transpose(-2, -1) => keys.reshape(keys.shape[0], keys.shape[2], keys.shape[1])
-# Try: put the queries first: entry [b, i, j] is query i with key j.
-# keys times queries: your rows are keys, your columns queries.
-#     queries @ keys.transpose => keys @ queries.transpose
-# Try: item b of the queries meets item b of the keys, and no other.
-# every item meets the keys of item 0.
-#     keys.transpose(-2, -1) => keys[0].T
-# the keys of all items are added up.
-#     keys.transpose(-2, -1) => keys.sum(0).T
-# every item against every item: two batch axes in the result.
-#     queries @ keys.transpose(-2, -1) => queries[:, None] @ keys.mT
-# Try: the positions of the queries and those of the keys are two axes of the result.
-# query i meets key i only; every query should meet every key.
-#     queries @ keys.transpose(-2, -1) => (queries * keys).sum(-1)
-# Try: a length is the root of the sum of squares.
-# divided by the squared lengths: the roots are missing.
-#     F.normalize(queries, dim=-1) => queries / queries.square().sum(-1, keepdim=True)
-#     F.normalize(keys, dim=-1) => keys / keys.square().sum(-1, keepdim=True)
+# Try: count each meeting from either side: add the counts and their transpose.
+# each pair is counted from one side only, in the order of the text.
+#     counts = counts + counts.T => counts = counts
+# Try: window=2 means one place and two places apart.
+# only words exactly window places apart meet; those nearer don't.
+#     range(1, window + 1) => range(window, window + 1)
+# the window is one place too small, unless it is 1.
+#     range(1, window + 1) => range(1, max(window, 2))
+# the window is one place too wide.
+#     range(1, window + 1) => range(1, window + 2)
+# Try: a word outside the vocabulary keeps its place: skip it when you count, not before.
+# the words outside the vocabulary are taken out first, so that words meet across the gap.
+#     row = {word: i for i, word in enumerate(vocabulary)} => row = {word: i for i, word in enumerate(vocabulary)}\n    words = [word for word in words if word in row]
+# Try: compare with chance, P(w) P(c), then take the logarithm and set negative values to 0.
+# the counts themselves are taken apart: nothing is compared with chance.
+#     torch.log(ratio).clamp(min=0) => counts
+# the ratio to chance without its logarithm.
+#     torch.log(ratio).clamp(min=0) => ratio
+# a logarithm to the base 2; the natural one is asked for.
+#     torch.log(ratio) => torch.log2(ratio)
+# the negative values are kept (what never met is 0).
+#     .clamp(min=0) => .masked_fill(counts == 0, 0.0)
+# Try: multiply column j of U by the root of singular value j.
+# the columns of U as they are: the singular values are left out.
+#     return U[:, :r] * sizes[:r].sqrt() => return U[:, :r]
+# the whole singular values where their roots belong.
+#     sizes[:r].sqrt() => sizes[:r]
+# Try: a word's vector is its row of U: keep the first r columns.
+# rows of U where its columns belong.
+#     return U[:, :r] => return U.T[:, :r]
+# a column for each word; asked for is a row for each.
+#     return U[:, :r] * sizes[:r].sqrt() => return (U[:, :r] * sizes[:r].sqrt()).T
 
 # %% tags=["check"]
-check("1.6", batch_cosines)
+check("1.6", make_vectors)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Call the broken function on queries of shape `(2, 5, 3)` and keys of shape `(2, 7, 3)`. What does the error say about the shape of the second factor?
+# `zip(words, words[2:])` gives all pairs of words that are two places apart.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# After reversing all axes, `(B, L_k, d)` has become `(d, L_k, B)`. With `B = d` the product runs, and mixes batch items with vector entries.
+# With a dictionary from word to row you can ask whether a word is in the vocabulary and where its row is. `counts + counts.T` counts each meeting from the other side too.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. for each gap from 1 to `window`, for each pair of words so far apart: if both have a row, add 1 to their cell
+# 2. add the transpose
+# 3. share of each word: its row's sum by the sum of all; chance: every share times every share
+# 4. logarithm of (counts by their sum) by chance; below 0 becomes 0
+# 5. SVD; the first `r` columns of `U`, times the root of the first `r` sizes
 # </details>
 
 # %% [markdown]
+# **Your vectors on real text.** The cell below hands your function all of the documentation. The first columns of your vectors are what a smaller `r` would have given, so one call is enough to see what more numbers bring. Ask for other words!
+
+# %%
+text = documentation.split_words(documentation.python_documentation())
+frequency = collections.Counter(text).most_common()
+vocabulary = [word for word, n in frequency if n >= 10]
+
+
+def neighbors(word, vectors, k=5):
+    unit = F.normalize(vectors, dim=-1)  # (V, r)
+    order = (unit @ unit[vocabulary.index(word)]).argsort(descending=True)  # (V,)
+    return ", ".join(vocabulary[i] for i in order[1 : k + 1].tolist())
+
+# %% tags=["nbval-ignore-output"]
+try:
+    vectors = make_vectors(text, vocabulary, window=2, r=100)
+    for word in ("float", "left", "except"):
+        for r in (2, 10, 100):
+            print(f"{word:7} {r:3} numbers: {neighbors(word, vectors[:, :r])}")
+except NotImplementedError:
+    print("This needs your answer to 1.6.")
+
+# %% [markdown]
 # ### 1.7 · Does arithmetic with words work?
-# 1 point · difficulty 3 of 5 · 15 minutes
+# 1 point · difficulty 3 of 5 · 15 minutes · more
 #
 # *object* is to *objects* as *function* is to what? The famous rule for the question $a : b = c : {?}$ says: compute $b - a + c$ and take the nearest word. The cells below ask it for plurals. `share_right(rule)` prints two shares of all questions: how often the nearest word is the right one, and how often it is one of the three words of the question.
 #
@@ -534,9 +604,9 @@ check("1.7", quiz_1_7)
 
 # %% [markdown]
 # ### 1.8 · Every question with every page
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 4 points · difficulty 3 of 5 · 15 minutes · more
 #
-# In 1.3 item `b` of the queries met item `b` of the keys. A search engine needs something else. It has `B_q` questions of `L_q` words each and `B_k` pages of `L_k` words each, and **every question meets every page**. Here is how a page gets its score for a question: each word of the question takes its *best* dot product with any word of that page, and these best ones are added up over the words of the question.
+# In exercise 1.4 item `b` of the queries met item `b` of the keys. A search engine needs something else. It has `B_q` questions of `L_q` words each and `B_k` pages of `L_k` words each, and **every question meets every page**. Here is how a page gets its score for a question: each word of the question takes its *best* dot product with any word of that page, and these best ones are added up over the words of the question.
 #
 # Write `best_matches(queries, keys)`.
 #
@@ -600,7 +670,7 @@ check("1.8", best_matches)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# In `einsum` the two batches get two letters, and both stay behind the arrow. With `@` you need new axes: questions as `(B_q, 1, L_q, d)`, pages as `(1, B_k, L_k, d)`.
+# In `einsum` the two batches get two letters, and both stay after the arrow. With `@` you need new axes: questions as `(B_q, 1, L_q, d)`, pages as `(1, B_k, L_k, d)`.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -614,7 +684,7 @@ check("1.8", best_matches)
 
 # %% [markdown]
 # ### 1.9 · Open experiment: what makes a word recognizable?
-# 3 points · difficulty 3 of 5 · 25 minutes
+# 3 points · difficulty 3 of 5 · 25 minutes · more
 #
 # Split the documentation into two random halves. Count the company of each word in one half and, separately, in the other. Now take a word's row from the first table and look for the most similar row of the second. Is it the same word? A good measure of likeness should find it. A guess is right for one word in several hundred.
 #
@@ -630,21 +700,10 @@ widgets.predict(
 )
 
 # %%
-paragraphs = documentation.python_documentation().split("\n\n")
-paragraphs = [documentation.split_words(paragraph) for paragraph in paragraphs]
+from course_utils.datasets.word_vectors import two_halves
 
-
-def two_halves(seed):
-    """Counts of company in two random halves: two tables (V, V) for the same words."""
-    rng = torch.Generator().manual_seed(seed)
-    order = torch.randperm(len(paragraphs), generator=rng).tolist()
-    parts = order[: len(order) // 2], order[len(order) // 2 :]
-    halves = [[word for i in part for word in paragraphs[i]] for part in parts]
-    times = [collections.Counter(half) for half in halves]
-    often = [{w for w, n in counter.items() if n >= 10} for counter in times]
-    vocabulary = sorted(often[0] & often[1])  # what both halves use at least ten times
-    count = word_vectors.cooccurrence_counts
-    return [count(half, vocabulary, window=2) for half in halves]
+first, second = two_halves(seed=0)  # counts of company, two tables for the same words
+print(tuple(first.shape), "most often in the first half:", int(first.max()))
 
 # %% [markdown]
 # Fill `found_shares`: for each of the four keys, such as `("counts", "cosine")`, a list of five numbers from 0 to 1, the share of the words whose row finds its own word. A row of the first half asks; the rows of the second half are the keys; the best one counts. `word_vectors.positive_pmi(counts)` turns a table of counts into PPMI. The whole experiment takes about a second. The check can't see how you measured. It looks whether such shares are possible, and whether what you read off follows from them.
@@ -683,7 +742,7 @@ check("1.9", found_shares)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Split once for each seed, so that all four combinations see the same words. The scores of all words at once are a table `(V, V)`, as in 1.3 but without a batch.
+# Split once for each seed, so that all four combinations see the same words. The scores of all words at once are a table `(V, V)`, as in exercise 1.4 but without a batch.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -710,23 +769,23 @@ else:
 # %% [markdown]
 # ## Your own search engine
 #
-# The cells below put your answers together. `best_matches` compares your question with the first 30 words of every topic of the documentation, and `nearest` shows which word of the best topic each of your words found. The 40 commonest words are left out of the question, and so are words too rare to have a vector. Change the questions!
+# The cells below put your answers together. `make_vectors` makes a vector for each word that occurs at least twenty times, `best_matches` compares your question with the first 30 words of every topic of the documentation, and `nearest` shows which word of the best topic each of your words found. The 40 commonest words are left out of the question, and so are words too rare to have a vector. Change the questions!
 
 # %%
 questions = ["handle an error", "repeat while true", "add two numbers"]
 
 
-def pages_of(library, length=30):
-    known = set(library.words)
+def pages_of(known, length=30):
     texts = {name: documentation.split_words(text) for name, text in topics.items()}
     pages = {name: [w for w in text if w in known] for name, text in texts.items()}
     return {name: ws[:length] for name, ws in pages.items() if len(ws) >= length}
 
 # %%
-def search(question, library, pages):
-    vectors = F.normalize(library.vectors, dim=-1)  # (V, d)
-    stack = lambda words: vectors[[library.index(w) for w in words]]
-    asked = [w for w in question.split() if w in library.words[40:]]
+def search(question, known, vectors, pages):
+    place = {word: i for i, word in enumerate(known)}
+    unit = F.normalize(vectors, dim=-1)  # (V, d)
+    stack = lambda words: unit[[place[w] for w in words]]
+    asked = [w for w in question.split() if w in known[40:]]
     keys = torch.stack([stack(words) for words in pages.values()])  # (pages, 30, d)
     if not asked:
         print(f"{question:18} -> no word of it can be searched")
@@ -743,15 +802,16 @@ def search(question, library, pages):
 try:
     nearest(torch.ones(2), torch.eye(2), 1)
     best_matches(torch.ones(1, 1, 2), torch.ones(1, 1, 2))
-    library = word_vectors.word_vectors(min_count=20)
-    pages = pages_of(library)
+    known = [word for word, n in frequency if n >= 20]
+    vectors = make_vectors(text, known, window=2, r=100)
+    pages = pages_of(known)
     for question in questions:
-        search(question, library, pages)
+        search(question, known, vectors, pages)
 except NotImplementedError:
-    print("The search needs your answers to 1.5 and 1.8.")
+    print("The search needs your answers to 1.5, 1.6 and 1.8.")
 
 # %% [markdown]
-# Some answers are good and some are silly. Where a page is found by a word that your question doesn't hold, your dot products did more than look up letters. But every word has one vector, whatever stands around it. Attention will give it one that depends on its neighbors.
+# Some answers are good and some are silly. Where a page is found by a word that your question doesn't hold, your dot products did more than look up letters. But every word has one vector, whatever is around it. Attention will give it one that depends on its neighbors.
 
 # %% [markdown]
 # {{next_steps}}

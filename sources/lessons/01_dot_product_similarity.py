@@ -9,11 +9,12 @@
 # %% [markdown]
 # # 01 · Dot-product similarity
 #
-# By the end you can say how alike two vectors are, compare every vector of a batch with every other, and make word vectors in which the neighbors of `float` are `complex` and `int`.
+# By the end you can say how alike two vectors are, compare every vector of a batch with every other, and make word vectors of your own in which the neighbors of `float` are `complex` and `int`.
 #
-# {{colab_link}} · about 65 minutes, exercises not counted · builds on lesson 00
+# {{colab_link}} · short path about 50 minutes with its exercises (35 + 15), everything about 3 hours · builds on lesson 00
 
 # %% tags=["setup"]
+import collections
 import math
 
 import torch
@@ -31,14 +32,16 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # 2. choose between the dot product and the cosine;
 # 3. compare all queries with all keys, for a whole batch at once;
 # 4. turn one row of scores into a ranking, or into weights;
-# 5. make word vectors from a text, and say what their nearness does and doesn't mean.
+# 5. make word vectors from a text, and say how near is near in a hundred dimensions.
 
 # %% [markdown]
 # ## Predict first
 #
+# *Core · 2 minutes*
+#
 # Attention rests on one question: *how alike are these two vectors?* Let's see what a good answer is worth before we work it out.
 #
-# Every Python comes with a part of its own documentation. The library of this course has read it and has turned each word that stands there at least five times into 100 numbers. Nobody told it what any word means; in 1.5 you'll see where the numbers come from. For now we ask it which words are most like `float`, `left` and `try`.
+# Every Python comes with a part of its own documentation. The library of this course has read it and has turned each word that occurs at least five times into 100 numbers. It was never told what a word means. (Section 1.5 shows where the numbers come from, and in exercise 1.6 you make them yourself.) Which words are most like `float`, `left` and `try`?
 
 # %% tags=["nbval-ignore-output"]
 library = word_vectors.word_vectors()
@@ -49,7 +52,7 @@ for word in ("float", "left", "try"):
 
 # %%
 widgets.predict(
-    "1.1",
+    "1.A",
     "Which word will be most like `true`?",
     choices=["correct", "false", "boolean", "value", "none of these"],
 )
@@ -58,15 +61,17 @@ widgets.predict(
 best = library.nearest("true", 1)[0][0]
 known = best in ("correct", "false", "boolean", "value")
 print("nearest to true:", best)
-widgets.came_out("1.1", best if known else "none of these")
+widgets.came_out("1.A", best if known else "none of these")
 
 # %% [markdown]
-# `false`, of all words! Keep that in mind; section 1.7 comes back to it. (`_stmt`, by the way, is a piece of names such as `try1_stmt` in the grammar. The text is that of Python 3.11, and comes with the course.)
+# `false`, of all words! Section 1.5 finds out why. (`_stmt`, by the way, is a piece of names such as `try1_stmt` in the grammar. The text is that of Python 3.11, and comes with the course.)
 #
 # How does the library find them? It computes **one number** for each pair of words, and that number is all we need for the next hour.
 
 # %% [markdown]
 # ## 1.1 One number for two arrows
+#
+# *Core · 4 minutes*
 #
 # A hundred numbers are hard to picture, so here are three words with two numbers each, made up by us:
 
@@ -83,11 +88,11 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Notice that `happy` and `joyful` point almost the same way, and `sad` the other way.*
+# *`happy` and `joyful` point almost the same way, `sad` the other way.*
 #
 # Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`? Take a minute before you read on.
 #
-# One good answer: multiply coordinate by coordinate, then add.
+# One good answer is to multiply coordinate by coordinate and then add.
 
 # %%
 print("happy · joyful =", 2 * 1 + 3 * 4)
@@ -98,7 +103,7 @@ print("happy · sad    =", 2 * (-1) + 3 * (-2))
 #
 # $$a \cdot b = \sum_{i=1}^{d} a_i \, b_i ,$$
 #
-# where $a_i$ is coordinate $i$ of $a$. As a loop:
+# where $a_i$ is coordinate $i$ of $a$. The same as a loop, beside PyTorch's own:
 
 # %%
 def dot_loop(a, b):
@@ -109,24 +114,26 @@ def dot_loop(a, b):
 
 
 for a, b in ((happy, joyful), (happy, sad), (joyful, sad)):
-    assert dot_loop(a, b) == torch.dot(a, b)
-print("the loop and torch.dot agree")
+    print(f"loop {dot_loop(a, b):5.0f}   torch.dot {torch.dot(a, b):5.0f}")
 
 # %% [markdown]
-# **Do exercise 1.1 now (5 minutes), then read on:** {{exercises_link}}. From here on we use `similarity.dot_product` of the course's library.
-#
-# **What the sign tells you.** A product $a_i b_i$ is positive where the two vectors agree about coordinate $i$ (both positive or both negative), and negative where they disagree. The sum weighs one against the other. Positive means *more or less the same direction*, negative *more or less opposite*. And zero? Then neither side wins: the arrows stand at a right angle, unless one of them is zero itself.
+# **What the sign tells you.** A product $a_i b_i$ is positive where the two vectors agree about coordinate $i$ (both positive or both negative), and negative where they disagree. The sum weighs one against the other. Positive means *more or less the same direction*, negative *more or less opposite*, and zero a right angle, unless one of the arrows is zero itself.
 
 # %%
 east, north = torch.tensor([3.0, 0.0]), torch.tensor([0.0, 2.0])
 print("east · north =", similarity.dot_product(east, north).item())
 
 # %% [markdown]
+# Nothing in the formula needs an arrow. Two pictures have a dot product too, pixel by pixel. **Do exercise 1.1 now (5 minutes), then read on:** {{exercises_link}}. It asks for a dot product that the loop above can't do.
+
+# %% [markdown]
 # ## 1.2 Length against direction
+#
+# *Core · 5 minutes*
 
 # %%
 widgets.predict(
-    "1.2",
+    "1.B",
     "happy is [2, 3]. Which of the two has the larger dot product with it?",
     choices=["joyful [1, 4]", "noise [40, 0]", "both the same"],
 )
@@ -135,7 +142,7 @@ widgets.predict(
 noise = torch.tensor([40.0, 0.0])
 for name, vector in (("joyful", joyful), ("noise", noise)):
     print(f"happy · {name:6} = {similarity.dot_product(happy, vector).item():4.0f}")
-widgets.came_out("1.2", "noise [40, 0]")
+widgets.came_out("1.B", "noise [40, 0]")
 
 # %% [markdown]
 # The long arrow wins, although it points elsewhere. To see why, look at the shadow that `happy` throws on the line of `joyful` when the light falls straight down on that line:
@@ -145,13 +152,22 @@ ax = diagrams.projection(happy, joyful, ("happy", "joyful"))
 plotting.show(ax)
 
 # %% [markdown]
-# *Notice that the dot product is the length of the shadow (the thick line) times the length of `joyful`.*
+# *The thick brown line is the shadow. Build a rectangle on it whose other side is as long as `joyful`, and its area is the dot product.*
 #
-# The shadow measures direction: it is longest when the two arrows point the same way, shrinks to nothing at a right angle, and falls on the other side (a negative length) beyond that. But it is then multiplied by the length of the other arrow, and `noise` is 40 long. If $\theta$ is the angle between the arrows, the shadow has length $|a| \cos\theta$, so
+# The shadow measures direction. It's longest when the two arrows point the same way, shrinks to nothing at a right angle, and falls on the other side (a negative length) beyond that. But it is then multiplied by the length of the other arrow, and `noise` is 40 long:
+
+# %%
+ax = diagrams.areas(happy, {"joyful": joyful, "noise": noise}, "happy")
+plotting.show(ax)
+
+# %% [markdown]
+# *Both rectangles on one scale. On `noise` the shadow (the height) is shorter, and the area is still far larger.*
+#
+# If $\theta$ is the angle between the arrows, the shadow has length $|a| \cos\theta$, so
 #
 # $$a \cdot b = |a| \, |b| \cos\theta , \qquad |a| = \sqrt{\textstyle\sum_i a_i^2} .$$
 #
-# Don't take our word for it. The function `atan2` tells the direction of an arrow without any dot product, so we can measure the angle on its own:
+# The function `atan2` tells the direction of an arrow without any dot product, so we can measure the angle on its own and compare:
 
 # %%
 def direction(arrow):
@@ -164,43 +180,47 @@ for name, vector in (("joyful", joyful), ("noise", noise), ("sad", sad)):
     dot = similarity.dot_product(happy, vector)
     print(f"{name:7} angle {math.degrees(angle):7.1f}°", end="   ")
     print(f"lengths x cos {product:6.2f}   dot product {dot:6.2f}")
-    assert torch.isclose(product, dot)
 
 # %% [markdown]
 # Divide by both lengths and only the direction is left. That is the **cosine similarity**,
 #
 # $$\cos\theta = \frac{a \cdot b}{|a| \, |b|} ,$$
 #
-# from -1 (opposite) to 1 (same direction). By hand for `happy` and `joyful`: $14 / (\sqrt{2^2 + 3^2} \cdot \sqrt{1^2 + 4^2})$.
+# from -1 (opposite) to 1 (same direction). For `happy` and `joyful` that is $14 / (\sqrt{2^2 + 3^2} \cdot \sqrt{1^2 + 4^2})$.
 
 # %%
 print(f"happy, joyful by hand  {14 / (13**0.5 * 17**0.5):.3f}")
 for name, vector in (("joyful", joyful), ("noise", noise), ("sad", sad)):
     cosine = similarity.cosine_similarity(happy, vector)
-    assert torch.isclose(cosine, F.cosine_similarity(happy, vector, dim=0))
-    print(f"happy, {name:14}  {cosine:.3f}")
+    print(f"happy, {name:14}  {cosine:.3f}", end="   ")
+    print(f"PyTorch {F.cosine_similarity(happy, vector, dim=0):.3f}")
 
 # %% [markdown]
-# Now `joyful` is far ahead. **Do exercise 1.2 now (10 minutes), then read on.** It asks what the formula leaves open: what if a vector has no direction at all?
+# Now `joyful` is far ahead.
 #
 # **Which one, when?** If length is an accident, as it is for counts, which grow with how often a word is mentioned, take the cosine. If length means something, such as how sure or how important a thing is, let it count and take the dot product. Attention takes the dot product: a network can learn to make a key long, and that key then gets a higher score from every query that points its way.
 #
-# **Play.** Below are two arrows, with sliders for their angle and lengths. Before you touch one, say which of the two numbers it will change. (First the starting position as a still picture, then the live figure.)
+# **Play.** Below are two arrows, with sliders for their angle and lengths. Before you touch one, say which of the numbers it will change. (First the starting position as a still picture, then the live figure.)
 
 # %%
 explorer = widgets.two_vectors()
 explorer.show_first_state(
-    "Two arrows at an angle of 45 degrees with lengths 2.0 and 1.5;"
-    " their cosine is 0.71, their dot product 2.12."
+    "Two arrows at an angle of 45 degrees with lengths 2.0 and 1.5, and the shadow of b"
+    " on a, 1.06 long; their cosine is 0.71, their dot product 2.12."
 )
 
 # %%
 explorer
 
 # %% [markdown]
+# What if a vector has no direction at all? The formula leaves that open. **Exercise 1.2 (10 minutes) asks it.**
+
+# %% [markdown]
 # ## 1.3 Every query with every key
 #
-# In a search, one vector asks and many are asked. From now on we call the vector that asks the **query** and those that are searched the **keys**. Several queries are the rows of a matrix $Q$, the keys are the rows of a matrix $K$, and we want the dot product of every query with every key:
+# *Core · 5 minutes*
+#
+# In a search, the vector that asks is the **query**, and those that are searched are the **keys**. Queries are the rows of a matrix $Q$, keys the rows of a matrix $K$, and we want the dot product of every query with every key:
 
 # %%
 Q = torch.stack([happy, sad])  # (L_q=2, d=2)
@@ -212,13 +232,13 @@ ax = diagrams.matmul(
 plotting.show(ax)
 
 # %% [markdown]
-# *Notice that each cell of $S$ stands where its query (a row) and its key (a column) cross. The framed one is the 14 that you know.*
+# *Each cell of $S$ lies where its query (a row) and its key (a column) cross. The framed one is the 14 that you know.*
 #
-# A matrix product multiplies rows with columns, so $K$ has to be turned: its rows become columns. That's what the T says in
+# A matrix product multiplies rows with columns, so the rows of $K$ have to become columns. That's what the T says in
 #
 # $$S = Q K^\top , \qquad S_{ij} = \sum_{e=1}^{d} Q_{ie} \, K_{je} .$$
 #
-# $Q$ has shape $(L_q, d)$, $K$ has shape $(L_k, d)$, and the **scores** $S$ have shape $(L_q, L_k)$: a row for each query and a column for each key. As a loop:
+# $Q$ has shape $(L_q, d)$, $K$ has shape $(L_k, d)$, and the **scores** $S$ have shape $(L_q, L_k)$: a row for each query and a column for each key. One cell at a time:
 
 # %%
 S = torch.zeros(2, 3)
@@ -237,9 +257,7 @@ squares = torch.einsum("jd,jd->j", K, K)  # for every j, the sum over d
 print(squares, K.norm(dim=-1) ** 2)
 
 # %% [markdown]
-# A letter that stands in both operands ties two axes together. A letter that is missing behind the arrow is summed over.
-#
-# **Do exercises 1.3, 1.4 and 1.6 now (25 minutes), then read on.** From here on we use `similarity.similarity_matrix`, which takes any batch axes in front. PyTorch knows the same product under a name you might not expect: a linear layer whose weights are the keys.
+# A letter that appears in both operands ties two axes together. A letter that is missing after the arrow is summed over. Exercise 1.4 (5 minutes) asks for all pairs of a batch this way; below, `similarity.similarity_matrix` does it, with any batch axes in front. PyTorch knows the same product under a name you might not expect, a linear layer whose weights are the keys.
 
 # %%
 rng = torch.Generator().manual_seed(0)
@@ -248,18 +266,23 @@ keys = torch.randn(2, 7, 3, generator=rng)  # (B=2, L_k=7, d=3)
 scores = similarity.similarity_matrix(queries, keys)  # (B, L_q, L_k)
 layer = torch.nn.Linear(3, 7, bias=False)
 layer.weight = torch.nn.Parameter(keys[1])  # (L_k, d)
-assert torch.allclose(layer(queries[1]), scores[1], atol=1e-6)
 print(tuple(scores.shape))
+print(torch.allclose(layer(queries[1]), scores[1], atol=1e-6))
+
+# %% [markdown]
+# Is a large dot product the same as a small distance? No. `noise` has the largest dot product with `happy`, and of all the keys it ends farthest away. But dot products hold all that is needed to work the distances out. **Do exercise 1.3 now (10 minutes), then read on.**
 
 # %% [markdown]
 # ## 1.4 A ranking, or weights
+#
+# *Core · 5 minutes*
 #
 # One row of scores can be used in two ways. A **ranking** picks the best and forgets the rest, as a search engine does. Let's rank all words of the documentation for the query `true`, once by dot product and once by cosine:
 
 # %% tags=["nbval-ignore-output"]
 row = library.vectors[[library.index("true")]]  # (1, d)
 scores = similarity.similarity_matrix(row, library.vectors)[0]  # (V,)
-order = scores.argsort(descending=True)[1:6].tolist()  # behind the word itself
+order = scores.argsort(descending=True)[1:6].tolist()  # after the word itself
 lengths = library.vectors.norm(dim=-1)  # (V,)
 print("dot product", [f"{library.words[i]} ({lengths[i]:.1f})" for i in order])
 names = [word for word, _ in library.nearest("true", 5)]
@@ -267,13 +290,13 @@ print("cosine     ", [f"{w} ({lengths[library.index(w)]:.1f})" for w in names])
 print(f"median length of all {len(lengths):,} words: {lengths.median():.1f}")
 
 # %% [markdown]
-# In brackets are the lengths. By dot product, words with long vectors push to the front, `bacon` and `spam` among them. (The text is about Python, after all.)
+# In brackets are the lengths. By dot product, words with long vectors push to the front, `bacon` and `spam` among them.
 #
 # A **weighting** keeps everything, more of what is alike and less of what is not. The usual way from the scores $s_1, s_2, \dots$ of one query to weights is the **softmax**,
 #
 # $$w_j = \frac{e^{s_j}}{\sum_{m} e^{s_m}} ,$$
 #
-# where $m$ runs over all keys. All weights are positive, and they sum to 1. By hand for `happy`, whose scores with `joyful` and `happy` are 14 and 13: the ratio of the two weights is $e^{14} / e^{13} = e$, so the larger one is $e / (e + 1)$.
+# where $m$ runs over all keys. All weights are positive, and they sum to 1. Take `happy`, whose scores with `joyful` and `happy` are 14 and 13. The ratio of the two weights is $e^{14} / e^{13} = e$, so the larger one is $e / (e + 1)$.
 
 # %%
 two = similarity.similarity_matrix(Q, K[:2])  # happy and sad with joyful and happy
@@ -282,47 +305,53 @@ print("weights\n", torch.softmax(two, dim=-1))
 print(f"by hand {math.e / (math.e + 1):.3f}")
 
 # %% [markdown]
-# Only differences count: for `sad`, -9 and -8 give the same two weights, the other way round. So scores that differ little give weights that differ little. Cosines never differ by more than 2, so we multiply them by 5 here to see something; lesson 02 takes this factor, and the softmax, apart. (`similarity.normalize` divides every row by its length. The dot products of such rows are cosines.)
+# Only differences count. For `sad`, -9 and -8 give the same two weights, the other way round. Cosines never differ by more than 2, and we multiply them by 5 here to see something. We picked the 5 by eye; lesson 02 takes this factor, and the softmax, apart.
 
 # %%
 widgets.predict(
-    "1.3",
+    "1.C",
     "float spreads a weight of 1 over these four keys. How much does each get?",
     shares=["float", "int", "list", "import"],
 )
 
 # %% tags=["nbval-ignore-output"]
-def word_weights(queries, keys, factor=5.0):
+def word_cosines(queries, keys):
     vectors = [torch.stack([library[w] for w in words]) for words in (queries, keys)]
-    directions = [similarity.normalize(v) for v in vectors]
-    cosines = similarity.similarity_matrix(*directions)  # (L_q, L_k)
-    return torch.softmax(factor * cosines, dim=-1)
+    directions = [similarity.normalize(v) for v in vectors]  # each of length 1
+    return similarity.similarity_matrix(*directions)  # (L_q, L_k)
 
 
-four = word_weights(["float"], ["float", "int", "list", "import"])  # (1, 4)
-widgets.came_out("1.3", four[0])
+four = word_cosines(["float"], ["float", "int", "list", "import"])  # (1, 4)
+four = torch.softmax(5 * four, dim=-1)  # (1, 4)
+widgets.came_out("1.C", four[0])
 
 # %% tags=["nbval-ignore-output"]
 chosen = ["float", "int", "complex", "list", "tuple", "set"]
 chosen += ["try", "except", "finally", "left", "right", "import"]
-weights = word_weights(chosen, chosen)  # (12, 12)
-ax = plotting.attention_heatmap(weights, chosen, chosen)
+scores = 5 * word_cosines(chosen, chosen)  # (12, 12)
+scores.fill_diagonal_(-torch.inf)  # a word may not choose itself: exp(-inf) is 0
+ax = plotting.attention_heatmap(torch.softmax(scores, dim=-1), chosen, chosen)
+for edge in (2.5, 5.5, 8.5, 10.5):  # between the groups
+    ax.axhline(edge, color="0.4", lw=0.8)
+    ax.axvline(edge, color="0.4", lw=0.8)
 plotting.show(
     ax,
-    "Twelve words as queries and keys. Each row sums to 1; the largest weight falls on"
-    " the word itself, the next on the words of its own group: the numbers, the"
+    "Twelve words as queries and keys, in groups. Each row sums to 1; a word gives"
+    " itself nothing and most of its weight to its own group: the numbers, the"
     " containers, the parts of a try statement, left and right. import has no group.",
 )
 
 # %% [markdown]
-# *Notice that each row is one query, and that next to itself it weighs its own group: number types, containers, the parts of a `try` statement, `left` and `right`. A table of weights, queries by keys, is what attention looks like. You'll see it in every lesson from here on.*
+# *We picked words from four groups, and `import` from none. Each row is one query. Kept from choosing itself, a word gives most of its weight to its own group, and `import` spreads it widely. A table of weights, queries by keys, is what attention looks like. You'll see it in every lesson from here on.*
 #
-# **Do exercises 1.5 and 1.8 now (25 minutes), then read on.** In 1.8 every item of a batch meets every item of another: questions that look for their page.
+# Exercise 1.5 (10 minutes) finds nearest neighbors. In exercise 1.8 (15 minutes) every item of a batch meets every item of another, as questions that look for their page.
 
 # %% [markdown]
 # ## 1.5 Where the vectors come from: company
 #
-# Two numbers for a word, made up by us, prove nothing. The 100 numbers of the library come from an observation that Zellig Harris made in 1954: the more two words differ in meaning, the more they differ in the words they stand with. So count, for each word, which words stand near it. Six words are enough to see how:
+# *More · 10 minutes*
+#
+# Two numbers for a word, made up by us, prove nothing. The 100 numbers of the library come from an observation that Zellig Harris made in 1954. The more two words differ in meaning, the more they differ in the words around them. We can count these: for each word, which words come near it, and how often? Six words are enough to see how.
 
 # %%
 tiny = "cats chase mice dogs chase cats".split()
@@ -333,9 +362,9 @@ print(counts)
 print("share of all pairs that begin with each word:", share)
 
 # %% [markdown]
-# Row `chase` (the second) reads 2, 0, 1, 1: `chase` stands beside `cats` twice, beside `dogs` once, beside `mice` once. The text has five pairs of neighbors, and each counts twice, once from either side. That makes 10.
+# Row `chase` (the second) reads 2, 0, 1, 1, since `chase` is beside `cats` twice, beside `dogs` once, beside `mice` once. The text has five pairs of neighbors, and each counts twice, once from either side. That makes 10.
 #
-# **What would chance give?** Raw counts favor words that are everywhere: in English, "the" keeps company with everything. So we ask how much *more* often than by chance two words meet. Write each of the 10 pairs on a slip of paper, tear the slips in two, and throw all the first words into one hat and all the second words into another. Now draw one from each hat. The first is `chase` in 4 of 10 draws; the second is `cats` in 2 of 10, whatever the first was. So both happen in $0.4 \cdot 0.2 = 0.08$ of all draws. That is what $P(w) \, P(c)$ means: the pairs you'd get if words ignored each other. But they really met in 2 of 10 pairs, 0.2, which is 2.5 times as often. The logarithm of this ratio is the **pointwise mutual information**,
+# **What would chance give?** Raw counts favor words that are everywhere. In English, "the" is near everything. We ask instead how much *more* often than by chance two words meet. Write each of the 10 pairs on a slip of paper, tear the slips in two, and throw all the first words into one hat and all the second words into another. Now draw one from each hat. The first is `chase` in 4 of 10 draws; the second is `cats` in 2 of 10, whatever the first was. So both happen in $0.4 \cdot 0.2 = 0.08$ of all draws. That is what $P(w) \, P(c)$ means, the pairs you'd get if words ignored each other. But they really met in 2 of 10 pairs, 0.2, which is 2.5 times as often. The logarithm of this ratio is the **pointwise mutual information**,
 #
 # $$\text{PMI}(w, c) = \ln \frac{P(w, c)}{P(w) \, P(c)} ,$$
 #
@@ -347,8 +376,9 @@ chance = share[:, None] * share  # (4, 4)
 ppmi = torch.log(pairs / chance).clamp(min=0)  # (4, 4)
 panels = {"share of all pairs": pairs, "share by chance": chance, "PPMI": ppmi}
 axes = plotting.new_axes(10.5, 3.2, columns=3)
-for ax, (name, table) in zip(axes, panels.items(), strict=True):
-    plotting.similarity_heatmap(table, tiny_words, tiny_words, ax=ax, quantity=name)
+for ax, (name, table), bound in zip(axes, panels.items(), (0.2, 0.2, 1.0), strict=True):
+    how = {"quantity": name, "bound": bound}  # the two shares on one scale
+    plotting.similarity_heatmap(table, tiny_words, tiny_words, ax=ax, **how)
 plotting.show(
     ax,
     "Three tables of four by four words. For chase and cats: share 0.2, by chance 0.08,"
@@ -357,9 +387,9 @@ plotting.show(
 print(f"chase, cats by hand: {math.log(0.2 / 0.08):.2f}")
 
 # %% [markdown]
-# *Follow one cell through the three tables: `chase` with `cats` has 0.20 of the pairs, chance would give 0.08, and ln(0.20 / 0.08) = 0.92. (Each table has a color scale of its own.)*
+# *Follow one cell through the three tables. `chase` with `cats` has 0.20 of the pairs, chance would give 0.08, and ln(0.20 / 0.08) = 0.92. (The two shares are on one color scale, PPMI has its own.)*
 #
-# "Seen less often than by chance" is unreliable in a small text, so negative values are set to zero; that's the first P of PPMI, *positive*. The library does the same, with one refinement that you find behind the recap. Now the real text. What company does `float` keep, by count and by PPMI?
+# "Seen less often than by chance" is unreliable in a small text, so negative values are set to zero, and that's the first P of PPMI, *positive*. The library does the same, with one refinement (see *When you need it*). Now the real text. What company does `float` keep, by count and by PPMI?
 
 # %% tags=["nbval-ignore-output"]
 text = documentation.split_words(documentation.python_documentation())
@@ -372,33 +402,67 @@ for name, table in (("count", counts), ("PPMI", ppmi)):
 print(f"{len(text):,} words of text; {(ppmi > 0).float().mean():.1%} of cells above 0")
 
 # %% [markdown]
-# By count, more than half of the list is company that any word keeps. PPMI moves these words back and brings forward what is special about `float`.
+# By count, more than half of the list is company that any word keeps. PPMI moves these words back and brings forward what is special about `float`. A row of this table is a vector for a word already.
+#
+# And why is `true` nearest to `false`? The two also appear side by side. Is that the reason, or do they share company? A context that both keep often has a high PPMI with both, so we sort by the smaller of its two values. Then we strike something from the two rows of PPMI and see what becomes of their cosine:
+
+# %% tags=["nbval-ignore-output"]
+pair = [library.index("true"), library.index("false")]
+both = ppmi[pair].amin(dim=0).topk(10).indices.tolist()
+shared = [j for j in both if j not in pair][:8]
+for j in shared:
+    met = "{:3.0f} times with true, {:3.0f} with false".format(*counts[pair, j])
+    print(f"{vocabulary[j]:14} smaller PPMI {ppmi[pair, j].min():.2f}   {met}")
+strong = ppmi[pair].amax(dim=0).topk(30).indices.tolist()
+strikes = {"nothing": [], "their own two columns": pair, "these 8 contexts": shared}
+others = [j for j in strong if j not in pair + shared]
+strikes["8 strong ones not in the list"] = others[:8]
+for name, columns in strikes.items():
+    rows = ppmi[pair].index_fill(1, torch.tensor(columns, dtype=torch.long), 0)
+    print(f"struck: {name:29} cosine {similarity.cosine_similarity(*rows):.2f}")
+
+# %% [markdown]
+# It's the company. Without the cells in which they meet each other, the cosine hardly changes. Without the eight contexts that they share most, it loses a large part, while striking eight other strong contexts even raises it. Opposites such as `true` and `false`, or `left` and `right`, are used in the same places. That's what these vectors tell: *used alike*, not *means the same*.
+#
+# Nearness also needs evidence, and the list above is thin, with a handful of meetings for most contexts. How often do the neighbors of `true` occur at all?
+
+# %% tags=["nbval-ignore-output"]
+frequency = collections.Counter(text)
+for word, cosine in library.nearest("true", 6):
+    filled = (ppmi[library.index(word)] > 0).sum()
+    print(f"{word:14} cosine {cosine:.2f}", end="   ")
+    print(f"{frequency[word]:3} times in the text, {filled:3} cells of its row above 0")
+
+# %% [markdown]
+# `false` rests on many sentences, `isupper` and `signed_number` on six each, with fewer than ten cells above 0 in their rows. One lucky meeting weighs much in such a row, so a high cosine can be an accident. A vector that was counted from little text is a guess.
 
 # %% [markdown]
 # ## 1.6 From a thousand numbers to a hundred
 #
-# A row of this table is a vector for a word already, but it's long and almost all zeros. Can we do with fewer numbers? Here is the idea. Give every word $r$ numbers and every word it can meet (its *context*) $r$ numbers too, in such a way that **their dot product rebuilds the cell** as well as possible. The *singular value decomposition* (SVD) finds the best such numbers: no other choice of $r$ numbers comes closer to the table in squared error. PyTorch returns it in three parts: `U` has a row for each word, `Vt` a column for each context, and `sizes` says how much each of their numbers matters, the largest first. Keep the first $r$ of each. Small first, with eight words and nine contexts:
+# *More · 12 minutes*
+#
+# These rows are long and almost all zeros. Can we do with fewer numbers? Here is the idea. Give every word $r$ numbers and every word it can meet (its *context*) $r$ numbers too, in such a way that **their dot product rebuilds the cell** as well as possible. The *singular value decomposition* (SVD) finds the best such numbers: no other choice of $r$ numbers comes closer to the table in squared error. PyTorch returns it in three parts. `U` has a row for each word, `Vt` a column for each context, and `sizes` says how much each of their numbers matters, the largest first. Keep the first $r$ of each. We start small, with eight words and nine contexts, picked by us so that they fall into three groups:
 
 # %% tags=["nbval-ignore-output"]
 few = "float int complex left right try except finally".split()
 contexts = "number numbers imaginary operand side hand clause handler raised".split()
 rows, columns = ([library.index(w) for w in words] for words in (few, contexts))
-table = ppmi[rows][:, columns]  # (8, 9)
-print("float met imaginary", int(counts[rows[0], columns[2]]), "times")
-U, sizes, Vt = torch.linalg.svd(table, full_matrices=False)
+small = ppmi[rows][:, columns]  # (8, 9)
 
 
-def rebuilt(r):
+def rebuilt(table, r):
+    U, sizes, Vt = torch.linalg.svd(table, full_matrices=False)
     of_words = U[:, :r] * sizes[:r]  # (8, r)
     of_contexts = Vt[:r].T  # (9, r)
     return similarity.similarity_matrix(of_words, of_contexts)  # (8, 9)
 
 # %% tags=["nbval-ignore-output"]
 axes = plotting.new_axes(11, 4.0, columns=2)
-panels = {"PPMI": table, "rebuilt from 2 numbers per word": rebuilt(2)}
+panels = {"PPMI": small, "rebuilt from 2 numbers per word": rebuilt(small, 2)}
 for ax, (name, cells) in zip(axes, panels.items(), strict=True):
     cells = cells * (cells.abs() >= 0.1)  # leave out what is almost nothing
-    plotting.similarity_heatmap(cells, few, contexts, ax=ax, quantity=name)
+    how = {"quantity": name, "bound": 5.0}  # one color scale
+    plotting.similarity_heatmap(cells, few, contexts, ax=ax, **how)
 plotting.show(
     ax,
     "A table of eight words by nine contexts with three blocks: numbers, sides, try"
@@ -406,82 +470,216 @@ plotting.show(
     " gone.",
 )
 for r in (2, 3):
-    lost = (table - rebuilt(r)).square().sum() / table.square().sum()
+    lost = (small - rebuilt(small, r)).square().sum() / small.square().sum()
     print(f"{r} numbers per word lose {lost:.0%} of the squared table")
 
 # %% [markdown]
-# *Notice what two numbers keep: two blocks of words that share their company. The block of the `try` statement needs a third. And notice a cell that was 0: `float` never met `imaginary` within two places, yet it gets a value, because its likes did.*
+# *Two numbers keep two blocks of words that share their company. The block of the `try` statement needs a third. And look at `float` with `imaginary`, which was 0 and has become more than 1.*
 #
-# That last point is the hope behind fewer numbers: what many words share is kept, and accidents are lost first. For the whole table we keep 100 numbers for each word, and then we have the vectors of the library. (Here the sizes enter by their root. Why? See behind the recap.)
+# `float` never met `imaginary` within two places. Where does its value come from? We change one thing at a time and rebuild:
 
 # %% tags=["nbval-ignore-output"]
-U, sizes, _ = torch.linalg.svd(ppmi)  # (V, V), (V,), _
-vectors = U[:, :100] * sizes[:100].sqrt()  # (V, 100)
-# an SVD leaves the sign of every column open
-assert torch.allclose(vectors.abs(), library.vectors.abs(), atol=1e-3)
-kept = sizes[:100].square().sum() / sizes.square().sum()
-print(f"{tuple(ppmi.shape)} -> {tuple(vectors.shape)}; kept: {kept:.0%} of the squares")
+def struck(word, *gone):
+    table = small.clone()  # (8, 9)
+    for context in gone:
+        table[few.index(word), contexts.index(context)] = 0
+    return rebuilt(table, 2)[few.index("float"), contexts.index("imaginary")]
+
+
+print(f"as it is                           {struck('float'):.2f}")
+for gone in (["imaginary"], ["number", "numbers"]):
+    print(f"complex never met {', '.join(gone):18}{struck('complex', *gone):.2f}")
 
 # %% [markdown]
-# Only 38% of the squares: that sounds like little. Was the rest accident? Only use can tell, and the neighbors at the top of this page were found with these 100 numbers.
-#
-# Here is a map of some of these words. It can show two directions of 100, so it says how little that is, and lines join words whose cosine is at least 0.5.
+# The value is on loan from `complex`, the only one of the three that met `imaginary`, and it is lent because the two share `number` and `numbers`. Take either away, and it's gone. Words that share company fill each other's gaps, and that is the hope behind fewer numbers. For all words of the text we keep 100 numbers each. How much of the table is that?
 
 # %% tags=["nbval-ignore-output"]
-shown = "float int complex nan left right center aligned try except finally".split()
-shown += "raise list tuple set true false while import".split()
+sizes = torch.linalg.svdvals(ppmi)  # (V,)
+kept = sizes[:100].square().sum() / sizes.square().sum()
+print(f"100 of {len(ppmi):,} numbers keep {kept:.0%} of the squares")
+
+# %% [markdown]
+# That sounds like little. **Do exercise 1.6 now (20 minutes):** you count, weigh with PPMI and keep the first $r$ directions, and your own vectors find the neighbors of `float`.
+#
+# **What did we lose?** We could compare neighbors, from all numbers and from the library's 100:
+
+# %% tags=["nbval-ignore-output"]
+for word in ("float", "left", "true"):
+    near = similarity.nearest_neighbors(ppmi[library.index(word)], ppmi, 6)[1].tolist()
+    print(f"{word:5} all: {', '.join(vocabulary[i] for i in near[1:])}")
+    print(f"      100: {', '.join(other for other, _ in library.nearest(word, 5))}")
+
+# %% [markdown]
+# The lists are much alike. All numbers put food from a few examples next to `true`, and the hundred don't, but three lists prove nothing. Here is a test that needs no opinion about meaning. Split the text into two random halves and make a table from each. Can a word's row in the first half find the row of *the same word* in the second? We use words that both halves hold at least ten times, and take the SVD of the first half alone. As a landmark, we also take as many directions *at random*.
+
+# %% tags=["nbval-ignore-output"]
+def found_again(first, second):
+    rows = similarity.normalize(first), similarity.normalize(second)
+    best = similarity.similarity_matrix(*rows).argmax(dim=-1)  # (V,)
+    return (best == torch.arange(len(best))).float().mean().item()
+
+
+halves = [word_vectors.two_halves(seed) for seed in range(5)]  # of counts
+halves = [tuple(map(word_vectors.positive_pmi, pair)) for pair in halves]
+everything = torch.tensor([found_again(*pair) for pair in halves])  # (5,)
+V_half = sum(len(first) for first, _ in halves) / 5
+print(f"about {V_half:.0f} words, as many numbers each: ", end="")
+print(f"{everything.mean():.1%} find themselves ({everything.min():.1%}", end="")
+print(f" to {everything.max():.1%} in five splits); a guess {1 / V_half:.1%}")
+
+# %%
+widgets.predict(
+    "1.D",
+    "Of these numbers, how many can the SVD drop before that share falls?",
+    choices=["hardly any", "about half", "about three quarters", "nearly all"],
+)
+
+# %% tags=["nbval-ignore-output"]
+keep = (20, 50, 100, 200)
+
+
+def by_direction(first, second, seed):
+    best = torch.linalg.svd(first)[2].T  # (V, V): a direction in each column
+    rng = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(best.shape, generator=rng)
+    shares = []
+    for directions in (best, drawn):
+        parts = [directions[:, :r] for r in keep]  # (V, r)
+        shares.append([found_again(first @ part, second @ part) for part in parts])
+    return shares
+
+# %% tags=["nbval-ignore-output"]
+shares = [by_direction(*pair, seed) for seed, pair in enumerate(halves)]
+svd, drawn = torch.tensor(shares).permute(1, 2, 0)  # (4, 5) each
+curves = {"first r of the SVD": svd, "r at random": drawn}
+ax = plotting.runs(
+    torch.tensor(keep), curves, levels={"all numbers": everything},
+    xlabel="numbers kept for each word, r", ylabel="share of words found again",
+)  # fmt: skip
+plotting.show(ax, "Words found again across two halves, in five splits, by r.")
+enough = keep[(svd.mean(dim=1) > everything.mean() - 0.02).int().argmax()]
+names = {0.0: "hardly any", 0.5: "about half", 0.75: "about three quarters"}
+names[1.0] = "nearly all"
+dropped = min(names, key=lambda share: abs(share - (1 - enough / V_half)))
+widgets.came_out("1.D", names[dropped])
+
+# %% tags=["nbval-ignore-output"]
+for name, rows in (("SVD", svd), ("random", drawn)):
+    pairs = zip(keep, rows.mean(dim=1), strict=True)
+    print(f"{name:8}", *(f"r={r}: {share:.1%}  " for r, share in pairs))
+print(f"all       {everything.mean():.1%}")
+ahead = (svd > everything).sum(dim=1).tolist()
+ahead = ", ".join(f"r={r}: {n} of 5" for r, n in zip(keep, ahead, strict=True))
+print(f"splits in which the SVD's r beat all numbers: {ahead}")
+
+# %% [markdown]
+# *Each dot is one split, and the gray band is the range that all numbers reach. A hundred directions do as well as all of them, two hundred a little better, fifty worse. A hundred directions at random are no match.*
+#
+# Why these directions? The claim is that what both halves share comes first and accidents of one half come last. We can look. Cut each table into the part in the first $r$ directions and the rest, and compare the parts of the two halves with each other, as one long vector each:
+
+# %% tags=["nbval-ignore-output"]
+def agreement(first, second):
+    return similarity.cosine_similarity(first.flatten(), second.flatten())
+
+
+whole = torch.stack([agreement(*pair) for pair in halves]).mean()
+print(f"halves agree, whole tables: {whole:.2f}")
+for r in keep:
+    numbers = []
+    for first, second in halves:
+        best = torch.linalg.svd(first)[2].T  # (V, V)
+        parts = best[:, :r], best[:, r:]
+        numbers += [agreement(first @ part, second @ part) for part in parts]
+        numbers.append(found_again(first @ parts[1], second @ parts[1]))
+    kept, rest, found = torch.tensor(numbers).view(5, 3).mean(dim=0)
+    print(f"r={r:3}: kept {kept:.2f}, rest {rest:.2f}   rest alone finds {found:.0%}")
+
+# %% [markdown]
+# What is kept agrees more than the whole tables do, and what is thrown away agrees less, at every $r$. The first directions do hold what the halves share. But look at the last column. Without its best hundred directions a table still finds most of its words. The rest is not all accident, then. It can be spared all the same, since the first hundred find as many words without it.
+#
+# Here is a map of some of the library's vectors. It can show two directions of 100, and it says how little that is. Lines join words whose cosine is at least 0.5.
+
+# %% tags=["nbval-ignore-output"]
+shown = "float int complex nan try except finally raise".split()
+shown += "list tuple set true false while import".split()
 some = torch.stack([library[w] for w in shown])  # (n, 100)
-unit = similarity.normalize(some)
-alike = similarity.similarity_matrix(unit, unit) >= 0.5  # (n, n)
+alike = word_cosines(shown, shown) >= 0.5  # (n, n)
 joined = [(shown[i], shown[j]) for i, j in alike.triu(1).nonzero().tolist()]
 ax = diagrams.word_map(some, shown, near=joined)
 plotting.show(ax)
 
 # %% [markdown]
-# *Notice that groups stand together, and that some words stand together here without a line: what holds them apart is in the other 98 directions.*
+# *The groups can be seen, but don't trust the distances. `while` and `set` lie beside words to which no line leads; what keeps them apart is in the other 98 directions.*
 
 # %% [markdown]
-# ## 1.7 What nearness tells you
+# ## 1.7 How near is near?
 #
-# A cosine of 0.66, for `true` with `false`: is that much? A number needs something to compare it with.
+# *Core · 5 minutes*
+#
+# `true` and `false` have a cosine of 0.66. Is that much? It needs a landmark, and we take vectors of the same size, drawn at random.
 
 # %%
 widgets.predict(
-    "1.4",
-    "What is the cosine of two different words of the text, on average over all pairs?",
-    between=(-1.0, 1.0),
-    step=0.05,
+    "1.E",
+    "Two random directions in 100 dimensions. 95% of all such cosines lie between...",
+    choices=["-0.9 and 0.9", "-0.5 and 0.5", "-0.2 and 0.2", "-0.05 and 0.05"],
 )
 
 # %% tags=["nbval-ignore-output"]
-unit = similarity.normalize(library.vectors)  # (V, d)
-cosines = similarity.similarity_matrix(unit, unit)  # (V, V)
-others = ~torch.eye(len(unit), dtype=torch.bool)  # not a word with itself
-nearest = cosines.masked_fill(~others, -1).amax(dim=-1)  # (V,)
-pair = cosines[library.index("true"), library.index("false")]
-print(f"true with false: {pair:.2f}")
-print(f"a word with its nearest, median: {nearest.median():.2f}")
-small = cosines[others].abs() < 0.2
-print(f"{small.float().mean():.0%} of all pairs lie between -0.2 and 0.2")
-widgets.came_out("1.4", cosines[others].mean().item())
+def cosines_among(vectors):
+    unit = similarity.normalize(vectors)
+    table = similarity.similarity_matrix(unit, unit)  # (V, V)
+    others = ~torch.eye(len(unit), dtype=torch.bool)  # not a vector with itself
+    return table[others].view(len(unit), -1)  # (V, V - 1)
+
+
+rng = torch.Generator().manual_seed(0)
+random = cosines_among(torch.randn(V, d, generator=rng))  # as many as words
+print(f"true with false: {library.nearest('true', 1)[0][1]:.2f}")
+bound = random.abs().flatten().sort().values[int(0.95 * random.numel())].item()
+names = {0.9: "-0.9 and 0.9", 0.5: "-0.5 and 0.5", 0.2: "-0.2 and 0.2"}
+names[0.05] = "-0.05 and 0.05"
+print(f"random: 95% lie between -{bound:.2f} and {bound:.2f}")
+widgets.came_out("1.E", names[min(names, key=lambda edge: abs(edge - bound))])
 
 # %% [markdown]
-# Most pairs of words stand nearly at a right angle, so 0.66 is a lot, even for a nearest neighbor. But why `false`? We can look at the company they share. A context that both keep often has a high PPMI with both, so we sort by the smaller of its two values:
+# In the plane two random arrows can have any angle. In 100 dimensions nearly all pairs are **close to a right angle**, and here is why. Turn the space until one of the two directions is the first axis. The cosine is then the first coordinate of the other. The squares of its $d$ coordinates sum to 1, and none is special, so each square is $1/d$ on average, and a coordinate is typically $1/\sqrt{d}$ in size. Does that hold for other $d$?
+
+# %%
+for size in (2, 10, 100, 1000):
+    rng = torch.Generator().manual_seed(size)
+    drawn = cosines_among(torch.randn(1000, size, generator=rng))
+    print(f"d = {size:4}   spread {drawn.std():.3f}   1/sqrt(d) {size**-0.5:.3f}")
+
+# %% [markdown]
+# Keep this $\sqrt{d}$ in mind. In lesson 04 it decides how attention scales its scores. Now the words beside the landmark:
 
 # %% tags=["nbval-ignore-output"]
-true, false = library.index("true"), library.index("false")
-shared = torch.minimum(ppmi[true], ppmi[false])  # (V,)
-for j in shared.topk(8).indices.tolist():
-    met = f"{counts[true, j]:3.0f} times with true, {counts[false, j]:3.0f} with false"
-    print(f"{vocabulary[j]:14} smaller PPMI {shared[j]:.2f}   {met}")
+words = cosines_among(library.vectors)  # (V, V - 1)
+for name, table in (("words", words), ("random", random)):
+    near = (table.abs() < 0.2).float().mean()
+    print(f"{name:7} between -0.2 and 0.2: {near:.0%}", end="   ")
+    print(f"nearest, median {table.amax(1).median():.2f}", end="   ")
+    print(f"largest {table.max():.2f}   above 0.5: {(table > 0.5).float().mean():.2%}")
+panels = {"all pairs": (words.flatten(), random.flatten())}
+panels["each with its nearest"] = words.amax(dim=1), random.amax(dim=1)
+axes = plotting.new_axes(9.5, 3.0, columns=2)
+for ax, (name, pair) in zip(axes, panels.items(), strict=True):
+    sets = dict(zip(("words", "random vectors"), pair, strict=True))
+    plotting.histograms(sets, xlabel=f"cosine, {name}", ax=ax)
+plotting.show(ax, "Cosines of words and of random vectors, all pairs and nearest.")
 
 # %% [markdown]
-# Opposites such as `true` and `false`, or `left` and `right`, are used in the same places, so they keep the same company. That's what these vectors tell: *used alike*, not *means the same*. Notice too how thin the evidence is, a handful of meetings for most of these words. A vector that was counted from little text is a guess.
+# *Over all pairs, words look like random vectors. The nearest neighbors tell them apart.*
 #
-# You may have read that such vectors do arithmetic: *king* minus *man* plus *woman* is *queen* (Mikolov, Yih and Zweig, 2013). Is that so here? **Do exercises 1.7 and 1.9 now (40 minutes):** in 1.7 you measure it, beside what a lazy guesser reaches, and in 1.9 you find out how much cosine and PPMI are really worth.
+# That 94% of all pairs of words are close to a right angle tells us nothing, since random vectors manage as many. Even among these, a nearest neighbor is at 0.32. But none of their pairs comes above 0.5, so 0.66 is a lot.
+#
+# You may have read that such vectors do arithmetic, and that *king* minus *man* plus *woman* is *queen* (Mikolov, Yih and Zweig, 2013). Exercise 1.7 (15 minutes) measures it, beside what a lazy guesser reaches. Exercise 1.9 (25 minutes) asks how much cosine and PPMI are really worth.
 
 # %% [markdown]
 # ## What goes wrong
+#
+# *More · 4 minutes*
 #
 # **Vectors from two different spaces.** Make the same word vectors once more, but count company within five places instead of two. Both sets have the same words and the same shape, so nothing stops you from comparing across:
 
@@ -495,15 +693,17 @@ print(f"left in one with left in the other: {same[library.index('left')]:.2f}")
 print(f"a word with itself across the two, mean: {same.mean():.2f}")
 
 # %% [markdown]
-# Within each set the neighbors make sense. Across them a word is hardly more like itself than two words are on average (you saw that number in 1.7). The 100 directions come out of one table and mean nothing in another; even the sign of each is open. Every model chooses its own. *How you'd notice:* compare something with itself. If that isn't near 1, the two sets don't belong together. It happens when keys were stored with one version of a model and queries come from the next.
+# Within each set the neighbors make sense. Across them, a word is hardly nearer to itself than two random vectors are to each other. The 100 directions come out of one table and mean nothing in another; even the sign of each is open. Every model chooses its own. You can find out by comparing something with itself. If that isn't near 1, the two sets don't belong together. It happens when keys were stored with one version of a model and queries come from the next.
 #
-# **Only one side normalized.** Divide the keys by their lengths but not the query, and the ranking of the keys stays right, so the mistake is easily missed. But the scores aren't cosines, and the weights come out wrong. *How you'd notice:* a "cosine" above 1.
+# **Only one side normalized.** Divide the keys by their lengths but not the query, and the ranking of the keys stays right, so the mistake is easily missed. But the scores aren't cosines, and the weights come out wrong. A "cosine" above 1 gives it away.
 
 # %%
 print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 
 # %% [markdown]
 # ## In practice
+#
+# *More · 2 minutes*
 #
 # - Search engines for vectors often store **normalized** keys, so that one fast matrix product gives cosines. The lengths are divided out once, when a key is stored, and not again at every query.
 # - A ranking doesn't need the query's length, which is the same for all keys. Weights do: a longer query makes larger differences, and the softmax reacts to those.
@@ -513,11 +713,13 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 # %% [markdown]
 # ## Recap
 #
-# 1. **Compute a dot product, read its sign**: multiply coordinate by coordinate, add. Positive: more or less the same direction; negative: more or less opposite; zero: a right angle, or a zero vector.
-# 2. **Dot product or cosine**: the dot product is shadow times length; the cosine is direction alone. Take the cosine where length is an accident, and the dot product where it means something.
+# *Core · 2 minutes*
+#
+# 1. **Compute a dot product, read its sign**: multiply coordinate by coordinate, add. Positive means more or less the same direction, negative more or less opposite, zero a right angle or a zero vector.
+# 2. **Dot product or cosine**: shadow times length, or direction alone. Take the cosine where length is an accident.
 # 3. **All with all, in a batch**: $S = QK^\top$ within each item, a row for each query and a column for each key.
 # 4. **Ranking and weights**: sort the row, or put it through a softmax, which looks at differences only.
-# 5. **Word vectors**: count company, compare with chance (PPMI), keep a hundred numbers for each word (SVD). Near means *used alike*, and only within one set of vectors.
+# 5. **Word vectors, and how near is near**: count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$, so judge a cosine beside that.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -526,13 +728,14 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 # | $Q$, $K$ | queries, keys | $(L_q, d)$, $(L_k, d)$, or with $B$ in front |
 # | $S = QK^\top$ | scores | $(L_q, L_k)$, or with $B$ in front |
 # | $w$ | weights: a softmax over the keys | as $S$; each row sums to 1 |
-# | $P(w, c)$ | share of the pairs of words that are $(w, c)$ | number; the table of PPMI is $(V, V)$ |
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
 
 # %% [markdown]
 # ## When you need it
+#
+# *More · 4 minutes*
 #
 # <details><summary>Why the dot product is the product of the lengths and the cosine: a proof</summary>
 #
@@ -541,20 +744,22 @@ widgets.predictions()
 #
 # <details><summary>The refinement in the library's PPMI</summary>
 #
-# A rare context gets a high PMI from a single meeting, since $P(c)$ is so small. The library therefore raises the counts of the contexts to the power 0.75 before it makes them shares, which lifts the rare ones (Levy, Goldberg and Dagan, 2015, section 3.2). With the power 1 it computes what you did by hand: `word_vectors.positive_pmi(counts, smoothing=1.0)`.
+# A rare context gets a high PMI from a single meeting, since $P(c)$ is so small. The library therefore raises the counts of the contexts to the power 0.75 before it makes them shares, which lifts the rare ones (Levy, Goldberg and Dagan, 2015, section 3.2). With the power 1 it computes what section 1.5 did step by step: `word_vectors.positive_pmi(counts, smoothing=1.0)`.
 # </details>
 #
 # <details><summary>Why the root of the singular values?</summary>
 #
-# To rebuild the table, all of the singular value has to be in the product: $U \Sigma$ with $V$, or $U \sqrt\Sigma$ with $V \sqrt\Sigma$. As vectors for words, Levy and Goldberg (2014, section 4.2) found the second better. It shares the size evenly between words and contexts.
+# To rebuild the table, all of the singular value has to be in the product: $U \Sigma$ with $V$, or $U \sqrt\Sigma$ with $V \sqrt\Sigma$. As vectors for words, Levy and Goldberg (2014, section 4.2) found the second better. The sizes enter the library's vectors by their root, as in exercise 1.6. That shares the size evenly between words and contexts.
 # </details>
 
 # %% [markdown]
 # ## Check yourself
 #
+# *Core · 4 minutes*
+#
 # <details><summary>1. The dot product of a with b is 6. What is it for 3a and -b?</summary>
 #
-# **-18.** Each factor comes out of the sum: 3 times -1 times 6. (18 forgets the minus, -6 forgets the 3, and 6 forgets both.)
+# **-18.** Each factor comes out of the sum, 3 times -1 times 6. (18 forgets the minus, -6 forgets the 3, and 6 forgets both.)
 # </details>
 #
 # <details><summary>2. The cosine of a with b is 0.5. What is it for 3a and -b?</summary>
@@ -567,14 +772,19 @@ widgets.predictions()
 # **(8, 10, 20), over the last.** Each query spreads a weight of 1 over the keys, and the keys are the last axis. (Over dim=-2 the *queries* would compete for each key.)
 # </details>
 #
-# <details><summary>4. Two words never stand near each other in the text. Can their cosine be high?</summary>
+# <details><summary>4. Two words never come near each other in the text. Can their cosine be high?</summary>
 #
-# **Yes.** The cosine compares the company they keep, not whether they keep each other company. Two spellings of one word may never meet and still be used in the same places. ("No" mixes up a cell of the table with the likeness of two rows.)
+# **Yes.** The cosine compares the company they keep, and two spellings of one word can be used in the same places. ("No" confuses one cell of the table with how alike two rows are.)
 # </details>
 #
 # <details><summary>5. Every score of a query goes up by 100. What happens to its ranking, and to its weights?</summary>
 #
 # **Nothing, to either.** Sorting looks at the order and the softmax at differences, and neither changes. (If every score were *multiplied* by 100, the ranking would stay and the weights would not.)
+# </details>
+#
+# <details><summary>6. In 400 dimensions two vectors have a cosine of 0.1. Is that much?</summary>
+#
+# **It's two spreads, since $1/\sqrt{400} = 0.05$.** About one random pair in twenty goes beyond two spreads to one side or the other, so for the best of many pairs it's nothing.
 # </details>
 #
 # {{next_steps}}

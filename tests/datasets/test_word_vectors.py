@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from course_utils.datasets.word_vectors import cooccurrence_counts, positive_pmi, word_vectors
+from course_utils.datasets.word_vectors import cooccurrence_counts, positive_pmi, two_halves, word_vectors
 
 # Pairs that every Python from 3.10 on puts among the five nearest: the lesson's sentences rest on them.
 SENSIBLE = {
@@ -66,3 +66,12 @@ def test_vectors_do_not_depend_on_the_sign_that_the_svd_picks():
 def test_bad_input_is_named(call, words):
     with pytest.raises((KeyError, ValueError), match=words):
         call()
+
+
+def test_two_halves_share_words_but_no_paragraph():
+    first, second = two_halves(seed=0)
+    assert first.shape == second.shape and not torch.equal(first, second)
+    assert torch.equal(first, first.T) and torch.equal(two_halves(seed=0)[0], first)
+    assert first.sum(dim=1).min() > 0 and second.sum(dim=1).min() > 0
+    fewer = two_halves(seed=0, min_count=50)[0]
+    assert len(fewer) < len(first) < len(two_halves(seed=0, min_count=3)[0])

@@ -217,6 +217,12 @@ _add(
     (torch.tensor([-2.0, 1.5]), torch.tensor([1.0, 0.5])),
     (torch.tensor([-300.0, 1000.0]), torch.tensor([0.02, 0.5])),
 )
+_add(
+    diagrams.areas,
+    (torch.tensor([1.0, 0.0]), {"b": torch.tensor([1.0, 0.0])}),
+    (torch.tensor([2.0, 3.0]), {"b": torch.tensor([1.0, 4.0]), "c": torch.tensor([-1.0, -2.0])}, "happy"),
+    (torch.tensor([2.0, 3.0]), {f"other {n}": torch.tensor([n + 1.0, 1.0]) for n in range(4)}),
+)
 NUMBERED = [f"word {n}" for n in range(40)]
 _add(diagrams.word_map, (_random(2, 1), NUMBERED[:2]), (_random(12, 20), NUMBERED[:12]), (_random(40, 300), NUMBERED))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from matplotlib.colors import to_hex
-from matplotlib.patches import Circle
+from matplotlib.patches import Circle, Polygon
 
 from course_utils import diagrams
 from course_utils.diagrams import Beam
@@ -114,6 +114,28 @@ def test_shadow_times_length_is_the_dot_product():
     assert "a · b = 0" in diagrams.projection(torch.zeros(2), torch.tensor([2.0, 0.0])).get_label()
 
 
+@pytest.mark.parametrize("a", [(2.0, 3.0), (-2.0, -3.5), (3.0, -1.0)])
+def test_the_area_is_the_dot_product_and_the_angle_is_right(a):
+    a, b = torch.tensor(a), torch.tensor([1.0, 4.0])
+    ax = diagrams.projection(a, b)
+    (rectangle,) = [patch for patch in ax.patches if isinstance(patch, Polygon)]
+    start, foot, _, last = rectangle.get_xy()[:4]
+    unit = math.dist(start, last) / float(b.norm())  # inches
+    area = math.dist(start, foot) * math.dist(start, last) / unit**2
+    assert math.isclose(area, abs(float(a @ b)), rel_tol=1e-4)
+    tip = [s + unit * float(x) for s, x in zip(start, a, strict=True)]
+    falls, along = [[p - f for p, f in zip(point, foot, strict=True)] for point in (tip, start)]
+    assert abs(sum(x * y for x, y in zip(falls, along, strict=True))) < 1e-4
+    assert bool(rectangle.get_hatch()) == (float(a @ b) < 0)
+
+
+def test_areas_are_on_one_scale():
+    ax = diagrams.areas(torch.tensor([2.0, 3.0]), {"b": torch.tensor([1.0, 4.0]), "long": torch.tensor([40.0, 0.0])})
+    boxes = [patch.get_extents().size for patch in ax.patches]
+    assert math.isclose(boxes[1].prod() / boxes[0].prod(), 80 / 14, rel_tol=1e-4)
+    assert "with long 2 × 40 = 80" in ax.get_label()
+
+
 def test_the_dot_product_follows_from_the_distance_as_in_the_library():
     query, key, places = torch.tensor([1.0, 0.4]), torch.tensor([0.8, 0.9]), [(3, 1), (9, 7), (5, 0)]
     # a head of two features turns by one radian a position
@@ -133,6 +155,17 @@ def test_a_map_shows_the_directions_in_which_words_differ():
     assert "(100% of the variance)" in ax.get_label() and "Joined: a and b" in ax.get_label()
     centers = [patch.center for patch in ax.patches]
     assert math.isclose(math.dist(centers[0], centers[1]), math.dist(centers[2], centers[3]))
+
+
+def test_no_word_of_a_map_lies_on_another_or_on_a_dot():
+    vectors = torch.tensor([[0.0, 0.0], [0.06, 0.0], [0.0, 0.08], [4.0, 0.0], [4.05, 0.05], [0.0, 2.0]])
+    ax = diagrams.word_map(vectors, ["tuple", "set", "nan", "finally", "raise", "int"], near=[("tuple", "finally")])
+    renderer = ax.figure.canvas.get_renderer()
+    words = [text.get_window_extent(renderer) for text in ax.texts if text.get_text().isalpha()]
+    dots = [patch.get_window_extent(renderer) for patch in ax.patches]
+    assert len(words) == 6
+    assert not any(one.overlaps(other) for i, one in enumerate(words) for other in words[i + 1 :])
+    assert not any(one.overlaps(dot) for one in words for dot in dots)
 
 
 def test_hands_point_where_the_library_says():

@@ -102,6 +102,7 @@ WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])
         ("attention_lines", (torch.ones(2, 2, 1), ["a"], ["a"]), r"queries \(1\) must be one for each of the 2"),
         ("attention_lines", (torch.ones(2, 1, 1), ["a"], ["a"], ["one"]), r"names \(1\)"),
         ("beam_tree", ([],), "steps is empty"),
+        ("areas", (torch.ones(2), {"b": torch.zeros(2)}), r"others \(b\) must hold vectors that are not zero"),
         ("cache_strip", (["a", "b"], 2), r"prompt \(2\)"),
         ("clock_hands", ([1], 3), r"d \(3\) must be even"),
         ("growing_paths", ({}, 3), "panels is empty"),

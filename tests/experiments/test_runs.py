@@ -103,7 +103,7 @@ def test_the_table_that_comes_with_the_course_holds_every_run_and_no_other(name)
 
 
 def test_a_table_that_is_not_there_is_named():
-    with pytest.raises(ValueError, match=r"name \('lookup'\) .*lookups, norm_order"):
+    with pytest.raises(ValueError, match=r"name \('lookup'\) .*lookups, narrow_heads, norm_order"):
         read_rows("lookup")
 
 

@@ -97,11 +97,13 @@ def greedy_decode(step, state, start_id, end_id, pad_id, max_len):
 WORTH = {
     "0.2": ("course_utils.tokenizers", "pad", "lambda s, p: (lambda t: torch.where(t < 0, p, t))({f}([[i + 1 for i in x] for x in s]) - 1)"),
     "0.6": (HEADS, "split_heads", F),
-    "1.1": (SIMILARITY, "similarity_matrix", "lambda a, b: {f}(a[None], b[None])[0, 0]"),
+    "1.1": (SIMILARITY, "similarity_matrix", "lambda a, b: {f}(a.reshape(1, -1), b.reshape(1, -1))[0, 0]"),
     "1.2": (SIMILARITY, "normalize", "lambda a, b: ({f}(a) * {f}(b)).sum(-1)"),
-    "1.3": (SIMILARITY, "similarity_matrix", F),
     "1.4": (SIMILARITY, "dot_product", f"lambda q, k: {{f}}({ROWS})"),
     "1.5": (SIMILARITY, "nearest_neighbors", "lambda q, keys, k: {f}(q, keys, k)[1]"),
+    "1.6": ("course_utils.datasets.word_vectors", "cooccurrence_counts",
+        "lambda words, known, window, r: (lambda c: (lambda U, s, _: U[:, :r] * s[:r].sqrt())(*torch.linalg.svd("
+        "(c * c.sum() / c.sum(0) / c.sum(1, keepdim=True)).log().clamp(min=0))))({f}(words, known, window))"),
     "2.1": (ATTENTION, "masked_softmax", F),
     "3.1": (ATTENTION, "scaled_dot_product_attention",
         "lambda s, h, W_q, W_k, w_v, m: tuple(x[:, 0] for x in {f}(s[:, None, :1] * 0, h[..., :1] * 0, h, m[:, None], "

@@ -78,6 +78,9 @@ def test_an_error_in_a_callback_is_shown_and_goes_away():
 def test_two_vectors_have_the_dot_product_and_the_cosine_of_the_library():
     widget = widgets.two_vectors()
     assert "cosine =  0.71" in texts(widget) and "a · b  =  2.12" in texts(widget)
+    assert "shadow of b = 1.06" in texts(widget)
+    (shadow,) = [line for line in widget.figure.axes[0].lines if line.get_label() == "shadow"]
+    assert shadow.get_xdata()[-1] == pytest.approx(1.5 * 0.5**0.5, abs=1e-4)
     move(widget, angle=180)
     assert "cosine = -1.00" in texts(widget) and "a · b  = -3.00" in texts(widget)
     move(widget, length_a=0)

@@ -10,7 +10,7 @@ def dot(a, b):
 def dot(a, b):
     return (a * b).sum(dim=0, keepdim=True)
 
-# %% wrong: uses the first two coordinates only, right only for d = 2
+# %% wrong: uses the first two entries only, right only for vectors with d = 2
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1]
 
@@ -39,15 +39,15 @@ def dot(a, b):
         total += int(p) * int(q)
     return total / len(a)
 
-# %% right: takes the trace of the outer product
+# %% wrong: takes the trace of the outer product, which only vectors have
 def dot(a, b):
     return torch.outer(a, b).diagonal().sum()
 
-# %% right: uses tensordot over the only axis
+# %% wrong: uses tensordot over one axis, which is a matrix product of two tables
 def dot(a, b):
     return torch.tensordot(a, b, dims=1)
 
-# %% right: adds Python numbers in a loop and returns a Python number
+# %% wrong: adds Python numbers in a loop over the first axis, so it fails where the entries are lists
 def dot(a, b):
     return sum(x * y for x, y in zip(a.tolist(), b.tolist()))
 
@@ -57,3 +57,17 @@ import torch
 # %% wrong: prints the result instead of returning it
 def dot(a, b):
     print((a * b).sum())
+
+# %% wrong: adds up over the last axis only, so that a table gives a number for each row
+def dot(a, b):
+    return (a * b).sum(-1)
+
+# %% right: flattens both and multiplies a row with a column
+def dot(a, b):
+    return a.flatten() @ b.flatten()
+
+# %% right: walks through the axes until numbers are left
+def dot(a, b):
+    if a.dim() == 0:
+        return (a * b).item()
+    return sum(dot(x, y) for x, y in zip(a, b))

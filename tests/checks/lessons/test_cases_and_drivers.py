@@ -130,7 +130,6 @@ def in_numpy_along(axis):
     ("number", "answer", "words"),
     [
         ("1.4", item_by_item("1.4"), "right in the other cases, but it loops"),
-        ("1.6", item_by_item("1.6"), "right in the other cases, but it loops"),
         ("1.4", in_numpy_along(0), "queries = tensor (1200, 2, 3)"),
         ("1.4", in_numpy_along(1), "queries = tensor (1, 1200, 3)"),
         ("1.4", in_numpy_along(2), "keys = tensor (1, 1200, 3)"),
@@ -157,7 +156,7 @@ def in_numpy_along(axis):
 def test_who_loops_is_stopped_and_told(number, answer, words):
     exercise = find(number)
     cases = cases_of(exercise, SEED)
-    cases = cases if number in ("1.4", "1.6") else cases[:1]
+    cases = cases if number == "1.4" else cases[:1]
     verdict = decider(exercise, cases)(observe_answer(answer, exercise.call, cases, guarded=False))
     assert not verdict.passed and words in " ".join(verdict.text().split())
 

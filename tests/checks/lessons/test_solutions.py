@@ -14,6 +14,7 @@ from course_checks.lesson_07.cached_attention import outputs_of
 from course_checks.running.drivers.lesson_10 import SIZES, settle
 from course_checks.running.drivers.lesson_12 import small_model
 from course_utils import attention, decoding, layers, masks, metrics, multi_head, positions, similarity
+from course_utils.datasets import word_vectors
 from course_utils.datasets.text_windows import seen_before
 from course_utils.kv_cache import KVCache
 from course_utils.metrics import text_scores
@@ -69,17 +70,35 @@ oracle("0.4")(lambda x, order: x.movedim(tuple(range(x.dim())), order))
 oracle("0.5")(lambda weights, values: (weights @ values).transpose(1, 2).flatten(2))
 oracle("0.6")(lambda x, num_heads: (torch.stack(x.chunk(num_heads, dim=-1), dim=1), True))
 oracle("0.7")(lambda x, ids, pad_id: x.masked_fill((ids == pad_id)[..., None], torch.nan).nanmean(dim=1))
-oracle("1.1")(similarity.dot_product)
+oracle("1.1")(lambda a, b: torch.tensordot(a, b, dims=a.dim()))
 oracle("1.2")(similarity.cosine_similarity)
-oracle("1.3", "1.4")(similarity.similarity_matrix)
+oracle("1.4")(similarity.similarity_matrix)
 oracle("1.5")(lambda query, keys, k: similarity.nearest_neighbors(query, keys, k)[1])
-oracle("1.6")(lambda queries, keys: F.cosine_similarity(queries[:, :, None], keys[:, None], dim=-1))
 
 
 @oracle("0.2")
 def _(sequences, pad_id):
     rows = [torch.tensor(ids) for ids in sequences]
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id)
+
+
+def test_1_3_is_pytorchs_distance():
+    B, L_q, L_k, d = 2, 3, 4, 5
+    rng = torch.Generator().manual_seed(0)
+    q, k = torch.randn(B, L_q, d, generator=rng), torch.randn(B, L_k, d, generator=rng)
+    ours = right("1.3")(q @ q.mT, q @ k.mT, k @ k.mT)
+    torch.testing.assert_close(ours, torch.cdist(q, k) ** 2, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [SEED, 1, 2])
+def test_1_6_makes_the_librarys_vectors_without_its_refinement(seed):
+    for case, vectors in results("1.6", seed):
+        counts = word_vectors.cooccurrence_counts(case["words"], case["vocabulary"], case["window"])
+        U, sizes, _ = torch.linalg.svd(word_vectors.positive_pmi(counts, smoothing=1.0))
+        kept = (U * sizes.sqrt())[:, : case["r"]]
+        torch.testing.assert_close(vectors @ vectors.T, kept @ kept.T, atol=1e-4, rtol=1e-4)
+        distances = sizes - torch.cat([sizes[1:], torch.zeros(1)])
+        assert distances[: case["r"]].min() > 0.02  # so each column is known but for its sign
 
 
 @oracle("1.8")

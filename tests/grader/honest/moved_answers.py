@@ -58,13 +58,13 @@ def check_in_the_answers_cell(notebook):
 def answer_below_the_check(notebook):
     """Written there and run; then the check was run again, and was green."""
     find(notebook, "answer-1-1")["source"] = STUB
-    insert(notebook, "1-1-the-dot-product-2", DOT)
+    insert(notebook, "1-1-a-dot-product-for-pictures-2", DOT)
 
 
 @honest(restored=True)
 def answer_and_check_again_below(notebook):
     find(notebook, "answer-1-1")["source"] = STUB
-    insert(notebook, "1-1-the-dot-product-2", DOT, CHECK)
+    insert(notebook, "1-1-a-dot-product-for-pictures-2", DOT, CHECK)
 
 
 @honest(restored=True)
@@ -84,7 +84,7 @@ def everything_in_one_cell(notebook):
     """All answers at the top; their cells are deleted. The experiment stays: it needs a function that the page gives it."""
     answers = [find(notebook, name) for name in handed_in.answer_ids(notebook) if name != "answer-1-9"]
     notebook["cells"] = [cell for cell in notebook["cells"] if cell not in answers]
-    insert(notebook, "1-1-the-dot-product-1", "\n\n\n".join(cell["source"] for cell in answers))
+    insert(notebook, "1-1-a-dot-product-for-pictures-1", "\n\n\n".join(cell["source"] for cell in answers))
 
 
 @honest()
