@@ -13,8 +13,8 @@ from course_checks.deciding.find import find
 
 from .judging.score import ExerciseScore
 from .reading.answers import Reached
-from .run_and_judge import LIBRARY, Runs
-from .running.run import SECOND_RUN, Probe, RunLog
+from .run_and_judge import Runs
+from .running.run import LIBRARY, SECOND_RUN, Probe, RunLog
 from .submissions.rebuild import NotebookStep
 
 MAX_CELLS = 8  # tried one by one to name the one that makes a difference

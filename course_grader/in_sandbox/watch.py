@@ -67,6 +67,8 @@ def watch(pipe: int, known: frozenset[str]) -> None:
     busy = []
 
     def hook(event: str, arguments: tuple) -> None:
+        if event.startswith("object.") and (event, arguments[1]) not in ATTRIBUTES:
+            return  # first, since counting the steps of an answer asks for thousands of attributes
         if busy or not (event in BY_CALLER or event.startswith(ALWAYS)):
             return
         busy.append(event)
@@ -96,8 +98,6 @@ def _is_odd(event: str, arguments: tuple, frame: FrameType | None, known: frozen
         mode, flags = str(arguments[1] or ""), arguments[2] or 0
         if arguments[0] == os.devnull or not (set(mode) & set("wax+") or flags & WRITING):
             return False
-    if event.startswith("object.") and (event, arguments[1]) not in ATTRIBUTES:
-        return False
     is_library = name.endswith(LIBRARIES) or any(package in name for package in PACKAGES)
     if event.startswith(ALWAYS):
         return CHECKS not in name
