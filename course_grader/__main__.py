@@ -53,7 +53,6 @@ def main(arguments: list[str] | None = None) -> int:
             results.seed,
             limits,
             sandbox=not args.no_sandbox,
-            fresh=args.fresh,
             allowed=frozenset(args.allow),
             partial=args.partial,
         )
