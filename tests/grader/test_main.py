@@ -59,6 +59,8 @@ def test_the_policy_of_an_earlier_run_is_said(class_of_one, nothing_to_grade, ca
     assert late in capsys.readouterr().err
     after = settings.updated(nothing_to_grade[0], ["01"]).deadlines["01"]
     assert after.due.month == 12 and after.policy == (None if "none" in options else policy)
+    assert grade(class_of_one, "--late", "20% per day") == 0
+    assert capsys.readouterr().err.endswith("\nlate: 20% per day\n")
 
 
 def test_one_student_is_no_students(class_of_one, capsys):
