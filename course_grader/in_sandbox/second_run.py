@@ -102,7 +102,8 @@ def _observed(
         watch(pipe, known)
         for place, (text, _) in enumerate(statements):
             future |= 0 if place in done else _run(text, space, future) or 0
-        return observation(lambda: _value(expression, space), True, call, cases, observe_answer, pack)
+        is_guarded = False  # for each call: it is, for all of them
+        return observation(lambda: _value(expression, space), is_guarded, call, cases, observe_answer, pack)
 
 
 def _value(expression: str, space: dict) -> object:
