@@ -27,6 +27,7 @@ import torch
 from course_checks.catalogue import CatalogueEntry, catalogue, catalogue_entry
 from course_checks.deciding.find import find
 from course_grader.grade import grade_one
+from course_grader.limits import Limits
 from course_grader.released_notebook import load_releases
 from course_grader.result import GradingSettings
 from course_grader.run_again import SecondRun
@@ -41,6 +42,7 @@ import handed_in  # noqa: E402
 STEM, LESSON = handed_in.LESSON_01, "01"
 SIZE, SEED = 200, 7
 THREE = ["01", "05", "12"]
+PATIENT = Limits(cell_s=600, notebook_s=3600)  # a busy machine is timed as well
 CORES = 16  # of the machine that the table by lesson counts for
 BROKEN = (b"", b"null", b'{"nbformat": 4, "cells": [', b"\xff\xfe")
 HOSTILE = (
@@ -151,9 +153,10 @@ def print_table(title: str, header: list[str], rows: Iterable[list[str]]) -> Non
 
 
 def by_lesson(lessons: list[str], size: int) -> None:
-    """A solved notebook of each lesson on one core, all that is made once being there: the quickest of ``size``.
+    """A solved notebook of each lesson on one core, all that is made once being there.
 
-    The second run of right answers is in the time, and its share of what the rest takes is said beside it.
+    The second run of right answers is in the time, and its share of what the rest takes is said beside it; of ``size`` turns
+    the quickest second run counts, and the quickest rest.
     """
     again, second = SecondRun.of, [0.0]
 
@@ -167,17 +170,17 @@ def by_lesson(lessons: list[str], size: int) -> None:
         torch.set_num_threads(1)
         SecondRun.of = timed
         for lesson, stem in stems(lessons).items():
-            settings = GradingSettings(load_releases(ROOT / "exercises", lesson), "benchmark")
+            settings = GradingSettings(load_releases(ROOT / "exercises", lesson), "benchmark", PATIENT)
             data, times = handed_in.as_bytes(handed_in.solved(stem)), []
             grade_one(handed_in.as_bytes(handed_in.blank(stem)), "x", settings)
             for _ in range(size):
-                times.append((seconds(functools.partial(full_marks, data, settings)), second[0]))
-            took, of_it = min(times)
-            share = f"+{of_it / (took - of_it):.0%}"
+                took = seconds(functools.partial(full_marks, data, settings))
+                times.append((took - second[0], second[0]))
+            rest, of_it = (min(part) for part in zip(*times, strict=True))
+            took, share = rest + of_it, f"+{of_it / rest:.0%}"
             yield [stem, f"{took:.1f}", share, f"{3600 / took:,.0f}", f"{CORES * 3600 / took:,.0f}"]
 
-    columns = ("lesson", "seconds a submission", "for the second run", "an hour on 1 core", f"an hour on {CORES} cores")
-    header = list(columns)
+    header = ["lesson", "seconds a submission", "for the second run", "an hour on 1 core", f"an hour on {CORES} cores"]
     print_table("Solved notebooks, warm", header, rows())
 
 

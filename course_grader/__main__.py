@@ -53,13 +53,12 @@ def main(arguments: list[str] | None = None) -> int:
             results.seed,
             limits,
             sandbox=not args.no_sandbox,
-            fresh=args.fresh,
             allowed=frozenset(args.allow),
             partial=args.partial,
         )
         if args.no_sandbox:
             print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
-        if options.due is not None:
+        if options.due is not None or options.policy is not None:
             print(_told_due(options, args.output, graded), file=sys.stderr)
         summary = grade_class(args.submissions, results, releases, settings, args.jobs, args.scheduler)
     except KeyboardInterrupt:
@@ -97,13 +96,13 @@ def _told_due(options: ClassOptions, output: Path, lessons: Iterable[str]) -> st
     lessons = list(lessons)
     deadlines = load_class_settings(output).updated(options, lessons).deadlines
     policies: dict[str, list[str]] = {}
-    for lesson in lessons:
+    for lesson in sorted(deadlines.keys() & set(lessons)):
         policies.setdefault(str(deadlines[lesson].policy or "nothing is taken off"), []).append(lesson)
     if len(policies) == 1:
         late = next(iter(policies))
     else:
         late = "; ".join(f"{policy} (lesson {', '.join(named)})" for policy, named in policies.items())
-    return f"due {describe_due(options.due)}; late: {late}"
+    return f"due {describe_due(options.due)}; late: {late}" if options.due else f"late: {late}"
 
 
 def _explained(problem: Exception, output: Path) -> str:

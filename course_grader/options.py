@@ -49,7 +49,6 @@ def parser() -> argparse.ArgumentParser:
     add("--partial", action="store_true", help="up to half the points for what is wrong in special cases only")
     add("--seed", help="of the inputs, to grade as an earlier run did (it stands in run.json)")
     add("--no-sandbox", action="store_true", help="run submissions with your own rights")
-    add("--fresh", action="store_true", help="load PyTorch anew for each kernel (slower)")
     return parser
 
 

@@ -27,7 +27,6 @@ class GradingSettings:
     seed: str  # secret until the grades are out; every exercise's inputs are drawn from it
     limits: Limits = field(default_factory=Limits)  # for each submission
     sandbox: bool = True  # whether kernels run in a sandbox
-    fresh: bool = False  # load PyTorch anew for each kernel instead of forking a process that has
     allowed: frozenset[str] = frozenset()  # exercises in which what is off limits may be used after all
     partial: bool = False  # whether an answer that is wrong in special cases only earns a part of the points
 

@@ -15,10 +15,9 @@ from .judging.score import ExerciseScore
 from .limits import Limits
 from .running.kernel import Kernel
 from .running.library_copy import library_copy
-from .running.run import Probe, RunLog, run
+from .running.run import LIBRARY, Probe, RunLog, run
 from .submissions.rebuild import NotebookStep
 
-LIBRARY = "course_utils."
 MIN_LEFT_S = 1.0  # with less than that no other run is begun
 
 

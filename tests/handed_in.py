@@ -10,6 +10,13 @@ LESSON_01 = "01_dot_product_similarity"
 POINTS_01 = {"1.1": 2, "1.2": 3, "1.3": 3, "1.4": 2, "1.5": 3, "1.6": 3, "1.7": 1, "1.8": 4, "1.9": 3}
 
 
+def sections(path: Path) -> list[tuple[str, str]]:
+    """The parts of a text file, each below a line ``===== header``: (header, text)."""
+    parts = path.read_text(encoding="utf-8").split("\n===== ")
+    heads = (part.removeprefix("===== ").partition("\n") for part in parts)
+    return [(header, text.removesuffix("\n")) for header, _, text in heads]
+
+
 @functools.cache
 def _read(folder: str, stem: str) -> str:
     return (ROOT / folder / f"{stem}.ipynb").read_text(encoding="utf-8")

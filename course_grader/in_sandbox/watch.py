@@ -8,53 +8,22 @@ import sys
 from types import FrameType
 
 ALWAYS = (  # of whoever calls: other processes, memory and code from data, what runs on its own
-    *(
-        "ctypes.",
-        "subprocess.",
-        "os.system",
-        "os.exec",
-        "os.fork",
-        "os.posix_spawn",
-        "os.spawn",
-        "os.startfile",
-        "pty.",
-    ),
-    *("pickle.find_class", "marshal.", "signal.", "gc.", "sys.addaudithook"),
-    *("sys.unraisablehook", "sys.excepthook", "cpython.", "code.__new__", "function.__new__", "mmap."),
-)
-BY_CALLER = (
-    *("exec", "compile", "sys._getframe", "open", "import", "sys.settrace", "sys.setprofile"),
-    *("object.__getattr__", "object.__setattr__"),
-)
+    "ctypes.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile", "pty.",
+    "pickle.find_class", "marshal.", "signal.", "gc.", "sys.addaudithook", "sys.unraisablehook", "sys.excepthook",
+    "cpython.", "code.__new__", "function.__new__", "mmap.",
+)  # fmt: skip
+BY_CALLER = ("exec", "compile", "sys._getframe", "open", "import", "sys.settrace", "sys.setprofile")
 ATTRIBUTES = (("object.__getattr__", "tb_frame"), ("object.__setattr__", "__code__"))
 WRITING = os.O_WRONLY | os.O_RDWR
-LIBRARIES = tuple(  # whose own use of these is what they are for
-    f"{os.sep}{name}"
-    for name in (
-        *(
-            "dataclasses.py",
-            "enum.py",
-            "typing.py",
-            "functools.py",
-            "warnings.py",
-            "contextlib.py",
-            "ast.py",
-            "linecache.py",
-        ),
-        *(f"collections{os.sep}__init__.py", f"logging{os.sep}__init__.py", "typing_extensions.py", "traceback.py"),
-        *(f"concurrent{os.sep}futures{os.sep}thread.py", "threading.py", "copyreg.py", "copy.py", "tempfile.py"),
-        f"in_sandbox{os.sep}second_run.py",
-    )
-)
-CHECKS = f"{os.sep}course_checks{os.sep}"  # their drivers ask the garbage collector
-PACKAGES = tuple(
-    f"{os.sep}{name}{os.sep}" for name in ("torch", "jaxtyping", "einops", "course_utils", "course_checks")
-)
-NOT_OF_TORCH = (
-    f"{os.sep}utils{os.sep}collect_env.py",
-    f"{os.sep}utils{os.sep}benchmark{os.sep}",
-    f"{os.sep}serialization.py",
-)
+LIBRARIES = (  # whose own use of these is what they are for
+    "/dataclasses.py", "/enum.py", "/typing.py", "/functools.py", "/warnings.py", "/contextlib.py", "/ast.py",
+    "/linecache.py", "/collections/__init__.py", "/logging/__init__.py", "/typing_extensions.py", "/traceback.py",
+    "/concurrent/futures/thread.py", "/threading.py", "/copyreg.py", "/copy.py", "/tempfile.py",
+    "/in_sandbox/second_run.py",
+)  # fmt: skip
+CHECKS = "/course_checks/"  # their drivers ask the garbage collector
+PACKAGES = ("/torch/", "/jaxtyping/", "/einops/", "/course_utils/", CHECKS)
+NOT_OF_TORCH = ("/utils/collect_env.py", "/utils/benchmark/", "/serialization.py")
 
 
 def watch(pipe: int, known: frozenset[str]) -> None:
@@ -67,7 +36,11 @@ def watch(pipe: int, known: frozenset[str]) -> None:
     busy = []
 
     def hook(event: str, arguments: tuple) -> None:
-        if busy or not (event in BY_CALLER or event.startswith(ALWAYS)):
+        if event.startswith("object."):  # first, since counting the steps of an answer asks for thousands of them
+            asked = (event, arguments[1]) in ATTRIBUTES
+        else:
+            asked = event in BY_CALLER or event.startswith(ALWAYS)
+        if busy or not asked:
             return
         busy.append(event)
         try:
@@ -96,8 +69,6 @@ def _is_odd(event: str, arguments: tuple, frame: FrameType | None, known: frozen
         mode, flags = str(arguments[1] or ""), arguments[2] or 0
         if arguments[0] == os.devnull or not (set(mode) & set("wax+") or flags & WRITING):
             return False
-    if event.startswith("object.") and (event, arguments[1]) not in ATTRIBUTES:
-        return False
     is_library = name.endswith(LIBRARIES) or any(package in name for package in PACKAGES)
     if event.startswith(ALWAYS):
         return CHECKS not in name
@@ -106,4 +77,4 @@ def _is_odd(event: str, arguments: tuple, frame: FrameType | None, known: frozen
 
 def _is_import(frame: FrameType) -> bool:
     name = frame.f_code.co_filename
-    return name.startswith("<frozen importlib") or name.endswith(f"{os.sep}importlib{os.sep}__init__.py")
+    return name.startswith("<frozen importlib") or name.endswith("/importlib/__init__.py")

@@ -20,20 +20,9 @@ from ..submissions.rebuild import RebuiltNotebook
 from .observations import Malformed, decode_observations
 
 OUTCOMES = (
-    *(
-        "right",
-        "in part",
-        "wrong",
-        "not attempted",
-        "missing",
-        "off limits",
-        "syntax error",
-        "error",
-        "time limit",
-        "memory",
-    ),
-    *("output limit", "not reached", "unreadable"),
-)
+    "right", "in part", "wrong", "not attempted", "missing", "off limits", "syntax error", "error", "time limit", "memory",
+    "output limit", "not reached", "unreadable",
+)  # fmt: skip
 LOST_BECAUSE = {  # why a kernel ended -> outcome and what the student reads
     "time limit": ("time limit", "Your code did not finish in the time it had. Look for a loop that never ends."),
     "notebook time limit": (

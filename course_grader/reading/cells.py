@@ -25,7 +25,6 @@ TRANSLATED = ("!", "?", "%", ",", ";", "/")  # what a line that is not Python be
 ASSIGNED = re.compile(r"=[ \t\f]*[%!]")
 PROMPTS = (">>>", "...:", "In [")
 OTHER_LINES = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # lines end there for IPython, not for Python
-CODE_MAGICS = {"time": "", "timeit": "nrpv", "prun": "DlsT"}  # magic -> its short options that take a value
 MAX_MAGIC_DEPTH = 3  # one in the other
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -35,7 +34,7 @@ class CellCode:
     """What was read of one cell.
 
     Args:
-        tree: None where it could not be read. Code that magics time stands in it like other code.
+        tree: None where it could not be read. What ``%time`` and ``%%capture`` run stands in it like other code.
         problem: Why it could not be read, for the student to read.
         line: Where, from 1; 0 where no line is to blame.
         origins: The line in the student's cell of each line of the tree.
@@ -162,7 +161,7 @@ def _is_magic_of(translated: str, line: str) -> bool:
 
 
 def _with_timed_code(tree: ast.Module, depth: int) -> ast.Module:
-    """Put the code that ``%time`` and the like run into the place of the call that IPython makes of them."""
+    """Put the code that ``%time`` and ``%%capture`` run into the place of the call that IPython makes of them."""
     for node in ast.walk(tree):
         for part in ("body", "orelse", "finalbody"):
             statements = getattr(node, part, None)
@@ -191,12 +190,11 @@ def _expanded(statement: ast.stmt, depth: int) -> list[ast.stmt]:
         return [statement]
     name, line, body = (*texts, "", "")[:3]
     is_cell = len(texts) > 2
-    if name == "capture" and is_cell:
+    if name == "time":
+        code, offset = (f"{line}\n{body}", 0) if is_cell else (line, 0)
+    elif name == "capture" and is_cell:
         code, offset = body, 1
-    elif name in CODE_MAGICS:
-        first = _without_options(line, CODE_MAGICS[name])
-        code, offset = (f"{first}\n{body}", 0) if is_cell else (first, 0)
-    else:
+    else:  # ``%timeit`` binds nothing in the notebook
         return [statement]
     translated = _translated(code)
     tree = _parsed(translated)[0] if translated is not None else None
@@ -205,25 +203,8 @@ def _expanded(statement: ast.stmt, depth: int) -> list[ast.stmt]:
     dropped = next((index for index, text in enumerate(code.splitlines()) if text.strip()), 0)
     ast.increment_lineno(tree, statement.lineno - 1 + offset + dropped)
     body = _with_timed_code(tree, depth + 1).body
-    if name == "timeit":  # it runs in a function of its own
-        empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-        inner = ast.FunctionDef("timed code", empty, body or [ast.Pass()], [])
-        if isinstance(statement, ast.Assign):
-            statement.value = ast.copy_location(ast.Constant(None), statement)
-        return [ast.copy_location(inner, statement), *([statement] if isinstance(statement, ast.Assign) else [])]
     if isinstance(statement, ast.Assign):
         last = body[-1] if body else None
         statement.value = last.value if isinstance(last, ast.Expr) else ast.Constant(None)
         return [*body[:-1], statement]
     return body
-
-
-def _without_options(line: str, with_value: str) -> str:
-    """``-n 10 f()`` -> ``f()``."""
-    words = line.lstrip()
-    while words.startswith("-"):
-        option, _, words = words.partition(" ")
-        if len(option) == 2 and option[1] in with_value:
-            words = words.lstrip().partition(" ")[2]
-        words = words.lstrip()
-    return words

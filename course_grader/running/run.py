@@ -18,6 +18,7 @@ from ..submissions.rebuild import NotebookStep
 from .kernel import CellResult, Kernel
 
 KERNEL_SIDE, SECOND_RUN = (f'__import__("{m.__name__}", fromlist=["x"])' for m in (kernel_side, second_run))
+LIBRARY = "course_utils."  # what the names of the course's own callables begin with
 STUDENTS = ("answer", "extra")  # the student's cells
 OBSERVATION_KEYS = ("nonce", "undefined", "text", "data")  # what an observation is made of
 MAX_REMOVED_CALLS = 200
@@ -136,8 +137,9 @@ class Probe:
     def again(self, statements: tuple[tuple[str, bool], ...], nonce: str) -> str:
         """The cell that runs what the answer reaches and probes it (``observe_again``)."""
         reached = f"{self.expression!r}, {json.dumps(statements)!r}, {' '.join(sorted(KNOWN))!r}"
-        once = self.sent | {"call": self.sent["call"] | {"twice": False}}  # that it does not remember is known
-        return f"{SECOND_RUN}.observe_again({reached}, {_packed(nonce, once)})"
+        call = dict(self.sent["call"], twice=False)  # that it does not remember is known
+        call["off_limits"] = [name for name in call["off_limits"] if not name.startswith(LIBRARY)]  # these have no body
+        return f"{SECOND_RUN}.observe_again({reached}, {_packed(nonce, dict(self.sent, call=call))})"
 
 
 def _packed(nonce: str, sent: dict) -> str:

@@ -1,6 +1,7 @@
 """Axes on a figure of their own, the colors of all pictures, and how a figure is shown: nothing here touches pyplot."""
 
 import io
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg

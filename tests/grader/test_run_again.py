@@ -83,6 +83,23 @@ def test_what_is_off_limits_is_refused_in_every_thread(cells):
     assert (outcome, earned) == ("off limits", False) and "torch.softmax is off limits" in message
 
 
+HOOK = """def cosine(a, b):
+    out, x = [], torch.zeros(1, requires_grad=True)
+    x.register_hook(lambda _: out.append(torch.cosine_similarity(a, b, dim=-1)))
+    x.sum().backward()
+    return out[0]"""
+
+
+def test_what_is_off_limits_is_refused_where_pytorch_calls_it_back():
+    """No watchman of a thread sees it there."""
+    assert graded_alone("1.2", ANSWER, HOOK)["exercises"][0]["outcome"] == "off limits"
+
+
+def test_what_python_reports_of_an_answer_is_shown():
+    outcome, _, review, noticed, _ = graded(ANSWER, OWN.replace("    e =", "    open('kept', 'w').close()\n    e ="))
+    assert (outcome, review, noticed) == ("right", True, ["answer 2.1: while it ran, Python reported open"])
+
+
 SHIFTED = OWN.replace("(scores - scores.amax(-1, keepdim=True))", "shifted(scores)")
 POOLED = (
     POOL

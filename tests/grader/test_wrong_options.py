@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -76,12 +77,22 @@ OPTIONS = [
     (f"{BASE} --frobnicate", "unrecognized arguments: --frobnicate"),
     (f"{BASE} --jobs", "argument --jobs: expected one argument"),
     (f"{BASE} --jobs -3", "'-3' is not a whole number of at least 1|expected one argument"),
+    (f"{BASE} --jobs 0", "'0' is not a whole number of at least 1"),
+    (f"{BASE} --jobs 1.5", "'1.5' is not a whole number"),
+    (f"{BASE} --jobs ²", "'²' is not a whole number"),
     (f"{BASE} --jobs many", "'many' is not a whole number of at least 1"),
     (f"{BASE} --time-limit 5min", "'5min' is not a time; expected seconds"),
+    (f"{BASE} --time-limit nan", "'nan' is not a time"),
+    (f"{BASE} --time-limit inf", "'inf' is not a time"),
+    (f"{BASE} --time-limit=-1", "'-1' is not a time"),
+    (f"{BASE} --cell-limit 0", "'0' is not a time"),
     (f"{BASE} --cell-limit 1e999", "'1e999' is not a time"),
     (f"{BASE} --allow causal_mask", "'causal_mask' is no exercise; expected one such as 4.2"),
+    (f"{BASE} --allow 9.99", "'9.99' is no exercise"),
+    (f"{BASE} --allow 1,4", "'1,4' is no exercise"),
     (f"{BASE} --allow 5", "'5' is no exercise; expected one such as 4.2"),
     (f"{BASE} --due tomorrow", "'tomorrow' is not a date with a time; expected"),
+    (f"{BASE} --due 2026-11-30", "'2026-11-30' is not a date with a time; expected 2026-11-30T23:59"),
     (f"{BASE} --due 2026-02-30T10:00", "'2026-02-30T10:00' is not a date with a time; expected"),
     (f"{BASE} --late strict --due 2026-11-30T23:59", "'strict' is not a policy; expected"),
     (f"{BASE} --lesson masking", "lesson"),
@@ -99,12 +110,12 @@ OPTIONS = [
 ]
 PLACES = [
     (gone("class"), BASE, "class"),
-    (None, "class --output /proc/out --no-sandbox", "/proc/out"),
+    (None, "class --output /proc/x --no-sandbox", r"--output \(/proc/x\): /proc/x cannot be written \(No such file"),
     (lambda: os.environ.update(PATH="/nowhere"), "class --output out", "bubblewrap.*--no-sandbox grades without"),
     pytest.param(
         lambda: os.environ.update(XDG_CACHE_HOME="/proc/x"),
         "class --output out",
-        "/proc/x",
+        r"your folder for caches \(/proc/x\) cannot be written \(No such file",
         marks=pytest.mark.needs("sandbox"),
     ),
     pytest.param(
@@ -133,19 +144,10 @@ PLACES = [
     (file("out/class.json", '{"deadlines": {"05": 3}, "roster": null}'), BASE, r"class\.json is damaged"),
     (file("out/overrides.csv", "points\n3\n"), BASE, r"overrides\.csv"),
     (file("out/overrides.csv", b"student,exercise,points\nann,\xff,1\n"), BASE, r"overrides\.csv"),
-    (file("out/overrides.csv", "student,exercise,points\nann,9.99,1\n"), BASE, r"overrides\.csv.*line 2.*9\.99"),
     (file("out/overrides.csv", "student,exercise,points\nann,5.2,many\n"), BASE, r"overrides\.csv.*line 2.*many"),
-    (
-        file("out/overrides.csv", "student,exercise,points,due\nann,5.2,,soon\n"),
-        BASE,
-        r"line 2: due stands beside",
-    ),
     (None, f"{BASE} --roster nowhere.csv", r"nowhere\.csv"),
     (folder("class.csv"), f"{BASE} --roster class.csv", r"class\.csv"),
-    (csv(""), f"{BASE} --roster class.csv", r"class\.csv"),
     (csv(b"\xff\xfe\x00x"), f"{BASE} --roster class.csv", r"class\.csv"),
-    (csv("color,height\nred,3\n"), f"{BASE} --roster class.csv", r"class\.csv"),
-    (csv("id,name\n"), f"{BASE} --roster class.csv", r"class\.csv"),
     (csv("id,name\n1,Ann\n1,Bob\n"), f"{BASE} --roster class.csv", r"class\.csv.*1"),
     (None, f"{BASE} --masters nowhere", "masters.*nowhere"),
     (folder("masters"), f"{BASE} --masters masters", "no exercise notebook in this folder"),
@@ -204,7 +206,9 @@ def test_an_option(said, words, message):
 def test_a_place(said, make, words, message):
     if make is not None:
         make()
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     assert re.search(message, said(words), re.DOTALL)
+    assert all(path.read_bytes() == data for path, data in before.items())  # what lies there damaged is left as it is
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Ways to come by the course's own functions, and exercises in which they would be worth points were their bodies there.
 
-``test_borrowed.py`` holds two things: with the whole library and no guard every one of these answers is right, and in the
+``test_course_functions.py`` holds two things: with the whole library and no guard every one of these answers is right, and in the
 grader none of them earns anything.
 """
 

@@ -3,19 +3,15 @@
 Each way is right where the exercise allows the ready-made (else it would show nothing).
 """
 
-import re
 from pathlib import Path
 
 import pytest
+from handed_in import sections
 from sandboxed import ANSWER, graded_alone, linux
 
 pytestmark = linux
 ANSWERS = {"softmax": ("2.1", "softmax = f"), "products": ("1.4", "all_pairs_einsum = lambda q, k: f(q, k.mT)")}
-WAYS = re.findall(
-    r"^===== (\w+)\n(.*?)(?=^=====|\Z)",
-    Path(__file__).with_name("ready_mades.txt").read_text(encoding="utf-8"),
-    re.MULTILINE | re.DOTALL,
-)
+WAYS = sections(Path(__file__).with_name("ready_mades.txt"))
 
 
 @pytest.mark.parametrize(("kind", "text"), WAYS)
@@ -29,11 +25,9 @@ def test_no_ready_made_earns_anything_unseen(kind, text):
     assert result["earned"] == 0 or result["review"]
 
 
-HIDDEN = re.findall(
-    r"^===== (\S+) ([^\n]+)\n(.*?)(?=^=====|\Z)",
-    Path(__file__).with_name("hidden_ready_mades.txt").read_text(encoding="utf-8"),
-    re.MULTILINE | re.DOTALL,
-)
+HIDDEN = [
+    (*header.split(" ", 1), text) for header, text in sections(Path(__file__).with_name("hidden_ready_mades.txt"))
+]
 
 
 @pytest.mark.parametrize(("number", "way", "text"), HIDDEN, ids=[way for _, way, _ in HIDDEN])

@@ -56,20 +56,6 @@ def test_a_damaged_run_json_is_refused_with_the_mend(tmp_path, text):
         ResultsFolder(tmp_path)
 
 
-def test_what_is_in_the_way_is_said(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match="a file of that name is in the way"):
-        ResultsFolder(tmp_path / "file")
-    for name in ("grades.csv", "report.html", "run.json"):
-        (tmp_path / name / name).mkdir(parents=True)
-        with pytest.raises(ValueError, match=f"{name} is a folder; expected a file"):
-            ResultsFolder(tmp_path / name)
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "results").write_text("")
-    with pytest.raises(ValueError, match="results is a file; expected a folder"):
-        ResultsFolder(tmp_path / "out")
-
-
 def test_the_seed_stays_until_another_is_asked_for(tmp_path):
     seeds = []
     for asked in (None, None, "mine", None):
