@@ -5,10 +5,11 @@ the alternative text, made from what was drawn: ``plotting.show(ax)`` displays b
 """
 
 from .architecture import architecture, residual_stream
-from .attention import attention_flow, running_softmax, three_roles
+from .attention import attention_flow, three_roles
 from .beams import Beam, beam_tree, looked_at
 from .heads import attention_lines, cache_strip, head_wiring
 from .masks import mask_gallery
+from .online import running_softmax
 from .operations import lookup, matmul, reshape, split_merge
 from .overview import legend, road_map
 from .recurrent import unrolled
