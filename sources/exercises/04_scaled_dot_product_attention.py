@@ -153,7 +153,8 @@ def layer_from(queries, keys, values, d=5, d_k=6, d_v=4):
     def layer(x, memory):
         given = {"x": x, "memory": memory}
         sources = given[queries], given[keys], given[values]
-        q, k, v = (tokens @ W.to(x) for tokens, W in zip(sources, matrices, strict=True))
+        pairs = zip(sources, matrices, strict=True)
+        q, k, v = (tokens @ W.to(x) for tokens, W in pairs)
         return F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
 
     return layer
@@ -178,11 +179,11 @@ def roles(layer, L, d):
     nudged = given[other].clone()
     nudged[1] += 1.0
     rows = moves(**{other: nudged})
-    # Every query meets each key, so a new key moves all rows; a new query moves its own.
+    # A new key moves all rows, since every query meets it; a new query moves its own.
     keys = other if rows[0] else values
     doubled = layer(**{**given, values: 2 * given[values]})
     linear = torch.allclose(doubled, 2 * layer(**given), rtol=1e-9)
-    # If the values' sequence gave the queries too, doubling it would sharpen the weights.
+    # If the values' sequence gives the queries too, doubling it sharpens the weights.
     queries = other if (linear if keys == other else rows[1]) else values
     return [queries, keys, values]
     # END SOLUTION
@@ -512,7 +513,7 @@ except NotImplementedError:
 else:
     by_pytorch = F.scaled_dot_product_attention(q[:, ::1000], k, v)  # 33 of the queries
     same = torch.allclose(output[:, ::1000], by_pytorch, atol=1e-5)
-    print(f"as PyTorch says: {same}; {megabytes:.0f} MB more, its own arguments included")
+    print(f"as PyTorch says: {same}; {megabytes:.0f} MB more, arguments included")
 
 # %% [markdown]
 # ### 4.6 · Open experiment: scale and width
@@ -621,7 +622,8 @@ plotting.show(ax, "The worst of five seeds by d_k: it stays at 1 only with the r
 tries = {
     (64, "d_k"): {"3,000 steps": {"steps": 3000}},
     (64, "none"): {
-        "3,000 steps": {"steps": 3000}, "1,000 smaller steps": {"steps": 1000, "rate": 0.2},
+        "3,000 steps": {"steps": 3000},
+        "1,000 smaller steps": {"steps": 1000, "rate": 0.2},
     },
 }
 for (d_k, scale), ways in tries.items():

@@ -49,9 +49,9 @@ torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 # ## 4.1 Attention at work
 # *Core · 8 minutes*
 #
-# Read *the red apple fell*. Taken alone, the word *apple* says nothing of a color or of a fall. Attention lets each word borrow from all four words, itself included.
+# Read *the red apple fell*. Alone, the word *apple* says nothing of a color. Attention lets each word borrow from all four words, itself included.
 #
-# Every token gets three vectors: a **query** (what it asks for), a **key** (what it offers) and a **value** (what it hands over). Here we choose them ourselves, so that you can follow each number. The four entries of a query and a key mean *color, thing, action, article*. *apple* asks for a color and *red* offers one; *red* and *fell*
+# Every token gets three vectors: a **query** (what it asks for), a **key** (what it offers) and a **value** (what it hands over). We choose them ourselves here. The four entries of a query and a key mean *color, thing, action, article*. *apple* asks for a color and *red* offers one; *red* and *fell*
 # ask for a thing, and *apple* is one. The two entries of a value say *how red?* and *how much in motion?*, from 0 to 8, where 4 means "I can't tell". One word is left: *the* asks for nothing, so its query is all zeros.
 
 # %%
@@ -74,7 +74,7 @@ plotting.show(ax)
 # K is drawn turned, above the scores, so that each score sits where the row of its query and the column of its key cross. The output sits below V in the same way. Follow the framed row of *apple*:
 #
 # 1. **Scores.** Its query $(2, 0, 0, 0)$ times the key of *red*, $(\ln 9, 0, 0, 0)$, is $2 \ln 9$. All its other dot products are 0.
-# 2. **Scale.** A vector has 4 entries, so we divide by $\sqrt 4 = 2$ and get $\ln 9$. Why we divide is the subject of section 4.5.
+# 2. **Scale.** A vector has 4 entries, so we divide by $\sqrt 4 = 2$ and get $\ln 9$ (section 4.5 says why).
 # 3. **Weights.** The softmax takes exponentials, $1, 9, 1, 1$, and divides by their sum, 12. So *red* gets $\tfrac{9}{12} = \tfrac34$, and the other three share $\tfrac14$.
 # 4. **Output.** *How red?* comes out as $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. The apple said 4, "I can't tell", and now says 7: it has turned red.
 
@@ -85,14 +85,14 @@ print("the:", output[0].tolist(), "  mean of all values:", hands_over.mean(0).to
 widgets.came_out("4.A", options[2])
 
 # %% [markdown]
-# A query of zeros has the score 0 with every key, and the softmax turns equal scores into equal weights. Attention can't decline to look: each query gives away a weight of 1, whether it asked for something or not. Now play with the same numbers yourself:
+# A query of zeros has the score 0 with every key, and equal scores make equal weights. Attention can't decline to look. Now play with the same numbers yourself:
 
 # %% tags=["nbval-ignore-output"]
 flow = widgets.see_through(asks, offers, hands_over, **given)
 flow
 
 # %% [markdown]
-# Point at any cell to read where it comes from. Then drag the third number of *apple*'s query (*action*) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. What happens to the second number of its output? (It rises toward 8, the motion that *fell* hands over.) Then switch the scaling off: the scores double, and the largest weight of each row takes nearly everything. Section 4.5 is about that.
+# Point at any cell to read where it comes from. Then drag the third number of *apple*'s query (*action*) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. What happens to the second number of its output? (It rises toward 8, the motion that *fell* hands over.) Then switch the scaling off, and the largest weight of each row takes nearly everything.
 
 # %% [markdown]
 # ## 4.2 The same as a loop
@@ -123,7 +123,7 @@ print("apple:", [round(number, 3) for number in by_loop[2]])
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\Big(\frac{Q K^\top}{\sqrt{d_k}}\Big)\, V \qquad \text{of shape } (L_q, d_v) .$$
 #
-# $Q K^\top$, of shape $(L_q, L_k)$, holds every query's dot product with every key: the all-pairs table of lesson 01. The softmax runs over the keys, so each row of weights sums to 1. The product with $V$ is the weighted sum of lesson 02. Queries and keys must have the same size $d_k$, and there must be one value for each key. Everything else may differ.
+# $Q K^\top$, of shape $(L_q, L_k)$, holds every query's dot product with every key. The softmax runs over the keys, so each row of weights sums to 1. Queries and keys must have the same size $d_k$, and there must be one value for each key. Everything else may differ.
 #
 # **Do exercise 4.1 now** (10 minutes), then read on: write the formula without a loop, for any number of leading axes. ({{exercises_link}}) The library has the same function, tested. It agrees with PyTorch's:
 
@@ -144,7 +144,7 @@ print("output", tuple(output.shape), "  weights", tuple(weights.shape))
 #
 # $$Q = X W_q , \qquad K = M W_k , \qquad V = M W_v ,$$
 #
-# where $W_q$ has shape $(d_x, d_k)$, $W_k$ has $(d_m, d_k)$ and $W_v$ has $(d_m, d_v)$. Keys and values have to come from the same sequence, since every key needs its value. (The speller has no $W_v$: it hands over the letters' states as they are.)
+# where $W_q$ has shape $(d_x, d_k)$, $W_k$ has $(d_m, d_k)$ and $W_v$ has $(d_m, d_v)$. Keys and values come from the same sequence, so that every key has its value. (The speller has no $W_v$: it hands over the letters' states as they are.)
 #
 # Now the experiment. We load the trained speller and freeze all of it. On 1,000 training words we note what its decoder asked and where it looked. Then we fit the two new matrices so that a dot product reproduces those weights.
 
@@ -281,15 +281,15 @@ for name, several in (("additive", refitted), ("dot product", dots)):
 # %% [markdown]
 # The refitting does cost something: an additive attention of the same size, refitted in the same way, comes out a little worse than the one that was trained with its speller. The dot product loses more, on every one of its five fits. So the form of the score plays a part of its own here, beyond the refitting.
 #
-# In the heatmaps both go down the same staircase, and the largest difference is at AY, the sound of *igh*. All ten fits give *i* the largest weight there, and the dot product is always the less certain one, with more left on *n*. What does the loss buy? The additive score runs a small network for every pair of sound and letter. All dot products of a word together are one matrix product, which is what computers do fastest.
+# In the heatmaps both go down the same staircase, with differences in detail. Take AY, the sound of *igh*. All ten fits give *i* the largest weight there, and the dot product is always the less certain one, with more left on *n*. What does the loss buy? The additive score runs a small network for every pair of sound and letter. All dot products of a word together are one matrix product, which is what computers do fastest.
 #
-# **Exercise 4.2** asks which of the two sequences is which, in layers that you can't open (10 minutes).
+# **Exercise 4.2** gives you layers that you can't open, and asks which sequence gives the queries, the keys and the values (15 minutes).
 
 # %% [markdown]
 # ## 4.4 One sequence, three roles
 # *Core · 10 minutes*
 #
-# Where do queries, keys and values come from? In a network they are learned projections of the tokens' vectors. In **cross-attention** the queries come from one sequence, keys and values from another, the memory (section 4.3). In **self-attention** all three come from one sequence $X$, of shape $(L, d_{model})$: each token asks, each token is asked, each hands something over.
+# In a network, queries, keys and values are learned projections of the tokens' vectors. In **cross-attention** the queries come from one sequence, keys and values from another, the memory (section 4.3). In **self-attention** all three come from one sequence $X$, of shape $(L, d_{model})$.
 #
 # $$Q = X W_q , \qquad K = X W_k , \qquad V = X W_v .$$
 #
@@ -297,7 +297,7 @@ for name, several in (("additive", refitted), ("dot product", dots)):
 #
 # $$W_q = \begin{pmatrix} 1 \\ 0 \end{pmatrix} , \qquad W_k = \begin{pmatrix} 0 \\ 1 \end{pmatrix} , \qquad W_v = \begin{pmatrix} 3 \\ 1 \end{pmatrix}$$
 #
-# it asks with $x W_q = 1$, is found by $x W_k = 2$, and hands over $x W_v = 1 \cdot 3 + 2 \cdot 1 = 5$. One vector plays three roles. The picture does it for four tokens at once; $X$ meets each of the three matrices.
+# it asks with $x W_q = 1$, is found by $x W_k = 2$, and hands over $x W_v = 1 \cdot 3 + 2 \cdot 1 = 5$. One vector plays three roles. The picture does it for four tokens; $X$ meets each of the three matrices.
 
 # %%
 X = torch.tensor([[0.0, 1], [2, 0], [1, 2], [1, -1]])  # (L=4, d_model=2)
@@ -308,7 +308,7 @@ plotting.show(ax)
 # %% [markdown]
 # Do we need all three? Suppose queries and keys share a matrix, $W_q = W_k$. Then the score of token $i$ for token $j$ is the same product as that of $j$ for $i$: **the scores are symmetric**. *the* must ask for *apple* exactly as much as *apple* asks for *the*.
 #
-# Here is a task where that hurts. Six players sit in random order; their names are the numbers 0 to 5, and each holds one of four cards. Every player has to say which card is held by the player with the *next* name (after 5 comes 0). Player 2 must look at player 3, while player 3 must look at 4, not back at 2. We train five models side by side, from five starting points. That's why everything has an axis `S` in front.
+# Here is a task where that hurts. Six players sit in random order; their names are the numbers 0 to 5, and each holds one of four cards. Every player has to say which card is held by the player with the *next* name (after 5 comes 0). Player 2 must look at player 3, while player 3 must look at 4, not back at 2. We train five models side by side, from five starting points (seeds), so everything has an axis `S` in front.
 
 # %%
 NAMES, CARDS, SEEDS = 6, 4, 5
@@ -328,7 +328,7 @@ for label, row in (("names", names), ("cards", cards), ("wanted", wanted)):
     print(f"{label:7}", *row)
 
 # %% [markdown]
-# The model is one attention layer. A token is the sum of a fixed random vector for its name and one for its card; the four matrices are learned. The five models have different starting points (seeds), so that we see the spread.
+# The model is one attention layer. A token is the sum of a fixed random vector for its name and one for its card; the four matrices are learned.
 
 # %%
 def starting_points(d_k, d):
@@ -338,21 +338,30 @@ def starting_points(d_k, d):
     return [torch.randn(SEEDS, 1, *shape, generator=rng) for shape in shapes]
 
 # %%
+class Tokens(nn.Module):
+    """A token is the sum of a vector for its name and one for its card; not learned."""
+
+    def __init__(self, name, card):
+        super().__init__()
+        self.name, self.card = name / 2**0.5, card / 2**0.5  # together of variance 1
+
+    def forward(self, names, cards):
+        who, what = F.one_hot(names, NAMES).float(), F.one_hot(cards, CARDS).float()
+        return who @ self.name + what @ self.card  # (S, B, L, d_model)
+
+# %%
 class Players(nn.Module):
     def __init__(self, d_k, scale, shared=False, d=16):
         super().__init__()
         self.scale, (name, card, *parts) = scale, starting_points(d_k, d)
-        self.name, self.card = name / 2**0.5, card / 2**0.5  # not learned
+        self.tokens = Tokens(name, card)
         W_q, W_k, W_v, W_o = (nn.Parameter(part / d**0.5) for part in parts)
         self.W = nn.ParameterList([W_q, W_q if shared else W_k, W_v, W_o])
 
-    def tokens(self, names, cards):  # (S, B, L, d_model): a name's vector plus a card's
-        both = (names, NAMES, self.name), (cards, CARDS, self.card)
-        return sum(F.one_hot(ids, count).float() @ table for ids, count, table in both)
-
     def forward(self, names, cards):
-        qkv = (self.tokens(names, cards) @ W for W in self.W[:3])
-        mixed, _ = attention.scaled_dot_product_attention(*qkv, scale=self.scale)
+        x = self.tokens(names, cards)
+        q, k, v = (x @ W for W in self.W[:3])
+        mixed, _ = attention.scaled_dot_product_attention(q, k, v, scale=self.scale)
         return mixed @ self.W[3]  # (S, B, L, CARDS)
 
 # %%
@@ -394,75 +403,34 @@ two = train(Players(16, scale=16**-0.5))
 right, _ = exam(two)
 print("two matrices, all five seeds:", *(f"{share:.3f}" for share in right.mean(1)))
 
+# %%
+choices = ["each player now and then", "one player, always", "every second player"]
+question = "Now with one matrix, in a model that has learned its best: who is wrong?"
+widgets.predict("4.B", question, choices=choices)
+
 # %% [markdown]
-# With two matrices the layer solves the task. Now with one. Before we run it, think it through on paper. Player 0 has to score player 1 above player 5, player 1 has to score player 2 above player 0, and so on. Since $s_{ij} = s_{ji}$, that makes
+# With two matrices the layer solves the task. What can one do? Player 0 has to score player 1 above player 5, player 1 has to score player 2 above player 0, and so on. Since $s_{ij} = s_{ji}$, that makes
 #
 # $$s_{01} < s_{12} < s_{23} < s_{34} < s_{45} < s_{50} < s_{01} ,$$
 #
-# all around the circle, which is impossible. (A score also depends on the cards, but in any one game the cards are dealt and the six inequalities hold or don't.) In each game at least one player gives the next player no more weight than the one before. That much is proved. Suppose that the layer does the best it can: five players look at the next one, and the sixth looks at some other player, whose card tells her nothing. She's right by luck, one time in four.
+# all around the circle, which is impossible. In every game at least one player gives the next one no more weight than the one before. That much is proved. At best, then, five players look at the next one. Suppose the sixth looks at somebody whose card tells her nothing. She's right by luck, one time in four.
 
 # %%
-best = 5 / 6 + 1 / 6 * 1 / 4
-print(f"five always right, one by luck: {best:.3f}")
-choices = ["the player before her", "herself", "all six alike"]
-question = "One matrix: whom does the player look at who is always wrong?"
-widgets.predict("4.B", question, choices=choices)
+print(f"five always right, one by luck: {5 / 6 + 1 / 6 * 1 / 4:.3f}")
 
 # %% tags=["nbval-ignore-output"]
 one = train(Players(16, scale=16**-0.5, shared=True), steps=1000)
 right, own = exam(one)
 show_players(right)
-
-# %% [markdown]
-# Seeds 0 and 2 come out as the paper said: five players are always right, one is right in a quarter of her games, and the mean is 0.875 up to the luck of 4,000 games. The others stay below it. In seed 4 *two* players go by luck, which makes $\tfrac46 + \tfrac26 \cdot \tfrac14 = 0.75$. In seeds 1 and 3 all six are right half of the time, as they are when they look around and say the commonest card. Is that the price of one matrix too? The proof doesn't ask for it. It may be bad luck of the training, and then another optimizer and more steps should help:
-
-# %% tags=["nbval-ignore-output"]
-adam = dict(optimizer=torch.optim.Adam, rate=0.01, steps=3000)
-longer = train(Players(16, scale=16**-0.5, shared=True), **adam)
-show_players(exam(longer)[0])
-
-# %% [markdown]
-# Seed 1 has reached the ceiling too, so its half was a matter of training and not of the matrix. Seed 3 is still stuck, and seed 4 still has two players at 0.25. No run got past the ceiling. That's the difference between *can't* and *hasn't yet*, and a mean over five seeds would have mixed the two.
-#
-# Now for the one who is always wrong. The circle suggests that she looks at the player before her. We measure it in seed 0:
-
-# %% tags=["nbval-ignore-output"]
-names, cards, _ = deal(4000, torch.Generator().manual_seed(2))
-with torch.no_grad():
-    x = one.tokens(names, cards)  # (S, B, L, d_model)
-    lengths = (x @ one.W[0]).norm(dim=-1)  # (S, B, L): of each player's query
-who = F.one_hot(names, NAMES).float()  # (S, B, L, NAMES)
-mean_length = (lengths[..., None] * who).sum((1, 2)) / who.sum((1, 2))  # (S, NAMES)
-print("seed 0, says her own card", *(f"{share:6.2f}" for share in own[0]))
-print("seed 0, length of query  ", *(f"{length:6.2f}" for length in mean_length[0]))
 widgets.came_out("4.B", choices[1])
 
 # %% [markdown]
-# She says her *own* card: she looks at herself. The lengths tell why. With one matrix a player's score with herself is $q \cdot q = \lVert q \rVert^2$, and no score is larger than the product of the two lengths, $q_i \cdot q_j \le \lVert q_i \rVert \lVert q_j \rVert$. Whoever has the longest query therefore scores herself at least as high as anyone else. And to be looked at by the one before, each player needs a longer query than hers: read the lengths from player 2 on, around the circle, and they rise at each step.
-#
-# If the circle is the cause, then opening it should help. So we let player 5 off: she may say what she likes, and the other five have to answer.
-
-# %% tags=["nbval-ignore-output"]
-line = train(Players(16, scale=16**-0.5, shared=True), steps=1000, asked=5)
-show_players(exam(line)[0])
-
-# %% [markdown]
-# Now player 5 is the one who goes by luck, which costs her nothing, and in four of the five runs all others are always right: one matrix is enough for a line. On a circle it isn't.
+# Seeds 0 and 2 do what the paper said: five players are always right, one is right in a quarter of her games, and the mean is 0.875, up to the luck of 4,000 games. The other three stay below it. Section 4.8 finds out whether that's the matrix or the training, and whom the unlucky player looks at.
 #
 # We keep three matrices, each into a space whose size we can choose:
 #
 # - **two different ones for query and key**, so that token 2 can attend to token 3 while token 3 ignores it;
 # - **a third for the value**, so that what a token hands over (its card) can differ from what it's found by (its name).
-#
-# **Why two matrices, if only their product counts?** A score is $x_i W_q W_k^\top x_j^\top$, and one matrix $A = W_q W_k^\top$ of shape $(d_{model}, d_{model})$ would give the same scores. But $A$ is of a special kind: its rank is at most $d_k$, so each pair of tokens is compared along $d_k$ directions and no more. The two thin matrices cost $2\, d_{model}\, d_k$ parameters where $A$ costs $d_{model}^2$. And with $A$ every score would take $d_{model}$ multiplications in place of $d_k$.
-
-# %%
-thin_q, thin_k = torch.randn(2, 512, 64, generator=rng)  # (d_model, d_k) each
-A = thin_q @ thin_k.T  # (d_model, d_model)
-print("rank", torch.linalg.matrix_rank(A).item(), "of", len(A))
-print(f"parameters {thin_q.numel() + thin_k.numel():,} in place of {A.numel():,}")
-
-# %% [markdown]
 #
 # **Exercise 4.3** turns this around: you are given the weights, and you find the matrices (20 minutes).
 
@@ -493,29 +461,13 @@ for d_k in (4, 64, 1024):
 widgets.came_out("4.C", math.sqrt(1024))
 
 # %% [markdown]
-# The typical size grows with the root of the number of entries, and not only for coins. Let $q$ and $k$ have $d_k$ entries each, all independent, with mean 0 and variance 1.
+# That's the root of the number of entries, and not only for coins. Let $q$ and $k$ have $d_k$ entries each, all independent, with mean 0 and variance 1.
 #
 # 1. One product has mean $E[q_i]\, E[k_i] = 0$ and variance $E[q_i^2]\, E[k_i^2] = 1$.
 # 2. Variances of independent terms add up, so $\operatorname{Var}(q \cdot k) = d_k$.
 # 3. The typical size is $\sqrt{d_k}$. Divided by that, a score has typical size 1, whatever $d_k$ is.
 #
-# Does a fresh network fulfil the conditions? Not quite: `nn.Linear` starts with entries of variance $\tfrac{1}{3 d_{in}}$, so a query's entries have variance $\tfrac13$, not 1, and the scores are three times smaller.
-
-# %%
-x = torch.randn(2000, 256, generator=rng)  # (n, d_in), variance 1
-for d_k in (64, 256, 1024):
-    torch.manual_seed(0)
-    with torch.no_grad():
-        q = nn.Linear(256, d_k, bias=False)(x)  # (n, d_k)
-        k = nn.Linear(256, d_k, bias=False)(x.flip(0))  # (n, d_k): of other rows
-    size = (q * k).sum(-1).std()
-    print(f"d_k {d_k:4}: entries' variance {q.var():.2f}, ", end="")
-    print(f"scores {size:5.2f}, divided by the root {size / d_k**0.5:.2f}")
-
-# %% [markdown]
-# A factor of three, but still the root: only the division by $\sqrt{d_k}$ makes the scores independent of the width.
-#
-# What do scores of typical size 2, 8 or 32 do to a softmax? We draw 1,000 random queries with 16 random keys each, and look at the one in the middle, by its largest weight without a scale. Here are its 16 weights in order of size, with the division and without it:
+# What do scores of typical size 2, 8 or 32 do to a softmax? Of 1,000 random queries with 16 random keys each, we take the one in the middle, by its largest unscaled weight. Here are its 16 weights in order of size, with and without the division:
 
 # %%
 def weights_of(d_k, scale, queries=1000):
@@ -539,7 +491,7 @@ for d_k in (4, 64, 1024):
 
 # %%
 ax = plotting.bar_panels(panels, xlabel="keys, by weight", ylabel="weight")
-alt = "A query's weights over 16 keys, at three widths: without a scale one key gets all."
+alt = "A query's weights over 16 keys at three widths; with no scale one key gets all."
 plotting.show(ax, alt)
 
 # %% [markdown]
@@ -549,7 +501,7 @@ plotting.show(ax, alt)
 #
 # $$\frac{\partial w}{\partial q} = \frac{J K}{\text{scale}} , \qquad \text{of shape } (L_k, d_k) .$$
 #
-# Two things can make it small. If the scores are large, the softmax is nearly a hard choice, and $J$ is near 0. If the scale is large, we divide it away. We try three scales on 16 random keys: none, $\sqrt{d_k}$, and $d_k$.
+# Two things can make it small. In a hard choice $J$ is near 0, and a large scale divides it away. We try three scales: none, $\sqrt{d_k}$, and $d_k$.
 
 # %%
 scales = {"no scale": lambda d: 1.0, "root of d_k": lambda d: d**0.5, "d_k": float}
@@ -599,14 +551,14 @@ print(f"no scale, from d_k = 4 to 64: {factor:.1f} times as large")
 widgets.came_out("4.D", choices[0 if factor < 0.8 else 1 if factor < 1.25 else 2])
 
 # %% [markdown]
-# A gray dot is the median of 100 queries from one seed, and each line runs through the middle one of five seeds. Only the line of $\sqrt{d_k}$ is level.
+# A gray dot is the median of 100 queries, and each line runs through the middle one of five seeds. Only that of $\sqrt{d_k}$ is level.
 #
-# - **No scale**: up to $d_k = 64$ the derivative is even larger than with the root, since nothing is divided away and the choice is not yet hard. Then it collapses.
-# - **Divided by $d_k$**: it falls steadily for the other reason. $J$ is fine, but we divide by too much.
+# - **No scale**: up to $d_k = 64$ the derivative is even larger than with the root, since nothing is divided away. Then it collapses.
+# - **Divided by $d_k$**: it falls steadily, since we divide by too much.
 #
-# The *mean* would hide the collapse. At $d_k = 1{,}024$ most unscaled queries have chosen for good and learn next to nothing. A few, about one in five, stand between two keys where a small step tips the choice, and their derivative is larger than any that a scaled layer has. Most learn nothing, and a few get jolts.
+# The *mean* would hide the collapse. At $d_k = 1{,}024$ most unscaled queries have chosen for good. About one in five hesitates between two keys, where a small step tips the choice, and gets a derivative above 1.
 #
-# Does a layer with the wrong scale fail to learn, then? **Exercise 4.6** trains the six players with all three scales, and the answer isn't quite what this figure suggests (20 minutes). **Exercise 4.4** asks you to find a bug in a layer that passes every test its author wrote, and to say when it shows (10 minutes).
+# **Do exercise 4.4 now** (10 minutes): a layer passes every test that its author wrote, and you find out when its bug shows. **Exercise 4.6** trains the six players with all three scales, and the outcome isn't quite what this figure suggests (20 minutes).
 
 # %% [markdown]
 # ## 4.6 What it costs, and how to pay less
@@ -622,10 +574,10 @@ for L in (1000, 2000, 4000):
     print(f"L = {L}: output {sizes[0]:4.1f} MB, weights {sizes[1]:5.1f} MB")
 
 # %% [markdown]
-# The output stays small, and the weights are only a stop on the way to it. Do we have to hold them all? A softmax seems to need all scores of a row at once, since it divides by their sum. But a sum can be kept as it grows. So we take the keys in **blocks**, and remember three things for each query: the largest score $m$ so far, the sum $s$ of the exponentials, and
+# Do we have to hold all these weights? A softmax seems to need all scores of a row at once, since it divides by their sum. But a sum can be kept as it grows. We take the keys in **blocks**, and remember three things for each query: the largest score $m$ so far, the sum $s$ of the exponentials, and
 # the weighted sum $o$ of the values. Exponentials are taken relative to $m$, as in lesson 02, so that none overflows. When a block brings a larger $m$, the old $s$ and $o$ are still relative to the old one. They only need to be multiplied by $e^{m_{old} - m_{new}}$.
 #
-# Take one query and four keys in two blocks, with scores $0, \ln 3$ and $\ln 12, \ln 4$ and values $4, 8$ and $16, 0$. In the picture each row has one scale of shades, so you can see the old sums shrink when block 2 brings a larger $m$.
+# Take one query and four keys in two blocks, with scores $0, \ln 3$ and $\ln 12, \ln 4$ and values $4, 8$ and $16, 0$. Each row of the picture has one scale of shades, so you can see the old sums shrink.
 
 # %%
 scores = torch.tensor([1.0, 3, 12, 4]).log()  # (L_k=4,)
@@ -642,9 +594,9 @@ plotting.show(ax)
 print(f"all at once: {torch.softmax(scores, dim=0) @ values:.2f}")
 
 # %% [markdown]
-# Nothing is approximated: the result is the same, and at no time did we hold more than one block of weights. This is the **online softmax**, the idea inside FlashAttention and the kernels that PyTorch uses. `F.scaled_dot_product_attention` calls such a kernel, on the CPU too.
+# Nothing is approximated, and at no time did we hold more than one block of weights. This is the **online softmax**, the idea inside FlashAttention. `F.scaled_dot_product_attention` calls a kernel of this kind, on the CPU too.
 #
-# Now a long run: 32,768 queries over 32,768 keys. Their table of weights would have $32{,}768^2$ numbers. We time it and watch how large the process gets. For a comparison we can trust, the same two numbers for a table that does fit, at $L = 4{,}000$.
+# Now a long run, with 32,768 queries and as many keys. We watch how large the process gets, at $L = 4{,}000$ first, where the table still fits.
 
 # %%
 def attend_explicitly(q, k, v):
@@ -670,7 +622,7 @@ for name, function, L in (
     q, k, v, output = measured(function, L)  # the last one is the long one
 
 # %% [markdown]
-# (Memory is what the operating system reports. It's a lower bound, since a process may reuse what it had before.) The explicit form needs its table about twice, as scores and as weights. The long run needs next to nothing beyond its output. Is it right? We check every thousandth query against its full row of 32,768 weights:
+# (The operating system reports the memory. It's a lower bound, since a process may reuse what it had before.) The explicit form needs its table about twice, as scores and as weights. The long run needs hardly anything. To see whether it's right, we give every thousandth query its full row of 32,768 weights:
 
 # %%
 some = q[..., ::1000, :]  # (1, 1, 33, d)
@@ -678,7 +630,7 @@ error = (attend_explicitly(some, k, v) - output[..., ::1000, :]).abs().max()
 print("largest difference below 1e-5:", (error < 1e-5).item())
 
 # %% [markdown]
-# The time can't be saved in this way. It still grows with $L^2$.
+# The time still grows with $L^2$. Only the memory is saved.
 #
 # **Exercise 4.5** is the heart of this lesson (25 minutes): write it for real tensors. Its check watches what you hold, and then your own function does the long run.
 
@@ -717,6 +669,66 @@ print("permuted alike:", torch.allclose(permuted, straight[order], atol=1e-5))
 
 # %% [markdown]
 # Lesson 08 gives each token its place.
+
+# %% [markdown]
+# ## 4.8 One matrix: can't, or not yet?
+# *More · 12 minutes*
+#
+# In section 4.4 one matrix for queries and keys made a ceiling of 0.875, and three of five models stayed below it. In seed 4 *two* players went by luck, which makes $\tfrac46 + \tfrac26 \cdot \tfrac14 = 0.75$. In seeds 1 and 3 all six were right half of the time, about as often as they are when they look around and say the commonest card:
+
+# %%
+_, cards, wanted = deal(2000, torch.Generator().manual_seed(3))
+commonest = F.one_hot(cards, CARDS).sum(2).argmax(-1, keepdim=True)  # (S, B, 1)
+print(f"always the commonest card: {(commonest == wanted).float().mean():.2f}")
+
+# %% [markdown]
+# Is that the price of one matrix too? The proof doesn't ask for it. If it's bad luck of the training, another optimizer and more steps should help:
+
+# %% tags=["nbval-ignore-output"]
+adam = dict(optimizer=torch.optim.Adam, rate=0.01, steps=3000)
+longer = train(Players(16, scale=16**-0.5, shared=True), **adam)
+show_players(exam(longer)[0])
+
+# %% [markdown]
+# Seed 1 has reached the ceiling too, so its half was a matter of training and not of the matrix. Seed 3 is still stuck, and seed 4 still has two players at 0.25. No run got past the ceiling. One is *can't*, the other *not yet*, and a mean over five seeds would have mixed the two.
+#
+# Now for the player who is always wrong. Whom does she look at?
+
+# %%
+choices = ["the player before her", "herself", "all six alike"]
+question = "One matrix, seed 0: whom does the unlucky player look at?"
+widgets.predict("4.E", question, choices=choices)
+
+# %% tags=["nbval-ignore-output"]
+names, cards, _ = deal(4000, torch.Generator().manual_seed(2))
+with torch.no_grad():
+    queries = one.tokens(names, cards) @ one.W[0]  # (S, B, L, d_k)
+who = F.one_hot(names, NAMES).float()  # (S, B, L, NAMES)
+lengths = (queries.norm(dim=-1)[..., None] * who).sum((1, 2)) / who.sum((1, 2))
+print("seed 0, player           ", *(f"{name:6}" for name in range(NAMES)))
+print("says her own card        ", *(f"{share:6.2f}" for share in own[0]))
+print("mean length of her query ", *(f"{length:6.2f}" for length in lengths[0]))
+widgets.came_out("4.E", choices[1])
+
+# %% [markdown]
+# She says her own card, so she looks at *herself*, and the lengths tell why. With one matrix a player's score with herself is $q \cdot q = \lVert q \rVert^2$, and no score is larger than the product of the two lengths, $q_i \cdot q_j \le \lVert q_i \rVert \lVert q_j \rVert$. Whoever has the longest query scores herself at least as high as anyone else. And whoever looks at the next player more than at herself needs a shorter query than the next: read the lengths from player 2 on, around the circle, and they rise at each step, up to player 1.
+#
+# If the circle is the cause, then opening it should help. We let player 5 off. She may say what she likes, and the other five have to answer.
+
+# %% tags=["nbval-ignore-output"]
+line = train(Players(16, scale=16**-0.5, shared=True), steps=1000, asked=5)
+show_players(exam(line)[0])
+
+# %% [markdown]
+# Now player 5 goes by luck, which costs her nothing, and in four of the five runs all others are always right. One matrix is enough for a line. On a circle it isn't.
+#
+# **Why two matrices, if only their product counts?** A score is $x_i W_q W_k^\top x_j^\top$, and one matrix $A = W_q W_k^\top$ of shape $(d_{model}, d_{model})$ would give the same scores. But the rank of $A$ is at most $d_k$, so a pair of tokens is compared along $d_k$ directions and no more. The two thin matrices cost $2\, d_{model}\, d_k$ parameters where $A$ costs $d_{model}^2$. And with $A$ every score would take $d_{model}$ multiplications in place of $d_k$.
+
+# %%
+thin_q, thin_k = torch.randn(2, 512, 64, generator=rng)  # (d_model, d_k) each
+A = thin_q @ thin_k.T  # (d_model, d_model)
+print("rank", torch.linalg.matrix_rank(A).item(), "of", len(A))
+print(f"parameters {thin_q.numel() + thin_k.numel():,} in place of {A.numel():,}")
 
 # %% [markdown]
 # ## What goes wrong
@@ -759,20 +771,19 @@ for when, scores in (("after", late), ("before", early)):
 # ## Recap
 # *Core · 3 minutes*
 #
-# 1. **Attention**: all dot products, divided by $\sqrt{d_k}$, a softmax over the keys, a weighted sum of the values. As a loop it takes twelve lines; as tensors, two matrix products with a softmax between them.
-# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Queries and keys have a matrix each, since with one the scores are symmetric, and on our circle no run got beyond five players of six. Values have a third, so that a token can hand over something other than what it's found by.
+# 1. **Attention**: all dot products, divided by $\sqrt{d_k}$, a softmax over the keys, a weighted sum of the values. As tensors, that's two matrix products with a softmax between them.
+# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Queries and keys have a matrix each, since with one the scores are symmetric, and on our circle no run got past five players of six and one by luck. Values have a third, so that a token can hand over something other than what it's found by.
 # 3. **The scale**: a dot product of $d_k$ independent entries of variance 1 has typical size $\sqrt{d_k}$. Of our three scales only $\sqrt{d_k}$ kept the weights' derivative level, at every width that we tried.
 # 4. **The cost**: $L^2$ weights, but they needn't be held. A running maximum, a running sum and a running output give the same result block by block, at 32,768 tokens too.
 # 5. **The blind spot**: permute the tokens, and the output is permuted, no more.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
-# | $X$, $M$ | the sequence that asks; the memory | $(L_q, d_x)$; $(L_k, d_m)$ |
+# | $X$, $M$ | who asks; the memory | $(L_q, d_x)$; $(L_k, d_m)$ |
 # | $W_q$, $W_k$, $W_v$ | projections | $(d_x, d_k)$, $(d_m, d_k)$, $(d_m, d_v)$ |
 # | $Q$, $K$, $V$ | queries, keys, values | $(L_q, d_k)$, $(L_k, d_k)$, $(L_k, d_v)$ |
 # | $Q K^\top / \sqrt{d_k}$ | scaled scores | $(L_q, L_k)$ |
-# | $w$, $J$ | one query's weights; the softmax's derivatives | $(L_k)$; $(L_k, L_k)$ |
-# | $m$, $s$, $o$ | running maximum, sum, output of one query | numbers; $(d_v)$ |
+# | $m$, $s$, $o$ | running maximum, sum, output | numbers; $(d_v)$ |
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -783,22 +794,22 @@ widgets.predictions()
 #
 # <details><summary>1. Queries and keys have 64 independent entries of variance 1. What is the standard deviation of a score before and after scaling? And if the entries of the queries have variance 4?</summary>
 #
-# **8 and 1; with variance 4 it's 16 and 2.** Each product then has variance 4, and the sum 256. The scale knows how many entries there are, not how large they are. (Not 64 before scaling: that's the variance.)
+# **8 and 1; with variance 4 it's 16 and 2.** Each product then has variance 4, and the sum 256. The scale knows how many entries there are, not how large they are.
 # </details>
 #
 # <details><summary>2. A friend divides by the root of the number of keys, since "more keys, larger sums". What is wrong with the reason?</summary>
 #
-# **A score is a sum over the entries of a vector, not over the keys.** Its size depends on $d_k$ alone. The sum over keys happens inside the softmax, which divides by it already. (It isn't "the same thing": $L_k$ changes with every sentence, $d_k$ doesn't.)
+# **A score is a sum over the entries of a vector, not over the keys.** Its size depends on $d_k$ alone. The sum over keys happens inside the softmax, which divides by it already.
 # </details>
 #
 # <details><summary>3. X has shape (8, 10, 32), the memory (8, 20, 48), d_k = 16, d_v = 24. What are the shapes of the three matrices, the weights and the output?</summary>
 #
-# **(32, 16), (48, 16), (48, 24), (8, 10, 20), (8, 10, 24).** Keys and values come from the memory, so their matrices start at 48. (With $W_v$ of shape (32, 24) there would be 10 values for 20 keys.)
+# **(32, 16), (48, 16), (48, 24), (8, 10, 20), (8, 10, 24).** Keys and values come from the memory, so their matrices start at 48.
 # </details>
 #
 # <details><summary>4. Keys and values of a cross-attention are shuffled together. What happens to the output? And if only the keys are shuffled?</summary>
 #
-# **Nothing; and a different output.** A key and its value are a pair, and the order of pairs plays no part. Shuffling the keys alone gives the weights to the wrong values. (Not "the output is shuffled": its rows belong to the queries, and those stayed where they were.)
+# **Nothing; and a different output.** A key and its value are a pair, and the order of pairs plays no part. Shuffling the keys alone gives the weights to the wrong values.
 # </details>
 #
 # {{next_steps}}
@@ -820,6 +831,20 @@ print("a reshape gives the same:", torch.equal(by_columns, fused.reshape(3, d, d
 # %% [markdown]
 # **Dropout on the weights.** In training, each weight may be set to 0 with probability $p$, and the rest divided by $1 - p$, so that no query relies on a single key. A row then sums to 1 only on average. The library's function and PyTorch's take `dropout_p` and apply it *whenever it's not 0*: a function doesn't know whether you're training.
 #
+# **A fresh layer's scores.** Section 4.5 took entries of variance 1. `nn.Linear` starts with weights of variance $\tfrac{1}{3 d_{in}}$, which gives a query's entries the variance $\tfrac13$ and makes the scores three times smaller. The root is still what makes them independent of the width:
+
+# %%
+x = torch.randn(2000, 256, generator=rng)  # (n, d_in), variance 1
+for d_k in (64, 256, 1024):
+    torch.manual_seed(0)
+    with torch.no_grad():
+        q = nn.Linear(256, d_k, bias=False)(x)  # (n, d_k)
+        k = nn.Linear(256, d_k, bias=False)(x.flip(0))  # (n, d_k): of other rows
+    size = (q * k).sum(-1).std()
+    print(f"d_k {d_k:4}: entries' variance {q.var():.2f}, ", end="")
+    print(f"scores {size:5.2f}, divided by the root {size / d_k**0.5:.2f}")
+
+# %% [markdown]
 # **Other scales.** T5 divides by nothing. Its initializer makes up for it: queries start smaller by the factor $1/\sqrt{d_k}$, so the scores start out as if they had been scaled (`normal_(std=factor * (d_model * key_value_proj_dim) ** -0.5)` in Hugging Face's `modeling_t5.py`). The $\mu$P recipe divides by $d_k$. Doesn't section 4.5 say that this loses
 # the gradient? It does, at the start and for plain gradient descent. But training makes queries and keys depend on one another, and then their dot product grows like $d_k$, not like its root. And Adam divides each gradient by its own typical size, so a small one does no harm. Our six players agree (exercise 4.6 shows them with plain gradient descent):
 
