@@ -190,22 +190,30 @@ def roles(layer, L, d):
 
 
 # %% [markdown] tags=["mistakes"]
+# Try: what does your function measure? Let the answer follow from what the layer does.
+# always the lesson's cross-attention, whatever the layer does.
+#     [queries, keys, values] => ["x", "memory", "memory"]
 # Try: keys and values can come from different sequences: find out each by an experiment of its own.
 # the keys are taken to come from where the values come from.
 #     keys = other if rows[0] else values => keys = values
+# keys and values are taken to come from one sequence, and the queries from the other.
+#     [queries, keys, values] => [other, values, values]
+# the values are taken to come from where the keys come from.
+#     [queries, keys, values] => [queries, keys, keys]
+# Try: the queries can come from any of the two, whoever gives the keys and the values.
 # the queries are taken to come from the sequence that doesn't give the keys.
-#     queries = other if (linear if keys == other else rows[1]) else values => queries = "x" if keys == "memory" else "memory"
+#     [queries, keys, values] => ["x" if keys == "memory" else "memory", keys, values]
 # the queries are taken to come from the sequence that doesn't give the values.
-#     queries = other if (linear if keys == other else rows[1]) else values => queries = other
+#     [queries, keys, values] => [other, keys, values]
 # Try: change one token: which rows of the output change if it is a query, and which if it is a key?
-# keys and queries are exchanged.
-#     return [queries, keys, values] => return [keys, queries, values]
-# a sequence that moves its own row is taken to give the keys; queries do that too.
-#     keys = other if rows[0] else values => keys = other if rows[1] else values
+# queries and keys are exchanged.
+#     [queries, keys, values] => [keys, queries, values]
+# queries and keys are taken to come from the same sequence.
+#     [queries, keys, values] => [keys, keys, values]
+#     keys = other if rows[0] => keys = other if rows[1]
 # Try: what comes out if all values are 0?
 # the values' sequence is taken for the other one.
-#     values = "x" if => values = "memory" if
-#     .all() else "memory" => .all() else "x"
+#     [queries, keys, values] => [queries, keys, other]
 
 # %% tags=["check"]
 check("4.2", roles)
