@@ -31,7 +31,10 @@ def test_similarity_heatmap_is_centered_on_zero():
 
 
 def test_bar_panels_share_one_scale_and_show_every_height():
-    rows = {"small": {"a": torch.tensor([0.2, 0.8]), "b": torch.tensor([0.5, 0.5])}, "large": {"a": torch.tensor([1.0, 0.0])}}
+    rows = {
+        "small": {"a": torch.tensor([0.2, 0.8]), "b": torch.tensor([0.5, 0.5])},
+        "large": {"a": torch.tensor([1.0, 0.0])},
+    }
     ax = plotting.bar_panels(rows, xlabel="key", ylabel="weight")
     panels = ax.figure.axes
     assert [panel.get_title() for panel in panels] == ["small", "large"]

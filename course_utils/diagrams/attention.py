@@ -74,7 +74,9 @@ def attention_flow(
     def shape(n: int, m: int, names: str) -> str:
         return f"({batch}{n}, {m})\n{names}"
 
-    grid_q = draw.grid(q, 0, 0, "query", name="Q", shape=shape(*q.shape, "L_q, d_k"), rows=queries, limit=compared, **options)
+    grid_q = draw.grid(
+        q, 0, 0, "query", name="Q", shape=shape(*q.shape, "L_q, d_k"), rows=queries, limit=compared, **options
+    )
     x = max(grid_q.right, grid_q.width / 2 + 0.5) + GAP + depth
     grid_s = draw.grid(scores, x, 0, "scores", name="scores", shape=shape(*scores.shape, "L_q, L_k"), **options)
     above = grid_s.top + 0.25 + depth

@@ -11,7 +11,7 @@
 #
 # By the end you can write the attention of the Transformer, say why its scores are scaled, and run it over a sequence too long to hold all its weights.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (45 + 20), everything about 4 hours · builds on lessons 01 to 03
+# {{colab_link}} · short path about 65 minutes with its exercises (45 + 20), everything about 3½ hours · builds on lessons 01 to 03
 
 # %% tags=["setup"]
 import copy
@@ -43,7 +43,7 @@ torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 # 4. say what attention costs, and run it over 32,768 tokens without ever holding their table of weights;
 # 5. show what attention cannot see.
 #
-# Lesson 02 gave you a soft lookup, and lesson 03 put it into a network that pronounces words. Its scores were additive: a small network for every pair of query and key. Today the score becomes one dot product, the form that the Transformer made famous.
+# Lesson 02 gave you a soft lookup, and lesson 03 put it into a network that pronounces words. Its scores were additive, a small network for every pair of query and key. Today the score becomes one dot product, the form that the Transformer made famous.
 
 # %% [markdown]
 # ## 4.1 Attention at work
@@ -52,7 +52,7 @@ torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 # Read *the red apple fell*. Alone, the word *apple* says nothing of a color. Attention lets each word borrow from all four words, itself included.
 #
 # Every token gets three vectors: a **query** (what it asks for), a **key** (what it offers) and a **value** (what it hands over). We choose them ourselves here. The four entries of a query and a key mean *color, thing, action, article*. *apple* asks for a color and *red* offers one; *red* and *fell*
-# ask for a thing, and *apple* is one. The two entries of a value say *how red?* and *how much in motion?*, from 0 to 8, where 4 means "I can't tell". One word is left: *the* asks for nothing, so its query is all zeros.
+# ask for a thing, and *apple* is one. The two entries of a value say *how red?* and *how much in motion?*, from 0 to 8, where 4 means "I can't tell". The word *the* asks for nothing, so its query is all zeros.
 
 # %%
 words = "the red apple fell".split()
@@ -76,7 +76,7 @@ plotting.show(ax)
 # 1. **Scores.** Its query $(2, 0, 0, 0)$ times the key of *red*, $(\ln 9, 0, 0, 0)$, is $2 \ln 9$. All its other dot products are 0.
 # 2. **Scale.** A vector has 4 entries, so we divide by $\sqrt 4 = 2$ and get $\ln 9$ (section 4.5 says why).
 # 3. **Weights.** The softmax takes exponentials, $1, 9, 1, 1$, and divides by their sum, 12. So *red* gets $\tfrac{9}{12} = \tfrac34$, and the other three share $\tfrac14$.
-# 4. **Output.** *How red?* comes out as $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. The apple said 4, "I can't tell", and now says 7: it has turned red.
+# 4. **Output.** *How red?* comes out as $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. The apple said 4, "I can't tell", and now says 7. It has turned red.
 
 # %%
 output, weights = attention.scaled_dot_product_attention(asks, offers, hands_over)
@@ -144,7 +144,7 @@ print("output", tuple(output.shape), "  weights", tuple(weights.shape))
 #
 # $$Q = X W_q , \qquad K = M W_k , \qquad V = M W_v ,$$
 #
-# where $W_q$ has shape $(d_x, d_k)$, $W_k$ has $(d_m, d_k)$ and $W_v$ has $(d_m, d_v)$. Keys and values come from the same sequence, so that every key has its value. (The speller has no $W_v$: it hands over the letters' states as they are.)
+# where $W_q$ has shape $(d_x, d_k)$, $W_k$ has $(d_m, d_k)$ and $W_v$ has $(d_m, d_v)$. Keys and values come from the same sequence, so that every key has its value. (The speller has no $W_v$ and hands over the letters' states as they are.)
 #
 # Now the experiment. We load the trained speller and freeze all of it. On 1,000 training words we note what its decoder asked and where it looked. Then we fit the two new matrices so that a dot product reproduces those weights.
 
@@ -189,7 +189,7 @@ class DotProduct(nn.Module):
 # %% [markdown]
 # (`mask` keeps the padding out. Lesson 05 is about that.) The loss is how far the new weights are from the old ones, the Kullback-Leibler divergence $\sum_j w_j \ln (w_j / w'_j)$.
 #
-# If the new speller turns out worse, what is to blame: the dot product, or the refitting, to which the rest of the speller never adapted? To tell the two apart we refit an *additive* attention as well, a fresh one, by the same procedure. We give it as many parameters as the dot product has (the speller's own has four times as many). Five fits of each take about ten seconds.
+# If the new speller turns out worse, is the dot product to blame, or the refitting, to which the rest of the speller never adapted? To tell the two apart we refit an *additive* attention as well, a fresh one, by the same procedure. We give it as many parameters as the dot product has (the speller's own has four times as many). Five fits of each take about ten seconds.
 
 # %%
 def additive():
@@ -265,7 +265,8 @@ def speak(model, word):
 # %% tags=["nbval-ignore-output"]
 left, right = plotting.new_axes(9.6, 3.4, columns=2)
 for ax, name, model in (
-    (left, "additive", speller), (right, "dot product", speller_with(dots[0]))
+    (left, "additive, as trained", speller),
+    (right, "dot product, first fit", speller_with(dots[0])),
 ):
     sounds, rows = speak(model, "knights")
     plotting.attention_heatmap(rows, sounds, list("knights"), ax=ax, title=name)
@@ -279,15 +280,15 @@ for name, several in (("additive", refitted), ("dot product", dots)):
     print(f"AY, {name:12} weights on n: {n}   on i: {i}")
 
 # %% [markdown]
-# The refitting does cost something: an additive attention of the same size, refitted in the same way, comes out a little worse than the one that was trained with its speller. The dot product loses more, on every one of its five fits. So the form of the score plays a part of its own here, beyond the refitting.
+# The refitting does cost something. An additive attention of the same size, refitted in the same way, comes out a little worse than the one that was trained with its speller. The dot product loses more, on every one of its five fits. So the form of the score plays a part of its own here, beyond the refitting.
 #
-# In the heatmaps both go down the same staircase, with differences in detail. Take AY, the sound of *igh*. All ten fits give *i* the largest weight there, and the dot product is always the less certain one, with more left on *n*. What does the loss buy? The additive score runs a small network for every pair of sound and letter. All dot products of a word together are one matrix product, which is what computers do fastest.
+# In the heatmaps both go down the same staircase, with differences in detail. Take AY, the sound of *igh*. All ten fits of either kind give *i* the largest weight there, and the dot product is always the less certain one, with more left on *n*. What does the loss buy? The additive score runs a small network for every pair of sound and letter. All dot products of a word together are one matrix product, which is what computers do fastest.
 #
 # **Exercise 4.2** gives you layers that you can't open, and asks which sequence gives the queries, the keys and the values (15 minutes).
 
 # %% [markdown]
 # ## 4.4 One sequence, three roles
-# *Core · 10 minutes*
+# *Core · 9 minutes*
 #
 # In a network, queries, keys and values are learned projections of the tokens' vectors. In **cross-attention** the queries come from one sequence, keys and values from another, the memory (section 4.3). In **self-attention** all three come from one sequence $X$, of shape $(L, d_{model})$.
 #
@@ -413,7 +414,7 @@ widgets.predict("4.B", question, choices=choices)
 #
 # $$s_{01} < s_{12} < s_{23} < s_{34} < s_{45} < s_{50} < s_{01} ,$$
 #
-# all around the circle, which is impossible. In every game at least one player gives the next one no more weight than the one before. That much is proved. At best, then, five players look at the next one. Suppose the sixth looks at somebody whose card tells her nothing. She's right by luck, one time in four.
+# all around the circle, which is impossible. In every game at least one player gives the next one no more weight than the one before. That much is proved. At best, then, five players look at the next one. Suppose the sixth looks at a player whose card tells her nothing. She's right by luck, one time in four.
 
 # %%
 print(f"five always right, one by luck: {5 / 6 + 1 / 6 * 1 / 4:.3f}")
@@ -432,13 +433,13 @@ widgets.came_out("4.B", choices[1])
 # - **two different ones for query and key**, so that token 2 can attend to token 3 while token 3 ignores it;
 # - **a third for the value**, so that what a token hands over (its card) can differ from what it's found by (its name).
 #
-# **Exercise 4.3** turns this around: you are given the weights, and you find the matrices (20 minutes).
+# **Exercise 4.3** turns this around. You are given the weights, and you find the matrices (20 minutes).
 
 # %% [markdown]
 # ## 4.5 Why the scores are divided
-# *Core · 10 minutes*
+# *Core · 9 minutes*
 #
-# Now for the division by $\sqrt{d_k}$. Fill two vectors by tossing a coin: each entry is $+1$ or $-1$. Each product of two entries is then $+1$ or $-1$ too, and the dot product is their sum. With 4 entries it lies between $-4$ and $4$. Its 16 equally likely outcomes are
+# Now for the division by $\sqrt{d_k}$. Fill two vectors by tossing a coin, each entry $+1$ or $-1$. Each product of two entries is then $+1$ or $-1$ too, and the dot product is their sum. With 4 entries it lies between $-4$ and $4$. Its 16 equally likely outcomes are
 #
 # | dot product | $-4$ | $-2$ | $0$ | $2$ | $4$ |
 # |---|---|---|---|---|---|
@@ -558,13 +559,13 @@ widgets.came_out("4.D", choices[0 if factor < 0.8 else 1 if factor < 1.25 else 2
 #
 # The *mean* would hide the collapse. At $d_k = 1{,}024$ most unscaled queries have chosen for good. About one in five hesitates between two keys, where a small step tips the choice, and gets a derivative above 1.
 #
-# **Do exercise 4.4 now** (10 minutes): a layer passes every test that its author wrote, and you find out when its bug shows. **Exercise 4.6** trains the six players with all three scales, and the outcome isn't quite what this figure suggests (20 minutes).
+# **Do exercise 4.4 now** (10 minutes). A layer passes every test that its author wrote, and you find out when its bug shows.
 
 # %% [markdown]
 # ## 4.6 What it costs, and how to pay less
-# *Core · 8 minutes*
+# *Core · 7 minutes*
 #
-# Every query meets every key: that's $L^2 d_k$ multiplications for the scores, $L^2 d_v$ for the output, and $L^2$ weights to hold. Twice the length costs four times as much.
+# Every query meets every key. That's $L^2 d_k$ multiplications for the scores, $L^2 d_v$ for the output, and $L^2$ weights to hold. Twice the length costs four times as much.
 
 # %%
 for L in (1000, 2000, 4000):
@@ -632,11 +633,11 @@ print("largest difference below 1e-5:", (error < 1e-5).item())
 # %% [markdown]
 # The time still grows with $L^2$. Only the memory is saved.
 #
-# **Exercise 4.5** is the heart of this lesson (25 minutes): write it for real tensors. Its check watches what you hold, and then your own function does the long run.
+# **Exercise 4.5** is the heart of this lesson (25 minutes). You write it for real tensors, the check watches what you hold, and then your own function does the long run.
 
 # %% [markdown]
 # ## 4.7 What attention can't see
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
 # *Dog bites man* and *man bites dog* are made of the same words. Will the output of *dog* differ between them? We give each word a random vector and three random projections.
 
@@ -685,7 +686,7 @@ print(f"always the commonest card: {(commonest == wanted).float().mean():.2f}")
 # Is that the price of one matrix too? The proof doesn't ask for it. If it's bad luck of the training, another optimizer and more steps should help:
 
 # %% tags=["nbval-ignore-output"]
-adam = dict(optimizer=torch.optim.Adam, rate=0.01, steps=3000)
+adam = {"optimizer": torch.optim.Adam, "rate": 0.01, "steps": 3000}
 longer = train(Players(16, scale=16**-0.5, shared=True), **adam)
 show_players(exam(longer)[0])
 
@@ -711,7 +712,7 @@ print("mean length of her query ", *(f"{length:6.2f}" for length in lengths[0]))
 widgets.came_out("4.E", choices[1])
 
 # %% [markdown]
-# She says her own card, so she looks at *herself*, and the lengths tell why. With one matrix a player's score with herself is $q \cdot q = \lVert q \rVert^2$, and no score is larger than the product of the two lengths, $q_i \cdot q_j \le \lVert q_i \rVert \lVert q_j \rVert$. Whoever has the longest query scores herself at least as high as anyone else. And whoever looks at the next player more than at herself needs a shorter query than the next: read the lengths from player 2 on, around the circle, and they rise at each step, up to player 1.
+# She says her own card, so she looks at *herself*, and the lengths tell why. With one matrix a player's score with herself is $q \cdot q = \lVert q \rVert^2$, and no score is larger than the product of the two lengths, $q_i \cdot q_j \le \lVert q_i \rVert \lVert q_j \rVert$. Whoever has the longest query scores herself at least as high as anyone else. And whoever looks at the next player more than at herself needs a shorter query than the next. Read the lengths from player 2 on, around the circle, and they rise at each step, up to player 1.
 #
 # If the circle is the cause, then opening it should help. We let player 5 off. She may say what she likes, and the other five have to answer.
 
@@ -731,6 +732,9 @@ print("rank", torch.linalg.matrix_rank(A).item(), "of", len(A))
 print(f"parameters {thin_q.numel() + thin_k.numel():,} in place of {A.numel():,}")
 
 # %% [markdown]
+# **Exercise 4.6** asks of the scales what we asked of one matrix. It trains the six players with all three, and you tell *can't* from *not yet*. The outcome isn't quite what the figure of section 4.5 suggests (20 minutes). **Exercises 4.7 and 4.8** are short questions about one matrix for two roles, and about a key projection that starts at zero.
+
+# %% [markdown]
 # ## What goes wrong
 # *More · 4 minutes*
 #
@@ -747,9 +751,9 @@ alt = "Two heatmaps of the weights of the red apple fell; in one the columns sum
 plotting.show(ax, alt)
 
 # %% [markdown]
-# In the wrong table the queries compete for each key. Look at *apple*'s column: *red* and *fell* both ask for it, and each gets 0.45 where it had 0.75. The word *the*, which nobody asked for, has a column of four equal weights, so every query takes a quarter of its value.
+# In the wrong table the queries compete for each key. Look at *apple*'s column. *red* and *fell* both ask for it, and each gets 0.45 where it had 0.75. The word *the*, which nobody asked for, has a column of four equal weights, so every query takes a quarter of its value.
 #
-# **Scaling too late in half precision.** The largest float16 is 65,504. A dot product of 128 entries around 30 is larger: the sum becomes infinite before you divide it, and the softmax makes it NaN. The sign of it: the loss is NaN in float16 only. Scale the query *before* the product.
+# **Scaling too late in half precision.** The largest float16 is 65,504. A dot product of 128 entries around 30 is larger. The sum becomes infinite before you divide it, and the softmax makes it NaN. You'd see a loss that is NaN in float16 only. Scale the query *before* the product.
 
 # %%
 q = torch.full((1, 128), 30.0).half()  # (L_q=1, d_k=128)
@@ -763,8 +767,8 @@ for when, scores in (("after", late), ("before", early)):
 # ## In practice
 # *More · 3 minutes*
 #
-# - Use `F.scaled_dot_product_attention`. It hands back no weights, and that is the point: where there is a **fused kernel** (on most GPUs, and on the CPU too), it works in blocks, as in section 4.6, and never stores the $L^2$ weights. Ask for the weights, and you have to pay for them.
-# - Such a kernel does as many multiplications as before on the way forward. On the way back it does more, because it computes the weights again instead of keeping them. The FlashAttention paper measured that it's faster all the same: moving $L^2$ numbers to and from memory takes longer than multiplying.
+# - Use `F.scaled_dot_product_attention`. It hands back no weights, for a reason. Where there is a **fused kernel** (on most GPUs, and on the CPU too), it works in blocks, as in section 4.6, and never stores the $L^2$ weights. Ask for the weights, and you have to pay for them.
+# - Such a kernel does as many multiplications as before on the way forward. On the way back it does more, because it computes the weights again instead of keeping them. The FlashAttention paper measured that it's faster all the same, and explains it by the $L^2$ numbers that needn't travel to and from memory.
 # - Names you'll meet: queries, keys and values from one matrix are `qkv_proj`, `in_proj_weight` (PyTorch) or `c_attn` (GPT-2). Cross-attention is also *encoder-decoder attention*, and its memory the *context*.
 
 # %% [markdown]
@@ -790,7 +794,7 @@ widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
 # <details><summary>1. Queries and keys have 64 independent entries of variance 1. What is the standard deviation of a score before and after scaling? And if the entries of the queries have variance 4?</summary>
 #
@@ -818,7 +822,7 @@ widgets.predictions()
 # ## When you need it
 # *More · 10 minutes*
 #
-# **One matrix instead of three.** In self-attention, three products with the same $X$ can be one: put the matrices side by side, $(d, 3d)$, multiply once, and cut the result along its last axis. Blocks of *columns*, that is: reshaping the matrix to $(3, d, d)$ has the right shape and scrambles it.
+# **One matrix instead of three.** In self-attention, three products with the same $X$ can be one. Put the matrices side by side, $(d, 3d)$, multiply once, and cut the result along its last axis. These are blocks of *columns*. Reshaping the matrix to $(3, d, d)$ has the right shape and scrambles it.
 
 # %%
 x, d = torch.randn(2, 6, 8, generator=rng), 8  # (B, L, d)
@@ -829,7 +833,7 @@ by_columns = torch.stack(fused.chunk(3, dim=1))  # (3, d, d)
 print("a reshape gives the same:", torch.equal(by_columns, fused.reshape(3, d, d)))
 
 # %% [markdown]
-# **Dropout on the weights.** In training, each weight may be set to 0 with probability $p$, and the rest divided by $1 - p$, so that no query relies on a single key. A row then sums to 1 only on average. The library's function and PyTorch's take `dropout_p` and apply it *whenever it's not 0*: a function doesn't know whether you're training.
+# **Dropout on the weights.** In training, each weight may be set to 0 with probability $p$, and the rest divided by $1 - p$, so that no query relies on a single key. A row then sums to 1 only on average. The library's function and PyTorch's take `dropout_p` and apply it *whenever it's not 0*, since a function doesn't know whether you're training.
 #
 # **A fresh layer's scores.** Section 4.5 took entries of variance 1. `nn.Linear` starts with weights of variance $\tfrac{1}{3 d_{in}}$, which gives a query's entries the variance $\tfrac13$ and makes the scores three times smaller. The root is still what makes them independent of the width:
 
@@ -845,13 +849,13 @@ for d_k in (64, 256, 1024):
     print(f"scores {size:5.2f}, divided by the root {size / d_k**0.5:.2f}")
 
 # %% [markdown]
-# **Other scales.** T5 divides by nothing. Its initializer makes up for it: queries start smaller by the factor $1/\sqrt{d_k}$, so the scores start out as if they had been scaled (`normal_(std=factor * (d_model * key_value_proj_dim) ** -0.5)` in Hugging Face's `modeling_t5.py`). The $\mu$P recipe divides by $d_k$. Doesn't section 4.5 say that this loses
+# **Other scales.** T5 divides by nothing. Its initializer makes up for it, since queries start smaller by the factor $1/\sqrt{d_k}$, so the scores start out as if they had been scaled (`normal_(std=factor * (d_model * key_value_proj_dim) ** -0.5)` in Hugging Face's `modeling_t5.py`). The $\mu$P recipe divides by $d_k$. Doesn't section 4.5 say that this loses
 # the gradient? It does, at the start and for plain gradient descent. But training makes queries and keys depend on one another, and then their dot product grows like $d_k$, not like its root. And Adam divides each gradient by its own typical size, so a small one does no harm. Our six players agree (exercise 4.6 shows them with plain gradient descent):
 
 # %% tags=["nbval-ignore-output"]
 for name, scale in scales.items():
-    adam = dict(optimizer=torch.optim.Adam, rate=0.01, steps=200)
-    right, _ = exam(train(Players(512, scale=1 / scale(512)), **adam), games=500)
+    adam["steps"], model = 200, Players(512, scale=1 / scale(512))
+    right, _ = exam(train(model, **adam), games=500)
     print(f"Adam, d_k = 512, {name:12}", *(f"{share:.2f}" for share in right.mean(1)))
 
 # %% [markdown]

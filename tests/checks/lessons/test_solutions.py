@@ -180,8 +180,6 @@ oracle("4.3", atol=1e-4, rtol=1e-3)(lambda x, wanted: wanted)
 oracle("4.5")(lambda query, key, value, block_sizes: F.scaled_dot_product_attention(query, key, value))
 
 
-
-
 def test_every_kind_of_layer_is_told_by_4_2():
     exercise = find("4.2")
     for case in cases_of(exercise, SEED):
@@ -190,12 +188,13 @@ def test_every_kind_of_layer_is_told_by_4_2():
     assert len({tuple(case.driver.values())[:3] for case in cases_of(exercise, SEED)}) == 8
 
 
-@oracle("4.4")
-def _(B, L, d_model, d_k, d_v):
-    layer_divides_by, right = L**0.5, d_k**0.5
-    scores = 3 * torch.randn(1, L, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    sharp, wanted = ((scores / by).softmax(-1).amax() for by in (layer_divides_by, right))
-    return "right" if torch.allclose(sharp, wanted) else "too sharp" if sharp > wanted else "too even"
+def test_4_4_says_what_the_broken_layers_weights_look_like():
+    rng = torch.Generator().manual_seed(0)
+    for case, verdict in results("4.4"):
+        scores = 3 * torch.randn(1, case["L"], generator=rng, dtype=torch.float64)
+        largest, wanted = ((scores / case[size] ** 0.5).softmax(-1).amax() for size in ("L", "d_k"))
+        close = torch.allclose(largest, wanted)
+        assert verdict == ("right" if close else "too sharp" if largest > wanted else "too even")
 
 
 # Lesson 05

@@ -205,8 +205,15 @@ ANSWERS = {  # name -> lesson, cell, text
         """),
     "the_courses_function_where_it_is_allowed": ("04", "answer-4-2", """
         from course_utils.attention import scaled_dot_product_attention
-        def cross_attention(x, memory, W_q, W_k, W_v):
-            return scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v)
+        def roles(layer, L, d):
+            x, memory = torch.randn(2, L, d, dtype=torch.float64)
+            scaled_dot_product_attention(x, memory, memory)
+            by_x, by_memory = torch.autograd.functional.jacobian(layer, (x, memory))
+            values, other, table = ("memory", "x", by_x) if layer(0 * x, memory).any() else ("x", "memory", by_memory)
+            keys = other if (table[0, :, 1].abs() > 1e-9).any() else values
+            double = layer(2 * x, memory) if values == "x" else layer(x, 2 * memory)
+            moved = torch.allclose(double, 2 * layer(x, memory), rtol=1e-9) if keys == other else table[0, :, 0].any()
+            return [other if moved else values, keys, values]
         """),
     "compared_with_the_course_below": ("05", "answer-5-2", """
         def causal_mask(L_q, L_k):
