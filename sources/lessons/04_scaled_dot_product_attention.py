@@ -307,9 +307,7 @@ ax = diagrams.three_roles(X, W_q, W_k, W_v, tokens=words, follow=2)
 plotting.show(ax)
 
 # %% [markdown]
-# Do we need all three? Suppose queries and keys share a matrix, $W_q = W_k$. Then the score of token $i$ for token $j$ is the same product as that of $j$ for $i$: **the scores are symmetric**. *the* must ask for *apple* exactly as much as *apple* asks for *the*.
-#
-# Here is a task where that hurts. Six players sit in random order; their names are the numbers 0 to 5, and each holds one of four cards. Every player has to say which card is held by the player with the *next* name (after 5 comes 0). Player 2 must look at player 3, while player 3 must look at 4, not back at 2. We train five models side by side, from five starting points (seeds), so everything has an axis `S` in front.
+# Do we need all three? Suppose queries and keys share a matrix, $W_q = W_k$. Then the score of token $i$ for token $j$ is the same product as that of $j$ for $i$: **the scores are symmetric**. Here is a task where that hurts. Six players sit in random order; their names are the numbers 0 to 5, and each holds one of four cards. Every player has to say which card is held by the player with the *next* name (after 5 comes 0). Player 2 must look at player 3, while player 3 must look at 4, not back at 2. We train five models side by side, from five starting points (seeds), so everything has an axis `S` in front.
 
 # %%
 NAMES, CARDS, SEEDS = 6, 4, 5
@@ -462,7 +460,7 @@ for d_k in (4, 64, 1024):
 widgets.came_out("4.C", math.sqrt(1024))
 
 # %% [markdown]
-# That's the root of the number of entries, and not only for coins. Let $q$ and $k$ have $d_k$ entries each, all independent, with mean 0 and variance 1.
+# That's the root of the number of entries, and not only for coins. Let the $d_k$ entries of $q$ and of $k$ be independent, with mean 0 and variance 1.
 #
 # 1. One product has mean $E[q_i]\, E[k_i] = 0$ and variance $E[q_i^2]\, E[k_i^2] = 1$.
 # 2. Variances of independent terms add up, so $\operatorname{Var}(q \cdot k) = d_k$.
@@ -496,7 +494,7 @@ alt = "A query's weights over 16 keys at three widths; with no scale one key get
 plotting.show(ax, alt)
 
 # %% [markdown]
-# With 4 entries the choice is soft. With 1,024 the unscaled query has chosen one key, and so have nine in ten of the other queries. Divided by the root, the weights look alike at every width.
+# With 1,024 entries the unscaled query has chosen one key, and so have nine in ten of the others. Divided by the root, the weights stay soft at every width.
 #
 # **Why a hard choice hurts.** Learning reaches the query through the softmax. Lesson 02 called its table of derivatives $J = \operatorname{diag}(w) - w w^\top$, where $w$ are the weights of one query. If the scores are $K q$ divided by some number `scale`, then by the chain rule the weights change with the query by
 #
@@ -623,7 +621,7 @@ for name, function, L in (
     q, k, v, output = measured(function, L)  # the last one is the long one
 
 # %% [markdown]
-# (The operating system reports the memory. It's a lower bound, since a process may reuse what it had before.) The explicit form needs its table about twice, as scores and as weights. The long run needs hardly anything. To see whether it's right, we give every thousandth query its full row of 32,768 weights:
+# (A lower bound: a process may reuse memory that it had before.) The explicit form needs its table about twice, as scores and as weights. The long run needs hardly anything. To see whether it's right, we give every thousandth query its full row of weights:
 
 # %%
 some = q[..., ::1000, :]  # (1, 1, 33, d)
@@ -639,7 +637,7 @@ print("largest difference below 1e-5:", (error < 1e-5).item())
 # ## 4.7 What attention can't see
 # *Core · 2 minutes*
 #
-# *Dog bites man* and *man bites dog* are made of the same words. Will the output of *dog* differ between them? We give each word a random vector and three random projections.
+# *Dog bites man* and *man bites dog* are made of the same words. Will the output of *dog* differ? We give each word a random vector and three random projections.
 
 # %%
 rng = torch.Generator().manual_seed(5)
@@ -775,10 +773,10 @@ for when, scores in (("after", late), ("before", early)):
 # ## Recap
 # *Core · 3 minutes*
 #
-# 1. **Attention**: all dot products, divided by $\sqrt{d_k}$, a softmax over the keys, a weighted sum of the values. As tensors, that's two matrix products with a softmax between them.
-# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Queries and keys have a matrix each, since with one the scores are symmetric, and on our circle no run got past five players of six and one by luck. Values have a third, so that a token can hand over something other than what it's found by.
-# 3. **The scale**: a dot product of $d_k$ independent entries of variance 1 has typical size $\sqrt{d_k}$. Of our three scales only $\sqrt{d_k}$ kept the weights' derivative level, at every width that we tried.
-# 4. **The cost**: $L^2$ weights, but they needn't be held. A running maximum, a running sum and a running output give the same result block by block, at 32,768 tokens too.
+# 1. **Attention**: all dot products, divided by $\sqrt{d_k}$, a softmax over the keys, a weighted sum of the values.
+# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Queries and keys have a matrix each, since with one the scores are symmetric. Values have a third, so that a token can hand over something other than what it's found by.
+# 3. **The scale**: a dot product of $d_k$ independent entries of variance 1 has typical size $\sqrt{d_k}$. Of our three scales only $\sqrt{d_k}$ kept the weights' derivative level.
+# 4. **The cost**: $L^2$ weights, but they needn't be held. A running maximum, sum and output give the same result block by block.
 # 5. **The blind spot**: permute the tokens, and the output is permuted, no more.
 #
 # | symbol | meaning | shape |
