@@ -191,6 +191,8 @@ def roles(layer, L, d):
 
 # %% [markdown] tags=["mistakes"]
 # Try: what does your function measure? Let the answer follow from what the layer does.
+# a sequence that changes the output is taken to give what it gives in the lesson: "x" the queries, "memory" the keys.
+#     [queries, keys, values] => ["memory" if torch.allclose(layer(x.flip(0), memory), layer(x, memory)) else "x", "x" if torch.allclose(layer(x, memory.flip(0)), layer(x, memory)) else "memory", values]
 # always the lesson's cross-attention, whatever the layer does.
 #     [queries, keys, values] => ["x", "memory", "memory"]
 # Try: keys and values can come from different sequences: find out each by an experiment of its own.
@@ -379,6 +381,10 @@ def verdict(B, L, d_model, d_k, d_v):
 # the size of the batch is compared with d_k.
 #     L == d_k => B == d_k
 #     L > d_k => B > d_k
+# Try: take a text with fewer tokens than a query has entries. Does the layer divide by too much there?
+# all sizes but the author's own are told to be too even.
+#     L == d_k or L == 1 => L == d_model == d_k == d_v
+#     "too even" if L > d_k else "too sharp" => "too even"
 # Try: run the layer on a text of one token.
 # a text of a single token is told that its weights are wrong.
 #     ` or L == 1` =>
@@ -642,7 +648,7 @@ for (d_k, scale), ways in tries.items():
 # %% [markdown] tags=["solution"]
 # The figure explains one of the two failures. **Divided by $d_k$** the derivative is small, so learning is slow. With ten times as many steps all five models reach 1.000 at $d_k = 64$: that's a delay, and it ends.
 #
-# **Without a scale** the figure would have us expect the best learner at 64, since its typical derivative is the largest there. Four models do learn the game, and one stops short of it. More steps of the same size don't move it, down to the last digit. With a smaller rate it gets there. So it isn't the small gradient of the start: steps that are too large for such scores throw the model into choices so hard that no gradient is left to undo them. The figure shows where learning starts, and not where a large step lands.
+# **Without a scale** the figure would have us expect the best learner at 64, since its typical derivative is the largest there. Four models do learn the game, and one stops short of it. Ten times as many steps of the same size don't help. A third of the steps with a smaller rate does. The gradient at the start can't be the reason, then, but the size of the steps is: for scores that aren't scaled, they are too large. (That such a step lands in a choice too hard to be undone is a guess.) The figure shows where learning starts, and not where a large step lands.
 
 # %% [markdown]
 # ### 4.7 · One matrix for two roles
