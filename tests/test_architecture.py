@@ -12,7 +12,7 @@ from needs import install_command
 
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
-    "files", "progress_log", "arguments", "similarity", "masks", "attention", "positions", "kv_cache", "multi_head",
+    "files", "memory", "progress_log", "arguments", "similarity", "masks", "attention", "positions", "kv_cache", "multi_head",
     "recording", "layers", "models", "tokenizers", "decoding", "datasets", "training", "metrics", "pretrained", "results",
     "small_models", "plotting", "diagrams", "widgets",
 ]  # fmt: skip

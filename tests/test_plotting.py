@@ -30,6 +30,21 @@ def test_similarity_heatmap_is_centered_on_zero():
     assert [text.get_text() for text in ax.texts] == ["3", "-1"]
 
 
+def test_bar_panels_share_one_scale_and_show_every_height():
+    rows = {
+        "small": {"a": torch.tensor([0.2, 0.8]), "b": torch.tensor([0.5, 0.5])},
+        "large": {"a": torch.tensor([1.0, 0.0])},
+    }
+    ax = plotting.bar_panels(rows, xlabel="key", ylabel="weight")
+    panels = ax.figure.axes
+    assert [panel.get_title() for panel in panels] == ["small", "large"]
+    assert {panel.get_ylim() for panel in panels} == {(0.0, 1.0)}
+    heights = [[round(bar.get_height(), 3) for bar in panel.patches] for panel in panels]
+    assert heights == [[0.2, 0.8, 0.5, 0.5], [1.0, 0.0]]
+    assert len({bar.get_x() for bar in panels[0].patches}) == 4  # none hides another
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+
+
 def test_arrows_and_curves_label_what_they_draw():
     ax = plotting.arrows(torch.tensor([[1.0, 2.0], [-3.0, 0.5]]), ["a", "b"])
     assert {"a", "b"} <= {text.get_text() for text in ax.texts}

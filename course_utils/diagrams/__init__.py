@@ -5,7 +5,7 @@ the alternative text, made from what was drawn: ``plotting.show(ax)`` displays b
 """
 
 from .architecture import architecture, residual_stream
-from .attention import attention_flow, running_softmax, three_roles
+from .attention import attention_flow, three_roles
 from .beams import Beam, beam_tree, looked_at
 from .decoder_step import decoder_step
 from .heads import attention_lines, cache_strip, head_maps, head_wiring
@@ -13,6 +13,7 @@ from .layer_kinds import cost_lines, influence_maps
 from .leaks import moved_outputs, training_losses
 from .masks import mask_cells, mask_gallery, masked_weights
 from .multi_head import multi_head
+from .online import running_softmax
 from .operations import lookup, matmul, reshape, split_merge
 from .overview import legend, road_map
 from .paths import growing_paths

@@ -1,4 +1,4 @@
-"""One attention in grids: its flow, a token in its three roles, and a softmax block by block."""
+"""One attention in grids: its flow, and a token in its three roles."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ from .palette import CELL, COLORS, LABEL, NAME, OPERATION, SHAPE, SMALL, SOFT
 GAP = 0.6
 MAX_FLOW = 8
 VERBS = {"query": "asks with", "key": "is found by", "value": "hands over"}
-BLOCK_GAP = 1.55
 
 
 def attention_flow(
@@ -74,17 +73,20 @@ def attention_flow(
     seen = v[~unseen][v[~unseen].isfinite()].abs()
     darkest = float(seen.max()) if seen.numel() else None  # of V and of the output, which is made of it
     batch = "".join(f"{size}, " for size in leading)
+    compared = _largest(q, k)  # what is compared has one scale of shades, as has what is mixed (`darkest`)
 
     def shape(n: int, m: int, names: str) -> str:
         return f"({batch}{n}, {m})\n{names}"
 
-    grid_q = draw.grid(q, 0, 0, "query", name="Q", shape=shape(*q.shape, "L_q, d_k"), rows=queries, **options)
+    grid_q = draw.grid(
+        q, 0, 0, "query", name="Q", shape=shape(*q.shape, "L_q, d_k"), rows=queries, limit=compared, **options
+    )
     x = max(grid_q.right, grid_q.width / 2 + 0.5) + GAP + depth
     grid_s = draw.grid(
         scores, x, 0, "scores", name="scores", shape=shape(*scores.shape, "L_q, L_k"), struck=~allowed, **options
     )
     above = grid_s.top + 0.25 + depth
-    grid_k = draw.grid(k.T, x, above, "key", columns=keys, struck=unseen.expand(k.T.shape), **options)
+    grid_k = draw.grid(k.T, x, above, "key", columns=keys, struck=unseen.expand(k.T.shape), limit=compared, **options)
     middle = grid_k.y + grid_k.height / 2
     draw.text(grid_k.x - 0.15, middle + 0.02, "K turned", NAME, COLORS["key"], ha="right", va="bottom", weight="bold")
     draw.text(grid_k.x - 0.15, middle - 0.02, shape(*k.T.shape, "d_k, L_k"), SHAPE, SOFT, ha="right", va="top")
@@ -153,6 +155,12 @@ def _frames(draw: GridDrawing, grids, row: int, strongest: int, feature: int) ->
     draw.mark(output, row=row, column=feature)
 
 
+def _largest(*tensors: Tensor) -> float:
+    """The largest size of a finite number in any of them; 1 if there is none but 0."""
+    sizes = torch.cat([tensor.detach().double().flatten() for tensor in tensors]).abs()
+    return float(sizes[sizes.isfinite()].max()) or 1.0 if sizes.isfinite().any() else 1.0
+
+
 def three_roles(
     x: Float[Tensor, "L d_model"],
     w_q: Float[Tensor, "d_model d_k"],
@@ -174,75 +182,29 @@ def three_roles(
             )
     tokens = checked_labels(tokens, len(x), "tokens")
     draw, clauses = GridDrawing(), []
-    grid = draw.grid(x, 0, 0, "plain", name="X", shape=f"{tuple(x.shape)}\nL, d_model", rows=tokens)
+    made = {name: x.double() @ w.double() for name, w in matrices.items()}
+    vectors, weights = _largest(x, *made.values()), _largest(*matrices.values())  # one scale of shades each
+    grid = draw.grid(x, 0, 0, "plain", name="X", shape=f"{tuple(x.shape)}\nL, d_model", rows=tokens, limit=vectors)
     draw.mark(grid, row=follow)
     place, above = grid.right + 0.85, grid.top + 0.35
-    draw.text(grid.right + 0.42, grid.height / 2, "@", OPERATION + 3)
     for name, w in matrices.items():
-        copy, letter = x.double() @ w.double(), name[0]
-        options = {"name": letter.upper(), "shape": f"{tuple(copy.shape)}\nL, d_{'v' if letter == 'v' else 'k'}"}
-        made = draw.grid(copy, place, 0, name, **options)
-        draw.mark(made, row=follow)
-        top = draw.grid(w, place, above, name)
+        letter = name[0]
+        options = {"name": letter.upper(), "shape": f"{tuple(made[name].shape)}\nL, d_{'v' if letter == 'v' else 'k'}"}
+        role = draw.grid(made[name], place, 0, name, limit=vectors, **options)
+        draw.text(place - 0.43, grid.height / 2, "@" if name == "query" else "X @", OPERATION + 3)
+        draw.mark(role, row=follow)
+        top = draw.grid(w, place, above, name, limit=weights)
         middle = top.y + top.height / 2
         draw.text(
             top.x - 0.12, middle + 0.02, f"W_{letter}", NAME, COLORS[name], ha="right", va="bottom", weight="bold"
         )
         draw.text(top.x - 0.12, middle - 0.02, str(tuple(w.shape)), SHAPE, SOFT, ha="right", va="top")
-        row = ", ".join(number(value) for value in copy[follow].tolist())
-        clauses.append(f"{VERBS[name]} {row if copy.shape[1] == 1 else f'({row})'}")
-        place = made.right + 1.15
+        row = ", ".join(number(value) for value in made[name][follow].tolist())
+        clauses.append(f"{VERBS[name]} {row if len(w.T) == 1 else f'({row})'}")
+        place = role.right + 1.15
     who = f"“{shortened(tokens[follow])}”" if tokens else f"token {follow}"
     line = f"{who} {', '.join(clauses[:2])} and {clauses[2]}"
     draw.text(0, -1.0, line, LABEL, ha="left")
     return draw.finish(
         f"X {tuple(x.shape)} times three matrices gives queries, keys and values, one row a token. {line}."
-    )
-
-
-def running_softmax(scores: Float[Tensor, " L_k"], values: Float[Tensor, " L_k"], block: int) -> Axes:
-    """One query's attention in blocks of keys: what each block adds, and by what the old sums shrink.
-
-    ``scores`` are scaled already; ``values`` are single numbers; ``block`` is how many keys a block has.
-    """
-    if scores.shape != values.shape or scores.dim() != 1:
-        raise ValueError(
-            f"scores {tuple(scores.shape)} and values {tuple(values.shape)} must be two rows of equal length"
-        )
-    if not 1 <= block <= len(scores):
-        raise ValueError(f"block ({block}) must be at least 1 and at most the number of keys, {len(scores)}")
-    draw, x, states = GridDrawing(), 0.0, []
-    highest, total, output = float("-inf"), 0.0, 0.0
-    for place, (part, worth) in enumerate(zip(scores.double().split(block), values.double().split(block), strict=True)):
-        old, highest = highest, max(highest, float(part.max()))
-        shrink = 0.0 if old == float("-inf") else float(torch.tensor(old - highest).exp())
-        powers = (part - highest).exp()
-        total, output = total * shrink + float(powers.sum()), output * shrink + float(powers @ worth)
-        rows = (("scores", part, "scores"), ("e^(score − m)", powers, "weights"), ("values", worth, "value"))
-        for row, (name, numbers, role) in enumerate(rows):
-            grid = draw.grid(numbers[None], x, -0.5 * row, role)
-            if place == 0:
-                draw.text(-0.15, -0.5 * row + CELL / 2, name, LABEL, COLORS[role], ha="right")
-                left = min(0.0, grid.width / 2 - 1.15 / 2) - 0.15
-        middle = x + grid.width / 2
-        draw.text(middle, CELL + 0.22, f"block {place + 1}", LABEL, weight="bold")
-        kept = (("m", highest), ("s", total), ("o", output))
-        wide = max(grid.width, 1.15)
-        for row, (name, value) in enumerate(kept):
-            draw.box(middle - wide / 2, -1.65 - 0.42 * row, wide, 0.36, f"{name} = {value:.3g}", "cache", fill=0.12)
-        if place:
-            across = -1.65 - 0.42 + 0.18
-            draw.arrow((before, across), (middle - wide / 2 - 0.05, across))
-            draw.text(
-                (before + middle - wide / 2) / 2, across + 0.09, f"old s, o\n× {number(shrink)}", LABEL, va="bottom"
-            )
-        before, x = middle + wide / 2 + 0.05, x + grid.width + BLOCK_GAP
-        states.append(f"after block {place + 1}: m = {highest:.3g}, s = {total:.3g}, o = {output:.3g}")
-    draw.text(left, -1.65 - 0.24, "kept", LABEL, COLORS["cache"], ha="right")
-    draw.arrow((before, -1.89), (before + 0.6, -1.89))
-    draw.text(before + 0.7, -1.89, f"o / s = {number(output / total)}", LABEL, ha="left", weight="bold")
-    draw.text(before + 0.7, -2.15, "the output", LABEL, SOFT, ha="left")
-    return draw.finish(
-        f"A softmax over {len(scores)} keys in blocks of {block}. {'; '.join(states)}. The output is o / s = "
-        f"{number(output / total)}."
     )

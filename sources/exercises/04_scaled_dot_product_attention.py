@@ -9,15 +9,15 @@
 # %% [markdown]
 # # 04 · Scaled dot-product attention: exercises
 #
-# Eight exercises, 23 points. At the end you have written attention in three ways, the last of which never holds all its weights, and it aligns your own name.
+# Eight exercises, 23 points. At the end you have an attention that never holds all its weights. It reads 32,768 tokens, and it aligns your own name.
 #
-# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core exercises about 20 minutes, all about 120 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check.
 #
-# As in the lesson, a matrix stands to the right of the rows that it projects: `x @ W_q`, with `W_q` of shape `(d_model, d_k)`. Once you have written `attention` in 4.1, you may call it in the exercises after it. The attention functions of PyTorch and of `course_utils` are off limits in 4.1 and 4.4, and allowed elsewhere.
+# As in the lesson, a matrix is written to the right of the rows that it projects: `x @ W_q`, with `W_q` of shape `(d_model, d_k)`. Once you have written `attention` in 4.1, you may call it in the exercises after it. The attention functions of PyTorch and of `course_utils` are off limits in 4.1, and allowed elsewhere.
 #
-# An answer never changes its arguments in place, and it has the dtype of its arguments. In 4.1, 4.2 and 4.4 gradients must flow through it.
+# An answer never changes its arguments in place, and it has the dtype of its arguments. In 4.1 gradients must flow through it.
 
 # %% tags=["setup"]
 import math
@@ -30,6 +30,7 @@ from tqdm import tqdm
 
 from course_checks import check, failing_case, hint
 from course_utils import plotting, pretrained
+from course_utils.memory import peak_memory
 from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
 from course_utils.tokenizers import END_ID, START_ID
 
@@ -37,7 +38,7 @@ torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 
 # %% [markdown]
 # ### 4.1 · Scaled dot-product attention
-# 3 points · difficulty 2 of 5 · 10 minutes
+# 3 points · difficulty 2 of 5 · 10 minutes · core
 #
 # The lesson has the loop. Write `attention(query, key, value)` without one:
 #
@@ -128,96 +129,114 @@ check("4.1", attention)
 # </details>
 
 # %% [markdown]
-# ### 4.2 · Cross-attention
-# 3 points · difficulty 2 of 5 · 10 minutes
+# ### 4.2 · Who asks, who is asked, who answers?
+# 3 points · difficulty 4 of 5 · 15 minutes · more
 #
-# In the lesson's speller only two of the three projections were there. Write `cross_attention(x, memory, W_q, W_k, W_v)` with all of them: the tokens of `x` ask, the tokens of `memory` are asked.
+# You are handed an attention layer that you can't open: a function `layer(x, memory)` of two sequences of the same length and width. Inside it is what you know, $\operatorname{softmax}(Q K^\top / \sqrt{d_k})\, V$, where $Q$, $K$ and $V$ are each projected by a matrix of their own, without a bias. But each of the three may come from `x` *or* from `memory`, which makes eight kinds of layers. In the lesson's cross-attention the queries
+# come from `x`, the keys and values from `memory`; in a layer that somebody mixed up the keys may come from `x` and the values from `memory`, and nothing complains.
 #
-# | argument | shape |
+# Write `roles(layer, L, d)`, which finds out. It may call the layer on inputs of its choice, up to 50 times.
+#
+# | argument | what it is |
 # |---|---|
-# | `x` | `(B, L_q, d_x)` |
-# | `memory` | `(B, L_k, d_m)` |
-# | `W_q` | `(d_x, d_k)` |
-# | `W_k`, `W_v` | `(d_m, d_k)`, `(d_m, d_v)` |
-# | returns `output`, `weights` | `(B, L_q, d_v)`, `(B, L_q, L_k)` |
+# | `layer` | a function: `layer(x, memory)` takes two tensors `(L, d)` and gives one `(L, d_v)` |
+# | `L`, `d` | sizes, both at least 3 |
+# | returns | a list of three texts, each `"x"` or `"memory"`: where queries, keys and values come from |
 #
-# In most cases of the check the lengths differ, and so do `d_k` and `d_v`. Example: `x = [[[1.]]]`, `memory = [[[1.], [0.]]]`, `W_q = [[1., 1., 1., 1.]]`, `W_k = [[2.1972, 0., 0., 0.]]`, `W_v = [[4., 2.]]` give the weights `[[[0.75, 0.25]]]` and the output `[[[3., 1.5]]]`.
+# The cell below makes such layers, so you can try your function on all eight kinds. For `layer_from("x", "memory", "memory")` it has to give `["x", "memory", "memory"]`, and for `layer_from("x", "memory", "x")`, whose keys and values come from different sequences, `["x", "memory", "x"]`. All projections are random numbers of moderate size. The layer takes float64 as well, where rounding errors are far smaller than any effect that you could be after.
+
+# %%
+def layer_from(queries, keys, values, d=5, d_k=6, d_v=4):
+    """An attention layer whose three parts come from "x" or from "memory"."""
+    matrices = [torch.randn(d, size) / d**0.5 for size in (d_k, d_k, d_v)]
+
+    def layer(x, memory):
+        given = {"x": x, "memory": memory}
+        sources = given[queries], given[keys], given[values]
+        pairs = zip(sources, matrices, strict=True)
+        q, k, v = (tokens @ W.to(x) for tokens, W in pairs)
+        return F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
+
+    return layer
+
+
+layer = layer_from("x", "memory", "memory")
+print("output", tuple(layer(torch.randn(3, 5), torch.randn(3, 5)).shape))
 
 # %% tags=["exercise"]
-def cross_attention(x, memory, W_q, W_k, W_v):
+def roles(layer, L, d):
     # BEGIN SOLUTION
-    query = x @ W_q  # (B, L_q, d_k)
-    key, value = memory @ W_k, memory @ W_v  # (B, L_k, d_k), (B, L_k, d_v)
-    return attention(query, key, value)  # (B, L_q, d_v), (B, L_q, L_k)
+    x, memory = torch.randn(2, L, d, dtype=torch.float64)
+    given = {"x": x, "memory": memory}
+
+    def moves(**changed):  # which rows of the output change, of L
+        before, after = layer(**given), layer(**{**given, **changed})
+        return (before - after).abs().amax(-1) > 1e-9
+
+    # Values of 0 make an output of 0, whatever the weights are.
+    values = "x" if (layer(0 * x, memory) == 0).all() else "memory"
+    other = "memory" if values == "x" else "x"
+    nudged = given[other].clone()
+    nudged[1] += 1.0
+    rows = moves(**{other: nudged})
+    # A new key moves all rows, since every query meets it; a new query moves its own.
+    keys = other if rows[0] else values
+    doubled = layer(**{**given, values: 2 * given[values]})
+    linear = torch.allclose(doubled, 2 * layer(**given), rtol=1e-9)
+    # If the values' sequence gives the queries too, doubling it sharpens the weights.
+    queries = other if (linear if keys == other else rows[1]) else values
+    return [queries, keys, values]
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: the root is that of the number of entries in one query, which is that of one key, too.
-# the scores go into the softmax unscaled.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (1), key
-# the scores are multiplied by the root of d_k: the weights are too sharp.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1] ** -0.5), key
-# the scores are divided by the root of d_x, the size of x.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (x.shape[-1] ** 0.5), key
-# the scores are divided by the root of d_v, the size of a value, which has no part in them.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (value.shape[-1] ** 0.5), key
-# the scores are divided by d_k (or twice by its root): the weights are too even.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1]), key
-# the scores are divided by the root of L_k, the number of keys.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (key.shape[-2] ** 0.5), key
-# the scores are divided by the root of d_m, the size of memory.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (memory.shape[-1] ** 0.5), key
-# the scores are divided by the fourth root of d_k: half of the scaling is missing.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1] ** 0.25), key
-# Try: ask of each of the three who gives it: who asks, who is asked, and who answers.
-# x and memory are exchanged: here memory asks, and x is asked.
-#     query = x @ W_q => query = memory @ W_q
-#     memory @ W_k, => x @ W_k,
-#     memory @ W_v => x @ W_v
-# the keys come from memory, but the values from x.
-#     memory @ W_v => x @ W_v
-# Try: W_k makes the keys, which are compared with the queries; W_v makes the values, which are mixed.
-# W_k and W_v are exchanged: keys are made with W_v, values with W_k.
-#     memory @ W_k, memory @ W_v => memory @ W_v, memory @ W_k
-# Try: L_q and L_k may differ.
-# memory is cut to the length of x.
-#     memory @ => memory[:, : x.shape[1]] @
-# Try: the keys of one query share the weight among them: each row sums to 1.
-# a softmax over the queries: the columns of the weights sum to 1.
-#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.softmax(-2))(q @ k.mT / q.shape[-1] ** 0.5)))
-# Try: reshape keeps the order of the numbers; two axes have to be exchanged.
-# the keys were brought to (B, d_k, L_k) by reshape or view, which scrambles them.
-#     key, value) => key.reshape(len(x), key.shape[2], -1).mT, value)
-# Try: hand back the weights that the values are multiplied with.
-# the output is right, but the weights beside it are those of unscaled scores.
-#     value) => value)[0], (query @ key.mT).softmax(-1)
-# Try: subtract something that every row has for itself, or use torch.softmax.
-# exponentials without a shift: exp(100) overflows, exp(-110) is 0: NaN.
-#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.exp() / s.exp().sum(-1, keepdim=True))(q @ k.mT / q.shape[-1] ** 0.5)))
+# Try: what does your function measure? Let the answer follow from what the layer does.
+# a sequence that changes the output is taken to give what it gives in the lesson: "x" the queries, "memory" the keys.
+#     [queries, keys, values] => ["memory" if torch.allclose(layer(x.flip(0), memory), layer(x, memory)) else "x", "x" if torch.allclose(layer(x, memory.flip(0)), layer(x, memory)) else "memory", values]
+# always the lesson's cross-attention, whatever the layer does.
+#     [queries, keys, values] => ["x", "memory", "memory"]
+# Try: keys and values can come from different sequences: find out each by an experiment of its own.
+# the keys are taken to come from where the values come from.
+#     keys = other if rows[0] else values => keys = values
+# keys and values are taken to come from one sequence, and the queries from the other.
+#     [queries, keys, values] => [other, values, values]
+# the values are taken to come from where the keys come from.
+#     [queries, keys, values] => [queries, keys, keys]
+# Try: the queries can come from any of the two, whoever gives the keys and the values.
+# the queries are taken to come from the sequence that doesn't give the keys.
+#     [queries, keys, values] => ["x" if keys == "memory" else "memory", keys, values]
+# the queries are taken to come from the sequence that doesn't give the values.
+#     [queries, keys, values] => [other, keys, values]
+# Try: change one token: which rows of the output change if it is a query, and which if it is a key?
+# queries and keys are exchanged.
+#     [queries, keys, values] => [keys, queries, values]
+# queries and keys are taken to come from the same sequence.
+#     [queries, keys, values] => [keys, keys, values]
+#     keys = other if rows[0] => keys = other if rows[1]
+# Try: what comes out if all values are 0?
+# the values' sequence is taken for the other one.
+#     [queries, keys, values] => [queries, keys, other]
 
 # %% tags=["check"]
-check("4.2", cross_attention)
+check("4.2", roles)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# The output has as many rows as there are questions. Who asks?
+# Begin with the values. The output is a mix of them. Which input makes an output of which you know every number?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A key and its value come from the same token. So both come from the same one of the two sequences.
+# Change a single token of one sequence. If it was a query, how many rows of the output change? And if it was a key? Do it with the sequence that does not give the values, so that only these two are left.
 # </details>
-# <details><summary>Hint 3: pseudocode</summary>
+# <details><summary>Hint 3</summary>
 #
-# 1. queries: project the asking sequence
-# 2. keys and values: project the other one, with a matrix for each
-# 3. 4.1 with the three results
+# One case is left: that sequence gives the keys, and all rows change anyway. Then turn to the values' sequence and double it. If it gives nothing but the values, what does the output do? What if it gives the queries as well?
 # </details>
 
 # %% [markdown]
 # ### 4.3 · Matrices that make the weights you want
-# 4 points · difficulty 4 of 5 · 20 minutes
+# 4 points · difficulty 4 of 5 · 20 minutes · more
 #
 # Now the other way round. You get the tokens and a table of weights, and you look for two matrices with which self-attention makes exactly this table. Write `projections_for(x, wanted)`.
 #
@@ -297,10 +316,18 @@ check("4.3", projections_for)
 # </details>
 
 # %% [markdown]
-# ### 4.4 · Find the bug
-# 3 points · difficulty 3 of 5 · 10 minutes
+# ### 4.4 · Find the bug, and say when it shows
+# 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# The author of this layer compared it with PyTorch before publishing it. The test passes, and still something is wrong: a colleague who used the layer with other sizes found that its weights are too even, or too sharp. Find sizes with which you can see it, then the line, and write a mended version below. PyTorch's own function shows you whether a layer is right, but your answer may call neither it nor the course's own. It may call your `attention`.
+# The author of this layer compared it with PyTorch before publishing it. The test passes, and still something is wrong. Some colleagues who used the layer report that its weights are too even, others that they are too sharp, and for some all is well. Find out what is wrong, and tell each colleague what to expect: write `verdict(B, L, d_model, d_k, d_v)`.
+#
+# | argument | what it is |
+# |---|---|
+# | `B`, `L`, `d_model` | the shape of `x` |
+# | `d_k`, `d_v` | the sizes that the layer was made with |
+# | returns | `"too even"` if the layer divides its scores by too much, `"too sharp"` if by too little, and `"right"` if its weights are always those of PyTorch |
+#
+# Judge the weights that come out, not the line that makes them. For the author's own sizes, `verdict(2, 16, 16, 16, 16)` is `"right"`; `verdict(2, 9, 16, 16, 16)` is `"too sharp"`, and `verdict(16, 40, 16, 16, 9)` is `"too even"`. Try sizes with `agrees_with_pytorch` before you decide.
 
 # %%
 class BrokenSelfAttention(nn.Module):
@@ -312,9 +339,9 @@ class BrokenSelfAttention(nn.Module):
 
     def forward(self, x):
         query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        B, L, d = value.shape
         scores = torch.einsum("bid,bjd->bij", query, key)  # (B, L, L)
-        weights = torch.softmax(scores / d**0.5, dim=-1)  # (B, L, L)
+        batch, size = scores.shape[:2]
+        weights = torch.softmax(scores / size**0.5, dim=-1)  # (B, L, L)
         return torch.einsum("bij,bjv->biv", weights, value)  # (B, L, d_v)
 
 # %%
@@ -325,78 +352,66 @@ def agrees_with_pytorch(layer, x):
 
 
 torch.manual_seed(0)
-layer, x = BrokenSelfAttention(16, 16, 16), torch.randn(2, 5, 16)
+layer, x = BrokenSelfAttention(16, 16, 16), torch.randn(2, 16, 16)
 print("agrees with PyTorch:", agrees_with_pytorch(layer, x))
 
-# %% [markdown]
-# Write the `forward` of `SelfAttention` so that it's right for all sizes: `(B, L, d_model)` gives `(B, L, d_v)`. Leave the constructor and its three names as they are. The check puts its own numbers into the three layers, and looks at the output and at the gradients that reach the three layers.
-
 # %% tags=["exercise"]
-class SelfAttention(nn.Module):
-    def __init__(self, d_model, d_k, d_v):
-        super().__init__()
-        self.q_proj = nn.Linear(d_model, d_k)
-        self.k_proj = nn.Linear(d_model, d_k)
-        self.v_proj = nn.Linear(d_model, d_v)
-
-    def forward(self, x):
-        # BEGIN SOLUTION
-        query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        return attention(query, key, value)[0]  # (B, L, d_v)
-        # END SOLUTION
+def verdict(B, L, d_model, d_k, d_v):
+    # BEGIN SOLUTION
+    if L == d_k or L == 1:  # the weight of an only key is 1, whatever its score
+        return "right"
+    return "too even" if L > d_k else "too sharp"
+    # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: the root is that of the number of entries in one query, which is that of one key, too.
-# the scores are divided by the root of d_model, the size of x.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (x.shape[-1] ** 0.5), key
-# the scores go into the softmax unscaled.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (1), key
-# the scores are divided by the root of d_v, the size of a value, which has no part in them.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (value.shape[-1] ** 0.5), key
-# the scores are divided by d_k (or twice by its root): the weights are too even.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1]), key
-# the scores are multiplied by the root of d_k: the weights are too sharp.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1] ** -0.5), key
-# the scores are divided by the root of L_k, the number of keys.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (key.shape[-2] ** 0.5), key
-# the scores are divided twice: by the root of d_k and by that of d_v.
-#     (query, key => (query * query.shape[-1] ** 0.5 / ((query.shape[-1] * value.shape[-1]) ** 0.5), key
-# the scores are divided by the fourth root of d_k: half of the scaling is missing.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (query.shape[-1] ** 0.25), key
-# the scores are divided by the root of d_k cut to a whole number.
-#     (query, key => (query * query.shape[-1] ** 0.5 / (int(query.shape[-1] ** 0.5)), key
-# Try: each of the three projections has a part to play: q_proj, k_proj, v_proj.
-# the keys are made by q_proj, and k_proj plays no part.
-#     self.k_proj(x) => self.q_proj(x)
-# Try: return the output alone.
-# the weights are handed back beside the output, which alone is wanted.
-#     [0] =>
-# Try: the keys of one query share the weight among them: each row sums to 1.
-# a softmax over the queries: the columns of the weights sum to 1.
-#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.softmax(-2))(q @ k.mT / q.shape[-1] ** 0.5)))
-# a softmax over the batch (dim=0).
-#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.softmax(0))(q @ k.mT / q.shape[-1] ** 0.5)))
-# Try: rows are queries, columns are keys.
-# query and key are exchanged: row i of the weights belongs to key i.
-#     return attention => return (lambda q, k, v: (lambda w: (w @ v, w))((lambda s: s.mT.softmax(-1))(q @ k.mT / q.shape[-1] ** 0.5)))
+# Try: divided by more than they should be, scores come closer together; what does the softmax make of that?
+# "too even" and "too sharp" are exchanged.
+#     "too even" if L > d_k else "too sharp" => "too sharp" if L > d_k else "too even"
+# Try: compare by how much the layer divides with the root of the size of one query; print both for some sizes.
+# the number of tokens is compared with d_v, the size of a value.
+#     L == d_k => L == d_v
+#     L > d_k => L > d_v
+# the number of tokens is compared with d_model, the width of x.
+#     L == d_k => L == d_model
+#     L > d_k => L > d_model
+# the size of a value is compared with d_k, but the layer never looks at it.
+#     L == d_k => d_v == d_k
+#     L > d_k => d_v > d_k
+# the size of the batch is compared with d_k.
+#     L == d_k => B == d_k
+#     L > d_k => B > d_k
+# Try: take a text with fewer tokens than a query has entries. Does the layer divide by too much there?
+# all sizes but the author's own are told to be too even.
+#     L == d_k or L == 1 => L == d_model == d_k == d_v
+#     "too even" if L > d_k else "too sharp" => "too even"
+# Try: run the layer on a text of one token.
+# a text of a single token is told that its weights are wrong.
+#     ` or L == 1` =>
 
 # %% tags=["check"]
-check("4.4", SelfAttention)
+check("4.4", verdict)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# The test uses one size for everything. What does `agrees_with_pytorch` say of `BrokenSelfAttention(16, 8, 16)`? And of `(16, 16, 8)`, and `(8, 16, 16)`?
+# The test uses 16 nearly everywhere. Change one size at a time: which of them makes `agrees_with_pytorch` say no?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A score is a sum over the entries of two vectors. Which two? Whose size is `d`?
+# Print `size` for an `x` of shape `(2, 9, 16)`. What does it count, and what should it count?
 # </details>
+# <details><summary>Hint 3</summary>
+#
+# Scores that are divided by too much are close together. And there's one length at which a wrong score can't do any harm. Which?
+# </details>
+
+# %% [markdown] tags=["solution"]
+# The scores' shape is `(B, L, L)`, so `size` is the number of tokens. The layer divides by $\sqrt L$ where it should divide by $\sqrt{d_k}$. A model that is trained and tested at one length may never show it. Then a longer text comes, and its weights are too even.
 
 # %% [markdown]
 # ### 4.5 · Attention in blocks
-# 5 points · difficulty 4 of 5 · 25 minutes
+# 5 points · difficulty 4 of 5 · 25 minutes · more
 #
 # The keys and values of a very long sequence come in blocks, as from a file, and they can be read **once**, from front to back. Write `attention_in_blocks(query, blocks)`: the same output as `attention(query, key, value)` with all blocks joined, but never more in memory than one block needs.
 #
@@ -493,8 +508,30 @@ check("4.5", attention_in_blocks)
 # </details>
 
 # %% [markdown]
+# Now the long run, with your own function: 32,768 queries over 32,768 keys. The queries are cut too, since each of them is on its own. The table of all weights would take 4,295 MB. How much more memory does your process need? (Some seconds; twice as many on a busy machine.)
+
+# %% tags=["nbval-ignore-output"]
+def long_run(L=32768, d=16, block=512):
+    query, key, value = torch.randn(3, 1, L, d)  # (B=1, L, d) each
+    parts = []
+    for some in tqdm(query.split(block, 1), mininterval=1, file=sys.stdout):
+        blocks = zip(key.split(block, 1), value.split(block, 1), strict=True)
+        parts.append(attention_in_blocks(some, blocks))  # (1, block, d)
+    return query, key, value, torch.cat(parts, dim=1)
+
+
+try:
+    (q, k, v, output), megabytes = peak_memory(long_run)
+except NotImplementedError:
+    print("Still missing: your answer to 4.5. Then run this cell again.")
+else:
+    by_pytorch = F.scaled_dot_product_attention(q[:, ::1000], k, v)  # 33 of the queries
+    same = torch.allclose(output[:, ::1000], by_pytorch, atol=1e-5)
+    print(f"as PyTorch says: {same}; {megabytes:.0f} MB more, arguments included")
+
+# %% [markdown]
 # ### 4.6 · Open experiment: scale and width
-# 3 points · difficulty 3 of 5 · 20 minutes
+# 3 points · difficulty 3 of 5 · 20 minutes · more
 #
 # Six players look for the card of the next name, as in section 4.4 of the lesson. Which scale can learn this, at which width? Before you run anything, write down your guess for each of the three scales: will it work at $d_k = 8$, at 64, at 512?
 #
@@ -556,7 +593,7 @@ def share_right(d_k, divisor, steps=300, rate=0.7):
 # | `scale_results["root fails at"]` | the same for `"root"` |
 # | `scale_results["d_k fails at"]` | the same for `"d_k"` |
 #
-# Read the last three off *your* numbers, by eye or by code. The check judges them by your table, not by ours; of the shares it sees only whether such runs can give them, not which divisors you used. Then compare with your guess: which of the three surprised you, and does the figure of section 4.5 explain it?
+# Read the last three off *your* numbers, by eye or by code. The check judges them by your table, not by ours; of the shares it sees only whether such runs can give them, not which divisors you used. Then compare with your guess. Which of the three surprised you? And does the figure of section 4.5 explain what you see, at $d_k = 64$ too? To find out, give a scale that fails ten times as many steps, or a smaller rate: `share_right` takes `steps` and `rate`.
 
 # %% tags=["exercise", "nbval-ignore-output"]
 scale_results = {}
@@ -587,17 +624,37 @@ check("4.6", scale_results)
 worst = {}
 for scale in divisors:
     worst[scale] = torch.tensor([min(scale_results[d_k, scale]) for d_k in widths])
+worst["always the commonest card"] = torch.tensor([0.47] * len(widths))
 names = {"xlabel": "d_k (log scale)", "ylabel": "worst of five seeds"}
 ax = plotting.new_axes(5.6, 3.4)
 plotting.curves(torch.tensor(widths), worst, **names, ax=ax)
 ax.set_xscale("log", base=2)
+ax.set_ylim(0.4, 1.02)
 plotting.show(ax, "The worst of five seeds by d_k: it stays at 1 only with the root.")
+
+# %% tags=["solution", "nbval-ignore-output"]
+tries = {
+    (64, "d_k"): {"3,000 steps": {"steps": 3000}},
+    (64, "none"): {
+        "3,000 steps": {"steps": 3000},
+        "1,000 smaller steps": {"steps": 1000, "rate": 0.2},
+    },
+}
+for (d_k, scale), ways in tries.items():
+    for way, options in {"as above": {}, **ways}.items():
+        shares = share_right(d_k, divisors[scale](d_k), **options)
+        print(f"{scale:5} {way:20}", *(f"{share:.3f}" for share in shares))
+
+# %% [markdown] tags=["solution"]
+# The figure explains one of the two failures. **Divided by $d_k$** the derivative is small, so learning is slow. With ten times as many steps all five models reach 1.000 at $d_k = 64$: that's a delay, and it ends.
+#
+# **Without a scale** the figure would have us expect the best learner at 64, since its typical derivative is the largest there. Four models do learn the game, and one stops short of it. Ten times as many steps of the same size don't help. A third of the steps with a smaller rate does. The gradient at the start can't be the reason, then, but the size of the steps is: for scores that aren't scaled, they are too large. (That such a step lands in a choice too hard to be undone is a guess.) The figure shows where learning starts, and not where a large step lands.
 
 # %% [markdown]
 # ### 4.7 · One matrix for two roles
-# 1 point · difficulty 3 of 5 · 8 minutes
+# 1 point · difficulty 3 of 5 · 8 minutes · more
 #
-# A layer uses the same matrix for queries and keys, $W_q = W_k$. One of these tables holds scores (before the scale and the softmax) that it could have produced from two tokens. Which one? Symmetry alone doesn't decide it: think of what stands on the diagonal.
+# A layer uses the same matrix for queries and keys, $W_q = W_k$. One of these tables holds scores (before the scale and the softmax) that it could have produced from two tokens. Which one? Symmetry alone doesn't decide it: think of the diagonal.
 #
 # - **a.** $\begin{pmatrix} 1 & 2 \\ 2 & 1 \end{pmatrix}$
 # - **b.** $\begin{pmatrix} 4 & 1 \\ -1 & 4 \end{pmatrix}$
@@ -623,9 +680,9 @@ check("4.7", quiz_4_7)
 
 # %% [markdown]
 # ### 4.8 · A key projection that starts at zero
-# 1 point · difficulty 3 of 5 · 8 minutes
+# 1 point · difficulty 3 of 5 · 8 minutes · more
 #
-# In a cross-attention $W_k$ is all zeros, while $W_q$, $W_v$ and the tokens are random. Some loss is computed from the output. Which of the three matrices get a gradient that isn't zero? Measure it with your own 4.2 if you like: `requires_grad_()`, a sum of squares of the output, `backward()`.
+# In a cross-attention $W_k$ is all zeros, while $W_q$, $W_v$ and the tokens are random. Some loss is computed from the output. Which of the three matrices get a gradient that isn't zero? Measure it if you like, with three matrices and your own 4.1: `requires_grad_()`, a sum of squares of the output, `backward()`.
 #
 # - **a.** $W_v$ alone, since with equal weights nothing depends on the scores.
 # - **b.** $W_k$ and $W_v$.
@@ -652,8 +709,8 @@ check("4.8", quiz_4_8)
 # %% [markdown]
 # ## Payoff: your attention pronounces your name
 #
-# Here your 4.5 takes the place of the attention in lesson 03's speller. The speller has additive scores, and there is a trick to hand them to a dot product: the query is 1, and the keys *are* the scores. A second trick shows where it looked, although blocks hand back no weights: beside each letter's value stands a row of the identity
-# matrix, so the output holds the weights themselves. The letters come two at a time. Put your own name in.
+# Here your 4.5 replaces the attention in lesson 03's speller. The speller has additive scores, and there is a trick to hand them to a dot product: the query is 1, and the keys *are* the scores. A second trick shows where it looked, although blocks hand back no weights: each letter's value gets a row of the identity
+# matrix at its side, so the output holds the weights themselves. The letters come two at a time. Put your own name in.
 
 # %%
 class InBlocks(nn.Module):
@@ -671,6 +728,7 @@ class InBlocks(nn.Module):
         pairs = zip(scores.split(2, dim=1), both.split(2, dim=1), strict=True)
         output = attention_in_blocks(torch.ones(1, 1, 1), pairs)  # (1, 1, d_v + L_k)
         return output[..., : value.shape[-1]], output[..., value.shape[-1] :]
+
 # %%
 def speak(model, name):
     """The sounds, and where each one looked."""

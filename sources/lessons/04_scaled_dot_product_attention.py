@@ -11,13 +11,14 @@
 #
 # By the end you can write the attention of the Transformer, say why its scores are scaled, and run it over a sequence too long to hold all its weights.
 #
-# {{colab_link}} · about 100 minutes · builds on lessons 01 to 03
+# {{colab_link}} · short path about 65 minutes with its exercises (45 + 20), everything about 3½ hours · builds on lessons 01 to 03
 
 # %% tags=["setup"]
 import copy
 import math
 import random
 import sys
+import time
 
 import torch
 import torch.nn.functional as F
@@ -26,6 +27,7 @@ from tqdm import tqdm
 
 from course_utils import attention, diagrams, plotting, pretrained, widgets
 from course_utils.datasets.pronunciations import pronunciations, split
+from course_utils.memory import peak_memory
 from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, error_rates
 from course_utils.tokenizers import END_ID, PAD_ID, START_ID
 
@@ -38,25 +40,25 @@ torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 # 1. write scaled dot-product attention, as a loop and for whole batches;
 # 2. use it between two sequences and within one, and say why it needs separate projections;
 # 3. derive how large a dot product gets, and show what that does to the gradient;
-# 4. say what attention costs, and compute it without ever holding all its weights;
+# 4. say what attention costs, and run it over 32,768 tokens without ever holding their table of weights;
 # 5. show what attention cannot see.
 #
-# Lesson 02 gave you a soft lookup, and lesson 03 put it into a network that pronounces words. Its scores were additive: a small network for every pair of query and key. Today the score becomes one dot product. That's the form you'll find in nearly every model built since 2017.
-
-# %% [markdown]
-# ## Predict first
-#
-# Read *the red apple fell*. Suppose each word may borrow something from all four words, itself included, to say more precisely what it means here. How much should *apple* take from each? Move the sliders, keep your prediction, and read on.
-
-# %%
-words = "the red apple fell".split()
-widgets.predict("4.1", "How much does apple take from each word?", shares=words)
+# Lesson 02 gave you a soft lookup, and lesson 03 put it into a network that pronounces words. Its scores were additive, a small network for every pair of query and key. Today the score becomes one dot product, the form that the Transformer made famous.
 
 # %% [markdown]
 # ## 4.1 Attention at work
+# *Core · 8 minutes*
 #
-# Every token gets three vectors: a **query** (what it asks for), a **key** (what it offers) and a **value** (what it hands over). Here we choose them by hand, so that you can follow each number. The four entries of a query and a key stand for *color, thing, action, article*. *apple* asks for a color and *red* offers one; *red* and *fell*
-# ask for a thing, and *apple* is one. The two entries of a value say *how red?* and *how much in motion?*, from 0 to 8, where 4 means "I can't tell".
+# Read *the red apple fell*. Alone, the word *apple* says nothing of a color. Attention lets each word borrow from all four words, itself included.
+#
+# Every token gets three vectors: a **query** (what it asks for), a **key** (what it offers) and a **value** (what it hands over). We choose them ourselves here. The four entries of a query and a key mean *color, thing, action, article*. *apple* asks for a color and *red* offers one; *red* and *fell*
+# ask for a thing, and *apple* is one. The two entries of a value say *how red?* and *how much in motion?*, from 0 to 8, where 4 means "I can't tell". The word *the* asks for nothing, so its query is all zeros.
+
+# %%
+words = "the red apple fell".split()
+options = ["zeros", "its own value", "the mean of all four values", "nothing: 0 / 0"]
+question = "'the' asks for nothing: its query is all zeros. What will its output be?"
+widgets.predict("4.A", question, choices=options)
 
 # %%
 # (L=4, d_k=4): the asks for nothing, red and fell for a thing, apple for a color
@@ -69,30 +71,32 @@ ax = diagrams.attention_flow(asks, offers, hands_over, follow=(2, 0), **given)
 plotting.show(ax)
 
 # %% [markdown]
-# *Notice where each number sits.* K stands turned above the scores, so a score sits where the row of its query and the column of its key cross. The output sits below V in the same way. Follow the framed row of *apple* by hand:
+# K is drawn turned, above the scores, so that each score sits where the row of its query and the column of its key cross. The output sits below V in the same way. Follow the framed row of *apple*:
 #
 # 1. **Scores.** Its query $(2, 0, 0, 0)$ times the key of *red*, $(\ln 9, 0, 0, 0)$, is $2 \ln 9$. All its other dot products are 0.
-# 2. **Scale.** A vector has 4 entries, so we divide by $\sqrt 4 = 2$ and get $\ln 9$. Why we divide is the subject of section 4.5.
+# 2. **Scale.** A vector has 4 entries, so we divide by $\sqrt 4 = 2$ and get $\ln 9$ (section 4.5 says why).
 # 3. **Weights.** The softmax takes exponentials, $1, 9, 1, 1$, and divides by their sum, 12. So *red* gets $\tfrac{9}{12} = \tfrac34$, and the other three share $\tfrac14$.
-# 4. **Output.** *How red?* comes out as $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. The apple said 4, "I can't tell", and now says 7: it has turned red.
+# 4. **Output.** *How red?* comes out as $\tfrac34 \cdot 8 + \tfrac14 \cdot 4 = 7$. The apple said 4, "I can't tell", and now says 7. It has turned red.
 
 # %%
 output, weights = attention.scaled_dot_product_attention(asks, offers, hands_over)
 print("apple, how red:", round(output[2, 0].item(), 3))
-widgets.came_out("4.1", weights[2])
+print("the:", output[0].tolist(), "  mean of all values:", hands_over.mean(0).tolist())
+widgets.came_out("4.A", options[2])
 
 # %% [markdown]
-# Your sliders followed English; the weights followed vectors that we chose by hand. A model has to learn vectors that make the two agree. Now play with the same numbers yourself:
+# A query of zeros has the score 0 with every key, and equal scores make equal weights. Attention can't decline to look. Now play with the same numbers yourself:
 
 # %% tags=["nbval-ignore-output"]
 flow = widgets.see_through(asks, offers, hands_over, **given)
 flow
 
 # %% [markdown]
-# Point at any cell to read where it comes from. Then drag the third number of *apple*'s query (*action*) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. What happens to the second number of its output? Now switch the scaling off, and watch the weights.
+# Point at any cell to read where it comes from. Then drag the third number of *apple*'s query (*action*) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. What happens to the second number of its output? (It rises toward 8, the motion that *fell* hands over.) Then switch the scaling off, and the largest weight of each row takes nearly everything.
 
 # %% [markdown]
 # ## 4.2 The same as a loop
+# *Core · 4 minutes*
 #
 # Here are those four steps as code, for one query after another:
 
@@ -119,9 +123,9 @@ print("apple:", [round(number, 3) for number in by_loop[2]])
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\Big(\frac{Q K^\top}{\sqrt{d_k}}\Big)\, V \qquad \text{of shape } (L_q, d_v) .$$
 #
-# $Q K^\top$, of shape $(L_q, L_k)$, holds every query's dot product with every key: the all-pairs table of lesson 01. The softmax runs over the keys, so each row of weights sums to 1. The product with $V$ is the weighted sum of lesson 02. Queries and keys must have the same size $d_k$, and there must be one value for each key. Everything else may differ.
+# $Q K^\top$, of shape $(L_q, L_k)$, holds every query's dot product with every key. The softmax runs over the keys, so each row of weights sums to 1. Queries and keys must have the same size $d_k$, and there must be one value for each key. Everything else may differ.
 #
-# **Do exercise 4.1 now** (10 minutes), then read on: write the formula without a loop, for any number of leading axes. ({{exercises_link}}) From here on we use the tested one of the library. It agrees with PyTorch's:
+# **Do exercise 4.1 now** (10 minutes), then read on: write the formula without a loop, for any number of leading axes. ({{exercises_link}}) The library has the same function, tested. It agrees with PyTorch's:
 
 # %%
 rng = torch.Generator().manual_seed(0)
@@ -131,17 +135,18 @@ assert torch.allclose(output, F.scaled_dot_product_attention(q, k, v), atol=1e-6
 print("output", tuple(output.shape), "  weights", tuple(weights.shape))
 
 # %% [markdown]
-# ## 4.3 Two sequences: today's score in lesson 03's speller
+# ## 4.3 Two sequences: cross-attention
+# *More · 15 minutes*
 #
 # In lesson 03, a decoder that was about to say a sound asked all the letters of the word. Queries come from one sequence, keys and values from another. That is **cross-attention**; the sequence that is asked is called the **memory**, $M$. Can a dot product do there what the additive score did?
 #
-# One thing is in the way. The decoder's state has 128 numbers and a letter's state has 256, and a dot product needs equal sizes. So we **project** both into a common space, each with a matrix of its own that is learned:
+# One thing is in the way. The decoder's state has 128 numbers and a letter's state has 256, and a dot product needs equal sizes. We **project** both into a common space, each with a matrix of its own that is learned:
 #
 # $$Q = X W_q , \qquad K = M W_k , \qquad V = M W_v ,$$
 #
-# where $W_q$ has shape $(d_x, d_k)$, $W_k$ has $(d_m, d_k)$ and $W_v$ has $(d_m, d_v)$. Keys and values have to come from the same sequence, since every key needs its value. (The speller has no $W_v$: it hands over the letters' states as they are.)
+# where $W_q$ has shape $(d_x, d_k)$, $W_k$ has $(d_m, d_k)$ and $W_v$ has $(d_m, d_v)$. Keys and values come from the same sequence, so that every key has its value. (The speller has no $W_v$ and hands over the letters' states as they are.)
 #
-# Now the experiment. We load the trained speller and freeze all of it. We note what its decoder asked and where it looked, on 1,000 training words, and fit the two new matrices to give the same weights by a dot product.
+# Now the experiment. We load the trained speller and freeze all of it. On 1,000 training words we note what its decoder asked and where it looked. Then we fit the two new matrices so that a dot product reproduces those weights.
 
 # %%
 speller = pretrained.load("recurrent_attention").eval().requires_grad_(False)
@@ -170,7 +175,7 @@ print("asked", tuple(asked.shape), "  letters", tuple(letters.shape))
 
 # %%
 class DotProduct(nn.Module):
-    """Takes the place of the speller's additive attention."""
+    """Replaces the speller's additive attention."""
 
     def __init__(self, d_x=128, d_m=256, d_k=32):
         super().__init__()
@@ -182,28 +187,43 @@ class DotProduct(nn.Module):
         return attention.scaled_dot_product_attention(query, key, value, mask)
 
 # %% [markdown]
-# (`mask` keeps the padding out. Lesson 05 is about that.) The loss is how far the new weights are from the old ones, the Kullback-Leibler divergence $\sum_j w_j \ln (w_j / w'_j)$. We fit five times from different starting points, which takes about ten seconds in all.
+# (`mask` keeps the padding out. Lesson 05 is about that.) The loss is how far the new weights are from the old ones, the Kullback-Leibler divergence $\sum_j w_j \ln (w_j / w'_j)$.
+#
+# If the new speller turns out worse, is the dot product to blame, or the refitting, to which the rest of the speller never adapted? To tell the two apart we refit an *additive* attention as well, a fresh one, by the same procedure. We give it as many parameters as the dot product has (the speller's own has four times as many). Five fits of each take about ten seconds.
 
 # %%
-def fitted(seed, steps=150):
+def additive():
+    return attention.AdditiveAttention(128, 256, 32)  # d_query, d_key, d_hidden
+
+
+for name, part in (
+    ("additive, as trained", speller.attention), ("dot product", DotProduct()),
+    ("additive, refitted", additive()),
+):
+    print(f"{name:21}{sum(W.numel() for W in part.parameters()):7,} parameters")
+
+# %%
+def fitted(make, seed, steps=150):
     torch.manual_seed(seed)
-    dot = DotProduct()
-    optimizer = torch.optim.Adam(dot.parameters(), lr=0.01)
-    for _ in tqdm(range(steps), desc=f"fit {seed}", mininterval=1, file=sys.stdout):
-        some = torch.randint(len(some_words), (64,))
-        _, found = dot(asked[some], letters[some], letters[some], is_letter[some])
+    attend = make()
+    optimizer = torch.optim.Adam(attend.parameters(), lr=0.01)
+    for _ in range(steps):
+        some = torch.randint(len(some_words), (32,))
+        _, found = attend(asked[some], letters[some], letters[some], is_letter[some])
         ratio = looked[some].clamp(min=1e-9).log() - found.clamp(min=1e-9).log()
         loss = (looked[some] * ratio).sum(-1)[is_sound[some]].mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    return dot.requires_grad_(False)
+    return attend.requires_grad_(False)
 
 # %% tags=["nbval-ignore-output"]
-dots = [fitted(seed) for seed in range(5)]
+seeds = tqdm(range(5), desc="fits of both", file=sys.stdout)
+pairs = [(fitted(DotProduct, seed), fitted(additive, seed)) for seed in seeds]
+dots, refitted = zip(*pairs, strict=True)
 
 # %% [markdown]
-# Then we put the new attention in the place of the old one and let the speller pronounce 300 validation words, which it has not been trained on. The landmark is a speller that looks at all letters equally.
+# Now each new attention replaces the old one, and the speller pronounces 300 validation words, which it has not been trained on. For comparison there's also a speller that looks at all letters equally.
 
 # %%
 def speller_with(attend):
@@ -219,9 +239,15 @@ def phoneme_error(attend):
 held_out = dict(random.Random(1).sample(sorted(split("valid").items()), 300))
 everywhere = DotProduct().requires_grad_(False)
 nn.init.zeros_(everywhere.q_proj.weight)  # all scores are 0: all letters count alike
-print(f"additive, as trained      {phoneme_error(speller.attention):.3f}")
-print("dot product, five fits   ", *(f"{phoneme_error(dot):.3f}" for dot in dots))
-print(f"all letters equally       {phoneme_error(everywhere):.3f}")
+errors = {
+    name: [phoneme_error(attend) for attend in several]
+    for name, several in (
+        ("additive, as trained", [speller.attention]), ("additive, refitted", refitted),
+        ("dot product, refitted", dots), ("all letters equally", [everywhere]),
+    )
+}
+for name, rates in errors.items():
+    print(f"{name:23}", *(f"{rate:.3f}" for rate in rates))
 
 # %%
 def speak(model, word):
@@ -239,30 +265,40 @@ def speak(model, word):
 # %% tags=["nbval-ignore-output"]
 left, right = plotting.new_axes(9.6, 3.4, columns=2)
 for ax, name, model in (
-    (left, "additive", speller), (right, "dot product", speller_with(dots[0]))
+    (left, "additive, as trained", speller),
+    (right, "dot product, first fit", speller_with(dots[0])),
 ):
     sounds, rows = speak(model, "knights")
     plotting.attention_heatmap(rows, sounds, list("knights"), ax=ax, title=name)
 alt = "Alignments of knights, sounds by letters, by both scores: the same staircase."
 plotting.show(ax, alt)
 
+# %% tags=["nbval-ignore-output"]
+for name, several in (("additive", refitted), ("dot product", dots)):
+    rows = [speak(speller_with(attend), "knights")[1][1] for attend in several]
+    n, i = (" ".join(f"{row[place]:.2f}" for row in rows) for place in (1, 2))
+    print(f"AY, {name:12} weights on n: {n}   on i: {i}")
+
 # %% [markdown]
-# *Notice that both go down the same staircase.* They differ in detail, most of all at AY. The speller loses a little, as the error rates above show, but then the rest of it never learned to live with its new attention. A dot product of 32 numbers does almost all that a small network did for each pair. And all dot products of a word together are one matrix product, which is what computers do fastest.
+# The refitting does cost something. An additive attention of the same size, refitted in the same way, comes out a little worse than the one that was trained with its speller. The dot product loses more, on every one of its five fits. So the form of the score plays a part of its own here, beyond the refitting.
 #
-# **Exercise 4.2** builds cross-attention with all three matrices (10 minutes).
+# In the heatmaps both go down the same staircase, with differences in detail. Take AY, the sound of *igh*. All ten fits of either kind give *i* the largest weight there, and the dot product is always the less certain one, with more left on *n*. What does the loss buy? The additive score runs a small network for every pair of sound and letter. All dot products of a word together are one matrix product, which is what computers do fastest.
+#
+# **Exercise 4.2** gives you layers that you can't open, and asks which sequence gives the queries, the keys and the values (15 minutes).
 
 # %% [markdown]
 # ## 4.4 One sequence, three roles
+# *Core · 9 minutes*
 #
-# In **self-attention** all three come from one sequence $X$, of shape $(L, d_{model})$: each token asks, each token is asked, each hands something over. No size is in the way now. Do we still need three projections?
+# In a network, queries, keys and values are learned projections of the tokens' vectors. In **cross-attention** the queries come from one sequence, keys and values from another, the memory (section 4.3). In **self-attention** all three come from one sequence $X$, of shape $(L, d_{model})$.
 #
 # $$Q = X W_q , \qquad K = X W_k , \qquad V = X W_v .$$
 #
-# Here is one token going through all three, by hand. *apple* is $x = (1, 2)$. With
+# One token goes through all three. *apple* is $x = (1, 2)$. With
 #
 # $$W_q = \begin{pmatrix} 1 \\ 0 \end{pmatrix} , \qquad W_k = \begin{pmatrix} 0 \\ 1 \end{pmatrix} , \qquad W_v = \begin{pmatrix} 3 \\ 1 \end{pmatrix}$$
 #
-# it asks with $x W_q = 1$, is found by $x W_k = 2$, and hands over $x W_v = 1 \cdot 3 + 2 \cdot 1 = 5$. One vector plays three roles. The picture does it for four tokens at once: three colored copies of $X$.
+# it asks with $x W_q = 1$, is found by $x W_k = 2$, and hands over $x W_v = 1 \cdot 3 + 2 \cdot 1 = 5$. One vector plays three roles. The picture does it for four tokens; $X$ meets each of the three matrices.
 
 # %%
 X = torch.tensor([[0.0, 1], [2, 0], [1, 2], [1, -1]])  # (L=4, d_model=2)
@@ -271,9 +307,7 @@ ax = diagrams.three_roles(X, W_q, W_k, W_v, tokens=words, follow=2)
 plotting.show(ax)
 
 # %% [markdown]
-# What if we save one of the three and let queries and keys share a matrix, $W_q = W_k$? Then the score of token $i$ for token $j$ is the same product as that of $j$ for $i$: **the scores are symmetric**. *the* must ask for *apple* exactly as much as *apple* asks for *the*.
-#
-# Does that matter in practice? Here is a small task. Six players sit in random order; their names are the numbers 0 to 5, and each holds one of four cards. Every player has to say which card is held by the player with the *next* name (after 5 comes 0). Player 2 must look at player 3, while player 3 must look at 4, not back at 2. We'll train five models side by side, so everything gets an axis `S` in front, one place for each.
+# Do we need all three? Suppose queries and keys share a matrix, $W_q = W_k$. Then the score of token $i$ for token $j$ is the same product as that of $j$ for $i$: **the scores are symmetric**. Here is a task where that hurts. Six players sit in random order; their names are the numbers 0 to 5, and each holds one of four cards. Every player has to say which card is held by the player with the *next* name (after 5 comes 0). Player 2 must look at player 3, while player 3 must look at 4, not back at 2. We train five models side by side, from five starting points (seeds), so everything has an axis `S` in front.
 
 # %%
 NAMES, CARDS, SEEDS = 6, 4, 5
@@ -293,7 +327,7 @@ for label, row in (("names", names), ("cards", cards), ("wanted", wanted)):
     print(f"{label:7}", *row)
 
 # %% [markdown]
-# The model is one attention layer. A token is the sum of a fixed random vector for its name and one for its card; the four matrices are learned. The five models have different starting points (seeds), so that we see the spread.
+# The model is one attention layer. A token is the sum of a fixed random vector for its name and one for its card; the four matrices are learned.
 
 # %%
 def starting_points(d_k, d):
@@ -303,65 +337,107 @@ def starting_points(d_k, d):
     return [torch.randn(SEEDS, 1, *shape, generator=rng) for shape in shapes]
 
 # %%
-class Players(nn.Module):
-    def __init__(self, d_k, scale, shared=False, d=16):
+class Tokens(nn.Module):
+    """A token is the sum of a vector for its name and one for its card; not learned."""
+
+    def __init__(self, name, card):
         super().__init__()
-        self.scale, parts = scale, starting_points(d_k, d)
-        self.name, self.card = (part / 2**0.5 for part in parts[:2])  # not learned
-        W_q, W_k, W_v, W_o = (nn.Parameter(part / d**0.5) for part in parts[2:])
-        self.W = nn.ParameterList([W_q, W_q if shared else W_k, W_v, W_o])
+        self.name, self.card = name / 2**0.5, card / 2**0.5  # together of variance 1
 
     def forward(self, names, cards):
         who, what = F.one_hot(names, NAMES).float(), F.one_hot(cards, CARDS).float()
-        x = who @ self.name + what @ self.card  # (S, B, L, d_model), variance 1
-        qkv = (x @ W for W in self.W[:3])
-        mixed, _ = attention.scaled_dot_product_attention(*qkv, scale=self.scale)
+        return who @ self.name + what @ self.card  # (S, B, L, d_model)
+
+# %%
+class Players(nn.Module):
+    def __init__(self, d_k, scale, shared=False, d=16):
+        super().__init__()
+        self.scale, (name, card, *parts) = scale, starting_points(d_k, d)
+        self.tokens = Tokens(name, card)
+        W_q, W_k, W_v, W_o = (nn.Parameter(part / d**0.5) for part in parts)
+        self.W = nn.ParameterList([W_q, W_q if shared else W_k, W_v, W_o])
+
+    def forward(self, names, cards):
+        x = self.tokens(names, cards)
+        q, k, v = (x @ W for W in self.W[:3])
+        mixed, _ = attention.scaled_dot_product_attention(q, k, v, scale=self.scale)
         return mixed @ self.W[3]  # (S, B, L, CARDS)
 
 # %%
-def share_right(model, optimizer=torch.optim.SGD, rate=0.7, steps=300):
+def train(model, optimizer=torch.optim.SGD, rate=0.7, steps=300, asked=NAMES):
+    """Every model learns from its own games; players 0 to asked - 1 have to answer."""
     rng = torch.Generator().manual_seed(1)
     adjust = optimizer(model.parameters(), lr=rate)
-    for _ in tqdm(range(steps), desc="training", mininterval=1, file=sys.stdout):
+    for _ in range(steps):
         names, cards, wanted = deal(16, rng)
-        logits = model(names, cards).flatten(0, 2)  # (S * B * L, CARDS)
-        loss = SEEDS * F.cross_entropy(logits, wanted.flatten())
+        logits = model(names, cards).movedim(-1, 1)  # (S, CARDS, B, L)
+        losses = F.cross_entropy(logits, wanted, reduction="none")  # (S, B, L)
+        loss = (losses * (names < asked)).mean((1, 2)).sum()  # over the five models
         adjust.zero_grad()
         loss.backward()
         adjust.step()
-    names, cards, wanted = deal(500, rng)  # new games
-    with torch.no_grad():
-        said = model(names, cards).argmax(-1)  # (S, B, L)
-    return (said == wanted).float().mean((1, 2))  # (S,)
+    return model
 
 # %%
-question = "One matrix for queries and keys: which share of the answers will be right?"
-widgets.predict("4.2", question, between=(0, 1), step=0.05)
+def by_player(right, names):
+    """How often each player is right: (S, B, L) becomes (S, NAMES)."""
+    who = F.one_hot(names, NAMES).float()  # (S, B, L, NAMES)
+    return (right[..., None] * who).sum((1, 2)) / who.sum((1, 2))
+
+
+@torch.no_grad()
+def exam(model, games=4000):
+    names, cards, wanted = deal(games, torch.Generator().manual_seed(2))
+    said = model(names, cards).argmax(-1)  # (S, B, L)
+    return by_player(said == wanted, names), by_player(said == cards, names)
+
+# %%
+def show_players(shares):
+    for seed, row in enumerate(shares):
+        players = " ".join(f"{share:.2f}" for share in row)
+        print(f"seed {seed}: players {players}   all {row.mean():.3f}")
 
 # %% tags=["nbval-ignore-output"]
-_, cards, wanted = deal(2000, rng)
-most_frequent = F.one_hot(cards, CARDS).sum(2).argmax(-1, keepdim=True)  # (S, B, 1)
-two = share_right(Players(16, scale=16**-0.5))
-one = share_right(Players(16, scale=16**-0.5, shared=True))
-print("two matrices, five seeds   ", *(f"{share:.2f}" for share in two))
-print("one matrix, five seeds     ", *(f"{share:.2f}" for share in one))
-print(f"always the commonest card   {(most_frequent == wanted).float().mean():.2f}")
-widgets.came_out("4.2", round(one.mean().item(), 2))
+two = train(Players(16, scale=16**-0.5))
+right, _ = exam(two)
+print("two matrices, all five seeds:", *(f"{share:.3f}" for share in right.mean(1)))
+
+# %%
+choices = ["each player now and then", "one player, always", "every second player"]
+question = "Now with one matrix, in a model that has learned its best: who is wrong?"
+widgets.predict("4.B", question, choices=choices)
 
 # %% [markdown]
-# With two matrices the layer solves the task, on all five seeds. With one matrix no seed does, and some do hardly better than a player who looks around and says the commonest card. More training can't help: each player would have to score the next one higher than the one before, $s_{01} < s_{12} < \dots < s_{50} < s_{01}$, all around the circle, and that's impossible.
+# With two matrices the layer solves the task. What can one do? Player 0 has to score player 1 above player 5, player 1 has to score player 2 above player 0, and so on. Since $s_{ij} = s_{ji}$, that makes
 #
-# So we keep three matrices, each into a space whose size we can choose:
+# $$s_{01} < s_{12} < s_{23} < s_{34} < s_{45} < s_{50} < s_{01} ,$$
+#
+# all around the circle, which is impossible. In every game at least one player gives the next one no more weight than the one before. That much is proved. At best, then, five players look at the next one. Suppose the sixth looks at a player whose card tells her nothing. She's right by luck, one time in four.
+
+# %%
+print(f"five always right, one by luck: {5 / 6 + 1 / 6 * 1 / 4:.3f}")
+
+# %% tags=["nbval-ignore-output"]
+one = train(Players(16, scale=16**-0.5, shared=True), steps=1000)
+right, own = exam(one)
+show_players(right)
+widgets.came_out("4.B", choices[1])
+
+# %% [markdown]
+# Seeds 0 and 2 do what the paper said: five players are always right, one is right in a quarter of her games, and the mean is 0.875, up to the luck of 4,000 games. The other three stay below it. Section 4.8 finds out whether that's the matrix or the training, and whom the unlucky player looks at.
+#
+# We keep three matrices, each into a space whose size we can choose:
 #
 # - **two different ones for query and key**, so that token 2 can attend to token 3 while token 3 ignores it;
 # - **a third for the value**, so that what a token hands over (its card) can differ from what it's found by (its name).
 #
-# **Exercise 4.3** turns this around: you are given the weights, and you find the matrices (20 minutes).
+# **Exercise 4.3** turns this around. You are given the weights, and you find the matrices (20 minutes).
 
 # %% [markdown]
-# ## 4.5 What breaks it: large scores
+# ## 4.5 Why the scores are divided
+# *Core · 9 minutes*
 #
-# Now for the division by $\sqrt{d_k}$. Fill two vectors by tossing a coin: each entry is $+1$ or $-1$. Each product of two entries is then $+1$ or $-1$ too, and the dot product is their sum. With 4 entries it lies between $-4$ and $4$. Its 16 equally likely outcomes are
+# Now for the division by $\sqrt{d_k}$. Fill two vectors by tossing a coin, each entry $+1$ or $-1$. Each product of two entries is then $+1$ or $-1$ too, and the dot product is their sum. With 4 entries it lies between $-4$ and $4$. Its 16 equally likely outcomes are
 #
 # | dot product | $-4$ | $-2$ | $0$ | $2$ | $4$ |
 # |---|---|---|---|---|---|
@@ -371,7 +447,7 @@ widgets.came_out("4.2", round(one.mean().item(), 2))
 
 # %%
 question = "And the typical size of a dot product of 1,024 coins?"
-widgets.predict("4.3", question, between=(0, 100), step=1)
+widgets.predict("4.C", question, between=(0, 100), step=1)
 
 # %%
 def typical_size(d_k, pairs=4000):
@@ -381,41 +457,56 @@ def typical_size(d_k, pairs=4000):
 
 for d_k in (4, 64, 1024):
     print(f"{d_k:4} coins: typical size {typical_size(d_k):5.1f}")
-widgets.came_out("4.3", math.sqrt(1024))
+widgets.came_out("4.C", math.sqrt(1024))
 
 # %% [markdown]
-# The typical size grows with the root of the number of entries, and not only for coins. Let $q$ and $k$ have $d_k$ entries each, all independent, with mean 0 and variance 1.
+# That's the root of the number of entries, and not only for coins. Let the $d_k$ entries of $q$ and of $k$ be independent, with mean 0 and variance 1.
 #
 # 1. One product has mean $E[q_i]\, E[k_i] = 0$ and variance $E[q_i^2]\, E[k_i^2] = 1$.
 # 2. Variances of independent terms add up, so $\operatorname{Var}(q \cdot k) = d_k$.
 # 3. The typical size is $\sqrt{d_k}$. Divided by that, a score has typical size 1, whatever $d_k$ is.
 #
-# Does a fresh network fulfil the conditions? Not quite: `nn.Linear` starts with entries of variance $\tfrac{1}{3 d_{in}}$, so a query's entries have variance $\tfrac13$, not 1, and the scores are three times smaller.
+# What do scores of typical size 2, 8 or 32 do to a softmax? Of 1,000 random queries with 16 random keys each, we take the one in the middle, by its largest unscaled weight. Here are its 16 weights in order of size, with and without the division:
 
 # %%
-x = torch.randn(2000, 256, generator=rng)  # (n, d_in), variance 1
-for d_k in (64, 256, 1024):
-    torch.manual_seed(0)
-    with torch.no_grad():
-        q = nn.Linear(256, d_k, bias=False)(x)  # (n, d_k)
-        k = nn.Linear(256, d_k, bias=False)(x.flip(0))  # (n, d_k): of other rows
-    size = (q * k).sum(-1).std()
-    print(f"d_k {d_k:4}: entries' variance {q.var():.2f}, ", end="")
-    print(f"scores {size:5.2f}, divided by the root {size / d_k**0.5:.2f}")
+def weights_of(d_k, scale, queries=1000):
+    """Weights over 16 keys, the largest first, of random queries and keys."""
+    rng = torch.Generator().manual_seed(1)
+    q = torch.randn(queries, d_k, generator=rng)  # (n, d_k)
+    k = torch.randn(queries, 16, d_k, generator=rng)  # (n, L_k, d_k)
+    scores = torch.einsum("nd,njd->nj", q, k) / scale  # (n, L_k)
+    return scores.softmax(-1).sort(-1, descending=True).values  # (n, L_k)
+
+# %%
+panels = {}
+for d_k in (4, 64, 1024):
+    plain, scaled = weights_of(d_k, 1.0), weights_of(d_k, d_k**0.5)
+    typical = plain[:, 0].argsort()[500]
+    rows = {"no scale": plain[typical], "divided by the root": scaled[typical]}
+    panels[f"d_k = {d_k}"] = rows
+    shares = [(w[:, 0] > 0.9).double().mean() for w in (plain, scaled)]
+    plain, scaled = (f"{share:4.0%}" for share in shares)
+    print(f"d_k {d_k:4}: largest weight above 0.9: no scale {plain}, scaled {scaled}")
+
+# %%
+ax = plotting.bar_panels(panels, xlabel="keys, by weight", ylabel="weight")
+alt = "A query's weights over 16 keys at three widths; with no scale one key gets all."
+plotting.show(ax, alt)
 
 # %% [markdown]
-# A factor of three, but still the root: only the division by $\sqrt{d_k}$ makes the scores independent of the width.
+# With 1,024 entries the unscaled query has chosen one key, and so have nine in ten of the others. Divided by the root, the weights stay soft at every width.
 #
-# **Why large scores hurt.** Learning reaches the query through the softmax. Lesson 02 called its table of derivatives $J = \operatorname{diag}(w) - w w^\top$, where $w$ are the weights of one query. If the scores are $K q$ divided by some number `scale`, then by the chain rule the weights change with the query by
+# **Why a hard choice hurts.** Learning reaches the query through the softmax. Lesson 02 called its table of derivatives $J = \operatorname{diag}(w) - w w^\top$, where $w$ are the weights of one query. If the scores are $K q$ divided by some number `scale`, then by the chain rule the weights change with the query by
 #
 # $$\frac{\partial w}{\partial q} = \frac{J K}{\text{scale}} , \qquad \text{of shape } (L_k, d_k) .$$
 #
-# Two things can make it small. If the scores are large, the softmax is nearly a hard choice, and $J$ is near 0. If the scale is large, we divide it away. We try three scales on 16 random keys: none, $\sqrt{d_k}$, and $d_k$.
+# Two things can make it small. In a hard choice $J$ is near 0, and a large scale divides it away. We try three scales: none, $\sqrt{d_k}$, and $d_k$.
 
 # %%
 scales = {"no scale": lambda d: 1.0, "root of d_k": lambda d: d**0.5, "d_k": float}
-question = "Which scale keeps the size of the gradient from d_k = 4 to 1,024?"
-widgets.predict("4.4", question, choices=list(scales))
+choices = ["it shrinks", "it hardly changes", "it grows"]
+question = "Without a scale: what happens to the typical derivative from d_k = 4 to 64?"
+widgets.predict("4.D", question, choices=choices)
 
 # %%
 def gradient_sizes(d_k, scale, seed, queries=100):
@@ -454,18 +545,25 @@ steadily. Divided by the root of d_k it stays level."""
 plotting.show(ax, alt.replace("\n", " "))
 
 # %%
-flat = min(middle, key=lambda name: (middle[name].max() / middle[name].min()).item())
-widgets.came_out("4.4", flat)
+factor = (middle["no scale"][2] / middle["no scale"][0]).item()  # d_k = 64 against 4
+print(f"no scale, from d_k = 4 to 64: {factor:.1f} times as large")
+widgets.came_out("4.D", choices[0 if factor < 0.8 else 1 if factor < 1.25 else 2])
 
 # %% [markdown]
-# *Notice that one line is level.* A gray dot is the median of 100 queries from one seed, and each line runs through the middle one of five seeds. Without a scale, the typical query of a wide layer gets next to no gradient. (The *mean* wouldn't show it. About one query in five stands between two keys, where a small step tips the choice, and its derivative is larger than any that a scaled layer has. So most queries learn next to nothing, and a few get jolts.) Dividing by $d_k$ loses it too, for the other reason: $J$ is fine, but we divide by too much. Of the three only $\sqrt{d_k}$ keeps it.
+# A gray dot is the median of 100 queries, and each line runs through the middle one of five seeds. Only that of $\sqrt{d_k}$ is level.
 #
-# **Exercise 4.4** asks you to find a bug in a layer that passes every test its author wrote (10 minutes).
+# - **No scale**: up to $d_k = 64$ the derivative is even larger than with the root, since nothing is divided away. Then it collapses.
+# - **Divided by $d_k$**: it falls steadily, since we divide by too much.
+#
+# The *mean* would hide the collapse. At $d_k = 1{,}024$ most unscaled queries have chosen for good. About one in five hesitates between two keys, where a small step tips the choice, and gets a derivative above 1.
+#
+# **Do exercise 4.4 now** (10 minutes). A layer passes every test that its author wrote, and you find out when its bug shows.
 
 # %% [markdown]
 # ## 4.6 What it costs, and how to pay less
+# *Core · 7 minutes*
 #
-# Every query meets every key: that's $L^2 d_k$ multiplications for the scores, $L^2 d_v$ for the output, and $L^2$ weights to hold. Twice the length costs four times as much.
+# Every query meets every key. That's $L^2 d_k$ multiplications for the scores, $L^2 d_v$ for the output, and $L^2$ weights to hold. Twice the length costs four times as much.
 
 # %%
 for L in (1000, 2000, 4000):
@@ -475,10 +573,10 @@ for L in (1000, 2000, 4000):
     print(f"L = {L}: output {sizes[0]:4.1f} MB, weights {sizes[1]:5.1f} MB")
 
 # %% [markdown]
-# The output stays small, and the weights are only a stop on the way to it. Do we have to hold them all? A softmax seems to need all scores of a row at once, since it divides by their sum. But a sum can be kept as it grows. So we take the keys in **blocks**, and remember three things for each query: the largest score $m$ so far, the sum $s$ of the exponentials, and
+# Do we have to hold all these weights? A softmax seems to need all scores of a row at once, since it divides by their sum. But a sum can be kept as it grows. We take the keys in **blocks**, and remember three things for each query: the largest score $m$ so far, the sum $s$ of the exponentials, and
 # the weighted sum $o$ of the values. Exponentials are taken relative to $m$, as in lesson 02, so that none overflows. When a block brings a larger $m$, the old $s$ and $o$ are still relative to the old one. They only need to be multiplied by $e^{m_{old} - m_{new}}$.
 #
-# By hand: one query, four keys in two blocks, with scores $0, \ln 3$ and $\ln 12, \ln 4$ and values $4, 8$ and $16, 0$.
+# Take one query and four keys in two blocks, with scores $0, \ln 3$ and $\ln 12, \ln 4$ and values $4, 8$ and $16, 0$. Each row of the picture has one scale of shades, so you can see the old sums shrink.
 
 # %%
 scores = torch.tensor([1.0, 3, 12, 4]).log()  # (L_k=4,)
@@ -488,21 +586,58 @@ plotting.show(ax)
 
 # %% [markdown]
 # - **Block 1.** $m = \ln 3$. The exponentials are $e^{0 - \ln 3} = \tfrac13$ and $1$, so $s = \tfrac43$ and $o = \tfrac13 \cdot 4 + 1 \cdot 8 = \tfrac{28}{3}$.
-# - **Block 2.** $m$ rises to $\ln 12$, so the old $s$ and $o$ shrink by $e^{\ln 3 - \ln 12} = \tfrac14$, to $\tfrac13$ and $\tfrac73$. The new exponentials are $1$ and $\tfrac13$. So $s = \tfrac13 + 1 + \tfrac13 = \tfrac53$ and $o = \tfrac73 + 1 \cdot 16 + \tfrac13 \cdot 0 = \tfrac{55}{3}$.
+# - **Block 2.** $m$ rises to $\ln 12$, so the old $s$ and $o$ shrink by $e^{\ln 3 - \ln 12} = \tfrac14$, to $\tfrac13$ and $\tfrac73$. The new exponentials are $1$ and $\tfrac13$, which gives $s = \tfrac13 + 1 + \tfrac13 = \tfrac53$ and $o = \tfrac73 + 1 \cdot 16 + \tfrac13 \cdot 0 = \tfrac{55}{3}$.
 # - **End.** $o / s = 11$.
 
 # %%
 print(f"all at once: {torch.softmax(scores, dim=0) @ values:.2f}")
 
 # %% [markdown]
-# Nothing is approximated: the result is the same, and at no time did we hold more than one block of weights. This is the **online softmax**, the idea inside FlashAttention and the kernels that PyTorch uses.
+# Nothing is approximated, and at no time did we hold more than one block of weights. This is the **online softmax**, the idea inside FlashAttention. `F.scaled_dot_product_attention` calls a kernel of this kind, on the CPU too.
 #
-# **Exercise 4.5** is the heart of this lesson (25 minutes): write it for real tensors. Its check watches what you hold.
+# Now a long run, with 32,768 queries and as many keys. We watch how large the process gets, at $L = 4{,}000$ first, where the table still fits.
+
+# %%
+def attend_explicitly(q, k, v):
+    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=-1) @ v
+
+
+def measured(function, L, d=64):
+    q, k, v = torch.randn(3, 1, 1, L, d, generator=rng)  # (B=1, H=1, L, d) each
+    start = time.perf_counter()
+    output, megabytes = peak_memory(lambda: function(q, k, v))
+    seconds, table = time.perf_counter() - start, L * L * 4 / 1e6
+    print(f"L {L:6,}: {seconds:5.1f} s, {megabytes:6.0f} MB more than before", end="")
+    print(f"; the table: {table:6,.0f} MB")
+    return q, k, v, output
+
+# %% tags=["nbval-ignore-output"]
+explicit, in_blocks = attend_explicitly, F.scaled_dot_product_attention
+for name, function, L in (
+    ("explicit", explicit, 4000), ("in blocks", in_blocks, 4000),
+    ("in blocks", in_blocks, 32768),
+):
+    print(f"{name:10}", end="")
+    q, k, v, output = measured(function, L)  # the last one is the long one
 
 # %% [markdown]
-# ## 4.7 What attention cannot see
+# (A lower bound: a process may reuse memory that it had before.) The explicit form needs its table about twice, as scores and as weights. The long run needs hardly anything. To see whether it's right, we give every thousandth query its full row of weights:
+
+# %%
+some = q[..., ::1000, :]  # (1, 1, 33, d)
+error = (attend_explicitly(some, k, v) - output[..., ::1000, :]).abs().max()
+print("largest difference below 1e-5:", (error < 1e-5).item())
+
+# %% [markdown]
+# The time still grows with $L^2$. Only the memory is saved.
 #
-# *Dog bites man* and *man bites dog* are made of the same words. Will the output of *dog* differ between them? We give each word a random vector and three random projections.
+# **Exercise 4.5** is the heart of this lesson (25 minutes). You write it for real tensors, the check watches what you hold, and then your own function does the long run.
+
+# %% [markdown]
+# ## 4.7 What attention can't see
+# *Core · 2 minutes*
+#
+# *Dog bites man* and *man bites dog* are made of the same words. Will the output of *dog* differ? We give each word a random vector and three random projections.
 
 # %%
 rng = torch.Generator().manual_seed(5)
@@ -522,22 +657,86 @@ for word in vectors:
     print(f"{word:6} largest difference {(first[word] - second[word]).abs().max():.4f}")
 
 # %% [markdown]
-# There's no difference: attention can't tell who bites. An output is a *sum* over keys, and a sum doesn't depend on its order; a score depends on two vectors and not on where they stand. So for any permutation of the tokens, the output is permuted the same way, and nothing else happens:
+# There's no difference: attention can't tell who bites. An output is a *sum* over keys, and a sum doesn't depend on its order; a score depends on two vectors and not on their places. Permute the tokens, and the output is permuted the same way. Nothing else happens:
 
 # %%
 x = torch.randn(6, 8, generator=rng)  # (L, d_model)
 order = torch.tensor([3, 0, 5, 1, 4, 2])  # (L,)
 straight, _ = attention.scaled_dot_product_attention(*(x @ W for W in matrices))
 permuted, _ = attention.scaled_dot_product_attention(*(x[order] @ W for W in matrices))
-assert torch.allclose(permuted, straight[order], atol=1e-5)
+print("permuted alike:", torch.allclose(permuted, straight[order], atol=1e-5))
 
 # %% [markdown]
-# How could a token be told where it stands, without spoiling what it means? Keep your idea until lesson 08.
+# Lesson 08 gives each token its place.
+
+# %% [markdown]
+# ## 4.8 One matrix: can't, or not yet?
+# *More · 12 minutes*
+#
+# In section 4.4 one matrix for queries and keys made a ceiling of 0.875, and three of five models stayed below it. In seed 4 *two* players went by luck, which makes $\tfrac46 + \tfrac26 \cdot \tfrac14 = 0.75$. In seeds 1 and 3 all six were right half of the time, about as often as they are when they look around and say the commonest card:
+
+# %%
+_, cards, wanted = deal(2000, torch.Generator().manual_seed(3))
+commonest = F.one_hot(cards, CARDS).sum(2).argmax(-1, keepdim=True)  # (S, B, 1)
+print(f"always the commonest card: {(commonest == wanted).float().mean():.2f}")
+
+# %% [markdown]
+# Is that the price of one matrix too? The proof doesn't ask for it. If it's bad luck of the training, another optimizer and more steps should help:
+
+# %% tags=["nbval-ignore-output"]
+adam = {"optimizer": torch.optim.Adam, "rate": 0.01, "steps": 3000}
+longer = train(Players(16, scale=16**-0.5, shared=True), **adam)
+show_players(exam(longer)[0])
+
+# %% [markdown]
+# Seed 1 has reached the ceiling too, so its half was a matter of training and not of the matrix. Seed 3 is still stuck, and seed 4 still has two players at 0.25. No run got past the ceiling. One is *can't*, the other *not yet*, and a mean over five seeds would have mixed the two.
+#
+# Now for the player who is always wrong. Whom does she look at?
+
+# %%
+choices = ["the player before her", "herself", "all six alike"]
+question = "One matrix, seed 0: whom does the unlucky player look at?"
+widgets.predict("4.E", question, choices=choices)
+
+# %% tags=["nbval-ignore-output"]
+names, cards, _ = deal(4000, torch.Generator().manual_seed(2))
+with torch.no_grad():
+    queries = one.tokens(names, cards) @ one.W[0]  # (S, B, L, d_k)
+who = F.one_hot(names, NAMES).float()  # (S, B, L, NAMES)
+lengths = (queries.norm(dim=-1)[..., None] * who).sum((1, 2)) / who.sum((1, 2))
+print("seed 0, player           ", *(f"{name:6}" for name in range(NAMES)))
+print("says her own card        ", *(f"{share:6.2f}" for share in own[0]))
+print("mean length of her query ", *(f"{length:6.2f}" for length in lengths[0]))
+widgets.came_out("4.E", choices[1])
+
+# %% [markdown]
+# She says her own card, so she looks at *herself*, and the lengths tell why. With one matrix a player's score with herself is $q \cdot q = \lVert q \rVert^2$, and no score is larger than the product of the two lengths, $q_i \cdot q_j \le \lVert q_i \rVert \lVert q_j \rVert$. Whoever has the longest query scores herself at least as high as anyone else. And whoever looks at the next player more than at herself needs a shorter query than the next. Read the lengths from player 2 on, around the circle, and they rise at each step, up to player 1.
+#
+# If the circle is the cause, then opening it should help. We let player 5 off. She may say what she likes, and the other five have to answer.
+
+# %% tags=["nbval-ignore-output"]
+line = train(Players(16, scale=16**-0.5, shared=True), steps=1000, asked=5)
+show_players(exam(line)[0])
+
+# %% [markdown]
+# Now player 5 goes by luck, which costs her nothing, and in four of the five runs all others are always right. One matrix is enough for a line. On a circle it isn't.
+#
+# **Why two matrices, if only their product counts?** A score is $x_i W_q W_k^\top x_j^\top$, and one matrix $A = W_q W_k^\top$ of shape $(d_{model}, d_{model})$ would give the same scores. But the rank of $A$ is at most $d_k$, so a pair of tokens is compared along $d_k$ directions and no more. The two thin matrices cost $2\, d_{model}\, d_k$ parameters where $A$ costs $d_{model}^2$. And with $A$ every score would take $d_{model}$ multiplications in place of $d_k$.
+
+# %%
+thin_q, thin_k = torch.randn(2, 512, 64, generator=rng)  # (d_model, d_k) each
+A = thin_q @ thin_k.T  # (d_model, d_model)
+print("rank", torch.linalg.matrix_rank(A).item(), "of", len(A))
+print(f"parameters {thin_q.numel() + thin_k.numel():,} in place of {A.numel():,}")
+
+# %% [markdown]
+# **Exercise 4.6** asks of the scales what we asked of one matrix. It trains the six players with all three, and you tell *can't* from *not yet*. The outcome isn't quite what the figure of section 4.5 suggests (20 minutes). **Exercises 4.7 and 4.8** are short questions about one matrix for two roles, and about a key projection that starts at zero.
 
 # %% [markdown]
 # ## What goes wrong
+# *More · 4 minutes*
 #
-# **A softmax over the queries.** One wrong `dim`, and each column sums to 1 instead of each row. Everything runs, and it even trains. How would you notice? Add up the rows.
+# **A softmax over the queries.** With one wrong `dim`, each column sums to 1 instead of each row. Everything runs, and no shape complains. Adding up the rows shows it.
 
 # %%
 scores = asks @ offers.T / 4**0.5  # (L_q=4, L_k=4)
@@ -550,9 +749,9 @@ alt = "Two heatmaps of the weights of the red apple fell; in one the columns sum
 plotting.show(ax, alt)
 
 # %% [markdown]
-# *Notice the rows.* In the wrong table, the queries compete for each key: what *apple* takes from *red* depends on how much the others ask *red*.
+# In the wrong table the queries compete for each key. Look at *apple*'s column. *red* and *fell* both ask for it, and each gets 0.45 where it had 0.75. The word *the*, which nobody asked for, has a column of four equal weights, so every query takes a quarter of its value.
 #
-# **Scaling too late in half precision.** The largest float16 is 65,504. A dot product of 128 entries around 30 is larger: the sum becomes infinite before you divide it, and the softmax makes it NaN. How would you notice? The loss is NaN in float16 only. Scale the query *before* the product.
+# **Scaling too late in half precision.** The largest float16 is 65,504. A dot product of 128 entries around 30 is larger. The sum becomes infinite before you divide it, and the softmax makes it NaN. You'd see a loss that is NaN in float16 only. Scale the query *before* the product.
 
 # %%
 q = torch.full((1, 128), 30.0).half()  # (L_q=1, d_k=128)
@@ -564,61 +763,64 @@ for when, scores in (("after", late), ("before", early)):
 
 # %% [markdown]
 # ## In practice
+# *More · 3 minutes*
 #
-# - Use `F.scaled_dot_product_attention`. It hands back no weights, and that is the point: where there is a **fused kernel** (on most GPUs, and on the CPU too), it works in blocks, as in 4.6, and never stores the $L^2$ weights. Ask for the weights, and you have to pay for them.
-# - Such a kernel does as many multiplications as before on the way forward. On the way back it does more, because it computes the weights again instead of keeping them. The FlashAttention paper measured that it's faster all the same: moving $L^2$ numbers to and from memory takes longer than multiplying.
+# - Use `F.scaled_dot_product_attention`. It hands back no weights, for a reason. Where there is a **fused kernel** (on most GPUs, and on the CPU too), it works in blocks, as in section 4.6, and never stores the $L^2$ weights. Ask for the weights, and you have to pay for them.
+# - Such a kernel does as many multiplications as before on the way forward. On the way back it does more, because it computes the weights again instead of keeping them. The FlashAttention paper measured that it's faster all the same, and explains it by the $L^2$ numbers that needn't travel to and from memory.
 # - Names you'll meet: queries, keys and values from one matrix are `qkv_proj`, `in_proj_weight` (PyTorch) or `c_attn` (GPT-2). Cross-attention is also *encoder-decoder attention*, and its memory the *context*.
 
 # %% [markdown]
 # ## Recap
+# *Core · 3 minutes*
 #
-# 1. **Attention**: all dot products, divided by $\sqrt{d_k}$, a softmax over the keys, a weighted sum of the values. As a loop it takes twelve lines; as tensors, two matrix products with a softmax between them.
-# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Two matrices for query and key, because with one the scores are symmetric; a third, so that a token can hand over something other than what it's found by.
-# 3. **The scale**: a dot product of $d_k$ independent entries of variance 1 has typical size $\sqrt{d_k}$. Of our three scales only $\sqrt{d_k}$ kept the gradient at the query level, for every width.
-# 4. **The cost**: $L^2$ weights, but they needn't be held. A running maximum, a running sum and a running output give the same result block by block.
+# 1. **Attention**: all dot products, divided by $\sqrt{d_k}$, a softmax over the keys, a weighted sum of the values.
+# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Queries and keys have a matrix each, since with one the scores are symmetric. Values have a third, so that a token can hand over something other than what it's found by.
+# 3. **The scale**: a dot product of $d_k$ independent entries of variance 1 has typical size $\sqrt{d_k}$. Of our three scales only $\sqrt{d_k}$ kept the weights' derivative level.
+# 4. **The cost**: $L^2$ weights, but they needn't be held. A running maximum, sum and output give the same result block by block.
 # 5. **The blind spot**: permute the tokens, and the output is permuted, no more.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
-# | $X$, $M$ | the sequence that asks; the memory | $(L_q, d_x)$; $(L_k, d_m)$ |
+# | $X$, $M$ | who asks; the memory | $(L_q, d_x)$; $(L_k, d_m)$ |
 # | $W_q$, $W_k$, $W_v$ | projections | $(d_x, d_k)$, $(d_m, d_k)$, $(d_m, d_v)$ |
 # | $Q$, $K$, $V$ | queries, keys, values | $(L_q, d_k)$, $(L_k, d_k)$, $(L_k, d_v)$ |
 # | $Q K^\top / \sqrt{d_k}$ | scaled scores | $(L_q, L_k)$ |
-# | $w$, $J$ | one query's weights; the softmax's derivatives | $(L_k)$; $(L_k, L_k)$ |
-# | $m$, $s$, $o$ | running maximum, sum, output of one query | numbers; $(d_v)$ |
+# | $m$, $s$, $o$ | running maximum, sum, output | numbers; $(d_v)$ |
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
+# *Core · 4 minutes*
 #
 # <details><summary>1. Queries and keys have 64 independent entries of variance 1. What is the standard deviation of a score before and after scaling? And if the entries of the queries have variance 4?</summary>
 #
-# **8 and 1; with variance 4 it's 16 and 2.** Each product then has variance 4, and the sum 256. The scale knows how many entries there are, not how large they are. (Not 64 before scaling: that's the variance.)
+# **8 and 1; with variance 4 it's 16 and 2.** Each product then has variance 4, and the sum 256. The scale knows how many entries there are, not how large they are.
 # </details>
 #
-# <details><summary>2. Somebody divides by the root of the number of keys, since "more keys, larger sums". What is wrong with the reason?</summary>
+# <details><summary>2. A friend divides by the root of the number of keys, since "more keys, larger sums". What is wrong with the reason?</summary>
 #
-# **A score is a sum over the entries of a vector, not over the keys.** Its size depends on $d_k$ alone. The sum over keys happens inside the softmax, which divides by it already. (It isn't "the same thing": $L_k$ changes with every sentence, $d_k$ doesn't.)
+# **A score is a sum over the entries of a vector, not over the keys.** Its size depends on $d_k$ alone. The sum over keys happens inside the softmax, which divides by it already.
 # </details>
 #
 # <details><summary>3. X has shape (8, 10, 32), the memory (8, 20, 48), d_k = 16, d_v = 24. What are the shapes of the three matrices, the weights and the output?</summary>
 #
-# **(32, 16), (48, 16), (48, 24), (8, 10, 20), (8, 10, 24).** Keys and values come from the memory, so their matrices start at 48. (With $W_v$ of shape (32, 24) there would be 10 values for 20 keys.)
+# **(32, 16), (48, 16), (48, 24), (8, 10, 20), (8, 10, 24).** Keys and values come from the memory, so their matrices start at 48.
 # </details>
 #
 # <details><summary>4. Keys and values of a cross-attention are shuffled together. What happens to the output? And if only the keys are shuffled?</summary>
 #
-# **Nothing; and a different output.** A key and its value are a pair, and the order of pairs plays no part. Shuffling the keys alone gives the weights to the wrong values. (Not "the output is shuffled": its rows belong to the queries, and those stayed where they were.)
+# **Nothing; and a different output.** A key and its value are a pair, and the order of pairs plays no part. Shuffling the keys alone gives the weights to the wrong values.
 # </details>
 #
 # {{next_steps}}
 
 # %% [markdown]
 # ## When you need it
+# *More · 10 minutes*
 #
-# **One matrix instead of three.** In self-attention, three products with the same $X$ can be one: put the matrices side by side, $(d, 3d)$, multiply once, and cut the result along its last axis. Blocks of *columns*, that is: reshaping the matrix to $(3, d, d)$ has the right shape and scrambles it.
+# **One matrix instead of three.** In self-attention, three products with the same $X$ can be one. Put the matrices side by side, $(d, 3d)$, multiply once, and cut the result along its last axis. These are blocks of *columns*. Reshaping the matrix to $(3, d, d)$ has the right shape and scrambles it.
 
 # %%
 x, d = torch.randn(2, 6, 8, generator=rng), 8  # (B, L, d)
@@ -629,16 +831,30 @@ by_columns = torch.stack(fused.chunk(3, dim=1))  # (3, d, d)
 print("a reshape gives the same:", torch.equal(by_columns, fused.reshape(3, d, d)))
 
 # %% [markdown]
-# **Dropout on the weights.** In training, each weight may be set to 0 with probability $p$, and the rest divided by $1 - p$, so that no query relies on a single key. A row then sums to 1 only on average. The library's function and PyTorch's take `dropout_p` and apply it *whenever it's not 0*: a function doesn't know whether you're training.
+# **Dropout on the weights.** In training, each weight may be set to 0 with probability $p$, and the rest divided by $1 - p$, so that no query relies on a single key. A row then sums to 1 only on average. The library's function and PyTorch's take `dropout_p` and apply it *whenever it's not 0*, since a function doesn't know whether you're training.
 #
-# **Other scales.** T5 divides by nothing. Its initializer makes up for it: queries start smaller by the factor $1/\sqrt{d_k}$, so the scores start out as if they had been scaled (`normal_(std=factor * (d_model * key_value_proj_dim) ** -0.5)` in Hugging Face's `modeling_t5.py`). The $\mu$P recipe divides by $d_k$. Doesn't 4.5 say that this loses
+# **A fresh layer's scores.** Section 4.5 took entries of variance 1. `nn.Linear` starts with weights of variance $\tfrac{1}{3 d_{in}}$, which gives a query's entries the variance $\tfrac13$ and makes the scores three times smaller. The root is still what makes them independent of the width:
+
+# %%
+x = torch.randn(2000, 256, generator=rng)  # (n, d_in), variance 1
+for d_k in (64, 256, 1024):
+    torch.manual_seed(0)
+    with torch.no_grad():
+        q = nn.Linear(256, d_k, bias=False)(x)  # (n, d_k)
+        k = nn.Linear(256, d_k, bias=False)(x.flip(0))  # (n, d_k): of other rows
+    size = (q * k).sum(-1).std()
+    print(f"d_k {d_k:4}: entries' variance {q.var():.2f}, ", end="")
+    print(f"scores {size:5.2f}, divided by the root {size / d_k**0.5:.2f}")
+
+# %% [markdown]
+# **Other scales.** T5 divides by nothing. Its initializer makes up for it, since queries start smaller by the factor $1/\sqrt{d_k}$, so the scores start out as if they had been scaled (`normal_(std=factor * (d_model * key_value_proj_dim) ** -0.5)` in Hugging Face's `modeling_t5.py`). The $\mu$P recipe divides by $d_k$. Doesn't section 4.5 say that this loses
 # the gradient? It does, at the start and for plain gradient descent. But training makes queries and keys depend on one another, and then their dot product grows like $d_k$, not like its root. And Adam divides each gradient by its own typical size, so a small one does no harm. Our six players agree (exercise 4.6 shows them with plain gradient descent):
 
 # %% tags=["nbval-ignore-output"]
 for name, scale in scales.items():
-    model = Players(512, scale=1 / scale(512))
-    shares = share_right(model, torch.optim.Adam, rate=0.01, steps=200)
-    print(f"Adam, d_k = 512, {name:12}", *(f"{share:.2f}" for share in shares))
+    adam["steps"], model = 200, Players(512, scale=1 / scale(512))
+    right, _ = exam(train(model, **adam), games=500)
+    print(f"Adam, d_k = 512, {name:12}", *(f"{share:.2f}" for share in right.mean(1)))
 
 # %% [markdown]
 # **What FlashAttention saves.** Count the numbers that travel between the GPU's large, slow memory and its small, fast one, which holds $S$ of them: about $L d + L^2$ for the explicit form and $L^2 d^2 / S$ for the blocks (theorem 2 of the paper; constant factors left out). With $d = 64$ and $S$ near 100,000, $d^2 / S$ is about $\tfrac{1}{25}$.
@@ -647,7 +863,7 @@ for name, scale in scales.items():
 #
 # - Vaswani et al., *Attention Is All You Need*, 2017, section 3.2.1, equation 1 and footnote 4: the formula, and the reason for the scale in one sentence. Section 3.2.3: self-attention and encoder-decoder attention.
 # - Luong, Pham, Manning, *Effective Approaches to Attention-based Neural Machine Translation*, 2015, section 3.1: the dot product as a score before anyone scaled it.
-# - Milakov, Gimelshein, *Online Normalizer Calculation for Softmax*, 2018: the running maximum and sum of 4.6, as algorithm 3.
+# - Milakov, Gimelshein, *Online Normalizer Calculation for Softmax*, 2018: the running maximum and sum of section 4.6, as algorithm 3.
 # - Dao et al., *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*, 2022, section 3.1 and algorithm 1: the same with the output, in blocks of queries too.
-# - Lee et al., *Set Transformer*, 2019: makes a virtue of 4.7, attention for sets, where order must not count.
+# - Lee et al., *Set Transformer*, 2019: makes a virtue of section 4.7, attention for sets, where order must not count.
 # - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer*, 2020 (T5), and Yang et al., *Tensor Programs V*, 2022 ($\mu$P): two scales other than $\sqrt{d_k}$.

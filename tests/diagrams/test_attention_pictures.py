@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+from matplotlib.patches import Rectangle
 
 from course_utils.diagrams import (
     attention_flow,
@@ -82,8 +83,31 @@ def test_it_ends_with_the_softmax_over_all_keys():
 
 def test_the_old_sums_shrink_when_the_maximum_rises():
     ax = running_softmax(torch.tensor([1.0, 3, 12, 4]).log(), torch.tensor([4.0, 8, 16, 0]), 2)
-    assert "old s, o\n× 0.25" in written(ax)
+    assert "shrink\n× 0.25" in written(ax) and {"9.3", "2.3", "18"} <= set(written(ax))  # o before, shrunk, at the end
     assert "after block 1: m = 1.1, s = 1.33, o = 9.33; after block 2: m = 2.48, s = 1.67, o = 18.3" in ax.get_label()
+
+
+def face(ax, text):
+    """The colors of the cells in which a text is written."""
+    places = [t.get_position() for t in ax.texts if t.get_text() == text]
+    cells = [p for p in ax.patches if isinstance(p, Rectangle) and p.get_facecolor()[3] and p.get_zorder() == 4]
+    return {c.get_facecolor() for c in cells for x, y in places if c.get_x() < x < c.get_x() + c.get_width()
+            and c.get_y() < y < c.get_y() + c.get_height()}  # fmt: skip
+
+
+def darkness(ax, text):
+    return min(3 - sum(color[:3]) for color in face(ax, text))
+
+
+def test_numbers_of_one_unit_have_one_scale_of_shades():
+    ax = running_softmax(torch.tensor([1.0, 3, 12, 4]).log(), torch.tensor([4.0, 8, 16, 0]), 2)
+    assert darkness(ax, "0") < darkness(ax, "1.1") < darkness(ax, "1.4") < darkness(ax, "2.5")  # scores of both blocks
+    assert darkness(ax, "8") < darkness(ax, "16")  # values of both
+    assert darkness(ax, "2.3") < darkness(ax, "9.3") < darkness(ax, "18")  # what is kept of o
+    ax = attention_flow(torch.eye(2), torch.eye(2), torch.tensor([[6.0], [3.5]]))
+    assert darkness(ax, "3.5") < darkness(ax, "5.2") < darkness(ax, "6")  # 5.2 and 4.3 are outputs
+    ax = three_roles(torch.tensor([[1.0, 2.0]]), torch.eye(2)[:1].T, torch.eye(2)[1:].T, torch.tensor([[2.5], [4.0]]))
+    assert darkness(ax, "2") < darkness(ax, "10")  # a key of 2 beside a value of 10
 
 
 def test_a_line_for_each_weight_that_can_be_seen():

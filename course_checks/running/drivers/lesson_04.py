@@ -1,4 +1,4 @@
-"""Lesson 04: how 4.3, 4.4 and 4.5 are run and watched."""
+"""Lesson 04: how 4.2, 4.3 and 4.5 are run and watched."""
 
 import contextlib
 import gc
@@ -10,19 +10,27 @@ from gc import collect, get_objects  # by names of this module: an answer may as
 from tracemalloc import get_traced_memory, is_tracing
 
 import torch
-from torch import nn
-from torch.func import functional_call
+import torch.nn.functional as F
+
+from ..counting import counted
 
 
-def layer_with_these_numbers(answer, case):
-    """The layer's output on ``x``, with the case's tensors as its parameters: gradients reach them as they reach ``x``."""
-    numbers = {name: value for name, value in case.items() if "." in name}
-    layer = answer(case["x"].shape[-1], len(numbers["q_proj.bias"]), len(numbers["v_proj.bias"]))
-    for name in ("q_proj", "k_proj", "v_proj"):
-        part = getattr(layer, name, None)
-        if not isinstance(part, nn.Linear) or part.bias is None:
-            raise ValueError(f"{name} must be an nn.Linear with a bias, as in the constructor that was given")
-    return functional_call(layer, numbers, (case["x"],))
+def which_gives_what(answer, case):
+    """What the answer says of a layer whose three parts come from where the case says."""
+    return answer(counted(_layer(case), 50, "layer"), case["L"], case["d"])
+
+
+def _layer(case):
+    d, rng = case["d"], torch.Generator().manual_seed(case.driver["seed"])
+    kinds = [case.driver[name] for name in ("queries", "keys", "values")]
+    matrices = [torch.randn(d, size, generator=rng) / d**0.5 for size in (6, 6, 4)]
+
+    def layer(x, memory):
+        given = {"x": x, "memory": memory}
+        query, key, value = (given[kind] @ W.to(x) for kind, W in zip(kinds, matrices, strict=True))
+        return F.scaled_dot_product_attention(query[None], key[None], value[None])[0]
+
+    return layer
 
 
 def weights_made(answer, case):
@@ -136,4 +144,7 @@ def block_by_block(answer, case):
     return output
 
 
-SHOWN = {"block_by_block": lambda case: {"query": case["query"], "blocks": pairs(case)}}
+SHOWN = {
+    "block_by_block": lambda case: {"query": case["query"], "blocks": pairs(case)},
+    "which_gives_what": lambda case: {"layer": _layer(case), "L": case["L"], "d": case["d"]},
+}
