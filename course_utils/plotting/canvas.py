@@ -47,5 +47,6 @@ def show(ax: Axes, alt: str = "") -> None:
 
 
 def require_labels(labels: Sequence[str] | None, count: int, name: str) -> None:
+    """One label for each of ``count`` entries, or none at all; ``name`` is the argument's."""
     if labels is not None and len(labels) != count:
         raise ValueError(f"{len(labels)} {name} for {count} entries; give one for each")
