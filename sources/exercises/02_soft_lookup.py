@@ -434,7 +434,7 @@ check("2.5", additive_attention)
 #
 # $$|q - k|^2 = |q|^2 + |k|^2 - 2\, q \cdot k ,$$
 #
-# and that is how the function below makes them, without a loop. Its author tested it with three stations on a circle around the house. It agreed with a loop to the last digit, for every query. Then a fourth station was set up farther out, and the reports came in: "I'm standing right beside station 1 and I'm told the temperature of station 4." Run the cell to see both. The weights sum to 1, nothing is NaN, and queries don't disturb each other.
+# and that is how the function below makes them, without a loop. Its author tested it with three stations on a circle around the house. It agreed with a loop to six decimals, for every query. Then a fourth station was set up farther out, and the reports came in: "I'm standing right beside station 1 and I'm told the temperature of station 4." Run the cell to see both. The weights sum to 1, nothing is NaN, and queries don't disturb each other.
 
 # %%
 def lookup_broken(query, key, value, bandwidth):
@@ -666,7 +666,7 @@ else:
 # %% [markdown]
 # ## Payoff: your lookup reads aloud
 #
-# Now your own functions work together. Given 2,000 words whose c you know, they say how the c of other words is spoken. Your 2.4 sets the temperature of every query so that ten known words count, your 2.6 looks up, your 2.1 says which known words it looked at. (All words have equally many letters around their c, so all keys are equally long, and nearest means most agreements.) Put in words of your own, each with exactly one c.
+# Now your own functions work together. Given 2,000 words whose c you know, they say how the c of other words is spoken. Your 2.4 sets the temperature of every query so that ten known words count (if you skipped it, 0.3 serves for all), your 2.6 looks up, your 2.1 says which known words it looked at. (All words have equally many letters around their c, so all keys are equally long, and nearest means most agreements.) Put in words of your own, each with exactly one c.
 
 # %%
 my_words = ["pencil", "cello", "ocean", "machine", "coffee", "special"]
@@ -684,7 +684,10 @@ V = torch.nn.functional.one_hot(sounds[kept], len(SOUNDS)).float()  # (L_k, d_v)
 def read_aloud(some):
     queries = letters_around(some)  # (L_q, d_k)
     scores = queries @ known.T  # (L_q, L_k): in how many places two words agree
-    T = temperature_for(scores, 10)[:, None]  # (L_q, 1)
+    try:
+        T = temperature_for(scores, 10)[:, None]  # (L_q, 1)
+    except NotImplementedError:  # the best temperature of the lesson's figure
+        T = torch.full((len(some), 1), 0.3)
     asked = (queries / T)[None]  # (1, L_q, d_k)
     shares, _ = distance_attention(asked, known[None], V[None], 1.0)  # (1, L_q, d_v)
     return shares[0], softmax(scores / T)  # (L_q, d_v), (L_q, L_k)
@@ -705,7 +708,7 @@ try:
     ax.set(xlabel="sound of the c", ylabel="")
     plotting.show(ax, "How your lookup speaks the c of each of your words, as shares.")
 except NotImplementedError:
-    print("The payoff needs your answers to 2.1, 2.4 and 2.6.")
+    print("The payoff needs your answers to 2.1 and 2.6.")
 
 # %% [markdown]
 # It was taught no rule, and no parameter was trained. The letters around the c are the keys, the sounds are the values, and the rest is what you wrote. Which of your words does it get wrong, and what did it look at?
