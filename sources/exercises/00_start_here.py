@@ -228,7 +228,7 @@ check("0.3", inputs_and_targets)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# One token of each sentence is never an input, because nothing follows it. One is never a target. Which?
+# One column of `ids` is never an input, because nothing follows it. One is never a target. Which?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -567,7 +567,7 @@ check("0.8", quiz_0_8)
 # ### 0.9 · How far does influence reach?
 # 5 points · difficulty 3 of 5 · 25 minutes · more
 #
-# An open experiment; it takes a few seconds of computing. A fresh layer with random weights reads `n` tokens. How much of its **last** output depends on the **first** token? If all tokens counted the same, the share would be $1/n$. Before you measure, write down: does the share of a recurrence fall as $1/n$, faster, or slower? And that of attention? And what would you change in the recurrence to make it remember longer?
+# An open experiment; it takes a few seconds of computing. A fresh layer with random weights reads `n` tokens. How much of its **last** output depends on the **first** token? If all tokens counted the same, the share would be $1/n$. Before you measure, write down: does the share of a recurrence fall as $1/n$, faster, or slower? And that of attention? And what would you change in the recurrence to make it remember longer, besides the two changes of section 0.7?
 #
 # This cell holds all that you need. `make_layer(kind, seed)` makes a fresh layer, `"recurrence"` or `"attention"`. `share_of_first(layer, n, seed)` gives the share, a number from 0 to 1; the seed chooses the tokens.
 
@@ -666,7 +666,7 @@ if measured:
         print(f"{kind:11}", *parts)
 
 # %% [markdown] tags=["solution"]
-# **What would you have to change in the recurrence?** Both things that shrink a gradient on its way back, the matrix and the slope of the tanh. The cell below makes $W_h$ a rotation, hands in a tenth of the inputs (where the tanh is nearly straight), and does both. Then it tries gates: a GRU as PyTorch starts it, and one whose gates begin by keeping nearly all of the old state, with a bias of 3. Twenty seeds each, at 32 tokens.
+# **What would you have to change in the recurrence?** Section 0.7 changed the two things that shrink a gradient on its way back, the matrix and the slope of the tanh. The cell below does that here, too. It makes $W_h$ a rotation, hands in a tenth of the inputs (where the tanh is nearly straight), and does both. Then it tries gates: a GRU as PyTorch starts it, and one whose gates begin by keeping nearly all of the old state, with a bias of 3. Twenty seeds each, at 32 tokens.
 
 # %% tags=["solution"]
 def make_other(kind, seed):
@@ -693,7 +693,7 @@ print(f"{'attention':22} {32 * median(own):8.2g},  below 1/32 in "
       f"{sum(share < 1 / 32 for share in own)} of 20")
 
 # %% [markdown] tags=["solution"]
-# Neither the rotation nor the small inputs are enough alone; together they keep the first token about as visible as attention does. Gates don't help by being there. A fresh GRU forgets about as fast as a fresh recurrence, and it remembers once its gates start out holding on to the old state. (For the LSTM, Jozefowicz, Zaremba and Sutskever, *An Empirical Exploration of Recurrent Network Architectures*, 2015, recommend such a bias for its forget gate.)
+# Neither the rotation nor the small inputs are enough alone. Together they keep the first of 32 tokens about as visible as attention does. Having gates isn't enough, either. A fresh GRU keeps thousands of times more of the first token than a fresh recurrence, and still next to nothing. At this length it remembers once its gates start out holding on to the old state. (For the LSTM, Jozefowicz, Zaremba and Sutskever, *An Empirical Exploration of Recurrent Network Architectures*, 2015, recommend such a bias for its forget gate.)
 
 # %% [markdown]
 # ## Your answers, at work
