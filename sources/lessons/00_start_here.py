@@ -86,7 +86,7 @@ speller
 # %% [markdown]
 # *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, as the sounds follow the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* Bear in mind that the model doesn't look at bare letters. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
 #
-# This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. In lesson 03 you build and train this model, and by lesson 12 you'll have built a Transformer and a language model that writes.
+# This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. You build and train this model in lesson 03, and by lesson 12 you'll have built a language model that writes.
 
 # %%
 plotting.show(diagrams.road_map(here=0))
@@ -104,7 +104,7 @@ plotting.show(diagrams.legend())
 #
 # *Core · 5 minutes*
 #
-# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*. Everything random has a seed, so you get the same numbers again.
+# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*. Everything random has a seed.
 #
 # **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one helps too, since you see where you went wrong. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
 #
@@ -121,7 +121,7 @@ except NotYet as message:
     print(message)
 
 # %% [markdown]
-# Read it from the top. It says how many points you have, the first number that differs, and which mistake it looks like. Often that's enough. `hint()` says what to try, and so does the message when the same exercise fails a second time.
+# Read it from the top. It says how many points you have, the first number that differs, and which mistake it looks like. `hint()` says what to try, and so does the message when the same exercise fails a second time.
 
 # %%
 hint()
@@ -433,7 +433,7 @@ print("id,je->ij", torch.einsum("id,je->ij", X, Y)[0].tolist())
 # - **Recurrence** has a *state* $h_i$ of shape $(d)$ that is carried from left to right, $h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1})$, with $W_x$, $W_h$ of shape $(d, d)$ and $h_{-1} = 0$.
 # - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. (A row of the table for *knights* is such a set of weights.) Lessons 01 to 04 show how. Here we take the library's function.
 #
-# In these formulas a vector is a column. In the code it's a row of `x`, so $W_1^\top x_i$ is written `x @ W_1`.
+# A vector is a column in these formulas and a row of `x` in the code, so $W_1^\top x_i$ is written `x @ W_1`.
 
 # %%
 rng = torch.Generator().manual_seed(1)
@@ -482,16 +482,16 @@ print("the loop and PyTorch's nn.RNN agree:", same)
 
 # %%
 def influence(layer, length, d=4, seed=0, outputs=None):
-    """Share of every input position in every output position: (length, length)."""
+    """Share of every input position in every output position, or in those asked for."""
     rng = torch.Generator().manual_seed(seed)
     x = torch.randn(1, length, d, generator=rng).requires_grad_()  # (1, L, d)
     direction = torch.randn(d, generator=rng)
     y = layer(x)[0] @ direction  # (L,)
     rows = []
-    for i in outputs or range(length):  # `outputs` asks for some rows only
+    for i in outputs or range(length):
         (gradient,) = torch.autograd.grad(y[i], x, retain_graph=True)  # (1, L, d)
         rows.append(gradient[0].norm(dim=-1))  # (L,)
-    sizes = torch.stack(rows)  # (L, L), or a row for each of `outputs`
+    sizes = torch.stack(rows)  # (L, L), or fewer rows
     return sizes / sizes.sum(dim=-1, keepdim=True)
 
 
@@ -504,7 +504,7 @@ plotting.show(maps, "Four maps of 8 by 8. Feed-forward: the diagonal only. "
               "left of it, fading fast. Attention: every cell filled.")
 
 # %% [markdown]
-# *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and in this one the past soon gets dark. Attention leaves no white. In one layer, every position can look at every other.*
+# *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and here the past soon gets dark. Attention leaves no white.*
 #
 # **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. That makes two suspects. We can clear $W_h$ by making it *orthogonal*, a rotation or a mirror image, which changes no length. And we can clear the tanh by feeding it a tenth of each input, since near 0 it's almost a straight line of slope 1. We make one change, then the other, then both.
 
@@ -520,6 +520,7 @@ def recurrences(seed):
             "both, inputs / 100": lambda x: recurrence(x, W_x / 100, turn)}
 
 
+# %%
 four = list(recurrences(0).items())[:4]
 maps = diagrams.influence_maps({name: influence(f, 8) for name, f in four})
 plotting.show(maps, "Four maps of a recurrence. As it starts, and with small inputs, "
@@ -534,7 +535,8 @@ for name in [*five[0], "attention"]:
     columns = [sorted(influence({**five[seed], "attention": self_attention}[name], n,
                                 seed=seed, outputs=[n - 1])[0, 0].item()
                       for seed in range(5)) for n in (32, 320)]
-    print(f"{name:18}", *(f"{c[0]:9.0e} {median(c):8.1e} {c[-1]:8.0e}" for c in columns))
+    print(f"{name:18}",
+          *(f"{c[0]:9.0e} {median(c):8.1e} {c[-1]:8.0e}" for c in columns))
 
 # %% [markdown]
 # *In the maps, the rotation alone helps more than the small inputs alone, and with both changes every row is shared out almost evenly.* At 32 tokens neither change is enough by itself, and with both the first token keeps about an equal share. A recurrence *can* see the past, then.
