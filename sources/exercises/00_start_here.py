@@ -70,6 +70,8 @@ def shares(x, real):
 # Try: a row runs along the last axis; think about which axis of x has to go away in the sums.
 # the shares of each column: your columns sum to 1, your rows should.
 #     dim=-1 => dim=-2
+# the shares of each column: your columns sum to 1, your rows should; padding is 0.
+#     kept.sum(dim=-1, keepdim=True) => kept.sum(dim=-2, keepdim=True).clamp(min=1e-30)
 # each number divided by the sum of the whole tensor, not of its own row.
 #     kept.sum(dim=-1, keepdim=True) => kept.sum()
 # each number divided by the sum of its whole sentence, not of its own row.
@@ -331,12 +333,17 @@ def mix_heads(weights, values):
 #     mixed.flatten(2) => mixed.reshape(mixed.shape[0], mixed.shape[2], -1)
 # the heads are interleaved: the first number of every head, then the second of every head.
 #     bihd => bidh
+# the positions of one head are laid side by side: your shape is (B, H, n * d).
+#     bihd => bhid
 # the heads are laid one below the other, not side by side: your shape is (B, H * n, d).
 #     bihd => bhid
 #     flatten(2) => flatten(1, 2)
 # Try: merge the two axes that belong to one position.
 # the heads are not laid side by side: there is one axis too many.
 #     mixed.flatten(2) => mixed
+# Try: every head has its own d places in the result: collect what all of them found.
+# one head alone, the last one: a position has d numbers, not H * d.
+#     mixed.flatten(2) => mixed[:, :, -1]
 # Try: a letter that doesn't come back after the arrow is summed over, and any other stays.
 # the heads are added up: a position has d numbers, not H * d.
 #     bihd => bid
@@ -350,6 +357,10 @@ def mix_heads(weights, values):
 # Try: the axis that is mixed away is that of the rows of values: it has the same letter in both.
 # the weights are used the wrong way around: row j of the table in place of its column.
 #     bhij => bhji
+# each position gets its own row of values, times the sum of its weights: the values have the letter of the position that takes.
+#     bhjd-> => bhid->
+# the sum is over the positions that take, not over those that give: your shape has m in the place of n.
+#     bihd => bjhd
 # each row of weights is summed alone, and so are the values: in an einsum, two letters for the mixed axis.
 #     bhjd-> => bhkd->
 # Try: weights and values of one head belong together: the same letter for it in both.
@@ -360,6 +371,8 @@ def mix_heads(weights, values):
 # Try: the weights are used as they are.
 # each row of weights is divided by its sum first.
 #     weights, values)  # => weights / weights.sum(-1, keepdim=True), values)  #
+# a softmax of the weights is taken first.
+#     weights, values)  # => weights.softmax(-1), values)  #
 # a mean over the positions, not the sum: the result is divided by their number.
 #     weights, values)  # => weights, values) / values.shape[2]  #
 
@@ -414,6 +427,9 @@ def split_heads(x, num_heads):
 # positions and numbers are exchanged before the cut, and a reshape makes the shape: it scrambles both.
 #     x.view(batch, length, num_heads, d_model // num_heads) => x.mT.reshape(batch, num_heads, length, d_model // num_heads)
 #     parts.transpose(1, 2) => parts
+# Try: one view makes all parts at once, each with an index of its own.
+# a tuple or a list of the heads, not one tensor.
+#     return parts.transpose(1, 2) => return parts.unbind(2)
 # Try: num_heads is the number of parts, d_head the size of one.
 # number and size of the heads are exchanged: parts of num_heads numbers each.
 #     x.view(batch, length, num_heads, d_model // num_heads) => x.view(batch, length, d_model // num_heads, num_heads)
