@@ -84,7 +84,7 @@ speller.show_first_state("The letters of knights across, its sounds N, AY, T, S 
 speller
 
 # %% [markdown]
-# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, as the sounds follow the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* Bear in mind that the model doesn't look at bare letters. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
+# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, as the sounds follow the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* The model doesn't look at bare letters, though. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
 #
 # This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. You build and train this model in lesson 03, and by lesson 12 you'll have built a language model that writes.
 
@@ -190,7 +190,7 @@ print("x[0, 2]", tuple(x[0, 2].shape), "       its third token,", repr(tokens[0]
 print("x[:, 0]", tuple(x[:, 0].shape), "     the first token of every sentence")
 
 # %% [markdown]
-# Read `(B, L, d_model)` as *which sentence, which position, which feature*. It's the language of this course.
+# Read `(B, L, d_model)` as *which sentence, which position, which feature*.
 #
 # **What is the tensor for?** A *language model* reads tokens and predicts the next one, at every position at once.
 
@@ -426,12 +426,12 @@ print("id,je->ij", torch.einsum("id,je->ij", X, Y)[0].tolist())
 #
 # *Core · 9 minutes*
 #
-# Back to the question of section 0.3. How can one position use another? Here are four kinds of layer, each from `(B, L, d)` to `(B, L, d)`.
+# How can one position use another? Here are four kinds of layer, each from `(B, L, d)` to `(B, L, d)`.
 #
 # - **Feed-forward** has two matrices with a ReLU between them, for every position alone, $y_i = W_2^\top \max(0,\, W_1^\top x_i)$, with $W_1$ of shape $(d, d_{ff})$ and $W_2$ of shape $(d_{ff}, d)$.
 # - **Convolution** has a window of $k$ positions around each, with a matrix $W_j$ of shape $(d, d)$ for every place in the window, $y_i = \sum_{j=0}^{k-1} W_j^\top\, x_{\,i + j - (k-1)/2}$. Beyond the ends there are zeros.
 # - **Recurrence** has a *state* $h_i$ of shape $(d)$ that is carried from left to right, $h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1})$, with $W_x$, $W_h$ of shape $(d, d)$ and $h_{-1} = 0$.
-# - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. (A row of the table for *knights* is such a set of weights.) Lessons 01 to 04 show how. Here we take the library's function.
+# - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. Lessons 01 to 04 show how. Here we take the library's function.
 #
 # A vector is a column in these formulas and a row of `x` in the code, so $W_1^\top x_i$ is written `x @ W_1`.
 
