@@ -51,7 +51,7 @@ ROWS = (
     )),
     ("Whole models", "value", (
         ("Layers", "attention in\nits block"), ("Transformer", "encoder and\ndecoder"),
-        ("Pronouncing", "a word it has\nnever seen"), ("Writing", "a language model\ngoes on")
+        ("Pronouncing", "a word it has\nnever seen"), ("Writing", "a model that\ncontinues a text")
     )),
 )  # fmt: skip
 WIDTH, HEIGHT, GAP, STEP = 1.5, 0.9, 0.27, 1.36  # inches

@@ -70,6 +70,8 @@ def shares(x, real):
 # Try: a row runs along the last axis; think about which axis of x has to go away in the sums.
 # the shares of each column: your columns sum to 1, your rows should.
 #     dim=-1 => dim=-2
+# the shares of each column: your columns sum to 1, your rows should; padding is 0.
+#     kept.sum(dim=-1, keepdim=True) => kept.sum(dim=-2, keepdim=True).clamp(min=1e-30)
 # each number divided by the sum of the whole tensor, not of its own row.
 #     kept.sum(dim=-1, keepdim=True) => kept.sum()
 # each number divided by the sum of its whole sentence, not of its own row.
@@ -228,7 +230,7 @@ check("0.3", inputs_and_targets)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# One token of each sentence is never an input, because nothing follows it. One is never a target. Which?
+# One column of `ids` is never an input, because nothing follows it. One is never a target. Which?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -331,12 +333,17 @@ def mix_heads(weights, values):
 #     mixed.flatten(2) => mixed.reshape(mixed.shape[0], mixed.shape[2], -1)
 # the heads are interleaved: the first number of every head, then the second of every head.
 #     bihd => bidh
+# the positions of one head are laid side by side: your shape is (B, H, n * d).
+#     bihd => bhid
 # the heads are laid one below the other, not side by side: your shape is (B, H * n, d).
 #     bihd => bhid
 #     flatten(2) => flatten(1, 2)
 # Try: merge the two axes that belong to one position.
 # the heads are not laid side by side: there is one axis too many.
 #     mixed.flatten(2) => mixed
+# Try: every head has its own d places in the result: collect what all of them found.
+# one head alone, the last one: a position has d numbers, not H * d.
+#     mixed.flatten(2) => mixed[:, :, -1]
 # Try: a letter that doesn't come back after the arrow is summed over, and any other stays.
 # the heads are added up: a position has d numbers, not H * d.
 #     bihd => bid
@@ -350,6 +357,10 @@ def mix_heads(weights, values):
 # Try: the axis that is mixed away is that of the rows of values: it has the same letter in both.
 # the weights are used the wrong way around: row j of the table in place of its column.
 #     bhij => bhji
+# each position gets its own row of values, times the sum of its weights: the values have the letter of the position that takes.
+#     bhjd-> => bhid->
+# the sum is over the positions that take, not over those that give: your shape has m in the place of n.
+#     bihd => bjhd
 # each row of weights is summed alone, and so are the values: in an einsum, two letters for the mixed axis.
 #     bhjd-> => bhkd->
 # Try: weights and values of one head belong together: the same letter for it in both.
@@ -360,6 +371,8 @@ def mix_heads(weights, values):
 # Try: the weights are used as they are.
 # each row of weights is divided by its sum first.
 #     weights, values)  # => weights / weights.sum(-1, keepdim=True), values)  #
+# a softmax of the weights is taken first.
+#     weights, values)  # => weights.softmax(-1), values)  #
 # a mean over the positions, not the sum: the result is divided by their number.
 #     weights, values)  # => weights, values) / values.shape[2]  #
 
@@ -414,6 +427,9 @@ def split_heads(x, num_heads):
 # positions and numbers are exchanged before the cut, and a reshape makes the shape: it scrambles both.
 #     x.view(batch, length, num_heads, d_model // num_heads) => x.mT.reshape(batch, num_heads, length, d_model // num_heads)
 #     parts.transpose(1, 2) => parts
+# Try: one view makes all parts at once, each with an index of its own.
+# a tuple or a list of the heads, not one tensor.
+#     return parts.transpose(1, 2) => return parts.unbind(2)
 # Try: num_heads is the number of parts, d_head the size of one.
 # number and size of the heads are exchanged: parts of num_heads numbers each.
 #     x.view(batch, length, num_heads, d_model // num_heads) => x.view(batch, length, d_model // num_heads, num_heads)
@@ -567,7 +583,7 @@ check("0.8", quiz_0_8)
 # ### 0.9 · How far does influence reach?
 # 5 points · difficulty 3 of 5 · 25 minutes · more
 #
-# An open experiment; it takes a few seconds of computing. A fresh layer with random weights reads `n` tokens. How much of its **last** output depends on the **first** token? If all tokens counted the same, the share would be $1/n$. Before you measure, write down: does the share of a recurrence fall as $1/n$, faster, or slower? And that of attention? And what would you change in the recurrence to make it remember longer?
+# An open experiment; it takes a few seconds of computing. A fresh layer with random weights reads `n` tokens. How much of its **last** output depends on the **first** token? If all tokens counted the same, the share would be $1/n$. Before you measure, write down: does the share of a recurrence fall as $1/n$, faster, or slower? And that of attention? And what would you change in the recurrence to make it remember longer, besides the two changes of section 0.7?
 #
 # This cell holds all that you need. `make_layer(kind, seed)` makes a fresh layer, `"recurrence"` or `"attention"`. `share_of_first(layer, n, seed)` gives the share, a number from 0 to 1; the seed chooses the tokens.
 
@@ -666,7 +682,7 @@ if measured:
         print(f"{kind:11}", *parts)
 
 # %% [markdown] tags=["solution"]
-# **What would you have to change in the recurrence?** Both things that shrink a gradient on its way back, the matrix and the slope of the tanh. The cell below makes $W_h$ a rotation, hands in a tenth of the inputs (where the tanh is nearly straight), and does both. Then it tries gates: a GRU as PyTorch starts it, and one whose gates begin by keeping nearly all of the old state, with a bias of 3. Twenty seeds each, at 32 tokens.
+# **What would you have to change in the recurrence?** Section 0.7 changed the two things that shrink a gradient on its way back, the matrix and the slope of the tanh. The cell below does that here, too. It makes $W_h$ a rotation, hands in a tenth of the inputs (where the tanh is nearly straight), and does both. Then it tries gates: a GRU as PyTorch starts it, and one whose gates begin by keeping nearly all of the old state, with a bias of 3. Twenty seeds each, at 32 tokens.
 
 # %% tags=["solution"]
 def make_other(kind, seed):
@@ -693,7 +709,7 @@ print(f"{'attention':22} {32 * median(own):8.2g},  below 1/32 in "
       f"{sum(share < 1 / 32 for share in own)} of 20")
 
 # %% [markdown] tags=["solution"]
-# Neither the rotation nor the small inputs are enough alone; together they keep the first token about as visible as attention does. Gates don't help by being there. A fresh GRU forgets about as fast as a fresh recurrence, and it remembers once its gates start out holding on to the old state. (For the LSTM, Jozefowicz, Zaremba and Sutskever, *An Empirical Exploration of Recurrent Network Architectures*, 2015, recommend such a bias for its forget gate.)
+# Neither the rotation nor the small inputs are enough alone. Together they keep the first of 32 tokens about as visible as attention does. Having gates isn't enough, either. A fresh GRU keeps thousands of times more of the first token than a fresh recurrence, and still next to nothing. At this length it remembers once its gates start out holding on to the old state. (For the LSTM, Jozefowicz, Zaremba and Sutskever, *An Empirical Exploration of Recurrent Network Architectures*, 2015, recommend such a bias for its forget gate.)
 
 # %% [markdown]
 # ## Your answers, at work

@@ -39,7 +39,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # 2. turn sentences into a tensor `(B, L, d_model)`, and say what a language model is asked at each position;
 # 3. predict what broadcasting, `view`, `transpose` and `permute` do, and recognize scrambled content;
 # 4. read and write `einsum`;
-# 5. say what a feed-forward layer, a convolution, a recurrence and attention can see, and what each costs.
+# 5. say what a feed-forward layer, a convolution, a recurrence and attention can see, and what each costs (section 0.8).
 #
 # Every section is marked **core** or **more**. The core sections are the short path.
 
@@ -72,7 +72,7 @@ print("sounds:", " ".join(knights.sounds))
 widgets.came_out("0.A", knights.weights[0])
 
 # %% [markdown]
-# The model has met *knight*, but *knights* was kept for testing. In training it was told only how a word sounds, never which letters make which sound. It found out for itself where to look. Here are the shares for all of its sounds. Type a word of your own and press Enter, your name, say, or one that nobody has ever said.
+# The model has met *knight*, but *knights* was kept for testing. In training it was told only how a word sounds, never which letters make which sound. It found out for itself where to look. Here are the shares for all of its sounds. Type a word of your own, your name or one that you've made up, and press Enter.
 
 # %%
 speller = widgets.alignment_viewer(model, "knights")
@@ -84,17 +84,17 @@ speller.show_first_state("The letters of knights across, its sounds N, AY, T, S 
 speller
 
 # %% [markdown]
-# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, because sounds come in the order of their letters. The silent k, g and h get a share too. Two cells look odd. AY takes a third of its attention from n, and S looks more at t than at s.* Bear in mind that the model doesn't look at bare letters. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter in its company. The lines on the right say whether the dictionary agrees, and whether this word was held out.
+# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, as the sounds follow the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* The model doesn't look at bare letters, though. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
 #
-# This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. In lesson 03 you build and train this model, and by lesson 12 you'll have built a Transformer and a language model that writes.
+# This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. You build and train this model in lesson 03, and by lesson 12 you'll have built a language model that writes.
 
 # %%
 plotting.show(diagrams.road_map(here=0))
 
 # %% [markdown]
-# *The way has three stretches, first the idea, then the machine that today's models use, part by part, and then whole models. You are in the filled box.*
+# *The course has three stretches. First comes the idea, then the machine that today's models use, part by part, and then whole models. You are in the filled box.*
 #
-# Every lesson draws a tensor as a card of cells, and the color of its frame and name says what it holds. You don't have to learn this legend. Come back when a color puzzles you.
+# Every lesson draws a tensor as a card of cells, and the color of its frame and name says what it holds. Come back to this legend when a color puzzles you.
 
 # %%
 plotting.show(diagrams.legend())
@@ -104,9 +104,9 @@ plotting.show(diagrams.legend())
 #
 # *Core · 5 minutes*
 #
-# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*. Everything random has a seed, so you get the same numbers again.
+# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*. Everything random has a seed.
 #
-# **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one is worth more than none, because it tells you where to look. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
+# **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one helps too, since you see where you went wrong. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
 #
 # **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose you are to *turn each row of numbers into shares that add up to 1, and give nothing to padding, where `real` is False*. That's exercise 0.1. A student forgets the padding:
 
@@ -121,7 +121,7 @@ except NotYet as message:
     print(message)
 
 # %% [markdown]
-# Read it from the top. It says what you'd have earned, the first number that differs, and what the answer looks like. Often that's enough, and you seldom make a mistake again that you found yourself. `hint()` says what to try, and so does the message when the same exercise fails a second time.
+# Read it from the top. It says how many points you have, the first number that differs, and which mistake it looks like. `hint()` says what to try, and so does the message when the same exercise fails a second time.
 
 # %%
 hint()
@@ -136,7 +136,7 @@ print(case["real"])
 print(shares_wrong(*case.values()))
 
 # %% [markdown]
-# Any right way counts, unless the exercise rules it out, and you may try as often as you like.
+# Any right way counts, unless the exercise rules it out.
 #
 # **Ask.** When you're stuck, take help in this order: the message of the check, `failing_case()`, `hint()`, the hints folded under the check, the section of the lesson, the [glossary](../docs/glossary.md) for a word that you've forgotten, and your instructor, with the message copied into your question.
 
@@ -145,7 +145,7 @@ print(shares_wrong(*case.values()))
 #
 # *Core · 9 minutes*
 #
-# A network computes with numbers, so text goes through four steps. Here are two short sentences.
+# A network computes with numbers, so text goes through four steps. Here they are for two short sentences.
 #
 # **Tokens.** The text is cut into pieces, the *tokens*. Here these are words; the model above takes letters. **Ids.** Each distinct token gets a number, its place in the *vocabulary*. **Padding.** A tensor has no rows of unequal length, so the shorter sentence is filled up with an extra token, `<pad>`.
 
@@ -190,7 +190,7 @@ print("x[0, 2]", tuple(x[0, 2].shape), "       its third token,", repr(tokens[0]
 print("x[:, 0]", tuple(x[:, 0].shape), "     the first token of every sentence")
 
 # %% [markdown]
-# Read `(B, L, d_model)` as *which sentence, which position, which feature*. It's the language of this course.
+# Read `(B, L, d_model)` as *which sentence, which position, which feature*.
 #
 # **What is the tensor for?** A *language model* reads tokens and predicts the next one, at every position at once.
 
@@ -200,7 +200,7 @@ for i in range(L - 1):
     print(f"position {i}: has read {' '.join(read):16}  must say {following}")
 
 # %% [markdown]
-# Five tokens give four examples. After "the" it must say "cat" once and "dog" once, and no vector of "the" can tell which. The model has to *look at other positions*. How networks do that is the question of this course.
+# Five tokens give four examples. After "the" the model must say "cat" once and "dog" once. The vector of "the" is the same both times, so from that alone no network can tell which. (Knowing the position would settle it in this sentence, but not in the next one.) It has to *look at other positions*. How networks do that is the question of this course.
 #
 # **Do exercise 0.3 now (8 minutes), then read on.** If you'd like to write the padding yourself, exercise 0.2 (10 minutes) asks for it.
 
@@ -233,7 +233,7 @@ for i in range(L - 1):
 #
 # *More · 7 minutes*
 #
-# Three predictions of a model have shape `(3, 1)`, the three targets have shape `(3)`, and **every prediction is exactly right**.
+# Three predictions of a model have shape `(3, 1)`, the three targets have shape `(3)`, and **every prediction is exactly right**. Both hold 1, 2 and 3.
 
 # %%
 widgets.predict("0.B", "What is the mean squared error?", between=(0, 3), step=0.1)
@@ -276,7 +276,7 @@ print("with keepdim:", tuple(numbers.sum(dim=-1, keepdim=True).shape))
 print("[:, None]:   ", tuple(numbers[:, None].shape))
 
 # %% [markdown]
-# **Do exercise 0.1 now (10 minutes), then read on.** Section 0.2 showed a wrong answer to it. What is missing there is the padding, whose shape doesn't line up by itself.
+# **Do exercise 0.1 now (10 minutes), then read on.** Section 0.2 showed a wrong answer to it. It forgot the padding, and the shape of `real` doesn't line up by itself.
 
 # %% [markdown]
 # ## 0.5 `view`, `transpose`, `permute`
@@ -426,14 +426,14 @@ print("id,je->ij", torch.einsum("id,je->ij", X, Y)[0].tolist())
 #
 # *Core · 9 minutes*
 #
-# Back to the question of section 0.3. How can one position use another? Here are four kinds of layer, each from `(B, L, d)` to `(B, L, d)`.
+# How can one position use another? Here are four kinds of layer, each from `(B, L, d)` to `(B, L, d)`.
 #
 # - **Feed-forward** has two matrices with a ReLU between them, for every position alone, $y_i = W_2^\top \max(0,\, W_1^\top x_i)$, with $W_1$ of shape $(d, d_{ff})$ and $W_2$ of shape $(d_{ff}, d)$.
 # - **Convolution** has a window of $k$ positions around each, with a matrix $W_j$ of shape $(d, d)$ for every place in the window, $y_i = \sum_{j=0}^{k-1} W_j^\top\, x_{\,i + j - (k-1)/2}$. Beyond the ends there are zeros.
 # - **Recurrence** has a *state* $h_i$ of shape $(d)$ that is carried from left to right, $h_i = \tanh(W_x^\top x_i + W_h^\top h_{i-1})$, with $W_x$, $W_h$ of shape $(d, d)$ and $h_{-1} = 0$.
-# - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. (A row of the table for *knights* is such a set of weights.) Lessons 01 to 04 show how. Here we take the library's function.
+# - **Attention** is a weighted average of all positions, $y_i = \sum_j a_{ij}\, x_j$, whose weights $a_{ij}$ come from the vectors themselves. Lessons 01 to 04 show how. Here we take the library's function.
 #
-# In these formulas a vector is a column. In the code it's a row of `x`, so $W_1^\top x_i$ is written `x @ W_1`.
+# A vector is a column in these formulas and a row of `x` in the code, so $W_1^\top x_i$ is written `x @ W_1`.
 
 # %%
 rng = torch.Generator().manual_seed(1)
@@ -481,17 +481,17 @@ print("the loop and PyTorch's nn.RNN agree:", same)
 # **Before you run it**, draw four squares of 8 by 8 cells, outputs downward and inputs to the right, and shade what each layer sees.
 
 # %%
-def influence(layer, length, d=4):
-    """Share of every input position in every output position: (length, length)."""
-    rng = torch.Generator().manual_seed(0)
+def influence(layer, length, d=4, seed=0, outputs=None):
+    """Share of every input position in every output position, or in those asked for."""
+    rng = torch.Generator().manual_seed(seed)
     x = torch.randn(1, length, d, generator=rng).requires_grad_()  # (1, L, d)
     direction = torch.randn(d, generator=rng)
     y = layer(x)[0] @ direction  # (L,)
     rows = []
-    for i in range(length):
+    for i in outputs or range(length):
         (gradient,) = torch.autograd.grad(y[i], x, retain_graph=True)  # (1, L, d)
         rows.append(gradient[0].norm(dim=-1))  # (L,)
-    sizes = torch.stack(rows)  # (L, L)
+    sizes = torch.stack(rows)  # (L, L), or fewer rows
     return sizes / sizes.sum(dim=-1, keepdim=True)
 
 
@@ -504,9 +504,9 @@ plotting.show(maps, "Four maps of 8 by 8. Feed-forward: the diagonal only. "
               "left of it, fading fast. Attention: every cell filled.")
 
 # %% [markdown]
-# *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and in this one the past soon gets dark. Attention leaves no white. In one layer, every position can look at every other.*
+# *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and here the past soon gets dark. Attention leaves no white.*
 #
-# **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. Two suspects, then. We can clear $W_h$ by making it a rotation (an *orthogonal* matrix), which changes no length. And we can clear the tanh by feeding it a tenth of each input, since near 0 it's almost a straight line of slope 1. We make one change, then the other, then both.
+# **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. That makes two suspects. We can clear $W_h$ by making it *orthogonal*, a rotation or a mirror image, which changes no length. And we can clear the tanh by feeding it a tenth of each input, since near 0 it's almost a straight line of slope 1. We make one change, then the other, then both.
 
 # %%
 def recurrences(seed):
@@ -516,24 +516,32 @@ def recurrences(seed):
     return {"as nn.RNN starts": lambda x: recurrence(x, W_x, W_h),
             "inputs / 10": lambda x: recurrence(x, W_x / 10, W_h),
             "W_h a rotation": lambda x: recurrence(x, W_x, turn),
-            "both": lambda x: recurrence(x, W_x / 10, turn)}
+            "both": lambda x: recurrence(x, W_x / 10, turn),
+            "both, inputs / 100": lambda x: recurrence(x, W_x / 100, turn)}
 
 
-layers = recurrences(0)
-maps = diagrams.influence_maps({name: influence(f, 8) for name, f in layers.items()})
+# %%
+four = list(recurrences(0).items())[:4]
+maps = diagrams.influence_maps({name: influence(f, 8) for name, f in four})
 plotting.show(maps, "Four maps of a recurrence. As it starts, and with small inputs, "
               "the past is dark. With a rotation it is brighter, and with both changes "
               "all inputs up to the diagonal have about the same share.")
 
 # %%
-print(f"share of the first of 32 tokens in the last output; equal share {1 / 32:.4f}")
 five = [recurrences(seed) for seed in range(5)]
-for name in five[0]:
-    shares_of_first = [influence(layers[name], 32)[-1, 0].item() for layers in five]
-    print(f"{name:17} median of five layers {median(shares_of_first):.1e}")
+print("share of the first token in the last output: smallest, median, largest of five")
+print(f"{'':22}n = 32, equal {1 / 32:.4f}       n = 320, equal {1 / 320:.4f}")
+for name in [*five[0], "attention"]:
+    columns = [sorted(influence({**five[seed], "attention": self_attention}[name], n,
+                                seed=seed, outputs=[n - 1])[0, 0].item()
+                      for seed in range(5)) for n in (32, 320)]
+    print(f"{name:18}",
+          *(f"{c[0]:9.0e} {median(c):8.1e} {c[-1]:8.0e}" for c in columns))
 
 # %% [markdown]
-# Neither change is enough alone. With both, the first token keeps a share of about the size that an even split would give it. A recurrence *can* see the past, then. This one needed a matrix that keeps lengths and a tanh that hardly bends, and PyTorch's start gives it neither, while the attention above wasn't prepared in any way. How far influence reaches in both, and what gates (lesson 03) change, is the subject of exercise 0.9.
+# *In the maps, the rotation alone helps more than the small inputs alone, and with both changes every row is shared out almost evenly.* At 32 tokens neither change is enough by itself, and with both the first token keeps about an equal share. A recurrence *can* see the past, then.
+#
+# For how long? With ten times as many tokens, "both" loses the first one, too. (Zeros in this column are numbers too small for 32 bits.) The tanh still takes a little off at every step, and over 320 steps that adds up. If so, smaller inputs must last longer, and they do. With a hundredth, the first of 320 tokens is still there. The attention in the last row needs no such care at either length. Exercise 0.9 measures how far both reach, and its solution tries what gates (lesson 03) change.
 
 # %% [markdown]
 # ## 0.8 What seeing costs
@@ -587,7 +595,7 @@ plotting.show(diagrams.growing_paths(panels, 9))
 # %% [markdown]
 # *A chain, a cone and a star. Strong arrows are the shortest way, and filled circles are whatever depends on the first token. Let the text grow, and the chain and the cone grow with it. The star doesn't.* A convolution with kernel size $k$ carries a token $(k-1)/2$ positions a layer, which makes $\lceil (n-1) / \frac{k-1}{2} \rceil$ layers; a recurrence needs $n$ arrows. The paper that made attention famous argues that the shorter the path, the easier it is to learn that two distant words belong together.
 #
-# **The wait.** Step $i$ of this recurrence can't begin before step $i - 1$ is done, so the steps of a sentence can't be shared out among many cores. In the other layers all positions are computed at once. (Leave out the tanh, and the recurrence becomes linear; then its steps can be regrouped and run in parallel, by a *scan*. Some recent models do that.)
+# **The wait.** Step $i$ of this recurrence can't begin before step $i - 1$ is done, so the steps of a sentence can't be shared out among many cores. In the other layers all positions of a text that's there to be read are computed at once. (When a model *writes*, every kind has to wait for the token before.) Leave out the tanh, and the recurrence becomes linear. Then its steps can be regrouped and run in parallel, by a *scan*, as some recent models do.
 #
 # **The work.** Now count the multiplications in all the matrix products of a layer. The recurrence above is the smallest of its kind. The recurrences that attention replaced had *gates*, which learn what to keep of the old state. The GRU of lesson 03 is one of them, and the LSTM is another.
 
@@ -666,7 +674,7 @@ plotting.show(ax, "Multiplications per token against the length. Attention rises
               "straight line; it crosses the GRU at 512 and the LSTM at 1024 tokens.")
 
 # %% [markdown]
-# *Only attention rises. It meets the GRU at $n = d$ and the LSTM at $n = 2d$. The recurrence without gates and the narrow convolution are below it at every length.* The paper compares orders of growth, $n^2 d$ against $nd^2$, and says that attention needs less work than a recurrence while $n < d$. Against a GRU, all matrices counted, that's true to the token. Which one is cheaper depends on the recurrence you have in mind, and on how long your texts are. Whatever the count, attention has the short path and no waiting. The $n^2$ will stay with us through the course.
+# *Only attention rises. It meets the GRU at $n = d$ and the LSTM at $n = 2d$. The recurrence without gates and the narrow convolution are below it at every length.* The paper compares orders of growth, $n^2 d$ against $nd^2$, and says that attention needs less work than a recurrence while $n < d$. Against a GRU, all matrices counted, that's true to the token. Which one is cheaper depends on the recurrence you have in mind, and on how long your texts are. Whatever the count, attention has the short path, and it reads without waiting. The $n^2$ will stay with us through the course.
 #
 # **Do the quiz 0.8 now (5 minutes), and the experiment 0.9 (25 minutes) when you have time for it.**
 
@@ -698,7 +706,7 @@ for name, targets in (("(20)", y_line), ("(20, 1)", y_line[:, None])):
 print(f"variance of the targets {y_line.var(correction=0):.2f}")
 
 # %% [markdown]
-# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. The run ends without an error and has learned nothing, and its loss stays at the variance of the targets, which is what you'd have with a slope of 0. Compare the two shapes before you subtract, or take PyTorch's own loss, which looks at the shapes.
+# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. The run ends without an error and has learned nothing. Here the mean is 0, so the slope is 0 as well, and the loss stays at the variance of the targets. Compare the two shapes before you subtract, or take PyTorch's own loss, which looks at the shapes.
 
 # %%
 with warnings.catch_warnings(record=True) as caught:
@@ -707,7 +715,7 @@ with warnings.catch_warnings(record=True) as caught:
 print("F.mse_loss gives a warning:", len(caught) == 1)
 
 # %% [markdown]
-# **A reshape where a transpose was meant.** PyTorch's recurrent layers want `(L, B, d)` unless told otherwise. We bring `(B, L, d)` there both ways, and apply a test that finds this mistake in almost any network. *Change one sentence; the results of the others must not move.* (Layers that mix sentences on purpose, such as batch normalization, fail it too.)
+# **A reshape where a transpose was meant.** PyTorch's recurrent layers want `(L, B, d)` unless told otherwise. We bring `(B, L, d)` there both ways, and apply a test that works without knowing what the network should compute. *Change one sentence; the results of the others must not move.* (Layers that mix sentences on purpose, such as batch normalization in training, fail it too.)
 
 # %%
 torch.manual_seed(2)
@@ -760,7 +768,7 @@ widgets.predictions()
 # 2. **From sentences to `(B, L, d_model)`.** Tokens, ids, padding, and a row of the table for each id. A language model is asked at every position for the token that comes next.
 # 3. **Moving axes.** Broadcasting lines shapes up from the right, `view` breaks the lines elsewhere, and `transpose` and `permute` reorder. A right shape proves nothing. Change one sentence and see what moves.
 # 4. **`einsum`.** The same letter means the same axis, and a letter that doesn't come back after the arrow is summed over.
-# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps; with a rotation for $W_h$ and small inputs it doesn't. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, but less often than a GRU while $n < d$ and than an LSTM while $n < 2d$. It has a part that grows as $n^2$.
+# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps. With a rotation for $W_h$ and small inputs it lasts far longer, though not forever. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, and less often than a GRU while $n < d$. Part of its work grows as $n^2$.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -832,7 +840,7 @@ cuda = torch.cuda.is_available()
 print("GPU        ", torch.cuda.get_device_name() if cuda else apple)
 
 # %% [markdown]
-# **The loss of a model that knows nothing.** The loss of a language model is the *cross-entropy*: minus the natural logarithm of the probability that it gave to the right token, averaged over all targets that aren't padding. (`F.cross_entropy` makes the probabilities from scores; the softmax of lesson 02 does that.) A model that knows nothing gives each of the $V$ tokens $1/V$, so its loss is $-\log(1/V) = \log V$. An untrained one should start near that. If it doesn't, look for a mistake.
+# **The loss of a model that knows nothing.** The loss of a language model is the *cross-entropy*: minus the natural logarithm of the probability that it gave to the right token, averaged over all targets that aren't padding. (`F.cross_entropy` makes the probabilities from scores; the softmax of lesson 02 does that.) A model that knows nothing gives each of the $V$ tokens $1/V$, so its loss is $-\log(1/V) = \log V$. An untrained one whose scores are small starts near that. If yours starts far above it, its first scores are too large, or there's a mistake.
 
 # %%
 torch.manual_seed(1)
@@ -854,7 +862,7 @@ print("contiguous, then view:", turned.contiguous().view(6).tolist())
 assert torch.equal(turned.contiguous().view(6), turned.reshape(6))
 
 # %% [markdown]
-# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues. In the long run, each multiplication stretches by that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
+# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues. After many multiplications, each further one stretches by about that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
 
 # %%
 def left_after(steps, radius, activation, seed):
@@ -879,7 +887,7 @@ for radius in (0.5, 1.0, 2.0):
 print(f"radius of W_h in section 0.7: {torch.linalg.eigvals(W_h).abs().max():.2f}")
 
 # %% [markdown]
-# Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still, since in every row the right range lies below the left one. A radius over 1 is not enough to keep the past visible, then. A rotation has radius 1, and it does, once the inputs are small enough for the tanh (section 0.7).
+# Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still, since in every row the right range lies below the left one. A radius over 1 is not enough to keep the past visible, then. A rotation has radius 1, and keeps it visible, the longer the smaller the inputs to the tanh are (section 0.7).
 
 # %% [markdown]
 # **Dilated convolution.** A window may have gaps. Let its places lie 1, $k$, $k^2$, ... positions apart in successive layers, and $m$ layers reach $(k^m - 1)/2$ positions to each side. The number of layers then grows only with the logarithm of $n$.
@@ -899,5 +907,5 @@ for n in (8, 64, 512, 4096):
 # - Hochreiter, Schmidhuber, *Long Short-Term Memory*, 1997; Cho et al., *Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine Translation*, 2014, section 2.3: the LSTM and the GRU.
 # - Martin, Cundy, *Parallelizing Linear Recurrent Neural Nets Over Sequence Length*, 2018: the scan of section 0.8.
 # - van den Oord et al., *WaveNet: A Generative Model for Raw Audio*, 2016, section 2.1: dilated convolutions, with a picture of how far they see.
-# - GitHub, galsang/BiDAF-pytorch issue 17 and timbmg/Sentence-VAE issue 15: two readers find a `view` where a transpose was probably meant, in code that runs.
+# - GitHub, galsang/BiDAF-pytorch issue 17 and timbmg/Sentence-VAE issue 20: two readers find a `view` where a transpose was probably meant, in code that runs.
 # - PyTorch documentation, *Broadcasting semantics* and *Tensor Views*: the rules of sections 0.4 and 0.5 in full.

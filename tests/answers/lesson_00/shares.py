@@ -1,55 +1,134 @@
 # %% setup
+import math
+from statistics import median
+
 import torch
+from torch import nn
 
-# %% wrong: masks with real as it comes, so its sentences line up with the rows: an error unless B is n or 1
+# %% wrong: multiplies x by real without an axis for the rows, so the sentences' marks line up with rows
 def shares(x, real):
-    masked = torch.where(real, x, torch.zeros_like(x))
-    return masked / masked.sum(-1, keepdim=True)
+    y = x * real
+    return y / y.sum(dim=-1, keepdim=True)
 
-# %% wrong: zeroes the padding only after the division, so the real shares of a row add up to less than 1
+# %% wrong: gives real its new axis at the end, so that it marks rows and not columns
 def shares(x, real):
-    result = x / x.sum(-1, keepdim=True)
-    return result * real.unsqueeze(1)
+    y = x * real[:, :, None]
+    return y / y.sum(dim=-1, keepdim=True)
 
-# %% wrong: sets the padding to 0 in x itself, so the argument is changed
+# %% wrong: divides by the sum of the whole row with padding, and sets padding to 0 afterwards
 def shares(x, real):
-    x.masked_fill_(~real.unsqueeze(1), 0.0)
-    return x / x.sum(-1, keepdim=True)
+    y = x / x.sum(dim=-1, keepdim=True)
+    return y * real[:, None, :]
 
-# %% wrong: drops the padded columns of each sentence, so every row is shorter where there is padding
+# %% wrong: sums down the columns (over the rows) instead of along each row
 def shares(x, real):
-    longest = int(real.sum(1).max())
-    kept = x[:, :, :longest] * real[:, None, :longest]
-    return kept / kept.sum(-1, keepdim=True)
+    y = x * real[:, None, :]
+    total = y.sum(dim=1, keepdim=True)
+    return torch.where(total > 0, y / total, 0.0)
 
-# %% wrong: a loop over sentences and rows, which takes too many operations where there are many
+# %% wrong: sums over the columns without keepdim, so the sums line up with the columns
+def shares(x, real):
+    y = x * real.unsqueeze(1)
+    return y / y.sum(dim=-1)
+
+# %% wrong: takes a softmax of the real tokens instead of dividing by the sum
+def shares(x, real):
+    return torch.softmax(x.masked_fill(~real[:, None, :], float("-inf")), dim=-1)
+
+# %% wrong: sets padding to 0 inside x itself; the shares are right
+def shares(x, real):
+    x *= real[:, None, :]
+    return x / x.sum(dim=-1, keepdim=True)
+
+# %% wrong: divides by the sum of the whole sentence, all rows together
+def shares(x, real):
+    y = x * real[:, None, :]
+    return y / y.sum(dim=(1, 2), keepdim=True)
+
+# %% wrong: right numbers by a loop over the sentences, so more operations than allowed
+def shares(x, real):
+    rows = []
+    for b in range(x.shape[0]):
+        y = x[b] * real[b]
+        rows.append(y / y.sum(dim=-1, keepdim=True))
+    return torch.stack(rows)
+
+# %% wrong: right numbers by two loops over sentences and rows, only real columns filled
 def shares(x, real):
     out = torch.zeros_like(x)
     for b in range(x.shape[0]):
         for i in range(x.shape[1]):
-            row = x[b, i] * real[b]
-            out[b, i] = row / row.sum()
+            out[b, i, real[b]] = x[b, i, real[b]] / x[b, i, real[b]].sum()
     return out
 
-# %% wrong: divides by the number of real tokens, as for a mean, not by the sum of the row
+# %% wrong: keeps padding and hides the real tokens, the mask the wrong way round
 def shares(x, real):
-    return x * real[:, None] / real.sum(-1)[:, None, None]
+    y = x.masked_fill(real[:, None, :], 0)
+    return y / y.sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
-# %% two mistakes: forgets the padding; and sums over the rows, so the columns sum to 1
+# %% wrong: divides every number by its row's sum and forgets padding altogether
 def shares(x, real):
-    return x / x.sum(dim=1, keepdim=True)
+    return x / x.sum(dim=-1, keepdim=True)
 
-# %% wrong: a small number in the divisor, so the shares of very small numbers are too small
+# %% wrong: leaves padding out of the sum, but not out of the result: padding gets a share on top
 def shares(x, real):
-    kept = x * real[:, None]
-    return kept / (kept.sum(-1, keepdim=True) + 1e-6)
+    total = (x * real[:, None, :]).sum(dim=-1, keepdim=True)
+    return x / total
 
-# %% right: the sums of the real tokens by einsum, then a where
+# %% wrong: divides by the number of real tokens instead of by their sum
 def shares(x, real):
-    totals = torch.einsum("bnm,bm->bn", x, real.to(x.dtype))
-    return torch.where(real[:, None, :], x / totals[:, :, None], torch.zeros((), dtype=x.dtype))
+    real = real[:, None, :]
+    return x * real / real.sum(dim=-1, keepdim=True)
 
-# %% right: a matrix product with the mask gives the sums as a column
+# %% wrong: puts 1e-9 in place of padding, so padding doesn't get exactly 0
 def shares(x, real):
-    mask = real.to(x.dtype).unsqueeze(-1)
-    return (x / (x @ mask)).masked_fill(~real.unsqueeze(-2), 0)
+    y = x.masked_fill(~real[:, None, :], 1e-9)
+    return y / y.sum(dim=-1, keepdim=True)
+
+# %% wrong: takes the mask of the first sentence for all sentences
+def shares(x, real):
+    y = x * real[0]
+    return y / y.sum(dim=-1, keepdim=True)
+
+# %% wrong: converts to float32 on the way, so x of another dtype comes back as float32
+def shares(x, real):
+    y = x.float() * real[:, None, :].float()
+    return y / y.sum(dim=-1, keepdim=True)
+
+# %% wrong: cuts the padding off with boolean indexing, which flattens everything into one list
+def shares(x, real):
+    y = x[real[:, None, :].expand_as(x)]
+    return y / y.sum()
+
+# %% two mistakes: sums over the rows instead of the columns; and sums before padding is set to 0
+def shares(x, real):
+    y = x / x.sum(dim=1, keepdim=True)
+    return y * real[:, None, :]
+
+# %% two mistakes: multiplies in place, so that x changes; and divides by the sum of the whole sentence
+def shares(x, real):
+    x *= real[:, None, :]
+    return x / x.sum(dim=(1, 2), keepdim=True)
+
+# %% right: a softmax of the logarithms with padding at minus infinity
+def shares(x, real):
+    logs = torch.log(x).masked_fill(~real[:, None, :], float("-inf"))
+    return torch.softmax(logs, dim=-1)
+
+# %% right: the sums of the rows as a matrix product with the marks
+def shares(x, real):
+    marks = real.to(x.dtype)
+    total = x @ marks[:, :, None]
+    return x / total * marks[:, None, :]
+
+# %% right: einsum for the sums, where for the padding
+def shares(x, real):
+    total = torch.einsum("bnm,bm->bn", x, real.to(x.dtype)).unsqueeze(-1)
+    return torch.where(real.unsqueeze(-2), x / total, torch.zeros((), dtype=x.dtype))
+
+# %% right: a clone that is changed in place, rows moved to the last axis
+def shares(x, real):
+    y = x.clone().transpose(1, 2)
+    y[~real] = 0
+    y /= y.sum(dim=1, keepdim=True)
+    return y.transpose(1, 2)

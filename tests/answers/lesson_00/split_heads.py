@@ -45,3 +45,90 @@ def split_heads(x, num_heads):
 # %% wrong: chunks of the last axis, stacked as a new axis 1: right numbers, but a copy
 def split_heads(x, num_heads):
     return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+# %% wrong: right numbers, but contiguous() copies them
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.view(B, L, num_heads, d_model // num_heads).transpose(1, 2).contiguous()
+
+# %% wrong: cuts the last axis but never swaps, so it returns (B, L, H, d_head)
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.view(B, L, num_heads, d_model // num_heads)
+
+# %% wrong: swaps first and then reshapes to the final shape, which scrambles and copies
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.transpose(1, 2).reshape(B, num_heads, L, d_model // num_heads)
+
+# %% wrong: takes num_heads for the size of a head, so it returns (B, d_head, L, H)
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.view(B, L, d_model // num_heads, num_heads).transpose(1, 2)
+
+# %% wrong: right numbers, filled into a new tensor by a loop over the heads
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    d_head = d_model // num_heads
+    out = torch.empty(B, num_heads, L, d_head, dtype=x.dtype)
+    for h in range(num_heads):
+        out[:, h] = x[:, :, h * d_head : (h + 1) * d_head]
+    return out
+
+# %% wrong: returns a tuple of windows, one for each head, and not one tensor
+def split_heads(x, num_heads):
+    return x.split(x.shape[-1] // num_heads, dim=-1)
+
+# %% wrong: swaps first and then views to the final shape, which PyTorch refuses for most sizes
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.transpose(1, 2).view(B, num_heads, L, d_model // num_heads)
+
+# %% wrong: clones x first, so the result is a window on the clone
+def split_heads(x, num_heads):
+    y = x.clone()
+    return y.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+# %% wrong: true division makes d_head a float, and view raises a TypeError
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.view(B, L, num_heads, d_model / num_heads).transpose(1, 2)
+
+# %% wrong: joins batch and length, so it returns (H, B * L, d_head)
+def split_heads(x, num_heads):
+    d_head = x.shape[-1] // num_heads
+    return x.view(-1, num_heads, d_head).transpose(0, 1)
+
+# %% wrong: swaps batch and length instead of length and heads
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.view(B, L, num_heads, d_model // num_heads).transpose(0, 1)
+
+# %% wrong: right numbers, but cat joins the windows into a new tensor
+def split_heads(x, num_heads):
+    d_head = x.shape[-1] // num_heads
+    return torch.cat([x[:, None, :, h * d_head : (h + 1) * d_head] for h in range(num_heads)], dim=1)
+
+# %% two mistakes: cuts the vector as (d_head, H), so numbers are interleaved; and makes a copy
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.reshape(B, L, d_model // num_heads, num_heads).permute(0, 3, 1, 2).contiguous()
+
+# %% two mistakes: views directly as (B, H, L, d_head), which mixes tokens; and copies
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    return x.clone().view(B, num_heads, L, -1)
+
+# %% right: as_strided with the strides worked out by hand
+def split_heads(x, num_heads):
+    B, L, d_model = x.shape
+    d_head = d_model // num_heads
+    return x.as_strided((B, num_heads, L, d_head), (L * d_model, d_head, d_model, 1))
+
+# %% right: swaps length and features first, cuts the features, swaps the last two back
+def split_heads(x, num_heads):
+    return x.mT.unflatten(1, (num_heads, -1)).mT
+
+# %% right: reshape, which needn't copy here, and movedim
+def split_heads(x, num_heads):
+    return torch.movedim(x.reshape(*x.shape[:2], num_heads, -1), 2, 1)
