@@ -44,7 +44,7 @@ torch.set_num_threads(1)  # the tensors here are small
 # | `pad_id` | a whole number, not always 0 |
 # | returns | `(B, 1, 1, L_k)`, boolean |
 #
-# Padding usually stands on the right, but not always: judge each token by itself. Example: `padding_mask(torch.tensor([[5, 7, 0], [5, 5, 7]]), 5)` is `[[[[False, True, True]]], [[[False, False, True]]]]`.
+# Padding is usually on the right, but not always. Judge each token by itself. Example: `padding_mask(torch.tensor([[5, 7, 0], [5, 5, 7]]), 5)` is `[[[[False, True, True]]], [[[False, False, True]]]]`.
 
 # %% tags=["exercise"]
 def padding_mask(tokens, pad_id):
@@ -139,7 +139,7 @@ check("5.2", causal_mask)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# If the queries are the last `L_q` of `L_k` positions, at which position does query 0 stand? And query `i`?
+# If the queries are the last `L_q` of `L_k` positions, what is the position of query 0? And of query `i`?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -636,7 +636,7 @@ check("5.8", attend)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Print `mask.shape`. The axes are batch, heads, queries, keys. Where do the tokens stand?
+# Print `mask.shape`. The axes are batch, heads, queries, keys. On which axis did the tokens end up?
 # </details>
 # <details><summary>Hint 3</summary>
 #
