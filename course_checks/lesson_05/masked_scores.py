@@ -30,6 +30,8 @@ def cases(seed):
         "attend": None,
         "ignore": torch.tensor([[[[False, True, False]]]]),
     }
+    strong = made(2, 3, 4, 5, ("add",), lowest=True)
+    strong["add"][0, 0] = torch.tensor([-65504.0, -7e4, -2e9, -2.5e4, -1.0])
     every = ("attend", "ignore", "keep", "add")
     return [
         Case(**small, keep=torch.tensor([[1, 1, 0]]), add=torch.tensor([[-0.5, 0.0, 0.0]])),
@@ -43,6 +45,8 @@ def cases(seed):
         Case(
             "'add' hides with the lowest number of its type", **made(2, 2, 4, 5, every, bias=torch.float16, lowest=True)
         ),
+        Case("some biases are very low", **strong),
+        Case("'add' hides with the lowest number of its type", **made(2, 2, 3, 5, ("add",), torch.float64, lowest=True)),
         Case("the scores are float16", **made(2, 3, 4, 5, ("ignore", "add"), dtype=torch.float16, lowest=True)),
         Case("there is no mask", **made(2, 2, 3, 4, ())),
     ]

@@ -44,7 +44,7 @@ torch.set_num_threads(1)  # the tensors here are small
 # | `pad_id` | a whole number, not always 0 |
 # | returns | `(B, 1, 1, L_k)`, boolean |
 #
-# Padding usually stands on the right, but not always: judge each token by itself. Example: `padding_mask(torch.tensor([[5, 7, 0], [5, 5, 7]]), 5)` is `[[[[False, True, True]]], [[[False, False, True]]]]`.
+# Padding is usually on the right, but not always. Judge each token by itself. Example: `padding_mask(torch.tensor([[5, 7, 0], [5, 5, 7]]), 5)` is `[[[[False, True, True]]], [[[False, False, True]]]]`.
 
 # %% tags=["exercise"]
 def padding_mask(tokens, pad_id):
@@ -139,7 +139,7 @@ check("5.2", causal_mask)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# If the queries are the last `L_q` of `L_k` positions, at which position does query 0 stand? And query `i`?
+# If the queries are the last `L_q` of `L_k` positions, what is the position of query 0? And of query `i`?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -191,6 +191,10 @@ def packed(lengths, L):
 #     places < ends[..., None] - 1 => places < lengths.sum(dim=1)[:, None, None] - 1
 # every token of a text is asked, its last one too.
 #     places < ends[..., None] - 1 => places < ends[..., None]
+# the last token of a row is asked where the texts fill the row: nothing comes after it.
+#     places < ends[..., None] - 1 => places < ends[..., None] - (ends[..., None] < L).long()
+# the first token of a text is left out of those asked, not the last one.
+#     (places < ends[..., None] - 1) => (places > starts[..., None])
 # all tokens of the texts are asked, but for one at the very end of the row.
 #     (places < ends[..., None] - 1) => (places < L - 1)
 # Try: within a text too, no token may see a later one.
@@ -211,6 +215,10 @@ def packed(lengths, L):
 # Try: the texts of one row lie along the second axis of lengths.
 # the lengths are added up over the rows of the batch.
 #     lengths.cumsum(dim=1) => lengths.cumsum(dim=0)
+# Try: a text of n tokens that begins at s has the places s to s + n - 1: the place s + n is the next text's.
+# the first token of each text counts to the text before it.
+#     (starts[..., None] <= places) & (places < ends[..., None]) => ((starts[..., None] < places) | ((places == 0) & (starts[..., None] == 0) & (ends[..., None] > 0))) & (places <= ends[..., None]) & (places < ends[:, -1:, None])
+#     inside & (places < ends[..., None] - 1) => inside & (places < torch.minimum(ends[..., None], ends[:, -1:, None] - 1))
 # Try: a key must belong to the text of the query.
 # the texts aren't kept apart: tokens see all that comes before them in the row.
 #     (inside[:, :, :, None] & inside[:, :, None, :]).any(dim=1) => inside.any(dim=1)[:, :, None] & inside.any(dim=1)[:, None, :]
@@ -291,6 +299,12 @@ def masked_scores(scores, attend, ignore, keep, add):
 # Try: the lowest number of one type is an ordinary number of another: find it in `add` itself.
 # the lowest number of its type was added like a bias: nothing is minus infinity there.
 #     (add <= torch.finfo(add.dtype).min) => (add == float("-inf"))
+# every entry of `add` below -10,000 was taken for hidden: biases can be lower.
+#     (add <= torch.finfo(add.dtype).min) => (add < -1e4)
+# only entries of `add` below -1e9 were taken for hidden: the lowest number of float16 is above that.
+#     (add <= torch.finfo(add.dtype).min) => (add < -1e9)
+# the lowest number was looked for after the scores were added: where their type is wider, it is another number by then.
+#     (add <= torch.finfo(add.dtype).min) => ((scores + add) <= torch.finfo(add.dtype).min)
 # the lowest number was looked for in the type of the scores, not in that of `add`.
 #     torch.finfo(add.dtype).min => torch.finfo(scores.dtype).min
 # Try: entries of `add` that don't hide are biases: add them to the scores.
@@ -446,6 +460,9 @@ def reach(masks):
 # the layers are taken in the wrong order, the last one first.
 #     step @ reached.double() > 0 => reached.double() @ step > 0
 # Try: a path may use one layer's mask for its first step and the next layer's for its second.
+# the residual path is there in the first layer only: later layers lose what they don't look at.
+#     reached = itself  # before => masks = torch.cat([(masks[:1] | itself), masks[1:]]); reached = itself  # before
+#     (mask | itself) => mask
 # the pairs that some layer allows, with no paths through several layers.
 #     step @ reached.double() > 0 => (step + reached.double()) > 0
 # only pairs that every layer allows.
@@ -458,6 +475,15 @@ def reach(masks):
 #     .double() => .float()
 #     (mask | itself).float() => (mask | itself).long()
 #     reached.float() => reached.long()
+# numbers of paths were kept as floats, and with many layers they grow to infinity, then to NaN.
+#     step @ reached.double() > 0 => step @ reached.double()
+#     return reached => return reached > 0
+#     .double() => .float()
+#     (mask | itself).float() => (mask.float() + itself)
+# shares were multiplied through all layers, and with many layers they get too small: they end at 0.
+#     step = (mask | itself).double() => step = (mask | itself).float() / (mask | itself).sum(dim=-1, keepdim=True)
+#     step @ reached.double() > 0 => step @ reached.float()
+#     return reached => return reached > 0
 # Try: rows are outputs, columns inputs.
 # rows and columns are exchanged.
 #     return reached => return reached.mT
@@ -636,7 +662,7 @@ check("5.8", attend)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Print `mask.shape`. The axes are batch, heads, queries, keys. Where do the tokens stand?
+# Print `mask.shape`. The axes are batch, heads, queries, keys. On which axis did the tokens end up?
 # </details>
 # <details><summary>Hint 3</summary>
 #

@@ -106,7 +106,9 @@ widgets.predict("5.B", question, choices=without_h)
 
 # %%
 heard = {}
-for word, place in (("ship", 1), ("note", 3), ("rice", 3), ("phone", 1), ("knight", 0)):
+tries = [("ship", 1), ("note", 3), ("rice", 3), ("phone", 1)]
+tries += [("knight", 0), ("knight", 4)]
+for word, place in tries:
     mask = torch.ones(1, 1, 1, len(word), dtype=torch.bool)  # (B=1, 1, 1, L_k)
     before = say([word], mask)[0]
     mask[..., place] = False
@@ -116,7 +118,7 @@ for word, place in (("ship", 1), ("note", 3), ("rice", 3), ("phone", 1), ("knigh
 widgets.came_out("5.B", next(one for one in without_h if one.startswith(heard["ship"])))
 
 # %% [markdown]
-# The covered letter is really gone: *ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing, since it's silent anyway. The model's parameters are what they were. Only one column of its attention is closed.
+# The covered letter is really gone. *Ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing. It's silent, but so is the *h*, and with that covered the model says the *g*. The model's parameters are what they were. Only one column of its attention is closed.
 #
 # One query looks at three keys, and the third is hidden:
 
@@ -166,16 +168,17 @@ print(f"{output.item():.1f}")
 
 # %%
 keep = torch.tensor([True, True, False])  # (L_k=3,)
-for hidden_score in (0.0, 2.0, 4.0):
+print("hidden score   -inf before         zero after          zero, divided by the sum")
+for hidden_score in (0.0, 4.0, 200.0):
     scores = torch.tensor([0.0, 1.0, hidden_score])  # (L_k,)
     before = torch.softmax(scores.masked_fill(~keep, -math.inf), dim=-1)
     after = torch.softmax(scores, dim=-1) * keep
-    told = [[round(w, 2) for w in weights.tolist()] for weights in (before, after)]
-    print(f"hidden score {hidden_score:.0f}   -inf before {told[0]}", end="   ")
-    print(f"zero after {told[1]}")
+    ways = (before, after, after / after.sum())
+    told = [str([round(w, 2) for w in weights.tolist()]) for weights in ways]
+    print(f"{hidden_score:12.0f}   {told[0]:18}  {told[1]:18}  {told[2]}")
 
 # %% [markdown]
-# With $-\infty$ the hidden key has no say. With zeros afterwards its score is still in the denominator, so it decides how much the *others* get. Their sum is no longer 1. What if the hidden key is a word of the future? We come back to that in section 5.7.
+# With $-\infty$ the hidden key has no say. With zeros afterwards its score is still in the denominator, so it decides how much the *others* get. Their sum is no longer 1. Dividing by that sum mends it on paper, but once the hidden score is high enough, the other weights are rounded to 0, and then it is 0 divided by 0. What if the hidden key is a word of the future? We come back to that in section 5.7.
 #
 # The mask goes between the scores and the softmax. `masked_fill` fills where its first argument is True, which is why the mask is turned around with `~`. The library's `scaled_dot_product_attention(query, key, value, mask)` does that, and agrees with PyTorch's:
 
@@ -206,7 +209,7 @@ for word, sounds in zip(words, say(words, nothing_hidden), strict=True):
     print(f"{word:15} {sounds}")
 
 # %% [markdown]
-# Both short words go on after their last sound. The longest word has no padding and comes out right. Where did the model look while it said *cat*? Here is what share of its weight fell on padding, a mean over all heads and layers that look at letters:
+# Both short words go on after their last sound. The longest word has no padding and comes out right. Where did the model look while it said *cat*? Here is what share of its weight fell on padding, a mean over all heads in which a sound looks at the letters:
 
 # %%
 with record_attention(model) as seen:
@@ -233,7 +236,7 @@ for b, word in enumerate(words):
 # %% [markdown]
 # With the padding hidden, all three words come out as they do alone, and that comparison is the **test** of any padding mask.
 #
-# The padding still has *rows* of its own, in which it looks at real letters. That does no harm, because those outputs are left out of the loss (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed (see "What goes wrong").
+# The padding still has *rows* of its own, in which it looks at real letters. That does no harm. As keys they're hidden, so no real token reads their outputs, and the loss leaves them out (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed (see "What goes wrong").
 
 # %% [markdown]
 # ## 5.4 The causal mask
@@ -269,7 +272,7 @@ for name, kind in kinds.items():
 plotting.show(diagrams.masked_weights(["start", *said], head, kinds))
 
 # %% [markdown]
-# *With the mask this head mostly looks one sound back, and what lies ahead gets exactly 0. Without it, "start" and S, which have hardly any past, look at the last sound of all.* In training it never met such rows.
+# *With the mask this head mostly looks one sound back, and what lies ahead gets exactly 0. Without it, "start" and S look most at the last sound of all, and a few other rows look ahead as well.*
 #
 # **What it buys.** With the mask, one pass over the whole sentence gives at each position exactly what a pass over the words up to there would give. Six predictions are trained for the price of one pass:
 
@@ -559,7 +562,7 @@ plotting.show(bars, "How far each output of the past moves when everything from 
     "moves. Zero after the softmax: all three positions move.")
 
 # %% [markdown]
-# *"One step ahead" moves at the last place before the change, "zero after the softmax" moves everywhere, at one place by little.* Its weights look flawless, but the hidden scores are still in the denominator (section 5.2). A leak can be small.
+# *"One step ahead" moves only at the last place before the change. "Zero after the softmax" moves at all three, though at that place by only a tenth as much.* Its weights look flawless, but the hidden scores are still in the denominator (section 5.2). A leak can be small.
 #
 # Two things can fool this test. One split isn't enough, because a leak from position 2 to position 1 doesn't cross $t = 3$. And the new future has to differ in every entry, each by its own amount. Adding 1 to all of them is invisible to a model that first normalizes each token (lesson 09).
 #
@@ -570,7 +573,7 @@ plotting.show(bars, "How far each output of the past moves when everything from 
 # %% [markdown]
 # ## 5.8 Ask autograd
 #
-# *More · 5 minutes*
+# *More · 6 minutes*
 #
 # There is a second way. Output $i$ must not depend on input $j > i$, so the gradient of output $i$ at input $j$ must be 0. But an output is a vector, and a gradient needs one number. Which? Take a function without any mask that normalizes each output at the end, and turn its output 0 into one number in three ways. Each should report that it sees token 5:
 
@@ -587,7 +590,23 @@ for name, number in one_number.items():
     print(f"{name:26} gradient at token 5: {gradient[0, 5].norm():.4f}")
 
 # %% [markdown]
-# Normalized vectors all have nearly the same sum and the same length, so those two never change, whoever is looked at. They'd acquit any model that ends in a normalization. **Whatever adds up before it compares can cancel.** Random factors don't.
+# Normalized this way, all vectors have nearly the same sum and the same length, so those two hardly change, whoever is looked at. They'd acquit a freshly made model that ends in a `LayerNorm`, whose gains are all 1 at the start. **Whatever adds up before it compares can cancel.** Random factors practically never do.
+#
+# Autograd has a blind spot of its own. It sees only what a gradient flows through, and not what was rounded, picked by an `argmax` or detached. Here each output gets the mean of *all* tokens, with the gradient cut off:
+
+# %%
+def add_detached_mean(x):
+    return x + x.detach().mean(dim=1, keepdim=True)  # (B, L, d)
+
+
+number = add_detached_mean(asked)[0, 0] @ torch.randn(8)
+(gradient,) = torch.autograd.grad(number, asked)  # (1, L, d)
+change = (add_detached_mean(other) - add_detached_mean(original))[0, 0].abs().max()
+print(f"gradient at token 5: {gradient[0, 5].norm():.4f}")
+print(f"the future changed:  output 0 moves by {change:.3f}")
+
+# %% [markdown]
+# The test of section 5.7 finds this leak.
 #
 # Now you have what exercise 5.7 asks for (20 minutes, *more*), a detector that doesn't only say *whether* something leaks but draws the table of who sees whom.
 
@@ -638,7 +657,7 @@ for name, softmax in attempts.items():
     print(f"{name:20} weights {told[0]}   gradient {told[1]}")
 
 # %% [markdown]
-# The finite fill averages over everything that it was supposed to hide, and nothing looks wrong. Adding minus infinity gives NaN. Mending that NaN afterwards mends the weights only: the gradient still comes back through the sum as NaN, and after one step the layer's parameters are NaN, although the loss looked healthy. Exercise 5.5 asks for what the last line does.
+# The finite fill averages over everything that it was supposed to hide, and nothing looks wrong. Adding minus infinity gives NaN. Mending that NaN afterwards mends the weights only. On its way back the gradient passes through the softmax, which multiplies it by its own weights. They are NaN, and 0 times NaN is NaN. One step later everything that makes the scores, and every layer below, has NaN for parameters, although the loss looked healthy. Exercise 5.5 asks for what the last line does.
 
 # %% [markdown]
 # ## In practice
@@ -699,8 +718,8 @@ for name, (room, scores) in layouts.items():
 # 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns, causal leaves a triangle, a window a band, packing a triangle for each text. Masks are joined by `&`.
 # 2. **Applying.** Hidden scores become $-\infty$ *before* the softmax. Zeros after it leave the hidden scores in the denominator.
 # 3. **Padding** is a property of keys: `(B, 1, 1, L_k)`. Its test: each item comes out as it does alone.
-# 4. **Causal**: one pass trains all positions. With one step too much in the mask the loss falls to almost 0, on held-out words too, and the model can't write.
-# 5. **Testing.** Change the future at every split and compare the past, or take gradients with random factors (section 5.8).
+# 4. **Causal**: one pass trains all positions. With a mask one step too far, our models' loss fell to almost 0, on held-out words too, and they couldn't write.
+# 5. **Testing.** Change the future at every split and compare the past, or take gradients with random factors, which miss what has no gradient (section 5.8).
 
 # %%
 widgets.predictions()
@@ -723,12 +742,12 @@ widgets.predictions()
 # **The weights.** The padding keeps its share of each row, so the real tokens get too little. It isn't "nothing, since 0 times anything is 0": what the padding takes is missing elsewhere, and how much it takes depends on its scores.
 # </details>
 #
-# <details><summary>2. A model scores 99 % at naming the next of a row of random digits. What do you conclude?</summary>
+# <details><summary>2. A model scores 99 % at naming each next digit in rows of random digits that were drawn after its training. What do you conclude?</summary>
 #
-# **The mask leaks.** Random digits can't be predicted, so it reads them. Random text is a good test text, as section 5.6 shows.
+# **It sees the answers.** Random digits can't be predicted, and new ones can't have been learned by heart. Test the mask first, then see whether the targets are shifted at all. Random text is a good test text, as section 5.6 shows.
 # </details>
 #
-# <details><summary>3. After the first optimizer step all parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
+# <details><summary>3. After the first optimizer step many parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
 #
 # **A row in which everything is masked by an added minus infinity, mended after the softmax.** The forward pass is clean, the gradient is NaN.
 # </details>
