@@ -37,7 +37,8 @@ EXERCISE = Exercise(
             "all keys are brought to length 1, as if they stood on the circle: that moves them.",
             "leave the keys where they are; what differs from key to key must come into the scores.",
             {
-                "q_squared = (query**2)": "key = key / key.norm(dim=-1, keepdim=True).clamp(min=1e-12)\n    q_squared = (query**2)"
+                "(key**2).sum(dim=-1)[:, None]": "1.0",
+                "@ key.mT": "@ torch.nn.functional.normalize(key, dim=-1).mT",
             },
         ),
         mistake(
