@@ -2,8 +2,8 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise
-from ..deciding.wrong_answer import stops_with
+from ..deciding.exercise import Case, Exercise, mistake
+from ..deciding.wrong_answer import stops_with, symptom
 
 HELD = "a tensor with more than twice as many numbers as there are weights was made"
 LOOPS = "it takes more than 200 operations, or 1,000 steps of Python, where there are many queries and keys"
@@ -31,6 +31,18 @@ def cases(seed):
     ]
 
 
+def holds_too_much(answer):
+    """Wrong elsewhere first, and stopped for a vector for every pair where there are many."""
+    if not any(answer.observed[index].get("message") == HELD for index in answer.wrong[1:]):
+        return None
+    return symptom(
+        "besides what differs here, with 40 queries and 50 keys it makes a tensor with more than twice as many numbers "
+        "as there are weights.",
+        "go through the hidden units one at a time, then compare the numbers with the example.",
+        "a vector for every pair, and more",
+    )
+
+
 EXERCISE = Exercise(
     cases,
     returns=("output", "weights"),
@@ -38,6 +50,13 @@ EXERCISE = Exercise(
     off_limits=("course_utils.attention.AdditiveAttention",),
     gradients=True,
     atol=2e-5,
+    mistakes=[
+        mistake(
+            "each entry of w_v is inside the tanh.",
+            "follow the formula from the inside: the sum first, then tanh, then w_v.",
+            {"weight * torch.tanh(pairs)": "torch.tanh(weight * pairs)"},
+        )
+    ],
     symptoms=(
         stops_with(
             HELD,
@@ -51,6 +70,7 @@ EXERCISE = Exercise(
             "loop over something of which there are few, however long the sentences are.",
             "loops over pairs",
         ),
+        holds_too_much,
     ),
     advice="print the shapes: two projections, then for one hidden unit all pairs, (B, L_q, L_k).",
 )

@@ -2,14 +2,14 @@
 
 import torch
 
-from ..deciding.exercise import Case, Exercise
+from ..deciding.exercise import Case, Exercise, mistake
 
 
 def cases(seed):
     rng = torch.Generator().manual_seed(seed + 1)
     query, key = torch.tensor([[[1.0, 0.0], [1.0, 1.0]]]), torch.tensor([[[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]]])
     first = {"query": query, "key": key, "value": torch.tensor([[[10.0], [20.0], [-5.0]]]), "bandwidth": 1.0}
-    made = [Case(**first, values_only=True)]
+    made = [Case(**first)]
     sizes = (
         (2, 5, 7, 3, 4, 0.8),
         (4, 3, 2, 6, 5, 1.3),
@@ -32,5 +32,20 @@ EXERCISE = Exercise(
     gradients=True,
     rtol=1e-3,
     atol=5e-5,
+    mistakes=[
+        mistake(
+            "all keys are brought to length 1, as if they stood on the circle: that moves them.",
+            "leave the keys where they are; what differs from key to key must come into the scores.",
+            {
+                "(key**2).sum(dim=-1)[:, None]": "1.0",
+                "@ key.mT": "@ torch.nn.functional.normalize(key, dim=-1).mT",
+            },
+        ),
+        mistake(
+            "the squared lengths of the first item's keys are used in the whole batch.",
+            "keep the batch axis: no [0].",
+            {"(key**2).sum(dim=-1)[:, None]": "(key[0] ** 2).sum(dim=-1)"},
+        ),
+    ],
     advice="for the query [1, 0] and the key [3, 0] the squared distance is 4: print yours, for all three keys.",
 )

@@ -455,7 +455,7 @@ for count in (3, 4):
     print(f"{count} stations: {told.item():5.1f} degrees, weights {', '.join(shown)}")
 
 # %% [markdown]
-# Find out why the circle couldn't show it, and write `distance_attention(query, key, value, bandwidth)` so that it's right for all keys.
+# Find out why the circle couldn't show it, and write `distance_attention(query, key, value, bandwidth)` so that it's right for all keys. Its gradients must be finite, also where a query lies on a key.
 #
 # | argument | shape |
 # |---|---|
