@@ -46,7 +46,9 @@ def cases(seed):
             "'add' hides with the lowest number of its type", **made(2, 2, 4, 5, every, bias=torch.float16, lowest=True)
         ),
         Case("some biases are very low", **strong),
-        Case("'add' hides with the lowest number of its type", **made(2, 2, 3, 5, ("add",), torch.float64, lowest=True)),
+        Case(
+            "'add' hides with the lowest number of its type", **made(2, 2, 3, 5, ("add",), torch.float64, lowest=True)
+        ),
         Case("the scores are float16", **made(2, 3, 4, 5, ("ignore", "add"), dtype=torch.float16, lowest=True)),
         Case("there is no mask", **made(2, 2, 3, 4, ())),
     ]

@@ -16,7 +16,8 @@ def cases(seed):
     first, second = torch.zeros(2, 3, 3, dtype=torch.bool)
     first[1, 0], second[2, 1] = True, True
     sparse = torch.rand(3, 6, 6, generator=rng) < 0.2
-    fading = torch.eye(24).bool().repeat(400, 1, 1)  # what token 1 took from token 0 at first is one of many things later
+    # What token 1 takes from token 0 in the first layer is one of ever more things in the later ones.
+    fading = torch.eye(24).bool().repeat(400, 1, 1)
     fading[0, 1, 0], fading[1:, 1, 2:] = True, True
     block = (torch.arange(8) // 4)[:, None] == torch.arange(8) // 4
     return [
