@@ -529,6 +529,7 @@ ax = plotting.new_axes(7.2, 3.6)
 plotting.curves(steps, curves, xlabel="steps", ylabel="median of the error", ax=ax)
 ax.axhline(guess, color="0.6", ls="--", lw=1)
 ax.set(yscale="log")
+ax.legend(ncols=5, loc="center", bbox_to_anchor=(0.57, 0.7), frameon=False)
 plotting.show(
     ax,
     "Median error of five seeds against the number of steps, on a log axis. One head "
@@ -696,36 +697,18 @@ equal = ids[0][:, None] == ids[0][None, :]  # (L, L)
 plotting.show(diagrams.head_maps(tables, list(text), list(text), equal))
 
 # %% [markdown]
-# *Head 1 has a line one step below the diagonal, which is the previous token. Head 3 fills the frames and nothing else, which means equal letters. Heads 0 and 2 lean toward the frames, as if they were after equal letters too.* Are they? For each of the 20 heads we measure on 1,000 new sequences what it **looks at** (its mean weight on the previous token, and on tokens of the same letter) and what the model loses **without it**.
-
-# %%
-TEST = two_jobs.test_batch()
-
-
-def small_without(model, heads):
-    """A copy of the model in which these heads add nothing."""
-    model = copy.deepcopy(model)
-    weight = model.attention.o_proj.weight.data  # (d_model, H * d_head)
-    weight.unflatten(1, (4, -1))[:, list(heads)] = 0
-    return model
-
-# %%
-@torch.no_grad()
-def looks(model):
-    weights = model(*TEST[:2])[1]  # (B, H, L, L)
-    same = TEST[0][:, None, :, None] == TEST[0][:, None, None, :]  # (B, 1, L, L)
-    previous = weights.diagonal(-1, dim1=-2, dim2=-1).mean((0, 2))  # (H,)
-    return previous, (weights * same)[:, :, 1:].sum(-1).mean((0, 2))  # (H,) each
+# *Head 1 has a line one step below the diagonal, which is the previous token. Head 3 fills the frames and nothing else, which means equal letters. Heads 0 and 2 lean toward the frames, as if they were after equal letters too.* Are they? For each of the 20 heads we measure on 1,000 new sequences what it **looks at** (its mean weight on the previous token, and on tokens of the same letter) and what the model loses **without it** (`two_jobs.looks??` and `two_jobs.without_heads??` show how).
 
 # %% tags=["nbval-ignore-output"]
 def errors_alone(model):
-    found = [two_jobs.errors(small_without(model, [head])) for head in range(4)]
+    found = [two_jobs.errors(two_jobs.without_heads(model, [head])) for head in range(4)]
     return torch.stack(found, dim=1)  # (2 jobs, H)
 
 
 alone = torch.stack([errors_alone(model) for model in models])  # (models, 2 jobs, H)
-looked = [looks(model) for model in models]
-same = TEST[0][:, :, None] == TEST[0][:, None, :]  # (B, L, L)
+looked = [two_jobs.looks(model) for model in models]
+letters_of_test = two_jobs.test_batch()[0]  # (B, L)
+same = letters_of_test[:, :, None] == letters_of_test[:, None, :]  # (B, L, L)
 even = (1 / 10, same[:, 1:].float().mean().item())  # what even weights would give
 
 # %% tags=["nbval-ignore-output"]
@@ -753,7 +736,7 @@ for number, model in enumerate(models):
     before = two_jobs.errors(model)
     worst = (alone[number] - before[:, None]).amax(dim=0)  # (H,)
     unmissed = [head for head in range(4) if worst[head] < 0.05]
-    after = two_jobs.errors(small_without(model, unmissed))
+    after = two_jobs.errors(two_jobs.without_heads(model, unmissed))
     one, two = ([f"{error:.5f}" for error in pair.tolist()] for pair in (before, after))
     print(f"model {number}: errors {one}, without heads {unmissed} {two}")
 
