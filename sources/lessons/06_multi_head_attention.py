@@ -222,7 +222,7 @@ for name, found in error.items():
 # %% [markdown]
 # Two heads solve it. A single head doesn't, and four times the width doesn't help it. It misses a second weighting, not size.
 #
-# The single head does end clearly *below* one half, though. The mark of one half is for weights that are the same whatever the numbers are, and a head's weights may depend on the numbers. Through them it smuggles one more number out. With four numbers on each card that helps a little; the next section traces it, and finds a case in which it helps a lot.
+# The single head does end clearly *below* one half, though. That mark is for fixed weights, and a head's weights may depend on the numbers. Through them it smuggles one more number out. With four numbers on each card that helps a little. The next section traces it, and finds a case in which it helps a lot.
 
 # %% [markdown]
 # ## Below one half
@@ -359,7 +359,7 @@ X, M = caught["X"], caught["M"]  # (1, L_q=4, d_model=128), (1, L_k=6, d_model=1
 plotting.show(diagrams.multi_head(layer, X[0], M[0], queries, list(word)))
 
 # %% [markdown]
-# *Read it from the top. (A thin column is a feature, red above zero and blue below.) Three projections, and each result is cut into four slices, one color for each head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers. N has 1 on the k in head 0, .94 on the n in head 3 and .97 on the i in head 1, as we read them there.
+# *Read it from the top. (A thin column is a feature, red above zero and blue below.) Three projections, and each result is cut into four slices, one color for each head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers. N has 1 on the k in head 0, .94 on the n in head 3 and .97 on the i in head 1.
 #
 # In the middle there's nothing new. It's the attention of lesson 04 with an axis of heads in front. (In lesson 07 several query heads will share keys and values.) The whole picture as a formula:
 #
@@ -559,10 +559,10 @@ widgets.came_out("6.D", "sixteen heads")
 # The paper says that one head is 0.9 BLEU worse than the best, and that "quality also drops off with too many heads". After 120 steps our numbers made the same U. With more steps its left arm stayed, and nearly all of its right arm went away. Which kind is the paper's right arm? The table has one model for each row, one budget and no spread, and can't tell.
 
 # %% [markdown]
-# ## 6.8 What is a head for?
+# ## 6.8 Does the model need this head?
 # *Core · 7 minutes*
 #
-# Heads aren't told what to do. To learn what one is for, set its block of $W_o$ to zero and measure what the model loses. (Taking a part out to see what it did is called an **ablation**.) The model that said *knight* has 16 heads in its cross-attention, four in each of four layers. We measure the loss on 299 words that it has never seen, as nats per symbol.
+# Heads aren't told what to do. To see whether the model needs one, set its block of $W_o$ to zero and measure what is lost. (That is called an **ablation**.) The model that said *knight* has 16 heads in its cross-attention, four in each of four layers. We measure the loss on 299 words that it has never seen, as nats per symbol.
 
 # %%
 widgets.predict(
@@ -636,7 +636,7 @@ for level in range(4):
     print(f"without all of layer {level}: {100 * (four / whole - 1):+.0f} %")
 
 # %% [markdown]
-# One by one, the sixteen cost next to nothing; together, more than thirty times the sum. They are *not* idle. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without all of them the model is even worse than the guesser, mostly because it is too sure of itself. Halve its logits, which keeps their order and makes it less sure, and most of the difference is gone.)
+# One by one, the sixteen cost next to nothing; together, more than thirty times the sum. They are *not* idle. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without all of them the model is even worse than the guesser, mostly because it is too sure of itself. With its logits halved, most of the difference is gone.)
 #
 # How many can go? More and more are taken out, in five random orders. The loss is kind, because every step is given the right sounds before it. The harder test lets the model speak by itself, here on 120 words:
 
@@ -674,7 +674,7 @@ for name, curve in losses.items():
     print(f"{name}:{cost}        ", "".join(f"{rate:10.0f}" for rate in wrong[name]))
 
 # %% [markdown]
-# *The dashed line is the guesser.* Half of the heads cost a lot. The loss grows by half in the kindest order and more than doubles in two others, and instead of a third of the words, two in five are wrong in the kindest order and more than half in the rest. Four heads cost much less, a tenth to a quarter of the loss and at most five words more in a hundred. Up to there the stand-ins do most of the work.
+# *The dashed line is the guesser.* Half of the heads cost a lot. The loss grows by half in the kindest order and more than doubles in two others, and in all orders but one more than half of the words are wrong. Four heads cost much less, a tenth to a quarter of the loss. Up to there the stand-ins do most of the work.
 #
 # Which head stands in for which? One at a time can't say, but pairs can. **Exercise 6.7 (15 minutes)** asks you to tell needed, doubled and idle heads apart, and then runs your answer on all pairs of these sixteen.
 
@@ -831,7 +831,7 @@ plotting.show(ax)
 # ## The whole thing
 # *Core · 2 minutes*
 #
-# Once you've done exercise 6.3, unfold this cell. It's the complete module, everything this lesson built and nothing else. The library's has the same four projections and adds what later lessons need (shared keys, a cache, positions).
+# Once you've done exercise 6.3, unfold this cell. It's the complete module. The library's has the same four projections and adds what later lessons need (shared keys, a cache, positions).
 
 # %% tags=["whole"]
 class MultiHeadAttention(nn.Module):
@@ -921,11 +921,11 @@ for name, (asked, mask) in cases.items():
 # ## Recap
 # *Core · 2 minutes*
 #
-# 1. **What one head can't do.** One head is one weighting, the same for all entries of the values. If the weights are fixed, two independent cards leave half of their variance unknown. Weights that depend on the numbers smuggle out one number more, which is little when a card has many numbers and all when it has one. Two heads bring both cards.
+# 1. **What one head can't do.** One head is one weighting, the same for all entries of the values. Fixed weights leave half the variance of two independent cards unknown. Weights that depend on the numbers smuggle out one number more, which is little on cards with many numbers and enough on cards with one. Two heads bring both cards.
 # 2. **Split and merge.** Head $h$ gets neighboring features of every token. Merge after split gives the input back, *and* each head has a part of every token.
 # 3. **One module** does self- and cross-attention, with queries from one sequence, keys and values from another or the same. $W_o$ adds the heads up. PyTorch's module packs query, key and value in this order.
 # 4. **Cost**: $4 L d_{model}^2 + 2 L^2 d_{model}$ multiplications for any number of heads; only the weights' tables grow. In the task of 6.7 one head lacked something, and sixteen narrow ones were mostly late.
-# 5. **What a head is for** is measured by the error without it, alone *and* together with others. A clear pattern doesn't show that a head is needed. A head that isn't missed alone may be idle, or it may have a stand-in.
+# 5. **Whether a head is needed** is measured by the error without it, alone *and* together with others. A clear pattern doesn't show that a head is needed. A head that isn't missed alone may be idle, or it may have a stand-in.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
