@@ -286,7 +286,7 @@ plotting.show(
 for size in (1, 2, 4, 8):
     found = [train_two_marks(16, 1, seed, size=size, steps=400) for seed in range(3)]
     measured = [f"{error_of(model, size):.3f}" for model in found]
-    print(f"numbers on a card: {size}, counted {0.5 - 0.5 / size:.4f}, measured", *measured)
+    print(f"{size} on a card: counted {0.5 - 0.5 / size:.4f}, measured", *measured)
 
 # %% [markdown]
 # The errors come close to the count and never fall below it. With one number on each card, a single head reports red *and* blue almost perfectly. Here is how it can. Let the weights be nearly equal, and a little larger for the larger number. The average then tells the sum of the two numbers, the weight on red tells their difference, and $W_o$ makes the small difference large again. A head's weights are a channel too, one number wide, and training finds it by itself. In none of our runs did it bring more than that.
@@ -609,9 +609,10 @@ def loss_without(places, temperature=1):
 # %% tags=["nbval-ignore-output"]
 places = list(itertools.product(range(4), range(4)))  # (layer, head)
 intact = loss_by_word([])  # (B,)
-one_out = torch.stack([loss_by_word([p]) for p in tqdm(places, file=sys.stdout)])
-rises = 100 * (one_out.sum(dim=1) / intact.sum() - 1).view(4, 4)  # (layers, heads)
-deviation = (one_out - intact).std(dim=1).view(4, 4)  # over the words
+one_out = [loss_by_word([place]) for place in tqdm(places, file=sys.stdout)]
+one_out = torch.stack(one_out).view(4, 4, -1)  # (layers, heads, B)
+rises = 100 * (one_out.sum(dim=-1) / intact.sum() - 1)  # (layers, heads)
+deviation = (one_out - intact).std(dim=-1)  # over the words
 print("rise in percent without one, a row for each layer:")
 print(rises)
 print(f"their standard errors, with {len(words)} words:")
@@ -701,8 +702,8 @@ plotting.show(diagrams.head_maps(tables, list(text), list(text), equal))
 
 # %% tags=["nbval-ignore-output"]
 def errors_alone(model):
-    found = [two_jobs.errors(two_jobs.without_heads(model, [head])) for head in range(4)]
-    return torch.stack(found, dim=1)  # (2 jobs, H)
+    rest = [two_jobs.without_heads(model, [head]) for head in range(4)]
+    return torch.stack([two_jobs.errors(left) for left in rest], dim=1)  # (2 jobs, H)
 
 
 alone = torch.stack([errors_alone(model) for model in models])  # (models, 2 jobs, H)
