@@ -159,3 +159,26 @@ def test_two_heads_learn_both_jobs_and_one_does_not():
     torch.set_num_threads(1)
     found = {heads: [two_jobs.errors(model) for _, model in two_jobs.train(heads, 0, 120, 60)] for heads in (1, 2)}
     assert len(found[2]) == 2 and found[2][1].max() < 0.05 < 0.3 < found[1][1].max()
+
+
+def test_without_a_head_is_less_its_term_and_looks_are_weights():
+    torch.manual_seed(0)
+    model = two_jobs.TwoJobs(4)
+    letters, numbers, _ = two_jobs.make_batch(3, torch.Generator().manual_seed(1))
+    terms = []
+    model.attention.o_proj.register_forward_pre_hook(lambda _, args: terms.append(args[0]))
+    with torch.no_grad():
+        whole = model(letters, numbers)[0]
+        columns = model.attention.o_proj.weight[:, 4:8]  # head 1, of size 4
+        term = terms[0][..., 4:8] @ columns.T @ model.report.weight.T  # (B, L, 2)
+        assert torch.allclose(two_jobs.without_heads(model, [1])(letters, numbers)[0], whole - term, atol=1e-6)
+        assert torch.equal(model(letters, numbers)[0], whole)  # the model itself has kept all heads
+        weights = model(*two_jobs.test_batch()[:2])[1]  # (B, H, L, L)
+    previous, same = two_jobs.looks(model)
+    letters = two_jobs.test_batch()[0].tolist()
+    at = [(n, i) for n in range(len(letters)) for i in range(1, two_jobs.LENGTH)]
+    wanted = sum(weights[n, :, i, i - 1] for n, i in at) / len(at)
+    assert torch.allclose(previous, wanted, atol=1e-5)
+    equal = [[j for j in range(two_jobs.LENGTH) if letters[n][j] == letters[n][i]] for n, i in at]
+    wanted = sum(weights[n, :, i, js].sum(-1) for (n, i), js in zip(at, equal, strict=True)) / len(at)
+    assert torch.allclose(same, wanted, atol=1e-5)

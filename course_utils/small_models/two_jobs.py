@@ -3,7 +3,8 @@
 The task, the model and its training. ``experiments/narrow_heads.py`` trains it with one to sixteen heads and several seeds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
 
 import torch
 import torch.nn.functional as F
@@ -67,6 +68,27 @@ def errors(model: TwoJobs) -> Float[Tensor, " 2"]:
     """Mean squared error of each job on ``test_batch``, from the second position on."""
     letters, numbers, target = test_batch()
     return ((model(letters, numbers)[0] - target) ** 2)[:, 1:].mean((0, 1))  # (2,)
+
+
+def without_heads(model: TwoJobs, heads: Iterable[int]) -> TwoJobs:
+    """A copy of the model in which these heads add nothing: their blocks of the output projection are 0."""
+    model = deepcopy(model)
+    weight = model.attention.o_proj.weight.data  # (d_model, H * d_head)
+    weight.unflatten(1, (model.attention.num_heads, -1))[:, list(heads)] = 0
+    return model
+
+
+@torch.no_grad()
+def looks(model: TwoJobs) -> tuple[Float[Tensor, " H"], Float[Tensor, " H"]]:
+    """What each head looks at on ``test_batch``, from the second position on.
+
+    First its mean weight on the previous token, then on all tokens with the same letter, this one included.
+    """
+    letters, numbers, _ = test_batch()
+    weights = model(letters, numbers)[1]  # (B, H, L, L)
+    same = letters[:, None, :, None] == letters[:, None, None, :]  # (B, 1, L, L)
+    previous = weights.diagonal(-1, dim1=-2, dim2=-1).mean((0, 2))  # (H,)
+    return previous, (weights * same)[:, :, 1:].sum(-1).mean((0, 2))  # (H,) each
 
 
 def train(num_heads: int, seed: int, steps: int = STEPS, every: int = EVERY) -> Iterator[tuple[int, TwoJobs]]:

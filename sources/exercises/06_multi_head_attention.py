@@ -612,7 +612,7 @@ except (NotImplementedError, TypeError):
     print("Solve 6.7 first.")
 
 # %% [markdown]
-# *Heads 0 to 3 are layer 0, heads 4 to 7 layer 1, and so on. Two heads of layer 0 are each other's stand-in, and head 7 has its stand-in in another layer. Taken out alone, every one of the sixteen would pass for idle. And the last line says what "idle" is worth here: idle by pairs. Three heads that stand in for one another look idle in every pair.*
+# *Heads 0 to 3 are layer 0, heads 4 to 7 layer 1, and so on. Two heads of layer 0 are each other's stand-in, and heads 7 and 9 have theirs in another layer. Taken out alone, every one of the sixteen would pass for idle. And the last line says what "idle" is worth here: idle by pairs. Three heads that stand in for one another look idle in every pair.*
 
 # %% [markdown]
 # ### 6.8 · Open experiment: how many heads does a task need?
@@ -726,7 +726,7 @@ check("6.8", heads_results)
 # </details>
 
 # %% [markdown]
-# One head is one equation. With four unknowns and two equations, half of what you want to know stays unknown.
+# One head is one equation. With four unknowns and two equations, about half of what you want to know stays unknown, and what lies below one half is smuggled.
 
 # %% tags=["nbval-ignore-output"]
 answer = heads_results.get((4, 2)) if isinstance(heads_results, dict) else None
@@ -784,6 +784,6 @@ except (NotImplementedError, TypeError):
     print("Solve 6.3 first: the model has no attention yet.")
 
 # %% [markdown]
-# *Each line is the same model with the same training; only blocks of `o_proj` are set to zero. With a quarter of its heads gone it says nearly as many words right as before. With half of them gone, most words are wrong, even if your name still sounds like itself. With none, it knows nothing of your letters.*
+# *Each line is the same model with the same training; only blocks of `o_proj` are set to zero. With a quarter of its heads gone it says about as many words right as before. With half of them gone, most words are wrong, even if your name still sounds like itself. With none, it knows nothing of your letters.*
 #
 # {{next_steps}}
