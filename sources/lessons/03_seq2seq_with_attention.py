@@ -621,15 +621,17 @@ later = reordering.wrong_by_place(patient, "from the mark")  # (L,)
 print(f"from the mark  pointer, {longer:,} updates: {later.mean():.1%}")
 
 # %% tags=["nbval-ignore-output"]
-places = torch.arange(1, reordering.LENGTH + 1)
 found = {"attention": [], told: [], "pointer": []}
 for context, per in found.items():
     per.extend(wrong["from the mark", context, seed] for seed in seeds)
 found = {context: torch.stack(per) for context, per in found.items()}  # (seeds, L)
 found["pointer, 10 times the updates"] = later[None]
+places = torch.arange(1, reordering.LENGTH + 1)
 lines = {context: 100 * per.mean(0) for context, per in found.items()}
 names = {"xlabel": "place in what is said", "ylabel": "wrong letters (%)"}
 ax = plotting.curves(places, lines, **names, ax=plotting.new_axes(7.2, 3.6))
+for line, color in zip(ax.lines[1:], (4, 2, 2), strict=True):
+    line.set_color(plotting.COLORS[color])  # pointers as in the figure above
 for per in found.values():
     ax.plot(places.tolist(), (100 * per.T).tolist(), ".", color="0.45", ms=4)
 ax.axhline(95, color="0.45", linestyle=":", label="guessing")  # 1 of 20 is right
@@ -706,8 +708,8 @@ for word, other in tries:
 in_tion, counts = [word for word in split("test") if word.endswith("tion")], Counter()
 for word, said in zip(in_tion, pronounce(trained, in_tion), strict=True):
     if said[-3:] == ("SH", "AH", "N"):
-        for letter, at in (("the t", len(word) - 4), ("the letter before", len(word) - 5)):
-            sound, _ = next_sound(word, said[:-3], word[:-3], at)
+        for letter, back in (("the t", 4), ("the letter before", 5)):
+            sound, _ = next_sound(word, said[:-3], word[:-3], len(word) - back)
             counts[letter, sound] += 1
 for (letter, sound), n in counts.most_common():
     print(f"words in -tion, with {letter} exchanged: {n} say {sound}")
@@ -822,7 +824,7 @@ for word, sounds in zip(held_out, pronounce(blinkered, held_out), strict=True):
 widgets.came_out("3.D", round(hidden))
 
 # %% [markdown]
-# The model falls apart. There are more errors than sounds because some words never stop and repeat themselves up to the limit; even in the others about half of the sounds are wrong. The neighbors' states have read the letter too, yet they don't make up for the one that is missing. (The test is harsh, since in training nothing was ever hidden.) To find out whether a look *matters*, change it and measure. How *few* looks are enough is the open experiment, **exercise 3.8**.
+# The model falls apart. There are more errors than sounds because some words never stop and repeat themselves up to the limit; even in the others more than half of the sounds are wrong. The neighbors' states have read the letter too, yet they don't make up for the one that is missing. (The test is harsh, since in training nothing was ever hidden.) To find out whether a look *matters*, change it and measure. How *few* looks are enough is the open experiment, **exercise 3.8**.
 
 # %% [markdown]
 # ## 3.10 Sounds and whole words, by length
@@ -851,18 +853,24 @@ centers = torch.stack([
     test_lengths[(test_lengths >= low) & (test_lengths <= high)].mean()
     for low, high in bottleneck.GROUPS
 ])  # (5,)
+counted = torch.tensor([row["words"] for row in rows_of["attention"]])  # (5,)
+
+# %% tags=["nbval-ignore-output"]
 axes = plotting.new_axes(9.0, 3.4, columns=2)
 for ax, rates, unit in zip(axes, (per, wer), ("sounds", "words"), strict=True):
     lines = {k: 100 * torch.tensor(rates[k]) for k in two}
     names = {"xlabel": "letters in the word", "ylabel": f"wrong {unit} (%)"}
     plotting.curves(centers, lines, **names, ax=ax)
     ax.set_ylim(bottom=0)
-alt = "Wrong sounds and wrong words by word length. With attention wrong sounds fall,"
-alt += " without it they are highest for the longest words; wrong words are, for both."
+for share in map(torch.tensor, wer.values()):
+    bars = (100 * (share * (1 - share) / counted).sqrt()).tolist()
+    at_share = centers.tolist(), (100 * share).tolist()
+    axes[1].errorbar(*at_share, bars, fmt="none", ecolor="0.45")
+alt = "With attention wrong sounds fall with length; wrong words rise with and without."
 plotting.show(axes[0], alt)
 
 # %% [markdown]
-# *For short words the two are nearly equal; for long words the summary falls behind.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
+# *For short words the two are nearly equal; for long words the summary falls behind. Bars are standard errors.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
 #
 # With attention, the share of wrong *sounds* falls with length, while the share of wrong *words* rises. How can both be true? A long word has more chances to go wrong. If each of its $n$ sounds were wrong with the same probability $p$, on its own, the whole word would be right with probability $(1 - p)^n$. With $p = 0.08$ and $n = 4$ sounds, $0.92^4 = 0.72$ are right; with $n = 11$ only $0.92^{11} = 0.40$. Now each group with its own $p$, its PER.
 
