@@ -628,6 +628,8 @@ found = {context: torch.stack(per) for context, per in found.items()}  # (seeds,
 found["pointer, 10 times the updates"] = later[None]
 places = torch.arange(1, reordering.LENGTH + 1)
 lines = {context: 100 * per.mean(0) for context, per in found.items()}
+
+# %% tags=["nbval-ignore-output"]
 names = {"xlabel": "place in what is said", "ylabel": "wrong letters (%)"}
 ax = plotting.curves(places, lines, **names, ax=plotting.new_axes(7.2, 3.6))
 for line, color in zip(ax.lines[1:], (4, 2, 2), strict=True):
@@ -861,7 +863,7 @@ for ax, rates, unit in zip(axes, (per, wer), ("sounds", "words"), strict=True):
     lines = {k: 100 * torch.tensor(rates[k]) for k in two}
     names = {"xlabel": "letters in the word", "ylabel": f"wrong {unit} (%)"}
     plotting.curves(centers, lines, **names, ax=ax)
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, 14 if unit == "sounds" else 65)
 for share in map(torch.tensor, wer.values()):
     bars = (100 * (share * (1 - share) / counted).sqrt()).tolist()
     at_share = centers.tolist(), (100 * share).tolist()
