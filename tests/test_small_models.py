@@ -138,11 +138,24 @@ def test_from_the_mark_the_string_is_said_from_there_and_then_from_the_beginning
         reordering.make_batch("backwards", 1, torch.Generator())
 
 
+def test_the_told_pointer_visits_the_letters_in_the_order_in_which_they_are_said():
+    source, target = reordering.make_batch("from the mark", 50, torch.Generator().manual_seed(0))
+    model = reordering.build(reordering.TOLD).eval()
+    state, read = model.start_decoding(source), []
+    for token in target[:, :-1].T:
+        _, state = model.decode_step(state, token)
+        assert (state.weights.sum(1) == 1).all()
+        read.append(source.gather(1, state.weights.argmax(1, keepdim=True)))
+    read = torch.cat(read, dim=1)  # (n, LENGTH + 1)
+    assert torch.equal(read[:, : reordering.LENGTH], target[:, 1:-1]) and (read[:, -1] == reordering.MARK).all()
+
+
 def test_short_training_on_reordering_is_the_same_for_the_same_seed_and_learns():
     models = [reordering.train("pointer", "as written", seed=0, updates=40) for _ in range(2)]
     wrong = [reordering.wrong_by_place(model, "as written", n=50) for model in models]
     assert torch.equal(*wrong) and wrong[0].shape == (reordering.LENGTH,) and wrong[0][0] < 0.7
-    sizes = [sum(p.numel() for p in reordering.build(context).parameters()) for context in bottleneck.CONTEXTS]
+    contexts = (*bottleneck.CONTEXTS, reordering.TOLD)
+    sizes = [sum(p.numel() for p in reordering.build(context).parameters()) for context in contexts]
     assert max(sizes) < 1.05 * min(sizes)
 
 

@@ -1,15 +1,17 @@
-"""Strings that are said in another order than they are written, for decoders with four kinds of context (lesson 03).
+"""Strings that are said in another order than they are written, for decoders with different contexts (lesson 03).
 
 Each source is eight random letters with a mark among them, ``abc|defgh``. Said as they are written they make ``abcdefgh``; said
 from the mark on, and then from the beginning, ``defghabc``. Only the second order depends on what is in the source.
 """
+
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from ..decoding import greedy_decode
-from ..models.recurrent import RecurrentSeq2Seq
+from ..models.recurrent import RecurrentSeq2Seq, RecurrentState
 from ..tokenizers import END_ID, START_ID
 from ..training import one_cycle_rate
 from ..training.losses import teacher_forced_loss
@@ -19,6 +21,25 @@ SYMBOLS = ("<pad>", "<start>", "<end>", "|", *"abcdefghijklmnopqrst")
 MARK, FIRST = 3, 4  # ids of the mark and of the letter a
 LENGTH, BATCH, UPDATES, PEAK = 8, 32, 200, 0.015  # letters in a string; strings in a batch; largest learning rate
 ORDERS = ("as written", "from the mark")
+TOLD = "pointer, told"  # a context: the pointer of ``bottleneck``, put after the mark
+
+
+class ToldPointer(FixedLook):
+    """A pointer that is told where the mark is: it begins after it, and goes on at the first letter once the last is read.
+
+    It still has no query and no score. All sources of a batch must have the same length.
+    """
+
+    def __init__(self, src_vocab: int, tgt_vocab: int, **sizes: int) -> None:
+        super().__init__("pointer", src_vocab, tgt_vocab, **sizes)
+
+    def start_decoding(self, source: Int[Tensor, "B L_s"], *, max_len: int | None = None) -> RecurrentState:
+        """The state before the first symbol, with the mark as the place that was read last."""
+        return replace(super().start_decoding(source, max_len=max_len), weights=(source == MARK).float())
+
+    def fixed_weights(self, state: RecurrentState) -> Float[Tensor, "B L_s"]:
+        """1 at the place after the one before, 0 elsewhere."""
+        return state.weights.roll(1, dims=1)  # (B, L_s)
 
 
 def make_batch(order: str, n: int, rng: torch.Generator) -> tuple[Int[Tensor, "n L_s"], Int[Tensor, "n L_t"]]:
@@ -37,10 +58,12 @@ def make_batch(order: str, n: int, rng: torch.Generator) -> tuple[Int[Tensor, "n
 
 
 def build(context: str) -> RecurrentSeq2Seq:
-    """A fresh model whose decoder reads one of ``bottleneck.CONTEXTS``; all have nearly the same number of parameters."""
+    """A fresh model whose decoder reads one of ``bottleneck.CONTEXTS``, or ``TOLD``; all have nearly as many parameters."""
     if context in ("attention", "summary"):
         attention, d_hidden = context == "attention", 32 if context == "attention" else 34
         return RecurrentSeq2Seq(len(SYMBOLS), len(SYMBOLS), attention=attention, d_embed=16, d_hidden=d_hidden)
+    if context == TOLD:
+        return ToldPointer(len(SYMBOLS), len(SYMBOLS), d_embed=16, d_hidden=34)
     return FixedLook(context, len(SYMBOLS), len(SYMBOLS), d_embed=16, d_hidden=34)
 
 

@@ -569,22 +569,22 @@ check("3.6", decode)
 # ### 3.7 · Who asked?
 # 1 point · difficulty 3 of 5 · 5 minutes · core
 #
-# Below, the shipped speller makes one step of `physics`, and we keep the weights of that step. In **Bahdanau's** decoder one vector is the query; in other decoders it is another one. Measure which of these vectors gave the recorded weights: feed each to `speller.attention(query[:, None], h, h, real)`, which returns context and weights, and compare. Which one asked, and is it Bahdanau's or Luong's choice?
+# The shipped speller was rewired, and of one step of `physics`, the one after `F`, only a log of its weights is left, rounded to two decimals. Bahdanau's decoder asks with the state before the step. Luong's (2015) steps first, and asks with the state after it. A third kind asks with $s_0$ at every step. Measure: feed each vector to `speller.attention(query[:, None], h, h, real)`, which returns context and weights, and compare with `logged`. Which one asked?
 #
-# - **a.** The summary, passed through $\tanh(W_0 \cdot {} + b_0)$: `asked["s_0"]`. It is Bahdanau's choice.
-# - **b.** The state after the step: `asked["after"]`. It is Luong's choice.
-# - **c.** The state before the step: `asked["before"]`. It is Bahdanau's choice.
-# - **d.** The state before the step: `asked["before"]`. It is Luong's choice.
+# - **a.** The first state, `asked["s_0"]`, as at every step.
+# - **b.** The state before the step, `asked["before"]`, in Bahdanau's order.
+# - **c.** The state after the step, `asked["after"]`, in Luong's order.
+# - **d.** None of the three.
 
 # %%
+logged = torch.tensor([[0.00, 0.00, 0.07, 0.92, 0.00, 0.00, 0.00]])  # p h y s i c s
 with torch.no_grad():
     s_0 = speller.start_decoding(SPELLING.batch(["physics"]))
     _, before = speller.decode_step(s_0, torch.tensor([START_ID]))
     _, after = speller.decode_step(before, torch.tensor([SOUNDS.symbols.index("F")]))
 states = {"s_0": s_0, "before": before, "after": after}
 asked = {name: state.hidden for name, state in states.items()}  # (1, d_hidden) each
-h, real, recorded = s_0.encoded.states, s_0.encoded.mask, after.weights
-print("recorded:", [f"{weight:.2f}" for weight in recorded[0].tolist()])
+h, real = s_0.encoded.states, s_0.encoded.mask
 
 # %% tags=["quiz"]
 quiz_3_7 = ""  # your letter between the quotes
@@ -595,10 +595,10 @@ quiz_3_7 = "c"
 # %% [markdown] tags=["solution"]
 # Why each option is right or wrong:
 #
-# - **a.** s_0 asked in the first step only; its weights here differ from the recorded ones. Feed the other two.
-# - **b.** Luong's decoder asks with the state after the step, but this one's weights differ from the recorded ones.
-# - **c.** its weights are the recorded ones. Bahdanau looks first, then steps; Luong steps first.
-# - **d.** the vector is right, but it is Bahdanau who looks before the step. Luong asks with the new state.
+# - **a.** with s_0 the p gets most of the weight, as in the first step; in the log the s does. Feed the other two.
+# - **b.** that is the speller as it was trained, and the y gets most of the weight; in the log the s does. This decoder was rewired.
+# - **c.** its weights are the logged ones. The new state has made the step already and looks one letter further on, at the s.
+# - **d.** one of them gives the logged weights. Print all three rows with two decimals.
 
 # %% tags=["check"]
 check("3.7", quiz_3_7)
