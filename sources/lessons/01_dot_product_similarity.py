@@ -39,7 +39,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # *Core · 2 minutes*
 #
-# Attention rests on one question: *how alike are these two vectors?* Let's see what a good answer is worth before we work it out.
+# Attention rests on one question: *how alike are these two vectors?*
 #
 # Every Python comes with a part of its own documentation. The library of this course has read it and has turned each word that occurs at least five times into 100 numbers. It was never told what a word means. (Section 1.5 shows where the numbers come from, and in exercise 1.6 you make them yourself.) Which words are most like `float`, `left` and `try`?
 
@@ -90,7 +90,7 @@ plotting.show(
 # %% [markdown]
 # *`happy` and `joyful` point almost the same way, `sad` the other way.*
 #
-# Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`? Take a minute before you read on.
+# Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`?
 #
 # One good answer is to multiply coordinate by coordinate and then add.
 
@@ -200,7 +200,7 @@ for name, vector in (("joyful", joyful), ("noise", noise), ("sad", sad)):
 #
 # **Which one, when?** If length is an accident, as it is for counts, which grow with how often a word is mentioned, take the cosine. If length means something, such as how sure or how important a thing is, let it count and take the dot product. Attention takes the dot product: a network can learn to make a key long, and that key then gets a higher score from every query that points its way.
 #
-# **Play.** Below are two arrows, with sliders for their angle and lengths. Before you touch one, say which of the numbers it will change. (First the starting position as a still picture, then the live figure.)
+# **Play.** Below are two arrows, with sliders for their angle and lengths. Before you touch one, say which of the numbers it will change.
 
 # %%
 explorer = widgets.two_vectors()
@@ -213,7 +213,7 @@ explorer.show_first_state(
 explorer
 
 # %% [markdown]
-# What if a vector has no direction at all? The formula leaves that open. **Exercise 1.2 (10 minutes) has you decide.**
+# What if a vector has no direction at all? The formula leaves that open. **Exercise 1.2 (10 minutes) settles it.**
 
 # %% [markdown]
 # ## 1.3 Every query with every key
@@ -232,7 +232,7 @@ ax = diagrams.matmul(
 plotting.show(ax)
 
 # %% [markdown]
-# *Each cell of $S$ lies where its query (a row) and its key (a column) cross. The framed one is the 14 that you know.*
+# *Each cell of $S$ lies where its query (a row) and its key (a column) cross. The framed one is the 14 from above.*
 #
 # A matrix product multiplies rows with columns, so the rows of $K$ have to become columns. That's what the T says in
 #
@@ -250,7 +250,7 @@ print(S)
 # %% [markdown]
 # **A whole batch.** A network works on several sequences at once: `queries` of shape `(B, L_q, d)`, `keys` of shape `(B, L_k, d)`. Item `b` of the queries belongs with item `b` of the keys, and nothing crosses from one item to another. Which axes of the keys have to trade places now, and which one has to stay?
 #
-# There are two good ways to write it. One is the operator `@`. The other is `einsum`, in which every axis gets a letter. You've read it aloud in lesson 00; as a reminder, here are the lengths of all keys, squared:
+# You can write it with `@`, or with `einsum`, where every axis gets a letter. As a reminder from lesson 00, here are the squared lengths of all keys:
 
 # %%
 squares = torch.einsum("jd,jd->j", K, K)  # for every j, the sum over d
@@ -425,7 +425,7 @@ def pretend(word, never_met):
     vectors = similarity.normalize(U[:, :100] * sizes[:100].sqrt())  # (V, 100)
     return vectors @ vectors[i]  # (V,)
 
-
+# %% tags=["nbval-ignore-output"]
 strong = [j for j in ppmi[pair[0]].topk(30).indices.tolist() if j not in pair + shared]
 strikes = {"(as it is)": [], "false": pair[1:], "those 8": shared}
 strikes["8 others"] = strong[:8]
@@ -436,7 +436,7 @@ for name, gone in strikes.items():
     print(f"cosine with false {cosines[pair[1]]:.2f}, nearest {first}")
 
 # %% [markdown]
-# Mostly it's the company. Had `true` never met `false`, their cosine would be lower, but `false` would still be its nearest neighbor. Take away the eight contexts that they share most and the cosine falls further, and another word comes first. Fewer meetings alone don't do that, for without eight *other* strong contexts the cosine even rises. Opposites are often used in the same places. That's what these vectors tell you: *used alike*, not *means the same*.
+# Mostly it's the company. If `true` had never met `false`, their cosine would be lower, but `false` would still be its nearest neighbor. If you take away the eight contexts they share most, the cosine falls further and another word comes first. Losing meetings isn't enough by itself. Without eight *other* strong contexts the cosine even rises. These two opposites are used in the same places. That's what these vectors tell you: *used alike*, not *means the same*.
 #
 # Nearness also needs evidence, and the list of contexts is thin, with a handful of meetings for most of them. How often do the neighbors of `true` occur at all?
 
@@ -700,8 +700,7 @@ def cosines_among(vectors):
 
 rng = torch.Generator().manual_seed(0)
 random = cosines_among(torch.randn(V, d, generator=rng))  # as many as words
-true_false = library.nearest("true", 1)[0][1]
-print(f"true with false: {true_false:.2f}")
+print(f"true with false: {library.nearest('true', 1)[0][1]:.2f}")
 bound = random.abs().flatten().sort().values[int(0.95 * random.numel())].item()
 names = {0.9: "-0.9 and 0.9", 0.5: "-0.5 and 0.5", 0.2: "-0.2 and 0.2"}
 names[0.05] = "-0.05 and 0.05"
@@ -720,7 +719,7 @@ for size in (2, 10, 100, 1000):
 # %% [markdown]
 # Keep this $\sqrt{d}$ in mind. In lesson 04 it decides how attention scales its scores.
 #
-# Random vectors are an easy landmark. For a harder one, shuffle all the words of the documentation and make vectors from that. Every word occurs as often as before, but its company is now a matter of chance.
+# Random vectors are an easy landmark. For a harder one, we shuffle the documentation and make vectors from that. Every word occurs as often as before, but its company is pure chance.
 
 # %% tags=["nbval-ignore-output"]
 ordered = documentation.split_words(documentation.python_documentation())
@@ -732,6 +731,7 @@ shuffled = cosines_among(U[:, :d] * sizes[:d].sqrt())  # (V, V - 1)
 
 # %% tags=["nbval-ignore-output"]
 words = cosines_among(library.vectors)  # (V, V - 1)
+true_false = library.nearest("true", 1)[0][1]
 sets = {"words": words, "shuffled text": shuffled, "random vectors": random}
 for name, table in sets.items():
     near = (table.abs() < 0.2).float().mean()
@@ -746,11 +746,11 @@ plotting.histograms(nearest, xlabel="cosine, each with its nearest", ax=axes[1])
 plotting.show(axes[1], "Cosines of words, of a shuffled text and of random vectors.")
 
 # %% [markdown]
-# *Over all pairs, words look like random vectors. Look at each word with its nearest and you can tell them apart; the shuffled text is in between.*
+# *Over all pairs, words look like random vectors. Look at each word and its nearest neighbor, and you can tell them apart. The shuffled text is in between.*
 #
-# That 94% of all pairs of words are close to a right angle tells us nothing, since random vectors manage as many. Even a random vector usually has a neighbor at about 0.32, and in the shuffled text it's 0.39, from chance company alone. But only one pair of the shuffled text gets above the 0.66 of `true` and `false`, against 308 pairs of the real one. It is a lot.
+# That 94% of all pairs of words are close to a right angle tells us nothing, since random vectors manage as many. Even these have a nearest neighbor at 0.32 (the median), and in the shuffled text chance company makes it 0.39. But only one pair of the shuffled text gets above the 0.66 of `true` and `false`, compared with 308 pairs of the real one. Yes, 0.66 is a lot.
 #
-# You may have read that such vectors do arithmetic, and that *king* minus *man* plus *woman* is *queen* (Mikolov, Yih and Zweig, 2013). Exercise 1.7 (15 minutes) measures it, next to what a lazy guesser gets. Exercise 1.9 (25 minutes) asks how much the cosine and PPMI are really worth.
+# You may have read that with such vectors, *king* minus *man* plus *woman* is *queen* (Mikolov, Yih and Zweig, 2013). Exercise 1.7 (15 minutes) measures it, next to what a lazy guesser gets. Exercise 1.9 (25 minutes) asks how much the cosine and PPMI are really worth.
 
 # %% [markdown]
 # ## What goes wrong
@@ -774,7 +774,7 @@ same = similarity.cosine_similarity(library.vectors, turned)[~half]
 print(f"one set turned, the other half of the words: {same.mean():.2f}")
 
 # %% [markdown]
-# Within each set the neighbors make sense. Across them, a word is hardly nearer to itself than two random vectors are to each other. The two sets know much the same, but each has axes of its own. Turn all of one set in a single way, chosen to suit half of the words, and words of the *other* half suddenly find themselves again. Every model chooses its own axes, too. To find out, compare something with itself. If the cosine isn't near 1, don't compare across the two sets as they are. The mistake happens when keys were stored with one version of a model and queries come from the next.
+# Within each set the neighbors make sense. Across them, a word is hardly nearer to itself than two random vectors are to each other. The two sets know much the same, but each has axes of its own. Turn all of one set in a single way, chosen to suit half of the words, and words of the *other* half suddenly find themselves again. Every model has its own axes, too. To find out, compare something with itself. If the cosine isn't near 1, don't compare across the two sets as they are. The mistake happens when keys were stored with one version of a model and queries come from the next.
 #
 # **Only one side normalized.** Divide the keys by their lengths but not the query, and the ranking of the keys stays right, so the mistake is easily missed. But the scores aren't cosines, and the weights come out wrong. If the query is longer than 1, a "cosine" above 1 can give it away.
 
@@ -838,32 +838,27 @@ widgets.predictions()
 #
 # *Core · 4 minutes*
 #
-# <details><summary>1. The dot product of a with b is 6. What is it for 3a and -b?</summary>
+# <details><summary>1. The dot product of a with b is 6, and their cosine is 0.5. What are both for 3a and -b?</summary>
 #
-# **-18.** Each factor comes out of the sum, 3 times -1 times 6. (18 forgets the minus, -6 forgets the 3, and 6 forgets both.)
+# **-18 and -0.5.** Each factor comes out of the sum, 3 times -1 times 6. The cosine ignores the 3, which changes only a length, and the minus turns b around. (-1.5 treats the cosine like a dot product, and no cosine is below -1.)
 # </details>
 #
-# <details><summary>2. The cosine of a with b is 0.5. What is it for 3a and -b?</summary>
-#
-# **-0.5.** The factor 3 changes only the length, which the cosine ignores; the minus turns b around. (-1.5 treats the cosine like a dot product, and no cosine is below -1.)
-# </details>
-#
-# <details><summary>3. Queries have shape (8, 10, 64), keys (8, 20, 64). What is the shape of the scores, and over which dimension would a softmax make weights?</summary>
+# <details><summary>2. Queries have shape (8, 10, 64), keys (8, 20, 64). What is the shape of the scores, and over which dimension would a softmax make weights?</summary>
 #
 # **(8, 10, 20), over the last.** Each query spreads a weight of 1 over the keys, and the keys are the last axis. (Over dim=-2 the *queries* would compete for each key.)
 # </details>
 #
-# <details><summary>4. (Section 1.5.) Two words never come near each other in the text. Can their cosine be high?</summary>
+# <details><summary>3. (Section 1.5.) Two words never come near each other in the text. Can their cosine be high?</summary>
 #
 # **Yes.** The cosine compares the company they keep, and two spellings of one word can be used in the same places. ("No" confuses one cell of the table with how alike two rows are.)
 # </details>
 #
-# <details><summary>5. Every score of a query goes up by 100. What happens to its ranking, and to its weights?</summary>
+# <details><summary>4. Every score of a query goes up by 100. What happens to its ranking, and to its weights?</summary>
 #
 # **Nothing, to either.** Sorting looks at the order and the softmax at differences, and neither changes. (If every score were *multiplied* by 100, the ranking would stay and the weights would not.)
 # </details>
 #
-# <details><summary>6. In 400 dimensions two vectors have a cosine of 0.1. Is that much?</summary>
+# <details><summary>5. In 400 dimensions two vectors have a cosine of 0.1. Is that much?</summary>
 #
 # **It's two spreads, since $1/\sqrt{400} = 0.05$.** About one random pair in twenty goes beyond two spreads to one side or the other, so for the best of many pairs it's nothing.
 # </details>
