@@ -415,7 +415,7 @@ for j in shared:
     print(f"{vocabulary[j]:14} smaller PPMI {ppmi[pair, j].min():.2f}   {met}")
 
 # %% [markdown]
-# Now we pretend that `true` never met some of its contexts, and make all the vectors again from the changed counts, with the library's recipe (section 1.6 explains its last step, the SVD):
+# Now we pretend that `true` never met some of its contexts, and make all the vectors again from the changed counts by the library's recipe (section 1.6 explains its last step, the SVD):
 
 # %% tags=["nbval-ignore-output"]
 def pretend(word, never_met):
@@ -621,7 +621,7 @@ for r in keep:
 # %% [markdown]
 # At every $r$, what is kept agrees more than the whole tables do, and what is thrown away agrees less, while random directions agree no better than the whole. The first directions do hold *more* of what the halves share, but not all of it. Look at the last column. Without its best hundred directions a table still finds most of its words, so the rest isn't all accident. We can do without it all the same, since the first hundred find as many words on their own.
 #
-# The same test answers the question from section 1.5, whether you can trust a row that was counted from little text. We let in rarer words, five times in each half, and sort all words by how many meetings they had:
+# The same test answers the question from section 1.5, whether you can trust a row that was counted from little text. We let in rarer words (at least five times in each half) and sort all words by how many meetings they had:
 
 # %% tags=["nbval-ignore-output"]
 quarters = []
@@ -638,7 +638,7 @@ for name, column in (("fewest", 0), ("most", -1)):
     print(f"find themselves ({share.min():.0%} to {share.max():.0%})")
 
 # %% [markdown]
-# Words with many meetings nearly always find themselves. Of those with the fewest, about a third don't. Is it the lack of text, or are rare words a different kind of word? We take the quarter with the most meetings and throw most of these away at random, until they have about as many as the rarest quarter:
+# Words with many meetings nearly always find themselves. Of those with the fewest, about a third don't. Is it the lack of text, or are rare words a different kind of word? We take the quarter with the most meetings and throw most of those meetings away at random, until they have about as many as the rarest quarter:
 
 # %% tags=["nbval-ignore-output"]
 rng = torch.Generator().manual_seed(0)
@@ -658,7 +658,7 @@ print(f"the same words, {left_over:.0%} of their meetings: {poor.mean():.0%}", e
 print(f"find themselves ({poor.min():.0%} to {poor.max():.0%})")
 
 # %% [markdown]
-# It's the lack of text. A vector that was counted from little text is shaky, and so are its neighbors.
+# It's the lack of text. With so few meetings, these words do even worse than the rare ones. A vector that was counted from little text is shaky, and so are its neighbors.
 #
 # Here is a map of some of the library's vectors. It can show two directions of 100, and it says how little that is. Lines join words whose cosine is at least 0.5.
 
