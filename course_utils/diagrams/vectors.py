@@ -54,6 +54,8 @@ def word_map(
         spot = min(tries, key=lambda s: sum(_touch(s, other) for other in taken))  # the first of the freest
         if not any(_touch(spot, other) for other in taken[len(places) :] if other[3] - other[1] > 0.1):
             taken.append(spot)  # a word without room keeps its dot
+            if max(spot[1] - y, y - spot[3]) > 0.15:  # far from its dot: a thin line leads to it
+                draw.line([(x, y), (x, spot[1] if spot[1] > y else spot[3])], SOFT, 0.7)
             draw.text(spot[0], spot[1] + height / 2, text, LABEL, ha="left")
     draw.text(0, 4.25, title, NAME, ha="left")
     draw.text(

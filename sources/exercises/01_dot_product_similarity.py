@@ -14,7 +14,7 @@
 # {{colab_link}} · about 115 minutes, the core of it (1.1 and 1.3) 15 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
-# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it. All vectors hold 32-bit floats where nothing else is said.
+# what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. If a function of `course_utils` does what an exercise asks for, don't use it there. All vectors hold 32-bit floats unless we say otherwise.
 
 # %% tags=["setup"]
 import collections
@@ -200,7 +200,7 @@ check("1.2", cosine)
 #
 # Begin with one pair: multiply out $(q - k) \cdot (q - k)$. Which entries of the tables do you need?
 #
-# Example: with the lesson's `happy` and `sad` as queries, and `joyful` and `noise` as keys, `QQ = [[[13., -8.], [-8., 5.]]]`, `QK = [[[14., 80.], [-9., -40.]]]` and `KK = [[[17., 40.], [40., 1600.]]]` give `[[[2., 1453.], [40., 1685.]]]`. (`happy` and `joyful` are [2, 3] and [1, 4], and $1^2 + 1^2 = 2$. Whoever mixes up rows and columns gets 1445 and 48 beside the diagonal.)
+# Example: with the lesson's `happy` and `sad` as queries, and `joyful` and `noise` as keys, `QQ = [[[13., -8.], [-8., 5.]]]`, `QK = [[[14., 80.], [-9., -40.]]]` and `KK = [[[17., 40.], [40., 1600.]]]` give `[[[2., 1453.], [40., 1685.]]]`. (`happy` and `joyful` are [2, 3] and [1, 4], and $1^2 + 1^2 = 2$. If you spread the squared lengths of the queries along the wrong axis, you get 1445 and 48 off the diagonal.)
 
 # %% tags=["exercise"]
 def squared_distances(QQ, QK, KK):
@@ -406,7 +406,7 @@ check("1.5", nearest)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `similarities.topk(k)` hands back two things, the largest values and the places where they stand.
+# `similarities.topk(k)` hands back two things, the largest values and their positions.
 # </details>
 
 # %% [markdown]
@@ -429,7 +429,7 @@ check("1.5", nearest)
 #
 # An SVD leaves the sign of each column open, and so does the check. In its texts no two of the first singular values are alike. The course's functions for words (`word_vectors`) are off limits here.
 #
-# Example: with `words = "cats chase the mice mice chase cats dogs chase mice".split()`, `vocabulary = ["cats", "chase", "dogs", "mice"]`, `window=1` and `r=2` the result is `[[0.69, 0.72], [0.58, -0.31], [0.62, -0.55], [0.27, 0.07]]`, rounded, up to the signs of the columns. (`chase` and the first `mice` don't meet, since `the` is between them. Whoever takes `the` out first gets 0.73 and 0.75 for `cats`.)
+# Example: with `words = "cats chase the mice mice chase cats dogs chase mice".split()`, `vocabulary = ["cats", "chase", "dogs", "mice"]`, `window=1` and `r=2` the result is `[[0.69, 0.72], [0.58, -0.31], [0.62, -0.55], [0.27, 0.07]]`, rounded, up to the signs of the columns. (`chase` and the first `mice` don't meet, since `the` is between them. If you take `the` out first, you get 0.73 and 0.75 for `cats`.)
 
 # %% tags=["exercise"]
 def make_vectors(words, vocabulary, window, r):
@@ -706,7 +706,7 @@ first, second = two_halves(seed=0)  # counts of company, two tables for the same
 print(tuple(first.shape), "most often in the first half:", int(first.max()))
 
 # %% [markdown]
-# Fill `found_shares`: for each of the four keys, such as `("counts", "cosine")`, a list of five numbers from 0 to 1, the share of the words whose row finds its own word. A row of the first half asks; the rows of the second half are the keys; the best one counts. `word_vectors.positive_pmi(counts)` turns a table of counts into PPMI. The whole experiment takes about a second. The check can't see how you measured. It looks whether such shares are possible, and whether what you read off follows from them.
+# Fill `found_shares`: for each of the four keys, such as `("counts", "cosine")`, a list of five numbers from 0 to 1, the share of the words whose row finds its own word. A row of the first half asks; the rows of the second half are the keys; the best one counts. `word_vectors.positive_pmi(counts)` turns a table of counts into PPMI. The whole experiment takes about a second. The check can't see how you measured. It checks that such shares are possible and that what you read off follows from them.
 #
 # Then read off, from **your** numbers, and put into the same dict:
 #
@@ -811,7 +811,7 @@ except NotImplementedError:
     print("The search needs your answers to 1.5, 1.6 and 1.8.")
 
 # %% [markdown]
-# Some answers are good and some are silly. Where a page is found by a word that your question doesn't hold, your dot products did more than look up letters. But every word has one vector, whatever is around it. Attention will give it one that depends on its neighbors.
+# Some answers are good and some are silly. Where a page is found by a word that your question doesn't contain, your dot products did more than look up letters. But every word has only one vector, whatever is around it. Attention will give it one that depends on its neighbors.
 
 # %% [markdown]
 # {{next_steps}}

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01 · Dot-product similarity
 #
-# By the end you can say how alike two vectors are, compare every vector of a batch with every other, and make word vectors of your own in which the neighbors of `float` are `complex` and `int`.
+# By the end you can tell how alike two vectors are, compare all the queries of a batch with all its keys, and make word vectors of your own that put `complex` and `int` among the nearest neighbors of `float`.
 #
 # {{colab_link}} · short path about 50 minutes with its exercises (35 + 15), everything about 3 hours · builds on lesson 00
 
@@ -39,7 +39,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # *Core · 2 minutes*
 #
-# Attention rests on one question: *how alike are these two vectors?* Let's see what a good answer is worth before we work it out.
+# Attention rests on one question: *how alike are these two vectors?*
 #
 # Every Python comes with a part of its own documentation. The library of this course has read it and has turned each word that occurs at least five times into 100 numbers. It was never told what a word means. (Section 1.5 shows where the numbers come from, and in exercise 1.6 you make them yourself.) Which words are most like `float`, `left` and `try`?
 
@@ -66,7 +66,7 @@ widgets.came_out("1.A", best if known else "none of these")
 # %% [markdown]
 # `false`, of all words! Section 1.5 finds out why. (`_stmt`, by the way, is a piece of names such as `try1_stmt` in the grammar. The text is that of Python 3.11, and comes with the course.)
 #
-# How does the library find them? It computes **one number** for each pair of words, and that number is all we need for the next hour.
+# How does the library find them? It computes **one number** for each pair of words, and that number is what this lesson is about.
 
 # %% [markdown]
 # ## 1.1 One number for two arrows
@@ -90,7 +90,7 @@ plotting.show(
 # %% [markdown]
 # *`happy` and `joyful` point almost the same way, `sad` the other way.*
 #
-# Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`? Take a minute before you read on.
+# Can you think of one number, made from the four coordinates of a pair, that is large for `happy` with `joyful` and negative for `happy` with `sad`?
 #
 # One good answer is to multiply coordinate by coordinate and then add.
 
@@ -103,7 +103,7 @@ print("happy · sad    =", 2 * (-1) + 3 * (-2))
 #
 # $$a \cdot b = \sum_{i=1}^{d} a_i \, b_i ,$$
 #
-# where $a_i$ is coordinate $i$ of $a$. The same as a loop, beside PyTorch's own:
+# where $a_i$ is coordinate $i$ of $a$. Here it is as a loop, next to PyTorch's own:
 
 # %%
 def dot_loop(a, b):
@@ -117,7 +117,7 @@ for a, b in ((happy, joyful), (happy, sad), (joyful, sad)):
     print(f"loop {dot_loop(a, b):5.0f}   torch.dot {torch.dot(a, b):5.0f}")
 
 # %% [markdown]
-# **What the sign tells you.** A product $a_i b_i$ is positive where the two vectors agree about coordinate $i$ (both positive or both negative), and negative where they disagree. The sum weighs one against the other. Positive means *more or less the same direction*, negative *more or less opposite*, and zero a right angle, unless one of the arrows is zero itself.
+# **What the sign tells you.** A product $a_i b_i$ is positive where the two vectors agree on coordinate $i$ (both positive or both negative), and negative where they disagree. The sum weighs one against the other. Positive means *more or less the same direction*, negative *more or less opposite*, and zero a right angle, unless one of the arrows is zero itself.
 
 # %%
 east, north = torch.tensor([3.0, 0.0]), torch.tensor([0.0, 2.0])
@@ -145,7 +145,7 @@ for name, vector in (("joyful", joyful), ("noise", noise)):
 widgets.came_out("1.B", "noise [40, 0]")
 
 # %% [markdown]
-# The long arrow wins, although it points elsewhere. To see why, look at the shadow that `happy` throws on the line of `joyful` when the light falls straight down on that line:
+# The long arrow wins, even though it points somewhere else. To see why, look at the shadow that `happy` throws on the line of `joyful` when the light falls straight down on that line:
 
 # %%
 ax = diagrams.projection(happy, joyful, ("happy", "joyful"))
@@ -167,7 +167,7 @@ plotting.show(ax)
 #
 # $$a \cdot b = |a| \, |b| \cos\theta , \qquad |a| = \sqrt{\textstyle\sum_i a_i^2} .$$
 #
-# The function `atan2` tells the direction of an arrow without any dot product, so we can measure the angle on its own and compare:
+# The function `atan2` gives the direction of an arrow without any dot product, so we can measure the angle on its own and compare:
 
 # %%
 def direction(arrow):
@@ -200,7 +200,7 @@ for name, vector in (("joyful", joyful), ("noise", noise), ("sad", sad)):
 #
 # **Which one, when?** If length is an accident, as it is for counts, which grow with how often a word is mentioned, take the cosine. If length means something, such as how sure or how important a thing is, let it count and take the dot product. Attention takes the dot product: a network can learn to make a key long, and that key then gets a higher score from every query that points its way.
 #
-# **Play.** Below are two arrows, with sliders for their angle and lengths. Before you touch one, say which of the numbers it will change. (First the starting position as a still picture, then the live figure.)
+# **Play.** Below are two arrows, with sliders for their angle and lengths. Before you touch one, say which of the numbers it will change.
 
 # %%
 explorer = widgets.two_vectors()
@@ -213,14 +213,14 @@ explorer.show_first_state(
 explorer
 
 # %% [markdown]
-# What if a vector has no direction at all? The formula leaves that open. **Exercise 1.2 (10 minutes) asks it.**
+# What if a vector has no direction at all? The formula leaves that open. **Exercise 1.2 (10 minutes) settles it.**
 
 # %% [markdown]
 # ## 1.3 Every query with every key
 #
 # *Core · 5 minutes*
 #
-# In a search, the vector that asks is the **query**, and those that are searched are the **keys**. Queries are the rows of a matrix $Q$, keys the rows of a matrix $K$, and we want the dot product of every query with every key:
+# In a search, the vector that asks is the **query**, and the vectors it is compared with are the **keys**. Queries are the rows of a matrix $Q$, keys the rows of a matrix $K$, and we want the dot product of every query with every key:
 
 # %%
 Q = torch.stack([happy, sad])  # (L_q=2, d=2)
@@ -232,7 +232,7 @@ ax = diagrams.matmul(
 plotting.show(ax)
 
 # %% [markdown]
-# *Each cell of $S$ lies where its query (a row) and its key (a column) cross. The framed one is the 14 that you know.*
+# *Each cell of $S$ lies where its query (a row) and its key (a column) cross. The framed one is the 14 from above.*
 #
 # A matrix product multiplies rows with columns, so the rows of $K$ have to become columns. That's what the T says in
 #
@@ -250,14 +250,14 @@ print(S)
 # %% [markdown]
 # **A whole batch.** A network works on several sequences at once: `queries` of shape `(B, L_q, d)`, `keys` of shape `(B, L_k, d)`. Item `b` of the queries belongs with item `b` of the keys, and nothing crosses from one item to another. Which axes of the keys have to trade places now, and which one has to stay?
 #
-# There are two good ways to write it. One is the operator `@`. The other is `einsum`, in which every axis gets a letter. You've read it aloud in lesson 00; as a reminder, here are the lengths of all keys, squared:
+# You can write it with `@`, or with `einsum`, where every axis gets a letter. As a reminder from lesson 00, here are the squared lengths of all keys:
 
 # %%
 squares = torch.einsum("jd,jd->j", K, K)  # for every j, the sum over d
 print(squares, K.norm(dim=-1) ** 2)
 
 # %% [markdown]
-# A letter that appears in both operands ties two axes together. A letter that is missing after the arrow is summed over. Exercise 1.4 (5 minutes) asks for all pairs of a batch this way; below, `similarity.similarity_matrix` does it, with any batch axes in front. PyTorch knows the same product under a name you might not expect, a linear layer whose weights are the keys.
+# A letter that appears in both operands ties two axes together. A letter that is missing after the arrow is summed over. Exercise 1.4 (5 minutes) asks for all pairs of a batch this way; below, `similarity.similarity_matrix` does it, with any batch axes in front. PyTorch has the same product under a name you might not expect. It's a linear layer whose weights are the keys.
 
 # %%
 rng = torch.Generator().manual_seed(0)
@@ -270,7 +270,7 @@ print(tuple(scores.shape))
 print(torch.allclose(layer(queries[1]), scores[1], atol=1e-6))
 
 # %% [markdown]
-# Is a large dot product the same as a small distance? No. `noise` has the largest dot product with `happy`, and of all the keys it ends farthest away. But dot products hold all that is needed to work the distances out. **Do exercise 1.3 now (10 minutes), then read on.**
+# Is a large dot product the same as a small distance? No. `noise` has the largest dot product with `happy`, and yet its tip is the farthest away of all the keys. But the dot products hold everything you need to work out the distances. **Do exercise 1.3 now (10 minutes), then read on.**
 
 # %% [markdown]
 # ## 1.4 A ranking, or weights
@@ -342,16 +342,16 @@ plotting.show(
 )
 
 # %% [markdown]
-# *We picked words from four groups, and `import` from none. Each row is one query. Kept from choosing itself, a word gives most of its weight to its own group, and `import` spreads it widely. A table of weights, queries by keys, is what attention looks like. You'll see it in every lesson from here on.*
+# *We picked words from four groups, and `import` from none. Each row is one query. Since it can't choose itself, a word gives most of its weight to its own group, and `import` spreads it widely. A table of weights, queries by keys, is what attention looks like. You'll see it in every lesson from here on.*
 #
-# Exercise 1.5 (10 minutes) finds nearest neighbors. In exercise 1.8 (15 minutes) every item of a batch meets every item of another, as questions that look for their page.
+# Exercise 1.5 (10 minutes) finds nearest neighbors. In exercise 1.8 (15 minutes) every item of a batch meets every item of another, the way questions look for a page.
 
 # %% [markdown]
 # ## 1.5 Where the vectors come from: company
 #
-# *More · 10 minutes*
+# *More · 12 minutes*
 #
-# Two numbers for a word, made up by us, prove nothing. The 100 numbers of the library come from an observation that Zellig Harris made in 1954. The more two words differ in meaning, the more they differ in the words around them. We can count these: for each word, which words come near it, and how often? Six words are enough to see how.
+# Two numbers for a word that we made up ourselves prove nothing. The 100 numbers of the library come from an observation that Zellig Harris made in 1954. The more two words differ in meaning, the more they differ in the words around them. We can count these: for each word, which words come near it, and how often? Six words are enough to see how.
 
 # %%
 tiny = "cats chase mice dogs chase cats".split()
@@ -402,9 +402,9 @@ for name, table in (("count", counts), ("PPMI", ppmi)):
 print(f"{len(text):,} words of text; {(ppmi > 0).float().mean():.1%} of cells above 0")
 
 # %% [markdown]
-# By count, more than half of the list is company that any word keeps. PPMI moves these words back and brings forward what is special about `float`. A row of this table is a vector for a word already.
+# By count, more than half of the list is company that any word keeps. PPMI moves these words back and brings forward what is special about `float`. A row of this table is already a vector for a word.
 #
-# And why is `true` nearest to `false`? The two also appear side by side. Is that the reason, or do they share company? A context that both keep often has a high PPMI with both, so we sort by the smaller of its two values. Then we strike something from the two rows of PPMI and see what becomes of their cosine:
+# And why is `true` nearest to `false`? The two also meet each other in the text. Is that the reason, or is it the company they share? A context that both keep often has a high PMI with both, so we sort by the smaller of the two values:
 
 # %% tags=["nbval-ignore-output"]
 pair = [library.index("true"), library.index("false")]
@@ -413,18 +413,32 @@ shared = [j for j in both if j not in pair][:8]
 for j in shared:
     met = "{:3.0f} times with true, {:3.0f} with false".format(*counts[pair, j])
     print(f"{vocabulary[j]:14} smaller PPMI {ppmi[pair, j].min():.2f}   {met}")
-strong = ppmi[pair].amax(dim=0).topk(30).indices.tolist()
-strikes = {"nothing": [], "their own two columns": pair, "these 8 contexts": shared}
-others = [j for j in strong if j not in pair + shared]
-strikes["8 strong ones not in the list"] = others[:8]
-for name, columns in strikes.items():
-    rows = ppmi[pair].index_fill(1, torch.tensor(columns, dtype=torch.long), 0)
-    print(f"struck: {name:29} cosine {similarity.cosine_similarity(*rows):.2f}")
 
 # %% [markdown]
-# It's the company. Without the cells in which they meet each other, the cosine hardly changes. Without the eight contexts that they share most, it loses a large part, while striking eight other strong contexts even raises it. Opposites such as `true` and `false`, or `left` and `right`, are used in the same places. That's what these vectors tell: *used alike*, not *means the same*.
+# Now we pretend that `true` never met some of its contexts, and make all the vectors again from the changed counts by the library's recipe (section 1.6 explains its last step, the SVD):
+
+# %% tags=["nbval-ignore-output"]
+def pretend(word, never_met):
+    changed, i = counts.clone(), library.index(word)
+    changed[i, never_met] = changed[never_met, i] = 0
+    U, sizes, _ = torch.linalg.svd(word_vectors.positive_pmi(changed))
+    vectors = similarity.normalize(U[:, :100] * sizes[:100].sqrt())  # (V, 100)
+    return vectors @ vectors[i]  # (V,)
+
+# %% tags=["nbval-ignore-output"]
+strong = [j for j in ppmi[pair[0]].topk(30).indices.tolist() if j not in pair + shared]
+strikes = {"(as it is)": [], "false": pair[1:], "those 8": shared}
+strikes["8 others"] = strong[:8]
+for name, gone in strikes.items():
+    cosines, lost = pretend("true", gone), counts[pair[0], gone].sum()
+    first = vocabulary[cosines.argsort(descending=True)[1]]
+    print(f"true never met {name:11} ({lost:2.0f} meetings): ", end="")
+    print(f"cosine with false {cosines[pair[1]]:.2f}, nearest {first}")
+
+# %% [markdown]
+# Mostly it's the company. If `true` had never met `false`, their cosine would be lower, but `false` would still be its nearest neighbor. If you take away the eight contexts they share most, the cosine falls further and another word comes first. Losing meetings isn't enough by itself. Without eight *other* strong contexts the cosine even rises. These two opposites are used in the same places. That's what these vectors tell you: *used alike*, not *means the same*.
 #
-# Nearness also needs evidence, and the list above is thin, with a handful of meetings for most contexts. How often do the neighbors of `true` occur at all?
+# Nearness also needs evidence, and the list of contexts is thin, with a handful of meetings for most of them. How often do the neighbors of `true` occur at all?
 
 # %% tags=["nbval-ignore-output"]
 frequency = collections.Counter(text)
@@ -434,14 +448,14 @@ for word, cosine in library.nearest("true", 6):
     print(f"{frequency[word]:3} times in the text, {filled:3} cells of its row above 0")
 
 # %% [markdown]
-# `false` rests on many sentences, `isupper` and `signed_number` on six each, with fewer than ten cells above 0 in their rows. One lucky meeting weighs much in such a row, so a high cosine can be an accident. A vector that was counted from little text is a guess.
+# `false` rests on many sentences, `isupper` and `signed_number` on six each, with fewer than ten cells above 0 in their rows. Can you trust a row like that? A test in the next section gives the answer.
 
 # %% [markdown]
 # ## 1.6 From a thousand numbers to a hundred
 #
-# *More · 12 minutes*
+# *More · 15 minutes*
 #
-# These rows are long and almost all zeros. Can we do with fewer numbers? Here is the idea. Give every word $r$ numbers and every word it can meet (its *context*) $r$ numbers too, in such a way that **their dot product rebuilds the cell** as well as possible. The *singular value decomposition* (SVD) finds the best such numbers: no other choice of $r$ numbers comes closer to the table in squared error. PyTorch returns it in three parts. `U` has a row for each word, `Vt` a column for each context, and `sizes` says how much each of their numbers matters, the largest first. Keep the first $r$ of each. We start small, with eight words and nine contexts, picked by us so that they fall into three groups:
+# These rows are long and almost all zeros. Can we get by with fewer? Here is the idea. Give every word $r$ numbers and every word it can meet (its *context*) $r$ numbers too, in such a way that **their dot product rebuilds the cell** as well as possible. The *singular value decomposition* (SVD) finds the best such numbers: no other choice of $r$ numbers comes closer to the table in squared error. PyTorch returns it in three parts. `U` has a row for each word, `Vt` a column for each context, and `sizes` says how much each of their numbers matters, the largest first. Keep the first $r$ of each. We start small, with eight words and nine contexts, picked by us so that they fall into three groups:
 
 # %% tags=["nbval-ignore-output"]
 few = "float int complex left right try except finally".split()
@@ -474,24 +488,25 @@ for r in (2, 3):
     print(f"{r} numbers per word lose {lost:.0%} of the squared table")
 
 # %% [markdown]
-# *Two numbers keep two blocks of words that share their company. The block of the `try` statement needs a third. And look at `float` with `imaginary`, which was 0 and has become more than 1.*
+# *Two numbers keep two blocks of words that share their company. The block of the `try` statement needs a third. (Cells below 0.1 are left blank.) And look at `float` with `imaginary`, which was 0 and has become more than 1.*
 #
-# `float` never met `imaginary` within two places. Where does its value come from? We change one thing at a time and rebuild:
+# `float` never met `imaginary` within two places. Where does its value come from? We change one thing at a time and rebuild, now from three numbers, so that each of the three blocks can have one. (With two, the smaller block of numbers that such a change leaves would be dropped as a whole.)
 
 # %% tags=["nbval-ignore-output"]
-def struck(word, *gone):
+def float_without(*gone):
     table = small.clone()  # (8, 9)
     for context in gone:
-        table[few.index(word), contexts.index(context)] = 0
-    return rebuilt(table, 2)[few.index("float"), contexts.index("imaginary")]
+        table[few.index("complex"), contexts.index(context)] = 0
+    return rebuilt(table, 3)[few.index("float"), :3].tolist()
 
 
-print(f"as it is                           {struck('float'):.2f}")
-for gone in (["imaginary"], ["number", "numbers"]):
-    print(f"complex never met {', '.join(gone):18}{struck('complex', *gone):.2f}")
+print(f"{'row of float, rebuilt:':35}", *(f"{c:>10}" for c in contexts[:3]))
+for gone in ([], ["imaginary"], ["number", "numbers"]):
+    name = "complex never met " + ", ".join(gone) if gone else "as it is"
+    print(f"{name:35}", *(f"{abs(cell):10.2f}" for cell in float_without(*gone)))
 
 # %% [markdown]
-# The value is on loan from `complex`, the only one of the three that met `imaginary`, and it is lent because the two share `number` and `numbers`. Take either away, and it's gone. Words that share company fill each other's gaps, and that is the hope behind fewer numbers. For all words of the text we keep 100 numbers each. How much of the table is that?
+# The value is on loan from `complex`, the only one of the three that met `imaginary`, and it is lent because the two share `number` and `numbers`. Take either away and it's gone, while the cells of `float` itself stay. Words that share company fill each other's gaps, and that is the hope behind fewer numbers. For all words of the text we keep 100 numbers each. How much of the table is that?
 
 # %% tags=["nbval-ignore-output"]
 sizes = torch.linalg.svdvals(ppmi)  # (V,)
@@ -513,12 +528,16 @@ for word in ("float", "left", "true"):
 # The lists are much alike. All numbers put food from a few examples next to `true`, and the hundred don't, but three lists prove nothing. Here is a test that needs no opinion about meaning. Split the text into two random halves and make a table from each. Can a word's row in the first half find the row of *the same word* in the second? We use words that both halves hold at least ten times, and take the SVD of the first half alone. As a landmark, we also take as many directions *at random*.
 
 # %% tags=["nbval-ignore-output"]
-def found_again(first, second):
+def finds_itself(first, second):  # for each word, whether it is found again
     rows = similarity.normalize(first), similarity.normalize(second)
     best = similarity.similarity_matrix(*rows).argmax(dim=-1)  # (V,)
-    return (best == torch.arange(len(best))).float().mean().item()
+    return (best == torch.arange(len(best))).float()  # (V,)
 
 
+def found_again(first, second):
+    return finds_itself(first, second).mean().item()
+
+# %% tags=["nbval-ignore-output"]
 halves = [word_vectors.two_halves(seed) for seed in range(5)]  # of counts
 halves = [tuple(map(word_vectors.positive_pmi, pair)) for pair in halves]
 everything = torch.tensor([found_again(*pair) for pair in halves])  # (5,)
@@ -575,7 +594,7 @@ print(f"splits in which the SVD's r beat all numbers: {ahead}")
 # %% [markdown]
 # *Each dot is one split, and the gray band is the range that all numbers reach. A hundred directions do as well as all of them, two hundred a little better, fifty worse. A hundred directions at random are no match.*
 #
-# Why these directions? The claim is that what both halves share comes first and accidents of one half come last. We can look. Cut each table into the part in the first $r$ directions and the rest, and compare the parts of the two halves with each other, as one long vector each:
+# Why these directions? The usual claim is that what both halves share comes first and accidents of one half come last. Let's look. We cut each table into the part in the first $r$ directions and the rest, and compare the parts of the two halves with each other, as one long vector each. The landmark is again $r$ directions at random:
 
 # %% tags=["nbval-ignore-output"]
 def agreement(first, second):
@@ -584,18 +603,62 @@ def agreement(first, second):
 
 whole = torch.stack([agreement(*pair) for pair in halves]).mean()
 print(f"halves agree, whole tables: {whole:.2f}")
+
+# %% tags=["nbval-ignore-output"]
 for r in keep:
     numbers = []
-    for first, second in halves:
+    for seed, (first, second) in enumerate(halves):
         best = torch.linalg.svd(first)[2].T  # (V, V)
-        parts = best[:, :r], best[:, r:]
+        rng = torch.Generator().manual_seed(seed)
+        drawn = torch.linalg.qr(torch.randn(best.shape, generator=rng))[0]  # (V, V)
+        parts = best[:, :r], best[:, r:], drawn[:, :r]
         numbers += [agreement(first @ part, second @ part) for part in parts]
-        numbers.append(found_again(first @ parts[1], second @ parts[1]))
-    kept, rest, found = torch.tensor(numbers).view(5, 3).mean(dim=0)
-    print(f"r={r:3}: kept {kept:.2f}, rest {rest:.2f}   rest alone finds {found:.0%}")
+        numbers.append(found_again(first @ best[:, r:], second @ best[:, r:]))
+    kept, rest, by_chance, found = torch.tensor(numbers).view(5, 4).mean(dim=0)
+    print(f"r={r:3}: kept {kept:.2f}, rest {rest:.2f}", end="   ")
+    print(f"r at random {by_chance:.2f}   rest alone finds {found:.0%}")
 
 # %% [markdown]
-# What is kept agrees more than the whole tables do, and what is thrown away agrees less, at every $r$. The first directions do hold what the halves share. But look at the last column. Without its best hundred directions a table still finds most of its words. The rest is not all accident, then. It can be spared all the same, since the first hundred find as many words without it.
+# At every $r$, what is kept agrees more than the whole tables do, and what is thrown away agrees less, while random directions agree no better than the whole. The first directions do hold *more* of what the halves share, but not all of it. Look at the last column. Without its best hundred directions a table still finds most of its words, so the rest isn't all accident. We can do without it all the same, since the first hundred find as many words on their own.
+#
+# The same test answers the question from section 1.5, whether you can trust a row that was counted from little text. We let in rarer words (at least five times in each half) and sort all words by how many meetings they had:
+
+# %% tags=["nbval-ignore-output"]
+quarters = []
+for seed in range(5):
+    first, second = word_vectors.two_halves(seed, min_count=5)
+    order = (first + second).sum(dim=1).argsort()  # fewest meetings first
+    tables = map(word_vectors.positive_pmi, (first, second))
+    parts = finds_itself(*tables)[order].chunk(4)
+    quarters.append([part.mean() for part in parts])
+quarters = torch.tensor(quarters)  # (5, 4)
+for name, column in (("fewest", 0), ("most", -1)):
+    share = quarters[:, column]
+    print(f"quarter with the {name:6} meetings: {share.mean():.0%}", end=" ")
+    print(f"find themselves ({share.min():.0%} to {share.max():.0%})")
+
+# %% [markdown]
+# Words with many meetings nearly always find themselves. Of those with the fewest, about a third don't. Is it the lack of text, or are rare words a different kind of word? We take the quarter with the most meetings and throw most of those meetings away at random, until they have about as many as the rarest quarter:
+
+# %% tags=["nbval-ignore-output"]
+rng = torch.Generator().manual_seed(0)
+poor = []
+for seed in range(5):
+    tables = word_vectors.two_halves(seed, min_count=5)  # of counts
+    meetings = sum(tables).sum(dim=1)  # (V,)
+    fewest, _, _, most = meetings.argsort().chunk(4)
+    left_over = (meetings[fewest].median() / meetings[most].median()).item()
+    for table in tables:
+        keeps = torch.full_like(table[most], left_over)
+        table[most] = torch.binomial(table[most], keeps, generator=rng)
+    tables = [word_vectors.positive_pmi(t).nan_to_num() for t in tables]  # 0/0 is 0
+    poor.append(finds_itself(*tables)[most].mean())
+poor = torch.tensor(poor)  # (5,)
+print(f"the same words, {left_over:.0%} of their meetings: {poor.mean():.0%}", end=" ")
+print(f"find themselves ({poor.min():.0%} to {poor.max():.0%})")
+
+# %% [markdown]
+# It's the lack of text. With so few meetings, these words do even worse than the rare ones. A vector that was counted from little text is shaky, and so are its neighbors.
 #
 # Here is a map of some of the library's vectors. It can show two directions of 100, and it says how little that is. Lines join words whose cosine is at least 0.5.
 
@@ -607,16 +670,18 @@ alike = word_cosines(shown, shown) >= 0.5  # (n, n)
 joined = [(shown[i], shown[j]) for i, j in alike.triu(1).nonzero().tolist()]
 ax = diagrams.word_map(some, shown, near=joined)
 plotting.show(ax)
+for word in ("tuple", "float"):
+    print(f"nan with {word}: cosine {word_cosines(['nan'], [word]).item():.2f}")
 
 # %% [markdown]
-# *The groups can be seen, but don't trust the distances. `while` and `set` lie beside words to which no line leads; what keeps them apart is in the other 98 directions.*
+# *The groups can be seen, but don't trust the distances. `nan` is much nearer to `tuple` than to `float` on the map, and by cosine it's the other way round. What keeps `nan` and `tuple` apart is in the other 98 directions.*
 
 # %% [markdown]
 # ## 1.7 How near is near?
 #
-# *Core · 5 minutes*
+# *Core · 6 minutes*
 #
-# `true` and `false` have a cosine of 0.66. Is that much? It needs a landmark, and we take vectors of the same size, drawn at random.
+# `true` and `false` have a cosine of 0.66. Is that much? To tell, we need a landmark. We take vectors of the same size, drawn at random.
 
 # %%
 widgets.predict(
@@ -643,7 +708,7 @@ print(f"random: 95% lie between -{bound:.2f} and {bound:.2f}")
 widgets.came_out("1.E", names[min(names, key=lambda edge: abs(edge - bound))])
 
 # %% [markdown]
-# In the plane two random arrows can have any angle. In 100 dimensions nearly all pairs are **close to a right angle**, and here is why. Turn the space until one of the two directions is the first axis. The cosine is then the first coordinate of the other. The squares of its $d$ coordinates sum to 1, and none is special, so each square is $1/d$ on average, and a coordinate is typically $1/\sqrt{d}$ in size. Does that hold for other $d$?
+# In the plane, two random arrows are as likely to make one angle as another. In 100 dimensions nearly all pairs are **close to a right angle**, and here is why. Turn the space until one of the two directions is the first axis. The cosine is then the first coordinate of the other. The squares of its $d$ coordinates sum to 1, and none is special, so each square is $1/d$ on average, and a coordinate is typically $1/\sqrt{d}$ in size. Does that hold for other $d$?
 
 # %%
 for size in (2, 10, 100, 1000):
@@ -652,29 +717,40 @@ for size in (2, 10, 100, 1000):
     print(f"d = {size:4}   spread {drawn.std():.3f}   1/sqrt(d) {size**-0.5:.3f}")
 
 # %% [markdown]
-# Keep this $\sqrt{d}$ in mind. In lesson 04 it decides how attention scales its scores. Now the words beside the landmark:
+# Keep this $\sqrt{d}$ in mind. In lesson 04 it decides how attention scales its scores.
+#
+# Random vectors are an easy landmark. For a harder one, we shuffle the documentation and make vectors from that. Every word occurs as often as before, but its company is pure chance.
+
+# %% tags=["nbval-ignore-output"]
+ordered = documentation.split_words(documentation.python_documentation())
+rng = torch.Generator().manual_seed(0)
+mixed = [ordered[i] for i in torch.randperm(len(ordered), generator=rng).tolist()]
+met = word_vectors.cooccurrence_counts(mixed, list(library.words), window=2)  # (V, V)
+U, sizes, _ = torch.linalg.svd(word_vectors.positive_pmi(met))
+shuffled = cosines_among(U[:, :d] * sizes[:d].sqrt())  # (V, V - 1)
 
 # %% tags=["nbval-ignore-output"]
 words = cosines_among(library.vectors)  # (V, V - 1)
-for name, table in (("words", words), ("random", random)):
+true_false = library.nearest("true", 1)[0][1]
+sets = {"words": words, "shuffled text": shuffled, "random vectors": random}
+for name, table in sets.items():
     near = (table.abs() < 0.2).float().mean()
-    print(f"{name:7} between -0.2 and 0.2: {near:.0%}", end="   ")
+    print(f"{name:14} between -0.2 and 0.2: {near:.0%}", end="   ")
     print(f"nearest, median {table.amax(1).median():.2f}", end="   ")
-    print(f"largest {table.max():.2f}   above 0.5: {(table > 0.5).float().mean():.2%}")
-panels = {"all pairs": (words.flatten(), random.flatten())}
-panels["each with its nearest"] = words.amax(dim=1), random.amax(dim=1)
+    print(f"pairs above {true_false:.2f}: {(table > true_false).sum() // 2}")
 axes = plotting.new_axes(9.5, 3.0, columns=2)
-for ax, (name, pair) in zip(axes, panels.items(), strict=True):
-    sets = dict(zip(("words", "random vectors"), pair, strict=True))
-    plotting.histograms(sets, xlabel=f"cosine, {name}", ax=ax)
-plotting.show(ax, "Cosines of words and of random vectors, all pairs and nearest.")
+every = {name: table.flatten() for name, table in sets.items()}
+plotting.histograms(every, xlabel="cosine, all pairs", ax=axes[0])
+nearest = {name: table.amax(dim=1) for name, table in sets.items()}
+plotting.histograms(nearest, xlabel="cosine, each with its nearest", ax=axes[1])
+plotting.show(axes[1], "Cosines of words, of a shuffled text and of random vectors.")
 
 # %% [markdown]
-# *Over all pairs, words look like random vectors. The nearest neighbors tell them apart.*
+# *Over all pairs, words look like random vectors. Look at each word and its nearest neighbor, and you can tell them apart. The shuffled text is in between.*
 #
-# That 94% of all pairs of words are close to a right angle tells us nothing, since random vectors manage as many. Even among these, a nearest neighbor is at 0.32. But none of their pairs comes above 0.5, so 0.66 is a lot.
+# That 94% of all pairs of words are close to a right angle tells us nothing, since random vectors manage as many. Even these have a nearest neighbor at 0.32 (the median), and in the shuffled text chance company makes it 0.39. But only one pair of the shuffled text gets above the 0.66 of `true` and `false`, compared with 308 pairs of the real one. Yes, 0.66 is a lot.
 #
-# You may have read that such vectors do arithmetic, and that *king* minus *man* plus *woman* is *queen* (Mikolov, Yih and Zweig, 2013). Exercise 1.7 (15 minutes) measures it, beside what a lazy guesser reaches. Exercise 1.9 (25 minutes) asks how much cosine and PPMI are really worth.
+# You may have read that with such vectors, *king* minus *man* plus *woman* is *queen* (Mikolov, Yih and Zweig, 2013). Exercise 1.7 (15 minutes) measures it, next to what a lazy guesser gets. Exercise 1.9 (25 minutes) asks how much the cosine and PPMI are really worth.
 
 # %% [markdown]
 # ## What goes wrong
@@ -691,11 +767,16 @@ for name, one in (("window 2", library), ("window 5", wider)):
 same = similarity.cosine_similarity(library.vectors, wider.vectors)  # (V,)
 print(f"left in one with left in the other: {same[library.index('left')]:.2f}")
 print(f"a word with itself across the two, mean: {same.mean():.2f}")
+half = torch.arange(V) % 2 == 0  # every second word
+U, _, Vt = torch.linalg.svd(wider.vectors[half].T @ library.vectors[half])
+turned = wider.vectors @ (U @ Vt)  # one turn for all, the best for those words
+same = similarity.cosine_similarity(library.vectors, turned)[~half]
+print(f"one set turned, the other half of the words: {same.mean():.2f}")
 
 # %% [markdown]
-# Within each set the neighbors make sense. Across them, a word is hardly nearer to itself than two random vectors are to each other. The 100 directions come out of one table and mean nothing in another; even the sign of each is open. Every model chooses its own. You can find out by comparing something with itself. If that isn't near 1, the two sets don't belong together. It happens when keys were stored with one version of a model and queries come from the next.
+# Within each set the neighbors make sense. Across them, a word is hardly nearer to itself than two random vectors are to each other. The two sets know much the same, but each has axes of its own. Turn all of one set in a single way, chosen to suit half of the words, and words of the *other* half suddenly find themselves again. Every model has its own axes, too. To find out, compare something with itself. If the cosine isn't near 1, don't compare across the two sets as they are. The mistake happens when keys were stored with one version of a model and queries come from the next.
 #
-# **Only one side normalized.** Divide the keys by their lengths but not the query, and the ranking of the keys stays right, so the mistake is easily missed. But the scores aren't cosines, and the weights come out wrong. A "cosine" above 1 gives it away.
+# **Only one side normalized.** Divide the keys by their lengths but not the query, and the ranking of the keys stays right, so the mistake is easily missed. But the scores aren't cosines, and the weights come out wrong. If the query is longer than 1, a "cosine" above 1 can give it away.
 
 # %%
 print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
@@ -719,7 +800,7 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 # 2. **Dot product or cosine**: shadow times length, or direction alone. Take the cosine where length is an accident.
 # 3. **All with all, in a batch**: $S = QK^\top$ within each item, a row for each query and a column for each key.
 # 4. **Ranking and weights**: sort the row, or put it through a softmax, which looks at differences only.
-# 5. **Word vectors, and how near is near**: count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$, so judge a cosine beside that.
+# 5. **Word vectors, and how near is near**: count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$, and vectors from a shuffled text come closer than that, so judge a cosine against both.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -744,7 +825,7 @@ widgets.predictions()
 #
 # <details><summary>The refinement in the library's PPMI</summary>
 #
-# A rare context gets a high PMI from a single meeting, since $P(c)$ is so small. The library therefore raises the counts of the contexts to the power 0.75 before it makes them shares, which lifts the rare ones (Levy, Goldberg and Dagan, 2015, section 3.2). With the power 1 it computes what section 1.5 did step by step: `word_vectors.positive_pmi(counts, smoothing=1.0)`.
+# A rare context gets a high PMI from a single meeting, since $P(c)$ is so small. The library therefore raises the counts of the contexts to the power 0.75 before turning them into shares, which lifts the rare ones (Levy, Goldberg and Dagan, 2015, section 3.2). With the power 1 it computes what section 1.5 did step by step: `word_vectors.positive_pmi(counts, smoothing=1.0)`.
 # </details>
 #
 # <details><summary>Why the root of the singular values?</summary>
@@ -757,32 +838,27 @@ widgets.predictions()
 #
 # *Core · 4 minutes*
 #
-# <details><summary>1. The dot product of a with b is 6. What is it for 3a and -b?</summary>
+# <details><summary>1. The dot product of a with b is 6, and their cosine is 0.5. What are both for 3a and -b?</summary>
 #
-# **-18.** Each factor comes out of the sum, 3 times -1 times 6. (18 forgets the minus, -6 forgets the 3, and 6 forgets both.)
+# **-18 and -0.5.** Each factor comes out of the sum, 3 times -1 times 6. The cosine ignores the 3, which changes only a length, and the minus turns b around. (-1.5 treats the cosine like a dot product, and no cosine is below -1.)
 # </details>
 #
-# <details><summary>2. The cosine of a with b is 0.5. What is it for 3a and -b?</summary>
-#
-# **-0.5.** The factor 3 changes only the length, which the cosine ignores; the minus turns b around. (-1.5 treats the cosine like a dot product, and no cosine is below -1.)
-# </details>
-#
-# <details><summary>3. Queries have shape (8, 10, 64), keys (8, 20, 64). What is the shape of the scores, and over which dimension would a softmax make weights?</summary>
+# <details><summary>2. Queries have shape (8, 10, 64), keys (8, 20, 64). What is the shape of the scores, and over which dimension would a softmax make weights?</summary>
 #
 # **(8, 10, 20), over the last.** Each query spreads a weight of 1 over the keys, and the keys are the last axis. (Over dim=-2 the *queries* would compete for each key.)
 # </details>
 #
-# <details><summary>4. Two words never come near each other in the text. Can their cosine be high?</summary>
+# <details><summary>3. (Section 1.5.) Two words never come near each other in the text. Can their cosine be high?</summary>
 #
 # **Yes.** The cosine compares the company they keep, and two spellings of one word can be used in the same places. ("No" confuses one cell of the table with how alike two rows are.)
 # </details>
 #
-# <details><summary>5. Every score of a query goes up by 100. What happens to its ranking, and to its weights?</summary>
+# <details><summary>4. Every score of a query goes up by 100. What happens to its ranking, and to its weights?</summary>
 #
 # **Nothing, to either.** Sorting looks at the order and the softmax at differences, and neither changes. (If every score were *multiplied* by 100, the ranking would stay and the weights would not.)
 # </details>
 #
-# <details><summary>6. In 400 dimensions two vectors have a cosine of 0.1. Is that much?</summary>
+# <details><summary>5. In 400 dimensions two vectors have a cosine of 0.1. Is that much?</summary>
 #
 # **It's two spreads, since $1/\sqrt{400} = 0.05$.** About one random pair in twenty goes beyond two spreads to one side or the other, so for the best of many pairs it's nothing.
 # </details>

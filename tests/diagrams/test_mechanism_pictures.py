@@ -168,6 +168,15 @@ def test_no_word_of_a_map_lies_on_another_or_on_a_dot():
     assert not any(one.overlaps(dot) for one in words for dot in dots)
 
 
+def test_a_word_far_from_its_dot_is_tied_to_it_by_a_line():
+    spots = {"middle": (0.0, 0.0), "right": (0.3, 0.0), "left": (-0.3, 0.0), "up": (0.0, 1.9), "down": (0.0, -1.9)}
+    spots |= {"a": (-3.3, 0.15), "b": (3.3, 0.15), "c": (-3.3, -0.15), "d": (3.3, -0.15)}  # inches: two lines close by
+    ax = diagrams.word_map(torch.tensor(list(spots.values())), list(spots), near=[("a", "b"), ("c", "d")])
+    assert "middle" in [text.get_text() for text in ax.texts]
+    dot = ax.patches[0].center
+    assert any(abs(line.get_xdata()[0] - dot[0]) < 1e-6 and len(ax.lines) == 3 for line in ax.lines)
+
+
 def test_hands_point_where_the_library_says():
     ax = diagrams.clock_hands([0, 3], 4)
     x = torch.zeros(1, 4, 4)
