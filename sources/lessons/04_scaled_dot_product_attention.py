@@ -38,18 +38,18 @@ torch.set_num_threads(1)  # the tensors are small: sharing them out takes longer
 # **You will learn to**
 #
 # 1. write scaled dot-product attention, as a loop and for whole batches;
-# 2. use it between two sequences and within one, and say why it needs separate projections;
+# 2. use it between two sequences and within one, and say why queries and keys need projections of their own;
 # 3. derive how large a dot product gets, and show what that does to the gradient;
 # 4. say what attention costs, and run it over 32,768 tokens without ever holding their table of weights;
 # 5. show what attention cannot see.
 #
-# Lesson 02 gave you a soft lookup, and lesson 03 put it into a network that pronounces words. Its scores were additive, a small network for every pair of query and key. Today the score becomes one dot product, the form that the Transformer made famous.
+# In lesson 03 the scores were additive, from a small network that ran for every pair of query and key. Today the score becomes one dot product.
 
 # %% [markdown]
 # ## 4.1 Attention at work
 # *Core · 8 minutes*
 #
-# Read *the red apple fell*. Alone, the word *apple* says nothing of a color. Attention lets each word borrow from all four words, itself included.
+# Read *the red apple fell*. Alone, the word *apple* says nothing about a color. Attention lets each word borrow from all four words, itself included.
 #
 # Every token gets three vectors: a **query** (what it asks for), a **key** (what it offers) and a **value** (what it hands over). We choose them ourselves here. The four entries of a query and a key mean *color, thing, action, article*. *apple* asks for a color and *red* offers one; *red* and *fell*
 # ask for a thing, and *apple* is one. The two entries of a value say *how red?* and *how much in motion?*, from 0 to 8, where 4 means "I can't tell". The word *the* asks for nothing, so its query is all zeros.
@@ -71,7 +71,7 @@ ax = diagrams.attention_flow(asks, offers, hands_over, follow=(2, 0), **given)
 plotting.show(ax)
 
 # %% [markdown]
-# K is drawn turned, above the scores, so that each score sits where the row of its query and the column of its key cross. The output sits below V in the same way. Follow the framed row of *apple*:
+# K is drawn turned, above the scores, so that each score sits where the row of its query and the column of its key cross. The output sits below V. Follow the framed row of *apple*:
 #
 # 1. **Scores.** Its query $(2, 0, 0, 0)$ times the key of *red*, $(\ln 9, 0, 0, 0)$, is $2 \ln 9$. All its other dot products are 0.
 # 2. **Scale.** A vector has 4 entries, so we divide by $\sqrt 4 = 2$ and get $\ln 9$ (section 4.5 says why).
@@ -92,7 +92,7 @@ flow = widgets.see_through(asks, offers, hands_over, **given)
 flow
 
 # %% [markdown]
-# Point at any cell to read where it comes from. Then drag the third number of *apple*'s query (*action*) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. What happens to the second number of its output? (It rises toward 8, the motion that *fell* hands over.) Then switch the scaling off, and the largest weight of each row takes nearly everything.
+# Point at any cell to read where it comes from. Then drag the third number of *apple*'s query (*action*) upward, or choose it with the arrow keys and press +, until *apple* borrows most from *fell*. What happens to the second number of its output? (It rises toward 8, the motion that *fell* hands over.) Then switch the scaling off. In the rows of *red* and *fell* the largest weight climbs from $\tfrac{9}{12}$ to $\tfrac{81}{84}$, and the row of *the* stays as it was.
 
 # %% [markdown]
 # ## 4.2 The same as a loop
@@ -125,7 +125,7 @@ print("apple:", [round(number, 3) for number in by_loop[2]])
 #
 # $Q K^\top$, of shape $(L_q, L_k)$, holds every query's dot product with every key. The softmax runs over the keys, so each row of weights sums to 1. Queries and keys must have the same size $d_k$, and there must be one value for each key. Everything else may differ.
 #
-# **Do exercise 4.1 now** (10 minutes), then read on: write the formula without a loop, for any number of leading axes. ({{exercises_link}}) The library has the same function, tested. It agrees with PyTorch's:
+# **Do exercise 4.1 now** (10 minutes), then read on: write the formula without a loop, with leading axes. ({{exercises_link}}) The library has the same function, tested. It agrees with PyTorch's:
 
 # %%
 rng = torch.Generator().manual_seed(0)
@@ -298,7 +298,7 @@ for name, several in (("additive", refitted), ("dot product", dots)):
 #
 # $$W_q = \begin{pmatrix} 1 \\ 0 \end{pmatrix} , \qquad W_k = \begin{pmatrix} 0 \\ 1 \end{pmatrix} , \qquad W_v = \begin{pmatrix} 3 \\ 1 \end{pmatrix}$$
 #
-# it asks with $x W_q = 1$, is found by $x W_k = 2$, and hands over $x W_v = 1 \cdot 3 + 2 \cdot 1 = 5$. One vector plays three roles. The picture does it for four tokens; $X$ meets each of the three matrices.
+# it asks with $x W_q = 1$, is found by $x W_k = 2$, and hands over $x W_v = 1 \cdot 3 + 2 \cdot 1 = 5$. The picture does it for four tokens.
 
 # %%
 X = torch.tensor([[0.0, 1], [2, 0], [1, 2], [1, -1]])  # (L=4, d_model=2)
@@ -401,14 +401,18 @@ def show_players(shares):
 two = train(Players(16, scale=16**-0.5))
 right, _ = exam(two)
 print("two matrices, all five seeds:", *(f"{share:.3f}" for share in right.mean(1)))
+plain = Players(16, scale=16**-0.5)
+plain.W[2] = nn.Parameter(torch.eye(16), requires_grad=False)  # hands over x itself
+right, _ = exam(train(plain))
+print("no W_v, all five seeds:      ", *(f"{share:.3f}" for share in right.mean(1)))
 
 # %%
-choices = ["each player now and then", "one player, always", "every second player"]
+choices = ["every player now and then", "always the same player", "every second player"]
 question = "Now with one matrix, in a model that has learned its best: who is wrong?"
 widgets.predict("4.B", question, choices=choices)
 
 # %% [markdown]
-# With two matrices the layer solves the task. What can one do? Player 0 has to score player 1 above player 5, player 1 has to score player 2 above player 0, and so on. Since $s_{ij} = s_{ji}$, that makes
+# With two matrices the layer solves the task, even if the values have none. What can one do? Player 0 has to score player 1 above player 5, player 1 has to score player 2 above player 0, and so on. Since $s_{ij} = s_{ji}$, that makes
 #
 # $$s_{01} < s_{12} < s_{23} < s_{34} < s_{45} < s_{50} < s_{01} ,$$
 #
@@ -424,12 +428,12 @@ show_players(right)
 widgets.came_out("4.B", choices[1])
 
 # %% [markdown]
-# Seeds 0 and 2 do what the paper said: five players are always right, one is right in a quarter of her games, and the mean is 0.875, up to the luck of 4,000 games. The other three stay below it. Section 4.8 finds out whether that's the matrix or the training, and whom the unlucky player looks at.
+# Some seeds do just that. Five players are always right, one is right in a quarter of her games, and the mean is about 0.875. Others stay below it. Section 4.8 finds out why, and whom the unlucky player looks at.
 #
 # We keep three matrices, each into a space whose size we can choose:
 #
 # - **two different ones for query and key**, so that token 2 can attend to token 3 while token 3 ignores it;
-# - **a third for the value**, so that what a token hands over (its card) can differ from what it's found by (its name).
+# - **a third for the value**, which our game doesn't need, since $W_o$ can pick the card out of a whole token. It lets us choose what is handed over, and its size, apart from the keys.
 #
 # **Exercise 4.3** turns this around. You are given the weights, and you find the matrices (20 minutes).
 
@@ -529,12 +533,14 @@ for name, sizes in medians.items():
 unscaled = found["no scale"][-1]  # (5 seeds, 100 queries), at d_k = 1,024
 more = (unscaled > 1).double().mean()
 print(f"no scale, d_k = 1,024: mean {unscaled.mean():.2f}, above 1 in {more:.0%}")
+second = (weights_of(1024, 1.0)[:, 1] > 0.02).double().mean()
+print(f"a second key keeps more than 0.02 of the weight in {second:.0%}")
 
 # %%
 middle = {name: sizes.median(1).values for name, sizes in medians.items()}
 ax = plotting.new_axes(6.4, 3.8)
-for sizes in medians.values():
-    ax.plot(widths, sizes, "o", color="0.6", ms=4)  # one dot for each seed
+for color, sizes in zip(plotting.COLORS, medians.values(), strict=False):
+    ax.plot(widths, sizes, "o", color=color, alpha=0.5, ms=5)  # one dot for each seed
 xlabel, ylabel = "d_k (log scale)", "size of d(weights)/d(query), log scale"
 plotting.curves(torch.tensor(widths), middle, xlabel=xlabel, ylabel=ylabel, ax=ax)
 ax.set_xscale("log", base=2)
@@ -550,12 +556,12 @@ print(f"no scale, from d_k = 4 to 64: {factor:.1f} times as large")
 widgets.came_out("4.D", choices[0 if factor < 0.8 else 1 if factor < 1.25 else 2])
 
 # %% [markdown]
-# A gray dot is the median of 100 queries, and each line runs through the middle one of five seeds. Only that of $\sqrt{d_k}$ is level.
+# Each dot is the median of 100 queries, and a line runs through the middle one of five seeds. Only that of $\sqrt{d_k}$ is level.
 #
 # - **No scale**: up to $d_k = 64$ the derivative is even larger than with the root, since nothing is divided away. Then it collapses.
 # - **Divided by $d_k$**: it falls steadily, since we divide by too much.
 #
-# The *mean* would hide the collapse. At $d_k = 1{,}024$ most unscaled queries have chosen for good. About one in five hesitates between two keys, where a small step tips the choice, and gets a derivative above 1.
+# The *mean* would hide the collapse. At $d_k = 1{,}024$ most unscaled queries have given one key nearly all of their weight. About one in five still gets a derivative above 1. It takes little, because keys with 1,024 entries are long. About as many queries leave more than 0.02 of their weight to a second key.
 #
 # **Do exercise 4.4 now** (10 minutes). A layer passes every test that its author wrote, and you find out when its bug shows.
 
@@ -576,7 +582,7 @@ for L in (1000, 2000, 4000):
 # Do we have to hold all these weights? A softmax seems to need all scores of a row at once, since it divides by their sum. But a sum can be kept as it grows. We take the keys in **blocks**, and remember three things for each query: the largest score $m$ so far, the sum $s$ of the exponentials, and
 # the weighted sum $o$ of the values. Exponentials are taken relative to $m$, as in lesson 02, so that none overflows. When a block brings a larger $m$, the old $s$ and $o$ are still relative to the old one. They only need to be multiplied by $e^{m_{old} - m_{new}}$.
 #
-# Take one query and four keys in two blocks, with scores $0, \ln 3$ and $\ln 12, \ln 4$ and values $4, 8$ and $16, 0$. Each row of the picture has one scale of shades, so you can see the old sums shrink.
+# Take one query and four keys in two blocks, with scores $0, \ln 3$ and $\ln 12, \ln 4$ and values $4, 8$ and $16, 0$. In the lower rows you can see the old sums shrink.
 
 # %%
 scores = torch.tensor([1.0, 3, 12, 4]).log()  # (L_k=4,)
@@ -599,7 +605,7 @@ print(f"all at once: {torch.softmax(scores, dim=0) @ values:.2f}")
 
 # %%
 def attend_explicitly(q, k, v):
-    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=-1) @ v
+    return attention.scaled_dot_product_attention(q, k, v)[0]  # holds the whole table
 
 
 def measured(function, L, d=64):
@@ -621,7 +627,7 @@ for name, function, L in (
     q, k, v, output = measured(function, L)  # the last one is the long one
 
 # %% [markdown]
-# (A lower bound: a process may reuse memory that it had before.) The explicit form needs its table about twice, as scores and as weights. The long run needs hardly anything. To see whether it's right, we give every thousandth query its full row of weights:
+# (These are lower bounds, since a process may reuse memory that it had before.) The explicit form needs its table about twice, as scores and as weights. The long run needs hardly anything. To see whether it's right, we give every thousandth query its full row of weights:
 
 # %%
 some = q[..., ::1000, :]  # (1, 1, 33, d)
@@ -629,9 +635,9 @@ error = (attend_explicitly(some, k, v) - output[..., ::1000, :]).abs().max()
 print("largest difference below 1e-5:", (error < 1e-5).item())
 
 # %% [markdown]
-# The time still grows with $L^2$. Only the memory is saved.
+# Only memory is saved. The multiplications still grow with $L^2$.
 #
-# **Exercise 4.5** is the heart of this lesson (25 minutes). You write it for real tensors, the check watches what you hold, and then your own function does the long run.
+# In **exercise 4.5** (25 minutes) you write it for real tensors, and your own function does the long run.
 
 # %% [markdown]
 # ## 4.7 What attention can't see
@@ -673,7 +679,7 @@ print("permuted alike:", torch.allclose(permuted, straight[order], atol=1e-5))
 # ## 4.8 One matrix: can't, or not yet?
 # *More · 12 minutes*
 #
-# In section 4.4 one matrix for queries and keys made a ceiling of 0.875, and three of five models stayed below it. In seed 4 *two* players went by luck, which makes $\tfrac46 + \tfrac26 \cdot \tfrac14 = 0.75$. In seeds 1 and 3 all six were right half of the time, about as often as they are when they look around and say the commonest card:
+# In section 4.4, one matrix for queries and keys got as far as 0.875, and only in some seeds. Where *two* players go by luck, the mean is $\tfrac46 + \tfrac26 \cdot \tfrac14 = 0.75$. Where it's near a half, all six do about as well as if they looked around and said the commonest card:
 
 # %%
 _, cards, wanted = deal(2000, torch.Generator().manual_seed(3))
@@ -689,13 +695,13 @@ longer = train(Players(16, scale=16**-0.5, shared=True), **adam)
 show_players(exam(longer)[0])
 
 # %% [markdown]
-# Seed 1 has reached the ceiling too, so its half was a matter of training and not of the matrix. Seed 3 is still stuck, and seed 4 still has two players at 0.25. No run got past the ceiling. One is *can't*, the other *not yet*, and a mean over five seeds would have mixed the two.
+# Compare the two tables seed by seed. A seed that was at a half before and is at 0.875 now was held back by its training, not by the matrix. (When we ran it, that was seed 1.) Others are still stuck, and from them alone you couldn't tell. No run got past 0.875. All six right is *can't*; a seed below 0.875 may be *not yet*. A mean over five seeds would have mixed the two.
 #
-# Now for the player who is always wrong. Whom does she look at?
+# Now for the unlucky player. In the best of the five models, whom does she look at?
 
 # %%
 choices = ["the player before her", "herself", "all six alike"]
-question = "One matrix, seed 0: whom does the unlucky player look at?"
+question = "One matrix, the best seed: whom does its unlucky player look at?"
 widgets.predict("4.E", question, choices=choices)
 
 # %% tags=["nbval-ignore-output"]
@@ -704,22 +710,23 @@ with torch.no_grad():
     queries = one.tokens(names, cards) @ one.W[0]  # (S, B, L, d_k)
 who = F.one_hot(names, NAMES).float()  # (S, B, L, NAMES)
 lengths = (queries.norm(dim=-1)[..., None] * who).sum((1, 2)) / who.sum((1, 2))
-print("seed 0, player           ", *(f"{name:6}" for name in range(NAMES)))
-print("says her own card        ", *(f"{share:6.2f}" for share in own[0]))
-print("mean length of her query ", *(f"{length:6.2f}" for length in lengths[0]))
+best = right.mean(1).argmax().item()
+print(f"seed {best}, player           ", *(f"{name:6}" for name in range(NAMES)))
+print("says her own card        ", *(f"{share:6.2f}" for share in own[best]))
+print("mean length of her query ", *(f"{length:6.2f}" for length in lengths[best]))
 widgets.came_out("4.E", choices[1])
 
 # %% [markdown]
-# She says her own card, so she looks at *herself*, and the lengths tell why. With one matrix a player's score with herself is $q \cdot q = \lVert q \rVert^2$, and no score is larger than the product of the two lengths, $q_i \cdot q_j \le \lVert q_i \rVert \lVert q_j \rVert$. Whoever has the longest query scores herself at least as high as anyone else. And whoever looks at the next player more than at herself needs a shorter query than the next. Read the lengths from player 2 on, around the circle, and they rise at each step, up to player 1.
+# She says her own card, so she looks at *herself*, and the lengths tell why. With one matrix a player's score with herself is $q \cdot q = \lVert q \rVert^2$, and no score is larger than the product of the two lengths, $q_i \cdot q_j \le \lVert q_i \rVert \lVert q_j \rVert$. Whoever has the longest query scores herself at least as high as anyone else. And whoever looks at the next player more than at herself needs a shorter query than the next. Start with the player after the unlucky one and read the lengths around the circle. They rise at each step, up to her own.
 #
-# If the circle is the cause, then opening it should help. We let player 5 off. She may say what she likes, and the other five have to answer.
+# If the circle is the cause, then opening it should help. We let player 5 off the hook. She may say what she likes, and the other five have to answer.
 
 # %% tags=["nbval-ignore-output"]
 line = train(Players(16, scale=16**-0.5, shared=True), steps=1000, asked=5)
 show_players(exam(line)[0])
 
 # %% [markdown]
-# Now player 5 goes by luck, which costs her nothing, and in four of the five runs all others are always right. One matrix is enough for a line. On a circle it isn't.
+# Now player 5 goes by luck, which costs her nothing, and in most of the runs the other five are always right. One matrix is enough for a line. On a circle it isn't.
 #
 # **Why two matrices, if only their product counts?** A score is $x_i W_q W_k^\top x_j^\top$, and one matrix $A = W_q W_k^\top$ of shape $(d_{model}, d_{model})$ would give the same scores. But the rank of $A$ is at most $d_k$, so a pair of tokens is compared along $d_k$ directions and no more. The two thin matrices cost $2\, d_{model}\, d_k$ parameters where $A$ costs $d_{model}^2$. And with $A$ every score would take $d_{model}$ multiplications in place of $d_k$.
 
@@ -730,7 +737,7 @@ print("rank", torch.linalg.matrix_rank(A).item(), "of", len(A))
 print(f"parameters {thin_q.numel() + thin_k.numel():,} in place of {A.numel():,}")
 
 # %% [markdown]
-# **Exercise 4.6** asks of the scales what we asked of one matrix. It trains the six players with all three, and you tell *can't* from *not yet*. The outcome isn't quite what the figure of section 4.5 suggests (20 minutes). **Exercises 4.7 and 4.8** are short questions about one matrix for two roles, and about a key projection that starts at zero.
+# **Exercise 4.6** asks the same question about the scales. It trains the six players with all three, and you tell *can't* from *not yet*. The outcome isn't quite what the figure of section 4.5 suggests (20 minutes). **Exercises 4.7 and 4.8** are short questions about one matrix for two roles, and about a key projection that starts at zero.
 
 # %% [markdown]
 # ## What goes wrong
@@ -774,7 +781,7 @@ for when, scores in (("after", late), ("before", early)):
 # *Core · 3 minutes*
 #
 # 1. **Attention**: all dot products, divided by $\sqrt{d_k}$, a softmax over the keys, a weighted sum of the values.
-# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Queries and keys have a matrix each, since with one the scores are symmetric. Values have a third, so that a token can hand over something other than what it's found by.
+# 2. **Two sequences or one**: in cross-attention the memory gives keys and values; in self-attention all three come from $X$. Queries and keys have a matrix each, since with one the scores are symmetric. Values have a third, which sets what is handed over and its size; our game could do without it.
 # 3. **The scale**: a dot product of $d_k$ independent entries of variance 1 has typical size $\sqrt{d_k}$. Of our three scales only $\sqrt{d_k}$ kept the weights' derivative level.
 # 4. **The cost**: $L^2$ weights, but they needn't be held. A running maximum, sum and output give the same result block by block.
 # 5. **The blind spot**: permute the tokens, and the output is permuted, no more.
@@ -801,7 +808,7 @@ widgets.predictions()
 #
 # <details><summary>2. A friend divides by the root of the number of keys, since "more keys, larger sums". What is wrong with the reason?</summary>
 #
-# **A score is a sum over the entries of a vector, not over the keys.** Its size depends on $d_k$ alone. The sum over keys happens inside the softmax, which divides by it already.
+# **A score is a sum over the entries of a vector, not over the keys.** The sum over keys happens inside the softmax, which divides by it already.
 # </details>
 #
 # <details><summary>3. X has shape (8, 10, 32), the memory (8, 20, 48), d_k = 16, d_v = 24. What are the shapes of the three matrices, the weights and the output?</summary>
