@@ -119,7 +119,8 @@ WORTH = {
     "6.2": (HEADS, "split_heads", "lambda x: {f}(x.reshape(x.shape[0], x.shape[2], -1), x.shape[1])"),
     "7.1": ("course_utils.widgets.cache_calculator", "ModelShape",
         "lambda n, b, h, kv, d, length, size: {f}('', n, h, kv, d, '').cache_bytes(b, length, size)"),
-    "7.2": ("course_utils.kv_cache", "KVCache", "type('Cache', ({f},), {{}}) if isinstance({f}, type) else {f}"),
+    "7.2": ("course_utils.kv_cache", "KVCache", 
+        "type('Cache', (), {{'__new__': lambda cls, *sizes, **named: {f}(*sizes, **named)}})"),
     "7.3": (HEADS, "repeat_kv", F),
     "8.1": (POSITIONS, "SinusoidalPositions", "lambda n, d: {f}(d, n).table"),
     "8.2": (POSITIONS, "shift_matrix", F),
@@ -127,7 +128,7 @@ WORTH = {
     "9.2": (NORMS, "rms_norm", F),
     "10.1": (MASKS, "sliding_window_mask",
         "lambda s, t, p: ((s != p)[:, None, None], (t != p)[:, None, None] & {f}(t.shape[1], window=t.shape[1]))"),
-    "10.4": ("course_utils.training", "warmup_rate", "lambda done, d, w: {f}(done + 1, d, w)"),
+    "10.4": ("course_utils.training.schedules", "warmup_rate", "lambda done, d, w: {f}(done + 1, d, w)"),
     "12.4": ("course_utils.decoding.sampling", "sampling_distribution",
         "lambda logits, temperature, k, p: {f}(logits, temperature=temperature, top_k=k, top_p=p)"),
 }  # fmt: skip
