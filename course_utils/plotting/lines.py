@@ -158,3 +158,23 @@ def scatter(
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.legend(frameon=False, fontsize=9)
     return ax
+
+
+def bar_panels(
+    panels: Mapping[str, Mapping[str, Float[Tensor, " n"]]], *, xlabel: str, ylabel: str, top: float = 1.0
+) -> Axes:
+    """Panels side by side on one scale from 0 to ``top``: in each, bars for every series, told apart by color.
+
+    ``panels`` maps the title of each panel to its series, and each series' label to its heights.
+    """
+    axes = new_axes(3.1 * len(panels), 2.9, columns=len(panels))
+    for ax, (title, series) in zip(axes if len(panels) > 1 else [axes], panels.items(), strict=True):
+        width = 0.8 / len(series)
+        for i, (label, heights) in enumerate(series.items()):
+            places = torch.arange(len(heights)) + (i - (len(series) - 1) / 2) * width
+            ax.bar(places.tolist(), heights.tolist(), width, color=COLORS[i % len(COLORS)], label=label)
+        ax.set(title=title, xlabel=xlabel, ylim=(0, top))
+    first = ax.figure.axes[0]
+    first.set_ylabel(ylabel)
+    first.legend(frameon=False, fontsize=9)
+    return first
