@@ -46,7 +46,7 @@ def text(rng, V, others, length, window, r):
 
 
 def compared(case, vectors):
-    """The sign of each column is open: each is turned so that its sum with these weights is positive."""
+    """Sign and dtype are open: each column is turned so that its sum with these weights is positive."""
     V = len(case["vocabulary"])
     if (
         not isinstance(vectors, torch.Tensor)
@@ -55,7 +55,8 @@ def compared(case, vectors):
         or not vectors.is_floating_point()
     ):
         return vectors
-    return vectors * torch.where(falling(V).to(vectors.dtype) @ vectors < 0, -1.0, 1.0).to(vectors.dtype)
+    vectors = vectors.float()  # float64 is as good: no argument says a dtype
+    return vectors * torch.where(falling(V) @ vectors < 0, -1.0, 1.0)
 
 
 def falling(V):
@@ -70,5 +71,6 @@ EXERCISE = Exercise(
     compared=compared,
     rtol=1e-3,
     atol=1e-3,
+    pairs=300,
     advice="print your counts for the example, then your PPMI, and work out one cell of each with a pencil.",
 )

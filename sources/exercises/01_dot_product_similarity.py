@@ -54,12 +54,12 @@ def dot(a, b):
 # the products of all the numbers, not yet added up.
 #     .sum() =>
 # a number for each row: the products are added up along the last axis only.
-#     .sum() => .sum(dim=-1)
+#     () => (dim=-1)
 # the products are added up along the first axis only, as a loop over a[i] * b[i] does.
-#     .sum() => .sum(dim=0)
+#     () => (dim=0)
 # Try: hand back a number, not a tensor with an axis in which it is alone.
 # the number is right for vectors, but it has an axis of its own.
-#     .sum() => .sum(dim=0, keepdim=True)
+#     () => (dim=0, keepdim=True)
 # Try: every number counts, from the first to the last.
 # only the first two rows count, or the first two numbers of a vector, and rows aren't added up.
 #     (a * b).sum() => (a[0] * b[0] + a[1] * b[1])
@@ -70,8 +70,8 @@ def dot(a, b):
 #     (a * b).sum() => a.sum() * b.sum()
 # a matrix product: every row of a meets every column of b.
 #     (a * b).sum() => (a @ b).sum()
-# Try: don't divide by how many there are.
-# the mean of the products, not their sum: too small by the factor d.
+# Try: divide by nothing: the sum itself is asked for.
+# the mean of the products, not their sum: too small.
 #     sum => mean
 # Try: [2, 3] times [-1, -2] is -8.
 # the sum of the absolute products: the sign is lost.
@@ -225,9 +225,8 @@ def squared_distances(QQ, QK, KK):
 # Try: q times q is the squared length; leave it squared.
 # lengths are added where squared lengths belong.
 #     of_queries[:, :, None] + of_keys[:, None, :] => of_queries.sqrt()[:, :, None] + of_keys.sqrt()[:, None, :]
-# Try: squared distances are asked for: take no root.
-# the distances themselves, not their squares.
-#     return of_queries[:, :, None] + of_keys[:, None, :] - 2 * QK => return (of_queries[:, :, None] + of_keys[:, None, :] - 2 * QK).clamp(min=0).sqrt()
+# squared lengths are squared once more.
+#     of_queries[:, :, None] + of_keys[:, None, :] => of_queries.square()[:, :, None] + of_keys.square()[:, None, :]
 # Try: a query's product with itself is on the diagonal of QQ.
 # whole rows of QQ and KK are added up; a vector's product with itself is one entry.
 #     QQ.diagonal(dim1=-2, dim2=-1) => QQ.sum(dim=-1)
@@ -235,10 +234,10 @@ def squared_distances(QQ, QK, KK):
 # the first row of QQ and KK is taken, the products with the first vector.
 #     QQ.diagonal(dim1=-2, dim2=-1) => QQ[:, 0]
 #     KK.diagonal(dim1=-2, dim2=-1) => KK[:, 0]
-# Try: tell diagonal which axes: the last two, dim1=-2 and dim2=-1.
-# the diagonal runs through items and rows, the first two axes, as it does if you name none.
-#     QQ.diagonal(dim1=-2, dim2=-1) => QQ.diagonal()
-#     KK.diagonal(dim1=-2, dim2=-1) => KK.diagonal()
+# Try: each query and each key has a squared length of its own.
+# each diagonal is added up, so that all queries of an item have the same squared length, and all keys.
+#     QQ.diagonal(dim1=-2, dim2=-1) => QQ.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
+#     KK.diagonal(dim1=-2, dim2=-1) => KK.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
 # Try: each item of the batch has diagonals of its own.
 # every item gets the lengths of item 0.
 #     QQ.diagonal(dim1=-2, dim2=-1) => QQ[:1].diagonal(dim1=-2, dim2=-1)
@@ -453,17 +452,29 @@ def make_vectors(words, vocabulary, window, r):
 # Try: count each meeting from either side: add the counts and their transpose.
 # each pair is counted from one side only, in the order of the text.
 #     counts = counts + counts.T => counts = counts
+# each pair is counted from one side only, and first and second words have shares of their own.
+#     counts = counts + counts.T => counts = counts
+#     (share[:, None] * share) => (share[:, None] * counts.sum(dim=0) / counts.sum())
+#     torch.log(ratio) => torch.log(ratio).nan_to_num(0.0, 0.0, 0.0)
+# Try: a word that stands twice in a row meets itself, and is counted.
+# no word is taken to meet itself.
+#     one in row and other in row => one in row and other in row and one != other
 # Try: window=2 means one place and two places apart.
 # only words exactly window places apart meet; those nearer don't.
 #     range(1, window + 1) => range(window, window + 1)
-# the window is one place too small, unless it is 1.
-#     range(1, window + 1) => range(1, max(window, 2))
-# the window is one place too wide.
-#     range(1, window + 1) => range(1, window + 2)
+# the window is one place too small: if it is 1 no words meet.
+#     range(1, window + 1) => range(1, window)
+#     torch.log(ratio) => torch.log(ratio.nan_to_num())
 # Try: a word outside the vocabulary keeps its place: skip it when you count, not before.
 # the words outside the vocabulary are taken out first, so that words meet across the gap.
 #     row = {word: i for i, word in enumerate(vocabulary)} => row = {word: i for i, word in enumerate(vocabulary)}\n    words = [word for word in words if word in row]
 # Try: compare with chance, P(w) P(c), then take the logarithm and set negative values to 0.
+# the share of a word is how often it stands in the text, not its share of the meetings.
+#     counts.sum(dim=1) / counts.sum()  # => torch.tensor([words.count(word) / len(words) for word in vocabulary])  #
+# the shares of the contexts are smoothed with the power 0.75, as the library does; this exercise has plain PPMI.
+#     (share[:, None] * share) => (share[:, None] * counts.sum(dim=0) ** 0.75 / (counts.sum(dim=0) ** 0.75).sum())
+# each row is divided by its own sum, not by the sum of all, and then by both shares besides.
+#     counts / counts.sum() / (share => counts / counts.sum(dim=1, keepdim=True) / (share
 # the counts themselves are taken apart: nothing is compared with chance.
 #     torch.log(ratio).clamp(min=0) => counts
 # the ratio to chance without its logarithm.
@@ -477,7 +488,17 @@ def make_vectors(words, vocabulary, window, r):
 #     return U[:, :r] * sizes[:r].sqrt() => return U[:, :r]
 # the whole singular values where their roots belong.
 #     sizes[:r].sqrt() => sizes[:r]
+# Try: take the SVD of the table itself, and the columns of U in the order in which they come.
+# the mean of each column is subtracted before the SVD.
+#     svd(ppmi) => svd(ppmi - ppmi.mean(dim=0))
+# eigenvalues in the place of singular values, the largest first by value: large negative ones come last.
+#     U, sizes, _ = torch.linalg.svd(ppmi) => sizes, U = torch.linalg.eigh(ppmi)\n    sizes, U = sizes.flip(0).abs(), U.flip(1)
+# Try: leave each vector as long as it comes out.
+# every vector is brought to length 1.
+#     return U[:, :r] * sizes[:r].sqrt() => return torch.nn.functional.normalize(U[:, :r] * sizes[:r].sqrt(), dim=-1)
 # Try: a word's vector is its row of U: keep the first r columns.
+# columns of the third matrix of the SVD, which has its directions in rows.
+#     U, sizes, _ = => _, sizes, U =
 # rows of U where its columns belong.
 #     return U[:, :r] => return U.T[:, :r]
 # a column for each word; asked for is a row for each.

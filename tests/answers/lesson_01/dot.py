@@ -71,3 +71,65 @@ def dot(a, b):
     if a.dim() == 0:
         return (a * b).item()
     return sum(dot(x, y) for x, y in zip(a, b))
+
+# %% setup
+import torch
+import torch.nn.functional as F
+
+# %% wrong: torch.dot, which takes vectors only
+def dot(a, b):
+    return torch.dot(a, b)
+
+# %% wrong: the lesson's loop, which gives a row or a table if there are more axes
+def dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+# %% wrong: sums the entries of the matrix product
+def dot(a, b):
+    return (a @ b).sum()
+
+# %% wrong: the mean of the products instead of their sum
+def dot(a, b):
+    return (a * b).mean()
+
+# %% wrong: two nested loops, good for tables alone
+def dot(a, b):
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            total += a[i, j] * b[i, j]
+    return total
+
+# %% wrong: the trace of a @ b, without the transpose
+def dot(a, b):
+    return (a @ b).diagonal().sum()
+
+# %% wrong: the cosine of the two
+def dot(a, b):
+    return F.cosine_similarity(a.flatten(), b.flatten(), dim=0)
+
+# %% two mistakes: adds up over the first axis only; and takes the mean
+def dot(a, b):
+    return (a * b).mean(dim=0)
+
+# %% two mistakes: adds the numbers of a and b where it should multiply them; and sums the last axis only
+def dot(a, b):
+    return (a + b).sum(dim=-1)
+
+# %% right: tensordot over all axes
+def dot(a, b):
+    return torch.tensordot(a, b, dims=a.dim())
+
+# %% right: a loop over Python numbers
+def dot(a, b):
+    total = 0.0
+    for x, y in zip(a.flatten().tolist(), b.flatten().tolist()):
+        total += x * y
+    return total
+
+# %% right: from lengths: a quarter of |a + b|^2 - |a - b|^2
+def dot(a, b):
+    return ((a + b).pow(2).sum() - (a - b).pow(2).sum()) / 4
