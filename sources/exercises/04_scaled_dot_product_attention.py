@@ -216,6 +216,17 @@ def roles(layer, L, d):
 # Try: what comes out if all values are 0?
 # the values' sequence is taken for the other one.
 #     [queries, keys, values] => [queries, keys, other]
+# the test of the values is read the wrong way round, and what is found with its help goes wrong too.
+#     values = "x" if => values = "memory" if
+#     .all() else "memory" => .all() else "x"
+# a sequence that changes the output is taken to give the values; queries and keys change it too.
+#     values = "x" if (layer(0 * x, memory) == 0).all() else "memory" => values = "memory" if moves(memory=torch.randn(L, d).double()).any() else "x"
+# Try: the order is queries, keys, values.
+# keys and values are exchanged.
+#     [queries, keys, values] => [queries, values, keys]
+# Try: use inputs in which no two tokens are alike, and changes that are larger than a rounding error.
+# all three are said to come from where the values come from.
+#     [queries, keys, values] => [values, values, values]
 
 # %% tags=["check"]
 check("4.2", roles)
@@ -381,13 +392,27 @@ def verdict(B, L, d_model, d_k, d_v):
 # the size of the batch is compared with d_k.
 #     L == d_k => B == d_k
 #     L > d_k => B > d_k
+# the number of all tokens in the batch is compared with d_k.
+#     L == d_k => B * L == d_k
+#     L > d_k => B * L > d_k
+# the width of x is compared with d_k, whatever the number of tokens.
+#     L == d_k => d_model == d_k
+#     L > d_k => d_model > d_k
 # Try: take a text with fewer tokens than a query has entries. Does the layer divide by too much there?
 # all sizes but the author's own are told to be too even.
 #     L == d_k or L == 1 => L == d_model == d_k == d_v
 #     "too even" if L > d_k else "too sharp" => "too even"
+# Try: keep L and d_k as they are and change d_model and d_v: does layer(x) stop agreeing?
+# where L is d_k but another size differs, the weights are told to be too even.
+#     L == d_k or L == 1 => L == d_model == d_k == d_v or L == 1
+#     L > d_k => L >= d_k
 # Try: run the layer on a text of one token.
 # a text of a single token is told that its weights are wrong.
 #     ` or L == 1` =>
+# a batch of a single text is told that its weights are right, and a text of a single token isn't.
+#     L == 1 => B == 1
+# where a query is a single number the weights are told to be right, and for a text of a single token they aren't.
+#     L == 1 => d_k == 1
 
 # %% tags=["check"]
 check("4.4", verdict)
