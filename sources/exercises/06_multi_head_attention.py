@@ -80,6 +80,8 @@ def split_packed(qkv, num_heads):
 # Try: a cut touches the last axis alone; B and L stay where they are until the axes are moved.
 # the heads are cut out before the positions: a head holds a piece of the sequence, not of every token.
 #     qkv.reshape(B, L, num_heads, 3, d_head) => qkv.reshape(B, num_heads, L, 3, d_head).transpose(1, 2)
+# nothing is moved: the numbers are cut into three parts, those into sequences and heads, as they lie in memory.
+#     q, k, v = cut.permute(3, 0, 2, 1, 4) => q, k, v = qkv.reshape(3, B, num_heads, L, d_head)
 # Try: which axis is that of the heads in (B, H, L, d_head)?
 # your three have the shape (B, L, H, d_head).
 #     permute(3, 0, 2, 1, 4) => permute(3, 0, 1, 2, 4)
@@ -139,11 +141,16 @@ def mend(heads):
 # what comes out is what went in: merged as if it had been split rightly and split again, or cut anew with nothing moved.
 #     x.reshape(B, L, H, d_head).transpose(1, 2) => x.reshape(B, H, L, d_head)
 # the heads are dealt out in turn: head 0 has features 0, H, 2H and so on.
-#     x.reshape(B, L, H, d_head).transpose(1, 2) => x.reshape(B, L, d_head, H).permute(0, 3, 1, 2)
+#     x.reshape(B, L, H, d_head) => x.reshape(B, L, d_head, H).mT
 # your result has the shape (B, L, H, d_head).
-#     x.reshape(B, L, H, d_head).transpose(1, 2) => x.reshape(B, L, H, d_head)
+#     `.transpose(1, 2)` =>
 # your result has the shape (B, L, H, d_head), of numbers that still lie as the program left them.
 #     x.reshape(B, L, H, d_head).transpose(1, 2) => heads.transpose(1, 2)
+# positions and features of each head are exchanged: every number stays in its head.
+#     x.reshape(B, L, H, d_head).transpose(1, 2) => heads.mT.reshape(B, H, L, d_head)
+# Try: each sequence of the batch has an x of its own: B stays the first axis.
+# the sequences of a batch are mixed: positions are taken for the outermost axis of what lies in memory.
+#     heads.reshape(B, L, H * d_head) => heads.reshape(L, B, H * d_head).transpose(0, 1)
 
 # %% tags=["check"]
 check("6.2", mend)

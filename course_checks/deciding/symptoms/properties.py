@@ -52,7 +52,8 @@ def another_number_of_axes(answer: WrongAnswer) -> Diagnosis | None:
         if len(axes) == 1 and len(set(*axes)) == 2:
             right, yours = axes.pop()
             sentence = (
-                f"`{part.name}` has {_axes(yours)}; {_axes(right)} are asked for. What it holds is compared after that."
+                f"`{part.name}` has {_axes(yours)}; {_axes(right)} {'is' if right == 1 else 'are'} asked for. "
+                "What it holds is compared after that."
             )
             advice = "write the shape behind each line of your code, and find the line where an axis comes or goes."
             return symptom(sentence, advice, "another number of axes")
