@@ -9,6 +9,6 @@ from .grids import attention_heatmap, number_grid, similarity_heatmap, weight_ma
 from .lines import arrows, bands, bar_panels, curves, dot_rows, histograms, runs, scatter
 
 __all__ = [
-    "COLORS", "WEIGHT_COLOR", "arrows", "attention_heatmap", "bands", "bar_panels", "curves", "dot_rows", "histograms", "new_axes",
-    "number_grid", "png", "runs", "scatter", "show", "similarity_heatmap", "weight_maps",
+    "COLORS", "WEIGHT_COLOR", "arrows", "attention_heatmap", "bands", "bar_panels", "curves", "dot_rows", "histograms",
+    "new_axes", "number_grid", "png", "runs", "scatter", "show", "similarity_heatmap", "weight_maps",
 ]  # fmt: skip

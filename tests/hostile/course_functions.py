@@ -119,7 +119,7 @@ WORTH = {
     "6.2": (HEADS, "split_heads", "lambda x: {f}(x.reshape(x.shape[0], x.shape[2], -1), x.shape[1])"),
     "7.1": ("course_utils.widgets.cache_calculator", "ModelShape",
         "lambda n, b, h, kv, d, length, size: {f}('', n, h, kv, d, '').cache_bytes(b, length, size)"),
-    "7.2": ("course_utils.kv_cache", "KVCache", 
+    "7.2": ("course_utils.kv_cache", "KVCache",
         "type('Cache', (), {{'__new__': lambda cls, *sizes, **named: {f}(*sizes, **named)}})"),
     "7.3": (HEADS, "repeat_kv", F),
     "8.1": (POSITIONS, "SinusoidalPositions", "lambda n, d: {f}(d, n).table"),
