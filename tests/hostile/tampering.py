@@ -54,9 +54,14 @@ TAMPERING = [
         WRONG,
     ),
     Case(
-        "replaces the kernel's execution",
+        "replaces the execution of Jupyter's kernel, which is not there",
         front("async def nothing(*a, **k):\n    return {'status': 'ok', 'execution_count': 1, 'payload': [], 'user_expressions': {}}\n"
               "get_ipython().kernel.do_execute = nothing"),
+        {},
+    ),
+    Case(
+        "replaces the shell's execution",
+        front(IP + "ip.run_cell = ip.run_cell_async = ip._run_cell = lambda *a, **k: None", answer_1_1=WRONG_DOT),
         dict.fromkeys(handed_in.POINTS_01, "unreadable"),
     ),
     Case(
