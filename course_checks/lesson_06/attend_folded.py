@@ -19,9 +19,8 @@ def cases(seed):
         dtype = torch.float64 if B == 3 else torch.float32
         q, k, v = (1.5 * torch.randn(B * H, n, d_head, generator=rng, dtype=dtype) for n in (L_q, L_k, L_k))
         mask = torch.rand(B, L_q, L_k, generator=rng) < 0.6
-        for item in range(
-            B
-        ):  # its own key is seen by all its queries, and the next one by none: no two masks are alike
+        # An item's own key is seen by all its queries, and the next one by none: no two masks are alike.
+        for item in range(B):
             mask[item, :, item % L_k], mask[item, 0, (item + 1) % L_k] = True, False
         label = ("there is one sequence",) if B == 1 else ("there is one head",) if H == 1 else ()
         made.append(Case(*label, q=q, k=k, v=v, mask=mask))

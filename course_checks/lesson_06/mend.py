@@ -8,6 +8,7 @@ from ..deciding.off_limits import HEADS
 
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
+    # The last one was seen before.
     sizes = (
         (2, 4, 5, 3),
         (3, 2, 7, 6),
@@ -15,7 +16,7 @@ def cases(seed):
         (2, 3, 3, 5),
         (2, 1, 4, 5),
         (2, 4, 5, 3),
-    )  # the last one seen before
+    )
     example = torch.tensor([[0.0, 1.0], [10.0, 11.0], [20.0, 21.0]]).reshape(1, 2, 3, 1)
     double = torch.randn(2, 3, 4, 2, generator=rng, dtype=torch.float64)
     return [Case(heads=example), *(Case(heads=torch.randn(*size, generator=rng)) for size in sizes), Case(heads=double)]

@@ -12,6 +12,7 @@ TOO_MANY = "it loops: more than 60 operations, or 300 steps of Python, for 100 h
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
     places = 20.0 * torch.arange(2)[:, None] + torch.arange(12)
+    # The last one was seen before.
     sizes = (
         (2, 5, 4, 2),
         (3, 7, 2, 5),
@@ -19,7 +20,7 @@ def cases(seed):
         (4, 3, 5, 6),
         (2, 4, 3, 3),
         (2, 5, 4, 2),
-    )  # the last one seen before
+    )
     made = [Case(qkv=torch.randn(B, L, 3 * H * d, generator=rng), num_heads=H) for B, L, H, d in sizes]
     double = torch.randn(2, 4, 18, generator=rng, dtype=torch.float64)
     qkv = torch.randn(2, 5, 12, generator=rng)

@@ -70,10 +70,8 @@ def attention_flow(
     )
     depth = 0.07 * (min(stack, 4) - 1)  # by which the grids behind stand out
     unseen = ~allowed.any(dim=0)  # (L_k,), keys that no query may look at
-    seen = v[~unseen][v[~unseen].isfinite()].abs()
-    darkest = float(seen.max()) if seen.numel() else None  # of V and of the output, which is made of it
     batch = "".join(f"{size}, " for size in leading)
-    compared = _largest(q, k)  # what is compared has one scale of shades, as has what is mixed (`darkest`)
+    compared, mixed = _largest(q, k), _largest(v[~unseen])  # one scale of shades each: Q and K, V and the output
 
     def shape(n: int, m: int, names: str) -> str:
         return f"({batch}{n}, {m})\n{names}"
@@ -108,7 +106,7 @@ def attention_flow(
     x = grid_w.right + depth + max(GAP, right + 0.3)
     draw.text((grid_w.right + depth + x) / 2, half, "@", OPERATION + 3)
     grid_o = draw.grid(
-        output, x, 0, "output", name="output", shape=shape(*output.shape, "L_q, d_v"), limit=darkest, **options
+        output, x, 0, "output", name="output", shape=shape(*output.shape, "L_q, d_v"), limit=mixed, **options
     )
     grid_v = draw.grid(
         v,
@@ -120,7 +118,7 @@ def attention_flow(
         rows=keys,
         below=False,
         struck=unseen[:, None].expand(v.shape),
-        limit=darkest,
+        limit=mixed,
         **options,
     )
     _frames(draw, (grid_q, grid_k, grid_s, grid_w, grid_v, grid_o), row, strongest, feature)

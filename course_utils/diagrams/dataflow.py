@@ -6,7 +6,8 @@ parts before it gave, alone and added to what runs past them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,16 +164,23 @@ def _record_calls(
 
         return hook
 
+    with hooked(model, parts, note):
+        model(*batch, **options)
+    return calls
+
+
+@contextlib.contextmanager
+def hooked(model: nn.Module, parts: Mapping[str, nn.Module], note: Callable[[str], Callable]) -> Iterator[None]:
+    """While the block runs, the model doesn't train, and each part calls ``note(name)``, a forward hook with keywords."""
     hooks = [part.register_forward_hook(note(name), with_kwargs=True) for name, part in parts.items()]
     training = model.training
     try:
         model.eval()
-        model(*batch, **options)
+        yield
     finally:
         model.train(training)
         for hook in hooks:
             hook.remove()
-    return calls
 
 
 def _tensor(output: Any) -> Tensor | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
 from ..models.recurrent import RecurrentSeq2Seq
+from .dataflow import hooked
 from .drawing import Drawing
 from .palette import COLORS, LABEL, NUMBER, SHAPE, SOFT
 
@@ -34,18 +35,12 @@ def decoder_step(model: RecurrentSeq2Seq, batch: Sequence[Tensor]) -> Axes:
         name: getattr(model, name) for name in ("encoder", "first_state", "attention", "embedding", "cell", "output")
     }
     seen: dict[str, list] = {name: [] for name in parts}
-    hooks = [
-        part.register_forward_hook(lambda _, given, result, name=name: seen[name].append((given, result)))
-        for name, part in parts.items()
-    ]
-    training = model.training
-    try:
-        with torch.no_grad():
-            model.eval()(*batch)
-    finally:
-        model.train(training)
-        for hook in hooks:
-            hook.remove()
+
+    def note(name: str) -> Callable:
+        return lambda _, given, keywords, result: seen[name].append((given, result))
+
+    with torch.no_grad(), hooked(model, parts, note):
+        model(*batch)
     for (asked, _), (read, _) in zip(seen["attention"], seen["cell"], strict=True):
         if not torch.equal(asked[0][:, 0], read[1]):
             raise ValueError("the query is not the state before the step; this drawing would be wrong")

@@ -9,11 +9,17 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon, Rectangle
 from matplotlib.transforms import Bbox
 
 from .formatting import cell_number
 from .palette import COLORS, FAINT, INK, LABEL, NUMBER, OPERATION, SHADES, SOFT
+
+
+def mask_cell_style(filled: bool, role: str) -> dict[str, object]:
+    """How a cell of a mask looks: filled in the color of a role, or hatched."""
+    style = {"facecolor": SHADES[role](0.55)} if filled else {"facecolor": "white", "hatch": "//////"}
+    return style | {"edgecolor": "white" if filled else "#B8B8B8", "lw": 0.5}
 
 
 class Drawing:
@@ -35,8 +41,7 @@ class Drawing:
 
     def square(self, x: float, y: float, side: float, filled: bool, role: str) -> None:
         """A cell of a mask: filled in the color of a role, or hatched."""
-        style = {"facecolor": SHADES[role](0.55)} if filled else {"facecolor": "white", "hatch": "//////"}
-        self._rectangle(x, y, side, side, edgecolor="white" if filled else "#B8B8B8", lw=0.5, **style)
+        self._rectangle(x, y, side, side, **mask_cell_style(filled, role))
 
     def arrow(
         self, start: tuple[float, float], end: tuple[float, float], text: str = "", color: str = SOFT, bend: float = 0.0,
@@ -59,6 +64,19 @@ class Drawing:
         xs, ys = zip(*points, strict=True)
         xs, ys = [self._offset + x for x in xs], [self._offset + y for y in ys]
         self.ax.plot(xs, ys, style, color=color, lw=width, zorder=zorder)
+
+    def outline(self, x: float, y: float, width: float, height: float, color: str, zorder: float = 5) -> None:
+        """A thick frame around cells."""
+        corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+        self.line([*corners, corners[0]], color, 2.4, zorder=zorder)
+
+    def area(self, corners: Sequence[tuple[float, float]], role: str, hatched: bool = False) -> None:
+        """What corners enclose, lightly filled in the color of a role, behind everything."""
+        moved = [(self._offset + x, self._offset + y) for x, y in corners]
+        style = {"hatch": "////"} if hatched else {}
+        self.ax.add_patch(
+            Polygon(moved, facecolor=SHADES[role](0.22), edgecolor=COLORS[role], lw=0.8, zorder=1, **style)
+        )
 
     def box(
         self, x: float, y: float, width: float, height: float, text: str = "", role: str = "plain", *, fill: float = 0.16,

@@ -16,6 +16,20 @@ LINE, SPAN, MAX_TOKENS, MAX_HEADS = 0.22, 1.1, 20, 8  # inches a token, inches f
 THIN = 0.06  # a weight below it draws no line
 
 
+def _labels(
+    weights: Tensor, queries: Sequence[str], keys: Sequence[str], names: Sequence[str] | None, most_tokens: int
+) -> tuple[list[str], list[str], list[str]]:
+    """Of queries and keys, as short as they are written, and of heads; an error if there are more than can be drawn."""
+    heads, length, memory = weights.shape
+    left, right = checked_labels(queries, length, "queries"), checked_labels(keys, memory, "keys")
+    if not 1 <= heads <= MAX_HEADS or not max(length, memory) <= most_tokens:
+        raise ValueError(
+            f"weights has shape {tuple(weights.shape)}; at most {MAX_HEADS} heads of {most_tokens} tokens can be drawn"
+        )
+    names = [f"head {head}" for head in range(heads)] if names is None else checked_labels(names, heads, "names")
+    return [shortened(word, 6) for word in left], [shortened(word, 6) for word in right], names
+
+
 def attention_lines(
     weights: Float[Tensor, "H L_q L_k"], queries: Sequence[str], keys: Sequence[str], names: Sequence[str] | None = None
 ) -> Axes:
@@ -28,13 +42,8 @@ def attention_lines(
         names: What stands over each panel; None: ``head 0`` and so on. At most 8 heads.
     """
     heads, length, memory = weights.shape
-    left, right = checked_labels(queries, length, "queries"), checked_labels(keys, memory, "keys")
-    if not 1 <= heads <= MAX_HEADS or not max(length, memory) <= MAX_TOKENS:
-        raise ValueError(
-            f"weights has shape {tuple(weights.shape)}; at most {MAX_HEADS} heads of {MAX_TOKENS} tokens can be drawn"
-        )
-    names = [f"head {head}" for head in range(heads)] if names is None else checked_labels(names, heads, "names")
-    left, right, draw = [shortened(word, 6) for word in left], [shortened(word, 6) for word in right], Drawing()
+    left, right, names = _labels(weights, queries, keys, names, MAX_TOKENS)
+    draw = Drawing()
     left_width = max(map(draw.width_of, left)) + 0.08
     right_width = max(map(draw.width_of, right)) + 0.08
     wide, tall = left_width + SPAN + right_width + 0.3, max(length, memory) * LINE + 0.75
@@ -78,13 +87,8 @@ def head_maps(
         names: What stands over each map; None: ``head 0`` and so on. At most 8 heads.
     """
     heads, length, memory = weights.shape
-    left, right = checked_labels(queries, length, "queries"), checked_labels(keys, memory, "keys")
-    if not 1 <= heads <= MAX_HEADS or not max(length, memory) <= MAX_SHOWN:
-        raise ValueError(
-            f"weights has shape {tuple(weights.shape)}; at most {MAX_HEADS} heads of {MAX_SHOWN} tokens can be drawn"
-        )
-    names = [f"head {head}" for head in range(heads)] if names is None else checked_labels(names, heads, "names")
-    left, right, draw = [shortened(word, 6) for word in left], [shortened(word, 6) for word in right], GridDrawing()
+    left, right, names = _labels(weights, queries, keys, names, MAX_SHOWN)
+    draw = GridDrawing()
     above = max(map(draw.width_of, right)) + 0.12
     wide = SMALL * memory + max(map(draw.width_of, left)) + 0.22
     across, sentences = max(1, min(heads, int(1.15 * PAGE // wide))), []

@@ -6,7 +6,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from ..plotting import WEIGHT_COLOR, new_axes
+from ..plotting import WEIGHT_COLOR, new_axes, new_panels
 
 
 def influence_maps(shares: Mapping[str, Float[Tensor, "L_out L_in"]]) -> Axes:
@@ -17,8 +17,7 @@ def influence_maps(shares: Mapping[str, Float[Tensor, "L_out L_in"]]) -> Axes:
     """
     if not shares:
         raise ValueError("shares is empty; expected at least one map")
-    axes = new_axes(2.25 * len(shares), 2.6, columns=len(shares))
-    axes = axes if isinstance(axes, list) else [axes]
+    axes = new_panels(2.25 * len(shares), 2.6, len(shares))
     for ax, (name, share) in zip(axes, shares.items(), strict=True):
         seen = share.masked_fill(share == 0, float("nan"))
         image = ax.imshow(seen.tolist(), cmap="viridis", vmin=0, vmax=1)

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from .drawing import Drawing
+from .drawing import Drawing, mask_cell_style
 from .formatting import checked_labels, shortened
 from .grids import GridDrawing
-from .palette import COLORS, LABEL, MAX_SHOWN, NAME, NUMBER, PAGE, SHADES, SOFT, WARNING
+from .palette import COLORS, LABEL, MAX_SHOWN, NAME, NUMBER, PAGE, SOFT, WARNING
 
 SQUARE, ROW_GAP = 0.2, 1.35
 
@@ -22,8 +22,7 @@ def mask_cells(ax: Axes, mask: Bool[Tensor, "L_q L_k"]) -> Axes:
     """
     for i, row in enumerate(mask.tolist()):
         for j, allowed in enumerate(row):
-            style = {"facecolor": SHADES["weights"](0.55)} if allowed else {"facecolor": "white", "hatch": "//////"}
-            ax.add_patch(Rectangle((j, i), 1, 1, edgecolor="white" if allowed else "#B8B8B8", lw=0.5, **style))
+            ax.add_patch(Rectangle((j, i), 1, 1, **mask_cell_style(allowed, "weights")))
         if not any(row):
             ax.add_patch(Rectangle((0, i), len(row), 1, facecolor="none", edgecolor=WARNING, lw=2.4, zorder=3))
     ax.set(xlim=(-0.1, mask.shape[1] + 0.1), ylim=(len(mask) + 0.1, -0.1), aspect="equal", xticks=[], yticks=[])

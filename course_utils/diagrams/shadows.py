@@ -5,12 +5,11 @@ from collections.abc import Mapping
 
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.patches import Polygon
 from torch import Tensor
 
 from .drawing import Drawing
 from .formatting import number
-from .palette import COLORS, LABEL, NAME, SHADES, SHAPE, SOFT
+from .palette import COLORS, LABEL, NAME, SHAPE, SOFT
 
 LONG = 2.2  # inches that the longest arrow has
 WIDE = 7.6  # inches for all rectangles side by side
@@ -42,7 +41,7 @@ def projection(a: Float[Tensor, " 2"], b: Float[Tensor, " 2"], names: tuple[str,
 
     draw, color, foot = Drawing(), COLORS["output"], place(shadow)
     corners = [place(0), foot, place(shadow, unit * length), place(0, unit * length)]
-    _filled(draw, corners, color, dashed=dot < 0)
+    draw.area(corners, "output", hatched=dot < 0)
     draw.line([place(-0.2 * length), place(1.15 * max(length, shadow))], SOFT, 0.9, ":")
     tip = (unit * float(a[0]), unit * float(a[1]))
     draw.line([tip, foot], SOFT, 1.2, "--")
@@ -94,7 +93,7 @@ def areas(a: Float[Tensor, " 2"], others: Mapping[str, Float[Tensor, " 2"]], nam
     draw, x = Drawing(), 0.0
     for other, length in lengths.items():
         wide, high = unit * length, unit * dots[other] / length
-        _filled(draw, [(x, 0), (x + wide, 0), (x + wide, high), (x, high)], color, dashed=high < 0)
+        draw.area([(x, 0), (x + wide, 0), (x + wide, high), (x, high)], "output", hatched=high < 0)
         draw.line([(x, 0), (x + wide, 0)], COLORS["key"], 2.4)
         draw.line([(x, 0), (x, high)], color, 4)
         lines = [f"{name} · {other} = {number(dots[other])}", f"{number(dots[other] / length)} × {number(length)}"]
@@ -111,9 +110,3 @@ def areas(a: Float[Tensor, " 2"], others: Mapping[str, Float[Tensor, " 2"]], nam
         )
         + "."
     )
-
-
-def _filled(draw: Drawing, corners: list[tuple[float, float]], color: str, dashed: bool) -> None:
-    moved = [(draw._offset + x, draw._offset + y) for x, y in corners]
-    style = {"hatch": "////"} if dashed else {}
-    draw.ax.add_patch(Polygon(moved, facecolor=SHADES["output"](0.22), edgecolor=color, lw=0.8, zorder=1, **style))

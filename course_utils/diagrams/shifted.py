@@ -59,19 +59,14 @@ def _panel(draw: Drawing, x: float, y: float, name: str, mask: Tensor, words: li
         for j in range(length):
             draw.square(x + j * SQUARE, y - (i + 1) * SQUARE, SQUARE, bool(mask[i, j]), "weights")
         if answer:
-            _red(draw, x + (i + 1) * SQUARE, y - (i + 1) * SQUARE)
+            draw.outline(x + (i + 1) * SQUARE, y - (i + 1) * SQUARE, SQUARE, SQUARE, WARNING)
+            draw.text(x + (i + 1.5) * SQUARE, middle, "!", LABEL, WARNING, weight="bold")
         draw.text(x - 0.08, middle, words[i], LABEL, ha="right")
         draw.arrow((right + 0.1, middle), (right + 0.36, middle), width=1.2)
         color, weight = (WARNING, "bold") if answer else (COLORS["output"], "normal")
         draw.text(right + 0.42, middle, words[i + 1], LABEL, color, ha="left", weight=weight)
         draw.text(x + (i + 0.4) * SQUARE, y + 0.06, words[i], LABEL, ha="left", va="bottom", rotation=60)
-    corners = [
-        (x, y - row * SQUARE),
-        (right, y - row * SQUARE),
-        (right, y - (row + 1) * SQUARE),
-        (x, y - (row + 1) * SQUARE),
-    ]
-    draw.line([*corners, corners[0]], "black", 2.4, zorder=6)
+    draw.outline(x, y - (row + 1) * SQUARE, length * SQUARE, SQUARE, "black", zorder=6)
     seen = [words[j] for j in range(length) if mask[row, j]]
     lines = [f"“{words[row]}” sees {len(seen)}: {_listed(seen)}", f"and is asked for “{words[row + 1]}”"]
     count = f"{seen_answers} of {length} rows see their own answer" if seen_answers else "no row sees its own answer"
@@ -85,18 +80,11 @@ def _listed(words: list[str]) -> str:
     return ", ".join(words if len(words) <= 5 else [*words[:3], "…", words[-1]])
 
 
-def _red(draw: Drawing, x: float, y: float) -> None:
-    corners = [(x, y), (x + SQUARE, y), (x + SQUARE, y + SQUARE), (x, y + SQUARE)]
-    draw.line([*corners, corners[0]], WARNING, 2.4, zorder=5)
-    draw.text(x + SQUARE / 2, y + SQUARE / 2, "!", LABEL, WARNING, weight="bold")
-
-
 def _key(draw: Drawing, x: float, y: float) -> None:
     words = ("the row may look at the column", "it may not", "the answer itself")
     for place, text in enumerate(words):
         draw.square(x, y, 0.22, place != 1, "weights")
         if place == 2:
-            corners = [(x, y), (x + 0.22, y), (x + 0.22, y + 0.22), (x, y + 0.22)]
-            draw.line([*corners, corners[0]], WARNING, 2.4, zorder=5)
+            draw.outline(x, y, 0.22, 0.22, WARNING)
         draw.text(x + 0.3, y + 0.11, text, LABEL, ha="left")
         x += 0.55 + draw.width_of(text)

@@ -4,11 +4,11 @@ Every function draws into the ``ax`` it is given, or into a new one, and hands i
 displays the figure of an Axes with a text for those who cannot see it.
 """
 
-from .canvas import COLORS, WEIGHT_COLOR, new_axes, png, show
+from .canvas import COLORS, WEIGHT_COLOR, new_axes, new_panels, png, show
 from .grids import attention_heatmap, number_grid, similarity_heatmap, weight_maps
 from .lines import arrows, bands, bar_panels, curves, dot_rows, histograms, runs, scatter
 
 __all__ = [
     "COLORS", "WEIGHT_COLOR", "arrows", "attention_heatmap", "bands", "bar_panels", "curves", "dot_rows", "histograms",
-    "new_axes", "number_grid", "png", "runs", "scatter", "show", "similarity_heatmap", "weight_maps",
+    "new_axes", "new_panels", "number_grid", "png", "runs", "scatter", "show", "similarity_heatmap", "weight_maps",
 ]  # fmt: skip

@@ -18,10 +18,15 @@ def new_axes(width: float = 5.0, height: float = 3.6, columns: int = 1) -> Axes 
 
     ``width`` and ``height`` are those of the whole figure, in inches.
     """
+    axes = new_panels(width, height, columns)
+    return axes[0] if columns == 1 else axes
+
+
+def new_panels(width: float, height: float, columns: int) -> list[Axes]:
+    """As ``new_axes``, and a list for one column too."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(1, columns)
-    return axes if columns == 1 else list(axes)
+    return figure.subplots(1, columns, squeeze=False)[0].tolist()
 
 
 def png(figure: Figure, dpi: int = 110, *, fitted: bool = False) -> bytes:

@@ -10,9 +10,10 @@ from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from .canvas import COLORS, WEIGHT_COLOR, new_axes, require_labels
+from .canvas import COLORS, WEIGHT_COLOR, new_axes, new_panels, require_labels
 
 MAX_WRITTEN_VALUES = 150
+WEIGHT_SHADES = LinearSegmentedColormap.from_list("weights", ("#FFFFFF", WEIGHT_COLOR))
 
 
 def attention_heatmap(
@@ -28,8 +29,7 @@ def attention_heatmap(
 
     Labels that are None become positions. ``quantity`` is what the color bar says. In a cell that is exactly 0 no number stands.
     """
-    shades = LinearSegmentedColormap.from_list("weights", ("#FFFFFF", WEIGHT_COLOR))
-    ax = _matrix(weights, query_labels, key_labels, ax, title, shades, 0.0, 1.0, quantity)
+    ax = _matrix(weights, query_labels, key_labels, ax, title, WEIGHT_SHADES, 0.0, 1.0, quantity)
     ax.set(xlabel="key" if key_labels else "key position", ylabel="query" if query_labels else "query position")
     return ax
 
@@ -60,14 +60,12 @@ def weight_maps(
 
     One color scale for all, whose shades grow with the root of the weight, so that small weights can be seen too.
     """
-    shades = LinearSegmentedColormap.from_list("weights", ("#FFFFFF", WEIGHT_COLOR))
     scale = PowerNorm(0.5, vmin=0.0, vmax=1.0)
     between = [(values[1:] + values[:-1]) / 2 for values in (x_key, x_query)]  # (L_k - 1,), (L_q - 1,)
     edges = [torch.cat([v[:1], b, v[-1:]]).tolist() for v, b in zip((x_key, x_query), between, strict=True)]
-    axes = new_axes(2.6 * len(maps) + 0.8, 2.9, columns=len(maps))
-    axes = axes if isinstance(axes, list) else [axes]
+    axes = new_panels(2.6 * len(maps) + 0.8, 2.9, len(maps))
     for ax, (title, weights) in zip(axes, maps.items(), strict=True):
-        mesh = ax.pcolormesh(*edges, weights.tolist(), cmap=shades, norm=scale)
+        mesh = ax.pcolormesh(*edges, weights.tolist(), cmap=WEIGHT_SHADES, norm=scale)
         ax.set(xlabel="x of the key", title=title, aspect="equal")
         ax.invert_yaxis()
     axes[0].set_ylabel("x of the query")

@@ -7,7 +7,7 @@ from jaxtyping import Float, Shaped
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .canvas import COLORS, LINE_STYLES, new_axes, require_labels
+from .canvas import COLORS, LINE_STYLES, new_axes, new_panels, require_labels
 
 
 def arrows(vectors: Float[Tensor, "n 2"], labels: Sequence[str], *, ax: Axes | None = None, title: str = "") -> Axes:
@@ -37,7 +37,7 @@ def arrows(vectors: Float[Tensor, "n 2"], labels: Sequence[str], *, ax: Axes | N
 
 
 def curves(
-    x: Float[Tensor, " n"],
+    x: Shaped[Tensor, " n"],
     ys: Mapping[str, Float[Tensor, " n"]],
     *,
     points: tuple[Tensor, Tensor] | None = None,
@@ -79,13 +79,11 @@ def runs(
     ax = ax or new_axes(5.6, 3.6)
     for label, level in (levels or {}).items():
         ax.axhspan(level.min().item(), level.max().item(), color="0.85", label=label, zorder=0)
-    for i, (label, y) in enumerate(ys.items()):
-        color = COLORS[i % len(COLORS)]
-        ax.plot(x.tolist(), y.mean(dim=1).tolist(), LINE_STYLES[i % len(LINE_STYLES)], color=color, lw=1.8, label=label)
+    means = {label: y.mean(dim=1) for label, y in ys.items()}
+    curves(x, means, xlabel=xlabel, ylabel=ylabel, ax=ax, title=title)
+    for i, y in enumerate(ys.values()):
         for run in y.unbind(dim=1):
-            ax.plot(x.tolist(), run.tolist(), "o", color=color, ms=3.5, alpha=0.6)
-    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    ax.legend(frameon=False, fontsize=9)
+            ax.plot(x.tolist(), run.tolist(), "o", color=COLORS[i % len(COLORS)], ms=3.5, alpha=0.6)
     return ax
 
 
@@ -167,14 +165,13 @@ def bar_panels(
 
     ``panels`` maps the title of each panel to its series, and each series' label to its heights.
     """
-    axes = new_axes(3.1 * len(panels), 2.9, columns=len(panels))
-    for ax, (title, series) in zip(axes if len(panels) > 1 else [axes], panels.items(), strict=True):
+    axes = new_panels(3.1 * len(panels), 2.9, len(panels))
+    for ax, (title, series) in zip(axes, panels.items(), strict=True):
         width = 0.8 / len(series)
         for i, (label, heights) in enumerate(series.items()):
             places = torch.arange(len(heights)) + (i - (len(series) - 1) / 2) * width
             ax.bar(places.tolist(), heights.tolist(), width, color=COLORS[i % len(COLORS)], label=label)
         ax.set(title=title, xlabel=xlabel, ylim=(0, top))
-    first = ax.figure.axes[0]
-    first.set_ylabel(ylabel)
-    first.legend(frameon=False, fontsize=9)
-    return first
+    axes[0].set_ylabel(ylabel)
+    axes[0].legend(frameon=False, fontsize=9)
+    return axes[0]

@@ -52,12 +52,16 @@ class FixedLook(RecurrentSeq2Seq):
         return joined, replace(after, encoded=state.encoded, weights=weights)
 
 
+def with_context(context: str, src_vocab: int, tgt_vocab: int, **sizes: int) -> RecurrentSeq2Seq:
+    """A fresh model whose decoder reads one of ``CONTEXTS``."""
+    if context in ("attention", "summary"):
+        return RecurrentSeq2Seq(src_vocab, tgt_vocab, attention=context == "attention", **sizes)
+    return FixedLook(context, src_vocab, tgt_vocab, **sizes)
+
+
 def build(context: str, d_hidden: int) -> RecurrentSeq2Seq:
     """A fresh model of the experiment, whose decoder reads one of ``CONTEXTS``."""
-    sizes = {"d_embed": 32, "d_hidden": d_hidden}
-    if context in ("attention", "summary"):
-        return RecurrentSeq2Seq(len(SPELLING), len(SOUNDS), attention=context == "attention", **sizes)
-    return FixedLook(context, len(SPELLING), len(SOUNDS), **sizes)
+    return with_context(context, len(SPELLING), len(SOUNDS), d_embed=32, d_hidden=d_hidden)
 
 
 def epochs_of(words: Mapping[str, Sequence[Pronunciation]], epochs: int = EPOCHS) -> list[list[Batch]]:

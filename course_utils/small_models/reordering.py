@@ -13,9 +13,8 @@ from torch import Tensor
 from ..decoding import greedy_decode
 from ..models.recurrent import RecurrentSeq2Seq, RecurrentState
 from ..tokenizers import END_ID, START_ID
-from ..training import one_cycle_rate
-from ..training.losses import teacher_forced_loss
-from .bottleneck import FixedLook
+from ..training import fit, one_cycle_rate, seed_everything, teacher_forced_loss
+from .bottleneck import FixedLook, with_context
 
 SYMBOLS = ("<pad>", "<start>", "<end>", "|", *"abcdefghijklmnopqrst")
 MARK, FIRST = 3, 4  # ids of the mark and of the letter a
@@ -59,27 +58,27 @@ def make_batch(order: str, n: int, rng: torch.Generator) -> tuple[Int[Tensor, "n
 
 def build(context: str) -> RecurrentSeq2Seq:
     """A fresh model whose decoder reads one of ``bottleneck.CONTEXTS``, or ``TOLD``; all have nearly as many parameters."""
-    if context in ("attention", "summary"):
-        attention, d_hidden = context == "attention", 32 if context == "attention" else 34
-        return RecurrentSeq2Seq(len(SYMBOLS), len(SYMBOLS), attention=attention, d_embed=16, d_hidden=d_hidden)
-    if context == TOLD:
-        return ToldPointer(len(SYMBOLS), len(SYMBOLS), d_embed=16, d_hidden=34)
-    return FixedLook(context, len(SYMBOLS), len(SYMBOLS), d_embed=16, d_hidden=34)
+    vocabularies, sizes = (
+        (len(SYMBOLS), len(SYMBOLS)),
+        {"d_embed": 16, "d_hidden": 32 if context == "attention" else 34},
+    )
+    return ToldPointer(*vocabularies, **sizes) if context == TOLD else with_context(context, *vocabularies, **sizes)
 
 
 def train(context: str, order: str, seed: int, updates: int = UPDATES) -> RecurrentSeq2Seq:
     """A model trained on fresh strings at every update; models with the same seed see the same strings."""
-    torch.manual_seed(seed)
+    seed_everything(seed)
     model, rng = build(context), torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
-    for update in range(1, updates + 1):
-        optimizer.param_groups[0]["lr"] = one_cycle_rate(update, updates, PEAK)
-        loss = teacher_forced_loss(model, make_batch(order, BATCH, rng))
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-    return model.eval()
+    batches = [make_batch(order, BATCH, rng) for _ in range(updates)]
+    fit(
+        model,
+        lambda epoch: batches,
+        teacher_forced_loss,
+        epochs=1,
+        rate=lambda update: one_cycle_rate(update, updates, PEAK),
+        progress=False,
+    )
+    return model
 
 
 def wrong_by_place(model: RecurrentSeq2Seq, order: str, n: int = 500) -> Float[Tensor, " L"]:

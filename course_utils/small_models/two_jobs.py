@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..multi_head import MultiHeadAttention
+from ..training import seed_everything
 
 LETTERS, LENGTH, D_MODEL = "abcdef", 10, 16
 JOBS = ("previous token", "same letter")
@@ -93,7 +94,7 @@ def looks(model: TwoJobs) -> tuple[Float[Tensor, " H"], Float[Tensor, " H"]]:
 
 def train(num_heads: int, seed: int, steps: int = STEPS, every: int = EVERY) -> Iterator[tuple[int, TwoJobs]]:
     """Train on fresh batches of 48; yields the number of steps done and the model, every ``every`` steps."""
-    torch.manual_seed(seed)
+    seed_everything(seed)
     rng, model = torch.Generator().manual_seed(seed), TwoJobs(num_heads)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.015, fused=True)
     for step in range(1, steps + 1):
