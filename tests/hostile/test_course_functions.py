@@ -32,8 +32,8 @@ def test_every_way_is_used():
 
 @pytest.mark.parametrize("number", course_functions.WORTH)
 @pytest.mark.parametrize("turn", range(3))
-def test_where_the_bodies_are_there_each_is_worth_points(number, turn):
-    """Or the test below could not fail."""
+def test_where_the_bodies_are_there_each_is_worth_points(number, turn, as_a_user):
+    """Or the test below could not fail. (A check that counts steps would count those of the tests' own type checks.)"""
     space = {"torch": torch, "__name__": "notebook"}
     exec(compile(course_functions.borrowed(number, course_functions.shared_out(turn)[number]), "<cell>", "exec"), space)
     entry = find(number)
