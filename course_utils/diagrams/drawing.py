@@ -35,7 +35,7 @@ class Drawing:
 
     def cell(self, x: float, y: float, width: float, height: float, value: float, color: str) -> None:
         """One cell with a number, lightly filled with a color."""
-        face = LinearSegmentedColormap.from_list("", ("#FFFFFF", color))(0.35)
+        face = LinearSegmentedColormap.from_list("", ["#FFFFFF", color])(0.35)
         self._rectangle(x, y, width, height, facecolor=face, edgecolor="white", lw=0.8)
         self.text(x + width / 2, y + height / 2, cell_number(value), NUMBER)
 

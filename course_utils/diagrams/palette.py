@@ -20,4 +20,4 @@ PAGE = 9.0  # inches; a wider figure is made smaller by the page, its letters to
 MAX_SHOWN = 12  # rows or columns that a grid shows; more are cut, with dots
 MAX_NUMBERS = 64  # cells in which numbers are written
 DIVERGING = "RdBu_r"
-SHADES = {role: LinearSegmentedColormap.from_list(role, ("#FFFFFF", color)) for role, color in COLORS.items()}
+SHADES = {role: LinearSegmentedColormap.from_list(role, ["#FFFFFF", color]) for role, color in COLORS.items()}

@@ -13,7 +13,7 @@ from torch import Tensor
 from .canvas import COLORS, WEIGHT_COLOR, new_axes, new_panels, require_labels
 
 MAX_WRITTEN_VALUES = 150
-WEIGHT_SHADES = LinearSegmentedColormap.from_list("weights", ("#FFFFFF", WEIGHT_COLOR))
+WEIGHT_SHADES = LinearSegmentedColormap.from_list("weights", ["#FFFFFF", WEIGHT_COLOR])
 
 
 def attention_heatmap(
