@@ -133,7 +133,7 @@ check("4.1", attention)
 # 3 points · difficulty 4 of 5 · 15 minutes · more
 #
 # You are handed an attention layer that you can't open: a function `layer(x, memory)` of two sequences of the same length and width. Inside it is what you know, $\operatorname{softmax}(Q K^\top / \sqrt{d_k})\, V$, where $Q$, $K$ and $V$ are each projected by a matrix of their own, without a bias. But each of the three may come from `x` *or* from `memory`, which makes eight kinds of layers. In the lesson's cross-attention the queries
-# come from `x`, the keys and values from `memory`; in a layer that somebody mixed up the keys may come from `x` and the values from `memory`, and nothing complains.
+# come from `x`, the keys and values from `memory`; in a layer whose inputs were mixed up the keys may come from `x` and the values from `memory`, and no shape gives it away.
 #
 # Write `roles(layer, L, d)`, which finds out. It may call the layer on inputs of its choice, up to 50 times.
 #
@@ -330,7 +330,7 @@ check("4.3", projections_for)
 # ### 4.4 · Find the bug, and say when it shows
 # 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# The author of this layer compared it with PyTorch before publishing it. The test passes, and still something is wrong. Some colleagues who used the layer report that its weights are too even, others that they are too sharp, and for some all is well. Find out what is wrong, and tell each colleague what to expect: write `verdict(B, L, d_model, d_k, d_v)`.
+# The author of this layer chose the scale by hand and compared the result with PyTorch's own before publishing it. The test passes, and still something is wrong. Some colleagues who used the layer report that its weights are too even, others that they are too sharp, and for some all is well. Find out what is wrong, and tell each colleague what to expect: write `verdict(B, L, d_model, d_k, d_v)`.
 #
 # | argument | what it is |
 # |---|---|
@@ -350,10 +350,9 @@ class BrokenSelfAttention(nn.Module):
 
     def forward(self, x):
         query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        scores = torch.einsum("bid,bjd->bij", query, key)  # (B, L, L)
-        batch, size = scores.shape[:2]
-        weights = torch.softmax(scores / size**0.5, dim=-1)  # (B, L, L)
-        return torch.einsum("bij,bjv->biv", weights, value)  # (B, L, d_v)
+        batch, size = query.shape[:2]
+        divided = {"scale": 1 / size**0.5}  # what the scores are multiplied by
+        return F.scaled_dot_product_attention(query, key, value, **divided)
 
 # %%
 def agrees_with_pytorch(layer, x):
@@ -432,7 +431,7 @@ check("4.4", verdict)
 # </details>
 
 # %% [markdown] tags=["solution"]
-# The scores' shape is `(B, L, L)`, so `size` is the number of tokens. The layer divides by $\sqrt L$ where it should divide by $\sqrt{d_k}$. A model that is trained and tested at one length may never show it. Then a longer text comes, and its weights are too even.
+# The queries' shape is `(B, L, d_k)`, and its first two sizes are `B` and `L`, so `size` is the number of tokens. The layer divides by $\sqrt L$ where it should divide by $\sqrt{d_k}$. A model that is trained and tested at one length may never show it. Then a longer text comes, and its weights are too even.
 
 # %% [markdown]
 # ### 4.5 · Attention in blocks
@@ -673,7 +672,7 @@ for (d_k, scale), ways in tries.items():
 # %% [markdown] tags=["solution"]
 # The figure explains one of the two failures. **Divided by $d_k$** the derivative is small, so learning is slow. With ten times as many steps all five models reach 1.000 at $d_k = 64$: that's a delay, and it ends.
 #
-# **Without a scale** the figure would have us expect the best learner at 64, since its typical derivative is the largest there. Four models do learn the game, and one stops short of it. Ten times as many steps of the same size don't help. A third of the steps with a smaller rate does. The gradient at the start can't be the reason, then, but the size of the steps is: for scores that aren't scaled, they are too large. (That such a step lands in a choice too hard to be undone is a guess.) The figure shows where learning starts, and not where a large step lands.
+# **Without a scale** the figure would have us expect the best learner at 64, since its typical derivative is about the largest there. Four models do learn the game, and one stops short of it. Ten times as many steps of the same size don't help. A third of the steps with a smaller rate does. The gradient at the start can't be the reason, then, but the size of the steps is: for scores that aren't scaled, they are too large. (That such a step lands in a choice too hard to be undone is a guess.) The figure shows where learning starts, and not where a large step lands.
 
 # %% [markdown]
 # ### 4.7 · One matrix for two roles

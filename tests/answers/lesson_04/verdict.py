@@ -13,10 +13,9 @@ class BrokenSelfAttention(nn.Module):
 
     def forward(self, x):
         query, key, value = self.q_proj(x), self.k_proj(x), self.v_proj(x)
-        scores = torch.einsum("bid,bjd->bij", query, key)  # (B, L, L)
-        batch, size = scores.shape[:2]
-        weights = torch.softmax(scores / size**0.5, dim=-1)  # (B, L, L)
-        return torch.einsum("bij,bjv->biv", weights, value)  # (B, L, d_v)
+        batch, size = query.shape[:2]
+        divided = {"scale": 1 / size**0.5}  # what the scores are multiplied by
+        return F.scaled_dot_product_attention(query, key, value, **divided)
 
 
 def agrees_with_pytorch(layer, x):
