@@ -607,7 +607,7 @@ print(f"the future changed:  output 0 moves by {change:.3f}")
 # %% [markdown]
 # The test of section 5.7 finds this leak.
 #
-# Now you have what exercise 5.7 asks for (20 minutes, *more*), a detector that doesn't only say *whether* something leaks but draws the table of who sees whom.
+# Now you have what exercise 5.7 asks for (20 minutes, *more*), a detector that doesn't only say *whether* something leaks but draws the table of who sees whom. **Exercise 5.9** takes the same gradients, and measures how much of a distant token arrives through a stack of layers (20 minutes, *more*).
 
 # %% [markdown]
 # ## What goes wrong
