@@ -782,6 +782,11 @@ class NoResidual(Windowed):
         return super().forward(x) - x  # what the attention adds, and nothing else
 
 
+class Stronger(Windowed):
+    def forward(self, x):
+        return x + 10 * (super().forward(x) - x)  # the attention counts ten times
+
+
 def share_far(layer, window, layers, seed):
     torch.manual_seed(seed)
     x = tokens(seed).requires_grad_()  # (B, L, d)
@@ -803,14 +808,15 @@ def walk_share(window, layers):
     return chances[5:].sum().item()
 
 
-print("window layers   residual   no residual   random walk")
+print("window layers  residual  attention x 10  no residual  random walk")
 for window, layers in STACKS:
-    with_it = mean_share(Windowed, window, layers)
-    without, walk = mean_share(NoResidual, window, layers), walk_share(window, layers)
-    print(f"{window:6} {layers:6} {with_it:10.3f} {without:13.3f} {walk:13.3f}")
+    kinds = Windowed, Stronger, NoResidual
+    as_it_is, stronger, without = (mean_share(kind, window, layers) for kind in kinds)
+    print(f"{window:6} {layers:6} {as_it_is:9.3f} {stronger:15.3f}", end="")
+    print(f" {without:12.3f} {walk_share(window, layers):12.3f}")
 
 # %% [markdown] tags=["solution"]
-# Without the residual path the order turns around: now the *most* arrives through sixteen layers of two keys, and all five numbers are close to those of the walk. A walk of `n` steps of `(w - 1) / 2` each on average ends about 8 positions back in all five stacks, and with many small steps it hardly ever ends near the start. With the residual path the walk mostly stays at home in each layer, and when it moves in the narrow stacks, it moves by little. So the residual path is what makes the share fall, not the depth. More layers with the same window bring more from afar:
+# Without the residual path the order turns around: now the *most* arrives through sixteen layers of two keys, and all five numbers are close to those of the walk. A walk of `n` steps of `(w - 1) / 2` each on average ends about 8 positions back in all five stacks, and with many small steps it hardly ever ends near the start. With the residual path the walk mostly stays where it is, and when it does move in the narrow stacks, it moves by little. If that's right, an attention that counts ten times as much should make it move more often, and indeed the share rises in all five stacks. It's the residual path that makes the share fall, and not the depth. More layers with the same window bring more from afar:
 
 # %% tags=["solution"]
 for name, kinds in (

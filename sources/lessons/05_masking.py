@@ -67,16 +67,14 @@ for hidden_score in (0.0, -math.inf):
 widgets.came_out("5.A", got[0.0])
 
 # %% [markdown]
-# A score of 0 is a score like any other, because $e^0 = 1$. Setting it to 0 changed nothing at all. Only $-\infty$ has the exponential 0.
+# A score of 0 is a score like any other, because $e^0 = 1$. Setting it to 0 changed nothing. Only $-\infty$ has the exponential 0.
 
 # %% [markdown]
 # ## 5.1 Covering a letter
 #
 # *Core · 5 minutes*
 #
-# This model already knows something. It reads an English word letter by letter and says its sounds. You'll build it in lessons 10 and 11. For now it's enough that every attention in it takes a **mask**, a table of True and False that says which letters may be looked at.
-#
-# With it we can put a thumb over one letter and listen. (Section 5.3 says what the 1s in its shape are for.)
+# Here is a model that reads an English word letter by letter and says its sounds. You'll build it in lessons 10 and 11. Every attention to the letters takes a **mask**, a table of True and False that says which letters may be looked at. With it we can put a thumb over one letter and listen. (Section 5.3 says what the 1s in its shape are for.)
 
 # %%
 model = load("transformer")
@@ -118,7 +116,7 @@ for word, place in tries:
 widgets.came_out("5.B", next(one for one in without_h if one.startswith(heard["ship"])))
 
 # %% [markdown]
-# The covered letter is really gone. *Ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing. It's silent, but so is the *h*, and with that covered the model says the *g*. The model's parameters are what they were. Only one column of its attention is closed.
+# *Ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing. It's silent, but so is the *h*, and with that covered the model says the *g*. Its parameters are what they were. Only one column of its attention is closed.
 #
 # One query looks at three keys, and the third is hidden:
 
@@ -134,15 +132,15 @@ flow.show_first_state()
 flow
 
 # %% [markdown]
-# *The hidden key still has a score and a value. It gets no weight, so the output lies between 10 and 30.* Point at the cells, and switch the mask off to see how much the padding takes from the others.
+# *The hidden key still has a score and a value, but it gets no weight.* Switch the mask off to see how much the padding takes from the others.
 #
-# The exponentials of the scores are 1, 3 and 4. The 4 is hidden and doesn't count, so the weights are $\tfrac{1}{1+3}$, $\tfrac{3}{1+3}$ and 0, and the output is $0.25 \cdot 10 + 0.75 \cdot 30 = 25$.
+# The exponentials of the scores are 1, 3 and 4. The 4 is hidden, so the weights are $\tfrac{1}{1+3}$, $\tfrac{3}{1+3}$ and 0, and the output is $0.25 \cdot 10 + 0.75 \cdot 30 = 25$.
 #
 # A mask $M$ has one row for each query and one column for each key, shape $(L_q, L_k)$. In this course $M_{ij} = \text{True}$ means that query $i$ **may attend** to key $j$. Masked attention is a softmax over the allowed keys alone:
 #
 # $$w_{ij} = \frac{M_{ij}\, e^{s_{ij}}}{\sum_{m} M_{im}\, e^{s_{im}}} , \qquad s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} .$$
 #
-# Here $s_{ij}$ is the score of key $j$ for query $i$, $w_{ij}$ its weight, $d_k$ the size of a query, and $M_{ij}$ counts as 1 or 0. In a loop, leave the hidden keys out:
+# Here $s_{ij}$ is the score of key $j$ for query $i$, $w_{ij}$ its weight, and $M_{ij}$ counts as 1 or 0. A loop leaves the hidden keys out:
 
 # %%
 def masked_attention_loop(query, key, value, mask):
@@ -164,7 +162,7 @@ print(f"{output.item():.1f}")
 #
 # *Core · 3 minutes*
 #
-# Without the loop there seem to be two ways. Either the hidden *scores* become $-\infty$ before the softmax, or the hidden *weights* become 0 after it. Both leave a 0 in the hidden place. To tell them apart, raise the score of the hidden key and leave everything else alone:
+# Without the loop there seem to be two ways. Either the hidden *scores* become $-\infty$ before the softmax, or the hidden *weights* become 0 after it. To tell them apart, we raise the score of the hidden key and leave everything else alone:
 
 # %%
 keep = torch.tensor([True, True, False])  # (L_k=3,)
@@ -178,9 +176,9 @@ for hidden_score in (0.0, 4.0, 200.0):
     print(f"{hidden_score:12.0f}   {told[0]:18}  {told[1]:18}  {told[2]}")
 
 # %% [markdown]
-# With $-\infty$ the hidden key has no say. With zeros afterwards its score is still in the denominator, so it decides how much the *others* get. Their sum is no longer 1. Dividing by that sum mends it on paper, but once the hidden score is high enough, the other weights are rounded to 0, and then it is 0 divided by 0. What if the hidden key is a word of the future? We come back to that in section 5.7.
+# With $-\infty$ the hidden key has no say. With zeros afterwards its score is still in the denominator, so it decides how much the *others* get. Dividing by their sum mends that on paper, but once the hidden score is high enough, the others are rounded to 0, and 0 divided by 0 is NaN.
 #
-# The mask goes between the scores and the softmax. `masked_fill` fills where its first argument is True, which is why the mask is turned around with `~`. The library's `scaled_dot_product_attention(query, key, value, mask)` does that, and agrees with PyTorch's:
+# The mask belongs between the scores and the softmax. `masked_fill` fills where its first argument is True, which is why the mask is turned around with `~`. The library's `scaled_dot_product_attention(query, key, value, mask)` agrees with PyTorch's:
 
 # %%
 rng = torch.Generator().manual_seed(0)
@@ -198,18 +196,18 @@ print("largest hidden weight:", weights[0][~some].max().item())
 #
 # *Core · 4 minutes*
 #
-# A tensor is a rectangle, so the short words of a batch are filled up with a padding token. What a word sounds like mustn't depend on the rest of its batch. Let's see whether it does if the padding isn't hidden:
+# A tensor is a rectangle, so the short words of a batch are filled up with a padding token. What a word sounds like mustn't depend on the rest of its batch. Does it, if the padding isn't hidden?
 
 # %%
 words = ["cat", "note", "straightforward"]
 source = SPELLING.batch(words)  # (B=3, L_k=15)
-print("real letters in each row:", (source != PAD_ID).sum(dim=-1).tolist())
+print("real letters in each row:", [len(word) for word in words])
 nothing_hidden = torch.ones(3, 1, 1, 15, dtype=torch.bool)
 for word, sounds in zip(words, say(words, nothing_hidden), strict=True):
     print(f"{word:15} {sounds}")
 
 # %% [markdown]
-# Both short words go on after their last sound. The longest word has no padding and comes out right. Where did the model look while it said *cat*? Here is what share of its weight fell on padding, a mean over all heads in which a sound looks at the letters:
+# Both short words go on after their last sound. The longest word has no padding and comes out right. While the model said *cat*, what share of its weight fell on padding? Here is the mean over all heads in which a sound looks at the letters:
 
 # %%
 with record_attention(model) as seen:
@@ -220,9 +218,9 @@ for step, sound in enumerate(sounds):
     print(f"{sound:3} {sum(shares) / len(shares):4.0%} of the weight on padding")
 
 # %% [markdown]
-# Even while it says the right sounds, a third of its weight or more lies on filler. After the T nine tenths of it does, and what comes out has little to do with *cat*.
+# Even while it says the right sounds, a third of its weight or more lies on filler. After the T it's nine tenths, and what comes out has little to do with *cat*.
 #
-# Padding is a property of the **keys**. It takes one boolean for each token of each sentence, and the same row serves all queries and all heads (lesson 06). Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
+# Padding is a property of the **keys**. The same row of booleans serves all queries of a sentence and all heads (lesson 06). Scores have the shape `(B, H, L_q, L_k)`, with $B$ sentences and $H$ heads, so the mask is stored as `(B, 1, 1, L_k)`, and broadcasting stretches the two axes of size 1.
 #
 # **Do exercise 5.1 now** (5 minutes), then read on. `masks.padding_mask` is the library's:
 
@@ -234,16 +232,16 @@ for b, word in enumerate(words):
     print(f"{word:15} {together[b]}")
 
 # %% [markdown]
-# With the padding hidden, all three words come out as they do alone, and that comparison is the **test** of any padding mask.
+# Now all three words come out as they do alone. That comparison is the **test** of any padding mask.
 #
-# The padding still has *rows* of its own, in which it looks at real letters. That does no harm. As keys they're hidden, so no real token reads their outputs, and the loss leaves them out (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed (see "What goes wrong").
+# The padding still has *rows* of its own, in which it looks at real letters. That does no harm, since no real token reads what comes out of them, and the loss leaves them out (lesson 10). Hiding the rows as well would leave rows in which nothing is allowed (see "What goes wrong").
 
 # %% [markdown]
 # ## 5.4 The causal mask
 #
 # *Core · 6 minutes*
 #
-# A language model predicts the next token, and in training it does so at *every* position at once. It reads a sentence and is asked for the same sentence, shifted by one. Between the two lies the mask, with a row for each position. Query $i$ may look at itself and at its past, the keys $j \le i$, and that is the **causal mask**:
+# In training, a language model predicts the next token at *every* position at once. It reads a sentence and is asked for the same sentence, shifted by one. With the **causal mask** query $i$ may look at itself and at its past, the keys $j \le i$:
 
 # %%
 sentence = "the cat sat on the mat .".split()
@@ -253,9 +251,9 @@ both = {"causal: tril(0)": causal, "one step too far: tril(1)": too_far}
 plotting.show(diagrams.shifted_targets(sentence, both, row=2))
 
 # %% [markdown]
-# *Follow the framed row. On the left it must work out "on" from three words. On the right "on" is among the words it sees, and copying is enough.* The same holds in each row but the last, and sections 5.6 and 5.7 are about what that does and how to catch it.
+# *Follow the framed row. On the left it must work out "on" from three words. On the right "on" is among the words it sees, and copying is enough.* The same holds in each row but the last.
 #
-# A trained model has such triangles, too. Here is a head of the model above, while its decoder goes over the sounds of *straightforward*, once with the mask it was trained with and once with the mask taken off:
+# Here is a head of the model above, while its decoder goes over the sounds of *straightforward*, with the mask it was trained with and with the mask taken off:
 
 # %%
 word = "straightforward"
@@ -274,7 +272,7 @@ plotting.show(diagrams.masked_weights(["start", *said], head, kinds))
 # %% [markdown]
 # *With the mask this head mostly looks one sound back, and what lies ahead gets exactly 0. Without it, "start" and S look most at the last sound of all, and a few other rows look ahead as well.*
 #
-# **What it buys.** With the mask, one pass over the whole sentence gives at each position exactly what a pass over the words up to there would give. Six predictions are trained for the price of one pass:
+# **What it buys.** With the mask, one pass over the whole sentence gives at each position exactly what a pass over the words up to there would give. That's six predictions for the price of one pass:
 
 # %%
 x = torch.randn(1, 6, 8, generator=rng)  # (B=1, L=6, d=8)
@@ -287,7 +285,7 @@ for t in range(1, 7):
 print("one masked pass gives the same as six passes over the beginnings")
 
 # %% [markdown]
-# **Fewer queries than keys.** When a model writes text, it keeps the keys of earlier positions (lesson 07) and computes only the newest queries. If four positions are known and two are new, query 0 is at position 4, and its row is the *fifth* of the square mask. That is called **bottom-right**. PyTorch's `is_causal=True` is **top-left**: it puts query 0 at the first key, and the newest tokens see only the oldest keys.
+# **Fewer queries than keys.** When a model writes text, it keeps the keys of earlier positions (lesson 07) and computes only the newest queries. If four positions are known and two are new, query 0 is at position 4, and its row is the *fifth* of the square mask. That's called **bottom-right**. PyTorch's `is_causal=True` is **top-left**. It puts query 0 at the first key, so the newest tokens see only the oldest keys.
 
 # %%
 from torch.nn.attention.bias import causal_lower_right
@@ -307,7 +305,7 @@ for name, rows in (("top-left", top_left), ("bottom-right", bottom_right)):
 #
 # *Core · 3 minutes*
 #
-# A mask is a rule about a query's place and a key's place. Here are the five rules you'll meet most, on one row of eight tokens. With each of them a query sees a *run* of keys, from a first one to a last one. Each rule is shown alone, and only the first one hides the padding:
+# Here are the five rules you'll meet most, each alone, on one row of eight tokens. (Only the first one hides the padding.) With each of them a query sees a *run* of keys, from a first one to a last one:
 
 # %%
 row = ["the", "cat", "sat", ".", "birds", "sing", ".", "<pad>"]
@@ -326,12 +324,12 @@ for name, span in spans.items():
 plotting.show(diagrams.mask_gallery(row, five))
 
 # %% [markdown]
-# *A closed column, a triangle, a band, a square with a triangle, two triangles.*
+# *A closed column, a triangle, a band, open columns beside a triangle, two triangles.*
 #
 # - **Padding** hides filler, **causal** hides the future.
 # - A **window** also hides the distant past, so the number of pairs grows with $L$ and not with $L^2$. Through several layers information still comes from further back (exercise 5.6).
 # - A **prefix** was given and not predicted, such as a question. Its tokens may see one another both ways, and what follows is causal.
-# - **Packed**: several short texts share one row instead of padding, and the mask keeps them apart.
+# - **Packed**: several short texts share one row, and the mask keeps them apart.
 #
 # **Combining.** A key may be seen if *all* masks allow it, so masks are joined by *and*, `&`. Each is stored small and stretched by broadcasting:
 
@@ -345,7 +343,7 @@ print("item 1, last query:", joined[1, 0, 3].int().tolist())
 # %% [markdown]
 # The prefix is the exception, where a key may be seen because of one rule *or* the other.
 #
-# Put masks together yourself, and see who is left with nothing to look at (a red frame):
+# Put masks together yourself. A red frame marks a query with nothing to look at:
 
 # %%
 composer = widgets.mask_composer()
@@ -364,7 +362,7 @@ composer
 #
 # *Core · 5 minutes*
 #
-# How bad can it be if one cell is wrong in each row but the last? Let's train two models that write English words of seven letters. They're built alike, start from the same parameters, see the same words in the same order and take the same 120 steps. One has the causal mask, the other has `tril(1)`, so each position also sees the *next* letter.
+# How bad can it be if one cell is wrong in each row but the last? We train two models to write English words of seven letters. They start from the same parameters, and see the same words in the same order for 120 steps. One has the causal mask, the other has `tril(1)`, so each position also sees the *next* letter.
 
 # %%
 class Speller(nn.Module):
@@ -402,7 +400,7 @@ question = "Both are tested on words that neither has seen. Whose loss is lower?
 widgets.predict("5.C", question, choices=who)
 
 # %% [markdown]
-# Two guessers are the landmarks. One knows how frequent each letter is, the other also knows which letter came before. Then come ten short trainings, five seeds for each mask, about ten seconds in all.
+# Two guessers are the landmarks. One knows how frequent each letter is, the other also knows which letter came before. Then come ten short trainings, five seeds for each mask (about ten seconds).
 
 # %%
 now, after = train[:, :-1].flatten(), train[:, 1:].flatten()
@@ -443,12 +441,12 @@ for seed in tqdm(range(5), desc="seeds", file=sys.stdout):
 # %%
 losses = {name: [run[1] for run in runs] for name, runs in trainings.items()}
 curves = diagrams.training_losses(range(6, 121, 6), losses, landmarks, "nats a letter")
-plotting.show(curves, "Five causal losses fall below both guessers, to about 2. Five "
+plotting.show(curves, "Five causal losses fall below both guessers, to about 2.1. Five "
     "losses of models that see one step ahead fall to 0. Two lines across are the "
     "guessers' losses on held-out words.")
 
 # %% [markdown]
-# *The perfect curve belongs to the broken model.* (The guessers' lines are losses on held-out words.) While a model writes there is no next letter to look at, so both may look at everything written so far. Each writer is asked for seven letters and no blank:
+# *The perfect curve belongs to the broken model.* (The guessers' lines are losses on held-out words.) Now all of them write. There's no next letter to look at, so both kinds of model may look at everything written so far. Each writes seven letters and no blank:
 
 # %%
 @torch.no_grad()
@@ -485,7 +483,7 @@ for name, five_writers in writers.items():
     print(f"{name:19}", *(text[0] for text in texts[name]))
 
 # %% [markdown]
-# To put a number on it: of the short runs of letters in 300 such words, how many occur in a word of the training part? Words that are held out are the upper landmark.
+# Of the short runs of letters in 300 such words, how many occur in a word of the training part? Held-out words are the upper landmark.
 
 # %% tags=["nbval-ignore-output"]
 def runs_of(size, words):
@@ -502,7 +500,7 @@ for size in (3, 5):
         print(f"  {name:19}", " ".join(f"{share:4.0%}" for share in shares[name]))
 
 # %% [markdown]
-# By runs of three letters, the causal models and the writer of pairs can't be told apart. By runs of five, all five causal models are ahead, though far from real words. All five that saw ahead fall below a writer that knows nothing but frequencies. You might hope that held-out words show the problem. Here are the five losses on them, in nats a letter:
+# By runs of three letters, the causal models and the writer of pairs can't be told apart. By runs of five, all five causal models are ahead, though far from real words. All five that saw ahead fall below a writer that knows nothing but frequencies. Do held-out words show the problem? Here are the five losses on them, in nats a letter:
 
 # %% tags=["nbval-ignore-output"]
 noise = torch.randint(26, held_out.shape, generator=torch.Generator().manual_seed(0))
@@ -524,21 +522,21 @@ causal_is_lower = max(tested["causal"]) < min(tested["one step ahead"])
 widgets.came_out("5.C", who[0] if causal_is_lower else who[1])
 
 # %% [markdown]
-# They don't show it, because the held-out words leak as well. Even random letters, which can't be predicted, cost these models almost nothing. They copy the next letter, and with the future hidden they're far worse than a guesser. **A loss that is too good to be true is the first sign of a leak. Here it was the only one until the models had to write.** It's better to test the mask itself, before the first training.
+# They don't show it, because the held-out words leak as well. Even random letters, which can't be predicted, cost these models almost nothing. They copy the next letter, and with the future hidden they're far worse than a guesser. **A loss that is too good to be true is the first sign of a leak. Here it was the only one until the models had to write.**
 
 # %% [markdown]
 # ## 5.7 How to catch one
 #
 # *Core · 4 minutes*
 #
-# **Change the future, compare the past.** Run the model. Change everything from position $t$ on, and run it again. The outputs before $t$ must be what they were. This test doesn't need to know what is inside the model.
+# It's better to test the mask before the first training. **Change the future, compare the past.** Run the model, change everything from position $t$ on, and run it again. The outputs before $t$ must be what they were. You needn't know what is inside the model.
 #
-# Three suspects, one split at $t = 3$. The third is section 5.2's "zero after the softmax", and a picture of its weights looks flawless.
+# We have three suspects, and split at $t = 3$. The second has section 5.6's mask. The third is section 5.2's "zero after the softmax", and all its weights above the diagonal are exactly 0.
 
 # %%
-verdicts = ["it leaks", "it doesn't leak"]
-question = "The third has weights of exactly 0 above the diagonal. Does it leak?"
-widgets.predict("5.D", question, choices=verdicts)
+suspicions = ["in neither", "one step ahead", "zero after the softmax", "in both"]
+question = "Positions 3, 4 and 5 change. In which of the last two does output 0 move?"
+widgets.predict("5.D", question, choices=suspicions)
 
 # %%
 suspects = {
@@ -551,9 +549,10 @@ original = torch.randn(1, 6, 8, generator=rng)  # (B=1, L=6, d=8)
 other = torch.cat([original[:, :t], torch.randn(1, 6 - t, 8, generator=rng)], dim=1)
 for name, attend in suspects.items():
     moved[name] = (attend(other) - attend(original))[0].abs().amax(dim=-1)  # (L,)
-    print(f"{name:23} before t the outputs move by {moved[name][:t].max():.3f}")
-leaks = moved["zero after the softmax"][:t].max() > 1e-6
-widgets.came_out("5.D", verdicts[0] if leaks else verdicts[1])
+    told = "  ".join(f"{change:.3f}" for change in moved[name][:t].tolist())
+    print(f"{name:23} outputs 0, 1 and 2 move by {told}")
+second, third = (bool(moved[name][0] > 1e-6) for name in list(suspects)[1:])
+widgets.came_out("5.D", suspicions[second + 2 * third])
 
 # %%
 bars = diagrams.moved_outputs({name: change[:t] for name, change in moved.items()})
@@ -562,11 +561,11 @@ plotting.show(bars, "How far each output of the past moves when everything from 
     "moves. Zero after the softmax: all three positions move.")
 
 # %% [markdown]
-# *"One step ahead" moves only at the last place before the change. "Zero after the softmax" moves at all three, though at that place by only a tenth as much.* Its weights look flawless, but the hidden scores are still in the denominator (section 5.2). A leak can be small.
+# *"One step ahead" moves only at the last place before the change, since each output sees one place further and no more. "Zero after the softmax" moves at all three, though at that place by only a tenth as much.* Its weights look flawless, but the hidden scores are still in the denominator (section 5.2).
 #
-# Two things can fool this test. One split isn't enough, because a leak from position 2 to position 1 doesn't cross $t = 3$. And the new future has to differ in every entry, each by its own amount. Adding 1 to all of them is invisible to a model that first normalizes each token (lesson 09).
+# Two things can fool this test. One split isn't enough, because a leak from position 2 to position 1 doesn't cross $t = 3$. And each entry of the new future has to differ by its own amount. Adding 1 to all of them is invisible to a model that first normalizes each token (lesson 09).
 #
-# This is a **test**, not a proof. It speaks of the lengths and the inputs that were tried, and a mask that goes wrong beyond 512 positions passes at 6. Run it at the lengths you'll use.
+# This is a **test**, not a proof. A mask that goes wrong beyond 512 positions passes at 6. Run it at the lengths you'll use.
 #
 # **Do exercise 5.8 now** (8 minutes): find a bug in a padding mask.
 
@@ -608,7 +607,7 @@ print(f"the future changed:  output 0 moves by {change:.3f}")
 # %% [markdown]
 # The test of section 5.7 finds this leak.
 #
-# Now you have what exercise 5.7 asks for (20 minutes, *more*), a detector that doesn't only say *whether* something leaks but draws the table of who sees whom.
+# Now you have what exercise 5.7 asks for (20 minutes, *more*), a detector that doesn't only say *whether* something leaks but draws the table of who sees whom. **Exercise 5.9** takes the same gradients, and measures how much of a distant token arrives through a stack of layers (20 minutes, *more*).
 
 # %% [markdown]
 # ## What goes wrong
@@ -715,7 +714,7 @@ for name, (room, scores) in layouts.items():
 #
 # *Core · 1 minute*
 #
-# 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns, causal leaves a triangle, a window a band, packing a triangle for each text. Masks are joined by `&`.
+# 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns, causal leaves a triangle, a window a band, a prefix open columns, packing a triangle for each text. Masks are joined by `&`, and only the prefix is an *or*.
 # 2. **Applying.** Hidden scores become $-\infty$ *before* the softmax. Zeros after it leave the hidden scores in the denominator.
 # 3. **Padding** is a property of keys: `(B, 1, 1, L_k)`. Its test: each item comes out as it does alone.
 # 4. **Causal**: one pass trains all positions. With a mask one step too far, our models' loss fell to almost 0, on held-out words too, and they couldn't write.
@@ -739,12 +738,12 @@ widgets.predictions()
 #
 # <details><summary>1. A program hides padding by setting its <em>values</em> (not its scores) to 0. What is still wrong?</summary>
 #
-# **The weights.** The padding keeps its share of each row, so the real tokens get too little. It isn't "nothing, since 0 times anything is 0": what the padding takes is missing elsewhere, and how much it takes depends on its scores.
+# **The weights.** The padding keeps its share of each row, so the real tokens get too little. How much it takes depends on its scores.
 # </details>
 #
 # <details><summary>2. A model scores 99 % at naming each next digit in rows of random digits that were drawn after its training. What do you conclude?</summary>
 #
-# **It sees the answers.** Random digits can't be predicted, and new ones can't have been learned by heart. Test the mask first, then see whether the targets are shifted at all. Random text is a good test text, as section 5.6 shows.
+# **It sees the answers.** Random digits can't be predicted, and new ones can't have been learned by heart. Test the mask first, then see whether the targets are shifted at all.
 # </details>
 #
 # <details><summary>3. After the first optimizer step many parameters are NaN, and the loss before it was an ordinary number. Which mistake of this lesson fits?</summary>
