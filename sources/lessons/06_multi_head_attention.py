@@ -59,8 +59,8 @@ widgets.predict(
     "6.A",
     "For which numbers are there weights with which you can always work out both?",
     choices=[
-        "for any real numbers",
-        "for whole numbers from 0 to 10, but not for any real numbers",
+        "for all real numbers",
+        "for whole numbers from 0 to 10, but not for all real numbers",
         "not even for whole numbers from 0 to 10",
     ],
 )
@@ -72,10 +72,10 @@ for red, blue in ((10, 4), (9, 7), (8.5, 8.5), (8, 10)):
 cards = list(itertools.product(range(11), repeat=2))  # whole numbers from 0 to 10
 averages = {round(11 / 12 * red + 1 / 12 * blue, 6) for red, blue in cards}
 print(f"weights 11/12, 1/12: {len(cards)} pairs, {len(averages)} different averages")
-widgets.came_out("6.A", "for whole numbers from 0 to 10, but not for any real numbers")
+widgets.came_out("6.A", "for whole numbers from 0 to 10, but not for all real numbers")
 
 # %% [markdown]
-# For real numbers, no weights will do. One average is one equation with two unknowns. With 0.75 and 0.25 you can add 1 to red and take 3 from blue, and the average doesn't notice. But for whole numbers from 0 to 10 there's a trick. Weights of 11/12 and 1/12 write them like the two digits of a number in base 11, and all 121 pairs come out different. The second number is *smuggled* through a channel that looks too narrow for it. A trained head will smuggle too, in another way.
+# For real numbers, no weights will do. One average is one equation with two unknowns. With 0.75 and 0.25 you can add 1 to red and take 3 from blue, and the average doesn't notice. But for whole numbers from 0 to 10 there's a trick. Weights of 11/12 and 1/12 write them like the two digits of a number in base 11, and all 121 pairs come out different. The second number is *smuggled* through a channel that looks too narrow for it. A trained head will smuggle, too.
 #
 # Back to real numbers. Suppose they are independent and Gaussian, with variance 1. You choose the weights, and then you guess both numbers from their average as well as you can.
 
@@ -120,7 +120,7 @@ viewer = widgets.attention_viewer({"sounds to letters": (layers, queries, list(w
 viewer
 
 # %% [markdown]
-# *Find a head that goes through the letters from left to right, and one that doesn't. (Layer 2, head 1 does. Layer 0, head 1 goes back from the g to the n.)*
+# *Find a head that goes through the letters from left to right, and one that doesn't. (Counted from 0, layer 2, head 1 does. Layer 0, head 1 goes back from the g to the n.)*
 
 # %% [markdown]
 # ## 6.2 A task that needs two heads
@@ -230,7 +230,7 @@ for name, found in error.items():
 
 # %% [markdown]
 # ## Below one half
-# *More · 10 minutes*
+# *More · 11 minutes*
 #
 # How does the extra number get out? Large numbers can pull the weights. What would that be good for? The values carry the marks as well as the numbers, and the mark of red, averaged, *is* the weight on red. The output tells which weighting was used. If the weights depend on the numbers, that is one more number about them, smuggled out beside the averages.
 #
@@ -284,7 +284,7 @@ plotting.show(
 #
 # $$1 - \frac{n+1}{2n} = \frac{1}{2} - \frac{1}{2n} .$$
 #
-# That is a count and no proof, but it makes a prediction. The fewer numbers a card has, the more the one extra number helps. With one number on each card, a single head should bring them both. Train a little longer, with four sizes of cards:
+# That is a count and no proof. (What we can prove is a little less. All that a head hands on is the average of the $n$ numbers and of the two marks, and no linear layer can fill more than $n + 2$ of the $2n$ directions of the report from those. At least $1/2 - 1/n$ is left, for any width and any training. With four numbers on a card that is a quarter.) But the count makes a prediction. The fewer numbers a card has, the more the one extra number helps. With one number on each card, a single head should bring them both. Train a little longer, with four sizes of cards:
 
 # %% tags=["nbval-ignore-output"]
 for size in (1, 2, 4, 8):
@@ -337,7 +337,7 @@ print(head_1)
 widgets.came_out("6.C", ", ".join(" ".join(map(str, row)) for row in head_1.tolist()))
 
 # %% [markdown]
-# **Do exercise 6.1 now (8 minutes, {{exercises_link}}), then read on.** It asks for such a cut without a loop, on a tensor that a real checkpoint would give you. There is a wrong way that has the right shape. "What goes wrong" shows what it does to a model, and exercise 6.2 (5 minutes, when you like) asks you to mend it. The library's pair does what the loop does:
+# **Do exercise 6.1 now (8 minutes, {{exercises_link}}), then read on.** It asks for such a cut without a loop, on a tensor that a real checkpoint would give you. A wrong way has the right shape, too. "What goes wrong" shows what it does to a model, and exercise 6.2 (5 minutes, when you like) asks you to mend it. The library's pair does what the loop does:
 
 # %%
 assert torch.equal(multi_head.split_heads(x.float(), 2), split_loop(x.float(), 2))
@@ -685,7 +685,7 @@ for name, curve in losses.items():
 
 # %% [markdown]
 # ## 6.9 A clear pattern, and the head isn't missed
-# *More · 8 minutes*
+# *More · 9 minutes*
 #
 # Do pictures tell what a head is for? In the small models of 6.7 we know which jobs there are. Train the five with four heads, 360 steps each, and look at the first one on a sequence. Framed are the cells of equal letters:
 
@@ -732,23 +732,36 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each mark is one head. The dashed lines are what even weights would give.* A head at the upper right looks at the thing and is needed for it. But there are heads that put a third of their weight on the previous token, or half of it and more on equal letters, and the model does as well without them. **A clear pattern doesn't tell you that the head is needed.** In model 2 it seems to be the other way round. Three of its heads share the first job, each is missed, and on average none looks only at the previous token. But a mean can hide a pattern. Here is the same weight place by place, and what goes wrong without the third head:
+# *Each mark is one head. The dashed lines are what even weights would give.* The heads at the upper right look at one thing nearly always, and each of them is needed for it. Others put a third of their weight on the previous token, or half of it and more on equal letters, and the model does as well without them. In model 2, three heads share the first job. Each is missed, and none of them looks only at the previous token, on average. But an average can hide a pattern. Here is the weight on the previous token at each place, from the second on, for model 2 and for one head of model 4 that isn't missed:
 
 # %% tags=["nbval-ignore-output"]
 _, test_numbers, target = two_jobs.test_batch()
-with torch.no_grad():
-    given_weights = models[2](letters_of_test, test_numbers)[1]  # (B, H, L, L)
-    report = two_jobs.without_heads(models[2], [3])(letters_of_test, test_numbers)[0]
-by_place = given_weights.diagonal(-1, dim1=2, dim2=3).mean(dim=0)  # (H, L - 1)
-for head, row in enumerate(by_place.tolist()):
-    print(f"head {head}:", " ".join(f"{weight:.2f}" for weight in row))
-off = (report - target)[:, 1:, 0]  # (B, L - 1): how far off the first job is
+
+
+@torch.no_grad()
+def off_without(model, head):
+    report = two_jobs.without_heads(model, [head])(letters_of_test, test_numbers)[0]
+    return (report - target)[:, 1:, 0]  # (B, L - 1): how far off the first job is
+
+
+for number, head in ((2, 0), (2, 1), (2, 2), (2, 3), (4, 0)):
+    with torch.no_grad():
+        each = models[number](letters_of_test, test_numbers)[1][:, head]  # (B, L, L)
+    row = each.diagonal(-1, dim1=1, dim2=2).mean(dim=0).tolist()  # one for each place
+    print(f"model {number}, head {head}:", " ".join(f"{weight:.2f}" for weight in row))
+
+# %% tags=["nbval-ignore-output"]
+off = off_without(models[2], 3)
 rest = off - test_numbers.mean(dim=1, keepdim=True)  # the mean of all ten taken off
-print(f"error without head 3:            {(off**2).mean():.3f}")
-print(f"with the mean taken off as well: {(rest**2).mean():.3f}")
+print(f"model 2 without head 3, error of the first job: {(off**2).mean():.3f}")
+print(f"the same with the mean of all numbers taken off: {(rest**2).mean():.3f}")
+worst_place = (off_without(models[4], 0) ** 2).mean(dim=0).max()
+print(f"model 4 without head 0, error at the worst place: {worst_place:.4f}")
 
 # %% [markdown]
-# Heads 0 and 1 have divided up the places. At each place one of them looks at the previous token, and the other one spreads its weights and brings, more or less, the mean of all ten numbers. Head 3 spreads its weights everywhere, and it takes that mean away again. Without it, the report is off by just about that mean, and once we subtract the mean from it, most of the error is gone.
+# In model 2, heads 0 and 1 have divided up the places. At each place one of them looks at the previous token. The other one spreads its weights and brings, more or less, the mean of all ten numbers, and head 3, which spreads its weights everywhere, takes that mean away again. Without head 3 the report is off by just about that mean, and once we subtract it, most of the error is gone.
+#
+# Head 0 of model 4 has a pattern, too. At two of the nine places it looks at the previous token with nearly all its weight, but even there the model does as well without it. **A clear pattern doesn't tell you that the head is needed.**
 #
 # Is a head that isn't missed alone idle? In 6.8 it wasn't. So take out, together, all heads whose removal alone raises neither error by more than 0.05:
 
