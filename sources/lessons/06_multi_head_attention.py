@@ -41,24 +41,28 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 # **You will learn to**
 #
 # 1. say what one fixed weighting can't bring, and test it on a task that wants two heads;
-# 2. split a tensor into heads, and merge it again without scrambling it;
+# 2. split a tensor into heads, and merge them without scrambling;
 # 3. write multi-head attention for self- and cross-attention, and load its weights into `nn.MultiheadAttention`;
-# 4. count what heads cost, and tell a layer that lacks something from one that is slow;
+# 4. say what heads cost, and (in a section marked *more*) tell a layer that lacks something from one that is slow;
 # 5. find out whether a trained model needs a head, and tell an idle head from one that has a stand-in.
 #
-# Lesson 04 built one attention out of three projections, scaled scores, a softmax and a weighted sum. Lesson 05 added masks. Now several attentions run side by side.
+# Lesson 04 built one attention, and lesson 05 added masks. Now several attentions run side by side.
 
 # %% [markdown]
 # ## Predict first
 # *Core · 3 minutes*
 #
-# A red card and a blue card each have a number on them, and any real number is allowed. You can't see the cards. A friend has picked two weights that sum to 1 and told you what they are. Then the friend looks at the cards and tells you the weighted average of the two numbers, and nothing else.
+# A red card and a blue card each have a number on them, and you can't see either. A friend has picked two weights that sum to 1 and told you what they are. Then the friend looks at the cards and tells you the weighted average of the two numbers, and nothing else.
 
 # %%
 widgets.predict(
     "6.A",
-    "Can the friend pick weights so that you can always work out both numbers?",
-    choices=["yes", "only if the numbers are small whole numbers", "no, never"],
+    "For which numbers are there weights with which you can always work out both?",
+    choices=[
+        "for all real numbers",
+        "for whole numbers from 0 to 10, but not for all real numbers",
+        "not even for whole numbers from 0 to 10",
+    ],
 )
 
 # %%
@@ -68,12 +72,12 @@ for red, blue in ((10, 4), (9, 7), (8.5, 8.5), (8, 10)):
 cards = list(itertools.product(range(11), repeat=2))  # whole numbers from 0 to 10
 averages = {round(11 / 12 * red + 1 / 12 * blue, 6) for red, blue in cards}
 print(f"weights 11/12, 1/12: {len(cards)} pairs, {len(averages)} different averages")
-widgets.came_out("6.A", "only if the numbers are small whole numbers")
+widgets.came_out("6.A", "for whole numbers from 0 to 10, but not for all real numbers")
 
 # %% [markdown]
-# For real numbers, no weights will do. One average is one equation with two unknowns. Add 1 to red, take $w/(1-w)$ from blue, where $w$ is the weight on red, and the average doesn't notice. But for whole numbers from 0 to 10 there's a trick. Weights of 11/12 and 1/12 write the two numbers into one like the digits of a number in base 11, and all 121 pairs come out different. The second number is *smuggled* through a channel that looks too narrow for it. A trained head will smuggle too, in another way.
+# For real numbers, no weights will do. One average is one equation with two unknowns. With 0.75 and 0.25 you can add 1 to red and take 3 from blue, and the average doesn't notice. But for whole numbers from 0 to 10 there's a trick. Weights of 11/12 and 1/12 write them like the two digits of a number in base 11, and all 121 pairs come out different. The second number is *smuggled* through a channel that looks too narrow for it. A trained head will smuggle, too.
 #
-# Back to real numbers. Suppose both are random, with variance 1. You may choose the weights, and then you guess both numbers from their average as well as you can.
+# Back to real numbers. Suppose they are independent and Gaussian, with variance 1. You choose the weights, and then you guess both numbers from their average as well as you can.
 
 # %%
 widgets.predict(
@@ -91,9 +95,9 @@ widgets.predict(
 #
 # $$o = \sum_{j=1}^{L_k} w_j \, v_j .$$
 #
-# A value $v_j$ may have many entries, but **all its entries are averaged with the same weights**. If you want the color of one token and the size of another, one head has to mix them. With red worth (10, 1) and blue (4, 8), the weights (0.5, 0.5) give (7, 4.5). It takes two heads to bring red's 10 and blue's 8.
+# A value $v_j$ may have many entries, but **all its entries are averaged with the same weights**. With red worth (10, 1) and blue (4, 8), the weights (0.5, 0.5) give (7, 4.5). If you want red's 10 and blue's 8, one head has to mix them. Two heads can bring both.
 #
-# Does a trained model use this freedom? Here is the Transformer of lesson 11, already trained. It reads the letters of a word and says its sounds, and for each sound every head gives its weights over the letters. Let it say *knight*:
+# Do the heads of a trained model look at different things? The Transformer of lesson 11 reads the letters of a word and says its sounds, and for each sound every head gives its weights over the letters. Here it says *knight*:
 
 # %% tags=["nbval-ignore-output"]
 pronouncer, word = pretrained.load("transformer").eval(), "knight"
@@ -106,9 +110,9 @@ queries = [sound.strip("<>") for sound in sounds]
 plotting.show(diagrams.attention_lines(weights, queries, list(word)))
 
 # %% [markdown]
-# *The second layer of the decoder. Follow the sound AY, the vowel of "night". Heads 0 and 3 look at the i, head 2 looks at the g, and head 1 further on at the h. And N? Head 0 looks at the silent k, head 3 at the n, and head 1 is already at the i, the letter of the next sound.* A single head would have to blur all of these into one average.
+# *The second layer of the decoder. For AY, the vowel of "night", heads 0 and 3 look at the i, head 2 at the g, and head 1 further on at the h. For N, head 0 looks at the silent k, head 3 at the n, and head 1 is already at the i, the letter of the next sound.* A single head would have to blur all of these into one average.
 #
-# All layers of this model, to play with. Choose a head in the grid and point at a sound:
+# Here are all its layers. Choose a head in the grid and point at a sound:
 
 # %% tags=["nbval-ignore-output"]
 layers = torch.stack(seen.matching("decoder_layers.*.cross_attention"))[:, 0]
@@ -116,13 +120,13 @@ viewer = widgets.attention_viewer({"sounds to letters": (layers, queries, list(w
 viewer
 
 # %% [markdown]
-# *Find a head that follows the letters from left to right, and one that doesn't.*
+# *Find a head that goes through the letters from left to right, and one that doesn't. (Counted from 0, layer 2, head 1 does. Layer 0, head 1 goes back from the g to the n.)*
 
 # %% [markdown]
 # ## 6.2 A task that needs two heads
 # *Core · 5 minutes*
 #
-# A picture shows where the heads look, but not whether the model needs them all. In a made-up task we know what is needed. Each sequence has 6 tokens with 4 random numbers each. One token is marked red, another blue. The task is to report red's numbers *and* blue's.
+# A picture doesn't show whether the model needs all its heads. In a made-up task we know what is needed. Each sequence has 6 tokens with 4 random numbers each. One token is marked red, another blue. The task is to report red's numbers *and* blue's.
 
 # %%
 def two_marks(rng, batch=64, length=6, size=4):
@@ -138,11 +142,11 @@ tokens, target = two_marks(torch.Generator().manual_seed(0), batch=1)
 print(tokens[0], "\ntarget", target[0])
 
 # %% [markdown]
-# First your prediction. One fixed weighting puts $w$ on red and $1 - w$ on blue, and all that comes through is $m = w\,r + (1-w)\,b$. The best *linear* guess of $r$ from $m$ leaves $(1-w)^2 / (w^2 + (1-w)^2)$ of its variance unknown, that of $b$ leaves $w^2 / (w^2 + (1-w)^2)$. (For Gaussian numbers no other guess is better.) Measured, with the guess found by least squares:
+# Back to your prediction. One fixed weighting lets only $m = w\,r + (1-w)\,b$ through. The best *linear* guess of $r$ from $m$ leaves $(1-w)^2 / (w^2 + (1-w)^2)$ of its variance unknown, that of $b$ leaves $w^2 / (w^2 + (1-w)^2)$. (For Gaussian numbers no other guess is better.) Measured, with the guess found by least squares:
 
 # %%
 rng = torch.Generator().manual_seed(1)
-red, blue = torch.randn(2, 20000, generator=rng)  # (n,) each
+red, blue = torch.randn(2, 400_000, generator=rng)  # (n,) each
 for w in (0.5, 0.75, 1.0):
     m = w * red + (1 - w) * blue  # (n,)
     left = [(y - m * (m * y).mean() / (m * m).mean()).var().item() for y in (red, blue)]
@@ -151,7 +155,7 @@ for w in (0.5, 0.75, 1.0):
 widgets.came_out("6.B", round(sum(left) / 2, 2))
 
 # %% [markdown]
-# It's one half, *whatever the weights are*. The two parts above add up to 1, and what you gain for red you lose for blue. That is the mark to beat. (Someone who always guesses 0 leaves all of the variance, 1.)
+# It's one half, *whatever the weights are*. The two parts above add up to 1, and what you gain for red you lose for blue. (Someone who always guesses 0 leaves all of the variance, 1.)
 #
 # Now heads that learn their weights. In its plainest form multi-head attention is a loop. Each head is an attention of its own as in lesson 04, the outputs are put side by side, and a linear layer `o_proj` reads them all.
 
@@ -183,7 +187,7 @@ class HeadsInALoop(nn.Module):
         return self.o_proj(outputs), weights  # (B, L_q, d_out), (B, H, L_q, L_k)
 
 # %% [markdown]
-# One query, always the same vector of ones, asks the six tokens. We train one head of size 16, two heads of size 8 (as many parameters), and, to be fair to the single head, one of size 64, each from five seeds.
+# One query, always the same vector of ones, asks the six tokens. We train two heads of size 8, one head of 16 (as many parameters), and, to be fair to it, one of 64, each from five seeds.
 
 # %%
 def ask(model, tokens):
@@ -222,11 +226,11 @@ for name, found in error.items():
 # %% [markdown]
 # Two heads solve it. A single head doesn't, and four times the width doesn't help it. It misses a second weighting, not size.
 #
-# The single head does end clearly *below* one half, though. That mark is for fixed weights, and a head's weights may depend on the numbers. Through them it smuggles one more number out. With four numbers on each card that helps a little. The next section traces it, and finds a case in which it helps a lot.
+# The single head does end clearly *below* one half, though. One half is for fixed weights, and a head's weights may depend on the numbers. Through them it smuggles a little more out. The next section traces how, and finds a case in which it's a lot.
 
 # %% [markdown]
 # ## Below one half
-# *More · 10 minutes*
+# *More · 11 minutes*
 #
 # How does the extra number get out? Large numbers can pull the weights. What would that be good for? The values carry the marks as well as the numbers, and the mark of red, averaged, *is* the weight on red. The output tells which weighting was used. If the weights depend on the numbers, that is one more number about them, smuggled out beside the averages.
 #
@@ -280,7 +284,7 @@ plotting.show(
 #
 # $$1 - \frac{n+1}{2n} = \frac{1}{2} - \frac{1}{2n} .$$
 #
-# That is a count and no proof, but it makes a prediction. The fewer numbers a card has, the more the one extra number helps. With one number on each card, a single head should bring them both. Train a little longer, with four sizes of cards:
+# That is a count and no proof. (What we can prove is a little less. All that a head hands on is the average of the $n$ numbers and of the two marks, and no linear layer can fill more than $n + 2$ of the $2n$ directions of the report from those. At least $1/2 - 1/n$ is left, for any width and any training. With four numbers on a card that is a quarter.) But the count makes a prediction. The fewer numbers a card has, the more the one extra number helps. With one number on each card, a single head should bring them both. Train a little longer, with four sizes of cards:
 
 # %% tags=["nbval-ignore-output"]
 for size in (1, 2, 4, 8):
@@ -289,17 +293,17 @@ for size in (1, 2, 4, 8):
     print(f"{size} on a card: counted {0.5 - 0.5 / size:.4f}, measured", *measured)
 
 # %% [markdown]
-# The errors come close to the count and never fall below it. With one number on each card, a single head reports red *and* blue almost perfectly. Here is how it can. Let the weights be nearly equal, and a little larger for the larger number. The average then tells the sum of the two numbers, the weight on red tells their difference, and $W_o$ makes the small difference large again. A head's weights are a channel too, one number wide, and training finds it by itself. In none of our runs did it bring more than that.
+# The errors come close to the count and none falls below it. With one number on each card, a single head reports red *and* blue almost perfectly. Here is how it can. Let the weights be nearly equal, and a little larger for the larger number. The average then tells the sum of the two numbers, the weight on red tells their difference, and $W_o$ makes the small difference large again. A head's weights are a channel too, one number wide, and training finds it by itself. In none of our runs did it bring more than that.
 
 # %% [markdown]
 # ## 6.3 Splitting and merging
 # *Core · 4 minutes*
 #
-# We didn't add a second head of full size. We cut the width 16 into two heads of 8. The Transformer of 2017 does the same. Its $d_{model} = 512$ is cut into $H = 8$ heads of $d_{head} = 64$, with
+# We didn't add a second head of full size. We cut the width 16 into two heads of 8. The Transformer of 2017 does the same. It cuts $d_{model} = 512$ into $H = 8$ heads of $d_{head} = 64$, with
 #
 # $$H \cdot d_{head} = d_{model} .$$
 #
-# In practice there is no loop over small projections. All heads' matrices are stacked into one of shape `(d_model, d_model)`, the input is projected once, and the *result* is cut into heads. How?
+# In practice there is no loop over small projections. All heads' matrices are stacked into one of shape `(d_model, d_model)`, which is why more heads take no more parameters. The input is projected once, and the *result* is cut into heads. How?
 #
 # Let token $t$ have the features $10t, 10t+1, \dots, 10t+5$, which makes each number say where it comes from. Three tokens, $d_{model} = 6$, two heads.
 
@@ -333,7 +337,7 @@ print(head_1)
 widgets.came_out("6.C", ", ".join(" ".join(map(str, row)) for row in head_1.tolist()))
 
 # %% [markdown]
-# **Do exercise 6.1 now (8 minutes, {{exercises_link}}), then read on.** It asks for such a cut without a loop, on a tensor that a real checkpoint would give you. There is a wrong way that has the right shape; "What goes wrong" shows what it does to a model, and exercise 6.2 (5 minutes, when you like) asks you to mend what it did. From here on we use the library's pair, which does what the loop does:
+# **Do exercise 6.1 now (8 minutes, {{exercises_link}}), then read on.** It asks for such a cut without a loop, on a tensor that a real checkpoint would give you. A wrong way has the right shape, too. "What goes wrong" shows what it does to a model, and exercise 6.2 (5 minutes, when you like) asks you to mend it. The library's pair does what the loop does:
 
 # %%
 assert torch.equal(multi_head.split_heads(x.float(), 2), split_loop(x.float(), 2))
@@ -344,7 +348,7 @@ print("merge after split gives the input back")
 # ## 6.4 All heads at once
 # *Core · 5 minutes*
 #
-# Here it is whole, the cross-attention that drew the lines of 6.1, with its own numbers for *knight*. We catch what the layer is given while the model runs. $X$ has a row for each of the four sounds about to be said, and these rows ask. $M$, the memory, has a row for each of the six letters, and these are asked.
+# Here is the whole cross-attention that drew the lines of 6.1, with its own numbers for *knight*. $X$ has a row for each of the four sounds about to be said, and these rows ask. $M$, the memory, has a row for each of the six letters, and these are asked.
 
 # %% tags=["nbval-ignore-output"]
 layer, caught = pronouncer.decoder_layers[1].cross_attention, {}
@@ -359,9 +363,9 @@ X, M = caught["X"], caught["M"]  # (1, L_q=4, d_model=128), (1, L_k=6, d_model=1
 plotting.show(diagrams.multi_head(layer, X[0], M[0], queries, list(word)))
 
 # %% [markdown]
-# *Read it from the top. (A thin column is a feature, red above zero and blue below.) Three projections, and each result is cut into four slices, one color for each head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers. N has 1 on the k in head 0, .94 on the n in head 3 and .97 on the i in head 1.
+# *Read it from the top. (A thin column is a feature, red above zero and blue below.) Three projections, and each result is cut into four slices, one color for each head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers.
 #
-# In the middle there's nothing new. It's the attention of lesson 04 with an axis of heads in front. (In lesson 07 several query heads will share keys and values.) The whole picture as a formula:
+# In the middle there's nothing new. It's the attention of lesson 04 with an axis of heads in front. The whole picture as a formula, without the biases:
 #
 # $$\operatorname{MultiHead}(X, M) = \operatorname{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W_o , \qquad \text{head}_h = \operatorname{Attention}(X W_{q,h},\; M W_{k,h},\; M W_{v,h}) .$$
 #
@@ -373,7 +377,7 @@ plotting.show(diagrams.multi_head(layer, X[0], M[0], queries, list(word)))
 # | weights | one table for each head; a mask of shape $(B, 1, L_q, L_k)$ is the same for all | $(B, H, L_q, L_k)$ |
 # | $W_o$ | the output projection | $(d_{model}, d_{model})$ |
 #
-# **Do exercise 6.3 now (18 minutes), then read on.** It asks for the whole formula, without a loop over the heads. Two more can wait. Exercise 6.4 asks for it in a layout that needs no transpose (15 minutes), and exercise 6.5 has a bug that strikes only batches (15 minutes). The library's module must do the same as our loop once it has the loop's matrices, stacked:
+# **Do exercise 6.3 now (18 minutes), then read on.** It asks for all of this, with biases and a mask. Two more can wait. Exercise 6.4 asks for a layout that needs no transpose (15 minutes), and exercise 6.5 has a bug that strikes only batches (15 minutes). The library's module must do the same as our loop once it has the loop's matrices, stacked:
 
 # %%
 torch.manual_seed(0)
@@ -414,7 +418,7 @@ for head, lengths in enumerate(terms.norm(dim=-1)):
     print(f"head {head}:", "  ".join(f"{sound} {length:.1f}" for sound, length in said))
 
 # %% [markdown]
-# Two things follow. Without $W_o$, head 0 could write to the first $d_{head}$ features of the output only, and head 1 to the next; with it, every head may write anywhere, and two heads may write to the same place. And a head can be **taken out** of a trained model. Set its block to zero, and its term in the sum is gone. Section 6.8 does that.
+# Two things follow. Without $W_o$, head 0 could write only to the first $d_{head}$ features of the output, and head 1 to the next. With it, every head may write anywhere. And a head can be **taken out** of a trained model. Set its block to zero, and its term in the sum is gone. Section 6.8 does that.
 
 # %% [markdown]
 # ## 6.6 The same weights in `nn.MultiheadAttention`
@@ -448,7 +452,7 @@ print(f"weights: ours {tuple(each.shape)}, PyTorch's {tuple(by_default.shape)}")
 print("theirs is the mean:", torch.allclose(by_default, each.mean(dim=1), atol=1e-6))
 
 # %% [markdown]
-# There are three traps here. `batch_first` is False unless you say otherwise, which means `(L, B, d_model)`. The mask has the opposite meaning (lesson 05). And the weights that come back are **averaged over the heads** unless you pass `average_attn_weights=False`. ("The whole thing" does, and compares each head, with and without a mask, in self- and in cross-attention.)
+# There are three traps here. `batch_first` is False unless you say otherwise, which means `(L, B, d_model)`. The mask has the opposite meaning (lesson 05). And the weights that come back are **averaged over the heads** unless you pass `average_attn_weights=False`. ("The whole thing" does, and compares the weights of each head.)
 
 # %% [markdown]
 # ## 6.7 What heads cost, and how many to take
@@ -546,7 +550,7 @@ print(errors_in_table(1, 1200))
 widgets.came_out("6.D", "sixteen heads")
 
 # %% [markdown]
-# *The dashed line is someone who always guesses 0.* The table told two different stories with one kind of number. **Sixteen heads were late.** With three times the steps they are below 0.002, which is less than a third of a percent of the guesser's error. (A small gap remains, as the end of the orange line shows.) **One head lacks something.** Ten times the steps don't help it, and the last table shows what is missing. Four of its seeds do the first job and leave the second nearly where guessing is, and the fifth does most of the first and some of the second. One weighting, two jobs.
+# *The dashed line is someone who always guesses 0.* The table told two different stories with one kind of number. **Sixteen heads were late.** With three times the steps they are below 0.002, which is less than a third of a percent of the guesser's error. (A small gap remains, as the right end of the solid yellow line shows.) **One head lacks something.** Ten times the steps don't help it, and the last table shows what is missing. Four of its seeds do the first job and leave the second nearly where guessing is, and the fifth does most of the first and some of the second. One weighting, two jobs.
 #
 # Why narrow heads are late we haven't tested. (Our guess is that a head of size 1, which compares one number with one number, needs longer to find a useful pair.)
 #
@@ -562,7 +566,7 @@ widgets.came_out("6.D", "sixteen heads")
 # ## 6.8 Does the model need this head?
 # *Core · 7 minutes*
 #
-# Heads aren't told what to do. To see whether the model needs one, set its block of $W_o$ to zero and measure what is lost. (That is called an **ablation**.) The model that said *knight* has 16 heads in its cross-attention, four in each of four layers. We measure the loss on 299 words that it has never seen, as nats per symbol.
+# To see whether a model needs a head, set the head's block of $W_o$ to zero and measure what is lost. (That is called an **ablation**.) The model that said *knight* has 16 heads in its cross-attention, four in each of four layers. We measure its loss on 299 words that it has never seen, in nats per symbol.
 
 # %%
 widgets.predict(
@@ -620,7 +624,7 @@ print(100 * deviation * len(words) ** 0.5 / intact.sum())
 widgets.came_out("6.E", rises.max().item())
 
 # %% [markdown]
-# No single head matters much. (The one removal that comes out below zero is within its standard error of zero.) Are these heads idle, then? Take them out together, all sixteen, and then each layer with its four. The landmark is a guesser who never sees the letters and knows only how frequent each sound is.
+# No single head matters much. (The one rise below zero is within its standard error of zero.) Are these heads idle, then? Take out all sixteen together, and then the four of each layer. The landmark is a guesser who never sees the letters and knows only how frequent each sound is.
 
 # %% tags=["nbval-ignore-output"]
 known = list(split("train").values())[::10]
@@ -637,9 +641,9 @@ for level in range(4):
     print(f"without all of layer {level}: {100 * (four / whole - 1):+.0f} %")
 
 # %% [markdown]
-# One by one, the sixteen cost next to nothing; together, more than thirty times the sum. They are *not* idle. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without all of them the model is even worse than the guesser, mostly because it is too sure of itself. With its logits halved, most of the difference is gone.)
+# One by one, the sixteen cost little. Together they cost more than thirty times the sum. They are *not* idle. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without any of them the model is even worse than the guesser, mostly because it's too sure of itself. With its logits halved, most of the difference is gone.)
 #
-# How many can go? More and more are taken out, in five random orders. The loss is kind, because every step is given the right sounds before it. The harder test lets the model speak by itself, here on 120 words:
+# How many can go? We take out more and more, in five random orders. For the loss, every step is given the right sounds before it. A harder test lets the model speak by itself, here on 120 words:
 
 # %% tags=["nbval-ignore-output"]
 rng, few = torch.Generator().manual_seed(0), dict(list(split("test").items())[::50])
@@ -675,13 +679,13 @@ for name, curve in losses.items():
     print(f"{name}:{cost}        ", "".join(f"{rate:10.0f}" for rate in wrong[name]))
 
 # %% [markdown]
-# *The dashed line is the guesser.* Half of the heads cost a lot. The loss grows by half in the kindest order and more than doubles in two others, and in all orders but one more than half of the words are wrong. Four heads cost much less, a tenth to a quarter of the loss. Up to there the stand-ins do most of the work.
+# *The dashed line is the guesser.* Half of the heads cost a lot. The loss grows by half in the kindest order and more than doubles in two others, and in all orders but one more than half of the words are wrong. Four heads cost much less, a tenth to a quarter of the loss.
 #
-# Which head stands in for which? One at a time can't say, but pairs can. **Exercise 6.7 (15 minutes)** asks you to tell needed, doubled and idle heads apart, and then runs your answer on all pairs of these sixteen.
+# Which head stands in for which? Pairs can say. **Exercise 6.7 (15 minutes)** asks you to tell needed, doubled and idle heads apart, and then runs your answer on all pairs of these sixteen.
 
 # %% [markdown]
 # ## 6.9 A clear pattern, and the head isn't missed
-# *More · 8 minutes*
+# *More · 9 minutes*
 #
 # Do pictures tell what a head is for? In the small models of 6.7 we know which jobs there are. Train the five with four heads, 360 steps each, and look at the first one on a sequence. Framed are the cells of equal letters:
 
@@ -728,7 +732,36 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each mark is one head, and the dashed lines are what even weights would give.* A head at the upper right looks at the thing and is needed for it. But there are heads that put a third of their weight on the previous token, or half of it and more on equal letters, and the model does as well without them. **A clear pattern doesn't tell you that the head is needed.** In model 2 it is the other way round. Three of its heads share the first job, each is missed, and none has a clean pattern.
+# *Each mark is one head. The dashed lines are what even weights would give.* The heads at the upper right look at one thing nearly always, and each of them is needed for it. Others put a third of their weight on the previous token, or half of it and more on equal letters, and the model does as well without them. In model 2, three heads share the first job. Each is missed, and none of them looks only at the previous token, on average. But an average can hide a pattern. Here is the weight on the previous token at each place, from the second on, for model 2 and for one head of model 4 that isn't missed:
+
+# %% tags=["nbval-ignore-output"]
+_, test_numbers, target = two_jobs.test_batch()
+
+
+@torch.no_grad()
+def off_without(model, head):
+    report = two_jobs.without_heads(model, [head])(letters_of_test, test_numbers)[0]
+    return (report - target)[:, 1:, 0]  # (B, L - 1): how far off the first job is
+
+
+for number, head in ((2, 0), (2, 1), (2, 2), (2, 3), (4, 0)):
+    with torch.no_grad():
+        each = models[number](letters_of_test, test_numbers)[1][:, head]  # (B, L, L)
+    row = each.diagonal(-1, dim1=1, dim2=2).mean(dim=0).tolist()  # one for each place
+    print(f"model {number}, head {head}:", " ".join(f"{weight:.2f}" for weight in row))
+
+# %% tags=["nbval-ignore-output"]
+off = off_without(models[2], 3)
+rest = off - test_numbers.mean(dim=1, keepdim=True)  # the mean of all ten taken off
+print(f"model 2 without head 3, error of the first job: {(off**2).mean():.3f}")
+print(f"the same with the mean of all numbers taken off: {(rest**2).mean():.3f}")
+worst_place = (off_without(models[4], 0) ** 2).mean(dim=0).max()
+print(f"model 4 without head 0, error at the worst place: {worst_place:.4f}")
+
+# %% [markdown]
+# In model 2, heads 0 and 1 have divided up the places. At each place one of them looks at the previous token. The other one spreads its weights and brings, more or less, the mean of all ten numbers, and head 3, which spreads its weights everywhere, takes that mean away again. Without head 3 the report is off by just about that mean, and once we subtract it, most of the error is gone.
+#
+# Head 0 of model 4 has a pattern, too. At two of the nine places it looks at the previous token with nearly all its weight, but even there the model does as well without it. **A clear pattern doesn't tell you that the head is needed.**
 #
 # Is a head that isn't missed alone idle? In 6.8 it wasn't. So take out, together, all heads whose removal alone raises neither error by more than 0.05:
 
@@ -922,11 +955,11 @@ for name, (asked, mask) in cases.items():
 # ## Recap
 # *Core · 2 minutes*
 #
-# 1. **What one head can't do.** One head is one weighting, the same for all entries of the values. Fixed weights leave half the variance of two independent cards unknown. Weights that depend on the numbers smuggle out one number more, which is little on cards with many numbers and enough on cards with one. Two heads bring both cards.
-# 2. **Split and merge.** Head $h$ gets neighboring features of every token. Merge after split gives the input back, *and* each head has a part of every token.
+# 1. **What one head can't do.** One head is one weighting, the same for all entries of the values. Fixed weights leave half the variance of two independent Gaussian cards unknown. Weights that depend on the numbers smuggle a little more out. Two heads bring both cards.
+# 2. **Split and merge.** Head $h$ gets neighboring features of every token, and merging puts them back.
 # 3. **One module** does self- and cross-attention, with queries from one sequence, keys and values from another or the same. $W_o$ adds the heads up. PyTorch's module packs query, key and value in this order.
-# 4. **Cost**: $4 L d_{model}^2 + 2 L^2 d_{model}$ multiplications for any number of heads; only the weights' tables grow. In the task of 6.7 one head lacked something, and sixteen narrow ones were mostly late.
-# 5. **Whether a head is needed** is measured by the error without it, alone *and* together with others. A clear pattern doesn't show that a head is needed. A head that isn't missed alone may be idle, or it may have a stand-in.
+# 4. **Cost.** More heads take no more parameters, but each has a table of weights of its own. (*More*, from 6.7: the multiplications, $4 L d_{model}^2 + 2 L^2 d_{model}$, don't depend on $H$. In the task there one head lacks something, and sixteen narrow ones are mostly late.)
+# 5. **Whether a head is needed** is measured by the error without it, alone *and* together with others. The sixteen heads of 6.8 are hardly missed one by one, but they stand in for one another. (*More*, from 6.9: a clear pattern doesn't show that a head is needed, and some heads are idle.)
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -947,22 +980,22 @@ widgets.predictions()
 #
 # <details><summary>1. A model has one head of size 64 and can't solve the two-marks task. Would a head four times as wide help?</summary>
 #
-# **Hardly.** In 6.2 the head of 64 is no better than the head of 16. A wider head compares more finely and carries more, but it still has one row of weights for each query.
+# **Hardly.** In 6.2 the head of 64 is no better than the head of 16. A wider head still has one row of weights for each query.
 # </details>
 #
 # <details><summary>2. x has shape (2, 10, 12), and three heads should each get (10, 4), which makes (2, 3, 10, 4). One program asks <code>view</code> for that shape at once. Another first cuts only the 12 features into 3 times 4, and then swaps two axes. What is the difference?</summary>
 #
-# **Same shape, other content.** The second gives each head four features of every token. The first cuts the row of numbers in memory into three equal runs, which gives head 0 the first third of the sequence.
+# **Same shape, other content.** The second gives each head four features of every token. The first cuts the row of numbers in memory into equal runs, and head 0 gets the first third of the sequence.
 # </details>
 #
-# <details><summary>3. Going from 8 heads to 16 at d_model = 512: what happens to parameters, multiplications, and the number of weights?</summary>
+# <details><summary>3. You go from 8 heads to 16 at d_model = 512. What happens to the size of a head, to the parameters, and to the number of weights?</summary>
 #
-# **Same, same, doubled.** $H$ drops out of the first two. (Each head has its own $L_q \times L_k$ table.)
+# **Halved, the same, doubled.** $d_{head}$ falls from 64 to 32. The stacked matrices stay $512 \times 512$. Each head has its own $L_q \times L_k$ table.
 # </details>
 #
 # <details><summary>4. A heatmap shows a head that always looks at the first token. Without it, the error stays the same. Is it idle?</summary>
 #
-# **You don't know yet.** It may have a stand-in, like the heads of the pronouncing model in 6.8. Take it out together with others.
+# **You don't know yet.** It may have a stand-in, like the heads in 6.8. Take it out together with others.
 # </details>
 
 # %% [markdown]
