@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could see and what each of them pays.
+# By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could see, and at what cost.
 #
 # {{colab_link}} · short path about 55 minutes with its exercises (35 + 20), everything about 3 and a half hours · builds on nothing
 
@@ -84,7 +84,7 @@ speller.show_first_state("The letters of knights across, its sounds N, AY, T, S 
 speller
 
 # %% [markdown]
-# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, as the sounds follow the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* The model doesn't look at bare letters, though. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
+# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, because the sounds come in the order of the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* The model doesn't look at bare letters, though. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
 #
 # This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. You build and train this model in lesson 03, and by lesson 12 you'll have built a language model that writes.
 
@@ -108,7 +108,7 @@ plotting.show(diagrams.legend())
 #
 # **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one helps too, since you see where you went wrong. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
 #
-# **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose you are to *turn each row of numbers into shares that add up to 1, and give nothing to padding, where `real` is False*. That's exercise 0.1. A student forgets the padding:
+# **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose the task is to *turn each row of numbers into shares that add up to 1, and give nothing to padding, where `real` is False*. That's exercise 0.1. A student forgets the padding:
 
 # %%
 def shares_wrong(x, real):
@@ -138,7 +138,7 @@ print(shares_wrong(*case.values()))
 # %% [markdown]
 # Any right way counts, unless the exercise rules it out.
 #
-# **Ask.** When you're stuck, take help in this order: the message of the check, `failing_case()`, `hint()`, the hints folded under the check, the section of the lesson, the [glossary](../docs/glossary.md) for a word that you've forgotten, and your instructor, with the message copied into your question.
+# **Ask.** When you're stuck, get help in this order: the message of the check, `failing_case()`, `hint()`, the hints folded under the check, the section of the lesson, the [glossary](../docs/glossary.md) for a word that you've forgotten, and your instructor, with the message copied into your question.
 
 # %% [markdown]
 # ## 0.3 From text to a tensor `(B, L, d_model)`
@@ -397,7 +397,7 @@ assert torch.equal(S, S_loop) and torch.equal(S, similarity.similarity_matrix(X,
 plotting.show(diagrams.matmul(X, Y.T, follow=(0, 1), names=("X", "Y.T", "S")))
 
 # %% [markdown]
-# *Every cell of $S$ is where its row of $X$ meets its row of $Y$, drawn above as a column of $Y^\top$. You'll see this picture again, because the scores of attention are made this way. Hence the gray of scores.*
+# *Every cell of $S$ is where its row of $X$ meets its row of $Y$, drawn above as a column of $Y^\top$. You'll see this picture again, because the scores of attention are made this way. That's why $S$ has the gray frame of scores.*
 #
 # Read these four before you run the cell. Which axes are left?
 
@@ -504,7 +504,7 @@ plotting.show(maps, "Four maps of 8 by 8. Feed-forward: the diagonal only. "
               "left of it, fading fast. Attention: every cell filled.")
 
 # %% [markdown]
-# *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and here the past soon gets dark. Attention leaves no white.*
+# *Yellow is a large share, dark purple a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and here the past soon gets dark. Attention leaves no white.*
 #
 # **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. That makes two suspects. We can clear $W_h$ by making it *orthogonal*, a rotation or a mirror image, which changes no length. And we can clear the tanh by feeding it a tenth of each input, since near 0 it's almost a straight line of slope 1. We make one change, then the other, then both.
 
@@ -683,7 +683,7 @@ plotting.show(ax, "Multiplications per token against the length. Attention rises
 #
 # *More · 6 minutes*
 #
-# **A loss that broadcasts.** A line through the origin is fitted to 20 points with slope 3. The predictions have shape `(20, 1)`; the targets have `(20)` in the first run and `(20, 1)` in the second. Nothing else differs.
+# **A loss that broadcasts.** A line through the origin that begins with slope 1 is fitted to 20 points of slope 3. The predictions have shape `(20, 1)`; the targets have `(20)` in the first run and `(20, 1)` in the second. Nothing else differs.
 
 # %%
 x_line = torch.linspace(-1, 1, 20)[:, None]  # (20, 1)
@@ -691,7 +691,7 @@ y_line = 3 * x_line.squeeze(-1)  # (20,)
 
 
 def fit_slope(targets):
-    slope = torch.zeros(1, 1, requires_grad=True)
+    slope = torch.ones(1, 1, requires_grad=True)
     for _ in range(100):
         loss = ((x_line @ slope - targets) ** 2).mean()
         (gradient,) = torch.autograd.grad(loss, slope)
@@ -706,7 +706,7 @@ for name, targets in (("(20)", y_line), ("(20, 1)", y_line[:, None])):
 print(f"variance of the targets {y_line.var(correction=0):.2f}")
 
 # %% [markdown]
-# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. The run ends without an error and has learned nothing. Here the mean is 0, so the slope is 0 as well, and the loss stays at the variance of the targets. Compare the two shapes before you subtract, or take PyTorch's own loss, which looks at the shapes.
+# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. Here that mean is 0, so the slope falls from 1 to 0, away from the 3 that it should find, and the loss ends at the variance of the targets. There's no error. Compare the two shapes before you subtract, or take PyTorch's own loss, which looks at the shapes.
 
 # %%
 with warnings.catch_warnings(record=True) as caught:
@@ -749,7 +749,7 @@ print(original.tolist())
 # - **Shape comments.** Write the new shape after every line that changes it, as in `# (B, H, L, d_head)`.
 # - **`reshape` or `view`?** Use `view` to split or merge neighbors, `transpose` or `permute` to reorder. If you're about to use `reshape` to make an error go away, draw the boxes first.
 # - **Sizes that differ.** Try your code on `B=2, L=5, d=4`, never on `3, 3, 3`, since equal sizes hide a swapped axis. The checks do the same.
-# - Convolutions and recurrences are still in use, for sound, images and very long sequences. Sections 0.7 and 0.8 show what each of them pays.
+# - Convolutions and recurrences are still in use, for sound, images and very long sequences. Sections 0.7 and 0.8 show what each of them costs.
 #
 # The last cell of the {{exercises_link}} puts your own answers together. They become the attention of a trained model, on a word of yours.
 
@@ -804,7 +804,7 @@ widgets.predictions()
 #
 # <details><summary>3. What does einsum("bid,bjd->ij", q, k) compute, and what was probably meant?</summary>
 #
-# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It's no error, since any letter may be summed over.
+# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It isn't an error, since any letter may be summed over.
 # </details>
 #
 # <details><summary>4. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers does it take? And how many times does a recurrence pass its state on?</summary>
@@ -862,7 +862,7 @@ print("contiguous, then view:", turned.contiguous().view(6).tolist())
 assert torch.equal(turned.contiguous().view(6), turned.reshape(6))
 
 # %% [markdown]
-# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues. After many multiplications, each further one stretches by about that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
+# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues. After many multiplications, each further one stretches by that factor on average. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
 
 # %%
 def left_after(steps, radius, activation, seed):
@@ -887,7 +887,7 @@ for radius in (0.5, 1.0, 2.0):
 print(f"radius of W_h in section 0.7: {torch.linalg.eigvals(W_h).abs().max():.2f}")
 
 # %% [markdown]
-# Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still, since in every row the right range lies below the left one. A radius over 1 is not enough to keep the past visible, then. A rotation has radius 1, and keeps it visible, the longer the smaller the inputs to the tanh are (section 0.7).
+# Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still. In every row the range with it lies below the range without. A radius over 1 isn't enough to keep the past visible, then. A rotation has radius 1, and keeps it visible, the longer the smaller the inputs to the tanh are (section 0.7).
 
 # %% [markdown]
 # **Dilated convolution.** A window may have gaps. Let its places lie 1, $k$, $k^2$, ... positions apart in successive layers, and $m$ layers reach $(k^m - 1)/2$ positions to each side. The number of layers then grows only with the logarithm of $n$.
