@@ -61,7 +61,7 @@ widgets.predict("0.A", "Before the sound N, how much does each letter get?",
 #
 # *Core · 4 minutes*
 #
-# Now we ask the model. It comes with the course, trained, and it's small enough to run anywhere. Some words of the dictionary were held out, and the model never met them in training. Is *knights* one of them?
+# Now we ask the model. It comes with the course, trained. Some words of the dictionary were held out, and the model never met them in training. Is *knights* one of them?
 
 # %%
 for word in ("knight", "knights"):
@@ -104,7 +104,7 @@ plotting.show(diagrams.legend())
 #
 # *Core · 5 minutes*
 #
-# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*. Everything random has a seed.
+# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*.
 #
 # **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one helps too, since you see where you went wrong. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
 #
@@ -121,7 +121,7 @@ except NotYet as message:
     print(message)
 
 # %% [markdown]
-# Read it from the top. It says how many points you have, the first number that differs, and which mistake it looks like. `hint()` says what to try, and so does the message when the same exercise fails a second time.
+# Read it from the top. It says how many points you have, the first number that differs, and which mistake it looks like. `hint()` says what to try.
 
 # %%
 hint()
@@ -768,7 +768,7 @@ widgets.predictions()
 # 2. **From sentences to `(B, L, d_model)`.** Tokens, ids, padding, and a row of the table for each id. A language model is asked at every position for the token that comes next.
 # 3. **Moving axes.** Broadcasting lines shapes up from the right, `view` breaks the lines elsewhere, and `transpose` and `permute` reorder. A right shape proves nothing. Change one sentence and see what moves.
 # 4. **`einsum`.** The same letter means the same axis, and a letter that doesn't come back after the arrow is summed over.
-# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps. With a rotation for $W_h$ and small inputs it lasts far longer, though not forever. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, and less often than a GRU while $n < d$. Part of its work grows as $n^2$.
+# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps. With a rotation for $W_h$ and small inputs it lasts far longer, though not forever. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, and less often than a GRU while $n < d$.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -790,29 +790,17 @@ widgets.predictions()
 #
 # *Core · 3 minutes*
 #
-# Questions 2 to 4 need sections 0.4, 0.6 and 0.8.
-#
 # <details><summary>1. An attention table has a row for each of 4 sounds and a column for each of 6 letters. Which of its sums are 1?</summary>
 #
-# **The four row sums.** Each sound shares out one whole among the letters. (The columns needn't. A silent letter may get next to nothing, and a letter may be needed for several sounds. The whole table sums to 4.)
+# **The four row sums.** Each sound shares out one whole among the letters. (The columns needn't. A silent letter may get next to nothing, and a letter may be needed for several sounds.)
 # </details>
 #
-# <details><summary>2. x has shape (4, 3) and w has shape (4). You want each row of x multiplied by its own number. What happens with x * w, and what would you write?</summary>
+# <details><summary>2. When a language model says what comes after position 3, it must not have seen position 4. Which of the four layers in section 0.7 may it use as they are?</summary>
 #
-# **An error: from the right, 3 meets 4.** `x * w[:, None]` has shapes `(4, 3)` and `(4, 1)`. (If x were `(4, 4)`, `x * w` would run and multiply the *columns*.)
+# **Feed-forward and the recurrence.** Their maps are white to the right of the diagonal. The convolution looks one position ahead or more, and attention looks everywhere. Lesson 05 hides what must not be seen.
 # </details>
 #
-# <details><summary>3. What does einsum("bid,bjd->ij", q, k) compute, and what was probably meant?</summary>
-#
-# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It isn't an error, since any letter may be summed over.
-# </details>
-#
-# <details><summary>4. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers does it take? And how many times does a recurrence pass its state on?</summary>
-#
-# **20 layers, 40 times.** A layer carries 2 positions, and the distance is 40. (41 divided by 5 forgets that only half of the window points one way. 41 counts one arrow more, the one that reads the first token in.)
-# </details>
-#
-# <details><summary>5. A friend says: "My language model's loss went to zero in one pass over the data." What do you ask first?</summary>
+# <details><summary>3. A friend says: "My language model's loss went to zero in one pass over the data." What do you ask first?</summary>
 #
 # **"Are the targets shifted by one?"** If they equal the inputs, the model only has to copy. The second suspect is a model that sees the future (lesson 05).
 # </details>
@@ -822,7 +810,24 @@ widgets.predictions()
 # %% [markdown]
 # ## When you need it
 #
-# *More · 10 minutes*
+# *More · 12 minutes*
+#
+# **More questions,** on sections 0.4, 0.6 and 0.8.
+#
+# <details><summary>4. x has shape (4, 3) and w has shape (4). You want each row of x multiplied by its own number. What happens with x * w, and what would you write?</summary>
+#
+# **An error: from the right, 3 meets 4.** `x * w[:, None]` has shapes `(4, 3)` and `(4, 1)`. (If x were `(4, 4)`, `x * w` would run and multiply the *columns*.)
+# </details>
+#
+# <details><summary>5. What does einsum("bid,bjd->ij", q, k) compute, and what was probably meant?</summary>
+#
+# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It isn't an error, since any letter may be summed over.
+# </details>
+#
+# <details><summary>6. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers does it take? And how many times does a recurrence pass its state on?</summary>
+#
+# **20 layers, 40 times.** A layer carries 2 positions, and the distance is 40. (41 divided by 5 forgets that only half of the window points one way. 41 counts one arrow more, the one that reads the first token in.)
+# </details>
 #
 # **Your machine.** The course needs no GPU. When you ask for help, send these lines along.
 
