@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could see and what each of them pays.
+# By the end you can work with this course, turn sentences into a tensor of shape `(B, L, d_model)`, move its axes without scrambling it, and say what networks before attention could see, and at what cost.
 #
 # {{colab_link}} · short path about 55 minutes with its exercises (35 + 20), everything about 3 and a half hours · builds on nothing
 
@@ -61,7 +61,7 @@ widgets.predict("0.A", "Before the sound N, how much does each letter get?",
 #
 # *Core · 4 minutes*
 #
-# Now we ask the model. It comes with the course, trained, and it's small enough to run anywhere. Some words of the dictionary were held out, and the model never met them in training. Is *knights* one of them?
+# Now we ask the model. It comes with the course, trained. Some words of the dictionary were held out, and the model never met them in training. Is *knights* one of them?
 
 # %%
 for word in ("knight", "knights"):
@@ -84,7 +84,7 @@ speller.show_first_state("The letters of knights across, its sounds N, AY, T, S 
 speller
 
 # %% [markdown]
-# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, as the sounds follow the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* The model doesn't look at bare letters, though. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
+# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, because the sounds come in the order of the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* The model doesn't look at bare letters, though. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
 #
 # This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. You build and train this model in lesson 03, and by lesson 12 you'll have built a language model that writes.
 
@@ -104,11 +104,11 @@ plotting.show(diagrams.legend())
 #
 # *Core · 5 minutes*
 #
-# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*. Everything random has a seed.
+# **Run.** A notebook is a list of cells. `Shift+Enter` runs one and moves on. Go from top to bottom, because later cells use what earlier ones define. When things get confused, choose *Restart kernel and run all cells*.
 #
 # **Predict.** A prediction that you kept is shown beside what came out, at once and again at the end of the page. A wrong one helps too, since you see where you went wrong. It's kept in a small file on your own machine, and only there. After `import course_utils`, in any notebook, `course_utils.progress()` shows what you predicted and which exercises you have passed.
 #
-# **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose you are to *turn each row of numbers into shares that add up to 1, and give nothing to padding, where `real` is False*. That's exercise 0.1. A student forgets the padding:
+# **Check.** Each lesson comes with {{exercises_link}}, in a notebook of the same name. You write a function and hand it to `check`. Suppose the task is to *turn each row of numbers into shares that add up to 1, and give nothing to padding, where `real` is False*. That's exercise 0.1. A student forgets the padding:
 
 # %%
 def shares_wrong(x, real):
@@ -121,7 +121,7 @@ except NotYet as message:
     print(message)
 
 # %% [markdown]
-# Read it from the top. It says how many points you have, the first number that differs, and which mistake it looks like. `hint()` says what to try, and so does the message when the same exercise fails a second time.
+# Read it from the top. It says how many points you have, the first number that differs, and which mistake it looks like. `hint()` says what to try.
 
 # %%
 hint()
@@ -138,7 +138,7 @@ print(shares_wrong(*case.values()))
 # %% [markdown]
 # Any right way counts, unless the exercise rules it out.
 #
-# **Ask.** When you're stuck, take help in this order: the message of the check, `failing_case()`, `hint()`, the hints folded under the check, the section of the lesson, the [glossary](../docs/glossary.md) for a word that you've forgotten, and your instructor, with the message copied into your question.
+# **Ask.** When you're stuck, get help in this order: the message of the check, `failing_case()`, `hint()`, the hints folded under the check, the section of the lesson, the [glossary](../docs/glossary.md) for a word that you've forgotten, and your instructor, with the message copied into your question.
 
 # %% [markdown]
 # ## 0.3 From text to a tensor `(B, L, d_model)`
@@ -397,7 +397,7 @@ assert torch.equal(S, S_loop) and torch.equal(S, similarity.similarity_matrix(X,
 plotting.show(diagrams.matmul(X, Y.T, follow=(0, 1), names=("X", "Y.T", "S")))
 
 # %% [markdown]
-# *Every cell of $S$ is where its row of $X$ meets its row of $Y$, drawn above as a column of $Y^\top$. You'll see this picture again, because the scores of attention are made this way. Hence the gray of scores.*
+# *Every cell of $S$ is where its row of $X$ meets its row of $Y$, drawn above as a column of $Y^\top$. You'll see this picture again, because the scores of attention are made this way. That's why $S$ has the gray frame of scores.*
 #
 # Read these four before you run the cell. Which axes are left?
 
@@ -504,7 +504,7 @@ plotting.show(maps, "Four maps of 8 by 8. Feed-forward: the diagonal only. "
               "left of it, fading fast. Attention: every cell filled.")
 
 # %% [markdown]
-# *Yellow is a large share, dark blue a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and here the past soon gets dark. Attention leaves no white.*
+# *Yellow is a large share, dark purple a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and here the past soon gets dark. Attention leaves no white.*
 #
 # **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. That makes two suspects. We can clear $W_h$ by making it *orthogonal*, a rotation or a mirror image, which changes no length. And we can clear the tanh by feeding it a tenth of each input, since near 0 it's almost a straight line of slope 1. We make one change, then the other, then both.
 
@@ -683,7 +683,7 @@ plotting.show(ax, "Multiplications per token against the length. Attention rises
 #
 # *More · 6 minutes*
 #
-# **A loss that broadcasts.** A line through the origin is fitted to 20 points with slope 3. The predictions have shape `(20, 1)`; the targets have `(20)` in the first run and `(20, 1)` in the second. Nothing else differs.
+# **A loss that broadcasts.** A line through the origin that begins with slope 1 is fitted to 20 points of slope 3. The predictions have shape `(20, 1)`; the targets have `(20)` in the first run and `(20, 1)` in the second. Nothing else differs.
 
 # %%
 x_line = torch.linspace(-1, 1, 20)[:, None]  # (20, 1)
@@ -691,7 +691,7 @@ y_line = 3 * x_line.squeeze(-1)  # (20,)
 
 
 def fit_slope(targets):
-    slope = torch.zeros(1, 1, requires_grad=True)
+    slope = torch.ones(1, 1, requires_grad=True)
     for _ in range(100):
         loss = ((x_line @ slope - targets) ** 2).mean()
         (gradient,) = torch.autograd.grad(loss, slope)
@@ -706,7 +706,7 @@ for name, targets in (("(20)", y_line), ("(20, 1)", y_line[:, None])):
 print(f"variance of the targets {y_line.var(correction=0):.2f}")
 
 # %% [markdown]
-# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. The run ends without an error and has learned nothing. Here the mean is 0, so the slope is 0 as well, and the loss stays at the variance of the targets. Compare the two shapes before you subtract, or take PyTorch's own loss, which looks at the shapes.
+# In the first run every prediction is pulled toward *all* targets, that is, toward their mean. Here that mean is 0, so the slope falls from 1 to 0, away from the 3 that it should find, and the loss ends at the variance of the targets. There's no error. Compare the two shapes before you subtract, or take PyTorch's own loss, which looks at the shapes.
 
 # %%
 with warnings.catch_warnings(record=True) as caught:
@@ -749,7 +749,7 @@ print(original.tolist())
 # - **Shape comments.** Write the new shape after every line that changes it, as in `# (B, H, L, d_head)`.
 # - **`reshape` or `view`?** Use `view` to split or merge neighbors, `transpose` or `permute` to reorder. If you're about to use `reshape` to make an error go away, draw the boxes first.
 # - **Sizes that differ.** Try your code on `B=2, L=5, d=4`, never on `3, 3, 3`, since equal sizes hide a swapped axis. The checks do the same.
-# - Convolutions and recurrences are still in use, for sound, images and very long sequences. Sections 0.7 and 0.8 show what each of them pays.
+# - Convolutions and recurrences are still in use, for sound, images and very long sequences. Sections 0.7 and 0.8 show what each of them costs.
 #
 # The last cell of the {{exercises_link}} puts your own answers together. They become the attention of a trained model, on a word of yours.
 
@@ -768,7 +768,7 @@ widgets.predictions()
 # 2. **From sentences to `(B, L, d_model)`.** Tokens, ids, padding, and a row of the table for each id. A language model is asked at every position for the token that comes next.
 # 3. **Moving axes.** Broadcasting lines shapes up from the right, `view` breaks the lines elsewhere, and `transpose` and `permute` reorder. A right shape proves nothing. Change one sentence and see what moves.
 # 4. **`einsum`.** The same letter means the same axis, and a letter that doesn't come back after the arrow is summed over.
-# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps. With a rotation for $W_h$ and small inputs it lasts far longer, though not forever. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, and less often than a GRU while $n < d$. Part of its work grows as $n^2$.
+# 5. **What layers see and cost.** Feed-forward sees itself, a convolution sees a band, and attention sees everything in one step. A recurrence sees the past, one step after the other. As PyTorch starts it, the past fades within a few steps. With a rotation for $W_h$ and small inputs it lasts far longer, though not forever. By the count of section 0.8 attention multiplies more often than a recurrence without gates at every length, and less often than a GRU while $n < d$.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -790,29 +790,17 @@ widgets.predictions()
 #
 # *Core · 3 minutes*
 #
-# Questions 2 to 4 need sections 0.4, 0.6 and 0.8.
-#
 # <details><summary>1. An attention table has a row for each of 4 sounds and a column for each of 6 letters. Which of its sums are 1?</summary>
 #
-# **The four row sums.** Each sound shares out one whole among the letters. (The columns needn't. A silent letter may get next to nothing, and a letter may be needed for several sounds. The whole table sums to 4.)
+# **The four row sums.** Each sound shares out one whole among the letters. (The columns needn't. A silent letter may get next to nothing, and a letter may be needed for several sounds.)
 # </details>
 #
-# <details><summary>2. x has shape (4, 3) and w has shape (4). You want each row of x multiplied by its own number. What happens with x * w, and what would you write?</summary>
+# <details><summary>2. When a language model says what comes after position 3, it must not have seen position 4. Which of the four layers in section 0.7 may it use as they are?</summary>
 #
-# **An error: from the right, 3 meets 4.** `x * w[:, None]` has shapes `(4, 3)` and `(4, 1)`. (If x were `(4, 4)`, `x * w` would run and multiply the *columns*.)
+# **Feed-forward and the recurrence.** Their maps are white to the right of the diagonal. The convolution looks one position ahead or more, and attention looks everywhere. Lesson 05 hides what must not be seen.
 # </details>
 #
-# <details><summary>3. What does einsum("bid,bjd->ij", q, k) compute, and what was probably meant?</summary>
-#
-# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It's no error, since any letter may be summed over.
-# </details>
-#
-# <details><summary>4. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers does it take? And how many times does a recurrence pass its state on?</summary>
-#
-# **20 layers, 40 times.** A layer carries 2 positions, and the distance is 40. (41 divided by 5 forgets that only half of the window points one way. 41 counts one arrow more, the one that reads the first token in.)
-# </details>
-#
-# <details><summary>5. A friend says: "My language model's loss went to zero in one pass over the data." What do you ask first?</summary>
+# <details><summary>3. A friend says: "My language model's loss went to zero in one pass over the data." What do you ask first?</summary>
 #
 # **"Are the targets shifted by one?"** If they equal the inputs, the model only has to copy. The second suspect is a model that sees the future (lesson 05).
 # </details>
@@ -822,7 +810,24 @@ widgets.predictions()
 # %% [markdown]
 # ## When you need it
 #
-# *More · 10 minutes*
+# *More · 12 minutes*
+#
+# **More questions,** on sections 0.4, 0.6 and 0.8.
+#
+# <details><summary>4. x has shape (4, 3) and w has shape (4). You want each row of x multiplied by its own number. What happens with x * w, and what would you write?</summary>
+#
+# **An error: from the right, 3 meets 4.** `x * w[:, None]` has shapes `(4, 3)` and `(4, 1)`. (If x were `(4, 4)`, `x * w` would run and multiply the *columns*.)
+# </details>
+#
+# <details><summary>5. What does einsum("bid,bjd->ij", q, k) compute, and what was probably meant?</summary>
+#
+# **The products of all pairs, added up over the batch,** because `b` doesn't come back after the arrow. Probably one table for every sentence was meant. It isn't an error, since any letter may be summed over.
+# </details>
+#
+# <details><summary>6. A convolution with kernel size 5 should let the first of 41 tokens reach the last. How many layers does it take? And how many times does a recurrence pass its state on?</summary>
+#
+# **20 layers, 40 times.** A layer carries 2 positions, and the distance is 40. (41 divided by 5 forgets that only half of the window points one way. 41 counts one arrow more, the one that reads the first token in.)
+# </details>
 #
 # **Your machine.** The course needs no GPU. When you ask for help, send these lines along.
 
@@ -862,7 +867,7 @@ print("contiguous, then view:", turned.contiguous().view(6).tolist())
 assert torch.equal(turned.contiguous().view(6), turned.reshape(6))
 
 # %% [markdown]
-# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues. After many multiplications, each further one stretches by about that factor. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
+# **Vanish or explode.** In section 0.7 the gradient was multiplied at every step by $W_h$ and by the slope of the tanh, which is at most 1. What do many multiplications by $W_h$ do? That depends on its *spectral radius*, the largest absolute value among its eigenvalues. After many multiplications, each further one stretches by that factor on average. Here are five random matrices, each scaled to three radii, and what is left of the first token's gradient after 32 steps.
 
 # %%
 def left_after(steps, radius, activation, seed):
@@ -887,7 +892,7 @@ for radius in (0.5, 1.0, 2.0):
 print(f"radius of W_h in section 0.7: {torch.linalg.eigvals(W_h).abs().max():.2f}")
 
 # %% [markdown]
-# Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still, since in every row the right range lies below the left one. A radius over 1 is not enough to keep the past visible, then. A rotation has radius 1, and keeps it visible, the longer the smaller the inputs to the tanh are (section 0.7).
+# Without the tanh a radius of 0.5 makes the gradient *vanish*, and a radius of 2 makes it *explode*. The tanh makes it smaller still. In every row the range with it lies below the range without. A radius over 1 isn't enough to keep the past visible, then. A rotation has radius 1, and keeps it visible, the longer the smaller the inputs to the tanh are (section 0.7).
 
 # %% [markdown]
 # **Dilated convolution.** A window may have gaps. Let its places lie 1, $k$, $k^2$, ... positions apart in successive layers, and $m$ layers reach $(k^m - 1)/2$ positions to each side. The number of layers then grows only with the logarithm of $n$.
