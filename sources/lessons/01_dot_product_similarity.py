@@ -813,11 +813,11 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 #
 # *Core · 2 minutes*
 #
-# 1. **Compute a dot product, read its sign**: multiply coordinate by coordinate, add. Positive means more or less the same direction, negative more or less opposite, zero a right angle or a zero vector.
-# 2. **Dot product or cosine**: shadow times length, or direction alone. Take the cosine where length is an accident.
-# 3. **All with all, in a batch**: $S = QK^\top$ within each item, a row for each query and a column for each key.
-# 4. **Ranking and weights**: sort the row, or put it through a softmax, which looks at differences only.
-# 5. **Word vectors, and how near is near**: count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$, and vectors from a shuffled text come closer than that, so judge a cosine against both.
+# 1. **Compute a dot product, read its sign.** Multiply coordinate by coordinate and add up. Positive means more or less the same direction, negative more or less opposite, zero a right angle or a zero vector.
+# 2. **Dot product or cosine.** One is shadow times length, the other is direction alone. Take the cosine where length is an accident.
+# 3. **All with all, in a batch.** $S = QK^\top$ within each item, a row for each query and a column for each key.
+# 4. **Ranking and weights.** Sort the row, or put it through a softmax, which looks at differences only.
+# 5. **Word vectors, and how near is near.** Count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$. The nearest neighbors in a shuffled text are closer than those among random vectors, so judge a cosine against both.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
