@@ -24,7 +24,7 @@ import torch
 import torch.nn.functional as F
 
 from course_checks import check, failing_case, hint
-from course_utils import plotting, widgets
+from course_utils import plotting, similarity, widgets
 from course_utils.datasets import documentation, word_vectors
 
 # %% [markdown]
@@ -535,9 +535,9 @@ vocabulary = [word for word, n in frequency if n >= 10]
 
 
 def neighbors(word, vectors, k=5):
-    unit = F.normalize(vectors, dim=-1)  # (V, r)
-    order = (unit @ unit[vocabulary.index(word)]).argsort(descending=True)  # (V,)
-    return ", ".join(vocabulary[i] for i in order[1 : k + 1].tolist())
+    query = vectors[vocabulary.index(word)]  # (r,)
+    _, order = similarity.nearest_neighbors(query, vectors, k + 1)  # the library's 1.5
+    return ", ".join(vocabulary[i] for i in order[1:].tolist())
 
 # %% tags=["nbval-ignore-output"]
 try:
@@ -605,9 +605,9 @@ quiz_1_7 = "c"
 # %% [markdown] tags=["solution"]
 # Why each option is right or wrong:
 #
-# - **a.** with leave_out=False, look at the second share: nearly every answer is a word of the question.
+# - **a.** with leave_out=False, look at the second share: every answer is a word of the question.
 # - **b.** compare the rule with both guessers: the one that looks at c alone does as well.
-# - **c.** so the difference b - a adds little here: c's own neighborhood does the work.
+# - **c.** the difference b - a adds nothing here: looking near c alone finds as many.
 # - **d.** chance would be right about once in a thousand questions; compare that with your first share.
 
 # %% tags=["check"]
@@ -786,6 +786,21 @@ if measured and found_shares.get("larger gain") in ("table", "measure"):
     display(widgets.came_out("1.9", f"the {found_shares['larger gain']}"))
 else:
     print("Your numbers will be drawn here.")
+
+# %% tags=["solution", "nbval-ignore-output"]
+for key, value in mean.items():
+    print(f"{' by '.join(key):22} {value:.1%}")
+tables = two_halves(seed=0)
+best = (tables[0] @ tables[1].T).argmax(dim=-1)  # (V,): counts by dot product
+often = best.bincount()
+for name, change in (("counts", lambda t: t), ("ppmi", word_vectors.positive_pmi)):
+    lengths = change(tables[1]).norm(dim=-1)  # (V,)
+    print(f"{name:7} longest row / median row {lengths.max() / lengths.median():.1f}")
+print(f"{often.max() / len(best):.0%} of all words find one and the same row;", end=" ")
+print("the longest:", bool(often.argmax() == tables[1].norm(dim=-1).argmax()))
+
+# %% [markdown] tags=["solution"]
+# **About this solution.** By dot product of raw counts, more than half of all words find one and the same row, the longest. Its length is what makes it win. Divide all lengths out, and most words find themselves. PPMI gains more still. It makes the rows much more alike in length, and little is left for the cosine to do there. It wins in three of the five splits, so we can't call it reliably better.
 
 # %% [markdown]
 # ## Your own search engine

@@ -389,7 +389,7 @@ print(f"chase, cats by hand: {math.log(0.2 / 0.08):.2f}")
 # %% [markdown]
 # *Follow one cell through the three tables. `chase` with `cats` has 0.20 of the pairs, chance would give 0.08, and ln(0.20 / 0.08) = 0.92. (The two shares are on one color scale, PPMI has its own.)*
 #
-# "Seen less often than by chance" is unreliable in a small text, so negative values are set to zero, and that's the first P of PPMI, *positive*. The library does the same, with one refinement (see *When you need it*). Now the real text. What company does `float` keep, by count and by PPMI?
+# Most pairs never meet, and the logarithm of 0 is minus infinity. PPMI writes 0 there, and also where two words met less often than by chance, and keeps only what is above 0. That's its first P, *positive*. The library does the same, with one refinement (see *When you need it*). Now the real text. What company does `float` keep, by count and by PPMI?
 
 # %% tags=["nbval-ignore-output"]
 text = documentation.split_words(documentation.python_documentation())
@@ -429,14 +429,18 @@ def pretend(word, never_met):
 strong = [j for j in ppmi[pair[0]].topk(30).indices.tolist() if j not in pair + shared]
 strikes = {"(as it is)": [], "false": pair[1:], "those 8": shared}
 strikes["8 others"] = strong[:8]
+own = {j for j in (ppmi[pair[0]] > 0).nonzero().flatten().tolist() if j not in pair}
+common = [j for j in own if ppmi[pair[1], j] > 0]  # above 0 for false, too
+strikes[f"all {len(common)} in common"] = common
+strikes[f"all {len(own) - len(common)} others"] = list(own - set(common))
 for name, gone in strikes.items():
     cosines, lost = pretend("true", gone), counts[pair[0], gone].sum()
     first = vocabulary[cosines.argsort(descending=True)[1]]
-    print(f"true never met {name:11} ({lost:2.0f} meetings): ", end="")
+    print(f"true never met {name:16} ({lost:3.0f} meetings): ", end="")
     print(f"cosine with false {cosines[pair[1]]:.2f}, nearest {first}")
 
 # %% [markdown]
-# Mostly it's the company. If `true` had never met `false`, their cosine would be lower, but `false` would still be its nearest neighbor. If you take away the eight contexts they share most, the cosine falls further and another word comes first. Losing meetings isn't enough by itself. Without eight *other* strong contexts the cosine even rises. These two opposites are used in the same places. That's what these vectors tell you: *used alike*, not *means the same*.
+# Mostly it's the company. If `true` had never met `false`, their cosine would be lower, but `false` would still be its nearest neighbor. If you take away the eight contexts they share most, the cosine falls further and another word comes first. Without any of the contexts they have in common, most of it is gone, though the two still meet. Losing meetings isn't enough by itself. Without eight *other* strong contexts the cosine rises, and without all the others it rises further. These two opposites are used in the same places. That's what these vectors tell you: *used alike*, not *means the same*.
 #
 # Nearness also needs evidence, and the list of contexts is thin, with a handful of meetings for most of them. How often do the neighbors of `true` occur at all?
 
@@ -490,7 +494,7 @@ for r in (2, 3):
 # %% [markdown]
 # *Two numbers keep two blocks of words that share their company. The block of the `try` statement needs a third. (Cells below 0.1 are left blank.) And look at `float` with `imaginary`, which was 0 and has become more than 1.*
 #
-# `float` never met `imaginary` within two places. Where does its value come from? We change one thing at a time and rebuild, now from three numbers, so that each of the three blocks can have one. (With two, the smaller block of numbers that such a change leaves would be dropped as a whole.)
+# `float` never met `imaginary` within two places. Where does its value come from? We change one thing at a time and rebuild, now from three numbers, so that each of the three blocks can have one. (With two, the second change would leave the row of `float` empty, because the other two blocks are stronger then and take both numbers.)
 
 # %% tags=["nbval-ignore-output"]
 def float_without(*gone):
@@ -575,7 +579,8 @@ ax = plotting.runs(
     torch.tensor(keep), curves, levels={"all numbers": everything},
     xlabel="numbers kept for each word, r", ylabel="share of words found again",
 )  # fmt: skip
-plotting.show(ax, "Words found again across two halves, in five splits, by r.")
+plotting.show(ax, "Words found again, by r, in five splits. The first r of the SVD "
+              "reach the band of all numbers at 100; r at random stay below it.")
 enough = keep[(svd.mean(dim=1) > everything.mean() - 0.02).int().argmax()]
 names = {0.0: "hardly any", 0.5: "about half", 0.75: "about three quarters"}
 names[1.0] = "nearly all"
@@ -619,7 +624,7 @@ for r in keep:
     print(f"r at random {by_chance:.2f}   rest alone finds {found:.0%}")
 
 # %% [markdown]
-# At every $r$, what is kept agrees more than the whole tables do, and what is thrown away agrees less, while random directions agree no better than the whole. The first directions do hold *more* of what the halves share, but not all of it. Look at the last column. Without its best hundred directions a table still finds most of its words, so the rest isn't all accident. We can do without it all the same, since the first hundred find as many words on their own.
+# At every $r$, what is kept agrees more than the whole tables do, and what is thrown away agrees less, while random directions agree no better than the whole. The first directions do hold *more* of what the halves share, but not all of it. Look at the last column. Without its best hundred directions a table still finds most of its words, so the rest isn't all accident. We can do without it all the same, since the first hundred find as many words on their own as the whole table does.
 #
 # The same test answers the question from section 1.5, whether you can trust a row that was counted from little text. We let in rarer words (at least five times in each half) and sort all words by how many meetings they had:
 
@@ -641,9 +646,8 @@ for name, column in (("fewest", 0), ("most", -1)):
 # Words with many meetings nearly always find themselves. Of those with the fewest, about a third don't. Is it the lack of text, or are rare words a different kind of word? We take the quarter with the most meetings and throw most of those meetings away at random, until they have about as many as the rarest quarter:
 
 # %% tags=["nbval-ignore-output"]
-rng = torch.Generator().manual_seed(0)
-poor = []
-for seed in range(5):
+def with_few_meetings(seed, rng):
+    """Two tables, most of the meetings of the commonest quarter thrown away."""
     tables = word_vectors.two_halves(seed, min_count=5)  # of counts
     meetings = sum(tables).sum(dim=1)  # (V,)
     fewest, _, _, most = meetings.argsort().chunk(4)
@@ -652,13 +656,25 @@ for seed in range(5):
         keeps = torch.full_like(table[most], left_over)
         table[most] = torch.binomial(table[most], keeps, generator=rng)
     tables = [word_vectors.positive_pmi(t).nan_to_num() for t in tables]  # 0/0 is 0
-    poor.append(finds_itself(*tables)[most].mean())
-poor = torch.tensor(poor)  # (5,)
-print(f"the same words, {left_over:.0%} of their meetings: {poor.mean():.0%}", end=" ")
-print(f"find themselves ({poor.min():.0%} to {poor.max():.0%})")
+    return tables, {"common words, thinned": most, "rare words": fewest}
+
+# %% tags=["nbval-ignore-output"]
+rng = torch.Generator().manual_seed(0)
+hits, overlaps = collections.defaultdict(list), collections.defaultdict(list)
+for seed in range(5):
+    tables, groups = with_few_meetings(seed, rng)
+    first, second = (table > 0 for table in tables)  # (V, V)
+    for name, group in groups.items():
+        hits[name].append(finds_itself(*tables)[group].mean().item())
+        in_both, in_one = (first & second)[group].sum(), (first | second)[group].sum()
+        overlaps[name].append((in_both / in_one).item())
+for name, each in hits.items():
+    print(f"{name:21} {sum(each) / 5:.0%} find themselves", end=" ")
+    print(f"({min(each):.0%} to {max(each):.0%});", end=" ")
+    print(f"{sum(overlaps[name]) / 5:.0%} of their contexts are in both halves")
 
 # %% [markdown]
-# It's the lack of text. With so few meetings, these words do even worse than the rare ones. A vector that was counted from little text is shaky, and so are its neighbors.
+# Lack of text is enough. With so few meetings, common words do even worse than rare ones. Rare words are a different kind, too, but one that is easier to recognize, and more of their contexts in one half come back in the other. Either way, a vector that was counted from little text is shaky, and so are its neighbors.
 #
 # Here is a map of some of the library's vectors. It can show two directions of 100, and it says how little that is. Lines join words whose cosine is at least 0.5.
 
@@ -743,7 +759,8 @@ every = {name: table.flatten() for name, table in sets.items()}
 plotting.histograms(every, xlabel="cosine, all pairs", ax=axes[0])
 nearest = {name: table.amax(dim=1) for name, table in sets.items()}
 plotting.histograms(nearest, xlabel="cosine, each with its nearest", ax=axes[1])
-plotting.show(axes[1], "Cosines of words, of a shuffled text and of random vectors.")
+plotting.show(axes[1], "Cosines of words, shuffled text and random vectors. All pairs "
+              "look alike; with the nearest, random is lowest, words are highest.")
 
 # %% [markdown]
 # *Over all pairs, words look like random vectors. Look at each word and its nearest neighbor, and you can tell them apart. The shuffled text is in between.*
@@ -774,7 +791,7 @@ same = similarity.cosine_similarity(library.vectors, turned)[~half]
 print(f"one set turned, the other half of the words: {same.mean():.2f}")
 
 # %% [markdown]
-# Within each set the neighbors make sense. Across them, a word is hardly nearer to itself than two random vectors are to each other. The two sets know much the same, but each has axes of its own. Turn all of one set in a single way, chosen to suit half of the words, and words of the *other* half suddenly find themselves again. Every model has its own axes, too. To find out, compare something with itself. If the cosine isn't near 1, don't compare across the two sets as they are. The mistake happens when keys were stored with one version of a model and queries come from the next.
+# Within each set the neighbors make sense. Across them, a word is hardly nearer to itself than two random vectors are to each other. The two sets know much the same, but each has axes of its own. Turn all of one set in a single way, chosen to suit half of the words, and the words of the *other* half are suddenly near themselves again. Every model has its own axes, too. To find out, compare something with itself. If the cosine isn't near 1, don't compare across the two sets as they are. The mistake happens when keys were stored with one version of a model and queries come from the next.
 #
 # **Only one side normalized.** Divide the keys by their lengths but not the query, and the ranking of the keys stays right, so the mistake is easily missed. But the scores aren't cosines, and the weights come out wrong. If the query is longer than 1, a "cosine" above 1 can give it away.
 
@@ -796,11 +813,11 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 #
 # *Core · 2 minutes*
 #
-# 1. **Compute a dot product, read its sign**: multiply coordinate by coordinate, add. Positive means more or less the same direction, negative more or less opposite, zero a right angle or a zero vector.
-# 2. **Dot product or cosine**: shadow times length, or direction alone. Take the cosine where length is an accident.
-# 3. **All with all, in a batch**: $S = QK^\top$ within each item, a row for each query and a column for each key.
-# 4. **Ranking and weights**: sort the row, or put it through a softmax, which looks at differences only.
-# 5. **Word vectors, and how near is near**: count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$, and vectors from a shuffled text come closer than that, so judge a cosine against both.
+# 1. **Compute a dot product, read its sign.** Multiply coordinate by coordinate and add up. Positive means more or less the same direction, negative more or less opposite, zero a right angle or a zero vector.
+# 2. **Dot product or cosine.** One is shadow times length, the other is direction alone. Take the cosine where length is an accident.
+# 3. **All with all, in a batch.** $S = QK^\top$ within each item, a row for each query and a column for each key.
+# 4. **Ranking and weights.** Sort the row, or put it through a softmax, which looks at differences only.
+# 5. **Word vectors, and how near is near.** Count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$. The nearest neighbors in a shuffled text are closer than those among random vectors, so judge a cosine against both.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
