@@ -308,7 +308,7 @@ check("0.4", undo_permute)
 # ### 0.5 · Mix in every head, and lay the heads side by side
 # 2 points · difficulty 3 of 5 · 12 minutes · more
 #
-# In attention, a table of shares says how much each position takes of every other one. Write `mix_heads(weights, values)`. In every sentence and head, position `i` gets the sum of all rows of `values`, row `j` times `weights[..., i, j]`. What the heads found is then laid side by side, head 0 first, so that each position has one vector again. `torch.einsum` can do the first part and bring the axes into the order that you need for the second; sentences don't mix, and neither do heads or positions.
+# In attention, a table of shares says how much each position takes of every other one. Write `mix_heads(weights, values)`. In every sentence and head, position `i` gets the sum of all rows of `values`, row `j` times `weights[..., i, j]`. What the heads found is then laid side by side, head 0 first, so that each position has one vector again. `torch.einsum` can do the first part and bring the axes into the order that you need for the second; sentences don't mix, and neither do heads.
 #
 # | argument | shape |
 # |---|---|
@@ -398,7 +398,7 @@ check("0.5", mix_heads)
 # ### 0.6 · Split into heads, and copy nothing
 # 3 points · difficulty 3 of 5 · 12 minutes · more
 #
-# Write `split_heads(x, num_heads)`, which cuts the vector of every token into `num_heads` equal parts without moving a number in memory. Head 0 gets the first `d_head` numbers of every token, head 1 the next, and so on. The result must be a *window* on `x`: whoever writes into `x` afterwards sees it in the heads. A loop that fills a new tensor, `stack` and `contiguous` all copy.
+# Write `split_heads(x, num_heads)`, which cuts the vector of every token into `num_heads` equal parts without moving a number in memory. Head 0 gets the first `d_head` numbers of every token, head 1 the next, and so on. The result must be a *window* on `x`: if you write into `x` afterwards, you see it in the heads. A loop that fills a new tensor, `stack` and `contiguous` all copy.
 #
 # | argument | shape |
 # |---|---|

@@ -84,7 +84,7 @@ speller.show_first_state("The letters of knights across, its sounds N, AY, T, S 
 speller
 
 # %% [markdown]
-# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right, because the sounds come in the order of the letters. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* The model doesn't look at bare letters, though. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
+# *Each row is one sound, and its shares add up to 1. The dark cells run from the upper left to the lower right. Sound by sound, the model moves along the word. The silent k, g and h get a share too. Two things are odd. AY takes a third of its attention from n, and S looks more at t than at s.* The model doesn't look at bare letters, though. Each letter has a vector that has already taken in its neighbors (lesson 03 shows how), so a share goes to a letter and its surroundings. The lines on the right say whether the dictionary agrees, and whether this word was held out.
 #
 # This looking back is called **attention**, and a table of such shares is what you'll see most often in this course. You build and train this model in lesson 03, and by lesson 12 you'll have built a language model that writes.
 
@@ -376,7 +376,7 @@ print("a view straight to the shape gives the same:", torch.equal(y, scrambled))
 #
 # *More · 8 minutes*
 #
-# `torch.einsum` writes a sum of products in letters, one letter for each axis. If the same letter names an axis of both operands, the two axes are walked along together. A letter that doesn't come back after the arrow is summed over. Read `"id,jd->ij"` as *for every i and j, sum over d*,
+# `torch.einsum` writes a sum of products in letters, one letter for each axis. If the same letter names an axis of both operands, the two axes move in step. A letter that doesn't come back after the arrow is summed over. Read `"id,jd->ij"` as *for every i and j, sum over d*,
 #
 # $$S_{ij} = \sum_{d} X_{id} Y_{jd} .$$
 #
@@ -524,8 +524,9 @@ def recurrences(seed):
 four = list(recurrences(0).items())[:4]
 maps = diagrams.influence_maps({name: influence(f, 8) for name, f in four})
 plotting.show(maps, "Four maps of a recurrence. As it starts, and with small inputs, "
-              "the past is dark. With a rotation it is brighter, and with both changes "
-              "all inputs up to the diagonal have about the same share.")
+              "the past is dark. With a rotation it is brighter in all rows but the "
+              "last. With both changes all inputs up to the diagonal get about the "
+              "same share.")
 
 # %%
 five = [recurrences(seed) for seed in range(5)]
@@ -539,9 +540,9 @@ for name in [*five[0], "attention"]:
           *(f"{c[0]:9.0e} {median(c):8.1e} {c[-1]:8.0e}" for c in columns))
 
 # %% [markdown]
-# *In the maps, the rotation alone helps more than the small inputs alone, and with both changes every row is shared out almost evenly.* At 32 tokens neither change is enough by itself, and with both the first token keeps about an equal share. A recurrence *can* see the past, then.
+# *In every row of the maps but the last, the rotation alone shows more of the past than the small inputs alone. With both changes every row is shared out almost evenly.* At 32 tokens neither change is enough by itself, and with both the first token keeps about an equal share. A recurrence *can* see the past, then.
 #
-# For how long? With ten times as many tokens, "both" loses the first one, too. (Zeros in this column are numbers too small for 32 bits.) The tanh still takes a little off at every step, and over 320 steps that adds up. If so, smaller inputs must last longer, and they do. With a hundredth, the first of 320 tokens is still there. The attention in the last row needs no such care at either length. Exercise 0.9 measures how far both reach, and its solution tries what gates (lesson 03) change.
+# For how long? With ten times as many tokens, "both" loses the first one, too. (Zeros in this column are numbers too small for 32 bits.) The tanh still takes a little off at every step, and over 320 steps that adds up. If so, smaller inputs must last longer, and they do. With a hundredth, the first of 320 tokens is still there. The attention in the last row needs no such care at either length. Exercise 0.9 measures how far a recurrence and attention reach, and its solution tries what gates (lesson 03) change.
 
 # %% [markdown]
 # ## 0.8 What seeing costs
@@ -606,7 +607,7 @@ widgets.predict("0.D", "d = 512. Up to what length does attention multiply no mo
                          "up to 4,096 tokens"])
 
 # %% [markdown]
-# PyTorch can count what is really computed; on the device `meta` it does so without computing anything. The attention is that of lesson 06, with all four of its matrices.
+# PyTorch can count the products that a layer calls for, and on the device `meta` it counts them without computing any. The attention is that of lesson 06, with all four of its matrices.
 
 # %%
 def layers_of(d):
@@ -648,7 +649,7 @@ for name, layer in layers.items():
 # From which length on does attention cost more than each of the others? The search halves the interval until it finds the shortest such text.
 
 # %%
-def dearer_from(name, d):
+def costs_more_from(name, d):
     """The shortest text for which attention multiplies more often than this layer."""
     layers, lengths = layers_of(d), range(1, 8 * d)
     each = multiplications(layers[name], 1, d)  # for one token; the next cost the same
@@ -656,11 +657,12 @@ def dearer_from(name, d):
         layers["attention"], n, d) > n * each)
 
 
-print(f"{'attention is dearer than':28} from n, d = 128   from n, d = 512")
+print(f"{'attention costs more than':28} from n, d = 128   from n, d = 512")
 for name in layers:
     if name != "attention":
-        print(f"  {name:26}", *(f"{dearer_from(name, d):15}  " for d in (128, 512)))
-widgets.came_out("0.D", f"up to {dearer_from('GRU', 512) - 1:,} tokens")
+        starts = [costs_more_from(name, d) for d in (128, 512)]
+        print(f"  {name:26}", *(f"{start:15}  " for start in starts))
+widgets.came_out("0.D", f"up to {costs_more_from('GRU', 512) - 1:,} tokens")
 
 # %%
 lengths = [1, 256, 512, 768, 1024, 1536, 2048]
