@@ -44,6 +44,9 @@ def matmul(
     row, column = follow
     if not (0 <= row < len(product) and 0 <= column < product.shape[1]):
         raise ValueError(f"follow {follow} must be a cell of the product, which has shape {tuple(product.shape)}")
+    sizes = torch.cat([left.flatten(), above.flatten()]).abs()
+    sizes = sizes[sizes.isfinite()]
+    largest = sizes.max().item() if len(sizes) else None  # one scale of shades for a and b
     draw, how = GridDrawing(), {"stack": stack_size(leading), "most": MAX_SHOWN}
     grid_a = draw.grid(
         left,
@@ -53,14 +56,16 @@ def matmul(
         name=names[0],
         shape=str(tuple(a.shape)),
         rows=checked_labels(rows, len(left), "rows"),
+        limit=largest,
         **how,
     )
     grid_p = draw.grid(
         product, grid_a.right + 0.6, 0, "scores", name=names[2], shape=str((*leading, *product.shape)), **how
     )
     grid_b = draw.grid(
-        above, grid_p.x, grid_p.top + 0.3, "key", columns=checked_labels(columns, above.shape[1], "columns"), **how
-    )
+        above, grid_p.x, grid_p.top + 0.3, "key",
+        columns=checked_labels(columns, above.shape[1], "columns"), limit=largest, **how,
+    )  # fmt: skip
     middle = grid_b.y + grid_b.height / 2
     draw.text(grid_b.x - 0.15, middle + 0.02, names[1], NAME, COLORS["key"], ha="right", va="bottom", weight="bold")
     draw.text(grid_b.x - 0.15, middle - 0.02, str(tuple(b.shape)), SHAPE, SOFT, ha="right", va="top")

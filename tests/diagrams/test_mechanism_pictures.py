@@ -25,6 +25,13 @@ def test_a_cell_of_a_product_is_worked_out():
     assert "row 1 with column 1:  0 · 0 + 3 · (−1) = −3" in written(diagrams.matmul(a, b, follow=(1, 1)))
 
 
+def test_the_two_sides_of_a_product_share_one_color_scale():
+    ax = diagrams.matmul(torch.tensor([[1.0, 2.0], [0.0, 3.0]]), torch.tensor([[2.0, 1.0], [1.0, -2.0]]))
+    cells = [patch for patch in ax.patches if patch.get_linewidth() == 0.6]
+    (_, two, _, _), (same, _, _, _) = ([cell.get_facecolor() for cell in cells[at : at + 4]] for at in (0, 8))
+    assert two == same  # the 2 of the left matrix and that of the matrix above
+
+
 def test_reshape_keeps_the_order_and_the_colors_of_the_rows():
     ax = diagrams.reshape(torch.arange(1.0, 7).view(2, 3), 3, 2)
     assert [text for text in written(ax) if text.isdigit()] == [str(n) for n in range(1, 7)] * 2
