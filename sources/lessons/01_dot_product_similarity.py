@@ -32,7 +32,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # 2. choose between the dot product and the cosine;
 # 3. compare all queries with all keys, for a whole batch at once;
 # 4. turn one row of scores into a ranking, or into weights;
-# 5. make word vectors from a text, and say how near is near in a hundred dimensions.
+# 5. make word vectors from a text (sections 1.5 and 1.6), and say how near is near in a hundred dimensions.
 
 # %% [markdown]
 # ## Predict first
@@ -140,9 +140,13 @@ widgets.predict(
 
 # %%
 noise = torch.tensor([40.0, 0.0])
-for name, vector in (("joyful", joyful), ("noise", noise)):
-    print(f"happy · {name:6} = {similarity.dot_product(happy, vector).item():4.0f}")
-widgets.came_out("1.B", "noise [40, 0]")
+products = {
+    "joyful [1, 4]": similarity.dot_product(happy, joyful).item(),
+    "noise [40, 0]": similarity.dot_product(happy, noise).item(),
+}
+for name, product in products.items():
+    print(f"happy · {name} = {product:3.0f}")
+widgets.came_out("1.B", max(products, key=products.get))
 
 # %% [markdown]
 # The long arrow wins, even though it points somewhere else. To see why, look at the shadow that `happy` throws on the line of `joyful` when the light falls straight down on that line:
@@ -305,7 +309,7 @@ print("weights\n", torch.softmax(two, dim=-1))
 print(f"by hand {math.e / (math.e + 1):.3f}")
 
 # %% [markdown]
-# Only differences count. For `sad`, -9 and -8 give the same two weights, the other way round. Cosines never differ by more than 2, and we multiply them by 5 here to see something. We picked the 5 by eye; lesson 02 takes this factor, and the softmax, apart.
+# Only differences count. For `sad`, -9 and -8 give the same two weights, the other way around. Cosines never differ by more than 2, and we multiply them by 5 here to see something. We picked the 5 by eye; lesson 02 takes this factor, and the softmax, apart.
 
 # %%
 widgets.predict(
@@ -351,7 +355,7 @@ plotting.show(
 #
 # *More · 12 minutes*
 #
-# Two numbers for a word that we made up ourselves prove nothing. The 100 numbers of the library come from an observation that Zellig Harris made in 1954. The more two words differ in meaning, the more they differ in the words around them. We can count these: for each word, which words come near it, and how often? Six words are enough to see how.
+# Two made-up numbers for a word prove nothing. The 100 numbers of the library come from an observation that Zellig Harris made in 1954. The more two words differ in meaning, the more they differ in the words around them. We can count these: for each word, which words come near it, and how often? Six words are enough to see how.
 
 # %%
 tiny = "cats chase mice dogs chase cats".split()
@@ -510,7 +514,7 @@ for gone in ([], ["imaginary"], ["number", "numbers"]):
     print(f"{name:35}", *(f"{abs(cell):10.2f}" for cell in float_without(*gone)))
 
 # %% [markdown]
-# The value is on loan from `complex`, the only one of the three that met `imaginary`, and it is lent because the two share `number` and `numbers`. Take either away and it's gone, while the cells of `float` itself stay. Words that share company fill each other's gaps, and that is the hope behind fewer numbers. For all words of the text we keep 100 numbers each. How much of the table is that?
+# The value is on loan from `complex`, the only one of the three that met `imaginary`, and it is lent because the two share `number` and `numbers`. Take away the meetings of `complex` with `imaginary`, or with both of the words they share, and it's gone, while the other cells of `float` stay. Words that share company fill each other's gaps, and that is the hope behind fewer numbers. For all words of the text we keep 100 numbers each. How much of the table is that?
 
 # %% tags=["nbval-ignore-output"]
 sizes = torch.linalg.svdvals(ppmi)  # (V,)
@@ -690,7 +694,7 @@ for word in ("tuple", "float"):
     print(f"nan with {word}: cosine {word_cosines(['nan'], [word]).item():.2f}")
 
 # %% [markdown]
-# *The groups can be seen, but don't trust the distances. `nan` is much nearer to `tuple` than to `float` on the map, and by cosine it's the other way round. What keeps `nan` and `tuple` apart is in the other 98 directions.*
+# *The groups can be seen, but don't trust the distances. `nan` is much nearer to `tuple` than to `float` on the map, and by cosine it's the other way around. What keeps `nan` and `tuple` apart is in the other 98 directions.*
 
 # %% [markdown]
 # ## 1.7 How near is near?
@@ -763,7 +767,7 @@ plotting.show(axes[1], "Cosines of words, shuffled text and random vectors. All 
               "look alike; with the nearest, random is lowest, words are highest.")
 
 # %% [markdown]
-# *Over all pairs, words look like random vectors. Look at each word and its nearest neighbor, and you can tell them apart. The shuffled text is in between.*
+# *Over all pairs, words look much like random vectors. Look at each word and its nearest neighbor, and you can tell them apart. The shuffled text is in between.*
 #
 # That 94% of all pairs of words are close to a right angle tells us nothing, since random vectors manage as many. Even these have a nearest neighbor at 0.32 (the median), and in the shuffled text chance company makes it 0.39. But only one pair of the shuffled text gets above the 0.66 of `true` and `false`, compared with 308 pairs of the real one. Yes, 0.66 is a lot.
 #
@@ -817,7 +821,7 @@ print(f"{similarity.dot_product(happy, similarity.normalize(joyful)):.2f}")
 # 2. **Dot product or cosine.** One is shadow times length, the other is direction alone. Take the cosine where length is an accident.
 # 3. **All with all, in a batch.** $S = QK^\top$ within each item, a row for each query and a column for each key.
 # 4. **Ranking and weights.** Sort the row, or put it through a softmax, which looks at differences only.
-# 5. **Word vectors, and how near is near.** Count company, compare with chance (PPMI) and, in exercise 1.6, keep the first directions (SVD). Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$. The nearest neighbors in a shuffled text are closer than those among random vectors, so judge a cosine against both.
+# 5. **Word vectors, and how near is near.** Count company, compare with chance (PPMI) and keep the first directions (SVD), as sections 1.5 and 1.6 show. Near means *used alike*. In $d$ dimensions, cosines of random vectors spread by $1/\sqrt{d}$. The nearest neighbors in a shuffled text are closer than those among random vectors, so judge a cosine against both.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
