@@ -716,7 +716,7 @@ print(f"{'attention':22} {32 * median(own):8.2g},  below 1/32 in "
 # %% [markdown]
 # ## Your answers, at work
 #
-# No points, no check. The Transformer of lesson 11 comes with the course. Here your answers to 0.1, 0.2, 0.3, 0.5 and 0.6 compute its attention from sounds to letters, weights and mixture, and then we ask the model itself. Change the word and run the cells again: your name, for instance.
+# No points, no check. The Transformer of lesson 11 comes with the course. Here your answers to 0.1, 0.2, 0.3, 0.5 and 0.6 compute its attention from sounds to letters, first the weights and then the mixture, and we compare both with the model's own. Change the word and run the cells again. Try your name, for instance.
 
 # %%
 my_word = "knights"
@@ -769,7 +769,7 @@ if missing:
 else:
     mine, own, my_output, output, sounds = look(pretrained.load("transformer"), my_word)
     print("my weights are the model's own:", torch.allclose(mine, own, atol=1e-5))
-    print("and what they mix is, too:", torch.allclose(my_output, output, atol=1e-4))
+    print("and so is what they mix:", torch.allclose(my_output, output, atol=1e-4))
     ax = plotting.attention_heatmap(mine.mean(dim=0), [*sounds, "<end>"], list(my_word))
     ax.set(xlabel="letter", ylabel="sound", title="made of my answers")
     plotting.show(ax, "Sounds against letters: where the Transformer looks before each "

@@ -506,7 +506,7 @@ plotting.show(maps, "Four maps of 8 by 8. Feed-forward: the diagonal only. "
 # %% [markdown]
 # *Yellow is a large share, dark purple a small one, and white is exactly zero, which means that this input can't be seen at all. Feed-forward sees itself. The convolution sees a band. The recurrence sees the whole past and nothing of the future, and here the past soon gets dark. Attention leaves no white.*
 #
-# **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. That makes two suspects. We can clear $W_h$ by making it *orthogonal*, a rotation or a mirror image, which changes no length. And we can clear the tanh by feeding it a tenth of each input, since near 0 it's almost a straight line of slope 1. We make one change, then the other, then both.
+# **Why does it get dark?** On its way back, the gradient is multiplied at every step by the same matrix $W_h$ and by the slope of the tanh. That makes two suspects, and we can take each of them out of play. If $W_h$ is *orthogonal*, a rotation (perhaps with a reflection), it changes no length. And if we feed in a tenth of each input, the tanh stays near 0, where it's almost a straight line of slope 1. We make one change, then the other, then both.
 
 # %%
 def recurrences(seed):
@@ -523,10 +523,10 @@ def recurrences(seed):
 # %%
 four = list(recurrences(0).items())[:4]
 maps = diagrams.influence_maps({name: influence(f, 8) for name, f in four})
-plotting.show(maps, "Four maps of a recurrence. As it starts, and with small inputs, "
-              "the past is dark. With a rotation it is brighter in all rows but the "
-              "last. With both changes all inputs up to the diagonal get about the "
-              "same share.")
+plotting.show(maps, "Four maps of a recurrence. As it starts, the past is dark. With "
+              "small inputs, or with a rotation, a little more of it can be seen. "
+              "With both changes all inputs up to the diagonal get about the same "
+              "share.")
 
 # %%
 five = [recurrences(seed) for seed in range(5)]
@@ -540,7 +540,7 @@ for name in [*five[0], "attention"]:
           *(f"{c[0]:9.0e} {median(c):8.1e} {c[-1]:8.0e}" for c in columns))
 
 # %% [markdown]
-# *In every row of the maps but the last, the rotation alone shows more of the past than the small inputs alone. With both changes every row is shared out almost evenly.* At 32 tokens neither change is enough by itself, and with both the first token keeps about an equal share. A recurrence *can* see the past, then.
+# *These maps come from one seed. In them each change alone shows somewhat more of the past than the first map, and with both changes every row is shared out almost evenly.* The table takes five seeds. At 32 tokens neither change is enough by itself, and with both the first token keeps about an equal share. A recurrence *can* see the past, then.
 #
 # For how long? With ten times as many tokens, "both" loses the first one, too. (Zeros in this column are numbers too small for 32 bits.) The tanh still takes a little off at every step, and over 320 steps that adds up. If so, smaller inputs must last longer, and they do. With a hundredth, the first of 320 tokens is still there. The attention in the last row needs no such care at either length. Exercise 0.9 measures how far a recurrence and attention reach, and its solution tries what gates (lesson 03) change.
 
