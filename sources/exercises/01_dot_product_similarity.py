@@ -805,7 +805,7 @@ print("the longest:", bool(often.argmax() == tables[1].norm(dim=-1).argmax()))
 # %% [markdown]
 # ## Your own search engine
 #
-# The cells below put your answers together. `make_vectors` makes a vector for each word that occurs at least twenty times, `best_matches` compares your question with the first 30 words of every topic of the documentation, and `nearest` shows which word of the best topic each of your words found. The 40 commonest words are left out of the question, and so are words too rare to have a vector. Change the questions!
+# The cells below put your answers together. `make_vectors` makes a vector for each word that occurs at least twenty times, `best_matches` compares your question with the first 30 words of every topic of the documentation, and `nearest` shows which word of the best topic each of your words found. The 40 most common words are left out of the question, and so are words too rare to have a vector. Change the questions!
 
 # %%
 questions = ["handle an error", "repeat while true", "add two numbers"]

@@ -739,7 +739,7 @@ for size in (2, 10, 100, 1000):
 # %% [markdown]
 # Keep this $\sqrt{d}$ in mind. In lesson 04 it decides how attention scales its scores.
 #
-# Random vectors are an easy landmark. For a harder one, we shuffle the documentation and make vectors from that. Every word occurs as often as before, but its company is pure chance.
+# Random vectors are an easy landmark. For a harder one, we shuffle the documentation and make vectors from that. Every word occurs as often as before, but its company, the words around it, is pure chance. The recipe is the library's. Count which words come near each other, compare the counts with chance (PPMI), and squeeze each word's row of the table into 100 numbers (an SVD). Sections 1.5 and 1.6 explain these steps, and you don't need them here.
 
 # %% tags=["nbval-ignore-output"]
 ordered = documentation.split_words(documentation.python_documentation())
