@@ -155,9 +155,9 @@ def read(factor, seed, use="all words"):
     used = {"no poor": ~poor, "random gone": ~at_random, "only poor": poor}
     weights = torch.where(used.get(use, torch.tensor(True)), weights, 0.0)
     said = (weights @ V[kept]).argmax(dim=-1)  # (L_q,)
-    poor_part = (weights * poor).sum() / weights.sum()
+    poor_part = (weights * poor).sum(dim=-1) / weights.sum(dim=-1)  # (L_q,)
     found = said == truth, said == SOUNDS.index("K"), poor_part
-    return torch.stack([100 * one.float().mean() for one in found])
+    return torch.stack([100 * one.float().nanmean() for one in found])
 
 
 # %%
@@ -173,7 +173,7 @@ for factor, use in cases:
 widgets.came_out("2.B", runs[3, "all words"][:, 0].mean().item())
 
 # %% [markdown]
-# With the factor 3 the lookup is hardly better than always saying *K*, and it does say *K* to 95% of the words. Call a known word *poor* if it has fewer than three agreements. Each poor word weighs little, but together they have 42% of the weight, and on their own they say *K* whatever you ask. Take them away, and 3 reads much better; take away as many at random, and little changes. The factor 20 leaves them 4%. Can a lookup also be too sharp? Section 2.6 draws the whole curve.
+# With the factor 3 the lookup is only a little better than always saying *K*, and it does say *K* to 95% of the words. Call a known word *poor* if it has fewer than three agreements. Each poor word weighs little, but together they have 42% of the weight, and on their own they say *K* whatever you ask. Take them away, and 3 reads much better; take away as many at random, so that the poor ones keep their share, and little changes. The factor 20 leaves the poor words 4%. Can a lookup also be too sharp? Section 2.6 draws the whole curve.
 
 # %% [markdown]
 # ## 2.3 Nadaraya-Watson kernel regression
@@ -281,7 +281,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Each row sums to 1, so a band that gets wider gets paler.* On the left a query hears one or a few keys, in the middle its neighborhood, where the noise partly cancels, and on the right all keys nearly alike, whatever it asks. You'll read many maps like these.
+# *Each row sums to 1, so a band that gets wider gets paler (the color scale is stretched to show small weights).* On the left a query hears one or a few keys, in the middle its neighborhood, where the noise partly cancels, and on the right all keys nearly alike, whatever it asks. You'll read many maps like these.
 
 # %% [markdown]
 # ## 2.4 Choosing the bandwidth without fooling yourself
@@ -594,6 +594,8 @@ for lead in (1.0, 3.0, 5.0, 7.0):
     print(f"{lead:4.0f} {start:24.4f} {steps[0]:16} {steps[1]:6} {steps[2]:17}")
     last.append(f"{tries[2][1]:.3f} (value {tries[2][2]:.2f})")
 print("values may move, wrong key's weight at the end:", ", ".join(last))
+past, wrong_weight, _ = mend(5.0, negative_log, 0.1)
+print(f"-log too, lead 5: output {past[-1]:.1f}, wrong key's weight {wrong_weight:.3f}")
 
 # %% [markdown]
 # With the squared error, the more wrong the lookup starts, the *less* it learns per step. With $-\ln o$ it hardly matters. By the chain rule, the output moves with its own score at the speed $o(1 - o)$, tiny at the start. The squared error multiplies that by $2(o - 1)$, and it stays tiny. The logarithm multiplies it by $-1/o$ and leaves $-(1 - o)$, which is largest when the output is most wrong. Here is the lead of 5:
@@ -616,7 +618,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# The third line is the subtle one. The gradient that doesn't reach the scores still reaches the values. From a lead of 3 on, the wrong key keeps nearly all its weight, and its *value* turns into the answer. The error is nearly gone, and the lookup still looks in the wrong place.
+# The third line is the subtle one. The gradient that doesn't reach the scores still reaches the values. From a lead of 3 on, the wrong key keeps nearly all its weight, and its *value* turns into the answer. The error is nearly gone, and the lookup still looks in the wrong place. Nor is $-\ln o$ a cure for that. It's made for probabilities, and once values may move, the output shoots far past 1 (last line).
 #
 # In a Transformer no logarithm follows each lookup directly, and lesson 04 keeps its scores small by a division by $\sqrt{d_k}$.
 
@@ -687,7 +689,7 @@ for L_q, L_k in ((25, 30), (512, 512)):
     print(f"{L_q:3} queries, {L_k:3} keys: additive {additive:,}   dot product {dot:,}")
 
 # %% [markdown]
-# The counts are identical, digit for digit, since both multiply 64 times for each pair. But that count leaves out the sum $W_q q + W_k k$ and its $\tanh$, which only the additive score needs, for every pair and every hidden unit. Written as the formula says, it also *holds* all of these numbers.
+# The counts are identical, digit for digit, since both multiply 64 times for each pair. But that count leaves out the sum $W_q q + W_k k$ and its $\tanh$, which only the additive score needs. Written as the formula says, it also *holds* all of these sums at once.
 
 # %%
 widgets.predict(
@@ -707,7 +709,7 @@ print(f"additive: {sums.numel():,} times a tanh; dot product: none")
 widgets.came_out("2.F", sums.numel() / scores.numel())
 
 # %% [markdown]
-# Recurrent networks with attention used the additive score (lesson 03), Transformers use the dot product (lesson 04). Must additive attention hold that much? **Exercise 2.5 (20 minutes)** does with less (every tanh stays), and **exercise 2.7 (5 minutes)** leaves the tanh out. At the end of the exercises your own functions read words aloud.
+# The first translator with attention used the additive score (lesson 03), Transformers use the dot product (lesson 04). Must additive attention hold that much? **Exercise 2.5 (20 minutes)** does with less (every tanh stays), and **exercise 2.7 (5 minutes)** leaves the tanh out. At the end of the exercises your own functions read words aloud.
 
 # %% [markdown]
 # ## 2.9 The gradient of a lookup is a covariance
@@ -783,7 +785,7 @@ sixteenths = (16 * by_autograd).round().long()  # (d_v, d_k)
 print("16 times d output / d query, rows S and K, columns a_, i_, _e, _t\n", sixteenths)
 
 # %% [markdown]
-# *Only the letter after the c moves the answer; the columns of the letter before are 0,* since under these weights it doesn't vary together with the sound. The formula also says when a query learns nothing: where one key has all the weight (no spread), where all values agree, or where keys and values vary without each other. For keys that are their own values it's an exercise in *Dive into Deep Learning* (see the references).
+# *Only the letter after the c moves the answer; the columns of the letter before are 0,* since under these weights it doesn't vary together with the sound. The formula also says when a query learns nothing: where one key has all the weight (no spread), where all values agree, or where keys and values vary independently of each other. For keys that are their own values it's an exercise in *Dive into Deep Learning* (see the references).
 
 # %% [markdown]
 # ## What goes wrong
@@ -830,8 +832,8 @@ print(f"exp overflows in float16 above {math.log(torch.finfo(torch.float16).max)
 #
 # 1. **Lookup.** Score the query against every key, turn the scores into weights that sum to 1, and return the weighted sum of the values.
 # 2. **Kernel regression.** The score is minus the squared distance over $2h^2$. The map of weights is a band, narrow and dark for a small $h$, broad and pale for a large one.
-# 3. **Softmax.** Subtract each row's maximum first, since a shift changes nothing. The temperature decides how many keys count, and $h^2$ is one. On the clean dictionary, sharing among the best words was as good as the best temperature. With more wrong entries, more keys had to count.
-# 4. **Saturation.** With one weight near 1 the scores hardly learn, right or wrong. A $-\ln$ of the output makes up for that. A squared error doesn't, and then the values may learn in place of the scores.
+# 3. **Softmax.** Subtract each row's maximum first, since a shift changes nothing. The temperature decides how many keys count, and $h^2$ is one. On the clean dictionary, sharing among the best words was as often right as the best temperature. With more wrong entries, more keys had to count.
+# 4. **Saturation.** With one weight near 1 the weights hardly move, right or wrong. A $-\ln$ of the output makes up for that, and a squared error doesn't. Values that may move can learn in place of the scores.
 # 5. **Scores.** The additive one takes any two sizes, a tanh for each pair and hidden unit, and, written plainly, as much memory. The dot product needs equal sizes and one matrix product. With projections on both they multiply equally often.
 #
 # | symbol | meaning | shape |
