@@ -5,12 +5,11 @@ import errno
 import importlib.util
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import platformdirs
 
-from . import show_sandbox
 from .batch import Summary, grade_class
 from .export import main as export
 from .limits import Limits
@@ -26,14 +25,13 @@ from .result import GradingSettings
 from .running.sandbox import NoSandbox, Sandbox
 
 STOPPED = "\nstopped; run the same command again and it goes on where it was"
-COMMANDS: dict[str, Callable[[list[str]], int]] = {"sandbox": show_sandbox.main, "export": export}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Grade a class, or do what the first word says; returns the exit status."""
+    """Grade a class, or export its points; returns the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] and arguments[0] in COMMANDS:
-        return COMMANDS[arguments[0]](arguments[1:])
+    if arguments[:1] == ["export"]:
+        return export(arguments[1:])
     args = parser().parse_args(arguments)
     results = None
     started = time.monotonic()

@@ -22,7 +22,7 @@ from .submissions.find import find_submissions
 from .submissions.notebook import Unreadable
 from .submissions.select_files import FileDecision, select_files
 from .submissions.submission import Submission, read
-from .submissions.submission_log import LogEntry, merge_logs, read_log, with_older_noted, write_log
+from .submissions.submission_log import LogEntry, merge_logs, read_log, write_log
 
 
 @dataclass
@@ -82,8 +82,7 @@ def grade_class(
             summary.graded += 1
             run.keep(run.decisions[task.submission], result, task.key)
             bar.update()
-    again = {(file.student, file.label, decision.lesson) for file, decision in run.decisions.items()}
-    book = _write_down(results, with_older_noted(read_log(results.folder), entries, again), settings)
+    book = _write_down(results, entries, settings)
     handed_in = {file.lesson for student in book.students for file in student.files}
     rows = {row.lesson: row.line for row in reversed(read_overrides(results.folder))}
     summary.by_hand_only = [

@@ -19,7 +19,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m course_grader",
         description="Grade a class's notebooks.",
-        epilog="More: python -m course_grader export --help, python -m course_grader sandbox --help, docs/teaching.md",
+        epilog="More: python -m course_grader export --help, docs/teaching.md",
     )
     add = parser.add_argument
     add("submissions", type=_there, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")

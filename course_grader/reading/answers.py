@@ -36,12 +36,10 @@ class Findings:
 
     Args:
         reached: Exercise -> what its answer reaches.
-        noticed: What else an instructor may want to look at.
         syntax_errors: Exercise -> (line, the student's text there, why) of an answer that is not Python.
     """
 
     reached: dict[str, Reached]
-    noticed: tuple[str, ...] = ()
     syntax_errors: dict[str, tuple[int, str, str]] = field(default_factory=dict)
 
 

@@ -11,7 +11,7 @@ import itertools
 import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -26,6 +26,8 @@ ASSIGNED = re.compile(r"=[ \t\f]*[%!]")
 PROMPTS = (">>>", "...:", "In [")
 OTHER_LINES = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # lines end there for IPython, not for Python
 MAX_MAGIC_DEPTH = 3  # one in the other
+TIMED_CELL = re.compile(r"\A(\s*)%%(?:time\b[ \t]*|capture\b.*)")
+TIMED_LINE = re.compile(r"^((?:[\w, \t.]+=)?[ \t]*)%time[ \t]+", re.MULTILINE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -69,16 +71,17 @@ def read_cell(text: str) -> CellCode:
     if len(list(itertools.islice(TOKEN.finditer(text), MAX_TOKENS + 1))) > MAX_TOKENS:
         return CellCode(None, "it is too long to be read", lines=lines)
     tree, problem, line = _parsed(text)
+    if tree is None:
+        text = _without_timing(text)
+        tree, problem, line = _parsed(text)
     if tree is not None and _is_plain(text):
-        return CellCode(_with_timed_code(tree, 0), lines=lines)
+        return CellCode(tree, lines=lines)
     translated = _translated(text)
     if translated is None:
         return CellCode(None, problem or "it has too much in it that is not Python to be read", line, (), lines)
     tree, problem, line = _parsed(translated)
-    cell = CellCode(None, problem, 0, tuple(_origins(lines, _lines(translated))), lines)
-    if tree is None:
-        return CellCode(None, problem, cell._origin(line) if line else 0, cell.origins, lines)
-    return CellCode(_with_timed_code(tree, 0), "", 0, cell.origins, lines)
+    cell = CellCode(tree, problem, 0, tuple(_origins(lines, _lines(translated))), lines)
+    return replace(cell, line=cell._origin(line)) if line else cell
 
 
 def defined_names(cell: CellCode) -> set[str]:
@@ -111,6 +114,13 @@ def _parsed(text: str) -> tuple[ast.Module | None, str, int]:
         return None, "it holds a character that no program may hold", 0
     except (RecursionError, MemoryError):
         return None, "it is nested too deeply to be read", 0
+
+
+def _without_timing(text: str) -> str:
+    """The cell without ``%time`` and ``%%capture``, whose code runs like other code, each line where it was."""
+    for _ in range(MAX_MAGIC_DEPTH):
+        text = TIMED_CELL.sub(r"\1", text)
+    return TIMED_LINE.sub(r"\1", text)
 
 
 def _is_plain(text: str) -> bool:
@@ -158,53 +168,3 @@ def _origins(lines: Iterable[str], translated: list[str]) -> Iterable[int]:
 
 def _is_magic_of(translated: str, line: str) -> bool:
     return "get_ipython()" in translated and line.lstrip(">. ")[:1] in TRANSLATED
-
-
-def _with_timed_code(tree: ast.Module, depth: int) -> ast.Module:
-    """Put the code that ``%time`` and ``%%capture`` run into the place of the call that IPython makes of them."""
-    for node in ast.walk(tree):
-        for part in ("body", "orelse", "finalbody"):
-            statements = getattr(node, part, None)
-            if isinstance(statements, list) and any(_magic(_value(statement)) for statement in statements):
-                setattr(node, part, [new for statement in statements for new in _expanded(statement, depth)])
-    return tree
-
-
-def _value(statement: ast.stmt) -> ast.expr | None:
-    return statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
-
-
-def _magic(node: ast.expr | None) -> list[str] | None:
-    """``["time", "f(x)"]`` of the call that stands for ``%time f(x)``; with a third text if it is a cell's."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return None
-    if node.func.attr not in ("run_line_magic", "run_cell_magic") or not node.args:
-        return None
-    texts = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
-    return texts if all(isinstance(text, str) for text in texts) else None
-
-
-def _expanded(statement: ast.stmt, depth: int) -> list[ast.stmt]:
-    texts = _magic(_value(statement))
-    if texts is None or depth >= MAX_MAGIC_DEPTH:
-        return [statement]
-    name, line, body = (*texts, "", "")[:3]
-    is_cell = len(texts) > 2
-    if name == "time":
-        code, offset = (f"{line}\n{body}", 0) if is_cell else (line, 0)
-    elif name == "capture" and is_cell:
-        code, offset = body, 1
-    else:  # ``%timeit`` binds nothing in the notebook
-        return [statement]
-    translated = _translated(code)
-    tree = _parsed(translated)[0] if translated is not None else None
-    if tree is None:
-        return [statement]
-    dropped = next((index for index, text in enumerate(code.splitlines()) if text.strip()), 0)
-    ast.increment_lineno(tree, statement.lineno - 1 + offset + dropped)
-    body = _with_timed_code(tree, depth + 1).body
-    if isinstance(statement, ast.Assign):
-        last = body[-1] if body else None
-        statement.value = last.value if isinstance(last, ast.Expr) else ast.Constant(None)
-        return [*body[:-1], statement]
-    return body

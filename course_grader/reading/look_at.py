@@ -42,20 +42,9 @@ NAMES = {
 }  # fmt: skip
 NAMES |= {f"exec{end}" for end in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")} | {f"spawn{e}" for e in ("l", "v")}
 PRODUCTS = {
-    "vecdot",
-    "matvec",
-    "vecmat",
-    "__matmul__",
-    "dot",
-    "vdot",
-    "matmul",
-    "imatmul",
-    "inner",
-    "tensordot",
-    "multi_dot",
-    "einsum_path",
-    "gemm",
-}
+    "vecdot", "matvec", "vecmat", "__matmul__", "dot", "vdot", "matmul", "imatmul", "inner", "tensordot", "multi_dot",
+    "einsum_path", "gemm",
+}  # fmt: skip
 BUILT_IN = {*dir(builtins), "get_ipython"}
 BY_TEXT = ("getattr", "setattr", "hasattr", "vars")  # with a text that stands there they are what that text says
 

@@ -62,17 +62,6 @@ def is_unchanged_solution(cells: list[SubmittedCell], metadata: dict, released: 
     return _course(metadata).get("kind") == SOLUTION and bool(answers) and all(MARK in text for text in answers)
 
 
-def signs_of_copying(cells: list[SubmittedCell], metadata: dict) -> tuple[str, ...]:
-    """What tells that a notebook, or a part of it, was taken from the course's solutions; for an instructor to see."""
-    signs = []
-    if _course(metadata).get("kind") == SOLUTION:
-        signs.append("it was made from the course's own solution notebook, as it says itself")
-    marked = sum(MARK in cell.text for cell in cells if cell.kind == "code")
-    if marked:
-        signs.append(f"{marked} of its cells carry the mark of the course's own solutions ({MARK})")
-    return tuple(signs)
-
-
 def _own_ids(released: ReleasedNotebook) -> set[str]:
     return {cell.id for cell in released.cells if cell.role != "provided"}
 
