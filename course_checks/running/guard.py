@@ -109,7 +109,8 @@ def known_by_pytorch() -> tuple[list[tuple[object, frozenset[str]]], dict[str, l
     holders = [functools.reduce(lambda part, name: getattr(part, name, None), h.split(".")[1:], torch) for h in HOLDERS]
     works = torch._C._dispatch_has_computed_kernel_for_dispatch_key
     operators: dict[str, list[tuple[str, str]]] = {start: [] for kernels in KERNELS.values() for start in kernels}
-    for operator in torch._C._dispatch_get_all_op_names():
+    beginnings = tuple(f"aten::{start}" for start in operators)
+    for operator in filter(lambda name: name.startswith(beginnings), torch._C._dispatch_get_all_op_names()):
         for start in operators:
             if operator.startswith(f"aten::{start}") and "backward" not in operator:
                 operators[start] += [

@@ -48,9 +48,7 @@ def observe_again(expression: str, statements: str, known: str, nonce: str, text
         expression: The answer.
         statements: What it reaches, as JSON: a list of (text, whether the student wrote it).
         known: Modules that an answer may import, with blanks between them.
-        nonce: As for ``kernel_side.observe``.
-        text: As there.
-        data: As there.
+        nonce, text, data: As for ``kernel_side.observe``.
     """
     call, cases = received(text, data)
     call.prepare()
@@ -106,6 +104,7 @@ def _observed(
     from course_checks.running.encode import pack
 
     observe.SameNames = contextlib.nullcontext  # takes 8 ms; what an answer renames ends with this process
+    observe._same = lambda *_: True  # whether it changes its arguments is known from the first run
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     space, future, before = get_ipython().user_ns, 0, len(sys.modules)
     given = {place for place, (_, by_student) in enumerate(statements) if not by_student}
