@@ -51,17 +51,8 @@ def grade_class(
 ) -> Summary:
     """Grade what lies under ``root`` and is not in the results yet, and write the table.
 
-    Args:
-        root: As ``find_submissions`` takes it.
-        results: The output folder.
-        releases: All lessons of the course; those in ``settings`` are graded.
-        settings: As for the whole class.
-        jobs: Submissions at a time on this machine.
-        scheduler: A dask scheduler's address, instead of this machine.
-        progress: Show a progress bar.
-
-    Raises:
-        ValueError: There is nothing at ``root``.
+    ``releases`` are all lessons of the course; those in ``settings`` are graded, so many ``jobs`` at a time on this machine,
+    or on the workers of the ``scheduler`` at this address.
     """
     files = find_submissions(root, tuple(released.stem for released in releases.values()), results.folder)
     submissions = _unique(files.submissions)
@@ -69,7 +60,7 @@ def grade_class(
         decisions = select_files(submissions, releases, settings.releases, settings.limits.submission_mb, bar.update)
     summary = Summary({decision.submission.student for decision in decisions}, left_out=files.left_out)
     run = _Run(results, settings, summary)
-    entries = [run.entry(decision) for decision in decisions]
+    entries = [decision.entry(settings.releases) for decision in decisions]
     check_instructor_files(results, merge_logs(read_log(results.folder), entries, settings.releases))
     for decision in decisions:
         if decision.problem:  # not graded, and the student must be told
@@ -105,20 +96,6 @@ class _Run:
         self.results, self.settings, self.summary = results, settings, summary
         self.decisions: dict[Submission, FileDecision] = {}  # on those that are graded
 
-    def entry(self, decision: FileDecision) -> LogEntry:
-        """As it is written down."""
-        file, scope = decision.submission, tuple(sorted(self.settings.releases))
-        return LogEntry(
-            file.student,
-            file.label,
-            decision.lesson,
-            decision.counts,
-            decision.note,
-            file.modified,
-            decision.review,
-            scope,
-        )
-
     def keep(self, decision: FileDecision, result: dict, stored_key: str) -> None:
         """Write one result. A result of which no page can be made is one that could not be graded."""
         student, label = decision.submission.student, decision.submission.label
@@ -129,7 +106,7 @@ class _Run:
             feedback = page(student, label, result)
         known = {"student": student, "file": label, "key": stored_key}
         known = {name: value.encode("utf-8", "replace").decode() for name, value in known.items()}
-        known |= {"modified": decision.submission.modified, "entry": asdict(self.entry(decision))}
+        known |= {"modified": decision.submission.modified, "entry": asdict(decision.entry(self.settings.releases))}
         self.results.store(student, label, known | result, feedback, decision.lesson)
         self.count(decision, result)
 

@@ -27,15 +27,9 @@ _trusted = threading.Lock()  # checks set PyTorch's global settings for a moment
 
 
 def grade_one(data: bytes, label: str, settings: GradingSettings) -> dict:
-    """Grade one notebook. Whatever goes wrong is this notebook's result, and nothing else's.
+    """Grade one notebook. Whatever goes wrong is this notebook's result (``new_result``), and nothing else's.
 
-    Args:
-        data: The file.
-        label: What it is called.
-        settings: As for the whole class.
-
-    Returns:
-        A result, ready for JSON: lesson, exercises, earned, total, problem, what was noticed, and what graded it.
+    ``label`` is what the file is called.
     """
     try:
         return _graded(data, label, settings)

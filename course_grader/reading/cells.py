@@ -10,7 +10,7 @@ import functools
 import itertools
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -29,25 +29,18 @@ MAX_MAGIC_DEPTH = 3  # one in the other
 TIMED_CELL = re.compile(r"\A(\s*)%%(?:time\b[ \t]*|capture\b.*)")
 TIMED_LINE = re.compile(r"^((?:[\w, \t.]+=)?[ \t]*)%time[ \t]+", re.MULTILINE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass(frozen=True)
 class CellCode:
-    """What was read of one cell.
+    """What was read of one cell."""
 
-    Args:
-        tree: None where it could not be read. What ``%time`` and ``%%capture`` run stands in it like other code.
-        problem: Why it could not be read, for the student to read.
-        line: Where, from 1; 0 where no line is to blame.
-        origins: The line in the student's cell of each line of the tree.
-        lines: The student's lines.
-    """
-
-    tree: ast.Module | None
-    problem: str = ""
-    line: int = 0
-    origins: tuple[int, ...] = ()
-    lines: tuple[str, ...] = field(default=(), repr=False)
+    tree: ast.Module | None  # None where it could not be read
+    problem: str = ""  # why it could not be read, for the student to read
+    line: int = 0  # where, from 1; 0 where no line is to blame
+    origins: tuple[int, ...] = ()  # the line in the student's cell of each line of the tree
+    lines: tuple[str, ...] = field(default=(), repr=False)  # the student's
 
     def place(self, node: ast.AST) -> int:
         """The line in the student's cell at which a node of the tree stands, from 1."""
@@ -86,21 +79,43 @@ def read_cell(text: str) -> CellCode:
 
 def defined_names(cell: CellCode) -> set[str]:
     """The names that running a cell gives a value, outside its functions and classes."""
+    return {name for statement in (cell.tree.body if cell.tree else ()) for name in bound_names(statement)}
+
+
+def bound_names(statement: ast.stmt) -> set[str]:
+    """The names that running a statement gives a value or takes it from, outside functions and classes."""
     names: set[str] = set()
-    waiting: list[ast.AST] = list(cell.tree.body) if cell.tree else []
+    for node in outside_functions(statement, into_classes=False):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            names.add(node.id)
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            names.add(node.name or "")
+        elif isinstance(node, ast.MatchMapping):
+            names.add(node.rest or "")
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= imported_names(node)
+    return names - {""}
+
+
+def imported_names(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """The names that an import gives a value."""
+    return {alias.asname or alias.name.partition(".")[0] for alias in node.names} - {"*"}
+
+
+def outside_functions(statement: ast.AST, into_classes: bool = True) -> Iterator[ast.AST]:
+    """The nodes of a statement that run when it runs; a comprehension's own variables are left out."""
+    waiting = [statement]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, ast.Lambda):
+        yield node
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            waiting += [*getattr(node, "decorator_list", ()), *node.args.defaults]
+        elif isinstance(node, ast.ClassDef) and not into_classes:
             continue
-        elif isinstance(node, ast.alias):
-            names.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, COMPREHENSIONS):
+            waiting += [child for child in ast.walk(node) if isinstance(child, ast.NamedExpr | ast.Call)]
         else:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
             waiting += ast.iter_child_nodes(node)
-    return names
 
 
 def _parsed(text: str) -> tuple[ast.Module | None, str, int]:
