@@ -5,19 +5,18 @@ import errno
 import importlib.util
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import platformdirs
 
-from . import show_sandbox
 from .batch import Summary, grade_class
 from .export import main as export
 from .limits import Limits
 from .names import counted, printable
 from .options import parser
 from .released_notebook import load_releases
-from .reports.class_settings import ClassOptions, load_class_settings
+from .reports.class_settings import LIFTED, ClassOptions, load_class_settings
 from .reports.lateness import describe_due
 from .reports.overrides import read_overrides
 from .reports.results_folder import ResultsFolder, check_output
@@ -26,14 +25,13 @@ from .result import GradingSettings
 from .running.sandbox import NoSandbox, Sandbox
 
 STOPPED = "\nstopped; run the same command again and it goes on where it was"
-COMMANDS: dict[str, Callable[[list[str]], int]] = {"sandbox": show_sandbox.main, "export": export}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Grade a class, or do what the first word says; returns the exit status."""
+    """Grade a class, or export its points; returns the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] and arguments[0] in COMMANDS:
-        return COMMANDS[arguments[0]](arguments[1:])
+    if arguments[:1] == ["export"]:
+        return export(arguments[1:])
     args = parser().parse_args(arguments)
     results = None
     started = time.monotonic()
@@ -41,7 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
         check_output(args.output, args.submissions)
         if args.scheduler and importlib.util.find_spec("distributed") is None:
             raise ValueError(f'--scheduler ({args.scheduler}) needs dask; install it: pip install -e ".[cluster]"')
-        limits = _limits(args)
+        notebook_s = args.time_limit or Limits.notebook_s
+        limits = Limits(args.cell_limit or min(Limits.cell_s, notebook_s), notebook_s)
         releases = load_releases(args.masters)  # the other lessons too: a file of one is not graded as another
         graded = load_releases(args.masters, args.lesson)
         options = _class_options(args)
@@ -58,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
         if args.no_sandbox:
             print("warning: no sandbox: every submission runs with your rights on this machine", file=sys.stderr)
-        if options.due is not None or options.policy is not None:
+        if not {options.due, options.policy} <= {None, LIFTED}:
             print(_told_due(options, args.output, graded), file=sys.stderr)
         summary = grade_class(args.submissions, results, releases, settings, args.jobs, args.scheduler)
     except KeyboardInterrupt:
@@ -74,21 +73,13 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _limits(args: argparse.Namespace) -> Limits:
-    notebook_s = args.time_limit or Limits.notebook_s
-    return Limits(args.cell_limit or min(Limits.cell_s, notebook_s), notebook_s)
-
-
 def _class_options(args: argparse.Namespace) -> ClassOptions:
     """What was told about the class. Everything that a person wrote is read before the first submission."""
-    no_due = "due" in args and args.due is None
-    no_late = "late" in args and args.late is None
-    due, late = getattr(args, "due", None), getattr(args, "late", None)
-    earlier = load_class_settings(args.output)
+    known = args.due or load_class_settings(args.output).deadlines
     read_overrides(args.output)
-    if late is not None and due is None and (no_due or not earlier.deadlines):
-        raise ValueError(f"--late ({late}) needs a deadline; expected --due beside it, such as 2026-11-30T23:59")
-    return ClassOptions(due, no_due, late, no_late, None if args.roster is None else read_roster(args.roster))
+    if args.late not in (None, LIFTED) and known in ({}, LIFTED):
+        raise ValueError(f"--late ({args.late}) needs a deadline; expected --due beside it, such as 2026-11-30T23:59")
+    return ClassOptions(args.due, args.late, None if args.roster is None else read_roster(args.roster))
 
 
 def _told_due(options: ClassOptions, output: Path, lessons: Iterable[str]) -> str:
@@ -102,7 +93,8 @@ def _told_due(options: ClassOptions, output: Path, lessons: Iterable[str]) -> st
         late = next(iter(policies))
     else:
         late = "; ".join(f"{policy} (lesson {', '.join(named)})" for policy, named in policies.items())
-    return f"due {describe_due(options.due)}; late: {late}" if options.due else f"late: {late}"
+    is_told = options.due not in (None, LIFTED)
+    return f"due {describe_due(options.due)}; late: {late}" if is_told else f"late: {late}"
 
 
 def _explained(problem: Exception, output: Path) -> str:

@@ -22,7 +22,7 @@ from .submissions.find import find_submissions
 from .submissions.notebook import Unreadable
 from .submissions.select_files import FileDecision, select_files
 from .submissions.submission import Submission, read
-from .submissions.submission_log import LogEntry, merge_logs, read_log, with_older_noted, write_log
+from .submissions.submission_log import LogEntry, merge_logs, read_log, write_log
 
 
 @dataclass
@@ -51,17 +51,8 @@ def grade_class(
 ) -> Summary:
     """Grade what lies under ``root`` and is not in the results yet, and write the table.
 
-    Args:
-        root: As ``find_submissions`` takes it.
-        results: The output folder.
-        releases: All lessons of the course; those in ``settings`` are graded.
-        settings: As for the whole class.
-        jobs: Submissions at a time on this machine.
-        scheduler: A dask scheduler's address, instead of this machine.
-        progress: Show a progress bar.
-
-    Raises:
-        ValueError: There is nothing at ``root``.
+    ``releases`` are all lessons of the course; those in ``settings`` are graded, so many ``jobs`` at a time on this machine,
+    or on the workers of the ``scheduler`` at this address.
     """
     files = find_submissions(root, tuple(released.stem for released in releases.values()), results.folder)
     submissions = _unique(files.submissions)
@@ -69,7 +60,7 @@ def grade_class(
         decisions = select_files(submissions, releases, settings.releases, settings.limits.submission_mb, bar.update)
     summary = Summary({decision.submission.student for decision in decisions}, left_out=files.left_out)
     run = _Run(results, settings, summary)
-    entries = [run.entry(decision) for decision in decisions]
+    entries = [decision.entry(settings.releases) for decision in decisions]
     check_instructor_files(results, merge_logs(read_log(results.folder), entries, settings.releases))
     for decision in decisions:
         if decision.problem:  # not graded, and the student must be told
@@ -82,8 +73,7 @@ def grade_class(
             summary.graded += 1
             run.keep(run.decisions[task.submission], result, task.key)
             bar.update()
-    again = {(file.student, file.label, decision.lesson) for file, decision in run.decisions.items()}
-    book = _write_down(results, with_older_noted(read_log(results.folder), entries, again), settings)
+    book = _write_down(results, entries, settings)
     handed_in = {file.lesson for student in book.students for file in student.files}
     rows = {row.lesson: row.line for row in reversed(read_overrides(results.folder))}
     summary.by_hand_only = [
@@ -106,20 +96,6 @@ class _Run:
         self.results, self.settings, self.summary = results, settings, summary
         self.decisions: dict[Submission, FileDecision] = {}  # on those that are graded
 
-    def entry(self, decision: FileDecision) -> LogEntry:
-        """As it is written down."""
-        file, scope = decision.submission, tuple(sorted(self.settings.releases))
-        return LogEntry(
-            file.student,
-            file.label,
-            decision.lesson,
-            decision.counts,
-            decision.note,
-            file.modified,
-            decision.review,
-            scope,
-        )
-
     def keep(self, decision: FileDecision, result: dict, stored_key: str) -> None:
         """Write one result. A result of which no page can be made is one that could not be graded."""
         student, label = decision.submission.student, decision.submission.label
@@ -130,7 +106,7 @@ class _Run:
             feedback = page(student, label, result)
         known = {"student": student, "file": label, "key": stored_key}
         known = {name: value.encode("utf-8", "replace").decode() for name, value in known.items()}
-        known |= {"modified": decision.submission.modified, "entry": asdict(self.entry(decision))}
+        known |= {"modified": decision.submission.modified, "entry": asdict(decision.entry(self.settings.releases))}
         self.results.store(student, label, known | result, feedback, decision.lesson)
         self.count(decision, result)
 

@@ -19,13 +19,7 @@ class NoCluster(RuntimeError):
 def run_cluster(tasks: Iterable[Task], settings: GradingSettings, address: str) -> Iterator[tuple[Task, dict]]:
     """Grade tasks on the workers of a scheduler; results come as they are ready.
 
-    A worker that dies costs its submissions another try on another worker. Start workers with ``--nthreads 1``, one for each
-    core, from the same environment as this process.
-
-    Args:
-        tasks: What to grade.
-        settings: As for the whole class.
-        address: The scheduler's, such as ``"tcp://10.0.0.1:8786"``.
+    A worker that dies costs its submissions another try on another worker. The address is such as ``tcp://10.0.0.1:8786``.
 
     Raises:
         NoCluster: There is no scheduler, it has no worker, or a worker cannot grade.

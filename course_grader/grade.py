@@ -3,7 +3,6 @@
 import atexit
 import threading
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 
 from course_checks.deciding.find import find
@@ -18,7 +17,7 @@ from .run_and_judge import Runs, run_and_judge
 from .running.fork_server import ForkServer
 from .running.kernel import Kernel
 from .running.run import Probe, RunLog
-from .submissions.identify import lesson_of, signs_of_copying
+from .submissions.identify import lesson_of
 from .submissions.normal_form import compared
 from .submissions.notebook import Unreadable, parse
 from .submissions.rebuild import RebuiltNotebook, rebuild
@@ -28,15 +27,9 @@ _trusted = threading.Lock()  # checks set PyTorch's global settings for a moment
 
 
 def grade_one(data: bytes, label: str, settings: GradingSettings) -> dict:
-    """Grade one notebook. Whatever goes wrong is this notebook's result, and nothing else's.
+    """Grade one notebook. Whatever goes wrong is this notebook's result (``new_result``), and nothing else's.
 
-    Args:
-        data: The file.
-        label: What it is called.
-        settings: As for the whole class.
-
-    Returns:
-        A result, ready for JSON: lesson, exercises, earned, total, problem, what was noticed, and what graded it.
+    ``label`` is what the file is called.
     """
     try:
         return _graded(data, label, settings)
@@ -69,7 +62,7 @@ def _graded(data: bytes, label: str, settings: GradingSettings) -> dict:
     runs = Runs(settings.limits, kernel)
     run_log, scores, without = run_and_judge(rebuilt.steps, probes, runs, judge)
     again = SecondRun(rebuilt.steps, findings.reached, probes, runs, judge)
-    to_review = [*findings.noticed, *again.of(scores, without)]
+    to_review = again.of(scores, without)
     result = new_result(settings, lesson, list(scores.values()))
     for exercise in result["exercises"]:
         exercise |= {"code": rebuilt.answer(exercise["number"])[:MOST_CODE], **forms[exercise["number"]]}
@@ -104,7 +97,7 @@ def take_in(data: bytes, label: str, settings: GradingSettings) -> tuple[str, Re
     products = {n for n in exercises if "torch.matmul" in find(n).call.off_limits}
     findings = read_answers(rebuilt.steps, expressions, frozenset(products - settings.allowed))
     forms = {n: compared(n, name, rebuilt.answer(n), released.answer(n)) for n, name in expressions.items()}
-    return lesson, rebuilt, replace(findings, noticed=tuple(signs_of_copying(cells, metadata))), forms
+    return lesson, rebuilt, findings, forms
 
 
 _of_thread = threading.local()

@@ -8,31 +8,18 @@ MAX_JSON_VALUES = 200_000  # values in one JSON text from a kernel; the observat
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on one submission.
+    """Limits on one submission; s are seconds, mb MiB."""
 
-    Args:
-        cell_s: Seconds for one cell, or one run of a check.
-        notebook_s: Seconds for the whole notebook, restarts included.
-        memory_mb: MiB of memory for all processes of the submission together (and address space for each).
-        scratch_mb: MiB of files in its scratch folder, and the same again in shared memory.
-        processes: Processes and threads.
-        open_files: Open files of one process.
-        message_mb: MiB that one reply may take: a cell's error, or an observation. What a cell prints goes nowhere.
-        observations_mb: MiB of all observations of a notebook.
-        submission_mb: MiB of the handed-in file.
-        restarts: How often a kernel that died or hung is started again, to give the other exercises their chance.
-    """
-
-    cell_s: float = 60.0
-    notebook_s: float = 300.0
-    memory_mb: int = 2048
-    scratch_mb: int = 64
-    processes: int = 64
-    open_files: int = 256
-    message_mb: int = 4
-    observations_mb: int = 8
-    submission_mb: int = 16
-    restarts: int = 12
+    cell_s: float = 60.0  # for one cell, or one run of a check
+    notebook_s: float = 300.0  # for the whole notebook, restarts included
+    memory_mb: int = 2048  # for all processes of the submission together (and address space for each)
+    scratch_mb: int = 64  # of files in its scratch folder, and the same again in shared memory
+    processes: int = 64  # and threads
+    open_files: int = 256  # of one process
+    message_mb: int = 4  # of one reply: a cell's error, or an observation; what a cell prints goes nowhere
+    observations_mb: int = 8  # of all observations of a notebook
+    submission_mb: int = 16  # of the handed-in file
+    restarts: int = 12  # of a kernel that died or hung, to give the other exercises their chance
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

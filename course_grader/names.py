@@ -25,13 +25,11 @@ def file_id(student: str, label: str, lesson: str = "") -> str:
     It is readable in every script, safe on every file system (letters, digits and hyphens, at most 80 bytes, no difference that
     only upper and lower case make) and different for different students, files and lessons whatever they are called.
     """
-    letters = [letter if _stays(letter) else "-" for letter in unicodedata.normalize("NFC", student[:200].lower())]
+    letters = unicodedata.normalize("NFC", student[:200].lower())
+    letters = [
+        letter if unicodedata.category(letter)[0] in "LMN" else "-" for letter in letters
+    ]  # letter, mark, number
     plain = re.sub("-+", "-", "".join(letters)).encode()[:NAME_BYTES].decode(errors="ignore").strip("-") or "student"
     whole = "\0".join((student, label, lesson))
     digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return "-".join(part for part in (plain, lesson if lesson.isdigit() else "", digest) if part)
-
-
-def _stays(letter: str) -> bool:
-    """Whether a letter, a mark on one, or a digit of any script may stand in a file name."""
-    return unicodedata.category(letter)[0] in "LMN"

@@ -9,6 +9,7 @@ from typing import Any
 
 from course_checks.catalogue import catalogue
 
+from .reports.class_settings import LIFTED
 from .reports.lateness import DUE_FORM, POLICY_FORM, parse_due, parse_policy
 from .reports.platforms import FORMATS
 from .running.sandbox import EXERCISES
@@ -19,7 +20,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m course_grader",
         description="Grade a class's notebooks.",
-        epilog="More: python -m course_grader export --help, python -m course_grader sandbox --help, docs/teaching.md",
+        epilog="More: python -m course_grader export --help, docs/teaching.md",
     )
     add = parser.add_argument
     add("submissions", type=_there, help="folder with a folder, ZIP or notebook per student, or a ZIP of it")
@@ -29,14 +30,12 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--due",
         type=_due,
-        default=argparse.SUPPRESS,
         metavar="TIME",
         help=f"deadline, {DUE_FORM}; none: lift an earlier run's".replace("%", "%%"),
     )
     add(
         "--late",
         type=_policy,
-        default=argparse.SUPPRESS,
         metavar="POLICY",
         help=f"taken off after it: {POLICY_FORM}; none: drop an earlier run's".replace("%", "%%"),
     )
@@ -112,5 +111,5 @@ def _there(text: str) -> Path:
     )
 
 
-_due = _stated(lambda text: None if text == "none" else parse_due(text))
-_policy = _stated(lambda text: None if text == "none" else parse_policy(text))
+_due = _stated(lambda text: text if text == LIFTED else parse_due(text))
+_policy = _stated(lambda text: text if text == LIFTED else parse_policy(text))

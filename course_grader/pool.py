@@ -36,17 +36,9 @@ class Task:
 
 
 def run_local(tasks: Iterable[Task], settings: GradingSettings, jobs: int) -> Iterator[tuple[Task, dict]]:
-    """Grade tasks on this machine; results come as they are ready.
+    """Grade tasks on this machine, so many ``jobs`` at a time; results come as they are ready.
 
     A process that dies costs its submission one more try.
-
-    Args:
-        tasks: What to grade.
-        settings: As for the whole class.
-        jobs: How many at a time.
-
-    Raises:
-        NoGradingProcess: A grading process could not be started.
     """
     with contextlib.ExitStack() as stack:
         graders, free = [], queue.SimpleQueue()
@@ -103,11 +95,7 @@ class GradingProcess:
         self._stopped = False
 
     def grade(self, task: Task) -> dict:
-        """The result of one submission, whatever becomes of the process.
-
-        Raises:
-            NoGradingProcess: None could be started, or it was stopped.
-        """
+        """The result of one submission, whatever becomes of the process."""
         for _ in range(TRIES):
             if self.process is None or not self.process.is_alive():
                 self.start()
@@ -133,7 +121,7 @@ class GradingProcess:
         self.close()
         if self._stopped:
             raise NoGradingProcess("grading was stopped")
-        context = _context()
+        context, why = _context(), ""
         try:
             self._pipe, theirs = context.Pipe()
             with theirs:
@@ -142,28 +130,21 @@ class GradingProcess:
             self.process = process
             if self._stopped:
                 self.kill()
-            ready = self._answer(START_S)
+            if self._answer(START_S) is None:
+                why = f"it was not ready after {START_S:.0f} s"
         except (OSError, EOFError) as problem:
             why = f"{type(problem).__name__} {problem}"
             if self.process is not None:
                 self.process.join(1)
                 why = f"it ended at once, with exit code {self.process.exitcode}; its own error stands above"
+        if why:
             self.close()
             raise NoGradingProcess(
-                f"no grading process could be started: {why}; if memory is short, lower --jobs"
-            ) from None
-        if ready is None:
-            self.close()
-            raise NoGradingProcess(
-                f"a grading process was not ready after {START_S:.0f} s; on a busy machine lower --jobs"
+                f"no grading process could be started: {why}; if memory or time is short, lower --jobs"
             )
 
     def _answer(self, seconds: float) -> object | None:
-        """What the process says; None if it says nothing for so long.
-
-        Raises:
-            EOFError, OSError: It died.
-        """
+        """What the process says; None if it says nothing for so long."""
         if not wait([self._pipe, self.process.sentinel], seconds):
             return None
         return self._pipe.recv()

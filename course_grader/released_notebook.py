@@ -91,11 +91,7 @@ def parse(stem: str, data: bytes) -> ReleasedNotebook:
 
 
 def checked(text: str) -> tuple[str, str]:
-    """Number and answer of the call ``check("5.2", causal_mask)`` in a cell.
-
-    Raises:
-        ValueError: There is no such call.
-    """
+    """Number and answer of the call ``check("5.2", causal_mask)`` in a cell."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check":
             number, answer = node.args

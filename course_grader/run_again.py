@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from course_checks.catalogue import catalogue_entry
 from course_checks.deciding.find import find
 
+from .in_sandbox.kernel_side import SECOND_RUN
 from .judging.score import ExerciseScore
 from .reading.answers import Reached
 from .run_and_judge import Runs
-from .running.run import LIBRARY, SECOND_RUN, Probe, RunLog
+from .running.run import LIBRARY, Probe, RunLog
 from .submissions.rebuild import NotebookStep
 
 MAX_CELLS = 8  # tried one by one to name the one that makes a difference
@@ -32,15 +33,7 @@ def runs_again(number: str) -> bool:
 
 @dataclass(frozen=True)
 class SecondRun:
-    """The second run of one submission's right answers.
-
-    Args:
-        steps: The rebuilt notebook.
-        reached: Exercise -> what its answer reaches.
-        probes: As for ``run_and_judge``.
-        runs: The submission's runs.
-        judge: As for ``run_and_judge``.
-    """
+    """The second run of one submission's right answers; dicts are by exercise."""
 
     steps: tuple[NotebookStep, ...]
     reached: dict[str, Reached]
@@ -51,12 +44,7 @@ class SecondRun:
     def of(self, scores: dict[str, ExerciseScore], without: dict[str, frozenset[str]]) -> list[str]:
         """Run answers that earned points again. One that calls what is off limits after all loses its points, in ``scores``.
 
-        Args:
-            scores: What each exercise earned.
-            without: As ``run_and_judge`` returns it.
-
-        Returns:
-            Lines for a person: what of these answers is to be looked at, and which of them are not right by themselves.
+        Returns lines for a person: what of these answers is to be looked at, and which are not right by themselves.
         """
         earned = [number for number, score in scores.items() if score.earned]
         chosen = [number for number in earned if self.probes[number].guarded and runs_again(number)]

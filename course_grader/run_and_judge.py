@@ -29,12 +29,7 @@ def removed_names(number: str) -> frozenset[str]:
 
 
 class Runs:
-    """The runs of one submission, all within its time.
-
-    Args:
-        limits: The submission's limits.
-        open_kernel: Deadline and library copy -> a kernel, not yet started.
-    """
+    """The runs of one submission, all within its time. ``open_kernel`` makes a kernel of a deadline and a library copy."""
 
     def __init__(self, limits: Limits, open_kernel: Callable[[float, Path], Kernel]) -> None:
         self.limits, self.open_kernel, self.seconds = limits, open_kernel, 0.0
@@ -58,13 +53,7 @@ def run_and_judge(
     runs: Runs,
     judge: Callable[[RunLog, Collection[str]], list[ExerciseScore]],
 ) -> tuple[RunLog, dict[str, ExerciseScore], dict[str, frozenset[str]]]:
-    """Run a rebuilt notebook, and judge it.
-
-    Args:
-        steps: The rebuilt notebook.
-        probes: Exercise -> its probe; where it is not guarded, nothing is off limits in that exercise.
-        runs: The submission's runs.
-        judge: From what was observed to what the exercises of these numbers earn.
+    """Run a rebuilt notebook, and judge it; ``judge`` tells of what was observed what the exercises of these numbers earn.
 
     Returns:
         What the runs brought; what each exercise earns; without which names of the library each was judged.

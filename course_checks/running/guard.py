@@ -38,6 +38,7 @@ HOLDERS = (
     *("torch._C._nn", "torch._C._special", "torch._C._linalg", "torch.Tensor", "torch._refs"),
 )  # fmt: skip
 SPELLINGS = ("{}", "{}_", "_{}", "special_{}", "native_{}", "_native_{}_legit")
+LAYOUTS = ("CPU", "NestedTensorCPU", "MkldnnCPU", "QuantizedCPU", "SparseCPU", "SparseCsrCPU")  # of tensors on the CPU
 STARTERS = {"start_new_thread", "start_new", "start_joinable_thread"}  # of ``_thread``, by whatever name
 CHECKS, OPEN = "course_checks", ("check", "failing_case", "hint", "NotYet")
 hidden_called: set[str] = set()  # in the class grader's sandbox: what was called there and has no body there
@@ -54,12 +55,13 @@ def hidden(name: str) -> OffLimits:
 
 
 @contextlib.contextmanager
-def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
+def off_limits(names: tuple[str, ...], answer: object, kernels: bool = True) -> Iterator[None]:
     """Make the named callables raise ``OffLimits``, however the student's code came by them.
 
     Args:
         names: Dotted names: ``"torch.softmax"``, ``"torch.Tensor.softmax"``, ``"course_utils.attention.masked_softmax"``.
         answer: The student's answer; names that its module imported directly are covered too.
+        kernels: Watch PyTorch's kernels too; not needed where ``refuse_for_good`` has replaced them.
     """
     if reads_the_checks(answer):
         _refuse(f"{CHECKS}, which holds the answers,")
@@ -73,8 +75,8 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
             elif isinstance(target, types.FunctionType):  # written in Python, the course's own or PyTorch's
                 for namespace in _namespaces(target, answer):
                     stack.enter_context(_replaced(namespace, target, _refusal(name)))
-        stack.enter_context(_torch_guards(targets))
-        stack.enter_context(in_new_threads(targets))
+        stack.enter_context(_torch_guards(targets, kernels))
+        stack.enter_context(_in_new_threads(targets, kernels))
         yield
 
 
@@ -83,22 +85,38 @@ def refuse_for_good(names: tuple[str, ...]) -> None:
 
     For a process that is thrown away: it sees what the watchmen of a thread do not, such as what PyTorch itself calls back.
     """
+    holders, operators = known_by_pytorch()
     for name in reversed([name for name in names if name.startswith("torch.")]):
         word = name.rpartition(".")[2]
-        for holder in filter(None, map(_held, HOLDERS)):
-            for spelling in (word,) if word.startswith("__") else (text.format(word) for text in SPELLINGS):
-                if callable(getattr(holder, spelling, None)) and not isinstance(getattr(holder, spelling), type):
+        spellings = {word} if word.startswith("__") else {text.format(word) for text in SPELLINGS}
+        for holder, present in holders:
+            for spelling in spellings & present:
+                if callable(getattr(holder, spelling)) and not isinstance(getattr(holder, spelling), type):
                     setattr(holder, spelling, _refusal(name))
     kernels = torch.library.Library("aten", "IMPL")
     for start, name in _kernels(reversed(names)).items():
-        for operator in torch._C._dispatch_get_all_op_names():
-            if operator.startswith(f"aten::{start}") and "backward" not in operator:
-                kernels.impl(operator, _refusal(name), "CPU", allow_override=True)
+        for operator, layout in operators[start]:
+            kernels.impl(operator, _refusal(name), layout, allow_override=True)
     _kept.append(kernels)  # what it has registered goes with it
 
 
-def _held(holder: str) -> object:
-    return functools.reduce(lambda found, part: getattr(found, part, None), holder.split(".")[1:], torch)
+@functools.cache
+def known_by_pytorch() -> tuple[list[tuple[object, frozenset[str]]], dict[str, list[tuple[str, str]]]]:
+    """Each of ``HOLDERS`` with its names; and each operator with the layouts it works on, by its beginning in ``KERNELS``.
+
+    To ask for this takes a while; a process that forks asks once for all.
+    """
+    holders = [functools.reduce(lambda part, name: getattr(part, name, None), h.split(".")[1:], torch) for h in HOLDERS]
+    works = torch._C._dispatch_has_computed_kernel_for_dispatch_key
+    operators: dict[str, list[tuple[str, str]]] = {start: [] for kernels in KERNELS.values() for start in kernels}
+    beginnings = tuple(f"aten::{start}" for start in operators)
+    for operator in filter(lambda name: name.startswith(beginnings), torch._C._dispatch_get_all_op_names()):
+        for start in operators:
+            if operator.startswith(f"aten::{start}") and "backward" not in operator:
+                operators[start] += [
+                    (operator, layout) for layout in LAYOUTS if layout == "CPU" or works(operator, layout)
+                ]
+    return [(holder, frozenset(dir(holder))) for holder in holders if holder is not None], operators
 
 
 _kept: list[torch.library.Library] = []
@@ -110,13 +128,13 @@ def loaded(names: tuple[str, ...]) -> dict[str, Callable]:
 
 
 @contextlib.contextmanager
-def in_new_threads(targets: dict[str, Callable]) -> Iterator[None]:
+def _in_new_threads(targets: dict[str, Callable], kernels: bool) -> Iterator[None]:
     """Make PyTorch's callables among these raise ``OffLimits`` in each thread that is started meanwhile, to its end."""
 
     def guarding(start: Callable) -> Callable:
         def start_guarded(function: Callable, *args, **kwargs):
             def run(*own, **more):
-                with _torch_guards(targets):
+                with _torch_guards(targets, kernels):
                     return function(*own, **more)
 
             return start(run, *args, **kwargs)
@@ -132,13 +150,13 @@ def in_new_threads(targets: dict[str, Callable]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _torch_guards(targets: dict[str, Callable]) -> Iterator[None]:
+def _torch_guards(targets: dict[str, Callable], kernels: bool) -> Iterator[None]:
     """The watchmen of one thread."""
     with contextlib.ExitStack() as stack:
         if targets:
             stack.enter_context(_TorchGuard({target: name for name, target in reversed(targets.items())}))
-            if kernels := _kernels(targets):
-                stack.enter_context(_KernelGuard(kernels))
+            if kernels and (forbidden := _kernels(targets)):
+                stack.enter_context(_KernelGuard(forbidden))
         yield
 
 

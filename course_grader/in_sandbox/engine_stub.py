@@ -15,18 +15,10 @@ def check(number: str, answer: object) -> None:
 
 
 def hint() -> None:
-    """Nothing has failed here.
-
-    Raises:
-        LookupError: Always.
-    """
+    """Nothing has failed here."""
     raise LookupError("no check has failed yet: run check(...) on your answer first")
 
 
 def failing_case() -> dict:
-    """There is none here.
-
-    Raises:
-        LookupError: Always.
-    """
+    """There is none here."""
     raise LookupError("no check has failed with arguments to show yet: run check(...) on your answer first")

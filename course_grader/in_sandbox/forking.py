@@ -22,11 +22,15 @@ from . import kernel_side, privileges, second_run  # noqa: F401 - no file of thi
 MAX_REQUEST = 65_536
 PIPES = 3  # that come with a request: for the wait status, for cells, for replies
 LOADED = (
+    "IPython.core.application",
+    "IPython.core.completerlib",
     "IPython.core.interactiveshell",
+    "IPython.core.magics",
     "matplotlib_inline.backend_inline",
     "safetensors.torch",
     "jaxtyping",
     "matplotlib.pyplot",
+    "numpy.random",
     "torch",
 )
 

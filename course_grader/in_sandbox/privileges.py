@@ -35,14 +35,9 @@ AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
 def enter_namespaces(pid: int, own_user: bool) -> None:
-    """Join the namespaces of process ``pid``; the next fork is in its process namespace.
+    """Join the namespaces of process ``pid`` (as seen from here), which may have a user namespace of its own.
 
-    Args:
-        pid: A process in the sandbox, as seen from here.
-        own_user: The sandbox has a user namespace of its own.
-
-    Raises:
-        OSError: The kernel does not let this process in.
+    The next fork is in its process namespace.
     """
     handle = os.pidfd_open(pid)
     try:

@@ -8,11 +8,13 @@ import contextlib
 import functools
 import gc
 import inspect
+import itertools
 import json
 import operator
 import os
 import signal
 import sys
+from collections.abc import Iterable
 
 from .kernel_side import observation, received, say
 from .watch import watch
@@ -28,13 +30,14 @@ def prepare(imports: str) -> None:
     """Import what the page imports, and use PyTorch once as a check does: what that loads is loaded for all answers."""
     import torch
 
-    from course_checks.running import Call, Case, observe_answer
+    from course_checks.running import Call, Case, guard, observe_answer
 
     for line in imports.splitlines():
         with contextlib.suppress(Exception):
             exec(line, {})
     call = Call(off_limits=("torch.softmax",), gradients=True)
     observe_answer(lambda x: (x * 2 + 1).exp().sum(-1), call, [Case(x=torch.ones(2, 3))])
+    guard.known_by_pytorch()
     gc.freeze()  # shared by all answers; a collection would copy it
 
 
@@ -45,18 +48,18 @@ def observe_again(expression: str, statements: str, known: str, nonce: str, text
         expression: The answer.
         statements: What it reaches, as JSON: a list of (text, whether the student wrote it).
         known: Modules that an answer may import, with blanks between them.
-        nonce: As for ``kernel_side.observe``.
-        text: As there.
-        data: As there.
+        nonce, text, data: As for ``kernel_side.observe``.
     """
     call, cases = received(text, data)
     call.prepare()
+    own = _of_checks(sys.modules)  # before the fork: to look at each name there would copy their memory
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.setsid()
-            message = _observed(expression, json.loads(statements), frozenset(known.split()), writing, call, cases)
+            reached = json.loads(statements)
+            message = _observed(expression, reached, frozenset(known.split()), writing, call, cases, own)
             data = f"\n{json.dumps({'nonce': nonce} | message)}\n".encode()
             while data:
                 data = data[os.write(writing, data) :]
@@ -77,8 +80,18 @@ def observe_again(expression: str, statements: str, known: str, nonce: str, text
     say({"events": list(events)[:MAX_EVENTS]} | json.loads(line))
 
 
+def _of_checks(modules: Iterable[str]) -> list[str]:
+    return [name for name in modules if name.partition(".")[0] in ("course_checks", "course_grader")]
+
+
 def _observed(
-    expression: str, statements: list[tuple[str, bool]], known: frozenset[str], pipe: int, call, cases: list
+    expression: str,
+    statements: list[tuple[str, bool]],
+    known: frozenset[str],
+    pipe: int,
+    call,
+    cases: list,
+    own: list[str],
 ) -> dict:
     """The page's own statements run first, without a guard; those that need the student's, again in their places.
 
@@ -91,13 +104,14 @@ def _observed(
     from course_checks.running.encode import pack
 
     observe.SameNames = contextlib.nullcontext  # takes 8 ms; what an answer renames ends with this process
+    observe._same = lambda *_: True  # whether it changes its arguments is known from the first run
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    space, future = get_ipython().user_ns, 0
+    space, future, before = get_ipython().user_ns, 0, len(sys.modules)
     given = {place for place, (_, by_student) in enumerate(statements) if not by_student}
     done = {place for place in given if _run(statements[place][0], space, 0) is not None}
-    with guard.off_limits(call.off_limits, None), guard.in_new_threads(guard.loaded(call.off_limits)):
+    with guard.off_limits(call.off_limits, None, kernels=False):
         guard.refuse_for_good(call.off_limits)
-        for name in [name for name in sys.modules if name.partition(".")[0] in ("course_checks", "course_grader")]:
+        for name in [*own, *_of_checks(itertools.islice(reversed(sys.modules), len(sys.modules) - before))]:
             del sys.modules[name]
         watch(pipe, known)
         for place, (text, _) in enumerate(statements):

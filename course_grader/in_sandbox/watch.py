@@ -29,9 +29,7 @@ NOT_OF_TORCH = ("/utils/collect_env.py", "/utils/benchmark/", "/serialization.py
 def watch(pipe: int, known: frozenset[str]) -> None:
     """From here on, write the name of each event of this process that a person should look at into ``pipe``, a line each.
 
-    Args:
-        pipe: File descriptor.
-        known: Modules that an answer may import.
+    ``known`` are the modules that an answer may import.
     """
     busy = []
 

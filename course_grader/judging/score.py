@@ -45,25 +45,15 @@ MOST_IN_PART = 0.5  # of the points, for an answer that is not right in all case
 
 @dataclass(frozen=True)
 class ExerciseScore:
-    """What one exercise earned and why.
-
-    Args:
-        number: The exercise.
-        points: What it is worth.
-        earned: What it earned.
-        outcome: One of ``OUTCOMES``.
-        message: What the student may read; no right value in it.
-        mistake: What the answer was seen to do, by name.
-        found_by: How that was found (``Verdict.found_by``).
-    """
+    """What one exercise earned and why."""
 
     number: str
-    points: float
+    points: float  # what it is worth
     earned: float
-    outcome: str
-    message: str
-    mistake: str | None = None
-    found_by: str = ""
+    outcome: str  # one of ``OUTCOMES``
+    message: str  # for the student; no right value in it
+    mistake: str | None = None  # what the answer was seen to do, by name
+    found_by: str = ""  # as ``Verdict.found_by``
 
 
 @functools.lru_cache(maxsize=512)

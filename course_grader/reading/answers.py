@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..submissions.rebuild import NotebookStep
-from .cells import CellCode, read_cell
+from .cells import read_cell
 from .look_at import listed_names
 from .reach import Statement, reached, statements_of
 
@@ -15,33 +15,20 @@ MAX_LINES = 5  # of one exercise
 
 @dataclass(frozen=True)
 class Reached:
-    """What one answer reaches of the cells above its check.
+    """What one answer reaches of the cells above its check."""
 
-    Args:
-        statements: Each as text, and whether the student wrote it, in order.
-        partly: The student's cells of which something is reached and something is not: index of the step -> its place.
-        unused: Those of which nothing is reached, likewise.
-        listed: Lines that name what a person should look at: ``answer 4.2, line 3: ...``.
-    """
-
-    statements: tuple[tuple[str, bool], ...] = ()
-    partly: dict[int, str] = field(default_factory=dict)
-    unused: dict[int, str] = field(default_factory=dict)
-    listed: tuple[str, ...] = ()
+    statements: tuple[tuple[str, bool], ...]  # each as text, and whether the student wrote it, in order
+    partly: dict[int, str]  # the student's cells of which something is reached and something is not: step -> its place
+    unused: dict[int, str]  # those of which nothing is reached
+    listed: tuple[str, ...]  # lines that name what a person should look at: ``answer 4.2, line 3: ...``
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found.
+    """What was found, by exercise."""
 
-    Args:
-        reached: Exercise -> what its answer reaches.
-        noticed: What else an instructor may want to look at.
-        syntax_errors: Exercise -> (line, the student's text there, why) of an answer that is not Python.
-    """
-
-    reached: dict[str, Reached]
-    noticed: tuple[str, ...] = ()
+    reached: dict[str, Reached] = field(default_factory=dict)
+    # line, the student's text there, and why, of an answer that is not Python
     syntax_errors: dict[str, tuple[int, str, str]] = field(default_factory=dict)
 
 
@@ -51,17 +38,13 @@ def read_answers(
     """Read what a student wrote.
 
     Only what an answer reaches counts: its own definition and, from there, every statement above its check that what it
-    names comes from. A comparison with PyTorch's own function beside an answer is honest.
-
-    Args:
-        steps: The rebuilt notebook.
-        expressions: Exercise -> its answer, as an expression.
-        products_off_limits: The exercises among them in which matrix products are off limits.
+    names comes from. A comparison with PyTorch's own function beside an answer is honest. ``expressions`` are the answers
+    by exercise; matrix products are off limits in some.
     """
     codes = {index: read_cell(step.text) for index, step in enumerate(steps) if step.role != "check"}
     places = _places(steps)
     statements = statements_of(codes.items())
-    findings = Findings({})
+    findings = Findings()
     for end, step in enumerate(steps):
         if step.role != "check" or step.number not in expressions:
             continue
@@ -71,10 +54,11 @@ def read_answers(
         others = {one.cell for one in above if id(one) not in kept} | {cell for cell in codes if not codes[cell].tree}
         others = {cell: places[cell] for cell in sorted(others) if cell < end and steps[cell].role != "provided"}
         lines = [
-            _line(places[one.cell], codes[one.cell], node, name)
+            f"{places[one.cell]}, line {line}: `{codes[one.cell].text(line)}`: {name} is on the list of what to look at"
             for one in used
             if steps[one.cell].role != "provided"
             for node, name in listed_names(one.node, step.number in products_off_limits)
+            for line in (codes[one.cell].place(node),)
         ]
         findings.reached[step.number] = Reached(
             tuple(_texts(used, steps)),
@@ -105,11 +89,6 @@ def _texts(used: list[Statement], steps: tuple[NotebookStep, ...]) -> list[tuple
         except (RecursionError, ValueError):  # a number of thousands of digits
             continue
     return texts
-
-
-def _line(place: str, code: CellCode, node: ast.AST, name: str) -> str:
-    line = code.place(node)
-    return f"{place}, line {line}: `{code.text(line)}`: {name} is on the list of what to look at"
 
 
 def _places(steps: tuple[NotebookStep, ...]) -> dict[int, str]:

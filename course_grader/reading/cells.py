@@ -10,8 +10,8 @@ import functools
 import itertools
 import re
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -26,26 +26,21 @@ ASSIGNED = re.compile(r"=[ \t\f]*[%!]")
 PROMPTS = (">>>", "...:", "In [")
 OTHER_LINES = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # lines end there for IPython, not for Python
 MAX_MAGIC_DEPTH = 3  # one in the other
+TIMED_CELL = re.compile(r"\A(\s*)%%(?:time\b[ \t]*|capture\b.*)")
+TIMED_LINE = re.compile(r"^((?:[\w, \t.]+=)?[ \t]*)%time[ \t]+", re.MULTILINE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass(frozen=True)
 class CellCode:
-    """What was read of one cell.
+    """What was read of one cell."""
 
-    Args:
-        tree: None where it could not be read. What ``%time`` and ``%%capture`` run stands in it like other code.
-        problem: Why it could not be read, for the student to read.
-        line: Where, from 1; 0 where no line is to blame.
-        origins: The line in the student's cell of each line of the tree.
-        lines: The student's lines.
-    """
-
-    tree: ast.Module | None
-    problem: str = ""
-    line: int = 0
-    origins: tuple[int, ...] = ()
-    lines: tuple[str, ...] = field(default=(), repr=False)
+    tree: ast.Module | None  # None where it could not be read
+    problem: str = ""  # why it could not be read, for the student to read
+    line: int = 0  # where, from 1; 0 where no line is to blame
+    origins: tuple[int, ...] = ()  # the line in the student's cell of each line of the tree
+    lines: tuple[str, ...] = field(default=(), repr=False)  # the student's
 
     def place(self, node: ast.AST) -> int:
         """The line in the student's cell at which a node of the tree stands, from 1."""
@@ -69,35 +64,58 @@ def read_cell(text: str) -> CellCode:
     if len(list(itertools.islice(TOKEN.finditer(text), MAX_TOKENS + 1))) > MAX_TOKENS:
         return CellCode(None, "it is too long to be read", lines=lines)
     tree, problem, line = _parsed(text)
+    if tree is None:
+        text = _without_timing(text)
+        tree, problem, line = _parsed(text)
     if tree is not None and _is_plain(text):
-        return CellCode(_with_timed_code(tree, 0), lines=lines)
+        return CellCode(tree, lines=lines)
     translated = _translated(text)
     if translated is None:
         return CellCode(None, problem or "it has too much in it that is not Python to be read", line, (), lines)
     tree, problem, line = _parsed(translated)
-    cell = CellCode(None, problem, 0, tuple(_origins(lines, _lines(translated))), lines)
-    if tree is None:
-        return CellCode(None, problem, cell._origin(line) if line else 0, cell.origins, lines)
-    return CellCode(_with_timed_code(tree, 0), "", 0, cell.origins, lines)
+    cell = CellCode(tree, problem, 0, tuple(_origins(lines, _lines(translated))), lines)
+    return replace(cell, line=cell._origin(line)) if line else cell
 
 
 def defined_names(cell: CellCode) -> set[str]:
     """The names that running a cell gives a value, outside its functions and classes."""
+    return {name for statement in (cell.tree.body if cell.tree else ()) for name in bound_names(statement)}
+
+
+def bound_names(statement: ast.stmt) -> set[str]:
+    """The names that running a statement gives a value or takes it from, outside functions and classes."""
     names: set[str] = set()
-    waiting: list[ast.AST] = list(cell.tree.body) if cell.tree else []
+    for node in outside_functions(statement, into_classes=False):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            names.add(node.id)
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            names.add(node.name or "")
+        elif isinstance(node, ast.MatchMapping):
+            names.add(node.rest or "")
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= imported_names(node)
+    return names - {""}
+
+
+def imported_names(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """The names that an import gives a value."""
+    return {alias.asname or alias.name.partition(".")[0] for alias in node.names} - {"*"}
+
+
+def outside_functions(statement: ast.AST, into_classes: bool = True) -> Iterator[ast.AST]:
+    """The nodes of a statement that run when it runs; a comprehension's own variables are left out."""
+    waiting = [statement]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, ast.Lambda):
+        yield node
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            waiting += [*getattr(node, "decorator_list", ()), *node.args.defaults]
+        elif isinstance(node, ast.ClassDef) and not into_classes:
             continue
-        elif isinstance(node, ast.alias):
-            names.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, COMPREHENSIONS):
+            waiting += [child for child in ast.walk(node) if isinstance(child, ast.NamedExpr | ast.Call)]
         else:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
             waiting += ast.iter_child_nodes(node)
-    return names
 
 
 def _parsed(text: str) -> tuple[ast.Module | None, str, int]:
@@ -111,6 +129,13 @@ def _parsed(text: str) -> tuple[ast.Module | None, str, int]:
         return None, "it holds a character that no program may hold", 0
     except (RecursionError, MemoryError):
         return None, "it is nested too deeply to be read", 0
+
+
+def _without_timing(text: str) -> str:
+    """The cell without ``%time`` and ``%%capture``, whose code runs like other code, each line where it was."""
+    for _ in range(MAX_MAGIC_DEPTH):
+        text = TIMED_CELL.sub(r"\1", text)
+    return TIMED_LINE.sub(r"\1", text)
 
 
 def _is_plain(text: str) -> bool:
@@ -158,53 +183,3 @@ def _origins(lines: Iterable[str], translated: list[str]) -> Iterable[int]:
 
 def _is_magic_of(translated: str, line: str) -> bool:
     return "get_ipython()" in translated and line.lstrip(">. ")[:1] in TRANSLATED
-
-
-def _with_timed_code(tree: ast.Module, depth: int) -> ast.Module:
-    """Put the code that ``%time`` and ``%%capture`` run into the place of the call that IPython makes of them."""
-    for node in ast.walk(tree):
-        for part in ("body", "orelse", "finalbody"):
-            statements = getattr(node, part, None)
-            if isinstance(statements, list) and any(_magic(_value(statement)) for statement in statements):
-                setattr(node, part, [new for statement in statements for new in _expanded(statement, depth)])
-    return tree
-
-
-def _value(statement: ast.stmt) -> ast.expr | None:
-    return statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
-
-
-def _magic(node: ast.expr | None) -> list[str] | None:
-    """``["time", "f(x)"]`` of the call that stands for ``%time f(x)``; with a third text if it is a cell's."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return None
-    if node.func.attr not in ("run_line_magic", "run_cell_magic") or not node.args:
-        return None
-    texts = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
-    return texts if all(isinstance(text, str) for text in texts) else None
-
-
-def _expanded(statement: ast.stmt, depth: int) -> list[ast.stmt]:
-    texts = _magic(_value(statement))
-    if texts is None or depth >= MAX_MAGIC_DEPTH:
-        return [statement]
-    name, line, body = (*texts, "", "")[:3]
-    is_cell = len(texts) > 2
-    if name == "time":
-        code, offset = (f"{line}\n{body}", 0) if is_cell else (line, 0)
-    elif name == "capture" and is_cell:
-        code, offset = body, 1
-    else:  # ``%timeit`` binds nothing in the notebook
-        return [statement]
-    translated = _translated(code)
-    tree = _parsed(translated)[0] if translated is not None else None
-    if tree is None:
-        return [statement]
-    dropped = next((index for index, text in enumerate(code.splitlines()) if text.strip()), 0)
-    ast.increment_lineno(tree, statement.lineno - 1 + offset + dropped)
-    body = _with_timed_code(tree, depth + 1).body
-    if isinstance(statement, ast.Assign):
-        last = body[-1] if body else None
-        statement.value = last.value if isinstance(last, ast.Expr) else ast.Constant(None)
-        return [*body[:-1], statement]
-    return body

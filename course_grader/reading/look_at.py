@@ -41,21 +41,10 @@ NAMES = {
     "DisableTorchFunctionSubclass",
 }  # fmt: skip
 NAMES |= {f"exec{end}" for end in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")} | {f"spawn{e}" for e in ("l", "v")}
-PRODUCTS = {
-    "vecdot",
-    "matvec",
-    "vecmat",
-    "__matmul__",
-    "dot",
-    "vdot",
-    "matmul",
-    "imatmul",
-    "inner",
-    "tensordot",
-    "multi_dot",
-    "einsum_path",
-    "gemm",
-}
+PRODUCTS = {  # numpy's; PyTorch's own are refused by the guard
+    "vecdot", "matvec", "vecmat", "__matmul__", "dot", "vdot", "matmul", "imatmul", "inner", "tensordot", "multi_dot",
+    "einsum_path", "gemm",
+}  # fmt: skip
 BUILT_IN = {*dir(builtins), "get_ipython"}
 BY_TEXT = ("getattr", "setattr", "hasattr", "vars")  # with a text that stands there they are what that text says
 
@@ -63,9 +52,7 @@ BY_TEXT = ("getattr", "setattr", "hasattr", "vars")  # with a text that stands t
 def listed_names(statement: ast.stmt, no_products: bool) -> list[tuple[ast.AST, str]]:
     """The nodes of a statement that name something on the list, and what.
 
-    Args:
-        statement: One that an answer reaches.
-        no_products: Matrix products are off limits; numpy's are not seen by the guard.
+    ``no_products``: matrix products are off limits; numpy's are not seen by the guard.
     """
     calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
     called, with_nothing = {id(call.func) for call in calls}, {id(call.func) for call in calls if not call.args}
@@ -77,14 +64,14 @@ def listed_names(statement: ast.stmt, no_products: bool) -> list[tuple[ast.AST, 
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         if node.value.id == method.args.args[0].arg
     }
-    found = []
+    names, found = NAMES | PRODUCTS if no_products else NAMES, []
     for node in ast.walk(statement):
         if id(node) in own:
             continue
         words = _words(node, id(node) in with_nothing)
-        found += [(node, f"`{word}`") for word in words if word in NAMES or _is_private(node, word)]
-        if no_products:
-            found += [(node, name) for name in _numpy_products(node)]
+        found += [(node, f"`{word}`") for word in words if word in names or _is_private(node, word)]
+        if no_products and isinstance(getattr(node, "op", None), ast.MatMult):
+            found.append((node, "the operator `@`"))
         if isinstance(node, ast.Import | ast.ImportFrom):
             modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             found += [(node, f"`{name}`") for name in modules if name.partition(".")[0] not in KNOWN]
@@ -102,15 +89,6 @@ def _is_private(node: ast.AST, word: str) -> bool:
     return is_private and word not in ("_replace", "_asdict", "_make", "_fields")  # of named tuples
 
 
-def _numpy_products(node: ast.AST) -> list[str]:
-    """PyTorch's own are refused by the guard; a notebook's own function may be called ``dot``."""
-    if isinstance(node, ast.BinOp | ast.AugAssign):
-        return ["the operator `@`"] if isinstance(node.op, ast.MatMult) else []
-    names = [node.attr] if isinstance(node, ast.Attribute) else _by_text(node)
-    names += [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
-    return [f"`{name}`" for name in names if name in PRODUCTS]
-
-
 def _words(node: ast.AST, called_with_nothing: bool) -> list[str]:
     if isinstance(node, ast.Name):
         return [node.id] if node.id in BUILT_IN or node.id.startswith("_") else []  # not a variable that is called so
@@ -119,8 +97,10 @@ def _words(node: ast.AST, called_with_nothing: bool) -> list[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         module = getattr(node, "module", None) or ""
         return [part for name in (module, *(alias.name for alias in node.names)) for part in name.split(".")]
-    if isinstance(node, ast.FunctionDef | ast.MatchClass):
-        return [node.name] if isinstance(node, ast.FunctionDef) else node.kwd_attrs
+    if isinstance(node, ast.FunctionDef):
+        return [node.name] if node.name.startswith("_") else []  # what Python or PyTorch calls by itself
+    if isinstance(node, ast.MatchClass):
+        return node.kwd_attrs
     return _by_text(node)
 
 

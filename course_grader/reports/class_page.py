@@ -15,7 +15,6 @@ from .item_analysis import FEWEST, bins, item, trend
 from .outcomes import words
 from .pages import render
 from .results_folder import StoredResults
-from .table import by_hand, lateness
 
 MOST_MISTAKES, MOST_NAMES, MOST_ROWS = 25, 12, 50
 SMALLEST_SAME = 50  # nodes of an answer's own syntax tree; a smaller one can be the same by chance
@@ -27,7 +26,6 @@ PLACES = {
     "solution": "Equal to the solution",
     "same": "Same answers",
     "changed": "Changed",
-    "lists": "Late, by hand, not graded",
 }
 
 
@@ -43,9 +41,10 @@ class Shared:
 
 
 def class_page(book: Gradebook, results: StoredResults, changed: list[tuple] | None) -> str:
-    """The page. Results are read where they are shown; ``changed`` is as ``changed.changes`` tells, None if unknown."""
+    """The page. Results are read where they are shown; ``changed`` are the rows of changed.csv, None if unknown."""
     mistakes = _shared(book, lambda mark: mark.mistake)
-    same = [group for group in _shared(book, _own_form) if len(set(group.students)) > 1]
+    same = _shared(book, lambda mark: mark.form if mark.own_nodes >= SMALLEST_SAME else "")
+    same = [group for group in same if len(set(group.students)) > 1]
     return render(
         "class_page.html",
         book=book,
@@ -61,7 +60,6 @@ def class_page(book: Gradebook, results: StoredResults, changed: list[tuple] | N
         same=[(group, _exercise(group, results).get("code", "")) for group in same[:MOST_ROWS]],
         smaller=len(same[MOST_ROWS:]),
         changed=changed,
-        lists=_lists(book),
         most_names=MOST_NAMES,
         most_rows=MOST_ROWS,
     )
@@ -83,10 +81,6 @@ def _shared(book: Gradebook, key) -> list[Shared]:
             group = groups.setdefault((number, name), Shared(number, name, [], entry, mark.equal_to_solution))
             group.students.append(student.name)
     return sorted(groups.values(), key=lambda group: (-len(group.students), group.number, group.name))
-
-
-def _own_form(mark: Mark) -> str:
-    return mark.form if mark.own_nodes >= SMALLEST_SAME else ""
 
 
 def _exercise(group: Shared, results: StoredResults) -> dict[str, Any]:
@@ -150,18 +144,3 @@ def _copied(book: Gradebook) -> list[tuple[Student, int, int, list[str]]]:
     rows = [(student, *student.equal_to_solution, equal[student.name]) for student in book.students]
     chosen = [row for row in rows if row[1] >= 2 and 2 * row[1] >= row[2]]
     return sorted(chosen, key=lambda row: (-row[1] / row[2], -row[1], row[0].name))
-
-
-def _lists(book: Gradebook) -> dict[str, list[tuple[str, str]]]:
-    """Who was late, what was decided by hand, and of whom something was not graded: (student, what of it)."""
-    works = [(student.name, *item) for student in book.students for item in student.work.items()]
-    return {
-        "Late": [(name, note) for name, lesson, work in works if (note := lateness(lesson, work))],
-        "Decided by hand": [(student.name, note) for student in book.students for note in by_hand(student)],
-        "Nothing graded": [
-            (student.name, "; ".join(student.notes)) for student in book.students if student.total is None
-        ],
-        "With a file that could not be graded": [
-            (student.name, problem) for student in book.students for problem in student.problems
-        ],
-    }

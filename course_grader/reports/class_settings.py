@@ -10,6 +10,7 @@ from .lateness import Policy, parse_policy
 from .roster import Person
 
 FILE = "class.json"
+LIFTED = "none"  # in the place of a deadline or policy
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,10 @@ class Deadline:
 
 @dataclass(frozen=True)
 class ClassOptions:
-    """What this run was told about the class; None leaves what an earlier run was told."""
+    """What this run was told about the class; None leaves what an earlier run was told, ``LIFTED`` takes it away."""
 
-    due: datetime | None = None  # of the lessons that are graded in this run
-    no_due: bool = False  # lift the deadline that an earlier run was told
-    policy: Policy | None = None  # for what is late
-    no_policy: bool = False  # drop the policy that an earlier run was told
+    due: datetime | str | None = None  # of the lessons that are graded in this run
+    policy: Policy | str | None = None  # for what is late
     roster: tuple[Person, ...] | None = None
 
 
@@ -43,10 +42,10 @@ class ClassSettings:
         deadlines = dict(self.deadlines)
         for lesson in lessons:
             before = deadlines.pop(lesson, None)
-            due = options.due or (before.due if before else None)
-            if due is not None and not options.no_due:
-                kept = before.policy if before and not options.no_policy else None
-                deadlines[lesson] = Deadline(due, options.policy or kept)
+            due = options.due or (before.due if before else LIFTED)
+            policy = options.policy or (before.policy if before else None)
+            if due != LIFTED:
+                deadlines[lesson] = Deadline(due, None if policy == LIFTED else policy)
         roster = self.roster if options.roster is None else options.roster
         return ClassSettings(dict(sorted(deadlines.items())), roster)
 

@@ -47,11 +47,7 @@ def written(rows: Iterable[Iterable[object]], for_people: bool = True) -> str:
 
 
 def read(path: Path, what: str) -> tuple[list[str], list[Row]]:
-    """What ``parsed`` makes of a file that messages call ``what``.
-
-    Raises:
-        ValueError: It cannot be read, is no CSV, or a row has more values than the header.
-    """
+    """What ``parsed`` makes of a file that messages call ``what``."""
     try:
         return parsed(path.read_bytes(), f"{what} ({path})")
     except OSError as problem:

@@ -68,7 +68,6 @@ class Student:
     work: dict[str, Work] = field(default_factory=dict)  # by lesson; every lesson of the class
     notes: list[str] = field(default_factory=list)  # for the instructor
     review: list[tuple[LogEntry, str]] = field(default_factory=list)  # files that should be looked at, and why
-    problems: list[str] = field(default_factory=list)  # files that could not be graded, and why
     unreadable: set[str] = field(default_factory=set)  # lessons of files that were not graded; "" for one of no lesson
 
     @property
@@ -101,11 +100,7 @@ class Gradebook:
 def make_gradebook(
     results: StoredResults, entries: Iterable[LogEntry], settings: ClassSettings, overrides: Sequence[Override]
 ) -> Gradebook:
-    """Put everything together. Results are read one at a time.
-
-    Raises:
-        ValueError: An override is about a student or group that nobody knows.
-    """
+    """Put everything together. Results are read one at a time."""
     lessons: dict[str, dict[str, float]] = {}
     students = class_of(entries, settings)
     for student in students:
@@ -118,7 +113,9 @@ def make_gradebook(
             worth.setdefault(override.exercise, all_of_it[override.exercise])
     for override, student in decided_for(overrides, students, results.folder):
         _apply(student, override)
-    lessons = {lesson: dict(sorted(lessons[lesson].items(), key=_order)) for lesson in sorted(lessons)}
+    for lesson, worth in sorted(lessons.items()):
+        lessons[lesson] = {number: worth[number] for number in sorted(worth, key=lambda n: [*map(int, n.split("."))])}
+    lessons = dict(sorted(lessons.items()))
     for student in students:
         for lesson, worth in lessons.items():
             work = student.work.setdefault(lesson, Work())
@@ -153,10 +150,6 @@ def class_of(entries: Iterable[LogEntry], settings: ClassSettings) -> list[Stude
     return students + others
 
 
-def _order(item: tuple[str, float]) -> list[int]:
-    return [int(part) for part in item[0].split(".")]
-
-
 def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons: dict[str, dict[str, float]]) -> None:
     """Add what is known of one file."""
     name = entry.label or "no file"
@@ -173,7 +166,6 @@ def _add_file(student: Student, entry: LogEntry, results: StoredResults, lessons
     student.review += [(entry, text) for text in reasons]
     if entry.label and problem:
         student.unreadable.add(entry.lesson)
-        student.problems.append(f"{entry.label}: {problem}")
     if entry.counts and result is None:
         student.notes.append(f"{name}: not graded yet")
     if not entry.counts or result is None or problem or not entry.lesson:

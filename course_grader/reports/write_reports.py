@@ -1,5 +1,6 @@
 """Writing all reports: first everything is made, then everything is written, so that an error leaves the old ones whole."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -7,34 +8,28 @@ from course_utils.files import write_whole
 
 from ..submissions.submission_log import LogEntry
 from . import overrides
-from .changed import HEADER, changes
 from .class_page import class_page
 from .class_settings import FILE, ClassSettings, load_class_settings
-from .csv_files import BYTE_ORDER_MARK, written
+from .csv_files import BYTE_ORDER_MARK, parsed, written
 from .feedback import page
 from .gradebook import Gradebook, class_of, make_gradebook
 from .results_folder import ResultsFolder, StoredResults
 from .table import review, table
 
+HEADER = ("student", "exercise", "before", "after")  # of changed.csv
+POINTS = re.compile(r"(\d+\.\d+) points|(lesson \d+)")
+
 
 def load_gradebook(
     results: StoredResults, entries: Iterable[LogEntry], settings: ClassSettings | None = None
 ) -> Gradebook:
-    """The class as it stands in an output folder, overrides included.
-
-    Raises:
-        ValueError: The class settings are damaged, or a row of the overrides is mistyped.
-    """
+    """The class as it stands in an output folder, overrides included."""
     settings = load_class_settings(results.folder) if settings is None else settings
     return make_gradebook(results, entries, settings, overrides.read_overrides(results.folder))
 
 
 def check_instructor_files(results: ResultsFolder, entries: Iterable[LogEntry]) -> None:
-    """Look at what people wrote into the output folder, before a class is graded for an hour.
-
-    Raises:
-        ValueError: The class settings are damaged, or a row of the overrides is mistyped.
-    """
+    """Look at what people wrote into the output folder, before a class is graded for an hour."""
     settings = load_class_settings(results.folder).updated(results.options, ())
     overrides.decided_for(overrides.read_overrides(results.folder), class_of(entries, settings), results.folder)
 
@@ -73,8 +68,26 @@ def write_reports(results: ResultsFolder, entries: Iterable[LogEntry], lessons: 
 
 
 def _changed(earlier: Path, grades: str) -> list[tuple[str, str, str, str]] | None:
-    """What changes in the table; None where there is no earlier one that can be read."""
+    """Student, exercise or lesson, points before and after; None where there is no earlier table that can be read."""
     try:
-        return changes(earlier.read_bytes(), grades.encode())
+        columns, old_rows = parsed(earlier.read_bytes(), "grades.csv")
     except (OSError, ValueError):
         return None
+    before = {row.values.get("student"): row.values for row in old_rows}
+    changed = []
+    for row in parsed(grades.encode(), "grades.csv")[1]:
+        student = row.values["student"]
+        for column in columns if student in before else ():
+            match = POINTS.fullmatch(column)
+            old, new = before[student].get(column, ""), row.values.get(column, "")
+            if match and _number(old) != _number(new):
+                changed.append((student, match[2] or f"exercise {match[1]}", old, new))
+    return changed
+
+
+def _number(text: str) -> float | str:
+    """A spreadsheet may have written another form of the same number."""
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return text

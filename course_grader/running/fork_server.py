@@ -23,13 +23,7 @@ class ForkServer:
         self.socket: socket.socket | None = None
 
     def spawn(self, sandbox: Sandbox, requests: int, replies: int, limits: dict) -> int:
-        """Start a kernel in ``sandbox``.
-
-        Args:
-            sandbox: An open sandbox.
-            requests: File descriptor that the kernel reads cells from.
-            replies: File descriptor that it writes its replies to.
-            limits: ``Limits`` as a dict.
+        """Start a kernel in ``sandbox`` that reads cells from one file descriptor and writes its replies to the other.
 
         Returns:
             A file descriptor that becomes readable when the kernel has ended: four bytes of wait status, or end of file.

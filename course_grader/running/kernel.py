@@ -40,8 +40,8 @@ class Kernel:
     Args:
         limits: The submission's limits.
         deadline: When it must have ended, on ``time.monotonic``'s clock.
-        fork_server: Where sandboxed kernels come from; None: a plain kernel without a sandbox.
-        library: Folder that the course's library is imported from; None: a copy with all but what decides.
+        fork_server: None: a plain kernel without a sandbox.
+        library: As for ``Sandbox``.
     """
 
     def __init__(
@@ -58,11 +58,7 @@ class Kernel:
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Start it, and watch over it.
-
-        Raises:
-            RuntimeError: It does not start.
-        """
+        """Start it, and watch over it."""
         cells, replies = self.process.start()
         for work in ((self._send_all, cells), (self._listen, replies), (self._watch,)):
             thread = threading.Thread(target=work[0], args=work[1:], daemon=True)

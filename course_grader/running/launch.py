@@ -10,8 +10,6 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-import psutil
-
 from ..in_sandbox import kernel_side
 from ..limits import Limits
 from .fork_server import ForkServer, exit_status
@@ -19,13 +17,7 @@ from .sandbox import EXIT_S, GRADER, Sandbox
 
 
 class SandboxedKernel:
-    """A kernel in a sandbox.
-
-    Args:
-        limits: The submission's limits.
-        library: Folder that the course's library is imported from.
-        fork_server: Where the kernel comes from.
-    """
+    """A kernel in a sandbox, from a fork server; it imports the course's library from the folder ``library``."""
 
     def __init__(self, limits: Limits, library: Path, fork_server: ForkServer) -> None:
         self.sandbox, self.limits, self.fork_server = Sandbox(limits, library), limits, fork_server
@@ -33,11 +25,7 @@ class SandboxedKernel:
         self._report: int | None = None
 
     def start(self) -> tuple[int, int]:
-        """Ask the fork server for a kernel; returns where to write cells to, and where to read replies from.
-
-        Raises:
-            RuntimeError: It does not start.
-        """
+        """Ask the fork server for a kernel; returns where to write cells to, and where to read replies from."""
         (cells, own_end), (own_start, replies) = os.pipe(), os.pipe()
         try:
             self._report = self.fork_server.spawn(self.sandbox, cells, replies, asdict(self.limits))
@@ -74,11 +62,7 @@ class SandboxedKernel:
 
 
 class PlainKernel:
-    """A kernel as an ordinary process of this user, for students whom one trusts.
-
-    Args:
-        library: Folder that the course's library is imported from.
-    """
+    """A kernel as an ordinary process of this user, for students whom one trusts."""
 
     status = None
 
@@ -89,7 +73,7 @@ class PlainKernel:
         """Start it; returns as ``SandboxedKernel.start`` does."""
         path = [str(self.library), str(GRADER.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         threads = {name: kernel_side.ENVIRONMENT[name] for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
-        self.process = psutil.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-c", f"from {kernel_side.__name__} import serve_without_sandbox as serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -103,18 +87,10 @@ class PlainKernel:
         return self.process is None or self.process.poll() is not None
 
     def kill(self) -> None:
-        """End the kernel and its descendants, as far as they can be found."""
-        if self.process is None:
-            return
-        with contextlib.suppress(psutil.Error):
-            family = [*self.process.children(recursive=True), self.process]
-            for process in family:
-                with contextlib.suppress(psutil.Error):
-                    process.kill()
-            psutil.wait_procs(family, timeout=3)
-        if hasattr(os, "killpg"):
+        """End the kernel and its group of processes."""
+        if self.process is not None:
             with contextlib.suppress(OSError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+                os.killpg(self.process.pid, signal.SIGKILL) if hasattr(os, "killpg") else self.process.kill()
 
     def close(self) -> None:
         """End it and let go of everything."""

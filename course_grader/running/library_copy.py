@@ -48,15 +48,9 @@ def _files_in(package: Path) -> list[Path]:
 
 @functools.cache
 def library_copy(names: frozenset[str]) -> Path:
-    """The folder to import the library from.
+    """The folder to import the library from, without the bodies of the functions and classes of these dotted names.
 
     It is made once for each version of the library and each choice of names, and kept among the user's caches.
-
-    Args:
-        names: Dotted names of the library's functions and classes whose bodies are taken out.
-
-    Raises:
-        ValueError: The library has no function or class of that name.
     """
     copies = platformdirs.user_cache_path("attention-course") / "library-copies"
     target = copies / f"{_digest()[:16]}-{hashlib.sha256(repr(sorted(names)).encode()).hexdigest()[:16]}"
@@ -115,11 +109,7 @@ def _digest() -> str:
 
 
 def without_bodies(texts: dict[Path, str], names: Iterable[str]) -> dict[Path, str]:
-    """The library's modules with some bodies taken out.
-
-    Args:
-        texts: Path in the library -> source.
-        names: Dotted names.
+    """The library's modules (path -> source) with the bodies of these dotted names taken out.
 
     Raises:
         ValueError: The library has no function or class of that name.

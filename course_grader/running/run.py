@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 
 from course_checks.running.encode import encode, pack
 
-from ..in_sandbox import kernel_side, second_run
+from ..in_sandbox import kernel_side
+from ..in_sandbox.kernel_side import SECOND_RUN
 from ..limits import MIB, Limits
 from ..reading.look_at import KNOWN
 from ..submissions.rebuild import NotebookStep
 from .kernel import CellResult, Kernel
 
-KERNEL_SIDE, SECOND_RUN = (f'__import__("{m.__name__}", fromlist=["x"])' for m in (kernel_side, second_run))
+KERNEL_SIDE = f'__import__("{kernel_side.__name__}", fromlist=["x"])'
 LIBRARY = "course_utils."  # what the names of the course's own callables begin with
 STUDENTS = ("answer", "extra")  # the student's cells
 OBSERVATION_KEYS = ("nonce", "undefined", "text", "data")  # what an observation is made of
@@ -28,24 +29,16 @@ TOO_LONG = "time limit"  # in the place of an error's name
 
 @dataclass
 class RunLog:
-    """What running one submission brought.
+    """What running one submission brought; dicts are by exercise."""
 
-    Args:
-        observed: Exercise number -> what the probe sent, not yet looked at: ``text`` and ``data``, or ``undefined``.
-        lost: Exercise number -> why there is nothing to judge.
-        cell_errors: Exercise number -> (error, message) of its answer cell.
-        events: What ended kernels.
-        audited: Exercise number -> what the second run saw its answer do, as the kernel says.
-        removed_calls: Names of the library that were called and have no body in the copy, as the kernel says.
-        seconds: How long it took.
-    """
-
-    observed: dict[str, dict] = field(default_factory=dict)
-    lost: dict[str, str] = field(default_factory=dict)
-    cell_errors: dict[str, tuple[str, str]] = field(default_factory=dict)
-    events: list[str] = field(default_factory=list)
-    audited: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    removed_calls: set[str] = field(default_factory=set)
+    observed: dict[str, dict] = field(
+        default_factory=dict
+    )  # what the probe sent: ``text`` and ``data``, or ``undefined``
+    lost: dict[str, str] = field(default_factory=dict)  # why there is nothing to judge
+    cell_errors: dict[str, tuple[str, str]] = field(default_factory=dict)  # error and message of the answer's cell
+    events: list[str] = field(default_factory=list)  # what ended kernels
+    audited: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what the second run saw, as the kernel says
+    removed_calls: set[str] = field(default_factory=set)  # calls of what has no body in the copy, as the kernel says
     seconds: float = 0.0
 
 
@@ -55,14 +48,7 @@ def run(
     limits: Limits,
     open_kernel: Callable[[float], Kernel],
 ) -> RunLog:
-    """Run the steps.
-
-    Args:
-        steps: The rebuilt notebook.
-        probes: Exercise number -> from a nonce to the cell that probes its answer.
-        limits: The submission's limits.
-        open_kernel: Deadline -> a kernel, not yet started.
-    """
+    """Run the steps. A probe makes of a nonce the cell that probes an answer, ``open_kernel`` of a deadline a new kernel."""
     run_log, started = RunLog(), time.monotonic()
     deadline = started + limits.notebook_s
     wanted = {step.number for step in steps if step.role == "check"}
@@ -118,17 +104,11 @@ def _attempt(steps, probes, limits, kernel, run_log, skipped) -> int | None:
 
 @dataclass(frozen=True)
 class Probe:
-    """How one answer is probed.
+    """How one answer is probed."""
 
-    Args:
-        expression: The answer.
-        sent: How it is called and on which cases, as plain data.
-        guarded: Whether what is off limits raises.
-    """
-
-    expression: str
-    sent: dict
-    guarded: bool
+    expression: str  # the answer
+    sent: dict  # how it is called and on which cases, as plain data
+    guarded: bool  # whether what is off limits raises
 
     def __call__(self, nonce: str) -> str:
         """The cell that probes the answer where it stands."""
@@ -148,12 +128,12 @@ def _packed(nonce: str, sent: dict) -> str:
 
 
 def _note(run_log: RunLog, number: str, nonce: str, ran: CellResult, limits: Limits) -> None:
-    payload = ran.payload
+    payload, most = ran.payload, limits.observations_mb * MIB
     if ran.outcome == "time limit":
         run_log.lost[number] = "time limit"
     elif isinstance(payload, dict) and payload.get("nonce") == nonce:
         observation = {key: payload[key] for key in OBSERVATION_KEYS if _is_ascii(payload.get(key))}
-        if sum(map(_size, [*run_log.observed.values(), observation])) > limits.observations_mb * MIB:
+        if sum(len(text) for seen in (*run_log.observed.values(), observation) for text in seen.values()) > most:
             run_log.lost[number] = "output limit"
             return
         run_log.observed[number] = observation
@@ -169,10 +149,6 @@ def _note(run_log: RunLog, number: str, nonce: str, ran: CellResult, limits: Lim
 
 def _is_ascii(value: object) -> bool:
     return isinstance(value, str) and value.isascii()
-
-
-def _size(observation: dict[str, str]) -> int:
-    return sum(map(len, observation.values()))
 
 
 def _ended(kernel: Kernel, ran: CellResult) -> str:

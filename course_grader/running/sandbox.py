@@ -36,13 +36,7 @@ class NoSandbox(RuntimeError):
 
 
 def command(limits: Limits, own_user: bool, library: Path) -> list[str]:
-    """The bubblewrap command line, without the program to run.
-
-    Args:
-        limits: For the sizes of the writable folders.
-        own_user: Make a user namespace (the grader is not root).
-        library: Folder that the course's library is imported from.
-    """
+    """The bubblewrap command line, without the program to run; with a user namespace where the grader is not root."""
     arguments = [shutil.which("bwrap"), "--new-session", "--clearenv", "--hostname", "sandbox"]
     arguments += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     if own_user:
@@ -73,9 +67,7 @@ def command(limits: Limits, own_user: bool, library: Path) -> list[str]:
 class Sandbox:
     """An empty sandbox that lasts until it is closed or this process dies.
 
-    Args:
-        limits: The submission's limits.
-        library: Folder that the course's library is imported from; None: a copy with all but what decides.
+    The course's library is imported from the folder ``library``; None: from a copy with all but what decides.
 
     Raises:
         NoSandbox: bubblewrap is missing or does not work here; the message says what to do.

@@ -48,7 +48,7 @@ def find_submissions(root: Path, stems: tuple[str, ...] = (), output: Path | Non
     Args:
         root: A folder with a folder (or a ZIP, or a notebook) per student, or a ZIP of the same.
         stems: File names of the lessons, such as ``"05_masking"``; taken off the end of file names.
-        output: The grader's own folder: no student's, wherever it lies.
+        output: The grader's own folder.
 
     Raises:
         ValueError: There is nothing at ``root``.
@@ -173,11 +173,7 @@ class _Search:
             self.add(student, label, path, modified=about.st_mtime)
 
     def members(self, of: _Archive) -> list[archive.Member]:
-        """The list of an archive, read in a process with bounds.
-
-        Raises:
-            Unreadable: It cannot be read in the time that is left to this student.
-        """
+        """The list of an archive, read in a process with bounds, in the time that is left to this student."""
         started, left = time.monotonic(), (STUDENT_S if of.student else CLASS_S) - self.spent[of.student]
         if left <= 0:
             raise Unreadable("a ZIP file that was not opened: reading the ones before took too long")
@@ -196,7 +192,9 @@ class _Search:
         around = not of.student and self._is_wrapped([parts for _, parts in members])
         for member, parts in members:
             inside = parts[1:] if around and len(parts) > 1 else parts
-            student = of.student or self._owner(inside)
+            student = of.student
+            if not student:
+                student = student_of_folder(inside[0]) if len(inside) > 1 else student_of_file(inside[0], self.stems)
             label = "/".join((of.label, *parts) if of.place else parts)
             date = of.modified if of.student else member.modified  # students set the dates in their own archives
             if NOTEBOOK.search(label):
@@ -223,9 +221,6 @@ class _Search:
         """Whether one folder, which is no student's, stands around all that an archive of a class holds."""
         own = any(len(parts) == 2 and is_lesson_only(parts[1], self.stems) for parts in names)
         return len({parts[0] for parts in names}) == 1 and not own
-
-    def _owner(self, parts: tuple[str, ...]) -> str:
-        return student_of_folder(parts[0]) if len(parts) > 1 else student_of_file(parts[0], self.stems)
 
 
 def _raise(problem: OSError) -> None:

@@ -22,7 +22,8 @@ def lesson_of(
     ``releases`` are all lessons of the course, not only those that are graded.
     """
     ids = {cell.id for cell in cells} | {cell.grade_id for cell in cells}
-    counts = Counter({lesson: len(ids & _own_ids(released)) for lesson, released in releases.items()})
+    own = {lesson: {c.id for c in released.cells if c.role != "provided"} for lesson, released in releases.items()}
+    counts = Counter({lesson: len(ids & own[lesson]) for lesson in releases})
     for lesson, count in counts.most_common(1):
         if count:
             return lesson
@@ -60,21 +61,6 @@ def is_unchanged_solution(cells: list[SubmittedCell], metadata: dict, released: 
     ids = {cell.id for cell in released.cells if cell.role == "answer"}
     answers = [cell.text for cell in cells if cell.id in ids]
     return _course(metadata).get("kind") == SOLUTION and bool(answers) and all(MARK in text for text in answers)
-
-
-def signs_of_copying(cells: list[SubmittedCell], metadata: dict) -> tuple[str, ...]:
-    """What tells that a notebook, or a part of it, was taken from the course's solutions; for an instructor to see."""
-    signs = []
-    if _course(metadata).get("kind") == SOLUTION:
-        signs.append("it was made from the course's own solution notebook, as it says itself")
-    marked = sum(MARK in cell.text for cell in cells if cell.kind == "code")
-    if marked:
-        signs.append(f"{marked} of its cells carry the mark of the course's own solutions ({MARK})")
-    return tuple(signs)
-
-
-def _own_ids(released: ReleasedNotebook) -> set[str]:
-    return {cell.id for cell in released.cells if cell.role != "provided"}
 
 
 def _course(metadata: dict) -> dict:

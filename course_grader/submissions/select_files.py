@@ -9,6 +9,7 @@ from ..released_notebook import ReleasedNotebook
 from .identify import EXERCISE, LESSON, is_unchanged_solution, is_untouched, kind_of, lesson_of
 from .notebook import Unreadable, parse
 from .submission import Submission, read
+from .submission_log import LogEntry
 
 STUDENT_S = 20.0  # to read all files of one student
 OF_THE_COURSE = "it is the course's own, not the student's work"
@@ -37,13 +38,15 @@ class FileDecision:
     problem: bool = False  # the note is a reason that a student must be told
     review: bool = False  # someone should look at it
 
+    def entry(self, graded: Iterable[str]) -> LogEntry:
+        """As it is written down by a run that graded these lessons."""
+        file, scope = self.submission, tuple(sorted(graded))
+        known = {"note": self.note, "modified": file.modified, "review": self.review, "scope": scope}
+        return LogEntry(file.student, file.label, self.lesson, self.counts, **known)
+
 
 def inspect_file(submission: Submission, most_mb: float, releases: dict[str, ReleasedNotebook]) -> FileContent:
-    """Read one file, and say what it is. JSON from strangers can take long: call it through ``bounded``.
-
-    Raises:
-        Unreadable: It is no notebook.
-    """
+    """Read one file, and say what it is. JSON from strangers can take long: call it through ``bounded``."""
     cells, metadata = parse(read(submission, most_mb))
     lesson, kind = lesson_of(cells, metadata, submission.label, releases), kind_of(metadata, submission.label)
     if lesson is None:

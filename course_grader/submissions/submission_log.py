@@ -3,13 +3,12 @@
 import contextlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from course_utils.files import write_whole
 
 FILE = "submissions.json"
-OLDER = "graded, though it is an older file than the one graded before"
 
 
 @dataclass(frozen=True)
@@ -46,25 +45,6 @@ def read_log(folder: Path) -> list[LogEntry]:
 def write_log(folder: Path, entries: Iterable[LogEntry]) -> None:
     """Write down what was handed in."""
     write_whole(folder / FILE, json.dumps([asdict(entry) for entry in entries], indent=1) + "\n")
-
-
-def with_older_noted(
-    earlier: Iterable[LogEntry], now: Iterable[LogEntry], again: Iterable[tuple[str, str, str]]
-) -> list[LogEntry]:
-    """This run's entries, with a note on each file that counts in the place of a newer one.
-
-    ``again`` are the results that were graded in this run: the same file with another date is no other file.
-    """
-    before, again = {(entry.student, entry.lesson): entry for entry in earlier if entry.counts}, set(again)
-
-    def is_older(entry: LogEntry) -> bool:
-        last = before.get((entry.student, entry.lesson))
-        if last is None or not entry.counts or not entry.modified:
-            return False
-        still = last.note == OLDER and (last.label, last.modified) == (entry.label, entry.modified)
-        return still or (entry.modified < last.modified and entry.result in again)
-
-    return [replace(entry, note=OLDER) if is_older(entry) else entry for entry in now]
 
 
 def merge_logs(earlier: Iterable[LogEntry], now: Iterable[LogEntry], graded: Iterable[str]) -> list[LogEntry]:

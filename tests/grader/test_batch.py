@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import subprocess
 import sys
 import zipfile
@@ -134,20 +133,6 @@ def test_a_result_that_is_out_of_date_is_taken_away(tmp_path, ran):
     assert ran == ["a.ipynb", "b.ipynb"]
     for folder in ("results", "feedback"):
         assert len(list((tmp_path / "grades" / folder).iterdir())) == 1
-
-
-def test_an_older_file_in_the_place_of_a_newer_one_is_noted(tmp_path, ran):
-    def note(name, date, answers=()):
-        put(tmp_path / name / "ann" / "a.ipynb", handed_in.solved(only=answers))
-        os.utime(tmp_path / name / "ann" / "a.ipynb", (date, date))
-        grade(tmp_path / name, tmp_path / "grades")
-        return rows(tmp_path / "grades")["ann"]["notes"]
-
-    older = "a.ipynb: graded, though it is an older file than the one graded before"
-    assert note("first", 1.7e9) == "" and note("same with another date", 1.6e9) == ""
-    assert note("newer", 1.7e9, {"answer-1-1"}) == ""
-    assert [note("first", 1.5e9) for _ in range(2)] == [older] * 2
-    assert note("newer", 1.7e9, {"answer-1-1"}) == ""
 
 
 @pytest.mark.parametrize("where", ["select_files", "read", "page", "key"])

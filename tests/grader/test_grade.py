@@ -130,8 +130,8 @@ def test_whatever_is_raised_is_this_submissions_result(monkeypatch, where, probl
 
 def test_the_courses_own_solution_is_noticed():
     data = (handed_in.ROOT / "solutions" / f"{handed_in.LESSON_01}.ipynb").read_bytes()
-    noticed = grade.take_in(data, "x", make_settings())[2].noticed
-    assert "own solution" in noticed[0] and "9 of its cells" in noticed[1]
+    forms = grade.take_in(data, "x", make_settings())[3]
+    assert {form["equal_to_solution"] for form in forms.values()} == {True, None}
 
 
 def test_the_key_changes_with_all_that_a_result_depends_on():

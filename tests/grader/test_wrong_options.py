@@ -101,8 +101,6 @@ OPTIONS = [
     (f"{BASE} --lesson ''", "lesson"),
     (f"{BASE} --scheduler nonsense", r"--scheduler \(nonsense\): no dask scheduler answers"),
     ("nowhere --output out --no-sandbox", "nowhere"),
-    ("sandbox --lesson 77", "lesson 77"),
-    ("sandbox --lesson x", "lesson"),
     ("export out", "required: --format, --output"),
     (f"{EXPORT} x.csv --format excel", "invalid choice: 'excel'"),
     (f"{EXPORT} x.csv", r"GRADES \(out\): nothing was graded there"),

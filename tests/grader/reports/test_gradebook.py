@@ -89,7 +89,7 @@ def test_a_deadline_of_a_group(a_class):
         student.work["01"].days for student in a_class.overrides(*rows).write_reports(roster=GROUPS, due=DUE).students
     ]
     assert days == [1, 0, 2]  # who is in both has the later one
-    assert "lesson 01: due 2026-12-03 12:00 (UTC+00:00). ill" in a_class.read("report.html")
+    assert "lesson 01: due 2026-12-03 12:00 (UTC+00:00). ill" in a_class.read("grades.csv")
     a_class.overrides(*rows, "Bob,lesson 01,,2026-11-30T12:00+00:00,").write_reports()
     assert "due 2026-11-30 12:00" in a_class.read("grades.csv")  # the student's own row has the last word
     a_class.add("group A", exercise("1.2"), modified=TWO_DAYS_LATE).overrides(*rows[1:])
@@ -207,7 +207,7 @@ def test_each_lesson_has_its_own_deadline():
     assert settings.deadlines == {"01": Deadline(FIRST, POLICY), "02": Deadline(SECOND)}
     assert settings.updated(ClassOptions(), ["01", "02"]) == settings
     assert settings.updated(ClassOptions(policy=POLICY), ["02"]).deadlines["02"].policy == POLICY
-    assert set(settings.updated(ClassOptions(no_due=True), ["01"]).deadlines) == {"02"}
+    assert set(settings.updated(ClassOptions("none"), ["01"]).deadlines) == {"02"}
 
 
 def test_it_is_read_as_it_was_written(tmp_path):

@@ -78,28 +78,6 @@ def test_a_cell_that_a_reason_names_is_shown_instead_of_the_answer_above_it(a_cl
     assert "eval(x)  # &lt;the cell&gt;" in text and "the_answer" not in text
 
 
-def test_late_by_hand_and_missing(a_class):
-    a_class.add("ann", exercise("1.1"), modified=DUE.timestamp() + 1).add("bob", lesson="", problem="it is empty")
-    a_class.add("carl", exercise("1.1")).overrides("ann,1.1,1,,half of it", "carl,lesson 01,1,,oral").write_reports(
-        due=DUE
-    )
-    text = a_class.read("report.html")
-    assert "Late: 1" in text and "lesson 01: 1 day" in text
-    assert "lesson 01: 1 points by hand instead of 2. oral" in text
-    assert (
-        "1.1: 1 points by hand instead of 2. half of it" in text
-        and "Nothing graded: 1" in text
-        and "it is empty" in text
-    )
-
-
-def test_a_file_that_could_not_be_graded_is_listed_beside_other_results(a_class):
-    a_class.add("ann", exercise("1.1")).add("ann", lesson="", label="02.ipynb", problem="it is empty").write_reports()
-    text = a_class.read("report.html")
-    assert "With a file that could not be graded: 1" in text and "02.ipynb: it is empty" in text
-    assert "Nothing graded" not in text
-
-
 def test_a_class_of_nobody(a_class):
     a_class.write_reports()
     assert "0 students" in a_class.read("report.html")

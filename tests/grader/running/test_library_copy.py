@@ -1,4 +1,4 @@
-"""The copy holds no answer: not by importing, not by reading. A check there judges nothing, and what there is can be listed."""
+"""The copy holds no answer: not by importing, not by reading. A check there judges nothing."""
 
 import ast
 import inspect
@@ -15,12 +15,10 @@ from course_checks.catalogue import catalogue
 from course_checks.deciding.experiment import Experiment
 from course_checks.deciding.find import all_entries
 from course_checks.running.guard import resolve
-from course_grader.__main__ import main
 from course_grader.in_sandbox import engine_stub
 from course_grader.run_and_judge import removed_names
 from course_grader.running import library_copy as copies
 from course_grader.running.library_copy import LIBRARY, library_copy, library_files, without_bodies
-from course_grader.show_sandbox import listing
 
 LESSONS = sorted({entry.lesson for entry in catalogue().values()})
 TELLING = 3  # statements; a shorter body (return x.sum()) stands in many places
@@ -150,15 +148,3 @@ def test_the_stub_offers_what_a_notebook_imports():
     for ask in (engine_stub.failing_case, engine_stub.hint):
         with pytest.raises(LookupError):
             ask()
-
-
-def test_the_list_of_what_a_lesson_s_submission_can_see(capsys):
-    assert main(["sandbox", "--lesson", "05"]) == 0
-    printed = capsys.readouterr().out
-    assert "  course_utils.masks.padding_mask\n" in printed and "  course_utils/masks.py\n" in printed
-    assert "    5.1  course_utils.masks.causal_mask, course_utils.masks.padding_mask, " in printed
-    assert "    5.9  nothing\n" in printed
-    assert "deciding/" not in printed and "lesson_05.py" in printed  # the drivers are there
-    assert "\n  none\n" in listing({"0.1": frozenset()})
-    assert main(["sandbox", "--lesson", "77"]) == 2
-    assert "lesson 77" in capsys.readouterr().err
