@@ -11,7 +11,7 @@
 #
 # By the end you can build the recurrent encoder-decoder that brought attention into translation, train it to pronounce English words, and show what attention changes and what it doesn't.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (45 + 20), everything about 3 and a half hours · builds on lessons 00 to 02
+# {{colab_link}} · short path about 65 minutes with its exercises (45 + 20), everything about 4 hours · builds on lessons 00 to 02
 
 # %% tags=["setup"]
 import copy
@@ -642,7 +642,30 @@ ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 plotting.show(ax, "The pointer is mostly wrong; attention and the told pointer aren't.")
 
 # %% [markdown]
-# *Dots are seeds.* As written, the pointer hardly makes a mistake. From the mark it gets most letters wrong, while attention hardly minds. All the pointer lacked was the place: the one that is told is right at once. It isn't helpless either. With ten times the training it errs far less, though still more than attention. (Our guess is that it learns to pack letters from elsewhere into the states that it visits.) And attention, where does it look?
+# *Dots are seeds.* As written, the pointer hardly makes a mistake. From the mark it gets most letters wrong, while attention hardly minds. All the pointer lacked was the place: the one that is told is right at once. It isn't helpless either. With ten times the training it errs far less, though still more than attention. Where does it keep letters that it hasn't come to yet, or has passed? Exchange its first state, or the states that it visits, for those of another source.
+
+# %% tags=["nbval-ignore-output"]
+begin = patient.start_decoding
+
+
+def from_another(part):
+    def start(source, **more):
+        state = begin(source, **more)
+        if part == "first state":
+            return replace(state, hidden=state.hidden.roll(1, 0))
+        states = state.encoded.states.roll(1, 0)  # (B, L_s, 2 d_hidden)
+        return replace(state, encoded=state.encoded._replace(states=states))
+
+    return start
+
+# %% tags=["nbval-ignore-output"]
+for part in ("first state", "encoder states"):
+    patient.start_decoding = from_another(part)
+    mixed = reordering.wrong_by_place(patient, "from the mark")  # (L,)
+    print(f"with the {part} of another source: {mixed.mean():.1%} wrong")
+
+# %% [markdown]
+# In both. It has learned to pack the letters it needs into its first state and into the states on its way. And attention, where does it look?
 
 # %% tags=["nbval-ignore-output"]
 rng = torch.Generator().manual_seed(8)
@@ -876,7 +899,7 @@ alt = "With attention wrong sounds fall with length; wrong words rise with and w
 plotting.show(axes[0], alt)
 
 # %% [markdown]
-# *For short words the two are nearly equal; for long words the summary falls behind. Bars are standard errors.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
+# *For short words the two are nearly equal; for long words the summary falls behind. The bars on the right are standard errors.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
 #
 # With attention, the share of wrong *sounds* falls with length, while the share of wrong *words* rises. How can both be true? A long word has more chances to go wrong. If each of its $n$ sounds were wrong with the same probability $p$, on its own, the whole word would be right with probability $(1 - p)^n$. With $p = 0.08$ and $n = 4$ sounds, $0.92^4 = 0.72$ are right; with $n = 11$ only $0.92^{11} = 0.40$. Now each group with its own $p$, its PER.
 
@@ -1027,22 +1050,22 @@ for word in ("nation", "knights", "physics"):
 #
 # <details><summary>1. On pronunciation the blind pointer was nearly as good as attention. Which result shows that on the other task it lacked the place, and not states or training?</summary>
 #
-# **The told pointer.** It has the same states and the same training, and never asks either.
+# **The told pointer.** It has the same states and training, and never asks either.
 # </details>
 #
 # <details><summary>2. A pointer that walks backwards, from the last letter to the first. On which task would it do as well as attention: strings said in reverse, or strings said from a mark?</summary>
 #
-# **In reverse.** That order is fixed, and the pointer is built for it, as ours was built for reading. From the mark, the place depends on where the mark is, and nothing tells the pointer.
+# **In reverse.** That order is fixed. From the mark, the place depends on where the mark is, and nothing tells the pointer.
 # </details>
 #
 # <details><summary>3. The target is &lt;start&gt; B AA K S &lt;end&gt;. What does the decoder read at the step that should say S, and what is it compared with at the last step?</summary>
 #
-# **It reads K; the last step is compared with the end symbol.** (Not S, or the model would only have to copy. Not the sound it said itself, which is greedy decoding.)
+# **It reads K; the last step is compared with the end symbol.** (Not S, or the model would only have to copy.)
 # </details>
 #
 # <details><summary>4. In the heatmap of knights, the sound S looks mostly at the letter t. Is the attention broken?</summary>
 #
-# **No.** The state at *t* has read the *s* as well, in its backward half, and that is enough to make `knight` end in `S`. (It isn't needed, since the look takes in the *s* too. The picture alone shows neither.)
+# **No.** The state at *t* has read the *s* as well, in its backward half, and that's enough to make `knight` end in `S`. The picture alone doesn't show it.
 # </details>
 #
 # {{next_steps}}
