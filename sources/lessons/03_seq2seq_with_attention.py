@@ -831,7 +831,7 @@ class BestHidden(nn.Module):
         _, weights = self.attention(query, key, value, mask)
         best = weights.argmax(-1, keepdim=True)  # (B, 1, 1)
         last = mask.sum(-1, keepdim=True) - 1  # (B, 1, 1): the last letter's place
-        spared = best == last if self.spare_end else last == 0  # one letter: nothing else
+        spared = best == last if self.spare_end else last == 0  # or one letter
         weights = weights.scatter(-1, best, 0.0).where(~spared, weights)
         weights = weights / weights.sum(-1, keepdim=True)
         return weights @ value, weights
