@@ -1,4 +1,4 @@
-"""3.3 · The teacher-forced loss."""
+"""3.3 · A loss for words with several right answers."""
 
 import torch
 
@@ -6,13 +6,18 @@ from ..deciding.exercise import Case, Exercise
 
 
 def make_case(rng, lengths, L_s, V, pad_id, *labels, size=1.0):
+    """``lengths`` has a tuple for each word: how many sounds each of its pronunciations has."""
     real = [symbol for symbol in range(V) if symbol != pad_id]
     start, end, sounds = real[-1], real[-2], torch.tensor(real[:-2])
-    target = torch.full((len(lengths), max(lengths) + 2), pad_id)
-    for row, length in enumerate(lengths):
-        target[row, 0], target[row, length + 1] = start, end
-        target[row, 1 : length + 1] = sounds[torch.randint(len(sounds), (length,), generator=rng)]
-    target[0, 1] = sounds[0]  # 0 is an ordinary symbol wherever it is not the padding
+    most, longest = max(map(len, lengths)), max(max(word) for word in lengths)
+    target = torch.full((len(lengths), most, longest + 2), pad_id)
+    for rows, word in zip(target, lengths, strict=True):
+        for row, (place, length) in zip(rows, enumerate(word), strict=False):
+            row[0], row[length + 1] = start, end
+            row[1 : length + 1] = sounds[torch.randint(len(sounds), (length,), generator=rng)]
+            row[1] = sounds[
+                place
+            ]  # no pronunciation is there twice; 0 is an ordinary symbol wherever it is not the padding
     source = torch.randint(1, 6, (len(lengths), L_s), generator=rng)
     letters, sounds, output = (torch.randn(shape, generator=rng) for shape in ((6, 6), (V, 6), (6, V)))
     model = {"letters": letters, "sounds": sounds, "output": size * output}
@@ -21,9 +26,15 @@ def make_case(rng, lengths, L_s, V, pad_id, *labels, size=1.0):
 
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    sharp = make_case(rng, (4, 2), 5, 8, 0, "the logits are large", size=150.0)
-    sizes = (((2,), 3, 5, 0), ((4, 2), 5, 8, 0), ((3, 6, 2), 4, 9, 7), ((1, 5), 6, 7, 4), ((4, 2), 5, 8, 0))
-    return [*(make_case(rng, *each) for each in sizes), sharp]
+    sizes = [
+        (((2,),), 3, 5, 0, "one word with one pronunciation"),
+        (((3, 2), (2, 3)), 5, 8, 0, "every word has two pronunciations"),
+        (((3, 2), (2,), (3, 4, 2)), 4, 9, 7),
+        (((1,), (5, 4)), 6, 7, 4),
+        (((4, 5), (2,), (3, 2)), 5, 8, 0),
+    ]
+    unlikely = make_case(rng, ((4, 3), (2,)), 5, 8, 0, "the probabilities are tiny", size=150.0)
+    return [*(make_case(rng, *each) for each in sizes), unlikely]
 
 
 EXERCISE = Exercise(
@@ -31,5 +42,5 @@ EXERCISE = Exercise(
     returns=("loss", "gradient of the model's weights"),
     driver="drive_forced_loss",
     off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss"),
-    advice="print what goes in above what is compared: in each column, the lower symbol is the answer to the upper one.",
+    advice="work the example by hand: a product for each pronunciation, a sum for each word, then minus the logarithm.",
 )

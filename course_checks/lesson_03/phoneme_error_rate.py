@@ -1,4 +1,4 @@
-"""3.5 · Phoneme error rate with several accepted pronunciations."""
+"""3.5 · Phoneme error rate, by kind of error."""
 
 import torch
 
@@ -15,7 +15,10 @@ def words(*texts):
 
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
-    example = Case(hypotheses=words("R IY D", "AH"), references=[words("R EH D", "R IY D"), words("EY")])
+    example = Case(
+        hypotheses=words("R IY D", "AH B", "T AE S K"),
+        references=[words("R EH D", "R IY D"), words("EY"), words("T AE K S")],
+    )
     longer = Case(  # near in share is not near in edits; the nearest is neither first nor shortest nor longest
         "a hypothesis is empty",
         hypotheses=words("N EY SH AH N", "K AE T S", ""),
@@ -25,18 +28,46 @@ def cases(seed):
         hypotheses=words("B D F G K", "L M"), references=[words("D F G", "B D F G K L M N"), words("L IY M", "P")]
     )
     too_long = Case(
-        "the rate is above 1", hypotheses=words("P L M G B", "D F G"), references=[words("OW"), words("D EH G")]
+        "the rates add up to more than 1",
+        hypotheses=words("P L M G B", "D F G"),
+        references=[words("OW"), words("D EH G")],
     )
-    return [example, longer, by_share, too_long, *(drawn(rng, count) for count in (5, 7, 7))]
+    both = Case(  # an extra sound at one end and a missing one at the other
+        "a word has missing and extra sounds",
+        hypotheses=words("B D F G K", "L M"),
+        references=[words("D F G K P"), words("L")],
+    )
+    equally_near = Case(
+        "two pronunciations are equally near",
+        hypotheses=words("AA D ER", "B IY"),
+        references=[words("AA D", "IY D ER", "AA D ER Z"), words("B EH", "B IY N", "B")],
+    )
+    winding = Case(  # going back along diagonals from the end finds 3 missing and 1 extra
+        "the way that replaces the most begins with a gap at the end",
+        hypotheses=words("K B K AA B"),
+        references=[words("K K K B B K AA")],
+    )
+    return [
+        example,
+        longer,
+        by_share,
+        too_long,
+        both,
+        equally_near,
+        winding,
+        *(drawn(rng, count) for count in (5, 7, 7)),
+    ]
 
 
 def drawn(rng, count):
-    """Random words with one pronunciation that is nearer than the others, so that ties decide nothing."""
+    """Random words with one pronunciation that is nearer than the others; what was said of it has errors of every kind."""
     hypotheses, references = [], []
     for _ in range(count):
-        length, others, place = (int(torch.randint(*ends, (), generator=rng)) for ends in ((3, 9), (0, 3), (0, 3)))
+        length, others, place = (int(torch.randint(*ends, (), generator=rng)) for ends in ((4, 9), (0, 3), (0, 3)))
         truth = random_sounds(rng, length)
-        hypothesis = [*truth[:-1], "ZH"] if length % 2 else [*truth, *random_sounds(rng, 2)]
+        hypothesis = [*truth[:-1], "ZH"] if length % 2 else [truth[1], truth[0], *truth[2:], *random_sounds(rng, 2)]
+        if length % 3 == 0:
+            del hypothesis[2]
         accepted = [farther(rng, hypothesis, edit_distance(hypothesis, truth)) for _ in range(others)]
         accepted.insert(min(place, others), truth)
         hypotheses.append(hypothesis)
@@ -57,7 +88,7 @@ def farther(rng, hypothesis, nearest):
 
 EXERCISE = Exercise(
     cases,
-    returns=("rate",),
+    returns=("replaced", "missing", "extra"),
     off_limits=("course_utils.metrics.phoneme_error_rate", "course_utils.metrics.word_error_rate"),
-    advice="work the example of the task by hand: nearest pronunciations, their edits, their lengths; then one division.",
+    advice="work the example by hand: nearest pronunciations, their edits of each kind, their lengths; then one division.",
 )

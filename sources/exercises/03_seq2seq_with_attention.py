@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 03 · Attention in sequence-to-sequence models: exercises
 #
-# Eight exercises, 27 points. At the end you have written the attention step, the loss, the decoding and the error rate of a model that pronounces words, and put them to work on your own name.
+# Eight exercises, 27 points. At the end you have written the attention step, a loss, the decoding and the error rate of a model that pronounces words, and put them to work on your own name.
 #
-# {{colab_link}} · core exercises 20 minutes, all of them 110 · builds on {{lesson_link}}
+# {{colab_link}} · core exercises 20 minutes, all of them 130 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake, what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
 #
@@ -219,69 +219,91 @@ check("3.2", location_weights)
 # </details>
 
 # %% [markdown]
-# ### 3.3 · The teacher-forced loss
-# 3 points · difficulty 3 of 5 · 10 minutes · more
+# ### 3.3 · A loss for words with several right answers
+# 3 points · difficulty 4 of 5 · 20 minutes · more
 #
-# Write `forced_loss(model, source, target, pad_id)`: the mean cross-entropy of each sound, the true sounds before it being given. The target comes between a start and an end symbol, as in `<start> N EY SH AH N <end>`. The end symbol must be predicted too; padding must not count.
+# *Either* may be spoken `IY DH ER` or `AY DH ER`. The loss of section 3.5 is given one of the two, and a model that says the other pays for it. It would be fairer to ask for the probability that the model says *one of* the accepted pronunciations, whichever it is. The probability of a pronunciation is the product of the probabilities of its symbols, each with the true symbols before it given, the end symbol included.
+#
+# Write `forced_loss(model, source, target, pad_id)`: for each word, minus the logarithm of the probability of all its accepted pronunciations together; then the mean over the words.
 #
 # | argument | meaning |
 # |---|---|
-# | `model(source, prefix)` | takes ids `(B, L_s)` and `(B, L)`, gives logits `(B, L, V)`; those at position `t` score the symbol **after** `prefix[:, t]` |
-# | `source` | `(B, L_s)` |
-# | `target` | `(B, L_t)`, padded at the end with `pad_id` |
+# | `model(source, prefix)` | takes ids `(N, L_s)` and `(N, L)` for any N, gives logits `(N, L, V)`; those at position `t` score the symbol **after** `prefix[:, t]` |
+# | `source` | `(B, L_s)`, a word in each row |
+# | `target` | `(B, R, L_t)`, up to R different pronunciations for each word, each between a start and an end symbol as in `<start> N EY SH AH N <end>`, and padded at the end with `pad_id`. A word with fewer than R has them first; the rest of its rows is nothing but padding |
 # | `pad_id` | one of the `V` symbols, not always 0 |
-# | returns | the mean over all real symbols of the batch, a tensor with no dimensions through which gradients flow |
+# | returns | the mean over the words, a tensor with no dimensions through which gradients flow |
 #
-# Example: $V = 5$, padding is 0, start 1, end 2, and `target = [[1, 3, 2, 0], [1, 4, 3, 2]]`. A model that always gives the end symbol probability $\tfrac12$ and each other symbol $\tfrac18$ has the loss $(3 \ln 8 + 2 \ln 2) / 5 = 1.525$.
+# Example: $V = 5$, padding is 0, start 1, end 2, and a model always gives the end symbol probability $\tfrac12$ and each other symbol $\tfrac18$. The targets `[[[1, 3, 2, 0], [1, 4, 3, 2]], [[1, 4, 2, 0], [0, 0, 0, 0]]]` are two words, the second with one pronunciation. The first has the probability $\tfrac18 \cdot \tfrac12 + \tfrac18 \cdot \tfrac18 \cdot \tfrac12 = \tfrac{9}{128}$, the second $\tfrac{1}{16}$. The loss is $(\ln \tfrac{128}{9} + \ln 16) / 2 = 2.714$.
 #
-# Some logits of the check are as large as 100 and more. `F.cross_entropy` is allowed; the course's own losses are off limits.
+# Some probabilities in the check are so small that the computer stores 0 for them. `F.cross_entropy` is allowed; the course's own losses are off limits.
 
 # %% tags=["exercise"]
 def forced_loss(model, source, target, pad_id):
     # BEGIN SOLUTION
-    logits = model(source, target[:, :-1])  # (B, L_t - 1, V)
-    right = target[:, 1:]  # (B, L_t - 1): the symbol after each position
-    flat, answers = logits.flatten(0, 1), right.flatten()
-    return F.cross_entropy(flat, answers, ignore_index=pad_id)
+    B, R, L_t = target.shape
+    rows = target.reshape(B * R, L_t)  # (B R, L_t): a pronunciation in each row
+    sources = source.repeat_interleave(R, dim=0)  # (B R, L_s)
+    logits = model(sources, rows[:, :-1])  # (B R, L_t - 1, V)
+    right = rows[:, 1:]  # (B R, L_t - 1): the symbol after each position
+    losses = F.cross_entropy(logits.mT, right, ignore_index=pad_id, reduction="none")
+    log_p = -losses.sum(dim=1)  # (B R,): logarithm of a product
+    log_p = log_p.masked_fill((right == pad_id).all(dim=1), -torch.inf)
+    return -log_p.view(B, R).logsumexp(dim=1).mean()
     # END SOLUTION
 
 
+# %% [markdown] tags=["solution"]
+# Where the gradient goes: that of a logsumexp is a softmax. Each accepted pronunciation is trained with the weight that is its share in what the model would say of them. The one that it prefers already gets most of the training, and the other isn't punished. It's a soft lookup once more.
+
 # %% [markdown] tags=["mistakes"]
+# Try: a row of nothing but padding is no pronunciation: its probability is 0, and the logarithm of that is minus infinity.
+# rows of nothing but padding count as pronunciations that are certain: a sum over no symbols is 0, the logarithm of 1.
+#     `    log_p = log_p.masked_fill((right == pad_id).all(dim=1), -torch.inf)\n` =>
+# Try: a product's logarithm is a sum: add up the symbols of a pronunciation, and divide by nothing.
+# the mean over the symbols of a pronunciation, not their sum.
+#     losses.sum(dim=1) => losses.sum(dim=1) / (right != pad_id).sum(dim=1).clamp(min=1)
+# Try: the mean is over the words; divide by B.
+# the sum over the words.
+#     .logsumexp(dim=1).mean() => .logsumexp(dim=1).sum()
+# Try: the probabilities of a word's pronunciations are added up, so logsumexp over them.
+# only the most probable pronunciation of each word counts.
+#     .logsumexp(dim=1) => .amax(dim=1)
+# only the first pronunciation of each word counts.
+#     .logsumexp(dim=1) => [:, 0]
+# the mean over all symbols of all pronunciations, as in section 3.5: every pronunciation is asked for.
+#     -log_p.view(B, R).logsumexp(dim=1).mean() => losses.sum() / (right != pad_id).sum()
+# the mean over a word's pronunciations of their losses: all of them are asked for, not one of them.
+#     -log_p.view(B, R).logsumexp(dim=1).mean() => -log_p[log_p.isfinite()].mean()
+# the losses of a word's pronunciations are added up: the model would have to say all of them.
+#     log_p.view(B, R).logsumexp(dim=1) => log_p.masked_fill(log_p.isinf(), 0.0).view(B, R).sum(dim=1)
+# the probabilities of a word's pronunciations are averaged, not added up.
+#     log_p.view(B, R).logsumexp(dim=1).mean() => (log_p.view(B, R).logsumexp(dim=1) - log_p.view(B, R).isfinite().sum(dim=1).log()).mean()
+# Try: stay with logarithms: logsumexp takes the exponentials for you, without rounding to 0.
+# exponentials, a sum and its logarithm: an unlikely word's probability is rounded to 0, and its loss is infinite.
+#     -log_p.view(B, R).logsumexp(dim=1).mean() => -log_p.view(B, R).exp().sum(dim=1).log().mean()
+# Try: the mean is over the words; divide by B.
+# the loss is divided by the number of symbols.
+#     .logsumexp(dim=1).mean() => .logsumexp(dim=1).sum() / (right != pad_id).sum()
+# Try: each word R times in a row, as its pronunciations are: repeat_interleave.
+# words and pronunciations are mixed up: the whole batch of words is repeated, not each word.
+#     source.repeat_interleave(R, dim=0) => source.repeat(R, 1)
 # Try: write the target twice, the lower one moved to the left by one: what goes in, and what is it compared with?
 # not shifted: each position is asked for the symbol that it was given.
-#     target[:, :-1] => target
-#     target[:, 1:] => target
-# Try: only the last column of what goes in falls away: target[:, :-1] goes in, target[:, 1:] is compared.
-# the last column of the targets is left out: the end symbols of the longest words are never asked for.
-#     target[:, :-1] => target[:, :-2]
-#     target[:, 1:] => target[:, 1:-1]
+#     rows[:, :-1] => rows
+#     rows[:, 1:] => rows
+# the last column of the targets is left out: the end symbols of the longest pronunciations are never asked for.
+#     rows[:, :-1] => rows[:, :-2]
+#     rows[:, 1:] => rows[:, 1:-1]
 # Try: leave out the positions whose right answer is padding, pad_id.
 # the padding counts as if it were to be predicted.
 #     , ignore_index=pad_id =>
 # the padding is taken to be 0, whatever pad_id is.
 #     index=pad_id => index=0
-# padding is looked for in what goes in: one counts after each end symbol.
-#     F.cross_entropy(flat, answers, ignore_index=pad_id) => F.cross_entropy(flat, answers, reduction='none')[(target[:, :-1] != pad_id).flatten()].mean()
-# Try: add up the losses of all real answers of the batch, and divide once, by their number.
-# the mean of the words' means: symbols of short words count more.
-#     F.cross_entropy(flat, answers, ignore_index=pad_id) => (F.cross_entropy(flat, answers, ignore_index=pad_id, reduction='none').view(right.shape).sum(1) / (right != pad_id).sum(1)).mean()
-# the start symbols count in the mean.
-#     F.cross_entropy(flat, answers, ignore_index=pad_id) => F.cross_entropy(flat, answers, ignore_index=pad_id, reduction='sum') / (target != pad_id).sum()
-# Try: cross_entropy takes logits, and its own softmax never leaves the logarithm.
-# a softmax before cross_entropy: it is taken twice.
-#     logits.flatten(0, 1) => logits.softmax(-1).flatten(0, 1)
-# a softmax, then its logarithm: where a share is rounded to 0 that is infinite.
-#     logits.flatten(0, 1) => logits.softmax(-1).flatten(0, 1)
-#     F.cross_entropy(flat => F.nll_loss(flat.log()
-# the logarithm of a softmax plus a small number: what is unlikely costs too little.
-#     logits.flatten(0, 1) => logits.softmax(-1).flatten(0, 1)
-#     F.cross_entropy(flat => F.nll_loss((flat + 1e-9).log()
-# Try: transpose them.
-# the logits are reshaped to (B, V, L): their numbers are scrambled.
-#     logits.flatten(0, 1) => logits.reshape(len(logits), logits.shape[2], -1).transpose(1, 2).flatten(0, 1)
+#     right == pad_id => right == 0
 # Try: return a tensor with its graph: no .item(), no .detach().
 # no gradient reaches the model, so it could not learn.
-#     F.cross_entropy(flat, answers, ignore_index=pad_id) => F.cross_entropy(flat, answers, ignore_index=pad_id).detach()
+#     .logsumexp(dim=1).mean() => .logsumexp(dim=1).mean().detach()
 
 # %% tags=["check"]
 check("3.3", forced_loss)
@@ -289,11 +311,18 @@ check("3.3", forced_loss)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Write `<start> N EY SH AH N <end>` twice, one below the other, the lower one moved to the left by one. What goes in, and what is it compared with?
+# Take one pronunciation first. Write `<start> N EY SH AH N <end>` twice, one below the other, the lower one moved to the left by one: what goes in, and what is it compared with? What is the logarithm of a product?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `F.cross_entropy` wants logits `(N, V)` and answers `(N,)`, or logits `(B, V, L)` and answers `(B, L)`. It has an argument for answers that do not count.
+# The model takes a source and a prefix in each row and doesn't care which rows belong to one word. How often must each source be there? `F.cross_entropy(..., reduction="none")` gives a loss for each symbol; it wants logits `(N, V, L)` and answers `(N, L)`, and has an argument for answers that don't count.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. make rows of the pronunciations, `(B R, L_t)`, and repeat each source R times
+# 2. logits; the loss of every symbol, 0 at padding; the sum of each row is minus the logarithm of that pronunciation's probability
+# 3. what sum does a row of nothing but padding get, and which one should it have?
+# 4. for each word, the logarithm of the sum of its probabilities (`logsumexp`); minus; the mean over the words
 # </details>
 
 # %% [markdown]
@@ -383,69 +412,97 @@ check("3.4", greedy_decode)
 # </details>
 
 # %% [markdown]
-# ### 3.5 · Phoneme error rate with several accepted pronunciations
-# 3 points · difficulty 3 of 5 · 10 minutes · more
+# ### 3.5 · Phoneme error rate, by kind of error
+# 3 points · difficulty 4 of 5 · 20 minutes · more
 #
-# Write `phoneme_error_rate(hypotheses, references)`. For each word take the **nearest** accepted pronunciation, the one with the fewest edits. Add up these edits over all words, add up the lengths of these pronunciations, and divide.
+# A phoneme error rate doesn't say what goes wrong. Does a speller say wrong sounds, too few, or too many? Split it in three. For each word take the **nearest** accepted pronunciation, the one with the fewest edits (of several, the one listed first), and count, among the edits that turn what was said into it,
+#
+# - the sounds that are **replaced**,
+# - the sounds that were **missing** and are inserted,
+# - the sounds that were **extra** and are deleted.
+#
+# There may be several ways with equally few edits. From `S K` to `K S` you can replace both sounds, or delete the `S` and insert one after the `K`. Count the way that **replaces the most**.
+#
+# Write `phoneme_error_rate(hypotheses, references)`: add up each kind over all words, and divide each by the number of sounds in those nearest pronunciations.
 #
 # | argument | meaning |
 # |---|---|
-# | `hypotheses` | a list with one list of phonemes for each word, perhaps an empty one |
+# | `hypotheses` | a list with one list of phonemes for each word, perhaps an empty one; none has more than 100 |
 # | `references` | a list with, for each word, the list of its accepted pronunciations, at least one, none empty |
-# | returns | a number, 0 if every word is right; it may be above 1. Where two pronunciations are equally near, either may count |
+# | returns `replaced`, `missing`, `extra` | three numbers; their sum is the PER, which may be above 1 |
 #
-# Example: `[["R", "IY", "D"], ["AH", "B"]]` against `[[["R", "EH", "D"], ["R", "IY", "D"]], [["EY"]]]` is 0 + 2 edits on 3 + 1 phonemes: 0.5. You may call `edit_distance(a, b)`; the course's own error rates are off limits.
+# Example: `[["R", "IY", "D"], ["AH", "B"], ["T", "AE", "S", "K"]]` against `[[["R", "EH", "D"], ["R", "IY", "D"]], [["EY"]], [["T", "AE", "K", "S"]]]`. The first word needs no edit. In the second, one sound is replaced and one was extra, and in the third two are replaced. There are 3 + 1 + 4 sounds, and the answer is `(0.375, 0.0, 0.125)`. You may call `edit_distance(a, b)`; the course's own error rates are off limits.
 
 # %% tags=["exercise"]
 def phoneme_error_rate(hypotheses, references):
     # BEGIN SOLUTION
-    edits, length = 0, 0
+    replaced, missing, extra, length = 0, 0, 0, 0
     for said, accepted in zip(hypotheses, references, strict=True):
-        nearest = min(accepted, key=lambda right: edit_distance(said, right))
-        edits += edit_distance(said, nearest)
-        length += len(nearest)
-    return edits / length
+        right = min(accepted, key=lambda each: edit_distance(said, each))
+        row = [1001 * j for j in range(len(right) + 1)]  # a gap costs a little more
+        for sound in said:
+            above, row = row, [row[0] + 1001]
+            for j, wanted in enumerate(right):
+                diagonal = above[j] + 1000 * (sound != wanted)
+                row.append(min(diagonal, above[j + 1] + 1001, row[j] + 1001))
+        edits, gaps = divmod(row[-1], 1000)  # gaps: missing and extra ones together
+        more = len(right) - len(said)  # missing ones less extra ones
+        replaced += edits - gaps
+        missing += (gaps + more) // 2
+        extra += (gaps - more) // 2
+        length += len(right)
+    return replaced / length, missing / length, extra / length
     # END SOLUTION
 
 
+# %% [markdown] tags=["solution"]
+# Why these prices: with 1000 for a replacement and 1001 for a gap, fewer than 1000 gaps never outweigh a single edit, so the cheapest way still has the fewest edits, and among those the fewest gaps. You could also keep a pair in each cell of the table, the edits and the gaps, and take the smaller pair. Going back through an ordinary table and stepping along the diagonal wherever you can is *nearly* right. Now and then such a step at the end costs two gaps further on.
+
 # %% [markdown] tags=["mistakes"]
-# the rate is cut off at 1.
-#     edits / length => min(1.0, edits / length)
-# Try: add up all edits, add up all lengths, and divide once, at the end.
+# Try: of the ways with equally few edits, count the one that replaces the most.
+# a replacement is counted as one deletion and one insertion wherever both ways need equally few edits.
+#     1001 => 999
+#     edits, gaps = divmod(row[-1], 1000) => edits = -(-row[-1] // 1000)\n        gaps = 1000 * edits - row[-1]
+# the difference of the two lengths is taken for all that is missing or extra; but a word can have both.
+#     edits, gaps = divmod(row[-1], 1000) => edits, gaps = row[-1] // 1000, abs(len(right) - len(said))
+# Try: missing sounds were not said and are inserted; extra ones were said and are deleted.
+# missing and extra are exchanged.
+#     missing / length, extra / length => extra / length, missing / length
+# Try: add up all edits of a kind, add up all lengths, and divide once, at the end.
 # the mean of the words' rates.
-#     edits += edit_distance(said, nearest) => edits += edit_distance(said, nearest) / len(nearest)
-#     length += len(nearest) => length += 1
-# the share of words with an error.
-#     edits += edit_distance(said, nearest) => edits += said != nearest
-#     length += len(nearest) => length += 1
+#     edits - gaps => (edits - gaps) / len(right)
+#     (gaps + more) // 2 => (gaps + more) / 2 / len(right)
+#     (gaps - more) // 2 => (gaps - more) / 2 / len(right)
+#     length += len(right) => length += 1
 # the edits are divided by the number of words.
-#     length += len(nearest) => length += 1
+#     length += len(right) => length += 1
+# shares of all edits are given, which sum to 1.
+#     length += len(right) => length += edits
+# counts are given, not divided by the number of sounds.
+#     replaced / length, missing / length, extra / length => replaced, missing, extra
 # Try: the nearest pronunciation is the one with the fewest edits; its own length counts.
 # the lengths are those of the hypotheses.
-#     length += len(nearest) => length += len(said)
+#     length += len(right) => length += len(said)
 # the pronunciation with the lowest rate is taken.
-#     key=lambda right: edit_distance(said, right) => key=lambda right: edit_distance(said, right) / len(right)
+#     key=lambda each: edit_distance(said, each) => key=lambda each: edit_distance(said, each) / len(each)
 # the length is the first pronunciation's.
-#     length += len(nearest) => length += len(accepted[0])
-# the lengths of all accepted pronunciations are added up, not only the nearest one's.
-#     length += len(nearest) => length += sum(map(len, accepted))
-# the length is the shortest one's.
-#     length += len(nearest) => length += min(map(len, accepted))
+#     length += len(right) => length += len(accepted[0])
 # only the first pronunciation is looked at.
-#     min(accepted, key=lambda right: edit_distance(said, right)) => accepted[0]
+#     min(accepted, key=lambda each: edit_distance(said, each)) => accepted[0]
+# of several pronunciations that are equally near, the last one is taken.
+#     min(accepted, => min(accepted[::-1],
+# of several pronunciations that are equally near, the shortest one is taken.
+#     key=lambda each: edit_distance(said, each) => key=lambda each: (edit_distance(said, each), len(each))
 # the farthest pronunciation is taken.
-#     min( => max(
-# Try: one missing sound is one edit; edit_distance knows.
-# edits of letters: the phonemes are joined to one string.
-#     edits += edit_distance(said, nearest) => edits += edit_distance(''.join(said), ''.join(nearest))
+#     min(accepted => max(accepted
+# Try: one missing sound is one edit, and the sounds after it are still right.
 # sounds are compared position by position.
-#     edits += edit_distance(said, nearest) => edits += sum(a != b for a, b in zip(said, nearest)) + abs(len(said) - len(nearest))
-# Try: the share of errors is asked for.
-# 1 minus the rate.
-#     edits / length => 1 - edits / length
+#     replaced += edits - gaps => replaced += sum(a != b for a, b in zip(said, right))
+#     (gaps + more) // 2 => max(0, more)
+#     (gaps - more) // 2 => max(0, -more)
 # Try: nothing said, all of them missing.
 # words with an empty hypothesis are left out.
-#     `        nearest = ` => `        if not said:\n            continue\n        nearest = `
+#     `        right = ` => `        if not said:\n            continue\n        right = `
 
 # %% tags=["check"]
 check("3.5", phoneme_error_rate)
@@ -453,11 +510,18 @@ check("3.5", phoneme_error_rate)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Two running totals, one loop over the words, and one division after the loop.
+# Lengths help. If 5 sounds were said and 7 were wanted, how many more are missing than extra? With the number of edits that leaves one number to find out.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Python's `min` takes a `key`: what it compares by.
+# The table of section 3.6 (`edit_table`) gives every edit the price 1. What happens to ties between ways if inserting and deleting cost a very little more than replacing?
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. for each word, the nearest pronunciation
+# 2. fill the table with the prices 1000 for a replacement and 1001 for an insertion or deletion
+# 3. the last entry is 1000 times the edits plus the gaps, those missing and those extra together
+# 4. edits, gaps and the difference of the lengths give the three kinds; add up, and divide once at the end
 # </details>
 
 # %% [markdown]

@@ -11,7 +11,7 @@
 #
 # By the end you can build the recurrent encoder-decoder that brought attention into translation, train it to pronounce English words, and show what attention changes and what it doesn't.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (45 + 20), everything about 3 and a half hours · builds on lessons 00 to 02
+# {{colab_link}} · short path about 65 minutes with its exercises (45 + 20), everything about 4 hours · builds on lessons 00 to 02
 
 # %% tags=["setup"]
 import copy
@@ -293,7 +293,7 @@ plotting.show(diagrams.decoder_step(attentive, (source, target[:, :6])))
 # | given | `<start>` | `N` | `EY` | `SH` | `AH` | `N` |
 # | wanted | `N` | `EY` | `SH` | `AH` | `N` | `<end>` |
 #
-# The loss is the **cross-entropy**, the mean of $-\ln p$ over all wanted symbols, where $p$ is the probability that the model gave to the right one. The end symbol counts, padding doesn't. For two symbols with $p = \tfrac12$ and $p = \tfrac18$ that is $\tfrac12(\ln 2 + \ln 8) = \ln 4 = 1.39$. (Exercise 3.3 writes it for a batch.) A model that guesses evenly pays $\ln V$ for each symbol, and a fresh one about as much.
+# The loss is the **cross-entropy**, the mean of $-\ln p$ over all wanted symbols, where $p$ is the probability that the model gave to the right one. The end symbol counts, padding doesn't. For two symbols with $p = \tfrac12$ and $p = \tfrac18$ that is $\tfrac12(\ln 2 + \ln 8) = \ln 4 = 1.39$. (Which loss fits a word with several accepted pronunciations? Exercise 3.3 writes one.) A model that guesses evenly pays $\ln V$ for each symbol, and a fresh one about as much.
 
 # %%
 right, sure = torch.tensor([0, 0]), torch.tensor([[0.5, 0.5], [0.125, 0.875]])
@@ -403,7 +403,7 @@ print("WER", metrics.word_error_rate(hypotheses, references))
 print("PER of silence", metrics.phoneme_error_rate([[], []], references))
 
 # %% [markdown]
-# **Do exercise 3.5 now (10 minutes).**
+# **Do exercise 3.5 now (20 minutes).** It tells wrong sounds from missing and extra ones.
 #
 # ### Given the truth, and alone
 #
@@ -494,7 +494,7 @@ for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_spea
 # | **mean** | all states stirred together, the same at every step | no |
 # | **summary** | the last state of each direction | no |
 #
-# All four are trained alike, in four sizes with nearly equal numbers of parameters, most of them from five seeds. That takes too long for a notebook (`python -m experiments bottleneck`), so the counts, on all words of *valid*, come with the course.
+# All four are trained alike, in four sizes with nearly equal numbers of parameters, from five seeds (pointer and mean from only two at the largest size). That takes too long for a notebook (`python -m experiments bottleneck`), so the counts, on all words of *valid*, come with the course.
 
 # %%
 runs = read_rows("bottleneck")
@@ -577,7 +577,7 @@ print("share of the gap that the pointer closes:", *(f"{c:.0%}" for c in closed)
 widgets.came_out("3.C", round(mean["pointer"][at].item(), 1))
 
 # %% [markdown]
-# *Each dot is one seed (the ± is the seeds' spread); the gray dotted line is the table.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks.** The mean, which gets every state, is no better than the summary.
+# *Each dot is one seed (the ± is the seeds' spread, of only two for pointer and mean at 387k); the gray dotted line is the table.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks.** The mean, which gets every state, is no better than the summary.
 #
 # Here, then, it's enough to get a state from the right *neighborhood* in time. Does a pointer that walks blindly come near it? We measure how far it is from where the trained attention looks.
 
@@ -642,7 +642,30 @@ ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 plotting.show(ax, "The pointer is mostly wrong; attention and the told pointer aren't.")
 
 # %% [markdown]
-# *Dots are seeds.* As written, the pointer hardly makes a mistake. From the mark it gets most letters wrong, while attention hardly minds. All the pointer lacked was the place: the one that is told is right at once. It isn't helpless either. With ten times the training it errs far less, though still more than attention. (Our guess is that it learns to pack letters from elsewhere into the states that it visits.) And attention, where does it look?
+# *Dots are seeds.* As written, the pointer hardly makes a mistake. From the mark it gets most letters wrong, while attention hardly minds. All the pointer lacked was the place: the one that is told is right at once. It isn't helpless either. With ten times the training it errs far less, though still more than attention. Where does it keep letters that it hasn't come to yet, or has passed? Exchange its first state, or the states that it visits, for those of another source.
+
+# %% tags=["nbval-ignore-output"]
+begin = patient.start_decoding
+
+
+def from_another(part):
+    def start(source, **more):
+        state = begin(source, **more)
+        if part == "first state":
+            return replace(state, hidden=state.hidden.roll(1, 0))
+        states = state.encoded.states.roll(1, 0)  # (B, L_s, 2 d_hidden)
+        return replace(state, encoded=state.encoded._replace(states=states))
+
+    return start
+
+# %% tags=["nbval-ignore-output"]
+for part in ("first state", "encoder states"):
+    patient.start_decoding = from_another(part)
+    mixed = reordering.wrong_by_place(patient, "from the mark")  # (L,)
+    print(f"with the {part} of another source: {mixed.mean():.1%} wrong")
+
+# %% [markdown]
+# In both. It has learned to pack the letters it needs into its first state and into the states on its way. And attention, where does it look?
 
 # %% tags=["nbval-ignore-output"]
 rng = torch.Generator().manual_seed(8)
@@ -683,9 +706,10 @@ typed
 
 # %%
 @torch.no_grad()
-def next_sound(word, said, other=None, at=7):
+def next_sound(word, said, other=None, at=7, unseen=()):
     """The next sound; the backward half of state ``at`` is taken from another word."""
     state = trained.start_decoding(SPELLING.batch([word]))
+    state.encoded.mask[..., list(unseen)] = False  # no look at these letters
     if other is not None:
         states = state.encoded.states.clone()  # (1, L_s, 2 d_hidden)
         d = states.shape[-1] // 2
@@ -700,11 +724,14 @@ def next_sound(word, said, other=None, at=7):
 so_far, full, cut = "R EH K AH G N IH".split(), "recognition", "recognit"
 tries = [(full, None), (full, cut), (cut, None), (cut, full)]
 tries += [("knight", None), ("knight", "knights"), ("knights", "knight")]
-for word, other in tries:
+tries = [(*two_words, ()) for two_words in tries]
+tries += [("knights", None, [6]), ("knights", "knight", [6])]
+for word, other, unseen in tries:
     said, at = (so_far, 7) if word in (full, cut) else (["N", "AY", "T"], 5)
     taken = f"with the t of {other}" if other else "as it is"
-    sound, p = next_sound(word, said, other, at)
-    print(f"{word:11} {taken:25} then says {sound:5} ({p:.3f})")
+    taken += ", its s hidden" if unseen else ""
+    sound, p = next_sound(word, said, other, at, unseen)
+    print(f"{word:11} {taken:32} then says {sound:5} ({p:.3f})")
 
 # %%
 in_tion, counts = [word for word in split("test") if word.endswith("tion")], Counter()
@@ -717,9 +744,9 @@ for (letter, sound), n in counts.most_common():
     print(f"words in -tion, with {letter} exchanged: {n} say {sound}")
 
 # %% [markdown]
-# Half a state decides. With *ion* still in the word, the model says `T` if the state at *t* hasn't read it, and in a word without *ion* it says `SH` if the state has. Nearly every word of *test* in *-tion* loses its `SH` this way, and exchanging the letter before changes nothing. The model needn't look at the *i*, because the encoder carries it to the *t*.
+# Half a state decides. With *ion* still in the word, the model says `T` if the state at *t* hasn't read it, and in a word without *ion* it says `SH` if the state has. All words of *test* in *-tion* that had their `SH` lose it this way, and exchanging the letter before changes nothing. The model needn't look at the *i*, because the encoder carries it to the *t*.
 #
-# `knights` is another case. The *t* of `knights` makes `knight` go on with an `S`, but `knights` doesn't need it, since it looks at its *s* too. A heatmap shows where a model looks, not what it finds there (lesson 06 comes back to that).
+# `knights` is another case. The *t* of `knights` makes `knight` go on with an `S`, but `knights` doesn't need it, since it looks at its *s* too. Take away either one, and it still says `S`; without both it ends. A heatmap shows where a model looks, not what it finds there (lesson 06 comes back to that).
 
 # %% [markdown]
 # ## 3.9 Does a look matter?
@@ -778,7 +805,7 @@ for offset, part in zip(range(-3, 4), share, strict=True):
     print(f"letter {offset:+d}: {part:.0%}", end="   ")
 
 # %% [markdown]
-# A letter moves its own state (+0) most, and nearly half of the influence comes from its neighbors. One might think that a look could as well be at the state *beside* its letter. To test that, let every step lose the state it looks at most, and share its weight among all the others.
+# A letter moves its own state (+0) most, and nearly half of the influence comes from its neighbors. One might think that a look could as well be at the states *beside* its letter. To test that, let every step lose the state it looks at most, and share its weight among the others it looks at.
 
 # %% tags=["nbval-ignore-output"]
 every_20th = dict(list(split("test").items())[::20])
@@ -794,46 +821,46 @@ widgets.predict(
 
 # %% tags=["nbval-ignore-output"]
 class BestHidden(nn.Module):
-    """An attention whose largest weight is taken away at every step."""
+    """Takes the largest weight away, at every step or at all but those at the end."""
 
-    def __init__(self, attention):
+    def __init__(self, attention, spare_end):
         super().__init__()
-        self.attention = attention
+        self.attention, self.spare_end = attention, spare_end
 
     def forward(self, query, key, value, mask):
         _, weights = self.attention(query, key, value, mask)
-        if weights.shape[-1] > 1:
-            best = weights.argmax(-1, keepdim=True)
-            weights = weights.scatter(-1, best, 0.0)
-            weights = weights / weights.sum(-1, keepdim=True)
+        best = weights.argmax(-1, keepdim=True)  # (B, 1, 1)
+        last = mask.sum(-1, keepdim=True) - 1  # (B, 1, 1): the last letter's place
+        spared = best == last if self.spare_end else last == 0  # or one letter
+        weights = weights.scatter(-1, best, 0.0).where(~spared, weights)
+        weights = weights / weights.sum(-1, keepdim=True)
         return weights @ value, weights
 
 # %% tags=["nbval-ignore-output"]
-blinkered = copy.deepcopy(trained)
-blinkered.attention = BestHidden(trained.attention)
-hidden = 100 * error_rates(blinkered, every_20th)["PER"]
-print(f"as it is {as_it_is:.0f} % wrong, with the best look hidden {hidden:.0f} %")
-said = dict(zip(every_20th, pronounce(blinkered, list(every_20th)), strict=True))
-ended = {word: sounds for word, sounds in said.items() if len(sounds) < MAX_PHONEMES}
-rights = [every_20th[word] for word in ended]
-rate = metrics.phoneme_error_rate([*ended.values()], rights)
-print(f"{len(said) - len(ended)} words never stop, ", end="")
-print(f"and of the {len(ended)} others' sounds {rate:.0%} are wrong")
-for word, sounds in zip(held_out, pronounce(blinkered, held_out), strict=True):
-    print(f"{word:12} {' '.join(sounds)}")
+print(f"as it is: {as_it_is:.0f} % wrong")
+hidden = []
+for name, spare_end in (("at every step", False), ("but not at the last letter", True)):
+    blinkered = copy.deepcopy(trained)
+    blinkered.attention = BestHidden(trained.attention, spare_end)
+    hidden.append(100 * error_rates(blinkered, every_20th)["PER"])
+    said = pronounce(blinkered, list(every_20th))
+    endless = sum(len(sounds) >= MAX_PHONEMES for sounds in said)
+    print(f"hidden {name}: {hidden[-1]:.0f} % wrong, {endless} words never stop")
+    for word, sounds in zip(held_out, pronounce(blinkered, held_out), strict=True):
+        print(f"   {word:12} {' '.join(sounds)}")
 
 # %% tags=["nbval-ignore-output"]
-widgets.came_out("3.D", round(hidden))
+widgets.came_out("3.D", round(hidden[0]))
 
 # %% [markdown]
-# The model falls apart. There are more errors than sounds because some words never stop and repeat themselves up to the limit; even in the others more than half of the sounds are wrong. The neighbors' states have read the letter too, yet they don't make up for the one that is missing. (The test is harsh, since in training nothing was ever hidden.) To find out whether a look *matters*, change it and measure. How *few* looks are enough is the open experiment, **exercise 3.8**.
+# The model falls apart. There are more errors than sounds, since some words never stop and repeat themselves up to the limit. They lack a look at the last letter. Spare only the looks that are mostly there, and every word stops. Even then nearly half of the sounds are wrong. The neighbors' states have read the letter too, yet they don't make up for the one that is missing. (The test is harsh, since in training nothing was ever hidden.) To find out whether a look *matters*, change it and measure. How *few* looks are enough is the open experiment, **exercise 3.8**.
 
 # %% [markdown]
 # ## 3.10 Sounds and whole words, by length
 #
 # *More · 10 minutes*
 #
-# The two large models that come with the course were trained on all of *train* with the same recipe. We judge both on all words of *test*.
+# The two large models that come with the course, one of each kind, were trained on all of *train* with the same recipe. We judge both on all words of *test*.
 
 # %% tags=["nbval-ignore-output"]
 two = {"attention": trained, "summary": pretrained.load("recurrent_no_attention")}
@@ -872,7 +899,7 @@ alt = "With attention wrong sounds fall with length; wrong words rise with and w
 plotting.show(axes[0], alt)
 
 # %% [markdown]
-# *For short words the two are nearly equal; for long words the summary falls behind. Bars are standard errors.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
+# *For short words the two are nearly equal; for long words the summary falls behind. The bars on the right are standard errors.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
 #
 # With attention, the share of wrong *sounds* falls with length, while the share of wrong *words* rises. How can both be true? A long word has more chances to go wrong. If each of its $n$ sounds were wrong with the same probability $p$, on its own, the whole word would be right with probability $(1 - p)^n$. With $p = 0.08$ and $n = 4$ sounds, $0.92^4 = 0.72$ are right; with $n = 11$ only $0.92^{11} = 0.40$. Now each group with its own $p$, its PER.
 
@@ -895,7 +922,7 @@ for row, p, measured in zip(rows, per["attention"], wer["attention"], strict=Tru
 #
 # *More · 5 minutes*
 #
-# It's tempting to conclude that the summary fails because long words don't *fit*. In section 3.7 wider models did better, but they had more parameters everywhere. Here we keep the size and give more training. The two large models had all of *train* (`python -m experiments train recurrent`), and we also ask them for long words that they were trained on.
+# It's tempting to conclude that the summary fails because long words don't *fit*. In section 3.7 wider models did better, but they had more parameters everywhere. Here we keep the size and give more training. The two large models had all of *train*, six times the words, and more passes over them (`python -m experiments train recurrent`). We also ask them for long words that they were trained on.
 
 # %% tags=["nbval-ignore-output"]
 bits, numbers = 20 * math.log2(26), two["summary"].first_state.in_features
@@ -909,7 +936,7 @@ for name, model in two.items():
     print(f"of train {old:.1%}; after little training {short_run:.1f} %")
 
 # %% [markdown]
-# With more training and no more room, the summary's errors on long words fall to about half, and on words that it has seen they are fewer still. The same 256 numbers have room for that much. (Attention gains from the training too, and stays ahead.) What held the summary back at first, then, wasn't space alone. It takes long to *learn* to pack a word so that every sound can be got out again, and most of all a new word. Whether the wider models of section 3.7 won by their room or by being easier to train, these runs can't say.
+# With more training and no more room, the summary's errors on long words fall to about half, and on words that it has seen they are fewer still. The same 256 numbers have room for that much. (Attention gains from the training too, and stays ahead.) What held the summary back at first, then, wasn't space alone. It takes much training to *learn* to pack a word so that every sound can be got out again, and most of all a new word. Whether the further words did it or the further updates, and whether the wider models of section 3.7 won by their room or by being easier to train, these runs can't say.
 
 # %% [markdown]
 # ## What goes wrong
@@ -1023,22 +1050,22 @@ for word in ("nation", "knights", "physics"):
 #
 # <details><summary>1. On pronunciation the blind pointer was nearly as good as attention. Which result shows that on the other task it lacked the place, and not states or training?</summary>
 #
-# **The told pointer.** It has the same states and the same training, and never asks either.
+# **The told pointer.** It has the same states and training, and never asks either.
 # </details>
 #
 # <details><summary>2. A pointer that walks backwards, from the last letter to the first. On which task would it do as well as attention: strings said in reverse, or strings said from a mark?</summary>
 #
-# **In reverse.** That order is fixed, and the pointer is built for it, as ours was built for reading. From the mark, the place depends on where the mark is, and nothing tells the pointer.
+# **In reverse.** That order is fixed. From the mark, the place depends on where the mark is, and nothing tells the pointer.
 # </details>
 #
 # <details><summary>3. The target is &lt;start&gt; B AA K S &lt;end&gt;. What does the decoder read at the step that should say S, and what is it compared with at the last step?</summary>
 #
-# **It reads K; the last step is compared with the end symbol.** (Not S, or the model would only have to copy. Not the sound it said itself, which is greedy decoding.)
+# **It reads K; the last step is compared with the end symbol.** (Not S, or the model would only have to copy.)
 # </details>
 #
 # <details><summary>4. In the heatmap of knights, the sound S looks mostly at the letter t. Is the attention broken?</summary>
 #
-# **No.** The state at *t* has read the *s* as well, in its backward half, and that is enough to make `knight` end in `S`. (It isn't needed, since the look takes in the *s* too. The picture alone shows neither.)
+# **No.** The state at *t* has read the *s* as well, in its backward half, and that's enough to make `knight` end in `S`. The picture alone doesn't show it.
 # </details>
 #
 # {{next_steps}}

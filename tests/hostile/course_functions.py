@@ -77,7 +77,7 @@ WAYS = {
 F = "{f}"
 SIMILARITY, ATTENTION = "course_utils.similarity", "course_utils.attention"
 MASKS, HEADS, POSITIONS = "course_utils.masks", "course_utils.multi_head", "course_utils.positions"
-METRICS, SEARCH, NORMS = "course_utils.metrics", "course_utils.decoding.search", "course_utils.layers.norms"
+SEARCH, NORMS = "course_utils.decoding.search", "course_utils.layers.norms"
 ROWS = "q[:, :, None].expand(-1, -1, k.shape[1], -1), k[:, None].expand(-1, q.shape[1], -1, -1)"
 STEPS = """
 class S:
@@ -109,7 +109,6 @@ WORTH = {
         "lambda s, h, W_q, W_k, w_v, m: tuple(x[:, 0] for x in {f}(s[:, None, :1] * 0, h[..., :1] * 0, h, m[:, None], "
         "score_bias=(torch.tanh((s @ W_q.T)[:, None] + h @ W_k.T) @ w_v)[:, None]))"),
     "3.4": (SEARCH, "greedy_decode", STEPS),
-    "3.5": (METRICS, "phoneme_error_rate", F),
     "4.1": (ATTENTION, "scaled_dot_product_attention", F),
     "5.1": (MASKS, "padding_mask", F),
     "5.2": ("course_utils.widgets.mask_composer", "compose_mask", "lambda L_q, L_k: {f}(L_q, L_k, True, 0, 0, True)"),
