@@ -30,6 +30,8 @@ EXERCISE = Exercise(
     cases,
     returns=("loss", "gradient of the model's weights"),
     driver="drive_forced_loss",
-    off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss"),
+    off_limits=tuple(
+        f"course_utils.training.{kind}_loss" for kind in ("teacher_forced", "label_smoothing", "next_symbol")
+    ),
     advice="print what goes in above what is compared: in each column, the lower symbol is the answer to the upper one.",
 )

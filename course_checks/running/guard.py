@@ -31,6 +31,7 @@ KERNELS = {
     "batch_norm": ("native_batch_norm", "_native_batch_norm_legit"),
     "gelu": ("gelu",),
     "logsumexp": ("logsumexp",),
+    "conv1d": ("convolution", "mkldnn_convolution", "slow_conv", "_slow_conv"),
 }
 # Where PyTorch keeps a function under its plain word, or with one of these before or after it.
 HOLDERS = (
@@ -67,9 +68,10 @@ def off_limits(names: tuple[str, ...], answer: object) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_unimported({name.rpartition(".")[0]: name for name in names if name not in targets}))
         for name, target in targets.items():
-            if isinstance(target, type):  # through its constructor, so that a subclass is caught as well
+            if isinstance(target, type):  # through its constructor, so that a subclass is caught as well, and what it does
                 made_by = "apply" if issubclass(target, torch.autograd.Function) else "__init__"
-                stack.enter_context(_attribute(target, made_by, _refusal(name)))
+                for part in (made_by, *({"forward", "_call"} & vars(target).keys())):
+                    stack.enter_context(_attribute(target, part, _refusal(name)))
             elif isinstance(target, types.FunctionType):  # written in Python, the course's own or PyTorch's
                 for namespace in _namespaces(target, answer):
                     stack.enter_context(_replaced(namespace, target, _refusal(name)))
