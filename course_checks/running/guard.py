@@ -86,7 +86,7 @@ def refuse_for_good(names: tuple[str, ...]) -> None:
     For a process that is thrown away: it sees what the watchmen of a thread do not, such as what PyTorch itself calls back.
     """
     for name in reversed([name for name in names if name.startswith("torch.")]):
-        word = name.rpartition(".")[2]
+        word = _word(name)
         for holder in filter(None, map(_held, HOLDERS)):
             for spelling in (word,) if word.startswith("__") else (text.format(word) for text in SPELLINGS):
                 if callable(getattr(holder, spelling, None)) and not isinstance(getattr(holder, spelling), type):
@@ -191,7 +191,7 @@ class _TorchGuard(TorchFunctionMode):
     def __init__(self, forbidden: dict[Callable, str]) -> None:
         super().__init__()
         self.forbidden = forbidden
-        self.words = {name.rpartition(".")[2]: name for name in forbidden.values()}
+        self.words = {_word(name): name for name in forbidden.values()}
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func in self.forbidden:
@@ -262,7 +262,12 @@ def _behind(func: Callable) -> str | None:
 
 
 def _kernels(names: Iterable[str]) -> dict[str, str]:
-    return {start: name for name in names for start in KERNELS.get(name.rpartition(".")[2], ())}
+    return {start: name for name in names for start in KERNELS.get(_word(name), ())}
+
+
+def _word(name: str) -> str:
+    """The word by which a function is known elsewhere too; what ``torch.masked`` calls ``softmax`` is made of the other one."""
+    return "" if name.startswith("torch.masked.") else name.rpartition(".")[2]
 
 
 def _refuse(name: str):
