@@ -252,7 +252,8 @@ def through_nbgrader(program: Path, students: Path, folder: Path, stem: str) -> 
     paths = {name: os.pathsep.join([path, os.environ.get(name, "")]).rstrip(os.pathsep) for name, path in paths.items()}
     environment = {**os.environ, **paths, "JUPYTER_PATH": str(folder / "jupyter")}
     _seconds([str(program), "generate_assignment", "ps1"], folder, environment)
-    return _seconds([str(program), "autograde", "ps1"], folder, environment)
+    patient = f"--ExecutePreprocessor.timeout={PATIENT.cell_s:.0f}"
+    return _seconds([str(program), "autograde", "ps1", patient], folder, environment)
 
 
 def through_this_grader(students: Path, folder: Path, stem: str) -> float:

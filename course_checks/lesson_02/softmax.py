@@ -9,6 +9,7 @@ NAMES = {
     "torch.Tensor": "softmax log_softmax logsumexp",
     "torch.special": "softmax log_softmax logsumexp",
     "torch.sparse": "softmax log_softmax",
+    "torch.distributions.transforms": "SoftmaxTransform",
     "torch.nn.functional": "softmax log_softmax softmin gumbel_softmax cross_entropy scaled_dot_product_attention",
     "course_utils.attention": "masked_softmax scaled_dot_product_attention",
 }

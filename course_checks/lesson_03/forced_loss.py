@@ -41,6 +41,8 @@ EXERCISE = Exercise(
     cases,
     returns=("loss", "gradient of the model's weights"),
     driver="drive_forced_loss",
-    off_limits=("course_utils.training.teacher_forced_loss", "course_utils.training.label_smoothing_loss"),
+    off_limits=tuple(
+        f"course_utils.training.{kind}_loss" for kind in ("teacher_forced", "label_smoothing", "next_symbol")
+    ),
     advice="work the example by hand: a product for each pronunciation, a sum for each word, then minus the logarithm.",
 )

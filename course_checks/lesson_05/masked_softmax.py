@@ -61,7 +61,7 @@ def compared(case, weights):
 EXERCISE = Exercise(
     cases,
     returns=("weights",),
-    off_limits=(*ATTENTIONS, *MASKS),
+    off_limits=("torch.masked.softmax", *ATTENTIONS, *MASKS),
     gradients=True,
     compared=compared,
     advice="print the weights of a row that allows something and of one that allows nothing, then their gradients.",

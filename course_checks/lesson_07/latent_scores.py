@@ -28,11 +28,17 @@ OVERFLOW = "the keys would overflow, and the scores do not"
 
 
 def too_large_keys(rng):
-    """Whoever makes the keys, in whatever way, gets inf: W_up times the latent is near 1e313, times the query near 1e10."""
+    """Whoever makes the keys, in whatever way, gets inf: one number of each is near 1e313, with the query's share near 1e10.
+
+    Another one is as small as that is large, so that no factor for all of ``W_up`` saves both.
+    """
     shapes = {"query": (2, 3, 2, 4), "latent": (2, 5, 3), "W_up": (12, 3)}
-    scales = {"query": 1e-303, "latent": 1e10, "W_up": 1e303}
     numbers = {name: 0.5 + torch.rand(shape, generator=rng, dtype=torch.float64) for name, shape in shapes.items()}
-    return Case(OVERFLOW, values_only=True, **{name: scales[name] * numbers[name] for name in shapes})
+    scales = torch.tensor([1e303, 1.0, 1e-303, 1e100], dtype=torch.float64)  # of the numbers of a key
+    numbers["query"] /= scales
+    numbers["W_up"] *= scales.repeat(3)[:, None]
+    numbers["latent"] *= 1e10
+    return Case(OVERFLOW, values_only=True, **numbers)
 
 
 def overflows(answer):

@@ -6,6 +6,7 @@ from ..deciding.exercise import Case
 
 NORMS = (
     *(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "instance", "batch")),
+    *("torch.nn.functional.normalize", "torch.nn.functional.local_response_norm"),
     *(f"torch.{name}_norm" for name in ("layer", "native_layer", "rms", "group", "batch", "instance")),
     *("torch.native_batch_norm", "torch.native_group_norm", "torch._native_batch_norm_legit"),
     *(f"torch.nn.{name}Norm" for name in ("Layer", "RMS", "Group")),

@@ -31,6 +31,7 @@ KERNELS = {
     "batch_norm": ("native_batch_norm", "_native_batch_norm_legit"),
     "gelu": ("gelu",),
     "logsumexp": ("logsumexp",),
+    "conv1d": ("convolution", "mkldnn_convolution", "slow_conv", "_slow_conv"),
 }
 # Where PyTorch keeps a function under its plain word, or with one of these before or after it.
 HOLDERS = (
@@ -69,9 +70,12 @@ def off_limits(names: tuple[str, ...], answer: object, kernels: bool = True) -> 
     with contextlib.ExitStack() as stack:
         stack.enter_context(_unimported({name.rpartition(".")[0]: name for name in names if name not in targets}))
         for name, target in targets.items():
-            if isinstance(target, type):  # through its constructor, so that a subclass is caught as well
+            if isinstance(
+                target, type
+            ):  # through its constructor, so that a subclass is caught as well, and what it does
                 made_by = "apply" if issubclass(target, torch.autograd.Function) else "__init__"
-                stack.enter_context(_attribute(target, made_by, _refusal(name)))
+                for part in (made_by, *({"forward", "_call"} & vars(target).keys())):
+                    stack.enter_context(_attribute(target, part, _refusal(name)))
             elif isinstance(target, types.FunctionType):  # written in Python, the course's own or PyTorch's
                 for namespace in _namespaces(target, answer):
                     stack.enter_context(_replaced(namespace, target, _refusal(name)))
@@ -87,7 +91,7 @@ def refuse_for_good(names: tuple[str, ...]) -> None:
     """
     holders, operators = known_by_pytorch()
     for name in reversed([name for name in names if name.startswith("torch.")]):
-        word = name.rpartition(".")[2]
+        word = _word(name)
         spellings = {word} if word.startswith("__") else {text.format(word) for text in SPELLINGS}
         for holder, present in holders:
             for spelling in spellings & present:
@@ -207,7 +211,7 @@ class _TorchGuard(TorchFunctionMode):
     def __init__(self, forbidden: dict[Callable, str]) -> None:
         super().__init__()
         self.forbidden = forbidden
-        self.words = {name.rpartition(".")[2]: name for name in forbidden.values()}
+        self.words = {_word(name): name for name in forbidden.values()}
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func in self.forbidden:
@@ -278,7 +282,12 @@ def _behind(func: Callable) -> str | None:
 
 
 def _kernels(names: Iterable[str]) -> dict[str, str]:
-    return {start: name for name in names for start in KERNELS.get(name.rpartition(".")[2], ())}
+    return {start: name for name in names for start in KERNELS.get(_word(name), ())}
+
+
+def _word(name: str) -> str:
+    """The word by which a function is known elsewhere too; what ``torch.masked`` calls ``softmax`` is made of the other one."""
+    return "" if name.startswith("torch.masked.") else name.rpartition(".")[2]
 
 
 def _refuse(name: str):

@@ -14,6 +14,7 @@ import operator
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterable
 
 from .kernel_side import observation, received, say
@@ -106,6 +107,8 @@ def _observed(
     observe.SameNames = contextlib.nullcontext  # takes 8 ms; what an answer renames ends with this process
     observe._same = lambda *_: True  # whether it changes its arguments is known from the first run
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    frame_summary = traceback.FrameSummary.__init__  # what functions that are handed over hold is nobody's to read
+    traceback.FrameSummary.__init__ = lambda *given, locals=None, **more: frame_summary(*given, **more)
     space, future, before = get_ipython().user_ns, 0, len(sys.modules)
     given = {place for place, (_, by_student) in enumerate(statements) if not by_student}
     done = {place for place in given if _run(statements[place][0], space, 0) is not None}

@@ -25,7 +25,7 @@ NAMES = {
     "__mro__", "mro", "__loader__", "__spec__", "__traceback__", "tb_frame", "tb_next", "gi_frame", "cr_frame",
     "ag_frame", "f_back", "f_globals", "f_locals", "f_builtins", "attrgetter", "methodcaller", "Formatter", "get_field",
     "get_type_hints", "ForwardRef", "getmodule", "getmembers", "getattr_static", "CodeType", "FunctionType",
-    "importlib", "import_module", "getclosurevars", "getargvalues", "currentframe", "nonlocals",
+    "importlib", "import_module", "getclosurevars", "getargvalues", "ultratb", "currentframe", "nonlocals",
     "cell_contents", "run_cell", "BaseConfigurator", "__match_args__", "__instancecheck__", "showwarning",
     # processes, other interpreters, memory
     "ctypes", "pickle", "allow_pickle", "signal", "timeit", "Timer", "getoutput", "get_context", "system",

@@ -164,13 +164,6 @@ def test_whatever_is_raised_for_one_student_is_that_students_row(tmp_path, ran, 
     assert (other["1.1 points"], other["review"]) == ("2", "")
 
 
-def test_the_output_folder_among_the_submissions_is_said(tmp_path, ran):
-    put(tmp_path / "class" / "ann" / "x.ipynb", handed_in.solved())
-    for _ in range(2):
-        summary = grade(tmp_path / "class", tmp_path / "class" / "grades")
-        assert summary.students == {"ann"} and summary.left_out == ["grades: the output folder"]
-
-
 def test_a_result_is_kept_as_soon_as_it_is_there(tmp_path, ran, monkeypatch):
     for student in ("ann", "bob"):
         put(tmp_path / "class" / student / "x.ipynb", handed_in.solved())

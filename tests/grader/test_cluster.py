@@ -95,17 +95,6 @@ def test_a_scheduler_that_is_gone_ends_the_run(start):
         list(results)
 
 
-@pytest.mark.slow
-def test_a_worker_without_the_course_is_named(start, tmp_path):
-    (tmp_path / "elsewhere" / "course_grader").mkdir(parents=True)
-    missing = 'raise ModuleNotFoundError("course_grader")'
-    (tmp_path / "elsewhere" / "course_grader" / "__init__.py").write_text(missing)
-    address, _ = start("scheduler", "--port", "0")
-    start_worker(start, PYTHONPATH=str(tmp_path / "elsewhere"))
-    with pytest.raises(NoCluster, match=r"worker tcp://.* cannot grade \(ModuleNotFoundError.*start each with"):
-        list(run_cluster([task("ann")], make_settings(sandbox=False), address))
-
-
 @pytest.mark.parametrize("address", ["nonsense", "http://127.0.0.1:1", "tcp://127.0.0.1:1", "tcp://nowhere.invalid:1"])
 def test_an_address_without_a_scheduler_is_told(address, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_S", 0.5)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import handed_in
 import pytest
-from sandboxed import EXERCISES, linux, make_settings, outcomes
+from sandboxed import linux, make_settings, outcomes
 
 from course_checks.catalogue import catalogue
 from course_grader import grade
@@ -92,17 +92,6 @@ def test_no_expected_value_is_in_a_result():
     assert "yours 15" in message and "expected" not in message
 
 
-@linux
-@pytest.mark.slow
-def test_a_new_exercise_needs_no_change_of_the_grader():
-    """Every lesson in ``exercises/`` is graded by what its notebook and its check file say."""
-    lesson, released = sorted(load_releases(EXERCISES).items())[-1]
-    settings = make_settings(limits=Limits(cell_s=60))
-    settings.releases[lesson] = released
-    result = grade_one(handed_in.as_bytes(handed_in.solved(released.stem)), "x", settings)
-    assert result["earned"] == result["total"] == sum(e.points for e in released.exercises.values()), outcomes(result)
-
-
 def test_without_a_sandbox_the_result_says_so():
     data = handed_in.as_bytes(handed_in.solved(only={"answer-1-1"}))
     result = grade_one(data, "x", make_settings(sandbox=False))
@@ -148,24 +137,6 @@ def test_the_key_changes_with_all_that_a_result_depends_on():
     alone = make_settings()
     alone.releases.pop("02")
     assert key(b"x", alone, "01") == key(b"x", make_settings(), "01") == keys[0]
-
-
-@linux
-def test_what_is_green_in_jupyterlab_is_right_here():
-    plain = {cell["id"]: cell["source"] for cell in handed_in.solved()["cells"]}
-    first, *others = (plain[f"answer-1-{i}"].strip().split("\n") for i in range(1, 7))
-    indented = "\n".join(f"    {line}" for line in first)
-    prompts = "\n".join((">>> " if not line[:1].isspace() else "... ") + line for line in others[0] if line.strip())
-    notebook = handed_in.solved(
-        answer_1_1=indented,
-        answer_1_2=prompts,
-        answer_1_3="%%time\n" + "\n".join(others[1]),
-        answer_1_4="!true \\\n    --quiet\n" + "\n".join(others[2]) + "\n%timeit -n 1 -r 1 1 + 1",
-        answer_1_5="\x0c" + "\r\n".join(others[3]) + "\r\n?len",
-        answer_1_6='check("1.6", None)\nx = "%d" \\\n    % 3;\n' + "\n".join(others[4]),
-    )
-    result = grade_one(handed_in.as_bytes(notebook), "x", make_settings())
-    assert result["earned"] == 24 and not result["review"], (outcomes(result), result["noticed"])
 
 
 @linux

@@ -19,12 +19,9 @@ def graded(*cells):
 
 
 BESIDE = {
-    "the notebook's module": "import __main__\n__main__.softmax = theirs",
     "IPython's push": "get_ipython().push({'softmax': theirs})",
     "vars": "vars()['softmax'] = theirs",
     "a timer": "import threading, time\nthreading.Timer(0.01, lambda: globals().update(softmax=theirs)).start()\ntime.sleep(0.3)",
-    "an event": "get_ipython().events.register('pre_run_cell', lambda *a: globals().update(softmax=theirs))",
-    "importlib": "import importlib\nimportlib.import_module('__main__').softmax = theirs",
 }
 
 

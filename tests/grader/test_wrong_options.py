@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -72,33 +71,20 @@ def csv(text):
 OPTIONS = [
     ("", "expected|required: submissions"),
     ("class", "required: --output"),
-    ("class --output", "argument --output: expected one argument"),
     ("class out --output grades", "unrecognized arguments: out"),
     (f"{BASE} --frobnicate", "unrecognized arguments: --frobnicate"),
-    (f"{BASE} --jobs", "argument --jobs: expected one argument"),
     (f"{BASE} --jobs -3", "'-3' is not a whole number of at least 1|expected one argument"),
     (f"{BASE} --jobs 0", "'0' is not a whole number of at least 1"),
-    (f"{BASE} --jobs 1.5", "'1.5' is not a whole number"),
     (f"{BASE} --jobs ²", "'²' is not a whole number"),
-    (f"{BASE} --jobs many", "'many' is not a whole number of at least 1"),
     (f"{BASE} --time-limit 5min", "'5min' is not a time; expected seconds"),
     (f"{BASE} --time-limit nan", "'nan' is not a time"),
-    (f"{BASE} --time-limit inf", "'inf' is not a time"),
-    (f"{BASE} --time-limit=-1", "'-1' is not a time"),
     (f"{BASE} --cell-limit 0", "'0' is not a time"),
-    (f"{BASE} --cell-limit 1e999", "'1e999' is not a time"),
-    (f"{BASE} --allow causal_mask", "'causal_mask' is no exercise; expected one such as 4.2"),
     (f"{BASE} --allow 9.99", "'9.99' is no exercise"),
     (f"{BASE} --allow 1,4", "'1,4' is no exercise"),
-    (f"{BASE} --allow 5", "'5' is no exercise; expected one such as 4.2"),
-    (f"{BASE} --due tomorrow", "'tomorrow' is not a date with a time; expected"),
     (f"{BASE} --due 2026-11-30", "'2026-11-30' is not a date with a time; expected 2026-11-30T23:59"),
-    (f"{BASE} --due 2026-02-30T10:00", "'2026-02-30T10:00' is not a date with a time; expected"),
     (f"{BASE} --late strict --due 2026-11-30T23:59", "'strict' is not a policy; expected"),
-    (f"{BASE} --lesson masking", "lesson"),
     (f"{BASE} --lesson 77", "lesson 77"),
     (f"{BASE} --lesson -1", "lesson|expected one argument"),
-    (f"{BASE} --lesson ''", "lesson"),
     (f"{BASE} --scheduler nonsense", r"--scheduler \(nonsense\): no dask scheduler answers"),
     ("nowhere --output out --no-sandbox", "nowhere"),
     ("export out", "required: --format, --output"),
@@ -122,37 +108,25 @@ PLACES = [
         "class/ann/x.ipynb",
         marks=pytest.mark.needs("sandbox"),
     ),
-    (file("notes.txt", "hello"), "notes.txt --output out --no-sandbox", "notes.txt"),
     (file("broken.zip", b"PK\x03\x04 broken"), "broken.zip --output out --no-sandbox", "broken.zip"),
     (link("loop", "loop"), "loop --output out --no-sandbox", "loop"),
     (file("out", "a file"), BASE, "output.*: a file of that name is in the way"),
-    (file("out", "a file"), "class --output out/deeper --no-sandbox", "out"),
     (link("out", "out"), BASE, "out"),
     (folder("out/grades.csv"), BASE, r"grades\.csv is a folder; expected a file"),
-    (folder("out/report.html"), BASE, r"report\.html is a folder"),
-    (folder("out/run.json"), BASE, r"run\.json is a folder"),
     (folder("out/overrides.csv"), BASE, r"overrides\.csv is a folder"),
     (folder("out/.lock"), BASE, "lock"),
     (file("out/results", "x"), BASE, "results is a file; expected a folder"),
-    (file("out/feedback", "x"), BASE, "feedback is a file; expected a folder"),
-    (file("out/run.json", "null"), BASE, r"run\.json is damaged.*--seed"),
     (file("out/run.json", '{"seed": 7}'), BASE, r"run\.json is damaged.*Go on with --seed"),
-    (file("out/run.json", b"\xff\xfe\x00"), BASE, r"run\.json is damaged"),
-    (file("out/class.json", "[]"), BASE, r"class\.json is damaged"),
     (file("out/class.json", '{"deadlines": {"05": 3}, "roster": null}'), BASE, r"class\.json is damaged"),
     (file("out/overrides.csv", "points\n3\n"), BASE, r"overrides\.csv"),
-    (file("out/overrides.csv", b"student,exercise,points\nann,\xff,1\n"), BASE, r"overrides\.csv"),
     (file("out/overrides.csv", "student,exercise,points\nann,5.2,many\n"), BASE, r"overrides\.csv.*line 2.*many"),
     (None, f"{BASE} --roster nowhere.csv", r"nowhere\.csv"),
     (folder("class.csv"), f"{BASE} --roster class.csv", r"class\.csv"),
-    (csv(b"\xff\xfe\x00x"), f"{BASE} --roster class.csv", r"class\.csv"),
     (csv("id,name\n1,Ann\n1,Bob\n"), f"{BASE} --roster class.csv", r"class\.csv.*1"),
     (None, f"{BASE} --masters nowhere", "masters.*nowhere"),
     (folder("masters"), f"{BASE} --masters masters", "no exercise notebook in this folder"),
     (cut_masters, f"{BASE} --masters masters", r"05_masking\.ipynb"),
-    (file("masters/05_masking.ipynb", "[]"), f"{BASE} --masters masters", r"05_masking\.ipynb"),
     (file("masters/05_masking.ipynb", b"\xff\xfe"), f"{BASE} --masters masters", r"05_masking\.ipynb"),
-    (folder("masters/05_masking.ipynb"), f"{BASE} --masters masters", r"05_masking\.ipynb"),
     (masters(lambda book, check: book.pop("cells")), f"{BASE} --masters masters", r"05_masking\.ipynb"),
     (
         masters(lambda book, check: check.update(source="pass")),
@@ -207,25 +181,3 @@ def test_a_place(said, make, words, message):
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     assert re.search(message, said(words), re.DOTALL)
     assert all(path.read_bytes() == data for path, data in before.items())  # what lies there damaged is left as it is
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk of 48 KiB, where this process may make one."""
-    (tmp_path / "disk").mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", str(tmp_path / "disk")]
-    if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("only root may make a small disk")
-    yield tmp_path / "disk"
-    subprocess.run(["umount", str(tmp_path / "disk")], check=True)
-
-
-def test_a_full_disk(said, small_disk):
-    for student in range(20):
-        file(f"class/{student}/x.ipynb", "null")()
-    message = said("class --output disk/out --no-sandbox")
-    assert "no space left on the disk" in message and "run the same command again" in message
-    for path in (small_disk / "out" / "results").iterdir():
-        json.loads(path.read_text())  # none is half-written
-    shutil.copytree("disk/out", "larger")
-    assert main("class --output larger --no-sandbox".split()) == 0

@@ -14,13 +14,7 @@ STEMS = {path.name[:2]: path.stem for path in sorted((ROOT / "exercises").glob("
 WAYS = {
     "an import": "from {module} import {name} as {f}",
     "a default argument": "import {module} as m\ndef {f}(*a, own=m.{name}, **k):\n    return own(*a, **k)",
-    "vars": "import {module} as m\n{f} = vars(m)['{name}']",
     "getattr by another name": "import {module} as m\ng = getattr\n{f} = g(m, '{name}')",
-    "functools.reduce": "import functools, {module} as m\n{f} = functools.reduce(getattr, ['{name}'], m)",
-    "string.Formatter": "import string, {module} as m\n{f} = string.Formatter().get_field('0.{name}', (m,), {{}})[0]",
-    "except as": "import {module} as m\ntry:\n    raise Exception(m.{name})\nexcept Exception as e:\n    {f} = e.args[0]",
-    "a match capture": "import {module} as m\nmatch m:\n    case object({name}={f}):\n        pass",
-    "a decorator": "import {module} as m\ndef take(own):\n    return m.{name}\n@take\ndef {f}():\n    pass",
     "a written file": (
         "import sys\nopen('/tmp/own_{f}.py', 'w').write('from {module} import {name} as own')\n"
         "sys.path.append('/tmp')\nfrom own_{f} import own as {f}"
@@ -30,13 +24,9 @@ WAYS = {
         "import {module} as m\nclass Dead:\n    def {name}(self):\n        pass\n{f} = getattr(m, Dead.{name}.__name__)"
     ),
     "sys.modules": "import sys, {module}\nfrom sys import modules\n{f} = modules['{module}'].__dict__['{name}']",
-    "attrgetter": "import operator, {module} as m\n{f} = operator.attrgetter('{name}')(m)",
-    "eval": "import {module} as m\n{f} = eval('m.' + '{name}')",
     "exec": "exec('from {module} import ' + '{name} as {f}')",
-    "__import__": "{f} = getattr(__import__('{module}', fromlist=['x']), '{name}')",
     "importlib": "import importlib\n{f} = vars(importlib.import_module('{module}'))['{name}']",
     "a pickle": "import pickle\n{f} = pickle.loads(b'c{module}\\n{name}\\n.')",
-    "inspect.getmembers": "import inspect, {module} as m\n{f} = dict(inspect.getmembers(m))['{name}']",
     "the garbage collector": (
         "import gc, {module}\n{f} = [o for o in gc.get_objects() if type(o).__name__ in ('function', 'type')\n"
         "    and o.__name__ == '{name}' and o.__module__.startswith('course_utils')][0]"
@@ -50,16 +40,7 @@ WAYS = {
         "exec(open(space['__file__']).read(), space)\n{f} = space['{name}']"
     ),
     "runpy": "import runpy\n{f} = runpy.run_module('{module}')['{name}']",
-    "a loop's variable": "import {module} as m\nfor {f} in (m.{name},):\n    pass",
-    "a with statement": "import contextlib, {module} as m\nwith contextlib.nullcontext(m.{name}) as {f}:\n    pass",
-    "an unpacking": "import {module} as m\n{f}, *rest = [m.{name}, 0]",
-    "a walrus in a comprehension": "import {module} as m\n[{f} := own for own in [m.{name}]]",
     "import *": "from {module} import *\n{f} = {name}",
-    "a partial": "import functools, {module} as m\n{f} = functools.partial(m.{name})",
-    "a class attribute": "import {module} as m\nclass Held:\n    own = staticmethod(m.{name})\n{f} = Held.own",
-    "a closure": "import {module} as m\ndef make():\n    own = m.{name}\n    return lambda *a, **k: own(*a, **k)\n{f} = make()",
-    "globals": "import {module} as m\nglobals()['{f}'] = getattr(m, '{name}')",
-    "the notebook's namespace": "import {module} as m\n__import__('builtins').setattr(m, 'own', m.{name})\n{f} = m.own",
     "a thread": (
         "import threading, {module} as m\nfound = []\none = threading.Thread(target=lambda: found.append(m.{name}))\n"
         "one.start(); one.join()\n{f} = found[0]"
@@ -68,10 +49,6 @@ WAYS = {
         "import dataclasses, {module} as m\n@dataclasses.dataclass\nclass Held:\n"
         "    own: object = dataclasses.field(default_factory=lambda: m.{name})\n{f} = Held().own"
     ),
-    "a word backwards": "import {module} as m\n{f} = getattr(m, '{backwards}'[::-1])",
-    "__getattribute__": "import {module} as m\n{f} = object.__getattribute__(m, '{name}')",
-    "a generator's frame": "import {module} as m\ndef one():\n    own = m.{name}\n    yield own\n{f} = next(one())",
-    "a tuple in a dictionary": "import {module} as m\n{f} = {{'x': (m.{name},)}}.popitem()[1][0]",
 }
 
 F = "{f}"
@@ -137,30 +114,26 @@ def borrowed(number: str, way: str) -> str:
     """The text of an answer cell."""
     module, name, made = WORTH[number]
     f = "own_" + number.replace(".", "_")
-    text = WAYS[way].format(module=module, name=name, f=f, backwards=name[::-1])
+    text = WAYS[way].format(module=module, name=name, f=f)
     made = made.format(f=f)
     return f"{text}\n{made}" if made.startswith("\n") else f"{text}\n{catalogue_entry(number).answer} = {made}"
 
 
-def shared_out(turn: int) -> dict[str, str]:
-    """Exercise -> a way; in the turns together every way is used."""
+def shared_out() -> dict[str, str]:
+    """Exercise -> a way; every way is used."""
     ways, fixed = list(WAYS), ("5.2", "7.1")  # there the modules' names stand for functions in their package
     free = [number for number in WORTH if number not in fixed]
-    chosen = {number: ways[(place + turn * len(free)) % len(ways)] for place, number in enumerate(free)}
-    return {number: chosen.get(number, ways[0]) for number in WORTH}
+    return dict.fromkeys(fixed, ways[0]) | {number: ways[place % len(ways)] for place, number in enumerate(free)}
 
 
 def notebooks() -> dict[str, tuple[str, bytes]]:
     """Name -> lesson and file: each lesson's exercises, each answered by another way of borrowing."""
-    files = {}
-    for turn in range(3):
-        chosen = shared_out(turn)
-        for lesson, stem in STEMS.items():
-            numbers = [number for number in chosen if int(number.split(".")[0]) == int(lesson)]
-            notebook = blank(stem)
-            for number in numbers:
-                cell = notebook["cells"][position(notebook, "answer-" + number.replace(".", "-"))]
-                cell["source"] = borrowed(number, chosen[number])
-            ways = ", ".join(chosen[number] for number in numbers)
-            files[f"{lesson}: {ways}"] = (lesson, as_bytes(notebook))
+    files, chosen = {}, shared_out()
+    for lesson, stem in STEMS.items():
+        numbers = [number for number in chosen if int(number.split(".")[0]) == int(lesson)]
+        notebook = blank(stem)
+        for number in numbers:
+            cell = notebook["cells"][position(notebook, "answer-" + number.replace(".", "-"))]
+            cell["source"] = borrowed(number, chosen[number])
+        files[f"{lesson}: {', '.join(chosen[number] for number in numbers)}"] = (lesson, as_bytes(notebook))
     return files

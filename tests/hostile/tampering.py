@@ -93,7 +93,6 @@ TAMPERING = [
 ]  # fmt: skip
 
 
-PRODUCT = {"1.4": "off limits"}
 MATMUL = "def all_pairs_einsum(queries, keys):\n    return {}"
 
 
@@ -108,20 +107,10 @@ BORROWED = [
         WRONG,
     ),
     Case("the course's own", instead("from course_utils.similarity import dot_product as dot"), REFUSED),
-    Case("the course's own, wrapped", instead("from course_utils import similarity as s\ndot = lambda a, b: s.dot_product(a, b)"), REFUSED),
-    Case("the course's own in a partial", instead("import functools\nfrom course_utils.similarity import dot_product\ndot = functools.partial(dot_product)"), REFUSED),
-    Case("the course's own through importlib", instead("import importlib\ndef dot(a, b):\n    return importlib.import_module('course_utils.similarity').dot_product(a, b)"), REFUSED),
-    Case("the course's own through getattr", instead("import course_utils.similarity as s\ndef dot(a, b):\n    return getattr(s, 'dot_' + 'product')(a, b)"), REFUSED),
-    Case("the course's own through eval", instead("import course_utils.similarity as s\ndef dot(a, b):\n    return eval('s.dot_' + 'product')(a, b)"), REFUSED),
     Case(
         "the check's own reference",
         instead("from course_checks.deciding import find as engine\nREF = engine.find('1.1').right\ndef dot(a, b):\n    return REF(a, b)"),
         {"1.1": "error"},
-    ),
-    Case(
-        "the reference through sys.modules",
-        instead("import sys\ndef dot(a, b):\n    return sys.modules['course_utils.similarity'].__dict__['dot_product'](a, b)"),
-        REFUSED,
     ),
     Case(
         "the guard taken down",
@@ -131,13 +120,8 @@ BORROWED = [
         ),
         REFUSED,
     ),
-    Case("a matrix product", _product("queries @ keys.transpose(-2, -1)"), PRODUCT),
     Case("numpy's matrix product", _product("torch.from_numpy(np.matmul(queries.numpy(), keys.transpose(-2, -1).numpy()))", "import numpy as np\n"), {}, ("`matmul` is on the list",)),
     Case("numpy's @", _product("torch.from_numpy(queries.numpy() @ keys.mT.numpy())"), {}, ("the operator `@` is on the list",)),
-    Case("ATen's matrix product", _product("torch.ops.aten.matmul(queries, keys.transpose(-2, -1))"), PRODUCT),
-    Case("a product by a bound method", _product("BMM(queries, keys.mT)", "BMM = torch.bmm\n"), PRODUCT),
-    Case("a product by the operator module", _product("operator.matmul(queries, keys.mT)", "import operator\n"), PRODUCT),
-    Case("a product by a hidden attribute", _product("torch.__dict__['mat' + 'mul'](queries, keys.mT)"), PRODUCT),
 ]  # fmt: skip
 
 

@@ -25,17 +25,14 @@ def settings():
 
 
 def test_every_way_is_used():
-    assert {way for turn in range(3) for way in course_functions.shared_out(turn).values()} == set(
-        course_functions.WAYS
-    )
+    assert set(course_functions.shared_out().values()) == set(course_functions.WAYS)
 
 
 @pytest.mark.parametrize("number", course_functions.WORTH)
-@pytest.mark.parametrize("turn", range(3))
-def test_where_the_bodies_are_there_each_is_worth_points(number, turn, as_a_user):
+def test_where_the_bodies_are_there_each_is_worth_points(number, as_a_user):
     """Or the test below could not fail. (A check that counts steps would count those of the tests' own type checks.)"""
     space = {"torch": torch, "__name__": "notebook"}
-    exec(compile(course_functions.borrowed(number, course_functions.shared_out(turn)[number]), "<cell>", "exec"), space)
+    exec(compile(course_functions.borrowed(number, course_functions.shared_out()[number]), "<cell>", "exec"), space)
     entry = find(number)
     cases = cases_of(entry, 3)
     verdict = decider(entry, cases)(

@@ -14,9 +14,8 @@ import pytest
 from sandboxed import linux
 
 from course_grader.limits import Limits
-from course_grader.running import memory
 from course_grader.running import sandbox as sandboxes
-from course_grader.running.memory import INODE_BYTES, KERNEL_BUFFERS, PSS_FIELDS, memory_by_process, memory_used
+from course_grader.running.memory import KERNEL_BUFFERS, PSS_FIELDS, memory_by_process, memory_used
 from course_grader.running.sandbox import NoSandbox, Sandbox
 
 
@@ -141,13 +140,6 @@ def test_each_process_once_by_a_thread_that_lives(tmp_path):
     assert memory_by_process(tmp_path, PSS_FIELDS) == {1: 40 * KIB, 7: 200 * KIB, 9: 0}
 
 
-def test_shared_pages_are_looked_at_only_above_the_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "_open_count", lambda table: len(os.listdir(table)))  # in /proc a folder's size says it
-    process(tmp_path, 1, (100, 40))
-    assert memory_used(tmp_path, (), 200 * KIB) == 105 * KIB
-    assert memory_used(tmp_path, (), 104 * KIB) == 40 * KIB
-
-
 def test_a_process_that_shut_itself_off_counts_in_full(tmp_path, monkeypatch):
     process(tmp_path, 1, (100, 40))
     read = type(tmp_path).read_text
@@ -170,12 +162,6 @@ def test_what_several_have_open_counts_once(tmp_path):
     kept = 2 * KERNEL_BUFFERS["socket:"] + KERNEL_BUFFERS["pipe:"]
     assert memory_used(tmp_path, (), kept) == kept + 2 * KIB
     assert memory_used(tmp_path, (), kept - 1) == kept  # more than it may: what its processes hold need not be known
-
-
-def test_names_in_a_folder_count(tmp_path, monkeypatch):
-    about = type("About", (), {"f_files": 100, "f_ffree": 97})
-    monkeypatch.setattr(memory.os, "statvfs", lambda path: about, raising=False)
-    assert memory_used(tmp_path, (tmp_path, tmp_path), 10**9) == 2 * 3 * INODE_BYTES
 
 
 def test_a_sandbox_that_is_gone_holds_nothing(tmp_path):

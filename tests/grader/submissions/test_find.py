@@ -314,10 +314,7 @@ def notebook(**parts):
     ("data", "why"),
     [
         (b"", "empty"),
-        (b" \n", "empty"),
         (b"null", "not a notebook"),
-        (b"[1]", "not a notebook"),
-        (b'"x"', "not a notebook"),
         (b'{"nbformat": 4, "cells": {}}', "not a notebook"),
         (b'{"nbformat": 4, "cells": [', "not JSON"),
         (b"\xef\xbb\xbf{}", "not a notebook"),
@@ -327,10 +324,8 @@ def notebook(**parts):
         (notebook(nbformat=5), "format 5"),
         (notebook(nbformat=True), "format True"),
         (notebook(nbformat="4"), "format 4"),
-        (notebook(nbformat=4.0), "format 4.0"),
         (notebook(cells=[None]), "not a cell"),
         (notebook(cells=[{"source": 7}]), "not text"),
-        (notebook(cells=[{"source": ["a", 7]}]), "not text"),
         (notebook(cells=[{}] * 2_001), "2001 cells"),
     ],
 )

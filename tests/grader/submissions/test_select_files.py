@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import time
-import zipfile
 from dataclasses import asdict, replace
 
 import handed_in
@@ -65,15 +64,6 @@ def test_of_several_files_the_newest_counts_and_the_others_are_named(tmp_path, r
     assert chosen(tmp_path, releases)[0] == {"01": "a.ipynb"}
 
 
-def test_an_archives_old_date_does_not_beat_a_file_of_today(tmp_path, releases):
-    path = tmp_path / "ann" / "old.zip"
-    put(tmp_path / "ann" / "new.ipynb", handed_in.solved(only={"answer-1-1"}))
-    os.utime(tmp_path / "ann" / "new.ipynb")
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(zipfile.ZipInfo("old.ipynb", (2020, 5, 5, 5, 5, 5)), handed_in.as_bytes(handed_in.solved()))
-    assert chosen(tmp_path, releases)[0] == {"01": "new.ipynb"}
-
-
 @pytest.fixture
 def clone(tmp_path, root, releases):
     """The whole course as it was cloned, lesson 01 of it solved in ``exercises``."""
@@ -99,13 +89,6 @@ def test_the_solution_under_another_name_is_not_the_students_work(clone, release
     assert counting == {}
     (solution,) = [other for other in others.values() if other.lesson == "01"]
     assert "own solution" in solution.note and solution.review and solution.problem
-
-
-def test_without_metadata_the_folder_tells(clone, releases):
-    for path in clone.rglob("*.ipynb"):
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        put(path, notebook | {"metadata": {}}, age=0 if "solutions" in path.parts else 9)
-    assert chosen(clone.parent, releases)[0] == {"01": f"exercises/{handed_in.LESSON_01}.ipynb"}
 
 
 def test_a_lessons_page_alone_is_told(tmp_path, releases, root):
