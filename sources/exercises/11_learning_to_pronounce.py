@@ -33,7 +33,7 @@ torch.set_num_threads(1)
 
 # %% [markdown]
 # ### 11.1 · Batches by length
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 4 points · difficulty 3 of 5 · 15 minutes · core
 #
 # Write `batches_by_length(lengths, limit, seed)`: which pairs go together in a batch. A batch of $n$ pairs is padded to its longest source and its longest target, so it has $n \cdot (\text{longest source} + \text{longest target})$ symbols, padding included. That must be at most `limit`.
 #
@@ -104,28 +104,38 @@ check("11.1", batches_by_length)
 # </details>
 
 # %% [markdown]
-# ### 11.2 · Beam search
-# 6 points · difficulty 5 of 5 · 25 minutes
+# ### 11.2 · Beam search that stops in time, and not before
+# 6 points · difficulty 5 of 5 · 25 minutes · core
 #
 # Write `beam_search(step, num_beams, max_len, end_id, alpha)`. At every step:
 #
 # 1. Extend every beam by every symbol. The log-probability of a candidate is that of its beam plus that of the new symbol. Order all candidates of the step, best first.
 # 2. Those of the `num_beams` best that take `end_id` are **finished**: set aside, and not extended. At step number `max_len` all of the `num_beams` best are taken as they stand.
 # 3. The `num_beams` best candidates that do **not** take `end_id` are the beams of the next step (fewer, if there are fewer).
-# 4. Stop when at least `num_beams` are finished, or after `max_len` steps.
+# 4. Stop as soon as two things hold: at least `num_beams` are finished, and **no beam can still win**, which means that none could end up with a score above that of the best finished one, whatever symbols the model adds to it. (Or after `max_len` steps.)
 #
-# Then rank the finished by their score, $\text{log-probability} / \text{length}^{\alpha}$, where the length counts every symbol, the end symbol too.
+# The score of a sequence is $\text{log-probability} / \text{length}^{\alpha}$ with $\alpha \ge 0$, where the length counts every symbol, the end symbol too. How to tell that a beam can't win is for you to find out. You know two things about what may still come: no log-probability is above 0, and no sequence is longer than `max_len`. At the end, rank the finished ones by their score.
 #
 # | argument | meaning |
 # |---|---|
 # | `step(prefix)` | takes the list of symbols so far (at first `[]`), gives a tensor `(V,)`: the log-probability of each next symbol |
 # | `num_beams`, `max_len`, `end_id` | whole numbers |
-# | `alpha` | exponent of the length |
+# | `alpha` | exponent of the length, at least 0 |
 # | returns `sequences`, `scores` | the best `num_beams` finished ones, best first: a list of lists of symbols, the end symbol included, and a list of their scores |
 #
-# One case of the check has very small probabilities and 40 steps. (Its probabilities need not sum to 1: the rest belongs to symbols that are not listed.) No probability in the check is 0, and no two candidates are equally good.
+# One case of the check has very small probabilities and 40 steps. (Its probabilities need not sum to 1: the rest belongs to symbols that are not listed.) No probability in the check is 0, and no two candidates are equally good. The course's own searches are off limits.
 #
-# Example: symbol 2 ends. After `[]` the symbols 0, 1, 2 have probability 0.6, 0.4, 0; after 0 they have 0.3, 0.3, 0.4; after 1 they have 0.05, 0.05, 0.9. With one beam the search finds `[0, 2]`, probability 0.24. With two it finds `[1, 2]`, probability 0.36. The course's own searches are off limits.
+# Example: symbol 2 ends, and these are the probabilities of the symbols 0, 1, 2:
+#
+# | after | 0 | 1 | 2 |
+# |---|---|---|---|
+# | `[]` | 0.55 | 0.20 | 0.25 |
+# | `[0]` | 0.05 | 0.90 | 0.05 |
+# | `[1]` | 0.05 | 0.05 | 0.90 |
+# | `[0, 1]` | 0.05 | 0.05 | 0.90 |
+# | anything else | 0.30 | 0.30 | 0.40 |
+#
+# With two beams, $\alpha = 0$ and `max_len = 6` the search returns `[0, 1, 2]` (probability 0.4455) and `[2]` (0.25). After two steps two sequences are finished, `[2]` and `[1, 2]` with 0.18, but the beam `[0, 1]` has 0.495 and is still growing. A search that stops there returns `[2]`.
 
 # %% tags=["exercise"]
 def beam_search(step, num_beams, max_len, end_id, alpha):
@@ -143,7 +153,10 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
                 finished.append((total / length**alpha, sequence))
         open_ones = [one for one in candidates if one[1][-1] != end_id]
         beams = open_ones[:num_beams]
-        if len(finished) >= num_beams or not beams:
+        if not beams:
+            break
+        at_most = beams[0][0] / max_len**alpha  # the log-probability can only fall
+        if len(finished) >= num_beams and at_most <= max(finished)[0]:
             break
     best = sorted(finished, reverse=True)[:num_beams]
     return [sequence for _, sequence in best], [score for score, _ in best]
@@ -182,11 +195,21 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
 # the last step takes beams that are not among its best.
 #     if sequence[-1] == end_id or length == max_len: => if sequence[-1] == end_id:
 #     `    best = ` => `    else:\n        finished += [(total / length**alpha, sequence) for total, sequence in beams]\n    best = `
-# Try: leave the loop as soon as num_beams or more are finished, and no sooner.
-# the search goes on after num_beams have ended.
-#     `len(finished) >= num_beams or ` =>
+# Try: when num_beams are finished, ask besides what the best beam could still reach, and compare it with the best finished score.
+# the search stops as soon as num_beams have ended, though a better beam is still growing.
+#     ` and at_most <= max(finished)[0]` =>
 # the search stops as soon as one sequence has ended.
-#     `len(finished) >= num_beams or ` => `finished or `
+#     len(finished) >= num_beams and at_most <= max(finished)[0] => finished
+# the search goes on although no beam can win any more.
+#     len(finished) >= num_beams and at_most <= max(finished)[0] => False
+# the search doesn't wait until num_beams have ended.
+#     len(finished) >= num_beams and => finished and
+# Try: a beam may still grow up to max_len symbols, and a longer one is divided by more: what is the most its score can come to?
+# a beam's score is compared as it is now, divided by its present length; a longer sequence may score better.
+#     max_len**alpha  # => length**alpha  #
+# the log-probabilities are compared, not the scores: the length plays no part in when it stops.
+#     beams[0][0] / max_len**alpha => beams[0][0]
+#     max(finished)[0] => max(score * len(sequence) ** alpha for score, sequence in finished)
 
 # %% tags=["check"]
 check("11.2", beam_search)
@@ -199,6 +222,8 @@ check("11.2", beam_search)
 # <details><summary>Hint 2</summary>
 #
 # If every candidate carries its whole sequence, no wrong prefix can be copied. Sort one list of all candidates; do not sort beam by beam.
+#
+# For the stop, imagine the luckiest future of a beam: every symbol still to come has probability 1. What is then its log-probability, and which length would give it the highest score?
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -206,12 +231,12 @@ check("11.2", beam_search)
 # 2. for each step: all candidates of all beams in one list, sorted
 # 3. look at the first `num_beams`: which go to the finished? At the last step: all of them
 # 4. new beams: from the whole list, those without an end symbol, cut to `num_beams`
-# 5. enough finished: leave the loop. After it: sort by score
+# 5. enough finished, and the bound of the best beam is not above the best finished score: leave the loop. After it: sort by score
 # </details>
 
 # %% [markdown]
 # ### 11.3 · One step for many words
-# 4 points · difficulty 4 of 5 · 15 minutes
+# 4 points · difficulty 4 of 5 · 15 minutes · more
 #
 # To search for $B$ words at once, the beams of all words go through the model as one batch of $B \cdot K$ rows: first the $K$ beams of word 0, then those of word 1, and so on. Write `beam_step(totals, log_probs)`: for **each word**, the $K$ best of its $K \cdot V$ candidates, best first. (What has ended is taken care of elsewhere: here every beam goes on.)
 #
@@ -295,7 +320,7 @@ check("11.3", beam_step)
 
 # %% [markdown]
 # ### 11.4 · One letter for each sound
-# 2 points · difficulty 2 of 5 · 5 minutes
+# 2 points · difficulty 2 of 5 · 5 minutes · more
 #
 # Write `letters_of(weights)`: which letter does each sound look at most? Take the mean of the weights over all layers and heads, then for each sound the letter with the largest weight. The last row belongs to the end symbol, which is no sound: leave it out.
 #
@@ -360,16 +385,13 @@ check("11.4", letters_of)
 
 # %% [markdown]
 # ### 11.5 · Your own words
-# 2 points · difficulty 1 of 5 · 10 minutes
+# 2 points · difficulty 1 of 5 · 10 minutes · core
 #
-# Which words would *you* put to the model? Write `own_words()`. It returns a dictionary: word -> its sounds, as you would say it.
+# Which words would *you* like to hear from the model? Write `own_words()`, which returns a dictionary from each word to its sounds, as you would say it. Afterwards the model says them too, and at the end of this notebook your own search does.
 #
 # - at least 10 words, in small letters from a to z, which do not all sound alike;
 # - at least 5 of them not in the dictionary (`"knight" in pronunciations()` asks it): names, towns, products, words you made up;
-# - the sounds as a tuple (or list) of the 39 symbols in capitals, without stress marks, for example `("N", "AY", "T")`;
-# - every word has a vowel sound, at least a quarter as many sounds as letters, and at most twice as many;
-# - the list as a whole has at least four different vowel sounds;
-# - most consonant sounds of your list have a letter in their word that can stand for them, as `F` has in *phoenix*.
+# - the sounds as a tuple (or list) of the 39 symbols in capitals, without stress marks, for example `("N", "AY", "T")`.
 #
 # The vowels are `AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW`, as in *odd, at, hut, ought, cow, hide, Ed, hurt, ate, it, eat, oat, toy, hood, two*. The others are `B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH`, as you would guess; `DH` as in *thee*, `TH` as in *theta*, `JH` as in *gee*, `ZH` as in *seizure*.
 
@@ -425,7 +447,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # ### 11.6 · Find the bug
-# 3 points · difficulty 4 of 5 · 10 minutes
+# 3 points · difficulty 4 of 5 · 10 minutes · core
 #
 # The function below measures a model's phoneme error rate. It runs, and its numbers are pleasant. The toy model below knows one rule: after symbol 3 comes 4, after 4 comes 5, and so on, up to 7. Its only fault is that it begins with 4 where it should begin with 3, so that **every** sound it says by itself is one too high. Run the cell. Does the printed rate say how the model would do on its own? Write a mended version.
 
@@ -544,7 +566,7 @@ check("11.6", evaluate)
 
 # %% [markdown]
 # ### 11.7 · Open experiment: reading or remembering?
-# 4 points · difficulty 3 of 5 · 25 minutes
+# 4 points · difficulty 3 of 5 · 25 minutes · more
 #
 # If the model was trained on *attended*, it may not be so hard to say *attend*. Are words without such relatives harder? We say that a held-out word **has a relative** if some training word begins with all of its letters but the last two: *attended* has a relative if a training word begins with *attend*.
 #
@@ -644,29 +666,29 @@ widgets.came_out("11.7", float(found)) if found else print("Solve 11.7 first.")
 # Words without a relative may differ in more than that: they may be names more often, or have a less usual spelling (section 11.7 of the lesson). An experiment that *changes* one thing would train a model without the relatives. This one only sorts the words. It tells how much more often the model gets them wrong, but not why. And the number of words matters: try the same with every eighth word, and look at the standard error.
 
 # %% [markdown]
-# ### 11.8 · Two published numbers
-# 1 point · difficulty 2 of 5 · 2 minutes
+# ### 11.8 · How many beams are enough?
+# 1 point · difficulty 3 of 5 · 4 minutes · core
 #
-# Paper A reports 32 % word error rate on 5,000 words of a random split; a word is right only if the first listed pronunciation is met. Paper B reports 29 % on 12,000 other words; any listed pronunciation counts. Which model is better?
+# The most probable of all sequences that a model can say has the probability 0.4 as a whole. You can't see which one it is, and you want a beam search (as in 11.2, with $\alpha = 0$) that is sure to return it first, whatever the model's other probabilities are. What is the smallest number of beams that will do?
 #
-# - **a.** B is better, since 29 is less than 32.
-# - **b.** A is better, since its test words are fewer.
-# - **c.** They are equal: 3 points are always chance.
-# - **d.** It cannot be told: other test words, and another rule for words with several pronunciations.
+# - **a.** 1
+# - **b.** 2
+# - **c.** 3
+# - **d.** No number is sure to do, because any beam can be dropped at some step.
 
 # %% tags=["quiz"]
 quiz_11_8 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_11_8 = "d"
+quiz_11_8 = "b"
 # END SOLUTION
 
 # %% [markdown] tags=["solution"]
 # Why each option is right or wrong:
 #
-# - **a.** only on the same words, scored by the same rule; here neither is so.
-# - **b.** the number of words says how exact a rate is, not which model is better.
-# - **c.** with thousands of words on the same test, 3 points can be a real difference. Here it cannot be told.
-# - **d.** run both on one test with one rule; until then the two numbers are answers to two questions.
+# - **a.** greedy decoding may take a first symbol of probability 0.45 that leads nowhere, and never see the sequence.
+# - **b.** each beginning of the sequence has at least 0.4 itself. The candidates of a step exclude each other, so their probabilities sum to at most 1, and at most one other can have more than 0.4: the sequence is always among the best two. And the search of 11.2 doesn't stop before, because nothing that is finished has more than 0.4.
+# - **c.** three do, but fewer are enough: how many candidates of one step can have more than 0.4?
+# - **d.** improbable ones can be dropped. But a beginning of this sequence has at least 0.4, and what is in the other candidates of the step can't sum to more than 0.6.
 
 # %% tags=["check"]
 check("11.8", quiz_11_8)

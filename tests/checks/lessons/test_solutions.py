@@ -633,6 +633,19 @@ def test_11_2_finds_the_sequences_of_the_task():
         assert sequences[0] == best and math.isclose(math.exp(scores[0]), probability)
 
 
+def test_11_2_does_not_stop_while_a_better_one_grows():
+    table = {(): [0.55, 0.2, 0.25], (0,): [0.05, 0.9, 0.05], (1,): [0.05, 0.05, 0.9], (0, 1): [0.05, 0.05, 0.9]}
+    asked = []
+
+    def step(prefix):
+        asked.append(prefix)
+        return torch.tensor(table.get(tuple(prefix), [0.3, 0.3, 0.4]), dtype=torch.float64).log()
+
+    sequences, scores = right("11.2")(step, 2, 6, 2, 0.0)
+    assert sequences == [[0, 1, 2], [2]] and len(asked) == 5  # and no further than the third step
+    assert [math.exp(score) for score in scores] == pytest.approx([0.4455, 0.25])
+
+
 def test_11_6_by_hand():
     def one_too_high(word, prefix):
         following = {1: 4, 7: 2}.get(prefix[-1], prefix[-1] + 1)
