@@ -15,6 +15,7 @@ TABLES = {
     "comparison": "a GRU, a Transformer and a decoder-only model under one recipe (lessons 11 and 12)",
     "budgets": "the GRU and the Transformer of comparison, trained for longer (lesson 11)",
     "ablation": "small models with one thing removed each (lesson 11)",
+    "unmasked": "the model without a padding mask, on words with padding and without (lesson 11)",
 }
 NAMES = {"train": "the models of a group anew, with their weights and card", **TABLES}
 

@@ -75,7 +75,7 @@ def beam_tree(steps: Sequence[Sequence[Beam]], *, most: int = 5) -> Axes:
 
     Args:
         steps: For each step the hypotheses that it looked at.
-        most: How many of each step are drawn; all that were kept are.
+        most: How many of each step are drawn, besides all that were kept; how many are left out stands below.
     """
     if not steps or not any(steps):
         raise ValueError("steps is empty: give the hypotheses of at least one step")
@@ -109,6 +109,8 @@ def beam_tree(steps: Sequence[Sequence[Beam]], *, most: int = 5) -> Axes:
             after[beam.tokens] = (x + BOX, y)
             if beam.ended and beam.kept and (best is None or beam.log_prob > best.log_prob):
                 best = beam
+        if hidden := len(ranked) - len(shown):
+            draw.text(x + BOX / 2, -top - ROW / 2 - 0.08, f"and {hidden} more, dropped", SHAPE, SOFT, va="top")
         before = after
     text = (
         f"best that ended: {' '.join(best.tokens)}   p = {_probability(best.log_prob)}"

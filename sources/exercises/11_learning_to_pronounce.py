@@ -11,7 +11,7 @@
 #
 # Eight exercises, 26 points. At the end you have written the batches and the beam search, have measured how much harder a word is without a relative among the training words, and *your* search pronounces words of your own.
 #
-# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core about 29 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -33,7 +33,7 @@ torch.set_num_threads(1)
 
 # %% [markdown]
 # ### 11.1 · Batches by length
-# 4 points · difficulty 3 of 5 · 15 minutes · core
+# 4 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Write `batches_by_length(lengths, limit, seed)`: which pairs go together in a batch. A batch of $n$ pairs is padded to its longest source and its longest target, so it has $n \cdot (\text{longest source} + \text{longest target})$ symbols, padding included. That must be at most `limit`.
 #
@@ -319,60 +319,73 @@ check("11.3", beam_step)
 # </details>
 
 # %% [markdown]
-# ### 11.4 · One letter for each sound
-# 2 points · difficulty 2 of 5 · 5 minutes · more
+# ### 11.4 · One letter for each sound, never going back
+# 3 points · difficulty 4 of 5 · 15 minutes · more
 #
-# Write `letters_of(weights)`: which letter does each sound look at most? Take the mean of the weights over all layers and heads, then for each sound the letter with the largest weight. The last row belongs to the end symbol, which is no sound: leave it out.
+# A word is said from left to right, but in a single row of weights the largest one may belong to a letter far behind. Write `letters_of(weights)`, which gives each sound one letter so that the letters **never go back**. First take the mean of the weights over all layers and heads. Of all ways to give each sound a letter at the same place as the sound before it or further right, return the one whose weights have the largest sum. The last row belongs to the end symbol, which is no sound: leave it out.
 #
 # | argument | shape |
 # |---|---|
 # | `weights` | `(layers, heads, L_t, L_s)`, one row for each sound and one for the end symbol; each row sums to 1 |
 # | returns | `(L_t - 1,)`, whole numbers: places in the word |
 #
-# In the check no two letters of a row have the same mean.
+# Several sounds may share a letter, and letters may be skipped. In the check no two ways have the same sum. Words have up to 12 letters and 9 sounds, too many ways to try them all.
 #
-# Example: one layer, one head, the rows `[0.9, 0.1]`, `[0.2, 0.8]`, `[0.5, 0.5]` give `tensor([0, 1])`. The course's own `align` is off limits.
+# Example: one layer, one head, the rows `[0.30, 0.25, 0.45]`, `[0.60, 0.20, 0.20]`, `[0.10, 0.70, 0.20]` and for the end `[0, 0, 1]` give `tensor([0, 0, 1])`, with the sum 0.30 + 0.60 + 0.70. The largest weight of each row would give `[2, 0, 1]`, which goes back, and to stay where you can't go back would give `[2, 2, 2]`, with a sum of 0.85. The course's own `align` is off limits.
 
 # %% tags=["exercise"]
 def letters_of(weights):
     # BEGIN SOLUTION
-    return weights.mean(dim=(0, 1))[:-1].argmax(dim=-1)  # (L_t, L_s) -> (L_t - 1,)
+    mean = weights.mean(dim=(0, 1))[:-1]  # (L_t - 1, L_s)
+    best, came_from = mean[0], []  # the best sum of a path that ends at each letter
+    for row in mean[1:]:
+        before, place = best.cummax(dim=0)  # ... that ends there or further left
+        came_from.append(place)
+        best = before + row
+    path = [int(best.argmax())]
+    for place in reversed(came_from):
+        path.append(int(place[path[-1]]))
+    return torch.tensor(path[::-1])  # (L_t - 1,)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
 # Try: leave out the last row, the end symbol, and no other.
 # the end symbol has a letter too.
-#     [:-1] =>
+#     [:-1]  # (L_t => [:]  # (L_t
 # the first row is left out instead of the last.
-#     [:-1] => [1:]
-# the last letter of the word is left out as well as the last row.
-#     [:-1] => [:-1, :-1]
-# the last letter of the word is left out: no sound can look at it.
-#     [:-1] => [:, :-1]
-# Try: each row is a sound; look along the row, over the letters.
-# for each letter the sound that looks at it most.
-#     .argmax(dim=-1) => .argmax(dim=0)
-# the largest weights themselves, not their places.
-#     .argmax(dim=-1) => .amax(dim=-1)
-# Try: take the mean over the heads and the layers first, then the argmax.
+#     [:-1]  # (L_t => [1:]  # (L_t
+# the end symbol's row helped to choose the path, although its letter is left out.
+#     [:-1]  # (L_t => [:]  # (L_t
+#     path[::-1] => path[::-1][:-1]
+# Try: decide about a letter only when you know what all later sounds can still get from there.
+# for each sound the letter with the largest weight: the letters go back.
+#     best.cummax(dim=0) => (best * 0, mean[len(came_from)].argmax().expand(len(row)))
+# letters that go back are moved up to the furthest letter so far: a running maximum, not the best path.
+#     [int(best.argmax())] => mean.argmax(dim=-1).cummax(dim=0).values.tolist()[::-1]
+#     reversed(came_from) => ()
+# the letters with the largest weights are sorted: they no longer belong to their sounds.
+#     [int(best.argmax())] => mean.argmax(dim=-1).sort(descending=True).values.tolist()
+#     reversed(came_from) => ()
+# each sound takes the best letter that the one before has left open: early sounds can't give way.
+#     `path = [int(best.argmax())]` => `path = [int(mean[0].argmax())]\n    for row in mean[1:]:\n        path.append(path[-1] + int(row[path[-1] :].argmax()))\n    path.reverse()`
+#     reversed(came_from) => ()
+# the path is chosen from its end: each sound takes the best letter up to the one of the next sound.
+#     best.cummax(dim=0) => (best * 0, torch.stack([mean[len(came_from), : n + 1].argmax() for n in range(len(row))]))
+# Try: a letter may be shared by several sounds: the sound before may end at the same place, too.
+# each sound has to move on: no two sounds share a letter.
+#     best.cummax(dim=0) => torch.cat((best.new_full((1,), -1e3), best[:-1])).cummax(dim=0)
+#     append(place) => append((place - 1).clamp(min=0))
+# Try: take the mean over the heads and the layers first, then look for the path.
 # the last layer only.
 #     weights.mean(dim=(0, 1)) => weights[-1].mean(dim=0)
-# the first layer only.
-#     weights.mean(dim=(0, 1)) => weights[0].mean(dim=0)
 # the largest weight of any head: one sure head wins.
 #     weights.mean(dim=(0, 1)) => weights.amax(dim=(0, 1))
-# the mean over the heads, but the largest over the layers.
-#     weights.mean(dim=(0, 1)) => weights.mean(1).amax(0)
-# the heads are multiplied: one can rule a letter out.
-#     weights.mean(dim=(0, 1)) => weights.log().sum(dim=(0, 1))
-# the most frequent choice of the heads: how sure a head is plays no part.
-#     weights.mean(dim=(0, 1)) => F.one_hot(weights.argmax(-1), weights.shape[-1]).sum(dim=(0, 1))
-# the first head of each layer only.
-#     weights.mean(dim=(0, 1)) => weights[:, 0].mean(dim=0)
-# the mean of the heads' choices: it may be a letter that nobody looked at.
-#     weights.mean(dim=(0, 1)) => weights.argmax(-1).float().mean(dim=(0, 1)).round().long()
-#     .argmax(dim=-1) =>
+# the largest product instead of the largest sum.
+#     weights.mean(dim=(0, 1))[:-1] => weights.mean(dim=(0, 1))[:-1].log()
+# Try: turn the path round at the end: it was found from the last sound to the first.
+# the letters come in the order from the last sound to the first.
+#     [::-1] =>
 
 # %% tags=["check"]
 check("11.4", letters_of)
@@ -380,12 +393,23 @@ check("11.4", letters_of)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# `mean` takes several axes at once: `dim=(0, 1)`. What shape is left, and which of its axes are the letters?
+# If you knew, for every letter, the best sum of all paths for the first sounds that end at this letter *or further left*, what would the next sound need to know besides its own row?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `torch.cummax` gives a running maximum and where it was found. Keep both for every sound.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. the mean; without the end's row
+# 2. `best`: the first row
+# 3. for each further row: the running maximum of `best` and its places; note the places; the new `best` is this maximum plus the row
+# 4. the last sound's letter is where `best` is largest; from there go back through the noted places
 # </details>
 
 # %% [markdown]
 # ### 11.5 · Your own words
-# 2 points · difficulty 1 of 5 · 10 minutes · core
+# 1 point · difficulty 1 of 5 · 10 minutes · more
 #
 # Which words would *you* like to hear from the model? Write `own_words()`, which returns a dictionary from each word to its sounds, as you would say it. Afterwards the model says them too, and at the end of this notebook your own search does.
 #
@@ -447,7 +471,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # ### 11.6 · Find the bug
-# 3 points · difficulty 4 of 5 · 10 minutes · core
+# 3 points · difficulty 4 of 5 · 10 minutes · more
 #
 # The function below measures a model's phoneme error rate. It runs, and its numbers are pleasant. The toy model below knows one rule: after symbol 3 comes 4, after 4 comes 5, and so on, up to 7. Its only fault is that it begins with 4 where it should begin with 3, so that **every** sound it says by itself is one too high. Run the cell. Does the printed rate say how the model would do on its own? Write a mended version.
 
@@ -574,7 +598,7 @@ check("11.6", evaluate)
 
 # %%
 widgets.predict(
-    "11.7",
+    "11.E",
     "By how many points is the word error rate higher without a relative?",
     between=(-10, 40),
     step=1,
@@ -660,7 +684,7 @@ check("11.7", relatives_results)
 
 # %% tags=["nbval-ignore-output"]
 found = isinstance(relatives_results, dict) and relatives_results.get("difference")
-widgets.came_out("11.7", float(found)) if found else print("Solve 11.7 first.")
+widgets.came_out("11.E", float(found)) if found else print("Solve 11.7 first.")
 
 # %% [markdown]
 # Words without a relative may differ in more than that: they may be names more often, or have a less usual spelling (section 11.7 of the lesson). An experiment that *changes* one thing would train a model without the relatives. This one only sorts the words. It tells how much more often the model gets them wrong, but not why. And the number of words matters: try the same with every eighth word, and look at the standard error.
@@ -696,7 +720,7 @@ check("11.8", quiz_11_8)
 # %% [markdown]
 # ## Your search pronounces your words
 #
-# Now your answers work together: `beam_search` of 11.2 looks for the sounds of your own words of 11.5 in the trained model, and `letters_of` of 11.4 says which letter each sound looked at.
+# Now your answers work together: `beam_search` of 11.2 looks for the sounds of your own words of 11.5 in the trained model, and `letters_of` of 11.4 finds a letter for each sound.
 
 # %%
 @torch.no_grad()
@@ -725,6 +749,6 @@ except NotImplementedError:
     print("Solve 11.2, 11.4 and 11.5 first.")
 
 # %% [markdown]
-# *In brackets: the letter that each sound looked at most.* Everything between the letters and the sounds was learned from pairs of words and sounds, and found by your own search.
+# *In brackets: the letter of each sound, on the path of 11.4.* Everything between the letters and the sounds was learned from pairs of words and sounds, and found by your own search.
 #
 # {{next_steps}}

@@ -218,6 +218,10 @@ def test_all_that_were_kept_are_drawn_and_few_others():
     many = [[Beam((str(n),), -float(n), n == 19) for n in range(20)]]
     assert sum(text.get_text().startswith("19") for text in diagrams.beam_tree(many, most=2).texts) == 1
     assert len(diagrams.beam_tree(many, most=2).lines) == 3
+    assert [t.get_text() for t in diagrams.beam_tree(many, most=2).texts if "more" in t.get_text()] == [
+        "and 17 more, dropped"
+    ]
+    assert not any("more" in t.get_text() for t in diagrams.beam_tree(many, most=20).texts)
 
 
 def test_a_search_of_two_misses_what_three_find():
