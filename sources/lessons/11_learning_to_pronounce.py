@@ -53,17 +53,17 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 #
 # 1. train a Transformer on real words, and test whether its attention finds the letters;
 # 2. put words of unequal length into batches with little padding;
-# 3. compare models fairly: one thing changed, the same budget, several seeds, the same words;
+# 3. compare models fairly, with one thing changed, the same budget, several seeds and the same words;
 # 4. search with beams, say when the search may stop, and what more beams can and can't mend;
 # 5. find out which words and sounds go wrong, and what each part of the model is worth.
 #
-# Lesson 10 trained a Transformer on made-up sequences, where a rule gave the right answer. English spelling has rules, exceptions, and exceptions to those. The task is that of lesson 03: `nation` becomes `N EY SH AH N`.
+# Lesson 10 trained a Transformer on made-up sequences, where a rule gave the right answer. English spelling has rules, exceptions, and exceptions to those. As in lesson 03, `nation` becomes `N EY SH AH N`.
 
 # %% [markdown]
 # ## Predict first
 # *Core · 3 minutes*
 #
-# A decoder says one symbol after another until it says `end`. This one has three symbols, and a table of probabilities with a row for what it said last:
+# A decoder says one symbol after another until it says `end`. This one has three symbols, and its probabilities depend on what it said last.
 #
 # | after | `X` | `Y` | `Z` | `end` |
 # |---|---|---|---|---|
@@ -142,7 +142,7 @@ plotting.show(
 # %% [markdown]
 # *Both words are said right. In* birthrights *the darkest cell jumps from the i to the t, over g and h. In* gautreaux *six sounds share nine letters.* The model was told words and their sounds, and never which letter belongs to which sound.
 #
-# Does it find the letters, or does it go to the right at an even pace? On words as short as they sound both look alike. We test it on held-out words with at least three letters more than sounds, for consonants only, because there a short list says which letters can write a sound:
+# Does it find the letters, or does it go to the right at an even pace? On words as short as they sound both look alike. We test it on held-out words with at least three letters more than sounds, for consonants only, because there a short list says which letters can write a sound.
 
 # %%
 CAN_WRITE = dict(
@@ -165,8 +165,8 @@ for word in bending:
         places = {"letter with most weight": int(found.weights[i].argmax())}
         places["letter at an even pace"] = round(i * last / max(1, len(sounds) - 1))
         places["letter number = sound number"] = i
-        if sound in CAN_WRITE:
-            hits.update(name for name in places if word[places[name]] in CAN_WRITE[sound])
+        if letters := CAN_WRITE.get(sound):
+            hits.update(name for name in places if word[places[name]] in letters)
             judged += 1
 for name, n in hits.most_common():
     print(f"{name:29} can write the sound: {100 * n / judged:.0f} % of {judged}")
@@ -249,7 +249,7 @@ for two in (("before", "after a quarter"), ("at the end", "shipped model")):
     )  # fmt: skip
 
 # %% [markdown]
-# *Uniform before training; some letters are darker after a quarter of it; at the end most rows have one dark cell.* The small model is *surer* than the shipped one, in this picture. Is it better, too? Here is what both say of words that they never saw, and how dark the darkest cell of a row is, in the mean of all heads and in a single head:
+# *Uniform before training; some letters are darker after a quarter of it; at the end most rows have one dark cell.* The small model is *surer* than the shipped one, in this picture. Is it better, too? Here is what both say of words that they never saw, and how dark the darkest cell of a row is, in the mean of all heads and in a single head.
 
 # %% tags=["nbval-ignore-output"]
 samples = [*shown, *[word for word in split("valid") if len(word) == 6][:40:10]]
@@ -266,7 +266,7 @@ for name, one in both.items():
     print(f"{name:8} darkest cell: mean of heads {mean:.2f}, one head {single:.2f}")
 
 # %% [markdown]
-# A darker picture isn't a better model: the word error rates come in 11.4. And the last two lines say why the shipped model's picture is paler: PALE
+# A single head of the shipped model is nearly as sure as one of the small model. But it has sixteen heads instead of eight, and they look at more different letters, which makes their mean paler. Nor is a dark picture the sign of a good model. The small one is wrong about most of these words.
 
 # %% [markdown]
 # ## 11.3 Batches by length
@@ -297,6 +297,8 @@ shares = {
     name: torch.tensor([padding_of(batches_of(order, n)) for n in counts])
     for name, order in orders.items()
 }
+
+# %% tags=["nbval-ignore-output"]
 ax = plotting.new_axes(6.0, 3.0)
 labels = {"xlabel": "words in a batch", "ylabel": "share of padding (%)"}
 plotting.curves(torch.tensor(counts), shares, ax=ax, **labels)
@@ -330,7 +332,7 @@ for name, said in said_by.items():
     print(f"{name:18} WER {100 * wer:5.1f} ± {error:.1f} %   PER {per:4.1f} %", size)
 
 # %% [markdown]
-# The course keeps a **card** beside each model. Its figures are computed from the weights, on the whole of valid and test, by `python -m course_utils.pretrained evaluate pronounce`:
+# On the whole of valid and test, from the **card** that the course keeps beside the model, these are the figures.
 
 # %% tags=["nbval-ignore-output"]
 card = (pretrained.shipped.FOLDER / "pronounce.md").read_text(encoding="utf-8")
@@ -354,12 +356,12 @@ for line in table[:1] + table[2:]:
 #
 # Any of these could be the reason, and the last row is even extra information. To find out, change one thing at a time. `python -m experiments comparison` trained four small models with nearly the same number of parameters on the same words, in the same batches, as often, with the same smoothing and shape of schedule. The largest learning rate of each was chosen from four, by a short sweep judged on *other* words of valid.
 #
-# 1. the GRU with attention, trained by Adam;
-# 2. the encoder-decoder Transformer, trained by Adam: against 1, only the model differs;
-# 3. the same Transformer, its matrices trained by **Muon**: against 2, only the optimizer differs (and with it the best learning rate);
-# 4. a decoder-only model (lesson 12), by Muon, on texts like `nation>N EY SH AH N`, with the loss on the sounds alone: against 3, only the model differs.
-#
-# (Adam scales each number of a gradient by itself. Muon takes a matrix as a whole. It replaces the averaged gradient by the nearest matrix that stretches by the same factor in every direction it acts on, so directions with a small gradient move as far as those with a large one.)
+# | | model | matrices trained by | beside it, one thing differs |
+# |---|---|---|---|
+# | 1 | GRU with attention | Adam | |
+# | 2 | encoder-decoder Transformer | Adam | the model, against 1 |
+# | 3 | encoder-decoder Transformer | **Muon** (see "When you need it") | the optimizer and with it the best learning rate, against 2 |
+# | 4 | decoder-only model (lesson 12), on texts like `nation>N EY SH AH N`, with the loss on the sounds alone | Muon | the model, against 3 |
 
 # %%
 rows = [row for row in read_rows("comparison") if row["part"] == "run"]
@@ -409,7 +411,7 @@ mean_wer = {n: sum(float(last[n, s]["WER"]) for s in seeds) / len(seeds) for n i
 widgets.came_out("11.B", min(mean_wer, key=mean_wer.get))
 
 # %% [markdown]
-# All four were judged on the *same words*, so we can ask word by word: which model is right where the other is wrong? To see how much chance is left, draw the words again and again with replacement (a **paired bootstrap**):
+# All four were judged on the *same words*, so we can compare word by word. To see how much chance is left, draw the words again and again with replacement (a **paired bootstrap**).
 
 # %% tags=["nbval-ignore-output"]
 def wrong_of(name):  # (words,): share of the seeds that are wrong
@@ -438,15 +440,56 @@ mean, low, high = paired(missed("GRU of lesson 03"), missed("Transformer"))
 print(f"shipped GRU less shipped Transformer: {mean:+.1f} ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# Surprised? With this budget the GRU is ahead of the Transformer, and the optimizer alone moves the Transformer far. Between the last two, the interval includes 0: these words don't tell them apart. The interval says how much the *choice of words* could move a difference. The seeds side by side say how much a fresh start could.
+# Surprised? With this budget the GRU is ahead of the Transformer, and the optimizer alone moves the Transformer far. Between the last two, the interval includes 0, so these words don't tell them apart. The interval says how much the *choice of words* could move a difference. The seeds side by side say how much a fresh start could.
 #
-# BUDGETTEXT
+# **Does the GRU's lead last?** Three epochs are few. `python -m experiments budgets` trained models 1 and 3 for 9 and for 27 epochs, each with a schedule as long as its training. (For 9 epochs seed 0 tried the learning rate from above and half of it; the rate that did better on the other words of valid is that of all longer runs.)
+
+# %% tags=["nbval-ignore-output"]
+longer = read_rows("budgets")
+first = [r for r in longer if (r["epochs"], r["seed"]) == ("9", "0")]
+rated = {}
+for row in sorted(first, key=lambda row: -float(row["sweep_loss"])):
+    rated[row["variant"]] = row["rate"]  # the last one has the lowest loss
+ends = {(n, 3, s): last[n, s] for n in rated for s in seeds}
+for row in longer:
+    if row["rate"] == rated[row["variant"]]:
+        ends[row["variant"], int(row["epochs"]), int(row["seed"])] = row
+budgets = sorted({epochs for _, epochs, _ in ends})
+of_budget = {(n, e): [r for k, r in ends.items() if k[:2] == (n, e)]
+             for n in rated for e in budgets}  # fmt: skip
+
+# %% tags=["nbval-ignore-output"]
+rate_of = lambda rows: torch.tensor([float(row["WER"]) for row in rows])
+wers = {key: rate_of(rows) for key, rows in of_budget.items()}
+lines = {n: torch.stack([wers[n, e].mean() for e in budgets]) for n in rated}
+labels = {"xlabel": "epochs", "ylabel": "WER on valid (%)"}
+ax = plotting.new_axes(6.0, 3.2)
+plotting.curves(torch.tensor(budgets), lines, ax=ax, **labels)
+for (name, epochs), wer in wers.items():
+    color = plotting.COLORS[list(lines).index(name)]
+    ax.plot([epochs] * len(wer), wer, "o", color=color, ms=4)
+    said = "  ".join(f"{one:.1f}" for one in wer)
+    print(f"{name:18} {epochs:2} epochs, rate {rated[name]:5} WER (%) {said}")
+ax.set_xscale("log")
+ax.set_xticks(budgets, budgets, minor=False)
+plotting.show(ax, "Word error rate after 3, 9 and 27 epochs, a dot per seed: BUDGETCAP")
+
+# %% tags=["nbval-ignore-output"]
+for epochs in budgets:
+    rights = [torch.stack(list(map(which_right, of_budget[n, epochs]))) for n in rated]
+    wrong = [1 - right.float().mean(dim=0) for right in rights]  # (words,)
+    mean, low, high = paired(wrong[1], wrong[0])
+    said = " less ".join([*rated][::-1])
+    print(f"{epochs:2} epochs: {said} {mean:+.1f} points ({low:+.1f} to {high:+.1f})")
+
+# %% [markdown]
+# BUDGETEND
 
 # %% [markdown]
 # ## 11.5 Beam search
 # *Core · 10 minutes*
 #
-# Greedy decoding follows one sequence. **Beam search** follows the $K$ most probable ones at once. Here is the decoder of the beginning with two beams and with three:
+# Greedy decoding follows one sequence. **Beam search** follows the $K$ most probable ones at once. Here is the decoder of the beginning with two beams and with three.
 
 # %%
 def of_the_table(tokens):
@@ -457,17 +500,17 @@ plotting.show(diagrams.beam_tree(diagrams.looked_at(of_the_table, 2)))
 plotting.show(diagrams.beam_tree(diagrams.looked_at(of_the_table, 3)))
 
 # %% [markdown]
-# *Follow `Z`. With two beams it is dropped at the first step, and with it the best sequence. With three it survives.* Whatever is not among the best $K$ at some step is lost. In detail, for $K = 2$:
+# *Follow `Z`. With two beams it is dropped at the first step, and with it the best sequence. With three it survives.* Whatever is not among the best $K$ at some step is lost. In detail, for two beams,
 #
-# 1. Step 1: `X` 0.40, `Y` 0.35, `Z` 0.25. The two best go on.
-# 2. Step 2: each is extended by every symbol, which makes eight candidates in one list. `Y end` with $0.35 \cdot 0.50 = 0.175$ and `X end` with $0.40 \cdot 0.40 = 0.16$ lead. Both have ended, and are **finished**: set aside, never extended. The best two that haven't ended are the beams of the next step.
+# 1. the first step gives `X` 0.40, `Y` 0.35 and `Z` 0.25, and the two best go on.
+# 2. In the second, each is extended by every symbol, which makes eight candidates in one list. `Y end` with $0.35 \cdot 0.50 = 0.175$ and `X end` with $0.40 \cdot 0.40 = 0.16$ lead. Both have ended. They are **finished**, set aside and never extended. The best two that haven't ended are the beams of the next step.
 # 3. May the search stop now? Two are finished, and the better one has 0.175. The best beam has $0.40 \cdot 0.20 = 0.08$, and every further symbol multiplies that by at most 1. It can't win any more, so yes.
 #
 # In general, with a sequence $y$ and a source $x$ (log-probabilities are added, because a product of many small numbers becomes 0 in floating point):
 #
 # $$\ln p(y \mid x) = \sum_{t=1}^{|y|} \ln p(y_t \mid y_1, \dots, y_{t-1}, x) .$$
 #
-# Does greedy decoding lose anything in our model? Two beams against one, on four held-out words. `course_utils.decoding.beam_search` searches for all words of a batch at once:
+# Does greedy decoding lose anything in our model? Here are two beams against one, on four held-out words. (`course_utils.decoding.beam_search` searches for all words of a batch at once.)
 
 # %% tags=["nbval-ignore-output"]
 def search(words, K):
@@ -499,7 +542,7 @@ for K, best in {K: search(garden_paths, K) for K in (1, 2)}.items():
 #
 # ### When two beams do worse than one
 #
-# Step 3 above is easy to get wrong. It is tempting to stop as soon as $K$ sequences are finished; that's how a search is often described. Take *nests*. Greedy decoding says `N EH S T S`:
+# Step 3 above is easy to get wrong. It is tempting to stop as soon as $K$ sequences are finished; that's how a search is often described. Take *nests*. Greedy decoding says
 
 # %% tags=["nbval-ignore-output"]
 def of_the_model(word):
@@ -515,6 +558,7 @@ def of_the_model(word):
     return log_probs
 
 
+# %%
 def winner(steps):
     ended = [beam for step in steps for beam in step if beam.ended and beam.kept]
     return max(ended, key=lambda beam: beam.log_prob)
@@ -538,13 +582,13 @@ kinds = ["something more probable", "the same", "something less probable"]
 widgets.came_out("11.C", kinds[1 + (found < -1e-4) - (found > 1e-4)])
 
 # %% [markdown]
-# *The dashed box on top of the last step is the better sequence. It was still growing, and more probable than anything that had ended, when the search stopped.* Two improbable sequences had ended early, one of them at each of the last two steps. The same search, if it waits:
+# *Look at the dashed box on top of the last step. That is the better sequence. It was still growing, and far more probable than anything that had ended, when the search stopped.* Two others had ended, with 0.07 and with 0.003. And this is the same search, if it waits.
 
 # %% tags=["nbval-ignore-output"]
 plotting.show(diagrams.beam_tree(diagrams.looked_at(nests, 2, **longest), most=3))
 
 # %% [markdown]
-# The same on six more held-out words. Only the rule for stopping changes between the last two columns:
+# The same on six more held-out words. Only the rule for stopping changes between the last two columns.
 
 # %% tags=["nbval-ignore-output"]
 hard = "nests slemp telecasts hartmarx branning fightmaster gladje".split()
@@ -557,9 +601,9 @@ for word in hard:
     print(f"{word:15} {chances[0]:7.1f} {chances[1]:10.1f} {chances[2]:10.1f}")
 
 # %% [markdown]
-# No beam had dropped the better sequence. It was still growing when two others, much less probable, had already ended. The search must go on **as long as the best live beam can still win**. With plain probabilities that means: as long as it is more probable than the best finished sequence. (If scores are divided by a power of the length, as production code often does, the bound is another one. Exercise 11.2 asks you for it.)
+# No beam had dropped the better sequence. It was still growing when two others, much less probable, had already ended. The search must go on **as long as the best live beam can still win**. With plain probabilities that means as long as it is more probable than the best finished sequence. (If scores are divided by a power of the length, as production code often does, the bound is another one. Exercise 11.2 asks you for it.)
 #
-# **Do exercises 11.2 and 11.8 now (29 minutes), then read on.** (Exercise 11.3 does one step for many words in one batch.) And on many words? Against greedy decoding, *mended* words become right and *spoiled* ones wrong:
+# **Do exercises 11.2 and 11.8 now (29 minutes), then read on.** (Exercise 11.3 does one step for many words in one batch.) And on many words? Against greedy decoding, *mended* words become right and *spoiled* ones wrong.
 
 # %% tags=["nbval-ignore-output"]
 searched, answers = list(sample), references
@@ -583,7 +627,7 @@ print(f"K = 5 less greedy: {mean:+.2f} points ({low:+.2f} to {high:+.2f})")
 # ## 11.6 All heads, one by one
 # *More · 6 minutes, and exercise 11.4*
 #
-# The picture in 11.1 was a mean. Here are the heads of the decoder's first and last layer, on the same word:
+# The picture in 11.1 was a mean. Here are the heads of the decoder's first and last layer, on the same word.
 
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
@@ -634,7 +678,7 @@ print(f"in the mean of all heads {mean_of_all:.1f}")
 # ## 11.7 Which words, which sounds
 # *More · 8 minutes*
 #
-# A single number for all words hides a lot. First, **which words?** The dictionary is full of names and loan words, and doesn't mark them. But they *look* unusual. As a measure of how usual a spelling is we take the mean log-probability of each letter after the two before it, counted on the training words. (It is a measure of letters, not of words: an everyday word can be spelled in an unusual way.)
+# A single number for all words hides a lot. First, **which words?** The dictionary is full of names and loan words, and doesn't mark them. But they *look* unusual. As a measure of how usual a spelling is we take the mean log-probability of each letter after the two before it, counted on the training words. (It measures letters, not words. The everyday *juice* is spelled in an unusual way.)
 
 # %% tags=["nbval-ignore-output"]
 triples, doubles = Counter(), Counter()
@@ -666,7 +710,7 @@ for word in [word for word in sample if is_wrong[word]][::25][:6]:
     print(f"{word:12} said {' '.join(said[word])}; listed {' '.join(sample[word][0])}")
 
 # %% [markdown]
-# Unusual spellings go wrong more often. Is that their length? Least usual words are shorter here, and with fewer letters a word may be harder or easier. The same within words of about one length:
+# Unusual spellings go wrong more often. Is that their length? Least usual words are shorter here, and with fewer letters a word may be harder or easier. Here is the same within words of about one length.
 
 # %% tags=["nbval-ignore-output"]
 print("letters    words  WER of the more usual half, of the other (%)")
@@ -677,7 +721,7 @@ for low, high in ((3, 6), (7, 7), (8, 9), (10, 99)):
     print(f"{low:2} to {high:2} {len(alike):8} {more:8.1f} {other:8.1f}")
 
 # %% [markdown]
-# It isn't the length: LENGTHS
+# It isn't the length. In each row, the less usual half goes wrong more often.
 #
 # Second, **which sounds?** We line up what was said with the nearest listed pronunciation, by going back through the table of edit distances (lesson 03), and sort the edits by kind: a vowel for a vowel, a consonant for a consonant, and so on.
 
@@ -745,7 +789,7 @@ for kind, letters in (("vowel", "aeiou"), ("other", "bcdfghjklmnpqrstvwxyz")):
 # ## 11.8 One thing taken out at a time
 # *More · 8 minutes*
 #
-# What is each part worth? An **ablation** trains the same small model again and again with one thing removed. `python -m experiments ablation` did so with 2 + 2 layers, `d_model` 64, all training words, few epochs and three seeds, judged on valid. (Its losses are means over batches, which hold nearly as many symbols each.) One thing isn't as fair as in 11.4: **all variants were trained with one learning rate**, the full model's. A rate of its own for each was not tried. Differences of a few points may be the rate's.
+# What is each part worth? An **ablation** trains the same small model again and again with one thing removed. `python -m experiments ablation` did so with 2 + 2 layers, `d_model` 64, all training words, few epochs and three seeds, judged on valid. (Its losses are means over batches, which hold nearly as many symbols each.) One thing isn't as fair as in 11.4. **All variants were trained with one learning rate**, the full model's. A rate of its own for each was not tried. Differences of a few points may be the rate's.
 #
 # | variant | what was done |
 # |---|---|
@@ -809,7 +853,18 @@ trained = padded_words([batch.source for batch in ahead])
 ids = [SPELLING.encode(word) for word in split("valid")]
 decoded = padded_words([source for _, source in source_batches(ids, 256)])
 print(f"words with padding: in training {trained:.1f} %, in decoding {decoded:.1f} %")
-UNMASKED1
+
+# %% tags=["nbval-ignore-output"]
+for row in read_rows("unmasked"):
+    padded, alone = row["padded_WER"], row["alone_WER"]
+    full = column("full", "valid_WER")[int(row["seed"])]
+    said = f"with padding {padded} %, without {alone} % (the full model {full:.2f} %)"
+    print(f"no padding mask, seed {row['seed']}, WER: {said}")
+
+# %% [markdown]
+# When it was judged, it met what it had hardly met in training. Is that the reason? Take the padding away. `python -m experiments unmasked` let these models say words of one length at a time, with the same weights. That is the lower rate in each of the last lines, and it is close to the full model's. The model's weights were fine, and the padding was the trouble.
+#
+# An ablation says what a part is worth *here*, for this task, this size and this training.
 
 # %% [markdown]
 # ## What goes wrong
@@ -825,7 +880,7 @@ print(f"WER on {len(trained_on)} training words {100 * on_train:.1f} %,", end=" 
 print(f"on {len(sample)} held-out words {100 * on_valid:.1f} %")
 
 # %% [markdown]
-# **Chosen and reported on the same words.** Say you try 30 settings that are all exactly alike: each gets every word wrong with probability 0.3. You take the best of them and report its rate on the words that chose it.
+# **Chosen and reported on the same words.** Say you try 30 settings that are all exactly alike. Each gets every word wrong with probability 0.3. You take the best of them and report its rate on the words that chose it.
 
 # %%
 rng = torch.Generator().manual_seed(0)
@@ -842,8 +897,8 @@ print(f"the same setting on 500 other words:       {rates[best, 1]:.1f} %")
 # ## In practice
 # *More · 2 minutes*
 #
-# - Batches by length are called *bucketing*; a limit in symbols is `max_tokens` in fairseq. Many language models are trained on *packed* texts: several in one row, masked from each other (lesson 05).
-# - Beam search is common in translation and speech recognition, often with 4 or 5 beams: in `transformers`, `generate(num_beams=5, length_penalty=1.0)`. When to stop is an option there, `early_stopping`: `True` is the hasty rule of 11.5, `"never"` stops only when no beam can win, and `False` is a heuristic in between. Open-ended text is *sampled* instead (lesson 12). The cache of lesson 07 has to go with its beam: `reorder` here.
+# - Batches by length are called *bucketing*; a limit in symbols is `max_tokens` in fairseq. Many language models are trained on *packed* texts, several in one row, masked from each other (lesson 05).
+# - Beam search is common in translation and speech recognition, often with 4 or 5 beams. In `transformers` it is `generate(num_beams=5, length_penalty=1.0)`. When to stop is an option there, `early_stopping`. `True` is the hasty rule of 11.5, `"never"` stops only when no beam can win, and `False` is a heuristic in between. Open-ended text is *sampled* instead (lesson 12). The cache of lesson 07 has to go with its beam (`reorder` here).
 # - Speech synthesis looks a word up in a dictionary first, and asks a model such as ours only for the rest.
 
 # %% [markdown]
@@ -871,13 +926,13 @@ print(f"alpha 0 less alpha 1: {mean:+.2f} points ({low:+.2f} to {high:+.2f})")
 # *The mean length grows with $\alpha$, by little, and little happens to the words.* All candidates for a word have nearly one length. Where lengths differ much, as in translated sentences, a search without the division favors results that are too short (Wu et al., 2016, section 7).
 
 # %% [markdown]
-# In a terminal, `python -m course_utils.pretrained pronounce attention` prints the beams and draws the alignment in characters. The same from here:
+# In a terminal, `python -m course_utils.pretrained pronounce attention` prints the beams and draws the alignment in characters. The same from here.
 
 # %% tags=["nbval-ignore-output"]
 _ = pronounce_command(["attention", "--beams", "3"])
 
 # %% [markdown]
-# And a widget: type any word and press Enter. First, the picture of its first state.
+# In the widget, type any word and press Enter. First, the picture of its first state.
 
 # %% tags=["nbval-ignore-output"]
 viewer = widgets.pronouncer(model, watched)
@@ -890,9 +945,9 @@ viewer.show_first_state(
 viewer
 
 # %% [markdown]
-# *The percentages are those of whole sequences; the rest, up to 100 %, belongs to sequences that are not listed.* Try your own name (exercise 11.5 asks for ten such words), a word that doesn't exist, a word of another language. With "draw number" you see the alignment of another beam: where does it look when it says something else?
+# *The percentages are those of whole sequences; the rest, up to 100 %, belongs to sequences that are not listed.* Try your own name (exercise 11.5 asks for ten such words), a word that doesn't exist, a word of another language. With "draw number" you see the alignment of another beam. Where does it look when it says something else?
 #
-# **What about published figures?** The authors of g2p-seq2seq report 30.2 % WER for a Transformer of 3 layers with `d_model` 256, and 33.9 % for Phonetisaurus, an older method. Their sounds have no stress marks either, and their code too accepts any pronunciation that the test file lists, so that is no difference. But the test words are others, and we don't know which pronunciations their file kept. How much can that do? Here are our own answers, if only the first one is kept:
+# **What about published figures?** The authors of g2p-seq2seq report 30.2 % WER for a Transformer of 3 layers with `d_model` 256, and 33.9 % for Phonetisaurus, an older method. Their sounds have no stress marks either, and their code too accepts any pronunciation that the test file lists, so that is no difference. But the test words are others, and we don't know which pronunciations their file kept. How much can that do? Here are our own answers, if only the first one is kept.
 
 # %% tags=["nbval-ignore-output"]
 said = said_by["Transformer"]
@@ -902,9 +957,11 @@ for rule, accepted in (("any listed", references), ("the first", first_only)):
     print(f"{rule:10} pronunciation: {100 * wer:.1f} %")
 
 # %% [markdown]
+# **What does Muon do?** Adam scales each number of a gradient by itself. Muon takes a matrix as a whole. It replaces the averaged gradient by the nearest matrix that stretches by the same factor in every direction it acts on, and so directions with a small gradient move as far as those with a large one.
+#
 # <details><summary>How the shipped model was trained</summary>
 #
-# `python -m experiments train pronounce`; the recipe is in `experiments/recipes.py`. Muon trains the matrices inside the layers; embeddings, biases, norms and the generator stay Adam's (`course_utils/training/optimizers.py`). Most products are done in 16 bits. And in training the model has a second task: one more layer says the stress of each sound, which the dictionary marks. How much that helps was not measured. Afterwards that layer is thrown away (`experiments/stress.py`). The score on every sixth word of valid after each epoch chose the weights; the file's header has the log of every epoch (`pretrained.training_of("transformer")`), and the card says what was tried.
+# `python -m experiments train pronounce`; the recipe is in `experiments/recipes.py`. Muon trains the matrices inside the layers; embeddings, biases, norms and the generator stay Adam's (`course_utils/training/optimizers.py`). Most products are done in 16 bits. And in training the model has a second task. One more layer says the stress of each sound, which the dictionary marks. How much that helps was not measured. Afterwards that layer is thrown away (`experiments/stress.py`). The score on every sixth word of valid after each epoch chose the weights; the file's header has the log of every epoch (`pretrained.training_of("transformer")`), and the card says what was tried.
 # </details>
 
 # %% [markdown]
@@ -945,7 +1002,7 @@ widgets.predictions()
 #
 # <details><summary>3. Two models have 30 ± 1.5 % and 28 ± 1.5 % on the same words. Can one say that the second is better?</summary>
 #
-# **Not from these numbers, and not the contrary either.** The words are the same, so compare word by word: if the second mends 25 words of a thousand and spoils 5, that is clear; if it mends 130 and spoils 110, it is not. (Not "the intervals overlap, so they are equal": that forgets the pairing.)
+# **Not from these numbers, and not the contrary either.** The words are the same, so compare word by word. If the second mends 25 words of a thousand and spoils 5, that is clear; if it mends 130 and spoils 110, it is not. (Not "the intervals overlap, so they are equal": that forgets the pairing.)
 # </details>
 #
 # <details><summary>4. A model without a causal mask has a far lower loss on held-out words too. Why is that no evidence?</summary>

@@ -240,6 +240,20 @@ def test_a_search_of_two_misses_what_three_find():
     assert len(diagrams.looked_at(lambda tokens: {"a": -1.0}, 1, max_len=3)) == 3
 
 
+def test_a_hasty_search_gives_up_what_still_grows():
+    after = {(): {"a": 0.55, "b": 0.2, "end": 0.25}, ("a",): {"c": 0.9, "end": 0.1}, ("b",): {"end": 0.9, "c": 0.1}}
+
+    def log_probs(tokens):
+        return {token: math.log(p) for token, p in after.get(tokens, {"end": 0.9, "c": 0.1}).items()}
+
+    def ended(steps):
+        return [beam.tokens for step in steps for beam in step if beam.ended and beam.kept]
+
+    hasty, patient = diagrams.looked_at(log_probs, 2, hasty=True), diagrams.looked_at(log_probs, 2)
+    assert ended(hasty) == [("end",), ("b", "end")] and not hasty[-1][0].kept and hasty[-1][0].log_prob > math.log(0.4)
+    assert ended(patient) == [*ended(hasty), ("a", "c", "end")] and len(patient) == 3
+
+
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])
 
 
