@@ -588,6 +588,9 @@ check("11.6", evaluate)
 # Two things are given away: the sounds so far, and how many there are. And once the lengths may differ, places can no longer be compared one by one.
 # </details>
 
+# %% [markdown] tags=["solution"]
+# The printed rate says nothing about the model on its own. The broken function puts the *true* sound into the prefix at each step, so a wrong sound never leads to the next one, and it stops where the reference stops. It counts one wrong sound of four, 0.25. By itself the model says 4, 5, 6, 7 in place of 3, 4, 5, 6. That takes two edits, one sound out at the front and one in at the end, which makes 0.5.
+
 # %% [markdown]
 # ### 11.7 · Open experiment: reading or remembering?
 # 4 points · difficulty 3 of 5 · 25 minutes · more
