@@ -11,7 +11,7 @@
 #
 # By the end you can train a Transformer on a real task, compare models fairly, search with beams, and see which letters each sound looks at.
 #
-# {{colab_link}} · short path about 65 minutes with its exercises (36 + 29), everything about 3 hours · builds on lessons 03 and 10
+# {{colab_link}} · short path about 70 minutes with its exercises (39 + 29), everything about 3¼ hours · builds on lessons 03 and 10
 
 # %% tags=["setup"]
 import math
@@ -140,9 +140,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# *Both words are said right. In* birthrights *the darkest cell jumps from the i to the t, over g and h. In* gautreaux *six sounds share nine letters.* The model was told words and their sounds, and never which letter belongs to which sound.
+# *Both words are said right. In* birthrights *the darkest cell jumps from the i to the t, over g and h. In* gautreaux *five sounds share nine letters.* The model was told words and their sounds, and never which letter belongs to which sound.
 #
-# Does it find the letters, or does it go to the right at an even pace? On words as short as they sound both look alike. We test it on held-out words with at least three letters more than sounds, for consonants only, because there a short list says which letters can write a sound.
+# Does it find the letters, or does it go to the right at an even pace? On words as short as they sound both look alike. We test it on held-out words with at least three letters more than sounds that the model says right, and for consonants only, because there a short list says which letters can write a sound.
 
 # %%
 CAN_WRITE = dict(
@@ -471,7 +471,8 @@ for (name, epochs), wer in wers.items():
     said = "  ".join(f"{one:.1f}" for one in wer)
     print(f"{name:18} {epochs:2} epochs, rate {rated[name]:5} WER (%) {said}")
 ax.set_xscale("log")
-ax.set_xticks(budgets, budgets, minor=False)
+ax.set_xticks(budgets, budgets)
+ax.minorticks_off()
 plotting.show(ax, "Word error rate after 3, 9 and 27 epochs, a dot per seed: BUDGETCAP")
 
 # %% tags=["nbval-ignore-output"]
@@ -538,11 +539,11 @@ for K, best in {K: search(garden_paths, K) for K in (1, 2)}.items():
         print(f"K = {K}  {word:10} {chance:4.1f} %  {' '.join(sounds)} {mark}")
 
 # %% [markdown]
-# For all four, a first choice that looked best led to a worse whole. The second beam kept the other way open.
+# For all four, a choice that looked best at its step led to a worse whole. The second beam kept the other way open.
 #
 # ### When two beams do worse than one
 #
-# Step 3 above is easy to get wrong. It is tempting to stop as soon as $K$ sequences are finished; that's how a search is often described. Take *nests*. Greedy decoding says
+# Step 3 above is easy to get wrong. It is tempting to stop as soon as $K$ sequences are finished. Take *nests*. Greedy decoding says
 
 # %% tags=["nbval-ignore-output"]
 def of_the_model(word):
@@ -968,10 +969,10 @@ for rule, accepted in (("any listed", references), ("the first", first_only)):
 # ## Recap
 # *Core · 2 minutes*
 #
-# 1. **Training**: the loss falls from the cost of guessing, and cross-attention turns from even into one that finds the letters. On words with silent letters, the letter with the most weight can write the sound far more often than a letter at an even pace.
+# 1. **Training**: the loss falls from the cost of guessing, and cross-attention turns from even into one that finds the letters. On words with many more letters than sounds, the letter with the most weight can write the sound far more often than a letter at an even pace.
 # 2. **Batches**: shuffle, sort by length, cut by a limit in symbols, shuffle again. Padding falls from a large share of the batch to a small one.
 # 3. **Comparing**: one thing changed, one budget, several seeds; on the same words, compare word by word; choose on valid, report on test. RECAPBUDGET
-# 4. **Beams**: $K$ sequences at once, log-probabilities added, finished ones set aside. The search may stop when no live beam can win any more; if it stops when $K$ are finished, two beams can do worse than one. What it finds is more probable, which needn't be right.
+# 4. **Beams**: $K$ sequences at once, log-probabilities added, finished ones set aside. The search may stop when no live beam can win any more; if it stops when $K$ are finished, two beams can do worse than one. More beams find more probable sequences, and those needn't be right.
 # 5. **Errors and parts**: unusual spellings and vowels go wrong most. Without the causal mask the loss is the best and the words are the worst.
 
 # %%
