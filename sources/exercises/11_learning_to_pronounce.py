@@ -714,7 +714,7 @@ quiz_11_8 = "b"
 #
 # - **a.** greedy decoding may take a first symbol of probability 0.45 that leads nowhere, and never see the sequence.
 # - **b.** each beginning of the sequence has at least 0.4 itself. The candidates of a step exclude each other, so their probabilities sum to at most 1, and at most one other can have more than 0.4: the sequence is always among the best two. And the search of 11.2 doesn't stop before, because nothing that is finished has more than 0.4.
-# - **c.** three do, but fewer are enough: how many candidates of one step can have more than 0.4?
+# - **c.** three do, but fewer are enough. Count how many candidates of one step can have more than 0.4.
 # - **d.** improbable ones can be dropped. But a beginning of this sequence has at least 0.4, and what is in the other candidates of the step can't sum to more than 0.6.
 
 # %% tags=["check"]
