@@ -158,10 +158,8 @@ def beam_search(
         finished_log_probs = torch.cat((finished_log_probs, new), dim=1).gather(1, order)
         finished = torch.cat((finished, padded), dim=1).gather(1, order[:, :, None].expand(-1, -1, max_len))
         alive_log_probs, kept = best.masked_fill(ended, -math.inf).topk(min(beam_size, best.shape[1]))
-        beaten = (
-            alive_log_probs[:, :1] / max_len**length_penalty <= finished_scores[:, :1]
-        )  # (B, 1): no live one can win
-        done = finished_scores[:, -1:].isfinite() & beaten
+        beaten = alive_log_probs[:, :1] / max_len**length_penalty <= finished_scores[:, :1]  # no live one can win
+        done = finished_scores[:, -1:].isfinite() & beaten  # (B, 1)
         if done.all() or last:
             break
         alive = grown.gather(1, kept[:, :, None].expand(-1, -1, step))  # (B, beams, step)
