@@ -329,7 +329,7 @@ check("11.3", beam_step)
 # | `weights` | `(layers, heads, L_t, L_s)`, one row for each sound and one for the end symbol; each row sums to 1 |
 # | returns | `(L_t - 1,)`, whole numbers: places in the word |
 #
-# Several sounds may share a letter, and letters may be skipped. In the check no two ways have the same sum. Words have up to 12 letters and 9 sounds, too many ways to try them all.
+# Several sounds may share a letter, and letters may be skipped. In the check no two ways have the same sum. Words have up to 12 letters and 9 sounds, which makes 167,960 ways, too many to try them all.
 #
 # Example: one layer, one head, the rows `[0.30, 0.25, 0.45]`, `[0.60, 0.20, 0.20]`, `[0.10, 0.70, 0.20]` and for the end `[0, 0, 1]` give `tensor([0, 0, 1])`, with the sum 0.30 + 0.60 + 0.70. The largest weight of each row would give `[2, 0, 1]`, which goes back, and to stay where you can't go back would give `[2, 2, 2]`, with a sum of 0.85. The course's own `align` is off limits.
 
