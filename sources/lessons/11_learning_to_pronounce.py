@@ -484,7 +484,7 @@ for epochs in budgets:
     print(f"{epochs:2} epochs: {said} {mean:+.1f} points ({low:+.1f} to {high:+.1f})")
 
 # %% [markdown]
-# *The lead shrinks with the budget, and after 27 epochs it is gone.* There the interval includes 0, so these words don't tell the two apart. At this size and on these words the GRU learns faster, and doesn't end up better. Which of the differences in the table above gives the shipped Transformer its lead over the shipped GRU, this doesn't say.
+# *The lead shrinks with the budget.* From 9 epochs on the interval includes 0, so these words don't tell the two apart. At this size and on these words the GRU learns faster, and nothing shows that it ends up better. Which of the differences in the table above gives the shipped Transformer its lead over the shipped GRU, this doesn't say.
 
 # %% [markdown]
 # ## 11.5 Beam search
@@ -971,7 +971,7 @@ for rule, accepted in (("any listed", references), ("the first", first_only)):
 #
 # 1. **Training**: the loss falls from the cost of guessing, and cross-attention turns from even into one that finds the letters. On words with many more letters than sounds, the letter with the most weight can write the sound far more often than a letter at an even pace.
 # 2. **Batches**: shuffle, sort by length, cut by a limit in symbols, shuffle again. Padding falls from a large share of the batch to a small one.
-# 3. **Comparing**: one thing changed, one budget, several seeds; on the same words, compare word by word; choose on valid, report on test. The GRU that wins after three epochs is level with the Transformer after 27.
+# 3. **Comparing**: one thing changed, one budget, several seeds; on the same words, compare word by word; choose on valid, report on test. The GRU that wins after 3 epochs can't be told from the Transformer after 27.
 # 4. **Beams**: $K$ sequences at once, log-probabilities added, finished ones set aside. The search may stop when no live beam can win any more; if it stops when $K$ are finished, two beams can do worse than one. More beams find more probable sequences, and those needn't be right.
 # 5. **Errors and parts**: unusual spellings and vowels go wrong most. Without the causal mask the loss is the best and the words are the worst.
 
