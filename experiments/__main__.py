@@ -13,7 +13,9 @@ TABLES = {
     "norm_order": "deep encoders with the norm before and after the sum (lesson 09)",
     "warmups": "a small Transformer with norms before or after, with and without a warm-up (lesson 10)",
     "comparison": "a GRU, a Transformer and a decoder-only model under one recipe (lessons 11 and 12)",
+    "budgets": "the GRU and the Transformer of comparison, trained for longer (lesson 11)",
     "ablation": "small models with one thing removed each (lesson 11)",
+    "unmasked": "the model without a padding mask, on words with padding and without (lesson 11)",
 }
 NAMES = {"train": "the models of a group anew, with their weights and card", **TABLES}
 

@@ -12,6 +12,7 @@ from ..running.encode import decode
 from .common import SEARCHES
 
 TINY = "the probabilities are very small, and there are 40 steps"
+STILL_GROWING = "two sequences end early while a better one is still growing"
 LAST_STEP = "at the last step an unfinished candidate is better than one that ends"
 
 
@@ -37,6 +38,7 @@ def case(label, table, num_beams, max_len, end_id, alpha):
 def trees(rng):
     """Trees drawn by hand, a little blurred, for two beams; symbol 3 ends."""
     for label, *rows in (  # in percent: at the start; after the symbols 0, 1, 2
+        (STILL_GROWING, "55 12 3 30", "3 3 90 4", "1 1 2 96", "2 2 2 94"),
         ("two beams end in the same step", "30 15 5 50", "2 2 8 88", "2 2 8 88", "1 1 97 1"),
         ("both next beams grow from one beam", "75 16 6 3", "50 4 20 26", "5 5 85 5", "1 1 1 97"),
         (LAST_STEP, "55 11 9 25", "60 5 5 30", "25 25 25 25", "25 25 25 25"),

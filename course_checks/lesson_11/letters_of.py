@@ -1,4 +1,4 @@
-"""11.4 · One letter for each sound."""
+"""11.4 · One letter for each sound, never going back."""
 
 import torch
 
@@ -18,12 +18,14 @@ def cases(seed):
         (2, 5, 10, 12),
     )
     drawn = [1.7 * torch.randn(*size, generator=rng) for size in (*sizes, (2, 2, 2, 3))]
-    return [Case(weights=w.softmax(-1)) for w in (*drawn, torch.randn(2, 2, 6, 5, generator=rng, dtype=torch.float64))]
+    rows = torch.tensor([[0.3, 0.25, 0.45], [0.6, 0.2, 0.2], [0.1, 0.7, 0.2], [0.0, 0.0, 1.0]])
+    wide = torch.randn(2, 2, 6, 5, generator=rng, dtype=torch.float64)
+    return [Case(weights=rows[None, None]), *(Case(weights=w.softmax(-1)) for w in (*drawn, wide))]
 
 
 EXERCISE = Exercise(
     cases,
     returns=("letters",),
     off_limits=("course_utils.pretrained.pronunciation.align",),
-    advice="print the shape after each step: (layers, heads, L_t, L_s), then (L_t, L_s), then (L_t - 1,).",
+    advice="work the example by hand: for each sound and letter, the best sum of a path that ends there.",
 )

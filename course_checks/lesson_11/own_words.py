@@ -7,25 +7,12 @@ from ..deciding.exercise import Case, Exercise
 from ..deciding.wrong_answer import symptom
 from .common import two_at_most
 
-VOWELS = frozenset("AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW".split())
-MAY_STAND_FOR = {sound: sound.lower() for sound in ("B", "D", "L", "M", "P", "R")} | dict(
-    # a consonant sound, and the letters of which at least one stands in nearly every word that has it
-    pair.split(":")
-    for pair in (
-        "CH:ctj DH:t F:fpgv G:gqx HH:hwjx JH:jgd K:kcqx N:nkg NG:n S:sczx SH:sctxh T:td TH:t V:vfw W:wuoq Y:yuijeo "
-        "Z:zsx ZH:sgzj"
-    ).split()
-)
-FITTING = 0.7  # ten random words of the dictionary have 0.85 or more, with each other's sounds 0.69 or less
 GOOD = {  # what is looked at -> what is right
     "what is returned": "words and their sounds",
     "number of words": "10 or more",
     **dict.fromkeys(("words in small letters a to z", "sounds among the 39"), "all of them"),
-    **dict.fromkeys(("words with a vowel sound", "words with a fitting number of sounds"), "all of them"),
     "words that are not in the dictionary": "5 or more",
     "pronunciations": "differ",
-    "consonant sounds that fit the letters": "most",
-    "different vowel sounds": "4 or more",
 }
 AS_STRINGS = "split it: tuple('N AY T'.split()); each sound is a string: ('N', 'AY', 'T')."
 SAY, LIST = "say it aloud, and write one of the 39 symbols for each sound.", "compare yours with the list in the task."
@@ -40,17 +27,13 @@ BROKEN = (  # the place in GOOD, words in what was seen, what was done, what to 
     (3, "small letters", "sounds are in small letters.", "they are written in capitals: SH, not sh."),
     (3, "a letter", "a letter stands where a sound should.", SAY),
     (3, "", "a sound is not among the 39 symbols.", LIST),
-    (4, "", "a word has no vowel sound.", "every word here needs one; the schwa of 'snozzle' is AH."),
-    (5, "", "a word has far too few or far too many sounds for its letters.", SAY),
     (
-        6,
+        4,
         "",
         "fewer than 5 of your words are new: the others stand in the dictionary.",
         "ask `word in pronunciations()`.",
     ),
-    (7, "", "there are far fewer pronunciations than words.", SAY),
-    (8, "", "too few consonant sounds have a letter in their word.", "print each word beside its sounds."),
-    (9, "", "all words together have fewer than 4 different vowel sounds.", SAY),
+    (5, "", "there are far fewer pronunciations than words.", SAY),
 )
 
 
@@ -58,22 +41,15 @@ def compared(case, words):
     """For each rule of the task whether it holds, and if not, a word that breaks it; a string says what else it is."""
     if isinstance(words, str):
         return (words if words != GOOD["what is returned"] else "no dictionary", *[*GOOD.values()][1:])
-    heard = [(word, sound.upper()) for word in words for sound in words[word] if sound.upper() in MAY_STAND_FOR]
-    fit = [any(letter in word for letter in MAY_STAND_FOR[sound]) for word, sound in heard]
     new = sum(word not in pronunciations() for word in words)
     kinds = {tuple(sounds) for sounds in words.values()}
-    vowels = len({sound.rstrip("012").upper() for sounds in words.values() for sound in sounds} & VOWELS)
     return (
         GOOD["what is returned"],
         "10 or more" if len(words) >= 10 else f"only {len(words)}",
         first(word + " (a capital)" * (word.lower() != word) for word in words if not word or {*word} - {*LETTERS}),
         first(f"{s} in {word[:20]}{kind(s)}" for word in words for s in words[word] if s not in PHONEMES),
-        first(word for word in words if set(words[word]) <= set(PHONEMES) - VOWELS),
-        first(word for word in words if not len(word) / 4 <= len(words[word]) <= 2 * len(word)),
         "5 or more" if new >= 5 else f"only {new}",
         "differ" if len(kinds) > len(words) / 2 else f"only {len(kinds)} for {len(words)} words",
-        "most" if fit and sum(fit) >= FITTING * len(fit) else f"{sum(fit)} of {len(fit)}",
-        "4 or more" if vowels >= 4 else f"only {vowels}",
     )
 
 
@@ -89,10 +65,9 @@ def kind(sound):
 
 
 def broken_rules(answer):
-    """The first rules that do not hold, two at most; few vowels often follow from something else."""
+    """The first rules that do not hold, two at most."""
     names = [*GOOD]
     seen = [(names.index(part.name), str(part.pairs[0].actual.get("value"))) for part in answer.parts()]
-    seen = [(place, text) for place, text in seen if place != 9] or seen
     rules = (next(row[2:] for row in BROKEN if row[0] == place and row[1] in text) for place, text in seen)
     return two_at_most([symptom(*rule) for rule in rules])
 

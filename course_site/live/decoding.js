@@ -20,7 +20,8 @@ export function greedy_decode(model, source, { max_len, start_id, end_id }) {
 
 /**
  * The best sequences, best first: a list of { tokens, log_prob, score }, ranked by log_prob / length ** length_penalty.
- * A sequence that takes the end symbol while among the best `beam_size` is finished; when that many are, the search is over.
+ * A sequence that takes the end symbol while among the best `beam_size` is finished. The search is over when that many are and
+ * no live one can still win: its log-probability only falls, and its length is at most `max_len`.
  */
 export function beam_search(model, source, { max_len, beam_size = 5, length_penalty = 1, start_id, end_id }) {
   let alive = [{ tokens: [], log_prob: 0, state: model.start_decoding(source), token: start_id }];
@@ -41,8 +42,9 @@ export function beam_search(model, source, { max_len, beam_size = 5, length_pena
     const ends = best.slice(0, beam_size).filter(({ token }) => token === end_id || last);
     const scored = ends.map(({ tokens, log_prob }) => ({ tokens, log_prob, score: log_prob / step ** length_penalty }));
     finished = [...finished, ...scored].sort((a, b) => b.score - a.score).slice(0, beam_size);
-    if (finished.length === beam_size) break;
     alive = best.filter(({ token }) => token !== end_id).slice(0, beam_size);
+    const beaten = alive.length === 0 || alive[0].log_prob / max_len ** length_penalty <= finished[0]?.score;
+    if (finished.length === beam_size && beaten) break;
   }
   return finished;
 }

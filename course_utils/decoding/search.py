@@ -108,9 +108,14 @@ def beam_search(
     """Follow the ``beam_size`` most probable unfinished sequences at every step instead of one.
 
     Log-probabilities are added, so that no product of small numbers vanishes. A sequence that takes the end symbol while
-    among the best ``beam_size`` is finished: it is set aside and not extended. A source is done when ``beam_size``
-    sequences are finished. Finished ones are ranked by log-probability divided by ``length ** length_penalty``: without
-    that (``length_penalty=0``) short ones win, having lost less. With ``beam_size=1`` this is greedy decoding.
+    among the best ``beam_size`` is finished: it is set aside and not extended. Finished ones are ranked by log-probability
+    divided by ``length ** length_penalty``: without that (``length_penalty=0``) short ones win, having lost less.
+
+    A source is done when ``beam_size`` sequences are finished **and** no live one can still win. A log-probability only
+    falls, and a length is at most ``max_len``, so what a live one has now, divided by ``max_len ** length_penalty``, is more
+    than it can end with. (To stop as soon as ``beam_size`` are finished would be wrong: two improbable sequences that end
+    early would stop a search whose best one is still growing, and two beams would do worse than one.)
+    With ``beam_size=1, length_penalty=0`` this is greedy decoding.
 
     Args:
         model: As for ``greedy_decode``; its states have ``reorder``.
@@ -134,6 +139,7 @@ def beam_search(
     finished = torch.full((batch, beam_size, max_len), pad_id, dtype=torch.long, device=device)
     finished_log_probs = torch.full((batch, beam_size), -math.inf, device=device)
     finished_scores = finished_log_probs.clone()
+    done = torch.zeros(batch, 1, dtype=torch.bool, device=device)
     tokens = torch.full((batch,), start_id, dtype=torch.long, device=device)
     for step in range(1, max_len + 1):
         log_probs, state = model.decode_step(state, tokens)  # (B * beams, vocab)
@@ -145,16 +151,17 @@ def beam_search(
         grown = torch.cat((alive.gather(1, parents[:, :, None].expand(-1, -1, step - 1)), symbols[:, :, None]), dim=2)
         ended = symbols == end_id
         ranked = torch.arange(best.shape[1], device=device) < beam_size
-        done = finished_scores[:, -1:].isfinite()  # (B, 1): all places are taken
         last = step == max_len
         new = torch.where((ended | last) & ranked & ~done, best, -math.inf)  # what is finished by this step
         padded = torch.nn.functional.pad(grown, (0, max_len - step), value=pad_id)
         finished_scores, order = torch.cat((finished_scores, new / step**length_penalty), dim=1).topk(beam_size)
         finished_log_probs = torch.cat((finished_log_probs, new), dim=1).gather(1, order)
         finished = torch.cat((finished, padded), dim=1).gather(1, order[:, :, None].expand(-1, -1, max_len))
-        if finished_scores[:, -1].isfinite().all() or last:
-            break
         alive_log_probs, kept = best.masked_fill(ended, -math.inf).topk(min(beam_size, best.shape[1]))
+        beaten = alive_log_probs[:, :1] / max_len**length_penalty <= finished_scores[:, :1]  # no live one can win
+        done = finished_scores[:, -1:].isfinite() & beaten  # (B, 1)
+        if done.all() or last:
+            break
         alive = grown.gather(1, kept[:, :, None].expand(-1, -1, step))  # (B, beams, step)
         tokens = alive[:, :, -1].flatten()  # (B * beams,)
         first_rows = torch.arange(batch, device=device)[:, None] * beams  # (B, 1)

@@ -31,21 +31,28 @@ class Beam:
 
 
 def looked_at(
-    log_probs: Callable[[tuple[str, ...]], dict[str, float]], beam_size: int, *, end: str = "end", max_len: int = 8
+    log_probs: Callable[[tuple[str, ...]], dict[str, float]],
+    beam_size: int,
+    *,
+    end: str = "end",
+    max_len: int = 8,
+    hasty: bool = False,
 ) -> list[list[Beam]]:
     """What a beam search looks at, step by step, for ``beam_tree``.
 
-    As in ``course_utils.decoding.beam_search``: what ends among the best ``beam_size`` is set aside, the best that do not
-    end go on, and the search stops when ``beam_size`` sequences have ended.
+    As in ``course_utils.decoding.beam_search`` without a division by the length: what ends among the best ``beam_size`` is
+    set aside, the best that do not end go on, and the search stops when ``beam_size`` sequences have ended and none that
+    goes on is as probable as the best of them.
 
     Args:
         log_probs: From the tokens so far to the log-probability of each next token.
         beam_size: How many are carried on.
         end: The token that ends a sequence.
         max_len: Most steps.
+        hasty: Stop as soon as ``beam_size`` sequences have ended, whatever still grows: what goes wrong then.
     """
-    steps, alive, ended = [], [Beam((), 0.0, True)], 0
-    while alive and ended < beam_size and len(steps) < max_len:
+    steps, alive, ended = [], [Beam((), 0.0, True)], []
+    while alive and len(steps) < max_len:
         grown = [
             Beam((*beam.tokens, token), beam.log_prob + more, False, token == end)
             for beam in alive
@@ -53,12 +60,13 @@ def looked_at(
             if more > -math.inf
         ]
         grown.sort(key=lambda beam: -beam.log_prob)
-        done = [beam.tokens for beam in grown[:beam_size] if beam.ended]
-        on = [beam.tokens for beam in grown if not beam.ended][:beam_size]
-        ended += len(done)
-        kept = {*done, *(on if ended < beam_size else ())}
+        done = [beam for beam in grown[:beam_size] if beam.ended]
+        alive = [beam for beam in grown if not beam.ended][:beam_size]
+        ended += [beam.log_prob for beam in done]
+        if len(ended) >= beam_size and (hasty or not alive or alive[0].log_prob <= max(ended)):
+            alive = []
+        kept = {beam.tokens for beam in done + alive}
         steps.append([replace(beam, kept=beam.tokens in kept) for beam in grown])
-        alive = [beam for beam in steps[-1] if beam.kept and not beam.ended]
     return steps
 
 
@@ -67,7 +75,7 @@ def beam_tree(steps: Sequence[Sequence[Beam]], *, most: int = 5) -> Axes:
 
     Args:
         steps: For each step the hypotheses that it looked at.
-        most: How many of each step are drawn; all that were kept are.
+        most: How many of each step are drawn, besides all that were kept; how many are left out stands below.
     """
     if not steps or not any(steps):
         raise ValueError("steps is empty: give the hypotheses of at least one step")
@@ -101,6 +109,8 @@ def beam_tree(steps: Sequence[Sequence[Beam]], *, most: int = 5) -> Axes:
             after[beam.tokens] = (x + BOX, y)
             if beam.ended and beam.kept and (best is None or beam.log_prob > best.log_prob):
                 best = beam
+        if hidden := len(ranked) - len(shown):
+            draw.text(x + BOX / 2, -top - ROW / 2 - 0.08, f"and {hidden} more, dropped", SHAPE, SOFT, va="top")
         before = after
     text = (
         f"best that ended: {' '.join(best.tokens)}   p = {_probability(best.log_prob)}"

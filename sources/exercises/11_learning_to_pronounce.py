@@ -11,7 +11,7 @@
 #
 # Eight exercises, 26 points. At the end you have written the batches and the beam search, have measured how much harder a word is without a relative among the training words, and *your* search pronounces words of your own.
 #
-# {{colab_link}} · about 110 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core about 29 minutes, everything about 2 hours · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -33,7 +33,7 @@ torch.set_num_threads(1)
 
 # %% [markdown]
 # ### 11.1 · Batches by length
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 4 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Write `batches_by_length(lengths, limit, seed)`: which pairs go together in a batch. A batch of $n$ pairs is padded to its longest source and its longest target, so it has $n \cdot (\text{longest source} + \text{longest target})$ symbols, padding included. That must be at most `limit`.
 #
@@ -104,28 +104,38 @@ check("11.1", batches_by_length)
 # </details>
 
 # %% [markdown]
-# ### 11.2 · Beam search
-# 6 points · difficulty 5 of 5 · 25 minutes
+# ### 11.2 · Beam search that stops in time, and not before
+# 6 points · difficulty 5 of 5 · 25 minutes · core
 #
 # Write `beam_search(step, num_beams, max_len, end_id, alpha)`. At every step:
 #
 # 1. Extend every beam by every symbol. The log-probability of a candidate is that of its beam plus that of the new symbol. Order all candidates of the step, best first.
 # 2. Those of the `num_beams` best that take `end_id` are **finished**: set aside, and not extended. At step number `max_len` all of the `num_beams` best are taken as they stand.
 # 3. The `num_beams` best candidates that do **not** take `end_id` are the beams of the next step (fewer, if there are fewer).
-# 4. Stop when at least `num_beams` are finished, or after `max_len` steps.
+# 4. Stop as soon as two things hold: at least `num_beams` are finished, and **no beam can still win**, which means that none could end up with a score above that of the best finished one, whatever symbols the model adds to it. (Or after `max_len` steps.)
 #
-# Then rank the finished by their score, $\text{log-probability} / \text{length}^{\alpha}$, where the length counts every symbol, the end symbol too.
+# The score of a sequence is $\text{log-probability} / \text{length}^{\alpha}$ with $\alpha \ge 0$, where the length counts every symbol, the end symbol too. How to tell that a beam can't win is for you to find out. You know two things about what may still come: no log-probability is above 0, and no sequence is longer than `max_len`. At the end, rank the finished ones by their score.
 #
 # | argument | meaning |
 # |---|---|
 # | `step(prefix)` | takes the list of symbols so far (at first `[]`), gives a tensor `(V,)`: the log-probability of each next symbol |
 # | `num_beams`, `max_len`, `end_id` | whole numbers |
-# | `alpha` | exponent of the length |
+# | `alpha` | exponent of the length, at least 0 |
 # | returns `sequences`, `scores` | the best `num_beams` finished ones, best first: a list of lists of symbols, the end symbol included, and a list of their scores |
 #
-# One case of the check has very small probabilities and 40 steps. (Its probabilities need not sum to 1: the rest belongs to symbols that are not listed.) No probability in the check is 0, and no two candidates are equally good.
+# One case of the check has very small probabilities and 40 steps. (Its probabilities need not sum to 1: the rest belongs to symbols that are not listed.) No probability in the check is 0, and no two candidates are equally good. The course's own searches are off limits.
 #
-# Example: symbol 2 ends. After `[]` the symbols 0, 1, 2 have probability 0.6, 0.4, 0; after 0 they have 0.3, 0.3, 0.4; after 1 they have 0.05, 0.05, 0.9. With one beam the search finds `[0, 2]`, probability 0.24. With two it finds `[1, 2]`, probability 0.36. The course's own searches are off limits.
+# Example: symbol 2 ends, and these are the probabilities of the symbols 0, 1, 2:
+#
+# | after | 0 | 1 | 2 |
+# |---|---|---|---|
+# | `[]` | 0.55 | 0.20 | 0.25 |
+# | `[0]` | 0.05 | 0.90 | 0.05 |
+# | `[1]` | 0.05 | 0.05 | 0.90 |
+# | `[0, 1]` | 0.05 | 0.05 | 0.90 |
+# | anything else | 0.30 | 0.30 | 0.40 |
+#
+# With two beams, $\alpha = 0$ and `max_len = 6` the search returns `[0, 1, 2]` (probability 0.4455) and `[2]` (0.25). After two steps two sequences are finished, `[2]` and `[1, 2]` with 0.18, but the beam `[0, 1]` has 0.495 and is still growing. A search that stops there returns `[2]`.
 
 # %% tags=["exercise"]
 def beam_search(step, num_beams, max_len, end_id, alpha):
@@ -143,7 +153,10 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
                 finished.append((total / length**alpha, sequence))
         open_ones = [one for one in candidates if one[1][-1] != end_id]
         beams = open_ones[:num_beams]
-        if len(finished) >= num_beams or not beams:
+        if not beams:
+            break
+        at_most = beams[0][0] / max_len**alpha  # the log-probability can only fall
+        if len(finished) >= num_beams and at_most <= max(finished)[0]:
             break
     best = sorted(finished, reverse=True)[:num_beams]
     return [sequence for _, sequence in best], [score for score, _ in best]
@@ -182,11 +195,21 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
 # the last step takes beams that are not among its best.
 #     if sequence[-1] == end_id or length == max_len: => if sequence[-1] == end_id:
 #     `    best = ` => `    else:\n        finished += [(total / length**alpha, sequence) for total, sequence in beams]\n    best = `
-# Try: leave the loop as soon as num_beams or more are finished, and no sooner.
-# the search goes on after num_beams have ended.
-#     `len(finished) >= num_beams or ` =>
+# Try: when num_beams are finished, ask besides what the best beam could still reach, and compare it with the best finished score.
+# the search stops as soon as num_beams have ended, though a better beam is still growing.
+#     ` and at_most <= max(finished)[0]` =>
 # the search stops as soon as one sequence has ended.
-#     `len(finished) >= num_beams or ` => `finished or `
+#     len(finished) >= num_beams and at_most <= max(finished)[0] => finished
+# the search goes on although no beam can win any more.
+#     len(finished) >= num_beams and at_most <= max(finished)[0] => False
+# the search doesn't wait until num_beams have ended.
+#     len(finished) >= num_beams and => finished and
+# Try: a beam may still grow up to max_len symbols, and a longer one is divided by more: what is the most its score can come to?
+# a beam's score is compared as it is now, divided by its present length; a longer sequence may score better.
+#     max_len**alpha  # => length**alpha  #
+# the log-probabilities are compared, not the scores: the length plays no part in when it stops.
+#     beams[0][0] / max_len**alpha => beams[0][0]
+#     max(finished)[0] => max(score * len(sequence) ** alpha for score, sequence in finished)
 
 # %% tags=["check"]
 check("11.2", beam_search)
@@ -199,6 +222,8 @@ check("11.2", beam_search)
 # <details><summary>Hint 2</summary>
 #
 # If every candidate carries its whole sequence, no wrong prefix can be copied. Sort one list of all candidates; do not sort beam by beam.
+#
+# For the stop, imagine the luckiest future of a beam: every symbol still to come has probability 1. What is then its log-probability, and which length would give it the highest score?
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -206,12 +231,12 @@ check("11.2", beam_search)
 # 2. for each step: all candidates of all beams in one list, sorted
 # 3. look at the first `num_beams`: which go to the finished? At the last step: all of them
 # 4. new beams: from the whole list, those without an end symbol, cut to `num_beams`
-# 5. enough finished: leave the loop. After it: sort by score
+# 5. enough finished, and the bound of the best beam is not above the best finished score: leave the loop. After it: sort by score
 # </details>
 
 # %% [markdown]
 # ### 11.3 · One step for many words
-# 4 points · difficulty 4 of 5 · 15 minutes
+# 4 points · difficulty 4 of 5 · 15 minutes · more
 #
 # To search for $B$ words at once, the beams of all words go through the model as one batch of $B \cdot K$ rows: first the $K$ beams of word 0, then those of word 1, and so on. Write `beam_step(totals, log_probs)`: for **each word**, the $K$ best of its $K \cdot V$ candidates, best first. (What has ended is taken care of elsewhere: here every beam goes on.)
 #
@@ -294,60 +319,73 @@ check("11.3", beam_step)
 # </details>
 
 # %% [markdown]
-# ### 11.4 · One letter for each sound
-# 2 points · difficulty 2 of 5 · 5 minutes
+# ### 11.4 · One letter for each sound, never going back
+# 3 points · difficulty 4 of 5 · 15 minutes · more
 #
-# Write `letters_of(weights)`: which letter does each sound look at most? Take the mean of the weights over all layers and heads, then for each sound the letter with the largest weight. The last row belongs to the end symbol, which is no sound: leave it out.
+# A word is said from left to right, but in a single row of weights the largest one may belong to a letter far behind. Write `letters_of(weights)`, which gives each sound one letter so that the letters **never go back**. First take the mean of the weights over all layers and heads. Of all ways to give each sound a letter at the same place as the sound before it or further right, return the one whose weights have the largest sum. The last row belongs to the end symbol, which is no sound: leave it out.
 #
 # | argument | shape |
 # |---|---|
 # | `weights` | `(layers, heads, L_t, L_s)`, one row for each sound and one for the end symbol; each row sums to 1 |
 # | returns | `(L_t - 1,)`, whole numbers: places in the word |
 #
-# In the check no two letters of a row have the same mean.
+# Several sounds may share a letter, and letters may be skipped. In the check no two ways have the same sum. Words have up to 12 letters and 9 sounds, which makes 167,960 ways, too many to try them all.
 #
-# Example: one layer, one head, the rows `[0.9, 0.1]`, `[0.2, 0.8]`, `[0.5, 0.5]` give `tensor([0, 1])`. The course's own `align` is off limits.
+# Example: one layer, one head, the rows `[0.30, 0.25, 0.45]`, `[0.60, 0.20, 0.20]`, `[0.10, 0.70, 0.20]` and for the end `[0, 0, 1]` give `tensor([0, 0, 1])`, with the sum 0.30 + 0.60 + 0.70. The largest weight of each row would give `[2, 0, 1]`, which goes back, and to stay where you can't go back would give `[2, 2, 2]`, with a sum of 0.85. The course's own `align` is off limits.
 
 # %% tags=["exercise"]
 def letters_of(weights):
     # BEGIN SOLUTION
-    return weights.mean(dim=(0, 1))[:-1].argmax(dim=-1)  # (L_t, L_s) -> (L_t - 1,)
+    mean = weights.mean(dim=(0, 1))[:-1]  # (L_t - 1, L_s)
+    best, came_from = mean[0], []  # the best sum of a path that ends at each letter
+    for row in mean[1:]:
+        before, place = best.cummax(dim=0)  # ... that ends there or further left
+        came_from.append(place)
+        best = before + row
+    path = [int(best.argmax())]
+    for place in reversed(came_from):
+        path.append(int(place[path[-1]]))
+    return torch.tensor(path[::-1])  # (L_t - 1,)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
 # Try: leave out the last row, the end symbol, and no other.
 # the end symbol has a letter too.
-#     [:-1] =>
+#     [:-1]  # (L_t => [:]  # (L_t
 # the first row is left out instead of the last.
-#     [:-1] => [1:]
-# the last letter of the word is left out as well as the last row.
-#     [:-1] => [:-1, :-1]
-# the last letter of the word is left out: no sound can look at it.
-#     [:-1] => [:, :-1]
-# Try: each row is a sound; look along the row, over the letters.
-# for each letter the sound that looks at it most.
-#     .argmax(dim=-1) => .argmax(dim=0)
-# the largest weights themselves, not their places.
-#     .argmax(dim=-1) => .amax(dim=-1)
-# Try: take the mean over the heads and the layers first, then the argmax.
+#     [:-1]  # (L_t => [1:]  # (L_t
+# the end symbol's row helped to choose the path, although its letter is left out.
+#     [:-1]  # (L_t => [:]  # (L_t
+#     path[::-1] => path[::-1][:-1]
+# Try: decide about a letter only when you know what all later sounds can still get from there.
+# for each sound the letter with the largest weight: the letters go back.
+#     best.cummax(dim=0) => (best * 0, mean[len(came_from)].argmax().expand(len(row)))
+# letters that go back are moved up to the furthest letter so far: a running maximum, not the best path.
+#     [int(best.argmax())] => mean.argmax(dim=-1).cummax(dim=0).values.tolist()[::-1]
+#     reversed(came_from) => ()
+# the letters with the largest weights are sorted: they no longer belong to their sounds.
+#     [int(best.argmax())] => mean.argmax(dim=-1).sort(descending=True).values.tolist()
+#     reversed(came_from) => ()
+# each sound takes the best letter that the one before has left open: early sounds can't give way.
+#     `path = [int(best.argmax())]` => `path = [int(mean[0].argmax())]\n    for row in mean[1:]:\n        path.append(path[-1] + int(row[path[-1] :].argmax()))\n    path.reverse()`
+#     reversed(came_from) => ()
+# the path is chosen from its end: each sound takes the best letter up to the one of the next sound.
+#     best.cummax(dim=0) => (best * 0, torch.stack([mean[len(came_from), : n + 1].argmax() for n in range(len(row))]))
+# Try: a letter may be shared by several sounds: the sound before may end at the same place, too.
+# each sound has to move on: no two sounds share a letter.
+#     best.cummax(dim=0) => torch.cat((best.new_full((1,), -1e3), best[:-1])).cummax(dim=0)
+#     append(place) => append((place - 1).clamp(min=0))
+# Try: take the mean over the heads and the layers first, then look for the path.
 # the last layer only.
 #     weights.mean(dim=(0, 1)) => weights[-1].mean(dim=0)
-# the first layer only.
-#     weights.mean(dim=(0, 1)) => weights[0].mean(dim=0)
 # the largest weight of any head: one sure head wins.
 #     weights.mean(dim=(0, 1)) => weights.amax(dim=(0, 1))
-# the mean over the heads, but the largest over the layers.
-#     weights.mean(dim=(0, 1)) => weights.mean(1).amax(0)
-# the heads are multiplied: one can rule a letter out.
-#     weights.mean(dim=(0, 1)) => weights.log().sum(dim=(0, 1))
-# the most frequent choice of the heads: how sure a head is plays no part.
-#     weights.mean(dim=(0, 1)) => F.one_hot(weights.argmax(-1), weights.shape[-1]).sum(dim=(0, 1))
-# the first head of each layer only.
-#     weights.mean(dim=(0, 1)) => weights[:, 0].mean(dim=0)
-# the mean of the heads' choices: it may be a letter that nobody looked at.
-#     weights.mean(dim=(0, 1)) => weights.argmax(-1).float().mean(dim=(0, 1)).round().long()
-#     .argmax(dim=-1) =>
+# the largest product instead of the largest sum.
+#     weights.mean(dim=(0, 1))[:-1] => weights.mean(dim=(0, 1))[:-1].log()
+# Try: turn the path round at the end: it was found from the last sound to the first.
+# the letters come in the order from the last sound to the first.
+#     [::-1] =>
 
 # %% tags=["check"]
 check("11.4", letters_of)
@@ -355,21 +393,29 @@ check("11.4", letters_of)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# `mean` takes several axes at once: `dim=(0, 1)`. What shape is left, and which of its axes are the letters?
+# If you knew, for every letter, the best sum of all paths for the first sounds that end at this letter *or further left*, what would the next sound need to know besides its own row?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `torch.cummax` gives a running maximum and where it was found. Keep both for every sound.
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# 1. the mean; without the end's row
+# 2. `best`: the first row
+# 3. for each further row: the running maximum of `best` and its places; note the places; the new `best` is this maximum plus the row
+# 4. the last sound's letter is where `best` is largest; from there go back through the noted places
 # </details>
 
 # %% [markdown]
 # ### 11.5 · Your own words
-# 2 points · difficulty 1 of 5 · 10 minutes
+# 1 point · difficulty 1 of 5 · 10 minutes · more
 #
-# Which words would *you* put to the model? Write `own_words()`. It returns a dictionary: word -> its sounds, as you would say it.
+# Which words would *you* like to hear from the model? Write `own_words()`, which returns a dictionary from each word to its sounds, as you would say it. Afterwards the model says them too, and at the end of this notebook your own search does.
 #
 # - at least 10 words, in small letters from a to z, which do not all sound alike;
 # - at least 5 of them not in the dictionary (`"knight" in pronunciations()` asks it): names, towns, products, words you made up;
-# - the sounds as a tuple (or list) of the 39 symbols in capitals, without stress marks, for example `("N", "AY", "T")`;
-# - every word has a vowel sound, at least a quarter as many sounds as letters, and at most twice as many;
-# - the list as a whole has at least four different vowel sounds;
-# - most consonant sounds of your list have a letter in their word that can stand for them, as `F` has in *phoenix*.
+# - the sounds as a tuple (or list) of the 39 symbols in capitals, without stress marks, for example `("N", "AY", "T")`.
 #
 # The vowels are `AA AE AH AO AW AY EH ER EY IH IY OW OY UH UW`, as in *odd, at, hut, ought, cow, hide, Ed, hurt, ate, it, eat, oat, toy, hood, two*. The others are `B CH D DH F G HH JH K L M N NG P R S SH T TH V W Y Z ZH`, as you would guess; `DH` as in *thee*, `TH` as in *theta*, `JH` as in *gee*, `ZH` as in *seizure*.
 
@@ -425,7 +471,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # ### 11.6 · Find the bug
-# 3 points · difficulty 4 of 5 · 10 minutes
+# 3 points · difficulty 4 of 5 · 10 minutes · more
 #
 # The function below measures a model's phoneme error rate. It runs, and its numbers are pleasant. The toy model below knows one rule: after symbol 3 comes 4, after 4 comes 5, and so on, up to 7. Its only fault is that it begins with 4 where it should begin with 3, so that **every** sound it says by itself is one too high. Run the cell. Does the printed rate say how the model would do on its own? Write a mended version.
 
@@ -542,9 +588,12 @@ check("11.6", evaluate)
 # Two things are given away: the sounds so far, and how many there are. And once the lengths may differ, places can no longer be compared one by one.
 # </details>
 
+# %% [markdown] tags=["solution"]
+# The printed rate says nothing about the model on its own. The broken function puts the *true* sound into the prefix at each step, so a wrong sound never leads to the next one, and it stops where the reference stops. It counts one wrong sound of four, 0.25. By itself the model says 4, 5, 6, 7 in place of 3, 4, 5, 6. That takes two edits, one sound out at the front and one in at the end, which makes 0.5.
+
 # %% [markdown]
 # ### 11.7 · Open experiment: reading or remembering?
-# 4 points · difficulty 3 of 5 · 25 minutes
+# 4 points · difficulty 3 of 5 · 25 minutes · more
 #
 # If the model was trained on *attended*, it may not be so hard to say *attend*. Are words without such relatives harder? We say that a held-out word **has a relative** if some training word begins with all of its letters but the last two: *attended* has a relative if a training word begins with *attend*.
 #
@@ -552,7 +601,7 @@ check("11.6", evaluate)
 
 # %%
 widgets.predict(
-    "11.7",
+    "11.E",
     "By how many points is the word error rate higher without a relative?",
     between=(-10, 40),
     step=1,
@@ -638,35 +687,35 @@ check("11.7", relatives_results)
 
 # %% tags=["nbval-ignore-output"]
 found = isinstance(relatives_results, dict) and relatives_results.get("difference")
-widgets.came_out("11.7", float(found)) if found else print("Solve 11.7 first.")
+widgets.came_out("11.E", float(found)) if found else print("Solve 11.7 first.")
 
 # %% [markdown]
 # Words without a relative may differ in more than that: they may be names more often, or have a less usual spelling (section 11.7 of the lesson). An experiment that *changes* one thing would train a model without the relatives. This one only sorts the words. It tells how much more often the model gets them wrong, but not why. And the number of words matters: try the same with every eighth word, and look at the standard error.
 
 # %% [markdown]
-# ### 11.8 · Two published numbers
-# 1 point · difficulty 2 of 5 · 2 minutes
+# ### 11.8 · How many beams are enough?
+# 1 point · difficulty 3 of 5 · 4 minutes · core
 #
-# Paper A reports 32 % word error rate on 5,000 words of a random split; a word is right only if the first listed pronunciation is met. Paper B reports 29 % on 12,000 other words; any listed pronunciation counts. Which model is better?
+# The most probable of all sequences that a model can say has the probability 0.4 as a whole. You can't see which one it is, and you want a beam search (as in 11.2, with $\alpha = 0$) that is sure to return it first, whatever the model's other probabilities are. What is the smallest number of beams that will do?
 #
-# - **a.** B is better, since 29 is less than 32.
-# - **b.** A is better, since its test words are fewer.
-# - **c.** They are equal: 3 points are always chance.
-# - **d.** It cannot be told: other test words, and another rule for words with several pronunciations.
+# - **a.** 1
+# - **b.** 2
+# - **c.** 3
+# - **d.** No number is sure to do, because any beam can be dropped at some step.
 
 # %% tags=["quiz"]
 quiz_11_8 = ""  # your letter between the quotes
 # BEGIN SOLUTION
-quiz_11_8 = "d"
+quiz_11_8 = "b"
 # END SOLUTION
 
 # %% [markdown] tags=["solution"]
 # Why each option is right or wrong:
 #
-# - **a.** only on the same words, scored by the same rule; here neither is so.
-# - **b.** the number of words says how exact a rate is, not which model is better.
-# - **c.** with thousands of words on the same test, 3 points can be a real difference. Here it cannot be told.
-# - **d.** run both on one test with one rule; until then the two numbers are answers to two questions.
+# - **a.** greedy decoding may take a first symbol of probability 0.45 that leads nowhere, and never see the sequence.
+# - **b.** each beginning of the sequence has at least 0.4 itself. The candidates of a step exclude each other, so their probabilities sum to at most 1, and at most one other can have more than 0.4: the sequence is always among the best two. And the search of 11.2 doesn't stop before, because nothing that is finished has more than 0.4.
+# - **c.** three do, but fewer are enough. Count how many candidates of one step can have more than 0.4.
+# - **d.** improbable ones can be dropped. But a beginning of this sequence has at least 0.4, and what is in the other candidates of the step can't sum to more than 0.6.
 
 # %% tags=["check"]
 check("11.8", quiz_11_8)
@@ -674,7 +723,7 @@ check("11.8", quiz_11_8)
 # %% [markdown]
 # ## Your search pronounces your words
 #
-# Now your answers work together: `beam_search` of 11.2 looks for the sounds of your own words of 11.5 in the trained model, and `letters_of` of 11.4 says which letter each sound looked at.
+# Now your answers work together: `beam_search` of 11.2 looks for the sounds of your own words of 11.5 in the trained model, and `letters_of` of 11.4 finds a letter for each sound.
 
 # %%
 @torch.no_grad()
@@ -703,6 +752,6 @@ except NotImplementedError:
     print("Solve 11.2, 11.4 and 11.5 first.")
 
 # %% [markdown]
-# *In brackets: the letter that each sound looked at most.* Everything between the letters and the sounds was learned from pairs of words and sounds, and found by your own search.
+# *In brackets: the letter of each sound, on the path of 11.4.* Everything between the letters and the sounds was learned from pairs of words and sounds, and found by your own search.
 #
 # {{next_steps}}

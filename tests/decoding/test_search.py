@@ -102,9 +102,10 @@ def test_beam_search_by_hand():
     assert tokens[0].tolist() == [[4, 2], [3, 2]]
     assert log_probs[0].exp().tolist() == pytest.approx([0.36, 0.22]) and torch.equal(scores, log_probs)
     normalized = beam_search(Table(GARDEN_PATH), source, max_len=6, beam_size=2)
-    assert normalized.scores[0].tolist() == pytest.approx([math.log(0.36) / 2, math.log(0.22) / 2])
+    assert normalized.scores[0, 0].item() == pytest.approx(math.log(0.36) / 2)
+    assert normalized.scores[0, 1] > math.log(0.22) / 2  # a longer one, found while some live one could still win
     best = normalized.best()
-    assert best.tokens.tolist() == [[4, 2]] and best.log_probs.exp().item() == pytest.approx(0.36)
+    assert best.tokens[0, :2].tolist() == [4, 2] and best.log_probs.exp().item() == pytest.approx(0.36)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
@@ -130,6 +131,86 @@ def test_without_length_normalization_short_ones_win():
     )
     assert (normalized.tokens[0, 0] != 0).sum() > (plain.tokens[0, 1] != 0).sum()
     assert normalized.scores[0].tolist() == sorted(normalized.scores[0].tolist(), reverse=True)
+
+
+# After 3, 4 and 3 again follow for sure; 2 ends. The best sequence has three symbols before its end and probability 0.54.
+SLOW_BEST = {
+    (): {3: 0.6, 2: 0.25, 4: 0.15},
+    (3,): {4: 1.0},
+    (3, 4): {3: 1.0},
+    (3, 4, 3): {2: 0.9, 4: 0.1},
+    (4,): {2: 1.0},
+}
+
+
+class Tree:
+    """The next symbol depends on all symbols so far; what is not listed ends at once."""
+
+    def __init__(self, probabilities):
+        self.probabilities = probabilities
+
+    def start_decoding(self, source, *, max_len):
+        return Said([()] * len(source))
+
+    def decode_step(self, state, tokens):
+        said = [(*before, token) for before, token in zip(state.said, tokens.tolist(), strict=True)]
+        probs = torch.zeros(len(said), 6)
+        for row, symbols in zip(probs, said, strict=True):
+            for symbol, p in self.probabilities.get(symbols[1:], {2: 1.0}).items():
+                row[symbol] = p
+        return probs.log(), Said(said)
+
+
+class Said:
+    def __init__(self, said):
+        self.said = said
+
+    def reorder(self, rows):
+        return Said([self.said[row] for row in rows.tolist()])
+
+
+@pytest.mark.parametrize("beam_size", [1, 2, 3, 5])
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_two_that_end_early_do_not_stop_a_better_one_that_still_grows(beam_size, penalty):
+    source = torch.zeros(3, 2, dtype=torch.long)
+    found = beam_search(Tree(SLOW_BEST), source, max_len=8, beam_size=beam_size, length_penalty=penalty)
+    assert found.best().tokens[:, :5].tolist() in ([[3, 4, 3, 2]] * 3, [[3, 4, 3, 2, 0]] * 3)
+    assert found.best().log_probs.exp().tolist() == pytest.approx([0.54] * 3)
+
+
+def without_a_stop(log, max_len, beam_size, penalty):
+    """(score, symbols) of what a beam search finds that never stops early, the best first."""
+    alive, finished = [(0.0, ())], []
+    for step in range(1, max_len + 1):
+        grown = [(p + float(log[s[-1] if s else 1, i]), (*s, i)) for p, s in alive for i in range(len(log))]
+        grown = sorted((one for one in grown if one[0] > -math.inf), reverse=True)
+        finished += [(p / step**penalty, s) for p, s in grown[:beam_size] if s[-1] == 2 or step == max_len]
+        alive = [one for one in grown if one[1][-1] != 2][:beam_size]
+    return sorted(finished, reverse=True)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.5, 1.0, 2.0])
+def test_it_stops_when_no_live_one_can_win_and_so_loses_nothing(penalty):
+    """The best is that of a search which never stops; where models are sure, some searches are shorter."""
+    torch.manual_seed(0)
+    steps = []
+    for sharp in (1.0, 3.0, 6.0) * 5:
+        logits = sharp * torch.randn(6, 6)
+        logits[:, 0] = -math.inf
+        model = Table(torch.softmax(logits, -1).tolist())
+        for beam_size in (1, 2, 3):
+            asked = []
+            model.decode_step = lambda state, tokens, model=model, asked=asked: (
+                asked.append(1),
+                Table.decode_step(model, state, tokens),
+            )[1]
+            source = torch.zeros(1, 2, dtype=torch.long)
+            found = beam_search(model, source, max_len=12, beam_size=beam_size, length_penalty=penalty)
+            score, symbols = without_a_stop(model.log, 12, beam_size, penalty)[0]
+            assert found.scores[0, 0].item() == pytest.approx(score, abs=1e-5)
+            assert tuple(i for i in found.tokens[0, 0].tolist() if i) == symbols
+            steps.append(len(asked))
+    assert min(steps) < 12 or penalty == 2.0
 
 
 def test_finished_sequences_are_not_extended_and_unfinished_ones_are_cut():
@@ -163,7 +244,7 @@ def test_one_beam_is_greedy_and_more_are_no_worse(net):
     net.eval()
     source = torch.tensor([[5, 3, 4, 6, 0], [4, 0, 0, 0, 0], [8, 7, 7, 3, 5]])
     greedy = greedy_decode(net, source, max_len=9)
-    one = beam_search(net, source, max_len=9, beam_size=1).best()
+    one = beam_search(net, source, max_len=9, beam_size=1, length_penalty=0.0).best()
     assert torch.equal(one.tokens, greedy.tokens) and not greedy.log_probs.requires_grad
     torch.testing.assert_close(one.log_probs, greedy.log_probs)
     many = beam_search(net, source, max_len=9, beam_size=4, length_penalty=0.0)

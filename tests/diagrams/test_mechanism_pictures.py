@@ -225,6 +225,10 @@ def test_all_that_were_kept_are_drawn_and_few_others():
     many = [[Beam((str(n),), -float(n), n == 19) for n in range(20)]]
     assert sum(text.get_text().startswith("19") for text in diagrams.beam_tree(many, most=2).texts) == 1
     assert len(diagrams.beam_tree(many, most=2).lines) == 3
+    assert [t.get_text() for t in diagrams.beam_tree(many, most=2).texts if "more" in t.get_text()] == [
+        "and 17 more, dropped"
+    ]
+    assert not any("more" in t.get_text() for t in diagrams.beam_tree(many, most=20).texts)
 
 
 def test_a_search_of_two_misses_what_three_find():
@@ -241,6 +245,20 @@ def test_a_search_of_two_misses_what_three_find():
         assert all(sum(beam.kept for beam in step) <= 2 * size for step in steps)
     assert ("Z", "end") in found[3] and ("Z", "end") not in found[2]
     assert len(diagrams.looked_at(lambda tokens: {"a": -1.0}, 1, max_len=3)) == 3
+
+
+def test_a_hasty_search_gives_up_what_still_grows():
+    after = {(): {"a": 0.55, "b": 0.2, "end": 0.25}, ("a",): {"c": 0.9, "end": 0.1}, ("b",): {"end": 0.9, "c": 0.1}}
+
+    def log_probs(tokens):
+        return {token: math.log(p) for token, p in after.get(tokens, {"end": 0.9, "c": 0.1}).items()}
+
+    def ended(steps):
+        return [beam.tokens for step in steps for beam in step if beam.ended and beam.kept]
+
+    hasty, patient = diagrams.looked_at(log_probs, 2, hasty=True), diagrams.looked_at(log_probs, 2)
+    assert ended(hasty) == [("end",), ("b", "end")] and not hasty[-1][0].kept and hasty[-1][0].log_prob > math.log(0.4)
+    assert ended(patient) == [*ended(hasty), ("a", "c", "end")] and len(patient) == 3
 
 
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.05, 0.85]])

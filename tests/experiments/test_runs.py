@@ -12,7 +12,7 @@ from course_utils.small_models import lookups as lookups_task
 from course_utils.small_models import places as places_task
 from course_utils.small_models.bottleneck import CONTEXTS
 from course_utils.training import one_cycle_rate
-from experiments import bottleneck, comparison, lookups, narrow_heads, norm_order, warmups
+from experiments import bottleneck, budgets, comparison, lookups, narrow_heads, norm_order, warmups
 from experiments.__main__ import NAMES, TABLES, main
 from experiments.runs import append_rows, belongs, make_missing
 
@@ -38,7 +38,18 @@ SMALL = {
         2 * 2 + 2 * 2 * 2,
     ),
     "ablation": ({"SEEDS": (0,), "split": lambda name: WORDS}, 6),
+    "budgets": (
+        {
+            "EPOCHS": (1, 2),
+            "LATER": ((2, 0), (1, 1)),
+            "train_words": lambda: WORDS,
+            "judged": lambda model, part: (0.5, 50.0, 20.0, "1f"),
+        },
+        2 * 2 + 2 * 2,
+    ),
+    "unmasked": ({"SEEDS": (0,), "split": lambda name: WORDS}, 1),
 }
+OF_MUON = ("ablation", "budgets", "comparison", "unmasked")
 STEPS = {"places": 2, "warmups": 2}
 
 
@@ -68,9 +79,7 @@ def test_a_run_is_made_once_and_leaves_no_half_behind(tmp_path, capsys):
     assert len(rows_of(table)) == 6
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=MUON) if n in ("ablation", "comparison") else n for n in TABLES]
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=MUON) if n in OF_MUON else n for n in TABLES])
 def test_an_experiment_fills_its_table_and_takes_it_up_where_it_stopped(name, monkeypatch, tmp_path, capsys):
     experiment, (settings, number) = import_module(f"experiments.{name}"), SMALL[name]
     monkeypatch.setattr("experiments.recipes.split", lambda name: WORDS)
@@ -159,6 +168,24 @@ def test_runs_of_the_comparison_use_the_rate_that_their_sweep_found_best():
             right = comparison.which_right(row["right"]).float()
             assert len(right) == len(comparison.judged_words())
             assert float(row["WER"]) == round(100 * (1 - right.mean().item()), 2)
+
+
+def test_longer_runs_use_the_rate_that_the_shortest_found_best():
+    rows = read_rows("budgets")
+    for row in rows:
+        later = (row["epochs"], row["seed"]) != (str(budgets.EPOCHS[0]), "0")
+        assert not later or float(row["rate"]) == budgets.chosen_rate(row["variant"], rows)
+        right = comparison.which_right(row["right"]).float()
+        assert float(row["WER"]) == round(100 * (1 - right.mean().item()), 2)
+    with pytest.raises(ValueError, match=r"no run of variant \('GRU, Adam'\) for 9 epochs"):
+        budgets.chosen_rate("GRU, Adam", [])
+
+
+def test_without_padding_the_missing_mask_is_not_missed():
+    full = {row["seed"]: float(row["valid_WER"]) for row in read_rows("ablation") if row["variant"] == "full"}
+    for row in read_rows("unmasked"):
+        assert float(row["padded_WER"]) > float(row["alone_WER"]) + 1
+        assert abs(float(row["alone_WER"]) - full[row["seed"]]) < 1
 
 
 def test_the_command_names_what_it_knows(capsys):

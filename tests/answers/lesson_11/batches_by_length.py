@@ -58,7 +58,7 @@ def batches_by_length(lengths, limit, seed):
         batches.append(batch)
     return batches
 
-# %% wrong: named in the review: every pair is a batch by itself
+# %% wrong: every pair is a batch by itself
 def batches_by_length(lengths, limit, seed):
     batches = [[i] for i in range(len(lengths))]
     random.Random(seed).shuffle(batches)

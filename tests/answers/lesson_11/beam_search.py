@@ -20,12 +20,12 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
         best = candidates[:num_beams]
         finished += best if n == max_len else [c for c in best if c[1][-1] == end_id]
         beams = [c for c in candidates if c[1][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams or not beams:
+        if not beams or (len(finished) >= num_beams and beams[0][0] / max_len**alpha <= max(p / len(s) ** alpha for p, s in finished)):
             break
     ranked = sorted(((log_p / len(s) ** alpha, s) for log_p, s in finished), key=lambda c: c[0], reverse=True)
     return [s for _, s in ranked], [score for score, _ in ranked]
 
-# %% wrong: named in the review: finished sequences stay among the beams and are extended beyond the end symbol
+# %% wrong: finished sequences stay among the beams and are extended beyond the end symbol
 def beam_search(step, num_beams, max_len, end_id, alpha):
     beams, finished = [([], 0.0)], []
     for n in range(1, max_len + 1):
@@ -37,12 +37,12 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
         best = candidates[:num_beams]
         finished += [c for c in best if c[0][-1] == end_id or n == max_len]
         beams = best
-        if len(finished) >= num_beams:
+        if not beams or (len(finished) >= num_beams and beams[0][1] / max_len**alpha <= max(p / len(s) ** alpha for s, p in finished)):
             break
     ranked = sorted(((p / len(s) ** alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
     return [s for _, s in ranked], [score for score, _ in ranked]
 
-# %% wrong: named in the review: the score is log_p / length * alpha
+# %% wrong: the score is log_p / length * alpha
 def beam_search(step, num_beams, max_len, end_id, alpha):
     beams, finished = [([], 0.0)], []
     for n in range(1, max_len + 1):
@@ -54,12 +54,12 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
         best = candidates[:num_beams]
         finished += [c for c in best if c[0][-1] == end_id or n == max_len]
         beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams:
+        if not beams or (len(finished) >= num_beams and beams[0][1] / max_len**alpha <= max(p / len(s) ** alpha for s, p in finished)):
             break
     ranked = sorted(((p / len(s) * alpha, s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
     return [s for _, s in ranked], [score for score, _ in ranked]
 
-# %% wrong: named in the review: the score is log_p / (length * alpha)
+# %% wrong: the score is log_p / (length * alpha)
 def beam_search(step, num_beams, max_len, end_id, alpha):
     beams, finished = [([], 0.0)], []
     for n in range(1, max_len + 1):
@@ -71,7 +71,7 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
         best = candidates[:num_beams]
         finished += [c for c in best if c[0][-1] == end_id or n == max_len]
         beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams:
+        if not beams or (len(finished) >= num_beams and beams[0][1] / max_len**alpha <= max(p / len(s) ** alpha for s, p in finished)):
             break
     ranked = sorted(((p / (len(s) * alpha), s) for s, p in finished), key=lambda r: -r[0])[:num_beams]
     return [s for _, s in ranked], [score for score, _ in ranked]
@@ -85,7 +85,7 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
             if s[-1] == end_id or n == max_len:
                 finished.append((t / n**alpha, s))
         beams = [x for x in c if x[1][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams:
+        if not beams or (len(finished) >= num_beams and beams[0][0] / max_len**alpha <= max(finished)[0]):
             break
     finished = finished[:num_beams]
     return [s for _, s in finished], [t for t, _ in finished]
@@ -99,7 +99,7 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
             if s[-1] == end_id or n == max_len:
                 finished.append((t / n**alpha, s))
         beams = [x for x in c if x[1][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams:
+        if not beams or (len(finished) >= num_beams and beams[0][0] / max_len**alpha <= max(finished)[0]):
             break
     finished = sorted(finished, reverse=True)[:num_beams]
     return [s[:-1] for _, s in finished], [t for t, _ in finished]
@@ -112,7 +112,7 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
         candidates.sort(key=lambda c: c[1], reverse=True)
         finished += [c for c in candidates[:num_beams] if n == max_len or c[0][-1] == end_id]
         beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams or not beams:
+        if not beams or (len(finished) >= num_beams and beams[0][1] / max_len**alpha <= max(p / len(s) ** alpha for s, p in finished)):
             break
     finished.sort(key=lambda c: c[1], reverse=True)
     finished = finished[:num_beams]
@@ -129,7 +129,7 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
             break
         finished += [c for c in candidates if c[0][-1] == end_id]
         beams = [c for c in candidates if c[0][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams or not beams:
+        if not beams or (len(finished) >= num_beams and beams[0][1] / max_len**alpha <= max(p / len(s) ** alpha for s, p in finished)):
             break
     ranked = sorted(finished, key=lambda c: c[1] / len(c[0]) ** alpha, reverse=True)[:num_beams]
     return [s for s, _ in ranked], [l / len(s) ** alpha for s, l in ranked]
@@ -149,14 +149,14 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
         candidates.sort(reverse=True)
         finished += [c for c in candidates[:num_beams] if c[1][-1] == end_id]
         beams = [c for c in candidates if c[1][-1] != end_id][:num_beams]
-        if len(finished) >= num_beams or not beams:
+        if not beams or (len(finished) >= num_beams and beams[0][0] / max_len**alpha <= max(p / len(s) ** alpha for p, s in finished)):
             break
     else:
         finished += beams
     scored = sorted(((log_p / len(s) ** alpha, s) for log_p, s in finished), reverse=True)[:num_beams]
     return [s for _, s in scored], [score for score, _ in scored]
 
-# %% right: calls itself for each step and finds the best candidates with heapq instead of sorting them all
+# %% wrong: stops as soon as num_beams are finished, whatever still grows; calls itself for each step
 def beam_search(step, num_beams, max_len, end_id, alpha):
     def search(beams, finished, number):
         everything = [(log_p + new, (*s, v)) for log_p, s in beams for v, new in enumerate(step(list(s)).tolist())]
@@ -190,7 +190,7 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
     done.sort(key=lambda o: o[1], reverse=True)
     return [s for s, _ in done[:num_beams]], [x for _, x in done[:num_beams]]
 
-# %% right: log-probabilities as a matrix of beams and symbols, the best places by a full argsort, scores in a zip
+# %% wrong: stops as soon as num_beams are finished; log-probabilities as a matrix of beams and symbols
 def beam_search(step, num_beams, max_len, end_id, alpha):
     prefixes, totals, ended = [[]], torch.zeros(1, dtype=torch.float64), {}
     for t in range(1, max_len + 1):
@@ -209,29 +209,67 @@ def beam_search(step, num_beams, max_len, end_id, alpha):
     best = sorted(ended.items(), key=lambda item: -item[1])[:num_beams]
     return [list(s) for s, _ in best], [x for _, x in best]
 
-# %% setup
-import heapq
-import math
-import torch
-
-# %% right: tensors of totals, topk over all candidates that matter
+# %% wrong: compares the score that the best beam has now, over its present length, with the best finished score
 def beam_search(step, num_beams, max_len, end_id, alpha):
-    prefixes, totals = [[]], torch.zeros(1, dtype=torch.float64)
-    ended = []
-    for left in reversed(range(max_len)):
-        table = totals[:, None] + torch.stack([step(list(p)) for p in prefixes]).double()
-        V = table.shape[1]
-        values, places = table.flatten().sort(descending=True)
-        beams, new_totals = [], []
-        for rank, (value, place) in enumerate(zip(values.tolist(), places.tolist())):
-            extended = prefixes[place // V] + [place % V]
-            if rank < num_beams and (place % V == end_id or not left):
-                ended.append((value * len(extended) ** -alpha, extended))
-            if place % V != end_id and len(beams) < num_beams:
-                beams.append(extended)
-                new_totals.append(value)
-        if len(ended) >= num_beams:
+    alive, ended = {(): 0.0}, {}
+    for n in range(1, max_len + 1):
+        grown = {(*s, i): p + new for s, p in alive.items() for i, new in enumerate(step(list(s)).tolist())}
+        order = sorted(grown, key=grown.get, reverse=True)
+        ended |= {s: grown[s] / n**alpha for s in order[:num_beams] if s[-1] == end_id or n == max_len}
+        alive = {s: grown[s] for s in [s for s in order if s[-1] != end_id][:num_beams]}
+        if not alive or (len(ended) >= num_beams and max(alive.values()) / n**alpha <= max(ended.values())):
             break
-        prefixes, totals = beams, torch.tensor(new_totals, dtype=torch.float64)
-    best = sorted(ended, key=lambda pair: -pair[0])[:num_beams]
-    return [list(seq) for _, seq in best], [score for score, _ in best]
+    best = sorted(ended, key=ended.get, reverse=True)[:num_beams]
+    return [list(s) for s in best], [ended[s] for s in best]
+
+# %% wrong: stops as soon as no beam can beat the best finished one, even if fewer than num_beams are finished
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    alive, ended = {(): 0.0}, {}
+    for n in range(1, max_len + 1):
+        grown = {(*s, i): p + new for s, p in alive.items() for i, new in enumerate(step(list(s)).tolist())}
+        order = sorted(grown, key=grown.get, reverse=True)
+        ended |= {s: grown[s] / n**alpha for s in order[:num_beams] if s[-1] == end_id or n == max_len}
+        alive = {s: grown[s] for s in [s for s in order if s[-1] != end_id][:num_beams]}
+        if not alive or (ended and max(alive.values()) / max_len**alpha <= max(ended.values())):
+            break
+    best = sorted(ended, key=ended.get, reverse=True)[:num_beams]
+    return [list(s) for s in best], [ended[s] for s in best]
+
+# %% right: calls itself for each step, finds the best candidates with heapq, and asks of every beam whether it can still win
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    def search(beams, finished, number):
+        everything = [(log_p + new, (*s, v)) for log_p, s in beams for v, new in enumerate(step(list(s)).tolist())]
+        best = heapq.nlargest(num_beams, everything)
+        finished = finished + [(p / len(s) ** alpha, s) for p, s in best if number == max_len or s[-1] == end_id]
+        going_on = heapq.nlargest(num_beams, (c for c in everything if c[1][-1] != end_id))
+        leader = max(finished, default=(-math.inf, ()))[0]
+        hope = any(p / max_len**alpha > leader for p, _ in going_on)
+        if number == max_len or not going_on or (len(finished) >= num_beams and not hope):
+            return finished
+        return search(going_on, finished, number + 1)
+
+    import heapq
+
+    ranked = heapq.nlargest(num_beams, search([(0.0, ())], [], 1))
+    return [list(s) for _, s in ranked], [score for score, _ in ranked]
+
+# %% right: a table of beams and symbols, the best places by argsort; tells from the most optimistic of all longer lengths when to stop
+def beam_search(step, num_beams, max_len, end_id, alpha):
+    prefixes, totals, ended = [[]], torch.zeros(1, dtype=torch.float64), {}
+    for t in range(1, max_len + 1):
+        table = torch.stack([step(list(p)).double() for p in prefixes]) + totals[:, None]
+        V, flat = table.shape[1], table.flatten()
+        order = flat.argsort(descending=True).tolist()
+        for place in order[:num_beams]:
+            if place % V == end_id or t == max_len:
+                ended[tuple(prefixes[place // V]) + (place % V,)] = float(flat[place]) / t**alpha
+        go_on = [place for place in order if place % V != end_id][:num_beams]
+        if not go_on:
+            break
+        hope = max(float(flat[go_on[0]]) / n**alpha for n in range(t, max_len + 1))
+        if len(ended) >= num_beams and hope <= max(ended.values()):
+            break
+        prefixes = [prefixes[place // V] + [place % V] for place in go_on]
+        totals = flat[go_on]
+    best = sorted(ended.items(), key=lambda item: -item[1])[:num_beams]
+    return [list(s) for s, _ in best], [x for _, x in best]

@@ -65,7 +65,7 @@ def evaluate(step, references, start_id, end_id, max_len):
         rates.append(edit_distance(said[1:], reference) / len(reference))
     return sum(rates) / len(rates), all_said
 
-# %% wrong: named in the review: the rate is capped: min(1, rate)
+# %% wrong: the rate is capped: min(1, rate)
 def evaluate(step, references, start_id, end_id, max_len):
     wrong = total = 0
     all_said = []
@@ -80,7 +80,7 @@ def evaluate(step, references, start_id, end_id, max_len):
         all_said.append(said)
     return min(1.0, wrong / total), all_said
 
-# %% wrong: named in the review: while True with the prefix never grown, so the same symbol comes for ever
+# %% wrong: while True with the prefix never grown, so the same symbol comes for ever
 def evaluate(step, references, start_id, end_id, max_len):
     wrong = total = 0
     all_said = []

@@ -1,45 +1,68 @@
 # %% setup
+import itertools
 import random
 
 import torch
 
 from course_utils import metrics, pretrained
-from course_utils.datasets.pronunciations import pronunciations
-from course_utils.metrics import edit_distance
-from course_utils.pretrained.pronunciation import pronounce
 
-# %% wrong: the row of the end symbol is kept, the result has L_t entries
+# %% wrong: the largest weight of each row, whatever the sound before has
 def letters_of(weights):
-    return weights.mean(dim=(0, 1)).argmax(dim=-1)
+    return weights.mean(dim=(0, 1))[:-1].argmax(dim=-1)
 
-# %% wrong: leaves out the first row instead of the last
+# %% wrong: a running maximum over the letters with the largest weights
 def letters_of(weights):
-    return weights.mean(dim=(0, 1)).argmax(dim=-1)[1:]
+    return weights.mean(dim=(0, 1))[:-1].argmax(dim=-1).cummax(dim=0).values
 
-# %% wrong: takes the heads of the last layer only
+# %% wrong: sorts the letters with the largest weights
 def letters_of(weights):
-    return weights[-1].mean(dim=0)[:-1].argmax(dim=-1)
+    return weights.mean(dim=(0, 1))[:-1].argmax(dim=-1).sort().values
 
-# %% two mistakes: takes the argmax over the sounds for each letter instead of over the letters for each sound; and keeps the row of the end symbol
+# %% wrong: each sound takes the best letter from the last one on
 def letters_of(weights):
-    return weights.mean(dim=(0, 1)).argmax(dim=0)
+    path, at = [], 0
+    for row in weights.mean(dim=(0, 1))[:-1]:
+        at += int(row[at:].argmax())
+        path.append(at)
+    return torch.tensor(path)
 
-# %% right: einsum adds layers and heads up, a sum has the same largest letter as the mean
+# %% wrong: the path includes the end symbol, whose letter is then cut off
 def letters_of(weights):
-    return torch.einsum("lhts->ts", weights[:, :, :-1]).max(dim=-1).indices
+    mean = weights.mean(dim=(0, 1))
+    best, steps = mean[0], []
+    for row in mean[1:]:
+        before, place = best.cummax(dim=0)
+        steps.append(place)
+        best = before + row
+    path = [int(best.argmax())]
+    for place in steps[::-1]:
+        path.insert(0, int(place[path[0]]))
+    return torch.tensor(path[:-1])
 
-# %% right: flattens layers and heads into one axis, and sorts instead of argmax
+# %% right: a table of the best paths themselves, one for each letter, as lists
 def letters_of(weights):
-    mean = weights.flatten(0, 1).mean(dim=0)
-    order = mean.sort(dim=1, descending=True, stable=True).indices
-    return order[: mean.shape[0] - 1, 0]
+    mean = weights.flatten(0, 1).mean(dim=0)[:-1].tolist()
+    paths = {letter: (weight, [letter]) for letter, weight in enumerate(mean[0])}
+    for row in mean[1:]:
+        paths = {
+            letter: (weight + total, [*path, letter])
+            for letter, weight in enumerate(row)
+            for total, path in [max((paths[n] for n in range(letter + 1)), key=lambda one: one[0])]
+        }
+    return torch.tensor(max(paths.values(), key=lambda one: one[0])[1])
 
-# %% setup
-import torch
-
-# %% right: one tensor product with equal weights, topk with k = 1
+# %% right: a recursion that remembers, from the last sound back
 def letters_of(weights):
-    n, h, rows, letters = weights.shape
-    equal = torch.full((n * h,), 1 / (n * h), dtype=weights.dtype)
-    mean = torch.tensordot(equal, weights.reshape(n * h, rows, letters), dims=1)
-    return mean[: rows - 1].topk(1, dim=1).indices[:, 0]
+    import functools
+
+    mean = weights.mean(dim=(0, 1)).tolist()
+    sounds, letters = len(mean) - 1, len(mean[0])
+
+    @functools.cache
+    def best(sound, last):
+        if sound < 0:
+            return 0.0, ()
+        ways = (best(sound - 1, letter) + (letter,) for letter in range(last + 1))
+        return max((total + mean[sound][letter], (*path, letter)) for total, path, letter in ways)
+
+    return torch.tensor(best(sounds - 1, letters - 1)[1])

@@ -1,6 +1,7 @@
 """The worked solutions against truth from outside: PyTorch, the library (held to PyTorch in its own tests), by hand."""
 
 import functools
+import itertools
 import math
 
 import pytest
@@ -672,6 +673,29 @@ def test_11_2_finds_the_sequences_of_the_task():
         assert sequences[0] == best and math.isclose(math.exp(scores[0]), probability)
 
 
+def test_11_2_does_not_stop_while_a_better_one_grows():
+    table = {(): [0.55, 0.2, 0.25], (0,): [0.05, 0.9, 0.05], (1,): [0.05, 0.05, 0.9], (0, 1): [0.05, 0.05, 0.9]}
+    asked = []
+
+    def step(prefix):
+        asked.append(prefix)
+        return torch.tensor(table.get(tuple(prefix), [0.3, 0.3, 0.4]), dtype=torch.float64).log()
+
+    sequences, scores = right("11.2")(step, 2, 6, 2, 0.0)
+    assert sequences == [[0, 1, 2], [2]] and len(asked) == 5  # and no further than the third step
+    assert [math.exp(score) for score in scores] == pytest.approx([0.4455, 0.25])
+
+
+def test_11_4_is_the_best_of_all_ways_that_do_not_go_back():
+    torch.manual_seed(0)
+    for sounds, letters in ((1, 4), (3, 2), (4, 5)):
+        weights = torch.randn(2, 3, sounds + 1, letters).softmax(-1)
+        mean = weights.mean(dim=(0, 1))
+        ways = itertools.combinations_with_replacement(range(letters), sounds)
+        best = max(ways, key=lambda way, mean=mean: sum(mean[i, j].item() for i, j in enumerate(way)))
+        assert right("11.4")(weights).tolist() == list(best)
+
+
 def test_11_6_by_hand():
     def one_too_high(word, prefix):
         following = {1: 4, 7: 2}.get(prefix[-1], prefix[-1] + 1)
@@ -775,7 +799,6 @@ LOOKED, FILTER = torch.tensor([[0.0, 1.0, 0.0, 0.0]]), torch.tensor([[1.0, 0.0, 
 EIGHTHS = (torch.tensor([1, 1, 4, 1, 1]) / 8).log()
 HALF, TIE = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log(), torch.tensor([[0.1, 0.4, 0.1, 0.4]]).log()
 ROWS = [[-1.0, -3.0, -9.0], [-0.5, -1.0, -9.0], [-4.0, -1.5, -0.5], [-1.0, -9.0, -9.0]]
-WEIGHTS = torch.tensor([[[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]]])
 SWIGLU = {f"{name}_proj.weight": ONE for name in ("gate", "up", "down")}
 BATCHES = [(torch.tensor([[[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]]).log(), torch.tensor([[0, 1]]))]
 ACCEPTED = torch.tensor([[[1, 3, 2, 0], [1, 4, 3, 2]], [[1, 4, 2, 0], [0, 0, 0, 0]]])
@@ -820,7 +843,7 @@ EXAMPLES = [  # of the statements: number, arguments, what is said to come out
         (torch.tensor([[-1.0, -2.0], [-1.0, -3.0]]), torch.tensor(ROWS)),
         ([[-2.0, -2.5], [-1.5, -2.5]], [[0, 0], [2, 1]], [0, 1, 2, 2]),
     ),
-    ("11.4", (WEIGHTS,), [0, 1]),
+    ("11.4", (torch.tensor([[[[0.3, 0.25, 0.45], [0.6, 0.2, 0.2], [0.1, 0.7, 0.2], [0, 0, 1]]]]),), [0, 0, 1]),
     ("12.1", (torch.full((1, 1, 1), 2.0), SWIGLU), [[[3.523]]]),
     ("12.4", (HALF, 1.0, None, 0.6), [[0.625, 0.375, 0.0, 0.0]]),
     ("12.4", (TIE, 1.0, 3, None), [[1 / 9, 4 / 9, 0.0, 4 / 9]]),
