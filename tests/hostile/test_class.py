@@ -1,6 +1,7 @@
 """A generated class whose scores are known: the same with one job, two, a cluster, and a grader that is killed ten times."""
 
 import csv
+import itertools
 import json
 import os
 import random
@@ -12,7 +13,11 @@ import time
 import handed_in
 import psutil
 import pytest
+from crashes import CRASHES
+from sandbox_escapes import PROTOCOL_MESSAGES
 from sandboxed import linux
+from tampering import BORROWED, RESTORED, TAMPERING
+from unusual_files import DECEPTIVE_ANSWERS, UNREADABLE
 
 from benchmarks.grading import LESSON, generate
 
@@ -107,6 +112,49 @@ def test_ctrl_c_stops_cleanly_and_goes_on_later(a_class, tmp_path):
     errors = grader.communicate(timeout=30)[1]
     assert grader.returncode == 130 and "stopped; run the same command again" in errors and "Traceback" not in errors
     assert not psutil.wait_procs(family, timeout=15)[1]
+
+
+def certain():
+    """Hostile and broken files whose points can be counted beforehand, none of which waits for a time limit."""
+    waits = ("time limit", "did not finish", "for ever", "without end", "never", "memory", "bomb")
+    for case in (*TAMPERING, *BORROWED, *RESTORED, *CRASHES, *PROTOCOL_MESSAGES, *DECEPTIVE_ANSWERS, *UNREADABLE):
+        if any(word in case.name or any(word in said for said in case.said) for word in waits):
+            continue
+        lost = {number: (why,) if isinstance(why, str) else why for number, why in (case.lost or {}).items()}
+        if case.lost is None:
+            yield case, 0
+        elif not any("right" in why for why in lost.values()):
+            yield case, sum(points for number, points in handed_in.POINTS_01.items() if number not in lost)
+
+
+def test_a_class_of_200_in_which_every_fourth_is_hostile(tmp_path):
+    folder, output = tmp_path / "handed in", tmp_path / "out"
+    earned, hostile = generate(folder, 200), itertools.cycle(certain())
+    names = {}
+    for student in sorted(earned)[1::4]:
+        case, earned[student] = next(hostile)
+        names[student] = case.name
+        (folder / student / f"{handed_in.LESSON_01}.ipynb").write_bytes(case.data)
+    command = [*COMMAND, str(folder), "--output", str(output), "--lesson", LESSON, "--cell-limit", "8"]
+    subprocess.run(command, cwd=handed_in.ROOT, check=True, timeout=900)
+    with open(output / "grades.csv", newline="", encoding="utf-8-sig") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert rows.keys() == earned.keys()
+    got = {student: float(row["total"] or 0) for student, row in rows.items()}
+    assert {s: (names.get(s), got[s], earned[s]) for s in earned if got[s] != earned[s]} == {}
+    for path in output.glob("results/*.json"):  # who has not all points can read why
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if result["problem"] or result["earned"] == result["total"]:
+            continue
+        assert all(one["message"] for one in result["exercises"] if not one["earned"]), result["student"]
+
+
+def test_two_graders_on_one_output(a_class, tmp_path):
+    """The second one says so, or both come to the same; nothing is lost or doubled."""
+    graders = [subprocess.Popen(command(a_class, tmp_path / "out"), cwd=handed_in.ROOT) for _ in range(2)]
+    statuses = [grader.wait(timeout=600) for grader in graders]
+    assert 0 in statuses and set(statuses) <= {0, 2}
+    assert scores(tmp_path / "out") == a_class[1]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

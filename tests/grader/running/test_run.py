@@ -93,15 +93,43 @@ def test_a_probe_is_one_line_that_names_the_answer():
         compile(text, "probe", "exec")
 
 
+def graded(monkeypatch, stem, **answers):
+    """The result, and the names taken out of each library copy in order."""
+    removed, lesson = [], stem[:2]
+    monkeypatch.setattr(runs, "library_copy", lambda names: removed.append(names) or library_copy(names))
+    settings = GradingSettings(load_releases(EXERCISES, lesson), "a seed")
+    return outcomes(grade_one(handed_in.as_bytes(handed_in.solved(stem, **answers)), "x", settings)), removed
+
+
 @linux
-def test_borrowing_earns_nothing_and_costs_the_neighbors_nothing():
+def test_borrowing_earns_nothing_and_costs_the_neighbors_nothing(monkeypatch):
     borrowed = "import functools, course_utils.masks\n\ndef causal_mask(*given):\n    return found(*given)\n\n"
     borrowed += "found = functools.reduce(getattr, ['masks', 'causal_mask'], course_utils)\n"
-    settings = GradingSettings(load_releases(EXERCISES, "05"), "a seed")
-    by_exercise = outcomes(
-        grade_one(handed_in.as_bytes(handed_in.solved("05_masking", answer_5_2=borrowed)), "x", settings)
-    )
+    by_exercise, _ = graded(monkeypatch, "05_masking", answer_5_2=borrowed)
     assert by_exercise.pop("5.2") == "off limits" and set(by_exercise.values()) == {"right"}
+
+
+ROLES = """from course_utils import attention as course
+
+
+def roles(layer, L, d):
+    x, memory = torch.randn(2, L, d, dtype=torch.float64)
+    course.scaled_dot_product_attention(x, memory, memory)
+    by_x, by_memory = torch.autograd.functional.jacobian(layer, (x, memory))
+    values, other, table = ("memory", "x", by_x) if layer(0 * x, memory).any() else ("x", "memory", by_memory)
+    keys = other if (table[0, :, 1].abs() > 1e-9).any() else values
+    double = layer(2 * x, memory) if values == "x" else layer(x, 2 * memory)
+    moved = torch.allclose(double, 2 * layer(x, memory), rtol=1e-9) if keys == other else table[0, :, 0].any()
+    return [other if moved else values, keys, values]
+"""
+
+
+@linux
+def test_what_only_another_exercise_forbids_may_be_used(monkeypatch):
+    """4.2 may use the course's attention, which 4.1 asks for."""
+    by_exercise, removed = graded(monkeypatch, "04_scaled_dot_product_attention", answer_4_2=ROLES)
+    assert set(by_exercise.values()) == {"right"}
+    assert runs.removed_names("4.2") == removed[1] != removed[0] == removed[2]  # the last is the second run
 
 
 A, B = "course_utils.a", "course_utils.b"
