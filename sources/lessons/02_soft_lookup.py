@@ -324,6 +324,7 @@ ax = plotting.curves(
     ax=plotting.new_axes(6.4, 3.4),
 )
 ax.set_xscale("log")
+ax.set_xticks([0.03, 0.1, 0.3, 1.0, 3.0], ["0.03", "0.1", "0.3", "1", "3"])
 for line, color in zip(lines.values(), plotting.COLORS, strict=False):
     ax.plot(tried[line.index(min(line))], min(line), "o", color=color)  # the lowest
 edges = {0: "the smallest one tried", len(tried) - 1: "the largest one tried"}
@@ -338,7 +339,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *One line falls all the way to the left.* A point that may look at itself does best by looking at nothing else. The second idea closes that loophole and predicts each reading from all *others*. This is **leave-one-out**. Does it choose better? Here are five sets of readings, and the error against the true curve that each choice leads to:
+# *One line keeps falling toward the left.* A point that may look at itself does best by looking at nothing else. The second idea closes that loophole and predicts each reading from all *others*. This is **leave-one-out**. Does it choose better? Here are five sets of readings, and the error against the true curve that each choice leads to:
 
 # %%
 print("set   itself included   left out chooses   left out   best possible")
@@ -621,8 +622,7 @@ ax.legend(frameon=False, loc="center")
 plotting.show(
     ax,
     "Output by step for a lead of 5. With -log and with moving values it is up within "
-    "a few steps. With the squared error it stays near 0 for most of 60 steps and "
-    "then climbs.",
+    "12 steps. With the squared error it stays near 0 for most of 60, then climbs.",
 )
 
 # %% [markdown]
