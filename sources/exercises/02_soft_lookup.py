@@ -30,7 +30,7 @@ from course_utils.datasets.letter_sounds import SOUNDS, letters_around, sounds_o
 # ### 2.1 · A softmax that does not overflow
 # 3 points · difficulty 2 of 5 · 8 minutes · core
 #
-# Write `softmax(scores)`: weights over the **last** dimension, for scores of any size, up to 1000 and down to -1000.
+# Write `softmax(scores)`: weights over the **last** dimension, for any scores between -1000 and 1000.
 #
 # | argument | shape |
 # |---|---|
@@ -79,7 +79,7 @@ check("2.1", softmax)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Adding one number to all scores of a row changes no weight. Which number makes overflow impossible, and a sum of 0 too? Each row needs its own.
+# Adding one number to all scores of a row changes no weight. Which number rules out both an overflow and a sum of 0? Each row needs its own.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -254,7 +254,7 @@ check("2.3", leave_one_out)
 # ### 2.4 · Let ten keys count
 # 4 points · difficulty 4 of 5 · 20 minutes · more
 #
-# The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`. Each $T$ must be right to a thousandth of itself. A higher temperature always lets more keys count, so you can close in on it from both sides. (This is the search by which t-SNE finds a width for each of its points; there `count` is called the perplexity.)
+# The lesson went from a temperature to the number of keys that count, $e^{H(w)}$. Go the other way. Write `temperature_for(scores, count)`: for **each row** of scores the temperature $T$ at which $e^{H}$ of $\operatorname{softmax}(s / T)$ is `count`. Each $T$ must be right to a thousandth of itself. Unless all scores of a row are equal, a higher temperature lets more keys count, so you can close in on it from both sides. (This is the search by which t-SNE finds a width for each of its points; there `count` is called the perplexity.)
 #
 # Look between 0.01 and 100. If `count` is out of reach there (say more keys tie for the best), return the end that comes closest to it. Your search has to end by itself, after at most 20,000 operations.
 #
@@ -434,7 +434,7 @@ check("2.5", additive_attention)
 #
 # $$|q - k|^2 = |q|^2 + |k|^2 - 2\, q \cdot k ,$$
 #
-# and that is how the function below makes them, without a loop. Its author tested it with three stations on a circle around the house. It agreed with a loop to six decimals, for every query. Then a fourth station was set up farther out, and the reports came in: "I'm standing right beside station 1 and I'm told the temperature of station 4." Run the cell to see both. The weights sum to 1, nothing is NaN, and queries don't disturb each other.
+# and that is how the function below makes them, without a loop. Its author tested it with three stations on a circle around the house, which is at (0, 0). It agreed with a loop to six decimals, for every query. Then a fourth station was set up farther out, and the reports came in: "I'm standing right beside station 1 and I'm told the temperature of station 4." Run the cell to see both. The weights sum to 1, nothing is NaN, and queries don't disturb each other.
 
 # %%
 def lookup_broken(query, key, value, bandwidth):
@@ -661,7 +661,7 @@ else:
     print("The picture needs your table of 2.8.")
 
 # %% [markdown] tags=["solution"]
-# What helps more? With more points the best bandwidth *shrinks*: where a narrow window holds enough readings to average out their noise, a wide one has nothing left to offer. A much too wide bandwidth hardly gains from more points. Its error isn't noise, it is the curve averaged away, and more readings average it away just as well. Ten points with a fitting bandwidth beat 640 with one far too wide.
+# What helps more? The bandwidth comes first. Your two gains say that more points pay off at a fitting bandwidth and hardly at all at one far too wide. With more points the best bandwidth *shrinks*: where a narrow window holds enough readings to average out their noise, a wide one has nothing left to offer. The error of a much too wide bandwidth isn't noise. It is the curve averaged away, and more readings average it away just as well. Ten points with a fitting bandwidth beat 640 with one far too wide.
 
 # %% [markdown]
 # ## Payoff: your lookup reads aloud

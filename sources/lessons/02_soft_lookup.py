@@ -11,7 +11,7 @@
 #
 # By the end you can write a lookup that asks every key at once, say what its softmax does to scores and to gradients, and choose between two kinds of score.
 #
-# {{colab_link}} · short path about 55 minutes with its exercises (35 + 20), everything about 3 hours · builds on lessons 00 and 01
+# {{colab_link}} · short path about 60 minutes with its exercises (40 + 20), everything about 3 hours · builds on lessons 00 and 01
 
 # %% tags=["setup"]
 import functools
@@ -97,7 +97,7 @@ widgets.came_out("2.A", soft_lookup(3, measured.keys(), measured.values()))
 # %% [markdown]
 # ## 2.2 Which sound does this c make?
 #
-# *Core · 5 minutes*
+# *Core · 6 minutes*
 #
 # Suppose you know how four words sound. The c of *face* and *nice* is an *S*, that of *fact* and *victim* a *K*. How do you say *pace*? Compare the letters before and after the c, and let every agreement triple a word's weight. *Pace* agrees with *face* twice, with *nice* and *fact* once, with *victim* never. The raw weights 9, 3, 3 and 1 sum to 16. *S* gets $\tfrac{9 + 3}{16} = 0.75$.
 #
@@ -128,7 +128,7 @@ plotting.show(diagrams.attention_flow(queries, keys, values, **labels, **flow))
 widgets.see_through(queries, keys, values, **labels, scaling=False)
 
 # %% [markdown]
-# Now a real English dictionary of pronunciations. We take words with one c and no other letter that can make its sounds, compare the three letters on either side, keep 2,000 words as keys, and ask about others. Nothing is trained.
+# Now a real English dictionary of pronunciations. We take words with a single c whose sound is clear (*K*, *S*, *CH* or *SH*), compare the three letters on either side, keep 2,000 words as keys, and ask about others. Nothing is trained.
 
 # %%
 words, sounds = sounds_of_c("train")
@@ -173,12 +173,12 @@ for factor, use in cases:
 widgets.came_out("2.B", runs[3, "all words"][:, 0].mean().item())
 
 # %% [markdown]
-# With the factor 3 the lookup is only a little better than always saying *K*, and it does say *K* to 95% of the words. Call a known word *poor* if it has fewer than three agreements. Each poor word weighs little, but together they have 42% of the weight, and on their own they say *K* whatever you ask. Take them away, and 3 reads much better; take away as many at random, so that the poor ones keep their share, and little changes. The factor 20 leaves the poor words 4%. Can a lookup also be too sharp? Section 2.6 draws the whole curve.
+# With the factor 3 the lookup is only a little better than always saying *K*, and it says *K* for 95% of the words. Call a known word *poor* if it has fewer than three agreements. Each poor word weighs little, but together they have 42% of the weight, and on their own they say *K* whatever you ask. Take them away, and the factor 3 does much better; take away as many at random, so that the poor ones keep their share, and little changes. The factor 20 leaves the poor words 4%. Can a lookup also be too sharp? Section 2.6 draws the whole curve.
 
 # %% [markdown]
 # ## 2.3 Nadaraya-Watson kernel regression
 #
-# *Core · 6 minutes*
+# *Core · 7 minutes*
 #
 # Now a case in which you can *see* the sharpness. From 40 noisy readings, the lookup has to say where a curve runs. We judge it by the mean squared error against the true curve, which it never sees.
 
@@ -245,7 +245,7 @@ print("prediction", tuple(prediction.shape), "  weights", tuple(weights.shape))
 print(f"minute 60: {far.item():.1f} degrees, those of its nearest key")
 
 # %% [markdown]
-# Of three bandwidths, which will be too wild, and which too flat?
+# Take the bandwidths 0.03, 0.3 and 3. Which curve will be too wild, and which too flat?
 
 # %%
 fits, maps = {}, {}
@@ -270,25 +270,25 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The narrow kernel repeats each reading, noise included, and the wide one averages the curve away.* Here are the weights behind these curves:
+# *The narrow kernel follows the nearest one or two readings, noise included, and the wide one averages the curve away.* Here are the weights behind these curves:
 
 # %%
 plotting.show(
     plotting.weight_maps(x_query, x_key, maps)[0],
     "Three maps of weights, queries down and keys across, on one color scale. At "
     "bandwidth 0.03 a thin dark staircase along the diagonal, mostly one key a row. At "
-    "0.3 a broad paler band. At 3 the whole square is evenly pale.",
+    "0.3 a broad paler band. At 3 the whole square is pale, two corners paler still.",
 )
 
 # %% [markdown]
-# *Each row sums to 1, so a band that gets wider gets paler (the color scale is stretched to show small weights).* On the left a query hears one or a few keys, in the middle its neighborhood, where the noise partly cancels, and on the right all keys nearly alike, whatever it asks. You'll read many maps like these.
+# *Each row sums to 1, so a band that gets wider gets paler (the color scale is stretched to show small weights).* On the left a query hears one or a few keys, in the middle its neighborhood, where the noise partly cancels, and on the right all of them, near or far.
 
 # %% [markdown]
 # ## 2.4 Choosing the bandwidth without fooling yourself
 #
 # *More · 7 minutes*
 #
-# In practice there is no true curve to compare with, so the readings themselves must choose. The first idea is to predict every reading from all readings, and to take the bandwidth with the smallest error.
+# In practice there is no true curve to compare with, so the readings themselves have to choose. The first idea is to predict every reading from all readings, and to take the bandwidth with the smallest error.
 
 # %%
 widgets.predict(
@@ -324,10 +324,11 @@ ax = plotting.curves(
     ax=plotting.new_axes(6.4, 3.4),
 )
 ax.set_xscale("log")
+ax.set_xticks([0.03, 0.1, 0.3, 1.0, 3.0], ["0.03", "0.1", "0.3", "1", "3"])
 for line, color in zip(lines.values(), plotting.COLORS, strict=False):
     ax.plot(tried[line.index(min(line))], min(line), "o", color=color)  # the lowest
-ends = {0: "the smallest one tried", len(tried) - 1: "the largest one tried"}
-widgets.came_out("2.C", ends.get(included.index(min(included)), "one in between"))
+edges = {0: "the smallest one tried", len(tried) - 1: "the largest one tried"}
+widgets.came_out("2.C", edges.get(included.index(min(included)), "one in between"))
 
 # %%
 plotting.show(
@@ -338,7 +339,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *One line falls all the way to the left.* A point that may look at itself does best by looking at nothing else. The second idea closes that way out and predicts each reading from all *others*. This is **leave-one-out**. Does it choose better? Here are five sets of readings, and the error against the true curve that each choice leads to:
+# *One line keeps falling toward the left.* A point that may look at itself does best by looking at nothing else. The second idea closes that loophole and predicts each reading from all *others*. This is **leave-one-out**. Does it choose better? Here are five sets of readings, and the error against the true curve that each choice leads to:
 
 # %%
 print("set   itself included   left out chooses   left out   best possible")
@@ -352,7 +353,7 @@ for seed in range(5):
     print(f"{by_truth[honest]:14.3f} {min(by_truth.values()):13.3f}")
 
 # %% [markdown]
-# Leave-one-out never saw the truth. It doesn't always find the best bandwidth, but in every set it leads to a smaller error than the first idea. **Exercise 2.2 (15 minutes)** is a kernel of another shape, with an edge. **Exercise 2.3 (20 minutes)** leaves out all points at once, by hiding the diagonal of a square map of weights. Hiding parts of a map is all of lesson 05. **Exercise 2.8 (25 minutes)** is an experiment. What helps more, further readings or a better bandwidth?
+# Leave-one-out never saw the truth. It doesn't always find the best bandwidth, but in every set it leads to a smaller error than the first idea. **Exercise 2.2 (15 minutes)** is a kernel of another shape, with an edge. **Exercise 2.3 (20 minutes)** leaves out all points at once, by hiding the diagonal of a square map of weights. Hiding parts of a map is all of lesson 05. **Exercise 2.8 (25 minutes)** is an experiment. What helps more, extra readings or a better bandwidth?
 
 # %% [markdown]
 # ## 2.5 Only differences count
@@ -396,7 +397,7 @@ print("shifted by -998, -1000 and 500: the same weights")
 # %% [markdown]
 # ## 2.6 Temperature: how many keys count
 #
-# *Core · 7 minutes*
+# *Core · 9 minutes*
 #
 # Dividing the scores by a number $T > 0$, the **temperature**, keeps their order and changes their differences: $w = \operatorname{softmax}(s / T)$.
 
@@ -416,8 +417,8 @@ ax = plotting.attention_heatmap(rows, at, of)
 ax.set(xlabel="score of the key", ylabel="temperature")
 plotting.show(
     ax,
-    "Weights of four keys for six temperatures. At 0.1 the best key has all the "
-    "weight; at 100 each of the four has about a quarter.",
+    "Weights of four keys for six temperatures. At 0.1 the best key has nearly all "
+    "the weight; at 100 each of the four has about a quarter.",
 )
 widgets.came_out("2.D", rows[temperatures.index(1.0)])
 
@@ -440,7 +441,7 @@ for T, count in zip(temperatures, keys_that_count(rows).tolist(), strict=True):
     print(f"T = {T:5.1f}   {count:.2f} of 4 keys count")
 
 # %% [markdown]
-# Now look back. The score of Nadaraya-Watson is $s/T$ with $s = -\tfrac12 (q - k_j)^2$ and $T = h^2$, so **the bandwidth squared is a temperature.** And "each agreement counts 20 times" is a temperature of $1 / \ln 20$. Back to the c, then, at many temperatures and with two hard lookups. One trusts a single best word, and in the other the best words share.
+# Now look back. The score of Nadaraya-Watson is $s/T$ with $s = -\tfrac12 (q - k_j)^2$ and $T = h^2$, so **the bandwidth squared is a temperature.** And a factor of 20 for each agreement is a temperature of $1 / \ln 20$. Back to the c, then, at many temperatures and with two hard lookups. One trusts a single best word, and in the other the best words share.
 
 # %%
 widgets.predict(
@@ -492,6 +493,9 @@ shape = (5, len(sharpness), -1)
 right = torch.stack([one[0] for one in found]).view(shape)  # choice, T, amount
 off = torch.stack([one[1] for one in found]).view(shape)  # the same
 count = torch.stack([one[2] for one in found]).view(shape[:2]).mean(dim=0)
+overall = V.mean(dim=0)  # (d_v,): how often each sound comes, whatever the letters
+misses = (overall - F.one_hot(truth, len(SOUNDS))).square().sum(dim=-1)  # (L_q,)
+blind = {"percent right": always_k, "error of shares": misses.mean().item()}
 
 # %%
 best = sharpness[right[..., 0].mean(dim=0).argmax()]
@@ -509,7 +513,7 @@ answer = "over 2 better" if ahead > 0 else "over 2 points worse than the best T"
 widgets.came_out("2.E", "within 2 points" if abs(ahead) <= 2 else answer)
 
 # %% [markdown]
-# When the ties share, the hard lookup is as good as the best temperature. A single best word is worse in each of the five choices, so averaging does help, but a few words are enough. Perhaps this dictionary has little noise to average away. To test that, we replace a part of the known sounds by sounds drawn at random.
+# When the ties share, the hard lookup is as good as the best temperature. A single best word is worse in each of the five choices, so averaging does help, but a few words are enough. Perhaps this dictionary has little noise to average away. To test that, we replace some of the known sounds by random ones.
 
 # %%
 axes = plotting.new_axes(9.6, 3.7, columns=2)
@@ -518,33 +522,37 @@ for ax, name in zip(axes, ("percent right", "error of shares"), strict=True):
     lines = {"the dictionary": part[..., 0], "40 % replaced": part[..., 2]}
     settings = [str(T) for T in sharpness]
     plotting.bands(settings, lines, xlabel="temperature", ylabel=name, ax=ax)
-axes[0].axhline(always_k, color="0.5", ls=":")
-axes[0].annotate("always K", (2, always_k + 0.5), color="0.4")
+    ax.axhline(blind[name], color="0.5", ls=":")
+    label = "always K" if name == "percent right" else "the same shares for all"
+    ax.annotate(label, (3.6, blind[name]), (0, 3), textcoords="offset points")
 plotting.show(
     axes[0],
-    "By temperature, two hard lookups first, with bands over five choices. Percent "
-    "right, the dictionary: one best word lower, then level to 0.4, then down to "
-    "always K. With 40 percent replaced both ends are worse than the middle. Error: "
-    "lowest inside for both.",
+    "By temperature, two hard lookups first, bands over five choices. Percent right, "
+    "the dictionary: one best word lower, then level, from 0.5 down to always K. 40 "
+    "percent replaced: both ends worse than the middle. Error: lowest inside for both.",
 )
 
 # %%
-print("replaced   best T   keys that count   % right: ties share   best T   T = 1")
+print("                  best T                           % right")
+print("replaced   mean, five choices    keys count   ties share  best T  T = 1")
 for a, amount in enumerate(amounts):
     means = right[..., a].mean(dim=0)  # (sharpness,)
     b = means.argmax().item()
-    print(f"{100 * amount:6.0f} % {sharpness[b]:8} {count[b]:14.0f}", end="")
-    print(f"{means[1]:22.1f} {means[b]:11.1f} {means[sharpness.index(1.0)]:7.1f}")
+    each = " ".join(str(sharpness[j]) for j in right[..., a].argmax(dim=-1).tolist())
+    print(f"{100 * amount:6.0f} %   {sharpness[b]}, {each} {count[b]:9.0f}", end="")
+    print(f"{means[1]:14.1f} {means[b]:9.1f} {means[sharpness.index(1.0)]:6.1f}")
+
+# %%
 middle = right[:, sharpness.index(0.5), 2].min()
-ends = right[:, [0, 1, 9, 10], 2].max()  # both hard lookups, T = 1 and T = 2
-print(f"40 % replaced: lowest at T = 0.5 {middle:.1f}, highest at the ends {ends:.1f}")
+outer = right[:, [0, 1, 9, 10], 2].max()  # both hard lookups, T = 1 and T = 2
+print(f"40 % replaced: lowest at T = 0.5 {middle:.1f}, highest at the ends {outer:.1f}")
 print("the dictionary, error of shares:", end=" ")
 for T in (TIES, 0.3):
     rounded = [round(x, 3) for x in off[:, sharpness.index(T), 0].tolist()]
     print(f"{T}", rounded, end="  " if T == TIES else "\n")
 
 # %% [markdown]
-# *With 40% replaced both ends lose, by more than the five choices differ.* Too soft, and the poor keys say K. Too hard, and a few wrong entries decide. The more sounds are replaced, the more keys count at the best temperature.
+# *With 40% replaced both ends lose, by more than the five choices differ.* Too soft, and the poor words say K. Too hard, and a few wrong entries decide. The more sounds are replaced, the higher the best temperature, and the more keys count. (Only the step from 40% to 60% isn't clear, since the five choices disagree there.)
 #
 # The squared error of the shares, on the right, also judges how sure the lookup was. By that measure the hard end loses on the clean dictionary too, in each of the five choices.
 #
@@ -557,7 +565,7 @@ for T in (TIES, 0.3):
 #
 # How do the weights move when the scores move? With two keys, $w_2 = 1 / (1 + e^{s_1 - s_2})$, and $\partial w_2 / \partial s_2 = w_2 (1 - w_2) = w_1 w_2$. That's a quarter if both weights are $\tfrac12$, and nearly nothing if either is nearly 1 (section 2.9 has any number of keys). A softmax with a single key left is **saturated**, and its weights hardly move.
 #
-# What if that's the wrong key? Two keys have the values 0 and 1, and the output $o$ should be 1. The scores start with a lead for the *wrong* key. We descend until the output is 0.9, with the squared error $(o - 1)^2$, with $-\ln o$, and with the squared error again while the values move too, at a tenth of the rate.
+# What if that's the wrong key? Two keys have the values 0 and 1, and the output $o$ should be 1. The scores start with a lead for the *wrong* key. We run gradient descent until the output is 0.9, with the squared error $(o - 1)^2$, with $-\ln o$, and with the squared error again while the values move too, at a tenth of the rate.
 
 # %%
 def mend(lead, loss, rate_of_values=0.0, most=400):
@@ -567,12 +575,12 @@ def mend(lead, loss, rate_of_values=0.0, most=400):
     while len(outputs) < most:
         w = torch.softmax(scores, dim=-1)  # (L_k,)
         outputs.append((w @ values).item())
+        if outputs[-1] >= 0.9:
+            break
         slopes = torch.autograd.grad(loss(w @ values), (scores, values))
         with torch.no_grad():
             scores -= slopes[0]  # a learning rate of 1
             values -= rate_of_values * slopes[1]
-        if outputs[-1] >= 0.9:
-            break
     return outputs, w[0].item(), values[0].item()
 
 # %%
@@ -608,17 +616,17 @@ paths = {
 }
 ax = plotting.new_axes(6.4, 3.2)
 for (name, (outputs, _, _)), color in zip(paths.items(), plotting.COLORS, strict=False):
-    ax.plot(range(1, len(outputs) + 1), outputs, "o-", ms=3, color=color, label=name)
-ax.set(xscale="log", xlabel="step (log scale)", ylabel="output, should be 1")
-ax.legend(frameon=False)
+    ax.plot(outputs, "o-", ms=3, color=color, label=name)
+ax.set(xlabel="steps taken", ylabel="output, should be 1", ylim=(0, 1))
+ax.legend(frameon=False, loc="center")
 plotting.show(
     ax,
-    "Output by step for a lead of 5. With -log it rises at once; with moving values "
-    "steadily; with the squared error it stays near 0 for long and then jumps.",
+    "Output by step for a lead of 5. With -log and with moving values it is up within "
+    "12 steps. With the squared error it stays near 0 for most of 60, then climbs.",
 )
 
 # %% [markdown]
-# The third line is the subtle one. The gradient that doesn't reach the scores still reaches the values. From a lead of 3 on, the wrong key keeps nearly all its weight, and its *value* turns into the answer. The error is nearly gone, and the lookup still looks in the wrong place. Nor is $-\ln o$ a cure for that. It's made for probabilities, and once values may move, the output shoots far past 1 (last line).
+# The third curve, with moving values, is the subtle one. The gradient that doesn't reach the scores still reaches the values. From a lead of 3 on, the wrong key keeps nearly all its weight, and its *value* turns into the answer. The error is nearly gone, and the lookup still looks in the wrong place. Nor is $-\ln o$ a cure for that. It's made for probabilities, and once values may move, the output shoots far past 1 (the last line of the table).
 #
 # In a Transformer no logarithm follows each lookup directly, and lesson 04 keeps its scores small by a division by $\sqrt{d_k}$.
 
@@ -633,13 +641,13 @@ plotting.show(
 #
 # $q$ has shape $(d_q)$, each key $k_j$ $(d_k)$, each value $v_j$ and the output $f(q)$ $(d_v)$. The rest of this course uses two scores.
 #
-# **The dot product** $a(q, k) = q \cdot k$ needs query and key of one size. One matrix product $S = Q K^\top$ of shape $(L_q, L_k)$ has all the scores.
+# **The dot product** $a(q, k) = q \cdot k$ needs a query and a key of the same size. One matrix product, $S = Q K^\top$ of shape $(L_q, L_k)$, holds all the scores.
 #
 # **The additive score** moves both into one space of size $d_{hidden}$, adds them there, and reads off a number:
 #
 # $$a(q, k) = w_v^\top \tanh(W_q\, q + W_k\, k) , \qquad W_q: (d_{hidden}, d_q), \quad W_k: (d_{hidden}, d_k), \quad w_v: (d_{hidden}) .$$
 #
-# Its three arrays are learned. With those below, $W_q q = (0, -1)$. For the first key $W_k k = (1, 0)$, and the score is $2 \tanh 1 - \tanh 1 = \tanh 1$. For the second key $W_k k = (0, 1)$, the sum is $(0, 0)$ and the score 0.
+# Its three arrays are learned. With the numbers below, $W_q q = (0, -1)$. For the first key $W_k k = (1, 0)$, and the score is $2 \tanh 1 - \tanh 1 = \tanh 1$. For the second key $W_k k = (0, 1)$, the sum is $(0, 0)$ and the score 0.
 
 # %%
 q = torch.tensor([1.0, -1.0])  # (d_q=2,)
@@ -689,7 +697,7 @@ for L_q, L_k in ((25, 30), (512, 512)):
     print(f"{L_q:3} queries, {L_k:3} keys: additive {additive:,}   dot product {dot:,}")
 
 # %% [markdown]
-# The counts are identical, digit for digit, since both multiply 64 times for each pair. But that count leaves out the sum $W_q q + W_k k$ and its $\tanh$, which only the additive score needs. Written as the formula says, it also *holds* all of these sums at once.
+# The counts are identical, digit for digit, since both multiply 64 times for each pair. But that count leaves out the sum $W_q q + W_k k$ and its $\tanh$, which only the additive score needs. Written plainly, without a loop, it also *holds* all of these sums at once.
 
 # %%
 widgets.predict(
@@ -709,7 +717,7 @@ print(f"additive: {sums.numel():,} times a tanh; dot product: none")
 widgets.came_out("2.F", sums.numel() / scores.numel())
 
 # %% [markdown]
-# The first translator with attention used the additive score (lesson 03), Transformers use the dot product (lesson 04). Must additive attention hold that much? **Exercise 2.5 (20 minutes)** does with less (every tanh stays), and **exercise 2.7 (5 minutes)** leaves the tanh out. At the end of the exercises your own functions read words aloud.
+# The first translator with attention used the additive score (lesson 03); Transformers use the dot product (lesson 04). Must additive attention hold that much? **Exercise 2.5 (20 minutes)** makes do with less, though every tanh stays, and **exercise 2.7 (5 minutes)** leaves the tanh out. At the end of the exercises your own functions read words aloud.
 
 # %% [markdown]
 # ## 2.9 The gradient of a lookup is a covariance
@@ -776,8 +784,8 @@ def covariance(query, keys, values):
 
 # %%
 slope = torch.autograd.functional.jacobian
-ends = torch.tensor([[0.0], [1.0]])  # (L_k=2, 1)
-quarter = slope(lambda q: look_up(q, ends, ends), torch.zeros(1)).item()
+pair = torch.tensor([[0.0], [1.0]])  # (L_k=2, 1)
+quarter = slope(lambda q: look_up(q, pair, pair), torch.zeros(1)).item()
 print(f"two keys: by hand 1/4, autograd {quarter:.4f}")
 by_autograd = slope(lambda q: look_up(q, keys, values), queries[0])  # (d_v, d_k)
 assert torch.allclose(by_autograd, covariance(queries[0], keys, values), atol=1e-6)
@@ -785,7 +793,7 @@ sixteenths = (16 * by_autograd).round().long()  # (d_v, d_k)
 print("16 times d output / d query, rows S and K, columns a_, i_, _e, _t\n", sixteenths)
 
 # %% [markdown]
-# *Only the letter after the c moves the answer; the columns of the letter before are 0,* since under these weights it doesn't vary together with the sound. The formula also says when a query learns nothing: where one key has all the weight (no spread), where all values agree, or where keys and values vary independently of each other. For keys that are their own values it's an exercise in *Dive into Deep Learning* (see the references).
+# *Only the letter after the c moves the answer; the columns of the letter before are 0,* since under these weights it doesn't vary together with the sound. The formula also says when a query learns nothing: where one key has all the weight (no spread), where all values agree, or where keys and values vary independently of each other. The case of keys that are their own values is an exercise in *Dive into Deep Learning* (see the references).
 
 # %% [markdown]
 # ## What goes wrong
@@ -818,9 +826,9 @@ print("log_softmax:      ", torch.log_softmax(x, dim=-1).tolist())
 #
 # *More · 1 minute*
 #
-# - `torch.softmax` subtracts the maximum for you, and so do other libraries. In half precision you'd need it at once: there, `exp` overflows already at the number below.
+# - `torch.softmax` subtracts the maximum for you, and so do other libraries. In half precision you'd miss it soon, since `exp` overflows above the small number that the cell below prints.
 # - `F.scaled_dot_product_attention` takes all steps in one call and doesn't hand back the weights. To look at weights, write the three lines yourself: scores, softmax, weighted sum.
-# - Elsewhere, scores are *energies* or *logits*, and the weights in translation *alignments*. When a language model writes text, "temperature" is this temperature (lesson 12).
+# - Elsewhere, scores are called *energies* or *logits*, and in translation the weights are called *alignments*. When a language model writes text, "temperature" is this temperature (lesson 12).
 
 # %%
 print(f"exp overflows in float16 above {math.log(torch.finfo(torch.float16).max):.1f}")
@@ -833,8 +841,8 @@ print(f"exp overflows in float16 above {math.log(torch.finfo(torch.float16).max)
 # 1. **Lookup.** Score the query against every key, turn the scores into weights that sum to 1, and return the weighted sum of the values.
 # 2. **Kernel regression.** The score is minus the squared distance over $2h^2$. The map of weights is a band, narrow and dark for a small $h$, broad and pale for a large one.
 # 3. **Softmax.** Subtract each row's maximum first, since a shift changes nothing. The temperature decides how many keys count, and $h^2$ is one. On the clean dictionary, sharing among the best words was as often right as the best temperature. With more wrong entries, more keys had to count.
-# 4. **Saturation.** With one weight near 1 the weights hardly move, right or wrong. A $-\ln$ of the output makes up for that, and a squared error doesn't. Values that may move can learn in place of the scores.
-# 5. **Scores.** The additive one takes any two sizes, a tanh for each pair and hidden unit, and, written plainly, as much memory. The dot product needs equal sizes and one matrix product. With projections on both they multiply equally often.
+# 4. **Saturation.** With one weight near 1 the weights hardly move, right or wrong. While the values stay fixed, a $-\ln$ of the output makes up for that, and a squared error doesn't. Values that may move can learn in place of the scores.
+# 5. **Scores.** The additive one takes any two sizes, a tanh for each pair and hidden unit, and, written plainly, as much memory. The dot product needs equal sizes and one matrix product. With projections of both to one size they multiply equally often.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -923,7 +931,7 @@ print("PyTorch's attention draws the curve of Nadaraya-Watson")
 #
 # **One learned matrix** $W$ of shape $(d_q, d_k)$ between query and key, $a(q, k) = q^\top W k$, makes a dot product fit two sizes. Luong et al. call it *general*. A Transformer projects both sides.
 #
-# **A window that moves.** In 2013, a year before the additive score, Graves's network produced handwriting while looking at its text through a window: at each step a sum of Gaussian bumps over the *positions* in the text, and the network itself moved the bumps and set their widths. It's the kernel of this lesson with learned queries and bandwidths, with one difference: his weights aren't divided by their sum.
+# **A window that moves.** In 2013, a year before the additive score, Graves's network produced handwriting while looking at its text through a window: at each step a sum of Gaussian bumps over the *positions* in the text, and the network itself moved the bumps and set their widths. It's the kernel of this lesson with learned queries and bandwidths, except that each bump has a learned height and the weights aren't divided by their sum.
 #
 # **Two kinds of cue.** *Dive into Deep Learning* opens its chapter on attention with what psychologists distinguish: what catches the eye by itself (an *involuntary* cue), and what we look for because we want it (a *voluntary* one). The first depends on the thing alone, so it belongs to the key; the second needs a query. It's a picture to remember the words by, not a claim about brains.
 
