@@ -502,7 +502,7 @@ plotting.show(ax, alt)
 # %% [markdown]
 # With 1,024 entries the unscaled query has chosen one key, and so have nine in ten of the others. Divided by the root, the weights stay soft at every width.
 #
-# **Why a hard choice hurts.** Learning reaches the query through the softmax. Lesson 02 called its table of derivatives $J = \operatorname{diag}(w) - w w^\top$, where $w$ are the weights of one query. If the scores are $K q$ divided by some number `scale`, then by the chain rule the weights change with the query by
+# **What a hard choice does to the gradient.** Learning reaches the query through the softmax. Lesson 02 called its table of derivatives $J = \operatorname{diag}(w) - w w^\top$, where $w$ are the weights of one query. If the scores are $K q$ divided by some number `scale`, then by the chain rule the weights change with the query by
 #
 # $$\frac{\partial w}{\partial q} = \frac{J K}{\text{scale}} , \qquad \text{of shape } (L_k, d_k) .$$
 #
