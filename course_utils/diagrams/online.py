@@ -6,7 +6,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .formatting import cell_number, number
+from .formatting import number
 from .grids import GridDrawing
 from .palette import CELL, COLORS, LABEL, SHAPE, SOFT
 
@@ -44,7 +44,7 @@ def running_softmax(scores: Float[Tensor, " L_k"], values: Float[Tensor, " L_k"]
             draw.grid(part[None], start, y, role, limit=limit, shades=whole is None)
             draw.text(-0.15, y + CELL / 2, name if place == 0 else "", LABEL, COLORS[role], ha="right")
         draw.text(x + wide / 2, CELL + 0.22, f"block {place + 1}", LABEL, weight="bold")
-        draw.text(x + wide / 2, -1.32, f"m = {cell_number(step['m'])}", LABEL, COLORS["cache"], weight="bold")
+        draw.text(x + wide / 2, -1.32, f"m = {step['m']:.3g}", LABEL, COLORS["cache"], weight="bold")
         names = (STEPS[0], f"{STEPS[1]}\n× {number(step['shrink'])}" if place else STEPS[1], STEPS[2])
         for column, name in enumerate(names):
             middle = x + (wide - len(STEPS) * KEPT) / 2 + (column + 0.5) * KEPT
