@@ -281,9 +281,9 @@ for name, several in (("additive", refitted), ("dot product", dots)):
     print(f"AY, {name:12} on n: {n} (mean {mean:.2f})   on i: {i}")
 
 # %% [markdown]
-# The refitting does cost something. An additive attention of the same size, refitted in the same way, comes out a little worse than the one that was trained with its speller. The dot product loses more, on every one of its five fits. So the form of the score plays a part of its own here, beyond the refitting.
+# The refitting does cost something. An additive attention of the same size, refitted in the same way, comes out a little worse than the one that was trained with its speller. The dot product loses more, on every one of its five fits. The form of the score plays a part of its own here, beyond the refitting. (What we copy is a speller that learned with the additive form. A speller that learns with dot products from the start might lose nothing.)
 #
-# In the heatmaps both go down the same staircase, with differences in detail. Take AY, the sound of *igh*. All ten fits give *i* the largest weight there, but on average the dot products leave more on *n*. What does the loss buy? The additive score runs a small network for every pair of sound and letter. All dot products of a word together are one matrix product, and computers are built for those.
+# In the heatmaps both go down the same staircase, with differences in detail. Take AY, the sound of *igh*. All ten fits give *i* the largest weight there, but on average the dot products leave more on *n*. What do we get in return? The additive score runs a small network for every pair of sound and letter. All dot products of a word together are one matrix product, and computers are built for those.
 #
 # **Exercise 4.2** gives you layers that you can't open, and asks which sequence gives the queries, the keys and the values (15 minutes).
 
@@ -502,7 +502,7 @@ plotting.show(ax, alt)
 # %% [markdown]
 # With 1,024 entries the unscaled query has chosen one key, and so have nine in ten of the others. Divided by the root, the weights stay soft at every width.
 #
-# **Why a hard choice hurts.** Learning reaches the query through the softmax. Lesson 02 called its table of derivatives $J = \operatorname{diag}(w) - w w^\top$, where $w$ are the weights of one query. If the scores are $K q$ divided by some number `scale`, then by the chain rule the weights change with the query by
+# **What a hard choice does to the gradient.** Learning reaches the query through the softmax. Lesson 02 called its table of derivatives $J = \operatorname{diag}(w) - w w^\top$, where $w$ are the weights of one query. If the scores are $K q$ divided by some number `scale`, then by the chain rule the weights change with the query by
 #
 # $$\frac{\partial w}{\partial q} = \frac{J K}{\text{scale}} , \qquad \text{of shape } (L_k, d_k) .$$
 #
@@ -637,7 +637,7 @@ error = (attend_explicitly(some, k, v) - output[..., ::1000, :]).abs().max()
 print("largest difference below 1e-5:", (error < 1e-5).item())
 
 # %% [markdown]
-# Only memory is saved. The multiplications still grow with $L^2$.
+# Blocks save memory, but no multiplications. Those still grow with $L^2$.
 #
 # In **exercise 4.5** (25 minutes) you write it for real tensors, and your own function does the long run.
 
