@@ -11,7 +11,7 @@
 #
 # By the end you can write down who may look at whom in any attention, apply that as a mask, and catch a model that peeks at its own answers.
 #
-# {{colab_link}} · short path about 60 minutes with its exercises (36 + 23), everything about 3 hours · builds on lesson 04
+# {{colab_link}} · short path about 65 minutes with its exercises (40 + 23), everything about 3 hours · builds on lesson 04
 
 # %% tags=["setup"]
 import math
@@ -360,7 +360,7 @@ composer
 # %% [markdown]
 # ## 5.6 What a leak does
 #
-# *Core · 5 minutes*
+# *Core · 8 minutes*
 #
 # How bad can it be if one cell is wrong in each row but the last? We train two models to write English words of seven letters. They start from the same parameters, and see the same words in the same order for 120 steps. One has the causal mask, the other has `tril(1)`, so each position also sees the *next* letter.
 
@@ -712,7 +712,7 @@ for name, (room, scores) in layouts.items():
 # %% [markdown]
 # ## Recap
 #
-# *Core · 1 minute*
+# *Core · 2 minutes*
 #
 # 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns, causal leaves a triangle, a window a band, a prefix open columns, packing a triangle for each text. Masks are joined by `&`, and only the prefix is an *or*.
 # 2. **Applying.** Hidden scores become $-\infty$ *before* the softmax. Zeros after it leave the hidden scores in the denominator.
