@@ -116,7 +116,7 @@ for word, place in tries:
 widgets.came_out("5.B", next(one for one in without_h if one.startswith(heard["ship"])))
 
 # %% [markdown]
-# *Ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing. It's silent, but so is the *h*, and with that covered the model says the *g*. Its parameters are what they were. Only one column of its attention is closed.
+# *Ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing. It's silent, but so is the *h*, and with that covered the model says the *g*. Its parameters are what they were. In each of its attentions to the letters one column is closed, and that's all.
 #
 # One query looks at three keys, and the third is hidden:
 
@@ -625,7 +625,8 @@ print("right", torch.full((3, 3), -math.inf).triu(1)[0].tolist())
 
 # %%
 three = torch.randn(1, 3, 8, generator=rng)  # (B=1, L=3, d=8)
-changed = three + torch.tensor([0.0, 0.0, 1.0])[:, None]  # another last token
+other_last = torch.randn(1, 1, 8, generator=rng)
+changed = torch.cat([three[:, :2], other_last], dim=1)  # (1, 3, 8), another last token
 triangle = torch.ones(3, 3).tril()
 for name, form in {"boolean": triangle > 0, "zeros and ones": triangle}.items():
     before = F.scaled_dot_product_attention(three, three, three, form)
