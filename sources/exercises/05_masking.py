@@ -774,7 +774,7 @@ if all(key in reach_results for key in STACKS):
     display(widgets.came_out("5.E", choices[2 if alike else int(deep < wide)]))
 
 # %% [markdown] tags=["solution"]
-# **Why the share falls.** Follow one path from the last output back to an input. In each layer it either stays where it is, on the residual path, or it moves back by 0 to `w - 1` positions through the attention. That is a random walk. Such a guess says what to change: take the residual path away, so that every layer has to move. Then compare with a pure random walk whose steps are all equally likely:
+# **Why the share falls.** Follow one path from the last output back to an input. In each layer it either stays where it is, on the residual path, or it moves back by 0 to `w - 1` positions through the attention. That is a random walk. Such a guess says what to change: take the residual path away, so that every layer has to move. Then compare with two random walks whose steps are all equally likely. One moves in every layer, the other stays where it is in four layers of five:
 
 # %% tags=["solution"]
 class NoResidual(Windowed):
@@ -800,23 +800,25 @@ def mean_share(layer, window, layers):
     return sum(share_far(layer, window, layers, seed) for seed in range(5)) / 5
 
 
-def walk_share(window, layers):
+def walk_share(window, layers, moves=1.0):
     chances = torch.tensor([1.0])  # of being 0, 1, ... positions back
     for _ in range(layers):
         moved = [F.pad(chances, (k, window - 1 - k)) for k in range(window)]
-        chances = torch.stack(moved).mean(dim=0)
+        stayed = F.pad(chances, (0, window - 1))
+        chances = moves * torch.stack(moved).mean(dim=0) + (1 - moves) * stayed
     return chances[5:].sum().item()
 
 
-print("window layers  residual  attention x 10  no residual  random walk")
+print("window layers  residual  attention x 10  no residual   walk  walk, 1 move in 5")
 for window, layers in STACKS:
     kinds = Windowed, Stronger, NoResidual
     as_it_is, stronger, without = (mean_share(kind, window, layers) for kind in kinds)
+    walks = walk_share(window, layers), walk_share(window, layers, moves=0.2)
     print(f"{window:6} {layers:6} {as_it_is:9.3f} {stronger:15.3f}", end="")
-    print(f" {without:12.3f} {walk_share(window, layers):12.3f}")
+    print(f" {without:12.3f} {walks[0]:6.3f} {walks[1]:18.3f}")
 
 # %% [markdown] tags=["solution"]
-# Without the residual path the order turns around: now the *most* arrives through sixteen layers of two keys, and all five numbers are close to those of the walk. A walk of `n` steps of `(w - 1) / 2` each on average ends about 8 positions back in all five stacks, and with many small steps it hardly ever ends near the start. With the residual path the walk mostly stays where it is, and when it does move in the narrow stacks, it moves by little. If that's right, an attention that counts ten times as much should make it move more often, and indeed the share rises in all five stacks. It's the residual path that makes the share fall, and not the depth. More layers with the same window bring more from afar:
+# Without the residual path the order turns around: now the *most* arrives through sixteen layers of two keys, and all five numbers are close to those of the walk. A walk of `n` steps of `(w - 1) / 2` each on average ends about 8 positions back in all five stacks, and with many small steps it hardly ever ends near the start. With the residual path the walk mostly stays where it is, and when it does move in the narrow stacks, it moves by little. The last column shows that staying most of the time is enough to make the share fall like that, though yours falls further at the narrow end. If that's right, an attention that counts ten times as much should make the walk move more often, and indeed the share rises in all five stacks. The depth isn't to blame. Here are stacks in which one thing changes at a time:
 
 # %% tags=["solution"]
 for name, kinds in (
@@ -825,6 +827,9 @@ for name, kinds in (
 ):
     found = [f"{mean_share(Windowed, *kind):.3f}" for kind in kinds]
     print(f"{name:25}", "  ".join(found))
+
+# %% [markdown] tags=["solution"]
+# More layers with the same window bring more from afar, and narrower windows with the same number of layers bring less. (Two layers of three keys don't reach 5 positions back at all.) It takes both the residual path and the narrow windows to make the share fall.
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>

@@ -11,7 +11,7 @@
 #
 # By the end you can write down who may look at whom in any attention, apply that as a mask, and catch a model that peeks at its own answers.
 #
-# {{colab_link}} · short path about 60 minutes with its exercises (36 + 23), everything about 3 hours · builds on lesson 04
+# {{colab_link}} · short path about 65 minutes with its exercises (40 + 23), everything about 3 hours · builds on lesson 04
 
 # %% tags=["setup"]
 import math
@@ -116,7 +116,7 @@ for word, place in tries:
 widgets.came_out("5.B", next(one for one in without_h if one.startswith(heard["ship"])))
 
 # %% [markdown]
-# *Ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing. It's silent, but so is the *h*, and with that covered the model says the *g*. Its parameters are what they were. Only one column of its attention is closed.
+# *Ship* turns into *sip*, *note* into *not*, and *rice* gets a hard *c* without its *e*. Covering the *k* of *knight* changes nothing. It's silent, but so is the *h*, and with that covered the model says the *g*. Its parameters are what they were. In each of its attentions to the letters one column is closed, and that's all.
 #
 # One query looks at three keys, and the third is hidden:
 
@@ -360,7 +360,7 @@ composer
 # %% [markdown]
 # ## 5.6 What a leak does
 #
-# *Core · 5 minutes*
+# *Core · 8 minutes*
 #
 # How bad can it be if one cell is wrong in each row but the last? We train two models to write English words of seven letters. They start from the same parameters, and see the same words in the same order for 120 steps. One has the causal mask, the other has `tril(1)`, so each position also sees the *next* letter.
 
@@ -625,7 +625,8 @@ print("right", torch.full((3, 3), -math.inf).triu(1)[0].tolist())
 
 # %%
 three = torch.randn(1, 3, 8, generator=rng)  # (B=1, L=3, d=8)
-changed = three + torch.tensor([0.0, 0.0, 1.0])[:, None]  # another last token
+other_last = torch.randn(1, 1, 8, generator=rng)
+changed = torch.cat([three[:, :2], other_last], dim=1)  # (1, 3, 8), another last token
 triangle = torch.ones(3, 3).tril()
 for name, form in {"boolean": triangle > 0, "zeros and ones": triangle}.items():
     before = F.scaled_dot_product_attention(three, three, three, form)
@@ -712,7 +713,7 @@ for name, (room, scores) in layouts.items():
 # %% [markdown]
 # ## Recap
 #
-# *Core · 1 minute*
+# *Core · 2 minutes*
 #
 # 1. **Reading and writing masks.** A row for each query, a column for each key, True = may attend. Padding closes columns, causal leaves a triangle, a window a band, a prefix open columns, packing a triangle for each text. Masks are joined by `&`, and only the prefix is an *or*.
 # 2. **Applying.** Hidden scores become $-\infty$ *before* the softmax. Zeros after it leave the hidden scores in the denominator.
