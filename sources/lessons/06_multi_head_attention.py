@@ -224,7 +224,7 @@ for name, found in error.items():
     print(f"{name}: error of five seeds {found.min():.3f} to {found.max():.3f}")
 
 # %% [markdown]
-# Two heads solve it. A single head doesn't, and four times the width doesn't help it. It misses a second weighting, not size.
+# Two heads solve it. A single head doesn't, and four times the width doesn't help it. What it lacks is a second weighting, not size.
 #
 # The single head does end clearly *below* one half, though. One half is for fixed weights, and a head's weights may depend on the numbers. Through them it smuggles a little more out. The next section traces how, and finds a case in which it's a lot.
 
@@ -278,7 +278,7 @@ plotting.show(
 )
 
 # %% [markdown]
-# *The dashed line is one half. Break any one of the three links, and the extra is gone.*
+# *The dashed line is half of the variance. Break any one of the three links, and the extra is gone.*
 #
 # Then we can also count how much gets through. With $n$ numbers on each card, the output tells $n$ averages and one weight, $n + 1$ numbers about $2n$ unknown ones. If all of that could be used, this part would be left:
 #
@@ -287,13 +287,27 @@ plotting.show(
 # That is a count and no proof. (What we can prove is a little less. All that a head hands on is the average of the $n$ numbers and of the two marks, and no linear layer can fill more than $n + 2$ of the $2n$ directions of the report from those. At least $1/2 - 1/n$ is left, for any width and any training. With four numbers on a card that is a quarter.) But the count makes a prediction. The fewer numbers a card has, the more the one extra number helps. With one number on each card, a single head should bring them both. Train a little longer, with four sizes of cards:
 
 # %% tags=["nbval-ignore-output"]
+single = {}  # how many numbers are on a card -> three models with one head
 for size in (1, 2, 4, 8):
-    found = [train_two_marks(16, 1, seed, size=size, steps=400) for seed in range(3)]
-    measured = [f"{error_of(model, size):.3f}" for model in found]
+    single[size] = [train_two_marks(16, 1, s, size=size, steps=400) for s in range(3)]
+    measured = [f"{error_of(model, size):.3f}" for model in single[size]]
     print(f"{size} on a card: counted {0.5 - 0.5 / size:.4f}, measured", *measured)
 
 # %% [markdown]
-# The errors come close to the count and none falls below it. With one number on each card, a single head reports red *and* blue almost perfectly. Here is how it can. Let the weights be nearly equal, and a little larger for the larger number. The average then tells the sum of the two numbers, the weight on red tells their difference, and $W_o$ makes the small difference large again. A head's weights are a channel too, one number wide, and training finds it by itself. In none of our runs did it bring more than that.
+# The errors come close to the count and none falls below it. With one number on each card, a single head reports red *and* blue almost perfectly. How? We look at the weight on red in the three models:
+
+# %% tags=["nbval-ignore-output"]
+tokens, target = two_marks(torch.Generator().manual_seed(99), batch=4000, size=1)
+difference = target[:, 0] - target[:, 1]  # (B,): red's number less blue's
+for model in single[1]:
+    with torch.no_grad():
+        on_red = ask(model, tokens)[1][:, 0][tokens[..., 1].bool()]  # (B,)
+    together = torch.corrcoef(torch.stack([on_red, difference]))[0, 1]
+    print(f"weight on red {on_red.mean():.2f} ± {on_red.std():.2f}", end=", ")
+    print(f"its correlation with the difference of the numbers {together:+.3f}")
+
+# %% [markdown]
+# The weight on red stays near one half, and moves a little with the difference of the two numbers. The average tells their sum, the weight on red tells their difference, and $W_o$ makes the small difference large again. (The sign doesn't matter. One of the three models gives the *smaller* number a little more.) A head's weights are a channel too, one number wide, and training finds it by itself. In none of our runs did it bring more than that.
 
 # %% [markdown]
 # ## 6.3 Splitting and merging
@@ -639,9 +653,12 @@ print(f"without all 16, logits halved: {loss_without(places, temperature=2):.3f}
 for level in range(4):
     four = loss_without([(level, head) for head in range(4)])
     print(f"without all of layer {level}: {100 * (four / whole - 1):+.0f} %")
+only = torch.tensor([loss_without(set(places) - {place}) for place in places])
+gain, cost = none - only.min(), rises.flatten()[only.argmin()] * whole / 100
+print(f"one kept: loss down by {gain:.2f} at best; that one out: up by {cost:.3f}")
 
 # %% [markdown]
-# One by one, the sixteen cost little. Together they cost more than thirty times the sum. They are *not* idle. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without any of them the model is even worse than the guesser, mostly because it's too sure of itself. With its logits halved, most of the difference is gone.)
+# One by one, the sixteen cost little. Together they cost more than thirty times the sum. They are *not* idle. When all the others are gone, the best of them takes 0.9 off the loss by itself, about sixty times what it cost to take it out while they were there. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without any of them the model is even worse than the guesser, mostly because it's too sure of itself. With its logits halved, most of the difference is gone.)
 #
 # How many can go? We take out more and more, in five random orders. For the loss, every step is given the right sounds before it. A harder test lets the model speak by itself, here on 120 words:
 
@@ -687,7 +704,7 @@ for name, curve in losses.items():
 # ## 6.9 A clear pattern, and the head isn't missed
 # *More · 9 minutes*
 #
-# Do pictures tell what a head is for? In the small models of 6.7 we know which jobs there are. Train the five with four heads, 360 steps each, and look at the first one on a sequence. Framed are the cells of equal letters:
+# Do pictures tell what a head is for? In the small models of 6.7 we know which jobs there are. We train the five with four heads again, for 360 steps each, and look at the first one on a sequence. The frames mark cells of equal letters:
 
 # %% tags=["nbval-ignore-output"]
 models = []
