@@ -6,6 +6,7 @@ wrote. ``pack`` turns such a tree into JSON and safetensors, ``unpack`` turns it
 
 import contextlib
 import json
+from fractions import Fraction
 
 import numpy as np
 import safetensors.torch
@@ -18,6 +19,7 @@ MAX_NODES_ALONE = 20_000  # of a value that is noted once, an experiment's resul
 TENSOR_NODES = 5  # a tensor takes as much room as so many numbers
 MAX_TEXT = 5_000
 MAX_VALUES = 5_000_000
+NUMERATOR, DENOMINATOR = Fraction._numerator.__get__, Fraction._denominator.__get__  # slots: no method runs
 CARRIED_DTYPES = {
     getattr(torch, name): name for name in "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool".split()
 }
@@ -128,6 +130,8 @@ def _encode(value: object, depth: int, left: dict[str, int]) -> Tree:
         return {"kind": "float", "value": repr(float.__float__(value))}
     if issubclass(cls, np.floating):
         return {"kind": "float", "value": repr(np.generic.__float__(value))}
+    if cls is Fraction:  # issubclass would ask the student's subclasses of it
+        return _encode_fraction(value)
     if issubclass(cls, str):
         return {"kind": "str", "value": str.__str__(value)[:MAX_TEXT].encode("utf-8", "replace").decode()}
     if issubclass(cls, Tensor) or cls is np.ndarray:
@@ -143,6 +147,14 @@ def _encode(value: object, depth: int, left: dict[str, int]) -> Tree:
             else:
                 items = [_encode(item, depth - 1, left) for item in base.__iter__(value)]
             return {"kind": base.__name__, "value": items}
+    return {"kind": "other", "type": type_name(value)}
+
+
+def _encode_fraction(value: Fraction) -> Tree:
+    with contextlib.suppress(AttributeError, ArithmeticError):  # not made whole, or too large
+        top, bottom = NUMERATOR(value), DENOMINATOR(value)
+        if type(top) is type(bottom) is int:
+            return {"kind": "float", "value": repr(top / bottom)}
     return {"kind": "other", "type": type_name(value)}
 
 

@@ -1,6 +1,7 @@
 """Plain data: any object becomes a tree, any tree crosses a process border unchanged, no method of a student's runs."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -27,6 +28,10 @@ def exits(*arguments, **options):
 class LyingFloat(float):
     def __float__(self):
         return 1.0
+
+
+class ExitingFraction(Fraction):
+    __float__ = __truediv__ = exits
 
 
 class EndlessList(list):
@@ -91,6 +96,12 @@ def test_plain_values_survive_the_round_trip():
     for value in PLAIN:
         assert carried(value) == value and type(carried(value)) is type(value)
     assert math.isnan(carried(math.nan))
+
+
+def test_a_fraction_comes_as_a_float_whatever_it_holds():
+    assert carried(Fraction(3, 8)) == 0.375 and type(carried(Fraction(3, 8))) is float
+    for value in (Fraction(10**400), object.__new__(Fraction), ExitingFraction(1, 2)):
+        assert encode(value) == {"kind": "other", "type": type(value).__name__}
 
 
 @pytest.mark.parametrize("value", TENSORS, ids=lambda value: f"{value.dtype}")
