@@ -3,6 +3,10 @@
 import torch
 
 from ..deciding.exercise import Case, Exercise
+from ..deciding.wrong_answer import Diagnosis, WrongAnswer, as_numbers, part_of, symptom
+
+TINY = "the probabilities are tiny"
+CEILING = 110.0  # minus the logarithm of the smallest number of float32 is 103
 
 
 def make_case(rng, lengths, L_s, V, pad_id, *labels, size=1.0):
@@ -33,14 +37,29 @@ def cases(seed):
         (((1,), (5, 4)), 6, 7, 4),
         (((4, 5), (2,), (3, 2)), 5, 8, 0),
     ]
-    unlikely = make_case(rng, ((4, 3), (2,)), 5, 8, 0, "the probabilities are tiny", size=150.0)
+    unlikely = make_case(rng, ((4, 3), (2,)), 5, 8, 0, TINY, size=150.0)
     return [*(make_case(rng, *each) for each in sizes), unlikely]
+
+
+def has_a_ceiling(answer: WrongAnswer) -> Diagnosis | None:
+    """Something keeps each probability above a small number, as in log(p + 1e-12)."""
+    advice = "stay with logarithms to the end: logsumexp needs no small number."
+    for index in answer.wrong:
+        seen, right = answer.observed[index], answer.expected[index]
+        if TINY in answer.cases[index].labels and seen["outcome"] == "returned" and not all(answer.failing):
+            parts = [part_of(side["value"], 0, 2) for side in (seen, right)]
+            yours, expected = (part and as_numbers(part) for part in parts)
+            if yours is not None and yours.dim() == 0 and 0 < yours < min(CEILING, expected / 2):
+                only = f"where {TINY} the loss is only {yours:.4g}"
+                return symptom(f"{only}: a word's probability cannot fall below a small number.", advice, "a ceiling")
+    return None
 
 
 EXERCISE = Exercise(
     cases,
     returns=("loss", "gradient of the model's weights"),
     driver="drive_forced_loss",
+    symptoms=(has_a_ceiling,),
     off_limits=tuple(
         f"course_utils.training.{kind}_loss" for kind in ("teacher_forced", "label_smoothing", "next_symbol")
     ),

@@ -5,6 +5,7 @@ import torch
 from course_utils.metrics import edit_distance
 
 from ..deciding.exercise import Case, Exercise
+from ..deciding.wrong_answer import Diagnosis, WrongAnswer, as_numbers, symptom
 
 SOUNDS = ("AA", "B", "CH", "D", "EH", "F", "G", "IY", "K", "L", "M", "N", "OW", "P")
 
@@ -25,7 +26,8 @@ def cases(seed):
         references=[words("N AE SH", "N EY SH N", "N AE SH AH N AH L"), words("K AE T"), words("AH V")],
     )
     by_share = Case(  # 2 edits of 3 symbols; 3 edits of 8: the first is nearer, though its share is larger
-        hypotheses=words("B D F G K", "L M"), references=[words("D F G", "B D F G K L M N"), words("L IY M", "P")]
+        hypotheses=words("B D F G K", "L M", "D B D F"),  # from the last, difflib makes 4 edits where 3 are enough
+        references=[words("D F G", "B D F G K L M N"), words("L IY M", "P"), words("D G K B")],
     )
     too_long = Case(
         "the rates add up to more than 1",
@@ -47,6 +49,11 @@ def cases(seed):
         hypotheses=words("K B K AA B"),
         references=[words("K K K B B K AA")],
     )
+    shifted = Case(  # replacing all 99 is one edit more: a gap that costs above 1 + 1/98 of a replacement leads there
+        "a word has 49 missing and 49 extra sounds",
+        hypotheses=[["AA"] * 49 + ["B"] + ["CH"] * 49],
+        references=[[["B"] + ["CH"] * 49 + ["D"] * 49]],
+    )
     return [
         example,
         longer,
@@ -56,6 +63,7 @@ def cases(seed):
         equally_near,
         winding,
         *(drawn(rng, count) for count in (5, 7, 7)),
+        shifted,
     ]
 
 
@@ -86,9 +94,33 @@ def farther(rng, hypothesis, nearest):
             return sounds
 
 
+def another_number_of_edits(answer: WrongAnswer) -> Diagnosis | None:
+    """The three kinds add up to whole edits in every case, but to more than are needed, or to fewer."""
+    more = []
+    for case, seen, right in zip(answer.cases, answer.observed, answer.expected, strict=True):
+        rates = as_numbers(seen["value"]) if seen["outcome"] == "returned" else None
+        if rates is None or rates.shape != (3,) or not rates.isfinite().all():
+            return None
+        pairs = zip(case["hypotheses"], case["references"], strict=True)
+        sounds = sum(len(min(accepted, key=lambda each: edit_distance(said, each))) for said, accepted in pairs)
+        edits = float(rates.sum()) * sounds
+        if abs(edits - round(edits)) > 1e-4:
+            return None
+        more.append(round(edits) - round(float(as_numbers(right["value"]).sum()) * sounds))
+    places = sum(number != 0 for number in more)
+    where = f"in {places} case{'s' * (places != 1)} of the check"
+    advice = "for each word compare the sum of your three kinds with edit_distance."
+    if places and min(more) >= 0:
+        return symptom(f"{where} more edits are counted than are needed.", advice, "more edits than needed")
+    if places and max(more) <= 0:
+        return symptom(f"{where} fewer edits are counted than any way needs.", advice, "fewer edits than needed")
+    return None
+
+
 EXERCISE = Exercise(
     cases,
     returns=("replaced", "missing", "extra"),
+    symptoms=(another_number_of_edits,),
     off_limits=("course_utils.metrics.phoneme_error_rate", "course_utils.metrics.word_error_rate"),
     advice="work the example by hand: nearest pronunciations, their edits of each kind, their lengths; then one division.",
 )

@@ -274,14 +274,22 @@ def forced_loss(model, source, target, pad_id):
 # the mean over all symbols of all pronunciations, as in section 3.5: every pronunciation is asked for.
 #     -log_p.view(B, R).logsumexp(dim=1).mean() => losses.sum() / (right != pad_id).sum()
 # the mean over a word's pronunciations of their losses: all of them are asked for, not one of them.
+#     log_p.view(B, R).logsumexp(dim=1) => (log_p.masked_fill(log_p.isinf(), 0.0).view(B, R).sum(dim=1) / log_p.view(B, R).isfinite().sum(dim=1))
+# the mean of the losses of all pronunciations of all words: all of them are asked for.
 #     -log_p.view(B, R).logsumexp(dim=1).mean() => -log_p[log_p.isfinite()].mean()
 # the losses of a word's pronunciations are added up: the model would have to say all of them.
 #     log_p.view(B, R).logsumexp(dim=1) => log_p.masked_fill(log_p.isinf(), 0.0).view(B, R).sum(dim=1)
 # the probabilities of a word's pronunciations are averaged, not added up.
 #     log_p.view(B, R).logsumexp(dim=1).mean() => (log_p.view(B, R).logsumexp(dim=1) - log_p.view(B, R).isfinite().sum(dim=1).log()).mean()
+# Try: a pronunciation's probability is a product over its own symbols; only these products are added.
+# at each position the probabilities of a word's pronunciations are added, and the product comes after that.
+#     return -log_p.view(B, R).logsumexp(dim=1).mean() => there = (right != pad_id).view(B, R, -1)\n    at = (-losses).view(B, R, -1).masked_fill(~there, -torch.inf).logsumexp(dim=1)\n    return -at.masked_fill(~there.any(dim=1), 0.0).sum(dim=1).mean()
 # Try: stay with logarithms: logsumexp takes the exponentials for you, without rounding to 0.
 # exponentials, a sum and its logarithm: an unlikely word's probability is rounded to 0, and its loss is infinite.
 #     -log_p.view(B, R).logsumexp(dim=1).mean() => -log_p.view(B, R).exp().sum(dim=1).log().mean()
+# Try: minus the logarithm comes first, for each word; the mean comes last.
+# the probabilities of the words are averaged, and the logarithm is taken of that.
+#     -log_p.view(B, R).logsumexp(dim=1).mean() => torch.tensor(float(B)).log() - log_p.logsumexp(dim=0)
 # Try: the mean is over the words; divide by B.
 # the loss is divided by the number of symbols.
 #     .logsumexp(dim=1).mean() => .logsumexp(dim=1).sum() / (right != pad_id).sum()
@@ -298,6 +306,8 @@ def forced_loss(model, source, target, pad_id):
 # Try: leave out the positions whose right answer is padding, pad_id.
 # the padding counts as if it were to be predicted.
 #     , ignore_index=pad_id =>
+# the padding right after each end symbol counts: what is left out is chosen by the prefix, not by the symbol after it.
+#     , ignore_index=pad_id, reduction="none") => , reduction="none").masked_fill(rows[:, :-1] == pad_id, 0.0)
 # the padding is taken to be 0, whatever pad_id is.
 #     index=pad_id => index=0
 #     right == pad_id => right == 0
@@ -489,6 +499,9 @@ def phoneme_error_rate(hypotheses, references):
 #     length += len(right) => length += len(accepted[0])
 # only the first pronunciation is looked at.
 #     min(accepted, key=lambda each: edit_distance(said, each)) => accepted[0]
+# all accepted pronunciations are counted, not the nearest alone.
+#     for said, accepted in zip(hypotheses, references, strict=True): => for said, right in ((s, r) for s, several in zip(hypotheses, references) for r in several):
+#     `        right = min(accepted, key=lambda each: edit_distance(said, each))\n` =>
 # of several pronunciations that are equally near, the last one is taken.
 #     min(accepted, => min(accepted[::-1],
 # of several pronunciations that are equally near, the shortest one is taken.
@@ -500,6 +513,9 @@ def phoneme_error_rate(hypotheses, references):
 #     replaced += edits - gaps => replaced += sum(a != b for a, b in zip(said, right))
 #     (gaps + more) // 2 => max(0, more)
 #     (gaps - more) // 2 => max(0, -more)
+# Try: the order counts: `AE T` is not `T AE`.
+# sounds are counted without their order.
+#     edits, gaps = divmod(row[-1], 1000) => lost = sum(max(0, right.count(s) - said.count(s)) for s in set(right))\n        edits, gaps = max(lost, lost + len(said) - len(right)), abs(len(right) - len(said))
 # Try: nothing said, all of them missing.
 # words with an empty hypothesis are left out.
 #     `        right = ` => `        if not said:\n            continue\n        right = `
