@@ -23,7 +23,12 @@ def cases(seed):
         return Case(*labels, values_only=training, **arguments, target_mask=target_mask, **masks)
 
     first = [case(2, 3, (4,), 2, 2), case(2, 3, (4, 3), 2, 2), case(2, 3, (4, 3), 2, 2, training=True)]
-    return [*first, case(2, 4, (4, 4), 2, 3), case(3, 5, (4, 2, 3), 4, 2, dtype=torch.float64), case(2, 4, (5, 3), 2, 3)]
+    return [
+        *first,
+        case(2, 4, (4, 4), 2, 3),
+        case(3, 5, (4, 2, 3), 4, 2, dtype=torch.float64),
+        case(2, 4, (5, 3), 2, 3),
+    ]
 
 
 EXERCISE = Exercise(

@@ -9,6 +9,7 @@ from .grids import attention_heatmap, number_grid, similarity_heatmap, weight_ma
 from .lines import arrows, band_panels, bands, bar_panels, curves, dot_rows, histograms, runs, scatter, seed_panels
 
 __all__ = [
-    "COLORS", "WEIGHT_COLOR", "arrows", "attention_heatmap", "band_panels", "bands", "bar_panels", "curves", "dot_rows", "histograms",
-    "new_axes", "new_panels", "number_grid", "png", "runs", "scatter", "seed_panels", "show", "similarity_heatmap", "weight_maps",
+    "COLORS", "WEIGHT_COLOR", "arrows", "attention_heatmap", "band_panels", "bands", "bar_panels", "curves", "dot_rows",
+    "histograms", "new_axes", "new_panels", "number_grid", "png", "runs", "scatter", "seed_panels", "show",
+    "similarity_heatmap", "weight_maps",
 ]  # fmt: skip

@@ -876,7 +876,7 @@ def two_losses(order, start):
 # | `"law"` | how the size grows with N for `"full"`, judged from 8 to 32 layers: `"not at all"`, `"sqrt(N)"` or `"N"` |
 # | `"size at 128"` | what you expect for `"full"` at 128 layers, worked out from your entry for 32 and your law |
 # | `"steady"` | the start with the **largest** factor whose mean size at 32 layers is less than 1.2 times that at 2 layers |
-# | `"learned"` | a list of the pairs `(order, start)` whose two losses are both below 1.2 |
+# | `"learned"` | a list of the pairs `(order, start)` whose two losses are both below 0.5 |
 # | `"decides"` | what mattered more for the loss here, the `"order"` or the `"start"`: compare the mean loss of the two orders with each other, and that of `"full"` with that of `"root"` |
 #
 # Plot the mean sizes before you read them off, with both axes logarithmic. What does a root look like there?
@@ -906,7 +906,7 @@ for pair in pairs:
 growth_results["law"] = "sqrt(N)"
 growth_results["size at 128"] = 2 * means["full"][2].item()
 growth_results["steady"] = "root"
-growth_results["learned"] = [p for p in pairs if max(growth_results[p]) < 1.2]
+growth_results["learned"] = [p for p in pairs if max(growth_results[p]) < 0.5]
 growth_results["decides"] = "start"
 # END SOLUTION
 

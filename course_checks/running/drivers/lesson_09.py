@@ -156,7 +156,10 @@ def _once(sublayer):
 SHOWN = {
     "drive_wiring": lambda case: {"connection": _connection(case), "d_model": case["d_model"]},
     "drive_decoder": lambda case: {
-        "x": case["x"], "memories": _memories(case)[0], "target_mask": case["target_mask"], "memory_masks": _memories(case)[1]
+        "x": case["x"],
+        "memories": _memories(case)[0],
+        "target_mask": case["target_mask"],
+        "memory_masks": _memories(case)[1],
     },
     "drive_wired": lambda case: {"x": case["x"], **_around(case), "wiring": case["wiring"]},
     "drive_record": lambda case: {"x": case["x"], "sublayers": _sublayers(case)},
