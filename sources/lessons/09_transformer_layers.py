@@ -66,11 +66,11 @@ for vector in ([1.0, 3.0, 5.0, 7.0], [110.0, 130.0, 150.0, 170.0]):
 widgets.came_out("9.A", "the same")
 
 # %% [markdown]
-# LayerNorm forgets how large a vector is and where its middle lies. What is left is its *shape*, the entries that stand out and their direction. Keep that in mind. Much of this lesson is about where in a model you want something to be forgotten.
+# LayerNorm forgets how large a vector is and where its middle lies. What is left is its *shape*. Much of this lesson is about where in a model you want something to be forgotten.
 
 # %% [markdown]
 # ## 9.1 One stream, many small additions
-# *Core · 7 minutes*
+# *Core · 6 minutes*
 #
 # Here is the model of lesson 11 again, which reads letters and says sounds. Its decoder has four layers, and each layer has three **sublayers**: self-attention, cross-attention and a feed-forward network. None of them replaces what came before. Each one looks at the vectors that run past it, works something out, and *adds* it. What runs past is the **residual stream**. It has one vector for each token and runs through all layers from the embedding to the end:
 #
@@ -124,7 +124,7 @@ targets = pad([[*SOUNDS.encode(s[0]), END_ID] for s in words.values()])  # (B, L
 started = F.pad(targets[:, :-1], (1, 0), value=START_ID)  # (B, L_t)
 real = targets != PAD_ID  # (B, L_t)
 
-
+# %%
 @torch.no_grad()
 def without(silent):
     hooks = [s.register_forward_hook(lambda s, x, y: 0 * y) for s in silent]
@@ -148,14 +148,19 @@ widgets.came_out("9.B", 100 * (max(loss for _, loss, _ in alone) / whole[1] - 1)
 
 # %% [markdown]
 # Judged by the sound on top, no single sublayer matters much. The loss tells more. The largest rise comes from the last network, yet after rescaling nothing of it is left. Silencing it takes away sureness and no knowledge, so **what it adds is mostly sharpening**, a longer step in a direction that was already decided. The first layer's two attentions are the other kind. Without them the loss stays high, rescaled or not, because the model knows less.
+
+# %% [markdown]
+# ## Several at once
+# *More · 3 minutes*
 #
-# Now several at once:
+# All four sublayers of a kind fall silent together, and the networks of the encoder too:
 
 # %% tags=["nbval-ignore-output"]
 networks = [layer.feed_forward for layer in pronouncer.encoder_layers]
 groups = {f"all four {part}": sublayers[n::3] for n, part in enumerate(PARTS)}
 groups |= {"the encoder's feed_forward": networks}
-groups |= {"both kinds of feed_forward": networks + sublayers[2::3], "all 12": sublayers}
+groups |= {"both kinds of feed_forward": networks + sublayers[2::3]}
+groups |= {"all 12": sublayers}
 print("                                      right   loss  rescaled")
 for name, silent in groups.items():
     print("without {:29}{:6.1%}  {:5.3f}  {:5.3f}".format(name, *without(silent)))
@@ -270,7 +275,7 @@ assert torch.allclose(have, F.layer_norm(x, (6,), weight, bias), atol=1e-5)
 print("our four lines and PyTorch agree")
 
 # %% [markdown]
-# Mean and variance run over the *features of one token*. No other token and no other sentence takes part, and it makes no difference how long the sentence is or what else is in the batch.
+# Mean and variance run over the *features of one token*. No other token and no other sentence takes part.
 #
 # Is the mean worth taking off? **RMSNorm** leaves it in, drops the bias, and divides by the root mean square:
 #
@@ -299,10 +304,10 @@ for name, norm in (("LayerNorm", layers.LayerNorm(6)), ("RMSNorm", layers.RMSNor
 # **Do exercise 9.1 now (8 minutes), then read on.** A norm's weight and bias can vanish into the matrix that comes after it. Two more can wait. In exercise 9.2 (10 minutes) you change a model so that RMSNorm can do LayerNorm's work in it, and in exercise 9.4 (15 minutes) you find out how much each sublayer has contributed to what a model says, in spite of the norm at the end.
 
 # %% [markdown]
-# ## 9.5 The norm before or after the sum
-# *Core · 8 minutes*
+# ## Why add at all?
+# *More · 5 minutes*
 #
-# Why add at all? Take a pile of untrained feed-forward networks, one after the other, $x \leftarrow f(x)$, and send a gradient of size 1 in at the output. How much of it arrives at the input depends on how the matrices start. We try three usual ways: what `nn.Linear` does by itself, Xavier (lesson 10), and a start that keeps the size of what goes through on average, with a larger $W_2$ to make up for what ReLU sets to 0 (He and others, 2015).
+# Take a pile of untrained feed-forward networks, one after the other, $x \leftarrow f(x)$, and send a gradient of size 1 in at the output. How much of it arrives at the input depends on how the matrices start. We try three usual ways: what `nn.Linear` does by itself, Xavier (lesson 10), and a start that keeps the size of what goes through on average, with a larger $W_2$ to make up for what ReLU sets to 0 (He and others, 2015).
 
 # %%
 widgets.predict(
@@ -323,7 +328,8 @@ def keeping(network):
     nn.init.kaiming_normal_(network.down_proj.weight, nonlinearity="relu")
 
 
-STARTS = {"nn.Linear's": lambda network: None, "Xavier": xavier, "size-keeping": keeping}
+STARTS = {"nn.Linear's": lambda network: None, "Xavier": xavier}
+STARTS["size-keeping"] = keeping
 
 # %%
 def gradient_ratio(depth, begin, residual):
@@ -350,7 +356,13 @@ arrived = sum(0.01 < found[name, "f(x)"][-1] < 100 for name in STARTS)
 widgets.came_out("9.C", ["none", "one", "two", "all three"][arrived])
 
 # %% [markdown]
-# Without the connection it takes a start that fits exactly. Two usual starts lose nearly all of the gradient after 24 networks. With the connection something always arrives, because the derivative of $x + f(x)$ is the identity plus $f'$. But now the numbers can grow with every addition, and with the size-keeping start the gradient explodes. Adding needs something that keeps sizes in check, and that is the norm. There are two places for it. **Post-norm**, the order of the paper of 2017, normalizes the sum. **Pre-norm**, today's usual one, normalizes what goes into the sublayer.
+# Without the connection it takes a start that fits exactly. Two usual starts lose nearly all of the gradient after 24 networks. With the connection something always arrives, because the derivative of $x + f(x)$ is the identity plus $f'$. But now the numbers can grow with every addition, and with the size-keeping start the gradient explodes.
+
+# %% [markdown]
+# ## 9.5 The norm before or after the sum
+# *Core · 6 minutes*
+#
+# A gradient runs back along the sum unchanged, whatever the sublayers do. But what is added makes the vectors grow, and something has to keep their size in check. That is the norm, and there are two places for it. **Post-norm**, the order of the paper of 2017, normalizes the sum. **Pre-norm**, today's usual one, normalizes what goes into the sublayer.
 #
 # $$\text{post-norm:}\quad x \leftarrow \text{norm}\big(x + f(x)\big) \qquad\qquad \text{pre-norm:}\quad x \leftarrow x + f\big(\text{norm}(x)\big)$$
 
@@ -404,15 +416,14 @@ def fresh_stack(num_layers, seed, factor):
             last.weight.data.mul_(factor)
     return stack
 
-
+# %%
 def arrives(stack, direct):
     torch.manual_seed(100)
     y = x = torch.randn(8, 10, 64, requires_grad=True)  # (B, L, d_model)
     for layer in stack:
-        for part, norm in (
-            (layer.self_attention, layer.attention_norm),
-            (layer.feed_forward, layer.feed_forward_norm),
-        ):
+        for kind in ("self_attention", "feed_forward"):
+            part = getattr(layer, kind)
+            norm = getattr(layer, f"{kind.removeprefix('self_')}_norm")
             y = norm(y + (part(y).detach() if direct else part(y)))
     slope = torch.randn(8, 10, 64)
     return (torch.autograd.grad(y, x, slope)[0].norm() / slope.norm()).item()
@@ -431,9 +442,9 @@ for n in (6, 12, 24):
 # %%
 widgets.predict(
     "9.D",
-    "It's often said that gradients vanish in a deep post-norm stack. Where, and whose?",
+    "It's said that gradients vanish in a deep post-norm stack. Whose, and where?",
     choices=[
-        "everywhere in the first layers",
+        "all of them, in the first layers",
         "the queries' and keys' in the first layers",
         "the queries' and keys' in the last layers",
         "nowhere",
@@ -577,7 +588,7 @@ for name, model in trained.items():
     print(f"{name:9} loss {loss:.2f}  symbols right {right:.0%}  likeness {alike:.2f}")
 
 # %% [markdown]
-# Pre-norm has learned it, and post-norm knows nothing yet. Many have drawn the conclusion from such a picture that post-norm is hard to train. It is one rate, one seed, 150 steps and one start.
+# Pre-norm has learned it, and post-norm knows nothing yet. It's tempting to conclude that post-norm can't learn this. But it is one rate, one seed, 150 steps and one start.
 
 # %%
 widgets.predict(
@@ -625,6 +636,8 @@ RATES = {
 }
 LINES = {"pre-norm": "pre-norm full", "post-norm": "post-norm full"}
 LINES["post-norm, small start"] = "post-norm root"
+
+# %%
 first = {
     title: {name: runs[f"{how} 6 {rate}"][:, :7, 0] for name, how in LINES.items()}
     for title, rate in RATES.items()
@@ -634,10 +647,9 @@ plotting.show(
     plotting.band_panels(
         torch.arange(0.0, 301, 50), first, xlabel="step", top=2.8, levels=marks
     ),
-    "Loss on new sequences by step, six layers, mean and range of five seeds. Post-norm "
-    "stays at a landmark in all four settings. With a small start it falls to 0 at the "
-    "three gentler settings, faster than pre-norm, and fails at rate 0.01 without "
-    "warm-up.",
+    "Loss on new sequences by step, mean and range of five seeds. Post-norm stays at a "
+    "landmark in all four settings. With a small start it falls to 0 in three of them, "
+    "faster than pre-norm, and fails at rate 0.01 without warm-up.",
 )
 
 # %% [markdown]
@@ -655,7 +667,8 @@ plotting.show(
         xlabel="step",
         levels=marks,
     ),
-    "Plain post-norm for 1,500 steps, five seeds. At rates 0.001 and 0.003 the loss stays at the landmark for hundreds of steps, with a likeness above 0.9, and then falls to 0 while likeness falls too. WHICH",
+    "Plain post-norm for 1,500 steps, five seeds. The loss stays at the landmark for "
+    "hundreds of steps, with a likeness above 0.9. Then both fall.",
 )
 
 # %%
@@ -673,9 +686,9 @@ for name, how in (LINES | {"pre-norm, small start": "pre-norm root"}).items():
 widgets.came_out("9.E", "each of the two")
 
 # %% [markdown]
-# At rates at which it can learn at all, plain post-norm does learn. It was **late**. It sits at the landmark for hundreds of steps, and then the loss falls as it does in the other runs. What makes it late is the **start**, for that is the one thing that the green runs changed. The order matters less than the first picture made us think. With sublayers that start small, both orders learn equally soon.
+# At rates at which it can learn at all, plain post-norm does learn. It was **late**. It sits at the landmark for hundreds of steps, and then the loss falls as it does in the other runs. What makes it late is the **start**, for that is the one thing that the green runs changed. With sublayers that start small, both orders learn equally soon.
 #
-# What is left for pre-norm is that it forgives more. It learns at a rate at which post-norm doesn't, small start or not, and it needs no warm-up here. (The paper of 2017 trained six post-norm layers, with a warm-up of 4,000 steps and 100,000 steps in all. Liu and others (2020) even report that a light dependency on the sublayers, which is what pre-norm has, limits what a model can reach.)
+# What is left for pre-norm is that it forgives more. It learns at a rate at which post-norm doesn't, small start or not, and it needs no warm-up here.
 
 # %% [markdown]
 # ## Is it the likeness?
@@ -708,6 +721,8 @@ for name, how in FORCED.items():
 # Both do what one would expect of a cause. Small sublayers take longer when the tokens are made alike, and full-sized ones take less time when the tokens are held apart. Likeness costs time. But it's no wall, and it isn't all. With tokens as alike as plain post-norm's, the small start still learns within 300 steps, with all five seeds. With tokens held apart, the full size is still slower than the small start, though no longer by hundreds of steps. The start works through likeness, and in some other way too. (Our guess is the direct path of 9.5. We haven't tested it.)
 #
 # (Neither intervention is perfectly clean. What is taken off also makes the sublayers smaller, and what is added makes everything else smaller beside it.)
+#
+# None of this says which order is better in the end. The paper of 2017 trained six post-norm layers, with a warm-up of 4,000 steps and 100,000 steps in all. Liu and others (2020) even report that a light dependency on the sublayers, which is what pre-norm has, limits what a model can reach.
 
 # %% [markdown]
 # ## 9.8 Whole layers: encoder and decoder
@@ -748,8 +763,6 @@ plotting.show(diagrams.architecture(Pair(), (x, y, memory_mask, target_mask)))
 # | cross-attention | target | memory | the *source's* padding | `(B, 1, 1, L_s)` |
 #
 # One rule settles every such question: **a mask hides keys.** Ask where the keys come from, and you know whose padding counts, and whether there is a future to hide.
-#
-# In training, **dropout** acts on what each sublayer gives, before it is added (and, in most code, in two more places, see "When you need it"). It never acts on the sum, where every layer would wipe out another part of the embedding for good.
 #
 # **Do exercise 9.6 now (15 minutes), then read on.** It asks for a decoder layer that can ask several memories at once. Two more can wait. Exercise 9.7 (15 minutes) wires layers as some of today's models do, and in exercise 9.8 (10 minutes) somebody's record of the stream has a bug. The open experiment, exercise 9.9 (25 minutes), follows the small start into deeper stacks.
 
@@ -946,9 +959,9 @@ print(f"symbols right: {kept:.0%} as trained, {swapped:.0%} in the other order")
 # ## Recap
 # *Core · 3 minutes*
 #
-# 1. **The stream** starts as the embedding, and every sublayer adds to it: $x_N = x_0 + \sum f_n$. In the pronouncing model hardly a sound is lost when one sublayer falls silent. The loss tells those that only sharpen (the last network) from those whose knowledge is missed (the first attentions).
+# 1. **The stream** starts as the embedding, and every sublayer adds to it: $x_N = x_0 + \sum f_n$. In the pronouncing model the last network mostly sharpens, and the knowledge of the first attentions is missed.
 # 2. **The network** works on each position by itself and not linearly. Without an activation its two matrices would be one.
-# 3. **LayerNorm** takes mean and variance over the features of one token, with the variance divided by $d$ and $\varepsilon$ inside the root. **RMSNorm** leaves the mean in. Adding a number to all features tells them apart. The unbiased variance shows at small $d$, epsilon outside at small numbers.
+# 3. **LayerNorm** takes mean and variance over the features of one token, with the variance divided by $d$ and $\varepsilon$ inside the root. **RMSNorm** leaves the mean in. Adding a number to all features tells them apart.
 # 4. **Post-norm** normalizes the sum, **pre-norm** what goes into the sublayer. With full-sized sublayers, the direct path of a fresh post-norm stack fades, its tokens become alike, and the gradients of queries and keys vanish toward the last layers. With sublayers that start at $1/\sqrt{2N}$ of their size none of this happens, and six post-norm layers learn as soon as pre-norm's. Without it they learn too, hundreds of steps later. Pre-norm puts up with larger learning rates.
 # 5. **Encoder layer**: self-attention, network. **Decoder layer**: causal self-attention, cross-attention to the memory, network. A mask hides keys, and the source's padding belongs to cross-attention. A pre-norm stack ends in one more norm.
 
@@ -973,27 +986,22 @@ widgets.predictions()
 #
 # <details><summary>1. A LayerNorm by hand agrees with PyTorch to three digits at d = 512, and is 13 % off at d = 4. Which mistake is it?</summary>
 #
-# **The unbiased variance.** The factor $\sqrt{(d-1)/d}$ is far from 1 for small $d$ only. (Epsilon outside the root would depend on the size of the numbers, not on $d$. A wrong axis would be off everywhere.)
+# **The unbiased variance.** The factor $\sqrt{(d-1)/d}$ is far from 1 for small $d$ only.
 # </details>
 #
 # <details><summary>2. In a pre-norm layer the code says x = norm(x) and then x = x + attention(x). What is lost?</summary>
 #
-# **The direct path.** What is added to is now the normalized x, and the stream passes through every norm. (It is not "the same, since the attention gets norm(x) in both". The attention does, the sum doesn't.)
+# **The direct path.** What is added to is now the normalized x, and the stream passes through every norm.
 # </details>
 #
 # <details><summary>3. Source of 9 tokens, target of 6. What is the shape of the memory mask, and is any of it causal?</summary>
 #
-# **(B, 1, 1, 9), and no.** A mask has a column for each key, and the keys are the source's. The whole source is known before the first target token. ((B, 1, 6, 6) is the target's own mask. A causal memory mask would hide source tokens for no reason.)
+# **(B, 1, 1, 9), and no.** A mask has a column for each key, and the keys are the source's. The whole source is known before the first target token.
 # </details>
 #
-# <details><summary>4. Why does a pre-norm stack need a final norm, and a post-norm stack not?</summary>
+# <details><summary>4. A friend's deep post-norm model sits at a plateau after 300 steps, its tokens nearly alike. "Proof that post-norm can't learn this", says your friend. What would you try first?</summary>
 #
-# **Because only the post-norm stack ends in one.** Pre-norm's stream grows from layer to layer, and nothing has normalized the last sum. ("Because pre-norm has fewer norms" is wrong, since each layer has as many in both.)
-# </details>
-#
-# <details><summary>5. A friend's deep post-norm model sits at a plateau after 300 steps, its tokens nearly alike. "Proof that post-norm can't learn this", says your friend. What would you try first?</summary>
-#
-# **Multiply the last matrix of each sublayer by $1/\sqrt{2N}$ before training, and let the old run go on as well.** In 9.7 the first solves the task within 300 steps, and the second takes more steps. Alike tokens are no proof either way, since pre-norm passes through the same state.
+# **Multiply the last matrix of each sublayer by $1/\sqrt{2N}$ before training, and let the old run go on as well.** In 9.7 the first solves the task within 300 steps, and the second takes more steps.
 # </details>
 #
 # {{next_steps}}
@@ -1020,7 +1028,7 @@ for name, factor in WAYS.items():
 # %% [markdown]
 # Without the factor, two different tokens at the same place are nearly the same vector. With the factor on top of a start at 1, the same token at two places is. In between, attention can see both.
 #
-# **Where dropout acts.** The paper (section 5.4) names two places: on what each sublayer gives, before it is added, and on the sum of embedding and position. Most code, PyTorch's and this library's too, has two more: on the attention weights after the softmax, and inside the network after the activation.
+# **Where dropout acts.** The paper (section 5.4) names two places: on what each sublayer gives, before it is added, and on the sum of embedding and position. It never acts on the stream's sums, where every layer would wipe out another part of the embedding for good. Most code, PyTorch's and this library's too, has two more: on the attention weights after the softmax, and inside the network after the activation.
 #
 # **A vector of equal numbers**, a row of zeros from padding, say, has variance 0. The slope of $\sqrt v$ at 0 is infinite, so with epsilon outside the root its gradient is NaN, and one such row is enough to lose all parameters at the next step:
 
