@@ -465,6 +465,10 @@ def wiring_of(connection, d_model):
 #     if torch.allclose(result, seen[0] + change, atol=1e-4): => if False:
 # post-norm and sandwich are exchanged.
 #     return "post-norm" if sees_x else "sandwich" => return "sandwich" if sees_x else "post-norm"
+# only two of the five are ever told: whether the output follows what the sublayer gives, or not.
+#     return "no norm" if sees_x else "pre-norm" => return "pre-norm"
+#     return "lost path" => return "post-norm"
+#     return "post-norm" if sees_x else "sandwich" => return "post-norm"
 # "no norm" and "pre-norm" are exchanged.
 #     return "no norm" if sees_x else "pre-norm" => return "pre-norm" if sees_x else "no norm"
 # Try: a trained norm has a weight and a bias. What comes out of it has any mean.

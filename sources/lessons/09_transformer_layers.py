@@ -686,7 +686,7 @@ for name, how in (LINES | {"pre-norm, small start": "pre-norm root"}).items():
 widgets.came_out("9.E", "each of the two")
 
 # %% [markdown]
-# At rates at which it can learn at all, plain post-norm does learn. It was **late**. It sits at the landmark for hundreds of steps, and then the loss falls as it does in the other runs. What makes it late is the **start**, for that is the one thing that the green runs changed. With sublayers that start small, both orders learn equally soon.
+# At the two smaller rates plain post-norm does learn. It was **late**. It sits at the landmark for hundreds of steps, its tokens nearly alike all the while, and then the loss falls. What makes it late is the **start**, for that is the one thing that the green runs changed. With sublayers that start small, both orders learn equally soon.
 #
 # What is left for pre-norm is that it forgives more. It learns at a rate at which post-norm doesn't, small start or not, and it needs no warm-up here.
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from matplotlib.axes import Axes
 
 from course_utils import diagrams, layers, masks
@@ -132,15 +131,9 @@ def _multi_head(size: str) -> Axes:
 
 
 def _straight(size: str) -> Axes:
-    kinds = {"small": {"": True}, "middle": {"pre-norm": True, "post-norm": False}, "large": dict.fromkeys(LONG, False)}
-    made = {name: layers.EncoderLayer(8, 2, 16, pre_norm=pre) for name, pre in kinds[size].items()}
+    names = {"small": ["pre"], "middle": ["pre-norm", "post-norm"], "large": ["first", "second", "third"]}[size]
+    made = {name: layers.EncoderLayer(8, 2, 16, pre_norm=name.startswith("pre")) for name in names}
     return diagrams.straight_streams(made, _random(1, 3, 8))
-
-
-def _two_norms(size: str) -> Axes:
-    cloud = _random({"small": 1, "middle": 12, "large": 300}[size], 3)
-    normed = {"LayerNorm": F.layer_norm(cloud, (3,)), "RMSNorm": layers.rms_norm(cloud, torch.ones(3))}
-    return diagrams.two_norms(cloud, dict(list(normed.items())[: 1 + (size != "small")]))
 
 
 PICTURES: dict[str, Callable[[str], Axes]] = {
@@ -152,7 +145,6 @@ PICTURES: dict[str, Callable[[str], Axes]] = {
     "decoder_step": _decoder_step,
     "look_step_speak": _panels,
     "straight_streams": _straight,
-    "two_norms": _two_norms,
     "residual_stream": lambda size: diagrams.residual_stream(_decoder_lm(size), (TOKENS,)),
     "mask_gallery": _masks,
     "shifted_targets": _shifted,
