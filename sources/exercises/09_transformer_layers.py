@@ -11,7 +11,7 @@
 #
 # Ten exercises, 29 points. At the end you have made norms disappear, told wirings apart from outside, split a logit into what each sublayer wrote, found out how small a deep stack should start, and a trained model pronounces words through *your* decoder layers, while you read its stream after each of them.
 #
-# {{colab_link}} · core about 25 minutes, everything about 140 · builds on {{lesson_link}}
+# {{colab_link}} · core about 25 minutes, everything about 125 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -699,7 +699,7 @@ check("9.7", wired)
 # ### 9.8 · Find the bug: a record of the stream
 # 3 points · difficulty 3 of 5 · 10 minutes · more
 #
-# Somebody wants to look at the residual stream. The function below runs `x` through the sublayers (each a function that returns what is to be **added**; its norm is inside) and keeps a record: the stream before the first sublayer and after each one, and what each sublayer added. Its last entry is right, so the model that uses it works. A property that must hold: **each entry of the stream, plus what was added there, is the next entry.** Run both cells.
+# The function below is meant to record the residual stream. It runs `x` through the sublayers (each a function that returns what is to be **added**; its norm is inside) and keeps a record: the stream before the first sublayer and after each one, and what each sublayer added. Its last entry is right, so the model that uses it works. A property that must hold: **each entry of the stream, plus what was added there, is the next entry.** Run both cells.
 
 # %%
 def record_stream_broken(x, sublayers):
@@ -1019,6 +1019,6 @@ except (NotImplementedError, TypeError):
     print("Solve 9.6 first: the model has no layers yet.")
 
 # %% [markdown]
-# *Read each column from top to bottom: first a guess from the sound before, then a sound that fits the letters roughly, then the one that the model settles on. Each layer adds a correction to what it finds.* (The early rows are read with a norm and a matrix that were trained for the last one. So they show what the stream holds in the language of the last layer, and may miss what it holds in another.)
+# *Read each column from top to bottom. First comes a guess from the sound before, then a sound that roughly fits the letters, then the one that the model settles on. Each layer adds a correction to what it finds.* (The early rows are read with a norm and a matrix that were trained for the last one. They show what the stream holds in the language of the last layer, and may miss what it holds in another.)
 #
 # {{next_steps}}

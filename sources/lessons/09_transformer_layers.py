@@ -11,7 +11,7 @@
 #
 # By the end you can build encoder and decoder layers from attention, feed-forward networks, norms and residual connections, and measure what the place of the norm and the size of the start do to training.
 #
-# {{colab_link}} · short path about 60 minutes with its exercises (37 + 23), everything about 3 hours · builds on lessons 05, 06 and 08
+# {{colab_link}} · short path about 65 minutes with its exercises (40 + 25), everything about 3.5 hours · builds on lessons 05, 06 and 08
 
 # %% tags=["setup"]
 import math
@@ -86,7 +86,7 @@ batch = (SPELLING.batch([word]), given)
 plotting.show(diagrams.residual_stream(pronouncer, batch))
 
 # %% [markdown]
-# *Gray is the stream, and the colored bars between are what is added to it. It grows with each of the 12 additions, and the last one is by far the largest.* We can check the sum itself. Catch what each sublayer gives, and add it all to what entered the first layer:
+# *Gray is the stream, and the colored bars between are what is added to it. It grows with each of the 12 additions, and the last one is by far the largest.* We can check the sum itself. Catch what each sublayer gives, and add it all to what entered the first layer.
 
 # %%
 PARTS = ("self_attention", "cross_attention", "feed_forward")
@@ -153,7 +153,7 @@ widgets.came_out("9.B", 100 * (max(loss for _, loss, _ in alone) / whole[1] - 1)
 # ## Several at once
 # *More · 3 minutes*
 #
-# All four sublayers of a kind fall silent together, and the networks of the encoder too:
+# All four sublayers of a kind fall silent together, and the networks of the encoder too.
 
 # %% tags=["nbval-ignore-output"]
 networks = [layer.feed_forward for layer in pronouncer.encoder_layers]
@@ -254,13 +254,13 @@ plotting.show(
 
 # %% [markdown]
 # ## 9.4 Two norms: LayerNorm and RMSNorm
-# *Core · 6 minutes*
+# *Core · 5 minutes*
 #
 # For one vector $x$ with $d$ entries (we write $d$ for $d_{model}$):
 #
 # $$\mu = \frac1d \sum_i x_i , \qquad \sigma^2 = \frac1d \sum_i (x_i - \mu)^2 , \qquad \text{LayerNorm}(x)_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}\; g_i + b_i .$$
 #
-# $g$ (`weight`) and $b$ (`bias`), of shape $(d,)$, are learned and start at 1 and 0. $\varepsilon$ is a small constant that keeps the division safe. Take $(1, 3, 5, 7)$. The mean is 4, the differences are $-3, -1, 1, 3$, the variance is $(9 + 1 + 1 + 9)/4 = 5$, and $-3/\sqrt5 = -1.342$, as in the first cells of this lesson. On all vectors at once, the mean and the variance are taken over the last axis:
+# $g$ (`weight`) and $b$ (`bias`), of shape $(d,)$, are learned and start at 1 and 0. $\varepsilon$ is a small constant that keeps the division safe. Take $(1, 3, 5, 7)$. The mean is 4, the differences are $-3, -1, 1, 3$, the variance is $(9 + 1 + 1 + 9)/4 = 5$, and $-3/\sqrt5 = -1.342$, as in the first cells of this lesson. On all vectors at once, the mean and the variance are taken over the last axis.
 
 # %%
 def layer_norm(x, weight, bias, eps):
@@ -281,7 +281,7 @@ print("our four lines and PyTorch agree")
 #
 # $$\text{RMSNorm}(x)_i = \frac{x_i}{\sqrt{\frac1d \sum_j x_j^2 + \varepsilon}}\; g_i .$$
 #
-# On $(1, 3, 5, 7)$ the mean square is $(1 + 9 + 25 + 49)/4 = 21$, and $1/\sqrt{21} = 0.218$. In pictures, for vectors with three entries:
+# On $(1, 3, 5, 7)$ the mean square is $(1 + 9 + 25 + 49)/4 = 21$, and $1/\sqrt{21} = 0.218$. Here is a picture, for vectors with three entries.
 
 # %%
 torch.manual_seed(3)
@@ -291,7 +291,7 @@ normed["RMSNorm"] = layers.rms_norm(cloud, torch.ones(3))
 plotting.show(diagrams.two_norms(cloud, normed))
 
 # %% [markdown]
-# *The outline is the sphere of vectors with mean square 1, and the ellipse is its cut with the plane of vectors with mean 0. LayerNorm drops each vector into the plane and then moves it to the circle's rim. RMSNorm moves it straight to the sphere.* What each forgets can be tested from outside:
+# *The outline is the sphere of vectors with mean square 1, and the ellipse is its cut with the plane of vectors with mean 0. LayerNorm drops each vector into the plane and then moves it to the circle's rim. RMSNorm moves it straight to the sphere.* What each forgets can be tested from outside.
 
 # %%
 for name, norm in (("LayerNorm", layers.LayerNorm(6)), ("RMSNorm", layers.RMSNorm(6))):
@@ -301,7 +301,7 @@ for name, norm in (("LayerNorm", layers.LayerNorm(6)), ("RMSNorm", layers.RMSNor
 # %% [markdown]
 # Many of today's large language models use RMSNorm (lesson 12). In this lesson we keep LayerNorm, as the paper does.
 #
-# **Do exercise 9.1 now (8 minutes), then read on.** A norm's weight and bias can vanish into the matrix that comes after it. Two more can wait. In exercise 9.2 (10 minutes) you change a model so that RMSNorm can do LayerNorm's work in it, and in exercise 9.4 (15 minutes) you find out how much each sublayer has contributed to what a model says, in spite of the norm at the end.
+# Three exercises go with this section, when you like. In exercise 9.1 (8 minutes) a norm's weight and bias vanish into the matrix that comes after it. In exercise 9.2 (10 minutes) you change a model so that RMSNorm can do LayerNorm's work in it. And exercise 9.4 (15 minutes) finds out how much each sublayer has contributed to what a model says, in spite of the norm at the end.
 
 # %% [markdown]
 # ## Why add at all?
@@ -360,7 +360,7 @@ widgets.came_out("9.C", ["none", "one", "two", "all three"][arrived])
 
 # %% [markdown]
 # ## 9.5 The norm before or after the sum
-# *Core · 6 minutes*
+# *Core · 5 minutes*
 #
 # A gradient runs back along the sum unchanged, whatever the sublayers do. But what is added makes the vectors grow, and something has to keep their size in check. That is the norm, and there are two places for it. **Post-norm**, the order of the paper of 2017, normalizes the sum. **Pre-norm**, today's usual one, normalizes what goes into the sublayer.
 #
@@ -376,7 +376,7 @@ plotting.show(diagrams.straight_streams(both, torch.randn(2, 7, 12)))
 #
 # Take $x = (1, 3)$ and $f(x) = x + 1$. In post-norm the sum is $(1 + 2, 3 + 4) = (3, 7)$, with mean 5 and deviation 2, which gives $(-1, 1)$. In pre-norm the norm of $(1, 3)$ is $(-1, 1)$, $f$ makes $(0, 2)$ of it, and $(1 + 0, 3 + 2) = (1, 5)$. **Do exercise 9.5 now (10 minutes), then read on.** You are handed a connection that you can't look into, and find out from outside how it is wired.
 #
-# A norm on the direct path divides by the size of the sum. Say $x$ has size 1, and what is added has size $s$ and nothing in common with it. Then the norm divides by $\sqrt{1 + s^2}$, once for each sublayer. In the test below every sublayer adds noise, which has no gradient, and only the direct path is left. The sublayers add noise of size 1, or of size $1/\sqrt{2N}$, where $2N$ is their number:
+# A norm on the direct path divides by the size of the sum. Say $x$ has size 1, and what is added has size $s$ and nothing in common with it. Then the norm divides by $\sqrt{1 + s^2}$, once for each sublayer. In the test below every sublayer adds noise, which has no gradient, and only the direct path is left. The sublayers add noise of size 1, or of size $1/\sqrt{2N}$, where $2N$ is their number.
 
 # %%
 def direct_path(num_sublayers, size, pre_norm):
@@ -507,7 +507,7 @@ for share in (0, 0.5, 0.9, 0.99):
 # %% [markdown]
 # It is. With tokens nearly alike the gradients of queries and keys are gone, and the others' are not.
 #
-# **What Xiong and others (2020) say.** They prove how large the gradient of the *last* layer's network can be expected to be in a simplified Transformer at its start. In pre-norm it shrinks like $1/\sqrt N$ with the number of layers, in post-norm it doesn't shrink. Measured, with five seeds:
+# **What Xiong and others (2020) say.** They prove how large the gradient of the *last* layer's network can be expected to be in a simplified Transformer at its start. In pre-norm it shrinks like $1/\sqrt N$ with the number of layers, in post-norm it doesn't shrink. Let's measure it, with five seeds.
 
 # %%
 print("layers        1     4    16")
@@ -521,7 +521,7 @@ for name, pre in orders.items():
 # %% [markdown]
 # In post-norm it even grows here. From this they conclude that a large learning rate on such gradients makes training unstable, and that a **warm-up**, in which the rate climbs slowly during the first steps, avoids that. But the size of a gradient can't be the whole story, because Adam divides it out (lesson 10).
 #
-# **What Liu and others (2020) say.** They find that unbalanced gradients aren't the root cause. A post-norm layer depends more heavily on what its own sublayer adds, and small changes of the parameters are amplified. They predict how far the output moves (the root of the variance in their theorem 2): like $\sqrt N$ in post-norm, like $\sqrt{\log N}$ in pre-norm. Shake all matrices by one percent, and see how far the normalized output moves, mean and range of five seeds:
+# **What Liu and others (2020) say.** They find that unbalanced gradients aren't the root cause. A post-norm layer depends more heavily on what its own sublayer adds, and small changes of the parameters are amplified. They predict how far the output moves (the root of the variance that they derive): like $\sqrt N$ in post-norm, like $\sqrt{\log N}$ in pre-norm. Shake all matrices by one percent, and see how far the normalized output moves, mean and range of five seeds.
 
 # %%
 @torch.no_grad()
@@ -550,7 +550,7 @@ print(f"predicted from 6 to 24: post-norm times {math.sqrt(24 / 6):.2f}", end=",
 print(f"pre-norm times {growth:.2f}")
 
 # %% [markdown]
-# The growth fits their prediction. And with the small start post-norm moves no further at 24 layers than at 6. All depths, to play with:
+# The growth fits their prediction. And with the small start post-norm moves no further at 24 layers than at 6. Here are all depths, to play with.
 
 # %%
 depths = widgets.gradient_by_depth()
@@ -566,7 +566,7 @@ depths
 
 # %% [markdown]
 # ## 9.7 What decides in training
-# *Core · 9 minutes*
+# *Core · 8 minutes*
 #
 # Does the order matter once a model learns? The task is to reverse a sequence of 8 symbols. The position says where to look, and the model has to learn to use it. There are two landmarks for the loss. Someone who knows nothing guesses one of 8 symbols and gets $\ln 8$. Someone who knows *which* symbols occur, but not where, does a little better. We train six layers, one seed each. (The pre-norm model has one more norm on top of its stack, see section 9.8. All else is the same.)
 
@@ -603,7 +603,7 @@ widgets.predict(
 )
 
 # %% [markdown]
-# The small start multiplies the last matrix of each sublayer (`o_proj` and `down_proj`) by $1/\sqrt{2N}$, here $1/\sqrt{12} = 0.29$, once, before training. One such run, live:
+# The small start multiplies the last matrix of each sublayer (`o_proj` and `down_proj`) by $1/\sqrt{2N}$, here $1/\sqrt{12} = 0.29$, once, before training. Here is one such run, live.
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)
@@ -616,7 +616,7 @@ for step in norm_order.train(small, seed=0, rate=0.003, steps=150):
     print(f"step {step}: loss {loss:.2f}  right {right:.0%}  likeness {alike:.2f}")
 
 # %% [markdown]
-# `python -m experiments norm_order` did this with three learning rates, once with a warm-up of 100 steps, always with the same five seeds, and measured on the same 500 sequences that no model was trained on. We read its table:
+# `python -m experiments norm_order` did this with three learning rates, once with a warm-up of 100 steps, always with the same five seeds, and measured on the same 500 sequences that no model was trained on. We read its table.
 
 # %%
 runs = {}
@@ -655,7 +655,7 @@ plotting.show(
 # %% [markdown]
 # *Blue is pre-norm, orange post-norm, green post-norm with the small start. The bands show the range of the five seeds.* With the small start, post-norm solves the task with all five seeds in three of the four settings, and it is faster than pre-norm at the same rate. Plain post-norm stays at one of the two landmarks in all four. At rate 0.01 without warm-up the small start doesn't help it either. Only pre-norm puts up with that.
 #
-# Before we say "doesn't learn" of the orange lines, five times as many steps at the two smaller rates. Each seed is a line, with its loss above and the mean cosine of its tokens (their *likeness*) below:
+# Before we say "doesn't learn" of the orange lines, five times as many steps at the two smaller rates. Each seed is a line, with its loss above and the mean cosine of its tokens (their *likeness*) below.
 
 # %%
 longer = {t: runs[f"post-norm full 6 {RATES[t]}"] for t in ("rate 0.001", "rate 0.003")}
@@ -694,7 +694,7 @@ widgets.came_out("9.E", "each of the two")
 # ## Is it the likeness?
 # *More · 6 minutes*
 #
-# Section 9.6 found post-norm's tokens alike, and they are alike again in every run that sits at a landmark. It's tempting to say that alike tokens can't be told apart and that this is why post-norm doesn't learn. But one could also say it the other way around. At the landmark "which, not where" the best answer is the same at every position, and tokens that give the same answer may well be alike. Pre-norm sits there for a while too. Its likeness in the table, mean of five seeds:
+# Section 9.6 found post-norm's tokens alike, and they are alike again in every run that sits at a landmark. It's tempting to say that alike tokens can't be told apart and that this is why post-norm doesn't learn. But one could also say it the other way around. At the landmark "which, not where" the best answer is the same at every position, and tokens that give the same answer may well be alike. Pre-norm sits there for a while too. Here is its likeness in the table, the mean of five seeds.
 
 # %%
 print("pre-norm, rate 0.001    step:", *(f"{step:7}" for step in range(0, 301, 50)))
@@ -726,9 +726,9 @@ for name, how in FORCED.items():
 
 # %% [markdown]
 # ## 9.8 Whole layers: encoder and decoder
-# *Core · 5 minutes*
+# *Core · 4 minutes*
 #
-# An encoder layer is two residual connections, one around self-attention and one around the network, each with a norm of its own. A decoder layer has a third in between, around cross-attention to the encoder's output, the **memory**. Here are both, one layer of each, in pre-norm:
+# An encoder layer is two residual connections, one around self-attention and one around the network, each with a norm of its own. A decoder layer has a third in between, around cross-attention to the encoder's output, the **memory**. Here are both, one layer of each, in pre-norm.
 
 # %%
 class Pair(nn.Module):
@@ -768,7 +768,7 @@ plotting.show(diagrams.architecture(Pair(), (x, y, memory_mask, target_mask)))
 
 # %% [markdown]
 # ## The whole thing
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
 # Once you've done exercise 9.6, unfold this cell. Both layers, in both orders, from the parts of lesson 06 and section 9.3.
 
@@ -857,7 +857,7 @@ for kind, (page, library, tensors, options) in kinds.items():
 # ## 9.9 The same weights as PyTorch's layers
 # *More · 4 minutes*
 #
-# The library's layers do the same as PyTorch's when they have the same weights, which only takes a translation of names:
+# The library's layers do the same as PyTorch's when they have the same weights, which only takes a translation of names.
 
 # %%
 def translated(theirs, names):
@@ -910,7 +910,7 @@ for name, pre in orders.items():
 # ## What goes wrong
 # *More · 6 minutes*
 #
-# **The unbiased variance, and epsilon outside the root.** `x.var(-1)` and `x.std(-1)` divide by $d - 1$ unless told otherwise, and $\sigma + \varepsilon$ isn't $\sqrt{\sigma^2 + \varepsilon}$. The *Annotated Transformer* has both at once, `(x - mean) / (x.std(-1) + eps)`, and with it the many programs that were copied from it. How far off is each? Length of the difference, by length of the right answer:
+# **The unbiased variance, and epsilon outside the root.** `x.var(-1)` and `x.std(-1)` divide by $d - 1$ unless told otherwise, and $\sigma + \varepsilon$ isn't $\sqrt{\sigma^2 + \varepsilon}$. The *Annotated Transformer* has both at once, `(x - mean) / (x.std(-1) + eps)`, and with it the many programs that were copied from it. How far off is each? We measure the length of the difference, divided by that of the right answer.
 
 # %%
 def error(wrong, d, size):
@@ -957,7 +957,7 @@ print(f"symbols right: {kept:.0%} as trained, {swapped:.0%} in the other order")
 
 # %% [markdown]
 # ## Recap
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
 # 1. **The stream** starts as the embedding, and every sublayer adds to it: $x_N = x_0 + \sum f_n$. In the pronouncing model the last network mostly sharpens, and the knowledge of the first attentions is missed.
 # 2. **The network** works on each position by itself and not linearly. Without an activation its two matrices would be one.
@@ -982,7 +982,7 @@ widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
-# *Core · 3 minutes*
+# *Core · 2 minutes*
 #
 # <details><summary>1. A LayerNorm by hand agrees with PyTorch to three digits at d = 512, and is 13 % off at d = 4. Which mistake is it?</summary>
 #
@@ -1030,7 +1030,7 @@ for name, factor in WAYS.items():
 #
 # **Where dropout acts.** The paper (section 5.4) names two places: on what each sublayer gives, before it is added, and on the sum of embedding and position. It never acts on the stream's sums, where every layer would wipe out another part of the embedding for good. Most code, PyTorch's and this library's too, has two more: on the attention weights after the softmax, and inside the network after the activation.
 #
-# **A vector of equal numbers**, a row of zeros from padding, say, has variance 0. The slope of $\sqrt v$ at 0 is infinite, so with epsilon outside the root its gradient is NaN, and one such row is enough to lose all parameters at the next step:
+# **A vector of equal numbers**, a row of zeros from padding, say, has variance 0. The slope of $\sqrt v$ at 0 is infinite, so with epsilon outside the root its gradient is NaN, and one such row is enough to lose all parameters at the next step.
 
 # %%
 CONSTANT = {"inside": lambda v: (v + 1e-5).sqrt(), "outside": lambda v: v.sqrt() + 1e-5}
@@ -1056,7 +1056,7 @@ print("statistics in float32: ", [round(v, 2) for v in normed[0].tolist()])
 # - Ba, Kiros, Hinton, *Layer Normalization*, 2016, section 3: the formulas, and why over features and not over the batch.
 # - Zhang, Sennrich, *Root Mean Square Layer Normalization*, 2019, section 4 for what is left when the mean stays in; what it saves is in its experiments.
 # - Xiong et al., *On Layer Normalization in the Transformer Architecture*, 2020, section 3: the gradient of the last layer by depth, for both orders, and warm-up.
-# - Liu et al., *Understanding the Difficulty of Training Transformers*, 2020: why unbalanced gradients are not the whole story, and the amplification that 9.6 measures (theorem 2).
+# - Liu et al., *Understanding the Difficulty of Training Transformers*, 2020: why unbalanced gradients are not the whole story, and the amplification that 9.6 measures.
 # - Radford et al., *Language Models are Unsupervised Multitask Learners*, 2019, section 2.3: the factor of the start, for residual layers. (It says $1/\sqrt N$ with $N$ the number of residual layers, our $2N$.)
 # - He et al., *Delving Deep into Rectifiers*, 2015, section 2.2: a start that keeps the size of what goes through.
 # - Dong, Cordonnier, Loukas, *Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth*, 2021: why attention makes tokens alike, and what works against it.
