@@ -172,7 +172,8 @@ def test_panels_of_bands_share_one_legend_and_name_their_levels_once():
     left, right = ax.figure.axes
     assert (left.get_yscale(), right.get_yscale()) == ("linear", "log")
     assert list(left.lines[0].get_ydata()) == [2.0, 3.0]
-    assert [text.get_text() for text in left.texts] == ["mark"] and not right.texts
+    assert [text.get_text() for text in right.texts] == ["mark"] and not left.texts
+    assert right.get_ylim() == (1.0, 10.0)
     assert left.get_legend() is None and len(ax.figure.legends) == 1
     assert [text.get_text() for text in ax.figure.legends[0].texts] == ["one", "two"]
     fixed = plotting.band_panels(torch.arange(2.0), panels, xlabel="step", top=5.0)

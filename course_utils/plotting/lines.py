@@ -182,6 +182,7 @@ def band_panels(
     panels: Mapping[str, Mapping[str, Float[Tensor, "runs n"]]],
     *,
     xlabel: str,
+    ylabel: str = "",
     log: Sequence[str] = (),
     top: float | None = None,
     levels: Mapping[str, float] | None = None,
@@ -192,6 +193,7 @@ def band_panels(
         x: What all panels have across.
         panels: Title -> label of a line -> its runs, one in a row.
         xlabel: What ``x`` is.
+        ylabel: What all panels have upright, if it is the same.
         log: Titles of panels with a logarithmic axis.
         top: Upper end of all upright axes, which then begin at 0.
         levels: What is written at a gray line across every panel -> its height.
@@ -201,11 +203,14 @@ def band_panels(
         bands(x, lines, xlabel=xlabel, ylabel="", ax=ax)
         ax.get_legend().remove()
         ax.set_title(title, fontsize=10)
+        ax.xaxis.get_major_locator().set_params(integer=True)
         if title in log:
-            ax.set_yscale("log")
+            ends = torch.cat([runs.flatten() for runs in lines.values()]).log10()
+            ax.set(yscale="log", ylim=(10 ** ends.min().floor().item(), 10 ** ends.max().ceil().item()))
         if top is not None:
             ax.set_ylim(0, top)
-        _levels(ax, levels or {}, named=ax is axes[0])
+        _levels(ax, levels or {}, named=ax is axes[-1])
+    axes[0].set_ylabel(ylabel)
     handles, labels = axes[0].get_legend_handles_labels()
     axes[0].figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
     return axes[0]
@@ -239,7 +244,7 @@ def seed_panels(
         grid[0][column].set_title(title, fontsize=10)
         grid[1][column].set_xlabel(xlabel)
         grid[0][column].set_ylim(0, None)
-        _levels(grid[0][column], levels or {}, named=column == 0)
+        _levels(grid[0][column], levels or {}, named=column == len(panels) - 1)
     for row, name in enumerate(names):
         grid[row][0].set_ylabel(name)
     return grid[0][0]
@@ -250,6 +255,6 @@ def _levels(ax: Axes, levels: Mapping[str, float], named: bool) -> None:
         ax.axhline(height, color="0.6", lw=0.8, zorder=0)
         if named:
             ax.annotate(
-                name, (1, height), (-3, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                ha="right", fontsize=8, color="0.35",
+                name, (1, height), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+                va="center", fontsize=8, color="0.35", annotation_clip=False,
             )  # fmt: skip

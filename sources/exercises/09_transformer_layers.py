@@ -295,7 +295,7 @@ check("9.3", gelu)
 # | returns `written` | `(n, L, V)`: what each part contributes to each logit |
 # | returns `rest` | `(V,)`: what the norm's bias contributes |
 #
-# Added up over the parts, `written`, together with `rest`, must give the logits. A part's contribution has to be linear in that part: if all parts of a token but one swap places, or if one part is split into two, nothing changes for the others.
+# Added up over the parts, `written`, together with `rest`, must give the logits. And if one part is split into two, their contributions must add up to its old one, and nothing may change for the others.
 #
 # Example: with two parts `[[[3., 1.]], [[-1., 3.]]]`, `weight = [1., 1.]`, `bias = [0., 1.]`, `W = [[1., 0.], [0., 2.]]` and `eps = 3`, `written` is `[[[0.5, -1.]], [[-1., 2.]]]` and `rest` is `[0., 2.]`. (The sum of the parts is (2, 4), its variance is 1, and $\sqrt{1 + 3} = 2$.)
 

@@ -393,6 +393,7 @@ print("sublayers   pre-norm, size 1   post-norm, size 1   post-norm, 1/sqrt(2N)"
 for n in (2, 4, 12, 24):
     found = (direct_path(n, *how) for how in ((1, True), (1, False), (n**-0.5, False)))
     print("{:9}   {:16.3f}   {:17.5f}   {:21.3f}".format(n, *found))
+print(f"e**(-1/2) = {math.exp(-0.5):.2f}")
 
 # %% [markdown]
 # In pre-norm the direct path carries the gradient whole, at any depth. In post-norm with full-sized sublayers it fades by about half with every layer of two sublayers. But **with small sublayers it hardly fades, however deep the stack is**: $(1 + 1/2N)^{-N}$ stays near $e^{-1/2} \approx 0.61$. The factor $1/\sqrt{2N}$ will come back. GPT-2's authors used it for another reason, to keep a pre-norm stream from growing (exercise 9.9).
@@ -437,7 +438,7 @@ for n in (6, 12, 24):
         print(f"{n:6}   {start:12}{whole:7.2f}   {direct:17.5f}")
 
 # %% [markdown]
-# The direct path fades as section 9.5 says, but the gradient as a whole does not. What the direct path loses comes back *through* the sublayers. Nothing vanishes, then? Let's look at the gradients of matrices, layer by layer. `measure` (in the library) runs 12 fresh layers backward once, on random inputs and targets.
+# The direct path fades as section 9.5 says, but the gradient as a whole hardly does. What the direct path loses comes back *through* the sublayers. Nothing vanishes, then? Let's look at the gradients of matrices, layer by layer. `measure` (in the library) runs 12 fresh layers backward once, on random inputs and targets.
 
 # %%
 widgets.predict(
@@ -486,7 +487,7 @@ for name, numbers in fresh.items():
 widgets.came_out("9.D", "the queries' and keys' in the last layers")
 
 # %% [markdown]
-# In post-norm the gradients of queries and keys vanish, toward the *last* layers, the opposite end from where one would look after 9.5. The network's don't. Pre-norm's queries lose some too, and the small start loses nearly nothing. The right panel has a suspect. In post-norm the tokens become **alike**. Attention averages, and an average of all tokens is nearly the same for every token. If all keys are alike, it makes no difference where a query looks. Is that the cause? Take a single layer and make the tokens that go in more and more alike, and nothing else:
+# In post-norm the gradients of queries and keys vanish, toward the *last* layers, the opposite end from where one would look after 9.5. The network's don't. Pre-norm's queries lose too, about tenfold, and the small start loses nearly nothing. The right panel has a suspect. In post-norm the tokens become **alike**. Attention averages, and an average of all tokens is nearly the same for every token. If all keys are alike, it makes no difference where a query looks. Is that the cause? Take a single layer and make the tokens that go in more and more alike, and nothing else:
 
 # %%
 def gradients_at(share, seed):
@@ -607,6 +608,7 @@ widgets.predict(
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)
+print(f"1/sqrt(12) = {12**-0.5:.2f}")
 small = norm_order.Reverser(num_layers=6, pre_norm=False)
 for layer in small.layers:
     for last in (layer.self_attention.o_proj, layer.feed_forward.down_proj):
@@ -642,10 +644,17 @@ first = {
     title: {name: runs[f"{how} 6 {rate}"][:, :7, 0] for name, how in LINES.items()}
     for title, rate in RATES.items()
 }  # (seeds, 7) each
-marks = {"knows nothing": NOTHING, "knows which, not where": BAG}
+marks = {"knows nothing": NOTHING, "knows which,\nnot where": BAG}
+
+# %%
 plotting.show(
     plotting.band_panels(
-        torch.arange(0.0, 301, 50), first, xlabel="step", top=2.8, levels=marks
+        torch.arange(0.0, 301, 50),
+        first,
+        xlabel="step",
+        ylabel="loss",
+        top=2.8,
+        levels=marks,
     ),
     "Loss on new sequences by step, mean and range of five seeds. Post-norm stays at a "
     "landmark in all four settings. With a small start it falls to 0 in three of them, "
@@ -686,7 +695,7 @@ for name, how in (LINES | {"pre-norm, small start": "pre-norm root"}).items():
 widgets.came_out("9.E", "each of the two")
 
 # %% [markdown]
-# At the two smaller rates plain post-norm does learn. It was **late**. It sits at the landmark for hundreds of steps, its tokens nearly alike all the while, and then the loss falls. What makes it late is the **start**, for that is the one thing that the green runs changed. With sublayers that start small, both orders learn equally soon.
+# At the two smaller rates plain post-norm does learn. It was **late**. It sits at the landmark for hundreds of steps, its tokens nearly alike all the while, and then the loss falls. What makes it late is the **start**, for that is the one thing that the green runs changed. With sublayers that start small, both orders learn equally soon (at rate 0.003, where we tried both).
 #
 # What is left for pre-norm is that it forgives more. At rate 0.01 without a warm-up it learns with all five seeds, post-norm with the small start only with two of them, and plain post-norm with none.
 
@@ -718,7 +727,7 @@ for name, how in FORCED.items():
     print(f"{name:32} {found[:, 0, 1].mean():21.2f}   {when(found)}")
 
 # %% [markdown]
-# Both do what one would expect of a cause. Small sublayers take longer when the tokens are made alike, and full-sized ones take less time when the tokens are held apart. Likeness costs time. But it's no wall, and it isn't all. With tokens as alike as plain post-norm's, the small start still learns within 300 steps, with all five seeds. With tokens held apart, the full size is still slower than the small start, though no longer by hundreds of steps. The start works through likeness, and in some other way too. (Our guess is the direct path of 9.5. We haven't tested it.)
+# Both do what one would expect of a cause. Small sublayers take longer when the tokens are made alike, and full-sized ones take less time when the tokens are held apart. Likeness costs time. But it's no wall, and it isn't all. With tokens nearly as alike as plain post-norm's, the small start still learns within 300 steps, with all five seeds. With tokens held apart, the full size is still slower than the small start, though no longer by hundreds of steps. The start works through likeness, and in some other way too. (Our guess is the direct path of 9.5. We haven't tested it.)
 #
 # (Neither intervention is perfectly clean. What is taken off also makes the sublayers smaller, and what is added makes everything else smaller beside it.)
 #
