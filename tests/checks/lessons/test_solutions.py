@@ -505,6 +505,21 @@ def test_9_4_contributions_add_up_to_the_logits_and_are_linear():
     torch.testing.assert_close(split[2:], written[1:])
 
 
+def test_9_5_names_every_wiring_with_fresh_and_with_trained_norms():
+    for scale in (0.0, 1.0):
+        norm, second = nn.LayerNorm(6), nn.LayerNorm(6)
+        for parameter in (*norm.parameters(), *second.parameters()):
+            parameter.data += scale * torch.randn(6)
+        kinds = {
+            "no norm": lambda x, f: x + f(x),
+            "pre-norm": lambda x, f, norm=norm: x + f(norm(x)),
+            "post-norm": lambda x, f, norm=norm: norm(x + f(x)),
+            "sandwich": lambda x, f, norm=norm, second=second: x + second(f(norm(x))),
+            "lost path": lambda x, f, norm=norm: norm(x) + f(norm(x)),
+        }
+        assert [right("9.5")(connection, 6) for connection in kinds.values()] == list(kinds)
+
+
 def test_9_6_is_pytorchs_decoder_layer():
     ours = right("9.6")(6, 2, 10, 0.0).eval()
     theirs = nn.TransformerDecoderLayer(6, 2, 10, dropout=0.0, batch_first=True, norm_first=True).eval()
