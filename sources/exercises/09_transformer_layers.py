@@ -191,8 +191,9 @@ try:
                 without_means(pretrained.load("transformer"), write=False),
             )
         )
-    print(f"logits with your writers and no mean: at most {(new - was).abs().max():.5f} off")
-    print(f"with no mean, and the old writers:    at most {(only - was).abs().max():.5f} off")
+    for name, logits in (("your writers", new), ("the old writers", only)):
+        off = (logits - was).abs().max()
+        print(f"no mean taken off, {name:15} logits at most {off:.5f} off")
 except (NotImplementedError, TypeError):
     print("Solve 9.2 first.")
 
@@ -380,7 +381,8 @@ def who_wrote(word):
     kinds = ("self_attention", "cross_attention", "feed_forward")
     for layer in model.decoder_layers:
         for kind in kinds:
-            getattr(layer, kind).register_forward_hook(lambda p, x, y: parts.append(y[0]))
+            part = getattr(layer, kind)
+            part.register_forward_hook(lambda p, x, y: parts.append(y[0]))
     first = model.decoder_layers[0]
     first.register_forward_pre_hook(lambda p, x: parts.append(x[0][0]))
     given = torch.tensor([[START_ID, *sounds[:-1]]])  # (1, L)
@@ -886,7 +888,7 @@ def two_losses(order, start):
 # Plot the mean sizes before you read them off, with both axes logarithmic. What does a root look like there?
 
 # %% tags=["exercise", "nbval-ignore-output"]
-growth_results = {}  # (N, start) -> five sizes, (order, start) -> two losses, and the rest
+growth_results = {}  # (N, start) -> sizes, (order, start) -> losses, and the rest
 # BEGIN SOLUTION
 for start in tqdm(FACTORS, unit="start", file=sys.stdout):
     for N in (2, 8, 32):
