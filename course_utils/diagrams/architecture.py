@@ -47,7 +47,7 @@ def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes
             if block.steps:
                 y = _layer(draw, block, x, y, lines)
             else:
-                draw.box(x, y, WIDE, TALL, words_of(block.call), role_of(block.call.module), size=LABEL)
+                draw.box(x, y, WIDE, TALL, _words(block.call), role_of(block.call.module), size=LABEL)
                 if block.memory is not None:
                     lines.append((block.memory, (x, y + TALL / 2), "k, v"))
                 y += TALL
@@ -85,7 +85,7 @@ def _layer(draw: Drawing, block: Block, x: float, y: float, lines: list) -> floa
     levels = [y]  # where the tensor after n steps can be tapped
     for step in block.steps:
         y = _up(draw, x, y, 0.3)
-        draw.box(x, y, WIDE, TALL, words_of(step.call), role_of(step.call.module), size=NUMBER + 0.5)
+        draw.box(x, y, WIDE, TALL, _words(step.call), role_of(step.call.module), size=NUMBER + 0.5)
         if step.memory is not None:
             lines.append((step.memory, (x, y + TALL / 2), "k, v"))
         if step.reads != len(levels) - 1:  # it does not read what stands right below it
@@ -116,7 +116,7 @@ def _around(draw: Drawing, x: float, low: float, high: float, side: int) -> None
     draw.arrow((edge, high), (middle + 0.12 * side, high), color=SOFT)
 
 
-def words_of(call: Call) -> str:
+def _words(call: Call) -> str:
     name, module = call.name.rpartition(".")[2].replace("_", " "), call.module
     times = f"  ({call.times} times)" if call.times > 1 else ""
     if isinstance(module, MultiHeadAttention):
@@ -133,6 +133,7 @@ def words_of(call: Call) -> str:
 
 
 def role_of(module: nn.Module) -> str:
+    """The role whose color the box of a part has."""
     if isinstance(module, MultiHeadAttention | AdditiveAttention):
         return "weights"
     kind = type(module).__name__
@@ -148,9 +149,9 @@ def _shape(tensor: Tensor) -> str:
 def _sentence(block: Block) -> str:
     if not block.steps:
         keys = ", keys from another part," if block.memory is not None else ""
-        return f"{words_of(block.call)}{keys} to {_shape(block.call.output)}".replace("\n", " ")
+        return f"{_words(block.call)}{keys} to {_shape(block.call.output)}".replace("\n", " ")
     inner = []
     for step in block.steps:
         residual = " plus what ran past it" if step.adds is not None else ""
-        inner.append(words_of(step.call).replace("\n", ", ") + residual)
+        inner.append(_words(step.call).replace("\n", ", ") + residual)
     return f"{block.repeated} × {type(block.call.module).__name__} ({'; '.join(inner)})"

@@ -368,8 +368,8 @@ widgets.came_out("9.C", ["none", "one", "two", "all three"][arrived])
 
 # %%
 orders = {"pre-norm": True, "post-norm": False}
-both = {n: layers.EncoderLayer(12, 4, 24, pre_norm=pre) for n, pre in orders.items()}
-plotting.show(diagrams.straight_streams(both, torch.randn(2, 7, 12)))
+drawn = {n: layers.EncoderLayer(12, 4, 24, pre_norm=pre) for n, pre in orders.items()}
+plotting.show(diagrams.straight_streams(drawn, torch.randn(2, 7, 12)))
 
 # %% [markdown]
 # *One encoder layer in each order. The thick line is the stream, the **direct path** from bottom to top. In pre-norm only sums are on it, and in post-norm both norms are.*
@@ -432,10 +432,10 @@ def arrives(stack, direct):
 # %%
 print("layers   start           all   the direct path's")
 for n in (6, 12, 24):
-    for start, factor in (("full", 1.0), ("1/sqrt(2N)", (2 * n) ** -0.5)):
+    for name, factor in (("full", 1.0), ("1/sqrt(2N)", (2 * n) ** -0.5)):
         stacks = [fresh_stack(n, seed, factor) for seed in range(5)]
-        whole, direct = (sum(arrives(s, d) for s in stacks) / 5 for d in (False, True))
-        print(f"{n:6}   {start:12}{whole:7.2f}   {direct:17.5f}")
+        total, direct = (sum(arrives(s, d) for s in stacks) / 5 for d in (False, True))
+        print(f"{n:6}   {name:12}{total:7.2f}   {direct:17.5f}")
 
 # %% [markdown]
 # The direct path fades as section 9.5 says, but the gradient as a whole hardly does. What the direct path loses comes back *through* the sublayers. Nothing vanishes, then? Let's look at the gradients of matrices, layer by layer. `measure` (in the library) runs 12 fresh layers backward once, on random inputs and targets.
@@ -572,8 +572,8 @@ depths
 # Does the order matter once a model learns? The task is to reverse a sequence of 8 symbols. The position says where to look, and the model has to learn to use it. There are two landmarks for the loss. Someone who knows nothing guesses one of 8 symbols and gets $\ln 8$. Someone who knows *which* symbols occur, but not where, does a little better. We train six layers, one seed each. (The pre-norm model has one more norm on top of its stack, see section 9.8. All else is the same.)
 
 # %%
-drawn = torch.randint(0, 8, (20000, 8), generator=torch.Generator().manual_seed(0))
-shares = F.one_hot(drawn, 8).float().mean(dim=1)  # (20000, 8): how often each occurs
+symbols = torch.randint(0, 8, (20000, 8), generator=torch.Generator().manual_seed(0))
+shares = F.one_hot(symbols, 8).float().mean(dim=1)  # (20000, 8): how often each occurs
 NOTHING, BAG = math.log(8), torch.special.entr(shares).sum(dim=-1).mean().item()
 print(f"knows nothing: {NOTHING:.2f}   knows which symbols, not where: {BAG:.2f}")
 
@@ -849,8 +849,8 @@ def renamed(state, kind):
 
 # %%
 kinds = {"encoder": (EncoderLayer, layers.EncoderLayer, (x, memory_mask), {})}
-given = {"target_mask": target_mask, "memory_mask": memory_mask}
-kinds["decoder"] = (DecoderLayer, layers.DecoderLayer, (y, x), given)
+masks_of = {"target_mask": target_mask, "memory_mask": memory_mask}
+kinds["decoder"] = (DecoderLayer, layers.DecoderLayer, (y, x), masks_of)
 for kind, (page, library, tensors, options) in kinds.items():
     for name, pre in orders.items():
         mine = page(12, 4, 24, pre_norm=pre).eval()
