@@ -1,48 +1,60 @@
 """Deep encoders with the norm before or after the sum, trained alike: ``python -m experiments norm_order``.
 
-The task: reverse eight symbols. Both orders get the same learning rates, one of them with a warm-up too, the same seeds and
-the same number of steps. The table holds loss, share of symbols right and likeness of the tokens after the last layer, all on
-sequences that no model was trained on, one line a measurement.
+The task: reverse eight symbols. Both orders get the same learning rates, one of them with a warm-up too, the same seeds, and
+two starts: sublayers as they are (``full``), and with their last matrices divided by the root of the number of sublayers
+(``root``), once each with the tokens held apart or made alike by force. Plain post-norm at the two smaller rates gets 1,500
+steps instead of 300. The table holds loss, share of symbols right and likeness of the
+tokens after the last layer, all on sequences that no model was trained on, one line a measurement.
 """
 
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from course_utils.small_models.norm_order import EVERY, STEPS, Reverser, measure, train
+from course_utils.small_models.norm_order import EVERY, STEPS, Reverser, keep_apart, make_alike, measure, train
 from course_utils.training import seed_everything
 
 from .runs import Run
 
 SEEDS = (0, 1, 2, 3, 4)
-RATES, WARMUP = (0.01, 0.003, 0.001), 100
-RUN = ("order", "layers", "rate", "warmup", "seed")
+LAYERS, RATES, WARMUP = 6, (0.01, 0.003, 0.001), 100
+STARTS = {"full": lambda num_layers: 1.0, "root": lambda num_layers: (2 * num_layers) ** -0.5}
+TOKENS = {"": lambda model: None, "apart": keep_apart, "alike": make_alike}
+LONG = 1500  # steps of plain post-norm at the smaller rates
+RUN = ("order", "layers", "rate", "warmup", "start", "seed")
 FIELDS = (*RUN, "step", "loss", "right", "likeness")
 
 
 def run(
-    order: str, layers: int, rate: float, warmup: int, seed: int, steps: int = STEPS, every: int = EVERY
+    order: str, layers: int, rate: float, warmup: int, start: str, seed: int, steps: int = STEPS, every: int = EVERY
 ) -> Iterator[dict[str, object]]:
     """One model: rows of ``FIELDS``, from before the first step on."""
     seed_everything(seed)
-    model = Reverser(layers, order == "pre-norm")
-    setting = (order, layers, rate, warmup, seed)
+    size, _, tokens = start.partition(" ")
+    model = Reverser(layers, order == "pre-norm", STARTS[size](layers))
+    TOKENS[tokens](model)
+    setting = (order, layers, rate, warmup, start, seed)
     yield dict(zip(FIELDS, (*setting, 0, *(round(v, 4) for v in measure(model))), strict=True))
     for step in train(model, seed, rate, warmup, steps, every):
         yield dict(zip(FIELDS, (*setting, step, *(round(v, 4) for v in measure(model))), strict=True))
 
 
-def settings() -> Iterator[tuple[str, int, float, int]]:
-    """Everything that was varied: order, layers, rate, warm-up."""
+def settings() -> Iterator[tuple[tuple[str, int, float, int, str], int]]:
+    """Everything that was varied (order, layers, rate, warm-up, start), and the steps."""
     for order in ("pre-norm", "post-norm"):
-        yield order, 1, RATES[0], 1
-        for rate in RATES:
-            yield order, 6, rate, 1
-        yield order, 6, RATES[0], WARMUP
+        yield (order, 1, RATES[0], 1, "full"), STEPS
+    rates = [(rate, 1) for rate in reversed(RATES)] + [(RATES[0], WARMUP)]
+    for rate, warmup in rates:
+        yield ("pre-norm", LAYERS, rate, warmup, "full"), STEPS
+        yield ("post-norm", LAYERS, rate, warmup, "full"), LONG if rate < RATES[0] else STEPS
+        yield ("post-norm", LAYERS, rate, warmup, "root"), STEPS
+    for start in ("full apart", "root alike"):
+        yield ("post-norm", LAYERS, RATES[1], 1, start), STEPS
+    yield ("pre-norm", LAYERS, RATES[1], 1, "root"), STEPS
 
 
 def runs(_table: Path) -> Iterator[Run]:
     """One run for each setting and seed."""
-    for seed in SEEDS:
-        for setting in settings():
-            yield dict(zip(RUN, (*setting, seed), strict=True)), partial(run, *setting, seed)
+    for setting, steps in settings():
+        for seed in SEEDS:
+            yield dict(zip(RUN, (*setting, seed), strict=True)), partial(run, *setting, seed, steps=steps)

@@ -163,3 +163,30 @@ def test_nothing_touches_pyplot_state():
     before = dict(matplotlib.rcParams)
     plotting.png(plotting.attention_heatmap(WEIGHTS).figure)
     assert dict(matplotlib.rcParams) == before
+
+
+def test_panels_of_bands_share_one_legend_and_name_their_levels_once():
+    lines = {"one": torch.tensor([[1.0, 2.0], [3.0, 4.0]]), "two": torch.ones(2, 2)}
+    panels = {"left": lines, "right": lines}
+    ax = plotting.band_panels(torch.arange(2.0), panels, xlabel="step", log=["right"], top=None, levels={"mark": 2.5})
+    left, right = ax.figure.axes
+    assert (left.get_yscale(), right.get_yscale()) == ("linear", "log")
+    assert list(left.lines[0].get_ydata()) == [2.0, 3.0]
+    assert [text.get_text() for text in right.texts] == ["mark"] and not left.texts
+    assert right.get_ylim() == (1.0, 10.0)
+    assert left.get_legend() is None and len(ax.figure.legends) == 1
+    assert [text.get_text() for text in ax.figure.legends[0].texts] == ["one", "two"]
+    fixed = plotting.band_panels(torch.arange(2.0), panels, xlabel="step", top=5.0)
+    assert fixed.get_ylim() == (0.0, 5.0)
+
+
+def test_panels_of_seeds_show_two_measures_of_the_same_runs_in_one_color():
+    above, below = torch.tensor([[3.0, 1.0], [2.0, 0.5]]), torch.tensor([[0.9, 0.1], [0.8, 0.2]])
+    ax = plotting.seed_panels(
+        torch.arange(2.0), {"a": (above, below), "b": (above, below)}, ("loss", "c"), xlabel="step"
+    )
+    upper, _, lower, _ = ax.figure.axes
+    assert (upper.get_ylabel(), lower.get_ylabel(), lower.get_xlabel()) == ("loss", "c", "step")
+    for row, values in ((upper, above), (lower, below)):
+        assert [list(line.get_ydata()) for line in row.lines] == values.tolist()
+    assert [line.get_color() for line in upper.lines] == [line.get_color() for line in lower.lines]

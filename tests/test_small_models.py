@@ -65,6 +65,27 @@ def test_likeness_is_one_for_equal_tokens_and_zero_for_right_angles():
     assert abs(norm_order.likeness(torch.eye(4)[None])) < 1e-6
 
 
+def test_a_factor_makes_the_last_matrices_of_all_sublayers_small_and_nothing_else():
+    models = []
+    for factor in (1.0, 0.25):
+        torch.manual_seed(0)
+        models.append(norm_order.Reverser(2, pre_norm=False, factor=factor))
+    for (name, full), small in zip(models[0].named_parameters(), models[1].parameters(), strict=True):
+        last = name.endswith(("o_proj.weight", "down_proj.weight"))
+        torch.testing.assert_close(small, 0.25 * full if last else full)
+
+
+def test_tokens_are_made_alike_and_held_apart():
+    likenesses = []
+    for change in (lambda model: None, norm_order.make_alike, norm_order.keep_apart):
+        torch.manual_seed(0)
+        model = norm_order.Reverser(3, pre_norm=False)
+        change(model)
+        likenesses.append(norm_order.measure(model)[2])
+    plain, alike, apart = likenesses
+    assert apart < 0.1 < plain < alike
+
+
 def test_a_shallow_model_learns_to_reverse():
     torch.manual_seed(0)
     model = norm_order.Reverser(1, pre_norm=True)

@@ -1,48 +1,12 @@
-"""What several exercises of lesson 09 share: what is off limits, cases of norms and of layers."""
+"""What cases of layers of lesson 09 are made of, and what is off limits in them."""
 
 import torch
 
-from ..deciding.exercise import Case
-
-NORMS = (
-    *(f"torch.nn.functional.{name}_norm" for name in ("layer", "rms", "group", "instance", "batch")),
-    *("torch.nn.functional.normalize", "torch.nn.functional.local_response_norm"),
-    *(f"torch.{name}_norm" for name in ("layer", "native_layer", "rms", "group", "batch", "instance")),
-    *("torch.native_batch_norm", "torch.native_group_norm", "torch._native_batch_norm_legit"),
-    *(f"torch.nn.{name}Norm" for name in ("Layer", "RMS", "Group")),
-    *(f"course_utils.layers.norms.{name}" for name in ("layer_norm", "rms_norm", "LayerNorm", "RMSNorm")),
-    "course_utils.layers.fast_rms_norm.FastRMSNorm",
-)
 LAYERS = (
     *("course_utils.layers.residual.Residual", "course_utils.layers.encoder.EncoderLayer"),
     *("course_utils.layers.decoder.DecoderLayer", "course_utils.layers.decoder_only.DecoderOnlyLayer"),
     *("torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer"),
 )
-
-
-def norm_cases(seed, with_bias):
-    """Ordinary vectors; small ones, where epsilon counts; a large epsilon; vectors that only epsilon saves from 0 / 0."""
-    rng = torch.Generator().manual_seed(seed)
-    flat = "a vector has variance 0" if with_bias else "a vector is all zeros"
-    made = []
-    for label, shape, size, eps, dtype in (
-        ("", (2, 3, 4), 1.0, 1e-5, torch.float32),
-        ("", (3, 5, 6), 1.0, 1e-5, torch.float32),
-        ("the entries are small", (2, 7, 5), 0.003, 1e-5, torch.float32),
-        ("eps is large", (4, 3, 10), 1.5, 0.5, torch.float32),
-        (flat, (2, 3, 8), 1.0, 1e-3, torch.float32),
-        ("", (3, 5, 6), 2.0, 1e-5, torch.float32),  # sizes seen before, other numbers
-        ("", (2, 4, 3), 1.0, 1e-6, torch.float64),
-    ):
-        x = size * (torch.randn(shape, generator=rng) + torch.randn(*shape[:2], 1, generator=rng))
-        if label == flat:
-            x[0, 1], x[1, 0] = (2.0, -0.5) if with_bias else (0.0, 0.0)
-        arguments = {"x": x, "weight": 1 + 0.5 * torch.randn(shape[-1], generator=rng)}
-        if with_bias:
-            arguments["bias"] = torch.randn(shape[-1], generator=rng)
-        arguments = {name: value.to(dtype) for name, value in arguments.items()}
-        made.append(Case(*filter(None, [label]), **arguments, eps=eps))
-    return made
 
 
 def layer_arguments(rng, B, L, H, d_head, norms, training, dtype):

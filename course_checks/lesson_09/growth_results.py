@@ -1,21 +1,30 @@
-"""9.9 · Open experiment: how fast does the stream grow?"""
+"""9.9 · Open experiment: how small a start?"""
 
 from ..deciding.experiment import Claim, Experiment
 from ..deciding.results import mean, number, numbers, one_of, table_of
 
 DEPTHS, STARTS = (2, 8, 32), ("full", "root", "share")
 KEYS = [(depth, start) for start in STARTS for depth in DEPTHS]
+ORDERS, LOSSES = ("pre-norm", "post-norm"), (0.0, 3.0)
+PAIRS = [(order, start) for order in ORDERS for start in STARTS]
+POSSIBLE_LOSSES = {
+    (order, start): bounds
+    for order in ORDERS
+    for start, bounds in {"full": (0.3, 2.3), "root": (0.0, 1.3), "share": (0.0, 1.0)}.items()
+}
+LEARNED = 0.5  # both losses are below it
 LAWS = {"not at all": 1.0, "sqrt(N)": 2.0, "N": 4.0}  # how much larger when N is four times as large
 POSSIBLE = {"full": ((1.2, 1.8), (2.2, 3.4), (4.6, 8.0)), "root": ((1.03, 1.3),) * 3, "share": ((0.94, 1.12),) * 3}
 
 
 def all_runs(results):
-    for key in KEYS:
-        try:
-            numbers(results[key])
-        except TypeError:
-            return f"entry {key!r} is {results[key]!r:.40}, where a list of five numbers is asked for."
-    return table_of(KEYS, 5, 0.5, 100.0)(results)
+    for keys, count in ((KEYS, "five"), (PAIRS, "two")):
+        for key in keys:
+            try:
+                numbers(results[key])
+            except TypeError:
+                return f"entry {key!r} is {results[key]!r:.40}, where a list of {count} numbers is asked for."
+    return table_of(KEYS, 5, 0.5, 100.0)(results) or table_of(PAIRS, 2, *LOSSES)(results)
 
 
 def possible(results):
@@ -26,6 +35,9 @@ def possible(results):
                 return f"{where} your mean size is {middle:.3f}, {what}"
             if odd := [size for size in numbers(results[depth, start]) if not 0.8 * low <= size <= 1.2 * high]:
                 return f"{where} one of your sizes is {odd[0]:.3f}, {what}"
+    for pair, (low, high) in POSSIBLE_LOSSES.items():
+        if odd := [loss for loss in numbers(results[pair]) if not low <= loss <= high]:
+            return f"with {pair[0]} and start {pair[1]!r} one of your losses is {odd[0]:.3f}, which two_losses does not give."
     return None
 
 
@@ -57,11 +69,46 @@ def steady(results):
     return f"you say {results['steady']!r}; mean size at 32 layers divided by that at 2: {grown}."
 
 
+def learned(results):
+    given = results["learned"]
+    if not isinstance(given, list | tuple | set):
+        return f"'learned' is {given!r:.40}, where a list of pairs (order, start) is asked for."
+    given = {tuple(pair) if isinstance(pair, list) else pair for pair in given}
+    if strange := [pair for pair in given if pair not in PAIRS]:
+        return f"'learned' holds {strange[0]!r:.60}, which is no pair of an order and a start."
+    for pair in PAIRS:
+        worst = max(numbers(results[pair]))
+        if (pair in given) != (worst < LEARNED):
+            does = "holds" if pair in given else "lacks"
+            return f"'learned' {does} {pair!r}; the larger of your two losses there is {worst:.2f}."
+    return None
+
+
+def decides(results):
+    if problem := one_of(results, "decides", ("order", "start")):
+        return problem
+    loss = {pair: mean(results, pair) for pair in PAIRS}
+    order = abs(sum(loss["pre-norm", start] - loss["post-norm", start] for start in STARTS)) / 3
+    start = abs(sum(loss[name, "full"] - loss[name, "root"] for name in ORDERS)) / 2
+    if results["decides"] == ("order" if order > start else "start"):
+        return None
+    return (
+        f"you say {results['decides']!r}; your mean losses of the two orders are {order:.2f} apart, "
+        f"those of 'full' and 'root' {start:.2f}."
+    )
+
+
 EXERCISE = Experiment(
     claims=(
-        Claim("all runs", all_runs, "store five_sizes(N, start) under (N, start)."),
         Claim(
-            "possible", possible, "compare each call of five_sizes(N, start) with the key that its result stands under."
+            "all runs",
+            all_runs,
+            "store five_sizes(N, start) under (N, start), two_losses(order, start) under (order, start).",
+        ),
+        Claim(
+            "possible",
+            possible,
+            "compare each call of five_sizes and two_losses with the key that its result stands under.",
         ),
         Claim(
             "law",
@@ -77,6 +124,12 @@ EXERCISE = Experiment(
             "steady",
             steady,
             "which starts stay below 1.2 times? Of those take the one that multiplies the last matrices by most.",
+        ),
+        Claim("learned", learned, "a pair belongs there if both of its losses are below 0.5."),
+        Claim(
+            "decides",
+            decides,
+            "take the mean of each order over the three starts, and of each start over the two orders.",
         ),
     )
 )

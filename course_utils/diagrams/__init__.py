@@ -4,7 +4,7 @@
 the alternative text, made from what was drawn: ``plotting.show(ax)`` displays both.
 """
 
-from .architecture import architecture, residual_stream
+from .architecture import architecture
 from .attention import attention_flow, three_roles
 from .beams import Beam, beam_tree, looked_at
 from .decoder_step import decoder_step
@@ -13,6 +13,7 @@ from .layer_kinds import cost_lines, influence_maps
 from .leaks import moved_outputs, training_losses
 from .masks import mask_cells, mask_gallery, masked_weights
 from .multi_head import multi_head
+from .norms import two_norms
 from .online import running_softmax
 from .operations import lookup, matmul, reshape, split_merge
 from .overview import legend, road_map
@@ -20,6 +21,7 @@ from .paths import growing_paths
 from .recurrent import look_step_speak, unrolled
 from .shadows import areas, projection
 from .shifted import shifted_targets
+from .streams import residual_stream, straight_streams
 from .vectors import clock_hands, rotation, word_map
 
 __all__ = [
@@ -27,5 +29,6 @@ __all__ = [
     "cost_lines", "decoder_step", "growing_paths", "head_maps", "head_wiring", "influence_maps", "legend",
     "look_step_speak", "looked_at", "lookup", "mask_cells", "mask_gallery", "masked_weights", "matmul",
     "moved_outputs", "multi_head", "projection", "reshape", "residual_stream", "road_map", "rotation",
-    "running_softmax", "shifted_targets", "split_merge", "three_roles", "training_losses", "unrolled", "word_map",
+    "running_softmax", "shifted_targets", "split_merge", "straight_streams", "three_roles", "training_losses",
+    "two_norms", "unrolled", "word_map",
 ]  # fmt: skip

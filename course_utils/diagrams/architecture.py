@@ -1,23 +1,20 @@
-"""A model drawn from the code that runs: its blocks with shapes and masks, and what its layers add to the residual stream."""
+"""A model drawn from the code that runs: its blocks with shapes and masks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from jaxtyping import Float
 from matplotlib.axes import Axes
 from torch import Tensor, nn
 
 from ..attention import AdditiveAttention
 from ..multi_head import MultiHeadAttention
-from .dataflow import Block, Call, layers_of, trace, visible_keys
+from .dataflow import Block, Call, trace, visible_keys
 from .drawing import Drawing
-from .formatting import number, shown_indices
-from .palette import COLORS, LABEL, NAME, NUMBER, OPERATION, SHAPE, SOFT
+from .palette import COLORS, LABEL, NUMBER, OPERATION, SHAPE, SOFT
 
 WIDE, TALL, GAP, APART = 2.3, 0.44, 0.36, 1.65
-BAR, BAR_HEIGHT = 0.62, 1.5
 
 
 def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes:
@@ -50,7 +47,7 @@ def architecture(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes
             if block.steps:
                 y = _layer(draw, block, x, y, lines)
             else:
-                draw.box(x, y, WIDE, TALL, _words(block.call), _role(block.call.module), size=LABEL)
+                draw.box(x, y, WIDE, TALL, _words(block.call), role_of(block.call.module), size=LABEL)
                 if block.memory is not None:
                     lines.append((block.memory, (x, y + TALL / 2), "k, v"))
                 y += TALL
@@ -88,7 +85,7 @@ def _layer(draw: Drawing, block: Block, x: float, y: float, lines: list) -> floa
     levels = [y]  # where the tensor after n steps can be tapped
     for step in block.steps:
         y = _up(draw, x, y, 0.3)
-        draw.box(x, y, WIDE, TALL, _words(step.call), _role(step.call.module), size=NUMBER + 0.5)
+        draw.box(x, y, WIDE, TALL, _words(step.call), role_of(step.call.module), size=NUMBER + 0.5)
         if step.memory is not None:
             lines.append((step.memory, (x, y + TALL / 2), "k, v"))
         if step.reads != len(levels) - 1:  # it does not read what stands right below it
@@ -135,7 +132,8 @@ def _words(call: Call) -> str:
     return f"{name}: {kind}{times}" if len(name) + len(kind) < 28 else f"{name}\n{kind}{times}"
 
 
-def _role(module: nn.Module) -> str:
+def role_of(module: nn.Module) -> str:
+    """The role whose color the box of a part has."""
     if isinstance(module, MultiHeadAttention | AdditiveAttention):
         return "weights"
     kind = type(module).__name__
@@ -157,80 +155,3 @@ def _sentence(block: Block) -> str:
         residual = " plus what ran past it" if step.adds is not None else ""
         inner.append(_words(step.call).replace("\n", ", ") + residual)
     return f"{block.repeated} × {type(block.call.module).__name__} ({'; '.join(inner)})"
-
-
-def residual_stream(model: nn.Module, batch: Sequence[Any], **options: Any) -> Axes:
-    """From left to right: how long the stream's vectors are, and how long what each sublayer adds to them is.
-
-    Lengths are root mean squares over all tokens and features. In a model that norms after each sum the stream is made
-    short again at each step.
-
-    Args:
-        model: A model with residual layers; it is run once without dropout. Of several stacks the last is drawn.
-        batch: Its positional arguments.
-        options: Its keyword arguments.
-    """
-    layers = layers_of(model, batch, options)
-    if not any(step.adds is not None for block in layers for step in block.steps):
-        raise ValueError(
-            f"this {type(model).__name__} has no layer in which a part's output is added to what runs past it"
-        )
-    sizes, added, names = _measure(layers)
-    draw, scale = Drawing(), BAR_HEIGHT / max(*sizes, *added)
-    shown = shown_indices(len(added), 6)
-    _stream(draw, 0.0, sizes[0] * scale, number(sizes[0]), "in")
-    for place, n in enumerate(shown):
-        x = (2 * place + 1) * BAR
-        if n is None:
-            draw.text(x + BAR, BAR_HEIGHT / 2, "⋯", NAME, SOFT)
-            continue
-        role = "weights" if "attention" in names[n] else "value"
-        draw.bar(x + 0.1, 0, BAR - 0.2, added[n] * scale, role)
-        draw.text(x + BAR / 2, added[n] * scale + 0.04, f"+{number(added[n])}", NUMBER, COLORS[role], va="bottom")
-        _stream(draw, x + BAR, sizes[n + 1] * scale, number(sizes[n + 1]), f"after {n + 1}")
-    x = -0.05
-    for text, role in (("the stream", "plain"), ("added by attention", "weights"), ("added by the network", "value")):
-        draw.bar(x, BAR_HEIGHT + 0.5, 0.16, 0.16, role)
-        draw.text(x + 0.22, BAR_HEIGHT + 0.58, text, LABEL, ha="left")
-        x += 0.5 + draw.width_of(text)
-    draw.text(
-        0,
-        -0.38,
-        f"root mean square over tokens and features; {len(layers)} layers, {len(added)} sublayers",
-        SHAPE,
-        SOFT,
-        ha="left",
-    )
-    return draw.finish(
-        f"The residual stream of {type(model).__name__} through {len(layers)} layers: length {number(sizes[0])} at the start, "
-        f"{number(sizes[-1])} at the end. Added: "
-        + ", ".join(f"{name} {number(size)}" for name, size in zip(names, added, strict=True))
-        + "."
-    )
-
-
-def _stream(draw: Drawing, x: float, height: float, size: str, text: str) -> None:
-    draw.bar(x, 0, BAR, height, "plain")
-    draw.text(x + BAR / 2, height + 0.04, size, NUMBER, va="bottom")
-    draw.text(x + BAR / 2, -0.06, text, SHAPE, SOFT, va="top")
-
-
-def _measure(layers: list[Block]) -> tuple[list[float], list[float], list[str]]:
-    """The stream's size before the first sum and after each, and what was added, with its name."""
-    sizes, added, names = [_size(layers[0].call.input)], [], []
-    for block in layers:
-        tensors = [block.call.input]
-        for step in block.steps:
-            stands = step.call.output if step.adds is None else step.call.output + tensors[step.adds]
-            tensors.append(stands)
-            if step.adds is not None:
-                added.append(_size(step.call.output))
-                names.append(step.call.name)
-                sizes.append(_size(stands))
-        if not any(step.adds is not None for step in block.steps[-1:]):
-            sizes[-1] = _size(block.call.output)  # normed after the sum
-    return sizes, added, names
-
-
-def _size(tensor: Float[Tensor, ...]) -> float:
-    return float(tensor.double().square().mean().sqrt())

@@ -175,3 +175,86 @@ def bar_panels(
     axes[0].set_ylabel(ylabel)
     axes[0].legend(frameon=False, fontsize=9)
     return axes[0]
+
+
+def band_panels(
+    x: Float[Tensor, " n"],
+    panels: Mapping[str, Mapping[str, Float[Tensor, "runs n"]]],
+    *,
+    xlabel: str,
+    ylabel: str = "",
+    log: Sequence[str] = (),
+    top: float | None = None,
+    levels: Mapping[str, float] | None = None,
+) -> Axes:
+    """Panels side by side, in each the ``bands`` of the same lines; one legend below all of them.
+
+    Args:
+        x: What all panels have across.
+        panels: Title -> label of a line -> its runs, one in a row.
+        xlabel: What ``x`` is.
+        ylabel: What all panels have upright, if it is the same.
+        log: Titles of panels with a logarithmic axis.
+        top: Upper end of all upright axes, which then begin at 0.
+        levels: What is written at a gray line across every panel -> its height.
+    """
+    axes = new_panels(3.1 * len(panels), 3.2, len(panels))
+    for ax, (title, lines) in zip(axes, panels.items(), strict=True):
+        bands(x, lines, xlabel=xlabel, ylabel="", ax=ax)
+        ax.get_legend().remove()
+        ax.set_title(title, fontsize=10)
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        if title in log:
+            ends = torch.cat([runs.flatten() for runs in lines.values()]).log10()
+            ax.set(yscale="log", ylim=(10 ** ends.min().floor().item(), 10 ** ends.max().ceil().item()))
+        if top is not None:
+            ax.set_ylim(0, top)
+        _levels(ax, levels or {}, named=ax is axes[-1])
+    axes[0].set_ylabel(ylabel)
+    handles, labels = axes[0].get_legend_handles_labels()
+    axes[0].figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
+    return axes[0]
+
+
+def seed_panels(
+    x: Float[Tensor, " n"],
+    panels: Mapping[str, tuple[Float[Tensor, "runs n"], Float[Tensor, "runs n"]]],
+    names: tuple[str, str],
+    *,
+    xlabel: str,
+    levels: Mapping[str, float] | None = None,
+) -> Axes:
+    """Panels side by side in two rows, two measures of the same runs below one another, each run a line of its own color.
+
+    Args:
+        x: What all panels have across.
+        panels: Title -> the two measures, one run in a row.
+        names: What the measures are.
+        xlabel: What ``x`` is.
+        levels: What is written at a gray line across the upper panels -> its height.
+    """
+    ax = new_axes(3.1 * len(panels), 4.8)
+    figure = ax.figure
+    ax.remove()
+    grid = figure.subplots(2, len(panels), squeeze=False, sharex=True, sharey="row")
+    for column, (title, measures) in enumerate(panels.items()):
+        for row, values in enumerate(measures):
+            for run, color in zip(values.tolist(), COLORS, strict=False):
+                grid[row][column].plot(x.tolist(), run, color=color, lw=1.3)
+        grid[0][column].set_title(title, fontsize=10)
+        grid[1][column].set_xlabel(xlabel)
+        grid[0][column].set_ylim(0, None)
+        _levels(grid[0][column], levels or {}, named=column == len(panels) - 1)
+    for row, name in enumerate(names):
+        grid[row][0].set_ylabel(name)
+    return grid[0][0]
+
+
+def _levels(ax: Axes, levels: Mapping[str, float], named: bool) -> None:
+    for name, height in levels.items():
+        ax.axhline(height, color="0.6", lw=0.8, zorder=0)
+        if named:
+            ax.annotate(
+                name, (1, height), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+                va="center", fontsize=8, color="0.35", annotation_clip=False,
+            )  # fmt: skip

@@ -25,9 +25,10 @@ class Reverser(nn.Module):
     Args:
         num_layers: How many.
         pre_norm: As in ``EncoderLayer``.
+        factor: What the last matrix of each sublayer is multiplied by at the start.
     """
 
-    def __init__(self, num_layers: int, pre_norm: bool) -> None:
+    def __init__(self, num_layers: int, pre_norm: bool, factor: float = 1.0) -> None:
         super().__init__()
         self.embed = InputEmbedding(SYMBOLS, D_MODEL, positions=SinusoidalPositions(D_MODEL, max_len=LENGTH))
         self.layers = nn.ModuleList(
@@ -39,6 +40,10 @@ class Reverser(nn.Module):
             if isinstance(part, nn.Linear):
                 nn.init.xavier_uniform_(part.weight)
                 nn.init.zeros_(part.bias)
+        with torch.no_grad():
+            for layer in self.layers:
+                layer.self_attention.o_proj.weight.mul_(factor)
+                layer.feed_forward.down_proj.weight.mul_(factor)
 
     def stream(self, tokens: Int[Tensor, "n L"]) -> Float[Tensor, "n L d_model"]:
         """The stream after the last layer, before the final norm."""
@@ -50,6 +55,19 @@ class Reverser(nn.Module):
     def forward(self, tokens: Int[Tensor, "n L"]) -> Float[Tensor, "n L symbols"]:
         """Logits of the reversed sequence."""
         return self.classify(self.norm(self.stream(tokens)))
+
+
+def make_alike(model: Reverser, size: float = 2.0) -> None:
+    """Add one vector, of ``size`` times a token's length and always the same, to every token that enters the first layer."""
+    shared = F.layer_norm(torch.randn(D_MODEL, generator=torch.Generator().manual_seed(7)), (D_MODEL,)) * size
+    model.embed.register_forward_hook(lambda _, tokens, x: x + shared)
+
+
+def keep_apart(model: Reverser) -> None:
+    """Take off what each sublayer would add to all tokens of a sequence alike."""
+    for layer in model.layers:
+        for part in (layer.self_attention, layer.feed_forward):
+            part.register_forward_hook(lambda _, given, change: change - change.mean(dim=1, keepdim=True))
 
 
 def likeness(x: Float[Tensor, "n L d_model"]) -> float:

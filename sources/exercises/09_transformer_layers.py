@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 09 · Transformer layers: exercises
 #
-# Ten exercises, 26 points. At the end you have written norms, an activation, an encoder layer and a decoder layer, found out how fast a deep stream grows, and a trained model pronounces words through *your* layers, while you read its stream after each of them.
+# Ten exercises, 29 points. At the end you have made norms disappear, told wirings apart from outside, split a logit into what each sublayer wrote, found out how small a deep stack should start, and a trained model pronounces words through *your* decoder layers, while you read its stream after each of them.
 #
-# {{colab_link}} · about 130 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core about 25 minutes, everything about 125 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -29,188 +29,180 @@ from course_checks import check, failing_case, hint
 from course_utils import layers, masks, plotting, pretrained, widgets
 from course_utils.layers import FeedForward, LayerNorm
 from course_utils.multi_head import MultiHeadAttention
-from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
+from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, align
+from course_utils.small_models import norm_order
 from course_utils.tokenizers import END_ID, START_ID
 
 torch.set_num_threads(1)
 
 # %% [markdown]
-# ### 9.1 · LayerNorm
-# 2 points · difficulty 2 of 5 · 10 minutes
+# ### 9.1 · A norm that vanishes into the next matrix
+# 2 points · difficulty 3 of 5 · 8 minutes · more
 #
-# Write `layer_norm(x, weight, bias, eps)`: each vector by itself gets mean 0 and variance 1, then each feature its own scale and shift.
+# In a pre-norm model nearly every LayerNorm is followed by a linear layer, $y = W\,\text{LayerNorm}(x) + c$. Once a model is trained, the norm's learned weight and bias can be moved into that layer. Write `fold_norm(weight, bias, W, c)`. It returns a new matrix and a new bias. With them, and with a norm whose weight is 1 and whose bias is 0, every $x$ must give the same $y$ as before.
 #
 # | argument | shape |
 # |---|---|
-# | `x` | `(B, L, d_model)` |
-# | `weight`, `bias` | `(d_model,)` each |
-# | `eps` | a small number, added where lesson 09 adds it; not always the same |
-# | returns | `(B, L, d_model)` |
+# | `weight`, `bias` | `(d_model,)` each, those of the norm |
+# | `W` | `(d_out, d_model)`, as `nn.Linear` keeps it |
+# | `c` | `(d_out,)` |
+# | returns | the new matrix, `(d_out, d_model)`, and the new bias, `(d_out,)` |
 #
-# The check compares the output, and the gradients that reach `x`, `weight` and `bias`. One vector consists of equal numbers, so its variance is 0: output and gradient must stay finite there.
-#
-# Example: `x = [[[1., 3., 5., 7.]]]` with weights 1, biases 0 and `eps = 4` gives `[[[-1., -0.3333, 0.3333, 1.]]]`: the mean is 4, the variance 5, and $\sqrt{5 + 4} = 3$. The ready-made norms are off limits.
+# Example: `weight = [2., 1.]`, `bias = [1., 3.]`, `W = [[1., 2.], [0., 1.], [1., 0.]]` and `c = [0., 10., 5.]` give the matrix `[[2., 2.], [0., 1.], [2., 0.]]` and the bias `[7., 13., 6.]`.
 
 # %% tags=["exercise"]
-def layer_norm(x, weight, bias, eps):
+def fold_norm(weight, bias, W, c):
     # BEGIN SOLUTION
-    centered = x - x.mean(dim=-1, keepdim=True)  # (B, L, d_model)
-    variance = centered.pow(2).mean(dim=-1, keepdim=True)  # (B, L, 1), by d_model
-    return centered / torch.sqrt(variance + eps) * weight + bias  # (B, L, d_model)
+    return W * weight, c + W @ bias  # (d_out, d_model), (d_out,)
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: divide by d: the variance is a plain mean of squares.
-# the unbiased variance, divided by d - 1, which is what torch.var and torch.std give by default.
-#     centered.pow(2).mean(dim=-1, keepdim=True) => centered.var(dim=-1, keepdim=True)
-# Try: epsilon belongs below the root, added to what the root is taken of.
-# epsilon was added outside the root, to what the root gives.
-#     torch.sqrt(variance + eps) => (torch.sqrt(variance) + eps)
-# epsilon was taken as a lower limit instead of being added.
-#     variance + eps => variance.clamp(min=eps)
-# the values are right, but the gradient of `x` is not finite: a root was taken before epsilon was added, and the root of exactly 0 has an infinite slope.
-#     variance + eps => variance.sqrt().square() + eps
-# Try: use the argument.
-# an epsilon of 1e-5 whatever the argument `eps` says.
-#     + eps => + 1e-5
-# an epsilon of 1e-6 whatever the argument `eps` says.
-#     + eps => + 1e-6
-# Try: divide by the root.
-# the root is missing: divided by what stands below it.
-#     torch.sqrt(variance + eps) => (variance + eps)
-# Try: each vector by itself: over the last axis alone, which keepdim=True keeps.
-# the statistics are taken over positions and features together: tokens see one another.
-#     dim=-1 => dim=(1, 2)
-# the statistics are taken over the batch: sequences see one another.
-#     dim=-1 => dim=0
-# the statistics are taken over the positions, each feature by itself: tokens see one another.
-#     dim=-1 => dim=1
-# Try: first the weight, then the bias.
-# the bias was added before the weight, so that it was multiplied too.
-#     * weight + bias => * weight + bias * weight
-# Try: take the mean off before you square.
-# the mean was not taken off: that is RMSNorm with a bias.
-#     x - x.mean(dim=-1, keepdim=True) => x
-# the mean of x squared stands in the place of the variance: right only where the mean is 0.
-#     centered.pow(2).mean(dim=-1, keepdim=True) => x.pow(2).mean(dim=-1, keepdim=True)
-# the mean of the squares less the square of the mean: in float32 that may come out below 0, and then has no root.
-#     centered.pow(2).mean(dim=-1, keepdim=True) => (x.pow(2).mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True).pow(2))
-# Try: divide by d.
-# the sum of the squared differences stands in the place of their mean.
-#     centered.pow(2).mean(dim=-1, keepdim=True) => centered.pow(2).sum(dim=-1, keepdim=True)
-# Try: epsilon belongs below the root, added to what the root is taken of. And divide by d.
-# epsilon was added to x.std(), which is also the unbiased deviation, by d - 1.
-#     torch.sqrt(variance + eps) => (x.std(dim=-1, keepdim=True) + eps)
-# Try: eps is always added, inside the root.
-# eps stands only where a variance is 0; elsewhere it is left out.
-#     variance + eps => torch.where(variance == 0, eps, variance)
+# Try: the weight scales the features that go into W. Which axis of W are they?
+# each row of the matrix was scaled, that is what comes out, not what goes in.
+#     W * weight => W * weight[:, None]
+# the matrix was divided by the weight.
+#     W * weight => W / weight
+# the matrix is as it was: the weight is lost.
+#     W * weight => W * 1
+# the product of matrix and weight was spread over the columns.
+#     W * weight => (W @ weight)[:, None].expand(W.shape)
+# Try: what does W make of the norm's bias?
+# the norm's bias is lost.
+#     c + W @ bias => c * 1
+# the norm's bias was added as it is, without going through W.
+#     c + W @ bias => c + bias
+# the norm's bias went through the new matrix: the weight never scales the bias.
+#     c + W @ bias => c + (W * weight) @ bias
+# the old bias c is lost.
+#     c + W @ bias => W @ bias
+# the old bias c went through the matrix as well.
+#     c + W @ bias => W @ (c + bias)
+# the bias was taken off instead of added.
+#     c + W @ bias => c - W @ bias
 
 # %% tags=["check"]
-check("9.1", layer_norm)
+check("9.1", fold_norm)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Over which axis run mean and variance, if each vector is to be normalized by itself? What does `keepdim=True` do to the shape of a mean?
+# Write the norm as $z$ times weight plus bias, entry by entry, where $z$ is what the bare norm gives. Put that into $W(\dots) + c$ and multiply out.
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `torch.var` divides by one less than the number of entries, unless told otherwise. And epsilon has one right place: is it added to a variance, or to its root?
-# </details>
-# <details><summary>Hint 3: pseudocode</summary>
-#
-# 1. take the mean of each vector off it
-# 2. the mean of the squares of what is left is the variance
-# 3. divide by the root of variance plus epsilon
-# 4. times weight, plus bias
+# One of the two terms has $z$ in it, and the other is the same for every $x$.
 # </details>
 
 # %% [markdown]
-# ### 9.2 · RMSNorm
-# 1 point · difficulty 1 of 5 · 5 minutes
+# ### 9.2 · Let RMSNorm do LayerNorm's work
+# 2 points · difficulty 3 of 5 · 10 minutes · more
 #
-# Write `rms_norm(x, weight, eps)`: each vector is divided by its root mean square, then each feature is scaled. No mean is taken off, and there is no bias.
+# RMSNorm doesn't take the mean off. On a vector that has mean 0 already, it does the same as LayerNorm. In a pre-norm model all that ever enters the stream is written by the embedding table and by the last linear layer of each sublayer. If all of these wrote vectors of mean 0, every LayerNorm on the stream could become an RMSNorm (which is cheaper), and no output would change.
+#
+# Write `mean_free(weight, bias)`, which takes the parameters of an `nn.Linear` and returns new ones. For every input, the new layer must give the vector that the old one gave, less the mean of that vector's entries.
 #
 # | argument | shape |
 # |---|---|
-# | `x` | `(B, L, d_model)` |
-# | `weight` | `(d_model,)` |
-# | `eps` | a small number, added inside the root |
-# | returns | `(B, L, d_model)` |
+# | `weight` | `(d_model, d_in)` |
+# | `bias` | `(d_model,)` |
+# | returns | new weight and bias, of the same shapes |
 #
-# Example: `x = [[[1., 3., 5., 7.]]]` with weights 1 and `eps = 4` gives `[[[0.2, 0.6, 1.0, 1.4]]]`: the mean square is 21, and $\sqrt{21 + 4} = 5$. The check looks at gradients as in 9.1. The ready-made norms are off limits.
+# Example: `weight = [[1., 2.], [3., 0.], [2., 7.]]` and `bias = [3., 0., 0.]` give `[[-1., -1.], [1., -3.], [0., 4.]]` and `[2., -1., -1.]`.
 
 # %% tags=["exercise"]
-def rms_norm(x, weight, eps):
+def mean_free(weight, bias):
     # BEGIN SOLUTION
-    mean_square = x.pow(2).mean(dim=-1, keepdim=True)  # (B, L, 1)
-    return x / torch.sqrt(mean_square + eps) * weight  # (B, L, d_model)
+    return weight - weight.mean(dim=0, keepdim=True), bias - bias.mean()
     # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: epsilon belongs below the root, added to what the root is taken of.
-# epsilon was added outside the root, to what the root gives.
-#     torch.sqrt(mean_square + eps) => (torch.sqrt(mean_square) + eps)
-# epsilon was taken as a lower limit instead of being added.
-#     mean_square + eps => mean_square.clamp(min=eps)
-# x was divided by its bare root mean square: eps was not added, and only vectors of zeros are kept from 0 / 0.
-#     torch.sqrt(mean_square + eps) => x.norm(dim=-1, keepdim=True).clamp(min=1e-12) * x.shape[-1] ** 0.5
-# Try: divide by the root.
-# the root is missing: divided by what stands below it.
-#     torch.sqrt(mean_square + eps) => (mean_square + eps)
-# Try: each vector by itself: over the last axis alone, which keepdim=True keeps.
-# the statistics have lost the last axis, (B, L): they line up with the features, if at all.
-#     dim=-1, keepdim=True => dim=-1
-# the statistics are taken over the positions, each feature by itself: tokens see one another.
-#     dim=-1 => dim=1
-# Try: multiply by the weight itself.
-# multiplied by 1 + weight.
-#     * weight => * (1 + weight)
-# Try: no mean was taken off, so divide by d: it is a plain mean.
-# the sum of the squares was divided by d - 1.
-#     x.pow(2).mean( => x.shape[-1] / (x.shape[-1] - 1) * x.pow(2).mean(
-# Try: square, take the mean over the features, add eps, and only then take the root.
-# x was divided by its standard deviation, from which the mean was taken off.
-#     x.pow(2).mean( => x.var(unbiased=False,
-# the sum of the squares instead of their mean: entries shrink as d grows.
-#     x.pow(2).mean( => x.pow(2).sum(
-# the root was taken before the mean, not after it.
-#     torch.sqrt(mean_square + eps) => torch.sqrt(x.pow(2) + eps).mean(dim=-1, keepdim=True)
-# the mean of the absolute values instead of the root mean square.
-#     torch.sqrt(mean_square + eps) => (x.abs().mean(dim=-1, keepdim=True) + eps)
-# Try: normalize x itself; multiply by the weight at the end.
-# x was multiplied by the weight before the mean square was taken: the weight enters the root too.
-#     x.pow(2) => (x * weight).pow(2)
-# Try: use the argument.
-# an epsilon of 1e-5 whatever the argument `eps` says.
-#     + eps => + 1e-5
-# an epsilon of 1e-6 whatever the argument `eps` says.
-#     + eps => + 1e-6
-# Try: RMSNorm takes no mean off, above the line or below it.
-# the mean was taken off: that is LayerNorm without a bias.
-#     `mean_square = ` => `x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = `
-# Try: first square, then take the mean.
-# the square of the mean, not the mean of the squares.
-#     x.pow(2).mean(dim=-1, keepdim=True) => x.mean(dim=-1, keepdim=True).pow(2)
+# Try: the mean of the output's entries is linear in the input. Which entries of the weight does it add up?
+# the mean of each row was taken off: that removes what a constant input would give.
+#     weight.mean(dim=0, keepdim=True) => weight.mean(dim=1, keepdim=True)
+# the mean of all entries of the weight was taken off.
+#     weight.mean(dim=0, keepdim=True) => weight.mean()
+# the weight is as it was: only the bias has mean 0.
+#     weight - weight.mean(dim=0, keepdim=True) => weight * 1
+# the sum was taken off, not the mean.
+#     weight.mean(dim=0, keepdim=True) => weight.sum(dim=0, keepdim=True)
+# the columns were divided by their deviations as well.
+#     weight - weight.mean(dim=0, keepdim=True) => (weight - weight.mean(dim=0, keepdim=True)) / weight.std(dim=0, keepdim=True, unbiased=False)
+# rows and columns: both means were taken off.
+#     weight - weight.mean(dim=0, keepdim=True) => weight - weight.mean(dim=0, keepdim=True) - weight.mean(dim=1, keepdim=True) + weight.mean()
+# Try: the bias is a part of every output.
+# the bias is as it was, and its mean stays in every output.
+#     bias - bias.mean() => bias * 1
+# the bias is gone, not only its mean.
+#     bias - bias.mean() => bias * 0
 
 # %% tags=["check"]
-check("9.2", rms_norm)
+check("9.2", mean_free)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# Read the name backwards: square, then mean, then root.
+# Feed the layer the input (1, 0, 0, ...). What comes out, apart from the bias? What is its mean?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Your answer to 9.1 has one step too many and one parameter too many.
+# The output is a sum of columns of the weight, each times one entry of the input, and of the bias. When does such a sum have mean 0, whatever the input?
 # </details>
+
+# %% [markdown]
+# Now the pronouncing model. Your function makes everything that writes to its streams mean-free, and each LayerNorm is replaced by a norm that takes no mean.
+
+# %%
+class NoMean(nn.Module):
+    """RMSNorm with the weight, bias and epsilon of a LayerNorm."""
+
+    def __init__(self, norm):
+        super().__init__()
+        self.weight, self.bias, self.eps = norm.weight, norm.bias, norm.eps
+
+    def forward(self, x):
+        mean_square = x.square().mean(dim=-1, keepdim=True)  # (..., 1)
+        return x / torch.sqrt(mean_square + self.eps) * self.weight + self.bias
+
+
+def without_means(model, write=True):
+    for name, part in list(model.named_modules()):
+        if write and name.endswith(("o_proj", "down_proj")):
+            part.weight.data, part.bias.data = mean_free(part.weight, part.bias)
+        elif write and isinstance(part, nn.Embedding):  # a row is what a token writes
+            table = part.weight.T  # (d_model, V)
+            part.weight.data = mean_free(table, torch.zeros(len(table)))[0].T
+        elif isinstance(part, LayerNorm):
+            parent, _, own = name.rpartition(".")
+            setattr(model.get_submodule(parent), own, NoMean(part))
+    return model
+
+
+# %% tags=["nbval-ignore-output"]
+try:
+    letters, said = SPELLING.batch(["knight"]), torch.tensor([[START_ID, 5, 9]])
+    with torch.no_grad():
+        was, new, only = (
+            model.eval()(letters, said)
+            for model in (
+                pretrained.load("transformer"),
+                without_means(pretrained.load("transformer")),
+                without_means(pretrained.load("transformer"), write=False),
+            )
+        )
+    for name, logits in (("your writers", new), ("the old writers", only)):
+        off = (logits - was).abs().max()
+        print(f"no mean taken off, {name:15} logits at most {off:.5f} off")
+except (NotImplementedError, TypeError):
+    print("Solve 9.2 first.")
+
+# %% [markdown] tags=["solution"]
+# The output of the linear layer is $\sum_j x_j w_j + b$ with $w_j$ the columns of the weight. Its mean is the same sum of the means of the columns and of $b$. Take these off, and it is 0 for every input.
 
 # %% [markdown]
 # ### 9.3 · GELU, exact and by tanh
-# 2 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes · more
 #
 # ReLU multiplies a number by 1 or by 0, depending on its sign. GELU is gentler: it multiplies $x$ by $\Phi(x)$, the share of standard normal numbers that are **smaller than $x$**. At 0 that share is one half, far to the right it is 1, far to the left 0. Write `gelu(x, by_tanh)`.
 #
@@ -288,216 +280,235 @@ check("9.3", gelu)
 # </details>
 
 # %% [markdown]
-# ### 9.4 · A residual connection, both ways
-# 2 points · difficulty 2 of 5 · 10 minutes
+# ### 9.4 · Who wrote this logit?
+# 4 points · difficulty 4 of 5 · 15 minutes · more
 #
-# Write the `forward` of `Residual`. `sublayer` is a function that keeps the shape `(B, L, d_model)`. With `pre_norm=True` the norm comes before the sublayer, with `pre_norm=False` it comes after the sum. In both, what the *sublayer* returns passes through `self.dropout` before it is added.
+# At the end of a pre-norm model the logits are $W\,\text{LayerNorm}(x_0 + f_1 + \dots + f_N)$. What goes into the norm is a sum, and $W$ is linear. Only the norm is in the way of a simple question: how much of this logit did sublayer 7 write? The norm can be dealt with. The number that it divides by belongs to the whole sum. Once that number is known, all that is left of the norm is linear, and every logit splits into one term for each part of the sum, and a rest.
 #
-# | argument | meaning |
-# |---|---|
-# | `x` | `(B, L, d_model)` |
-# | `sublayer` | called with one tensor, returns one of the same shape |
-# | returns | `(B, L, d_model)` |
-#
-# Leave the constructor and its names as they are: the check puts its own numbers into `norm`. It looks at both orders, at the gradients that reach `x` and the norm's parameters, and at training, where dropout acts. The course's `Residual` is off limits.
-#
-# Example: for `x = [[[1., 3.]]]`, a fresh norm, no dropout, and a sublayer that returns its input plus 1, pre-norm gives `[[[1., 5.]]]` (the norm of `x` is -1 and 1) and post-norm gives `[[[-1., 1.]]]`.
-
-# %% tags=["exercise"]
-class Residual(nn.Module):
-    def __init__(self, d_model, dropout, pre_norm):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, sublayer):
-        # BEGIN SOLUTION
-        if self.pre_norm:
-            return x + self.dropout(sublayer(self.norm(x)))
-        return self.norm(x + self.dropout(sublayer(x)))
-        # END SOLUTION
-
-
-# %% [markdown] tags=["mistakes"]
-# Try: ask of each norm what it is applied to: what goes into the sublayer, or the sum?
-# the two orders are exchanged: pre_norm=True normalizes the sum, pre_norm=False what goes into the sublayer.
-#     if self.pre_norm => if not self.pre_norm
-# with pre_norm=True, the sum is normalized as well.
-#     x + self.dropout(sublayer(self.norm(x))) => self.norm(x + self.dropout(sublayer(self.norm(x))))
-# with pre_norm=False, only what the sublayer gives is normalized, not the sum.
-#     self.norm(x + self.dropout(sublayer(x))) => x + self.norm(self.dropout(sublayer(x)))
-# with pre_norm=True, what goes into the sublayer is not normalized.
-#     x + self.dropout(sublayer(self.norm(x))) => x + self.dropout(sublayer(x))
-# Try: drop only what the sublayer gives: after the sublayer, and before it is added to x.
-# what the sublayer gives does not pass through dropout, which shows in training only.
-#     x + self.dropout(sublayer(self.norm(x))) => x + sublayer(self.norm(x))
-#     self.norm(x + self.dropout(sublayer(x))) => self.norm(x + sublayer(x))
-# with pre_norm=False, what the sublayer gives does not pass through dropout, which shows in training only.
-#     self.norm(x + self.dropout(sublayer(x))) => self.norm(x + sublayer(x))
-# dropout acts on the sum: that cuts the direct path as well.
-#     x + self.dropout(sublayer(self.norm(x))) => self.dropout(x + sublayer(self.norm(x)))
-#     self.norm(x + self.dropout(sublayer(x))) => self.norm(self.dropout(x + sublayer(x)))
-# with pre_norm=False, dropout acts on the sum: that cuts the direct path as well.
-#     self.norm(x + self.dropout(sublayer(x))) => self.norm(self.dropout(x + sublayer(x)))
-# dropout acts on what goes into the sublayer.
-#     x + self.dropout(sublayer(self.norm(x))) => x + sublayer(self.dropout(self.norm(x)))
-#     self.norm(x + self.dropout(sublayer(x))) => self.norm(x + sublayer(self.dropout(x)))
-# with pre_norm=True, dropout acts on what goes into the sublayer.
-#     x + self.dropout(sublayer(self.norm(x))) => x + sublayer(self.dropout(self.norm(x)))
-# with pre_norm=True, what the sublayer gives does not pass through dropout, which shows in training only.
-#     x + self.dropout(sublayer(self.norm(x))) => x + sublayer(self.norm(x))
-# Try: add x to what the sublayer gives.
-# x is not added: what the sublayer gives stands alone.
-#     x + self.dropout( => self.dropout(
-# with pre_norm=True, x is not added: what the sublayer gives stands alone.
-#     x + self.dropout(sublayer(self.norm(x))) => self.dropout(sublayer(self.norm(x)))
-# with pre_norm=False, x is not added: what the sublayer gives stands alone.
-#     self.norm(x + self.dropout(sublayer(x))) => self.norm(self.dropout(sublayer(x)))
-# Try: keep x as it came for the sum; a line x = norm(x) overwrites it.
-# with pre_norm=True, the normalized x is added, not x itself: the direct path passes through the norm.
-#     x + self.dropout(sublayer(self.norm(x))) => self.norm(x) + self.dropout(sublayer(self.norm(x)))
-# Try: call self.norm itself.
-# normalized, but not by self.norm: its weight and bias play no part.
-#     self.norm( => F.layer_norm(normalized_shape=x.shape[-1:], input=
-
-# %% tags=["check"]
-check("9.4", Residual)
-
-# %% [markdown] tags=["hint"]
-# <details><summary>Hint 1</summary>
-#
-# In both orders there is a direct path from `x` to the sum. In pre-norm nothing at all may happen on it. What happens to it in post-norm?
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Two formulas, one for each value of `self.pre_norm`. Write each from the inside out: what does the sublayer get, what is dropped, what is added to what, what is normalized?
-# </details>
-
-# %% [markdown]
-# ### 9.5 · An encoder layer
-# 4 points · difficulty 3 of 5 · 20 minutes
-#
-# Write the `forward` of `EncoderLayer`: self-attention with a residual connection around it, then the feed-forward network with another. `norm_1` and the attention belong together, and so do `norm_2` and the network. `pre_norm` says which order to use, and `self.dropout` acts on what each sublayer returns.
+# Write `contributions(parts, weight, bias, W, eps)`.
 #
 # | argument | shape |
 # |---|---|
-# | `x` | `(B, L, d_model)` |
-# | `mask` | boolean, broadcasts to `(B, H, L, L)` |
-# | returns | `(B, L, d_model)` |
+# | `parts` | `(n, L, d_model)`: for each token, what entered the first layer and what each sublayer added |
+# | `weight`, `bias` | `(d_model,)` each, those of the norm |
+# | `W` | `(V, d_model)`: the logits are `W` times the normalized stream |
+# | `eps` | the norm's |
+# | returns `written` | `(n, L, V)`: what each part contributes to each logit |
+# | returns `rest` | `(V,)`: what the norm's bias contributes |
 #
-# `MultiHeadAttention` and `FeedForward` are those of the course (lesson 06 and section 9.3): `self.self_attention(y, mask=mask)` is self-attention. Leave the constructor as it is. `Residual`, `EncoderLayer` and PyTorch's layers are off limits; you may write a small method of your own. The check looks at training too, and at the gradients that reach `x` and the norms' parameters.
+# Added up over the parts, `written`, together with `rest`, must give the logits. And if one part is split into two, their contributions must add up to its old one, and nothing may change for the others.
 #
-# Two examples: if all parameters of attention and network are 0, then a pre-norm layer gives `x` back unchanged, and a fresh post-norm layer gives `x = [[[1., 3., 5., 7.]]]` back as `[[[-1.342, -0.447, 0.447, 1.342]]]`.
+# Example: with two parts `[[[3., 1.]], [[-1., 3.]]]`, `weight = [1., 1.]`, `bias = [0., 1.]`, `W = [[1., 0.], [0., 2.]]` and `eps = 3`, `written` is `[[[0.5, -1.]], [[-1., 2.]]]` and `rest` is `[0., 2.]`. (The sum of the parts is (2, 4), its variance is 1, and $\sqrt{1 + 3} = 2$.)
 
 # %% tags=["exercise"]
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, num_heads, d_ff, dropout, pre_norm):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.feed_forward = FeedForward(d_model, d_ff, dropout=dropout)
-        self.norm_1, self.norm_2 = LayerNorm(d_model), LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.pre_norm = pre_norm
-
-    def forward(self, x, mask):
-        # BEGIN SOLUTION
-        if self.pre_norm:
-            x = x + self.dropout(self.self_attention(self.norm_1(x), mask=mask))
-            return x + self.dropout(self.feed_forward(self.norm_2(x)))
-        x = self.norm_1(x + self.dropout(self.self_attention(x, mask=mask)))
-        return self.norm_2(x + self.dropout(self.feed_forward(x)))
-        # END SOLUTION
+def contributions(parts, weight, bias, W, eps):
+    # BEGIN SOLUTION
+    stream = parts.sum(dim=0)  # (L, d_model)
+    variance = stream.var(dim=-1, keepdim=True, unbiased=False)  # (L, 1)
+    centered = parts - parts.mean(dim=-1, keepdim=True)  # (n, L, d_model)
+    normed = centered / torch.sqrt(variance + eps) * weight  # (n, L, d_model)
+    return normed @ W.T, W @ bias  # (n, L, V), (V,)
+    # END SOLUTION
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: ask of each value of pre_norm what the norm is applied to: what goes into the sublayer, or the sum?
-# the two orders are exchanged: pre_norm=True normalizes the sums, pre_norm=False what goes into the sublayers.
-#     if self.pre_norm => if not self.pre_norm
-# Try: add x to what the sublayer gives.
-# x is not added: what the sublayers give stands alone.
-#     x + self.dropout( => self.dropout(
-# with pre_norm=False, around the network, x is not added: what the sublayer gives stands alone.
-#     self.norm_2(x + self.dropout(self.feed_forward(x))) => self.norm_2(self.dropout(self.feed_forward(x)))
-# Try: hand it to the attention as it is: True where a token may be seen.
-# the mask is never used: the padding is seen.
-#     def forward(self, x, mask): => def forward(self, x, mask):\n        mask = None
-# with pre_norm=True, the mask is not used: the padding is seen.
-#     self.self_attention(self.norm_1(x), mask=mask) => self.self_attention(self.norm_1(x))
-# with pre_norm=False, the mask is not used: the padding is seen.
-#     self.self_attention(x, mask=mask) => self.self_attention(x)
-# the mask was turned around, as PyTorch's layers want it.
-#     def forward(self, x, mask): => def forward(self, x, mask):\n        mask = ~mask
-# Try: norm_1 belongs to the attention, norm_2 to the network.
-# norm_1 was used for both sublayers; norm_2 never learns.
-#     self.norm_2( => self.norm_1(
-# with pre_norm=True, norm_1 was used for both sublayers.
-#     self.feed_forward(self.norm_2(x)) => self.feed_forward(self.norm_1(x))
-# with pre_norm=False, norm_1 was used for both sublayers.
-#     return self.norm_2( => return self.norm_1(
-# the two norms are exchanged.
-#     self.norm_1( => self.norm_0(
-#     self.norm_2( => self.norm_1(
-#     self.norm_0( => self.norm_2(
-# Try: normalize once, and give the attention that result alone.
-# with pre_norm=True, only the queries were normalized; keys and values were made from x as it is.
-#     self.self_attention(self.norm_1(x), mask=mask) => self.self_attention(self.norm_1(x), x, x, mask=mask)
-# Try: first the attention; the network starts from its sum, and is added to that.
-# with pre_norm=True, the network's result was added to the layer's input: what the attention found goes through the network alone.
-#     x = x + self.dropout => start = x\n            x = x + self.dropout
-#     return x + self.dropout(self.feed_forward(self.norm_2(x))) => return start + self.dropout(self.feed_forward(self.norm_2(x)))
-# with pre_norm=True, both sublayers read the layer's input, side by side.
-#     x = x + self.dropout => start = x\n            x = x + self.dropout
-#     return x + self.dropout(self.feed_forward(self.norm_2(x))) => return x + self.dropout(self.feed_forward(self.norm_2(start)))
-# Try: drop only what the sublayer gives: after the sublayer, and before it is added to x.
-# around the network, what the sublayer gives does not pass through dropout, which shows in training only.
-#     x + self.dropout(self.feed_forward(self.norm_2(x))) => x + self.feed_forward(self.norm_2(x))
-#     self.norm_2(x + self.dropout(self.feed_forward(x))) => self.norm_2(x + self.feed_forward(x))
-# Try: keep x as it came for the sum; a line x = norm(x) overwrites it.
-# with pre_norm=True, around the attention, the normalized x is added, not x itself: the direct path passes through the norm.
-#     x + self.dropout(self.self_attention(self.norm_1(x), mask=mask)) => self.norm_1(x) + self.dropout(self.self_attention(self.norm_1(x), mask=mask))
-# Try: ask of each norm what it is applied to: what goes into the sublayer, or the sum?
-# with pre_norm=True, around the network, the sum is normalized as well.
-#     x + self.dropout(self.feed_forward(self.norm_2(x))) => self.norm_2(x + self.dropout(self.feed_forward(self.norm_2(x))))
-# with pre_norm=False, around the attention, the sum is not normalized.
-#     self.norm_1(x + self.dropout(self.self_attention(x, mask=mask))) => x + self.dropout(self.self_attention(x, mask=mask))
-# Try: self.dropout knows whether the module is in training.
-# dropout acts outside of training too, as F.dropout does unless it is told whether the layer is in training.
-#     self.dropout( => nn.Dropout(self.dropout.p)(
+# Try: by which number does the norm divide? It is one number for each token, of the whole sum.
+# each part was divided by its own deviation, not by that of the sum.
+#     stream = parts.sum(dim=0) => stream = parts
+# each part was divided by the deviation of the mean of the parts.
+#     parts.sum(dim=0) => parts.mean(dim=0)
+# each part was divided by the deviation of the stream as it was by then.
+#     parts.sum(dim=0) => parts.cumsum(dim=0)
+# one deviation was taken for all tokens together.
+#     stream.var(dim=-1, keepdim=True, unbiased=False) => stream.var(unbiased=False)
+# Try: what does taking off the mean do to a sum of vectors?
+# no mean was taken off.
+#     parts - parts.mean(dim=-1, keepdim=True) => parts * 1
+# the mean of the whole sum was taken off each part.
+#     parts.mean(dim=-1, keepdim=True) => stream.mean(dim=-1, keepdim=True)
+# an equal share of the sum's mean was taken off each part.
+#     parts.mean(dim=-1, keepdim=True) => stream.mean(dim=-1, keepdim=True) / len(parts)
+# the mean over the parts was taken off, not the mean over the features.
+#     parts.mean(dim=-1, keepdim=True) => parts.mean(dim=0, keepdim=True)
+# Try: the variance is divided by d_model, and eps is added inside the root.
+# the unbiased variance, divided by d_model - 1.
+#     , unbiased=False =>
+# epsilon was added outside the root.
+#     torch.sqrt(variance + eps) => (torch.sqrt(variance) + eps)
+# the root is missing: divided by the variance.
+#     torch.sqrt(variance + eps) => (variance + eps)
+# Try: the norm's weight belongs to every part, its bias to none.
+# the norm's weight is left out.
+#     torch.sqrt(variance + eps) * weight => torch.sqrt(variance + eps)
+# the norm's bias was added to every part.
+#     * weight => * weight + bias
+# the norm's bias was shared out among the parts, and counted again in the rest.
+#     * weight => * weight + bias / len(parts)
+# Try: what does W make of the bias?
+# the rest is the bias itself, not what W makes of it.
+#     W @ bias => bias * 1
+# the rest was scaled by the weight as well.
+#     W @ bias => W @ (weight * bias)
 
 # %% tags=["check"]
-check("9.5", EncoderLayer)
+check("9.4", contributions)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# It is exercise 9.4 twice in a row, with two different norms. The second connection starts from the result of the first.
+# The mean of a sum is the sum of the means, but the deviation of a sum is not the sum of the deviations. Which of the two can be taken part by part?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A line such as `x = self.norm_1(x)` destroys what the direct path must carry. Call the normalized tensor by another name, or never store it.
+# First work out the one number by which each token is divided, from the whole sum. Then forget the sum, and send each part through the rest of the norm with that number.
 # </details>
-# <details><summary>Hint 3: pseudocode for pre-norm</summary>
+# <details><summary>Hint 3: pseudocode</summary>
 #
-# 1. normalize by norm 1, attend under the mask, drop, add to x
-# 2. normalize the sum by norm 2, feed-forward network, drop, add to the sum
+# 1. add up the parts, and take variance plus epsilon of the sum, for each token
+# 2. take each part's own mean off it
+# 3. divide by the root of 1, multiply by the weight, multiply by W
+# 4. the rest: W times the norm's bias
 # </details>
 
 # %% [markdown]
-# ### 9.6 · A decoder layer
-# 4 points · difficulty 3 of 5 · 15 minutes
+# Who wrote what in the pronouncing model? For each sound of *knight*, how much did each part push that sound's logit above the mean of all logits?
+
+# %% tags=["nbval-ignore-output"]
+@torch.no_grad()
+def who_wrote(word):
+    model, parts = pretrained.load("transformer").eval(), []
+    sounds = [*SOUNDS.encode(align(model, word).sounds[:-1]), END_ID]  # as it says it
+    kinds = ("self_attention", "cross_attention", "feed_forward")
+    for layer in model.decoder_layers:
+        for kind in kinds:
+            part = getattr(layer, kind)
+            part.register_forward_hook(lambda p, x, y: parts.append(y[0]))
+    first = model.decoder_layers[0]
+    first.register_forward_pre_hook(lambda p, x: parts.append(x[0][0]))
+    given = torch.tensor([[START_ID, *sounds[:-1]]])  # (1, L)
+    model(SPELLING.batch([word]), given)
+    norm, W = model.decoder_norm, model.generator.weight
+    written, _ = contributions(torch.stack(parts), norm.weight, norm.bias, W, norm.eps)
+    pushed = written - written.mean(dim=-1, keepdim=True)  # (n, L, V)
+    names = ["the embedding", *(f"{kind} {n}" for n in range(1, 5) for kind in kinds)]
+    return sounds, names, pushed[:, torch.arange(len(sounds)), sounds]  # (n, L)
+
+
+try:
+    sounds, names, table = who_wrote("knight")
+    columns = [(SOUNDS.decode([i]) or ["end"])[0] for i in sounds]
+    print(" " * 20, "".join(f"{column:>7}" for column in columns))
+    for name, row in zip(names, table.tolist(), strict=True):
+        print(f"{name:20}", "".join(f"{number:7.2f}" for number in row))
+except (NotImplementedError, TypeError):
+    print("Solve 9.4 first.")
+
+# %% [markdown] tags=["solution"]
+# The last network's row is by far the largest. Section 9.1 silenced it, and hardly a sound was lost: it writes more of what the earlier rows had already put on top. A large contribution isn't the same as a decisive one.
+
+# %% [markdown]
+# ### 9.5 · How is it wired?
+# 3 points · difficulty 3 of 5 · 10 minutes · core
 #
-# Write the `forward` of `DecoderLayer`, **in the pre-norm order only**: self-attention over the target, cross-attention from the target to the memory, then the feed-forward network. A residual connection stands around each, with the norms 1, 2 and 3.
+# You are handed `connection(x, sublayer)`, a residual connection that you can't look into. It's one of these:
+#
+# | name | what it returns |
+# |---|---|
+# | `"no norm"` | `x + sublayer(x)` |
+# | `"pre-norm"` | `x + sublayer(norm(x))` |
+# | `"post-norm"` | `norm(x + sublayer(x))` |
+# | `"sandwich"` | `x + norm_2(sublayer(norm(x)))` |
+# | `"lost path"` | `y + sublayer(y)` with `y = norm(x)`, a common bug |
+#
+# The norms are LayerNorms. Some are fresh, others have been trained and have weights and biases of their own, and what comes out of those has neither mean 0 nor variance 1. But *you* bring the sublayer, and it may be any function that keeps the shape. Write `wiring_of(connection, d_model)`, which returns the name.
+#
+# | argument | what it is |
+# |---|---|
+# | `connection` | called with `x` of shape `(B, L, d_model)` and a function of one tensor; calls that function once |
+# | `d_model` | size of a vector, at least 4 |
+# | returns | one of the five names |
+#
+# Example: `wiring_of(lambda x, sublayer: x + sublayer(x), 8)` is `"no norm"`, and `wiring_of(lambda x, sublayer: nn.LayerNorm(8)(x + sublayer(x)), 8)` is `"post-norm"`.
+
+# %% tags=["exercise"]
+def wiring_of(connection, d_model):
+    # BEGIN SOLUTION
+    x, change = 3 * torch.randn(2, 2, 5, d_model)  # (B=2, L=5, d_model) each
+    seen = []
+
+    def spy(y):
+        seen.append(y)
+        return change
+
+    result = connection(x, spy)
+    sees_x = torch.allclose(seen[0], x, atol=1e-4)
+    if torch.allclose(result, x + change, atol=1e-4):
+        return "no norm" if sees_x else "pre-norm"
+    if torch.allclose(result, seen[0] + change, atol=1e-4):
+        return "lost path"
+    return "post-norm" if sees_x else "sandwich"
+    # END SOLUTION
+
+
+# %% [markdown] tags=["mistakes"]
+# Try: what would a sandwich with fresh norms make of a sublayer that gives zeros? Let yours give something else.
+# the sublayer gave only zeros: with fresh norms, a sandwich then looks like pre-norm.
+#     return change => return 0 * change
+#     x + change => x
+#     seen[0] + change => seen[0]
+# Try: look at what your sublayer was given, and at what came of what it gave.
+# what the sublayer was given played no part: "no norm" and "pre-norm" look alike.
+#     sees_x = torch.allclose(seen[0], x, atol=1e-4) => sees_x = True
+# a sandwich was told for every connection that normalizes what it gives.
+#     return "post-norm" if sees_x else "sandwich" => return "sandwich"
+# post-norm was told for every connection that normalizes what it gives.
+#     return "post-norm" if sees_x else "sandwich" => return "post-norm"
+# a lost path was not told from a sandwich.
+#     if torch.allclose(result, seen[0] + change, atol=1e-4): => if False:
+# post-norm and sandwich are exchanged.
+#     return "post-norm" if sees_x else "sandwich" => return "sandwich" if sees_x else "post-norm"
+# only two of the five are ever told: whether the output follows what the sublayer gives, or not.
+#     return "no norm" if sees_x else "pre-norm" => return "pre-norm"
+#     return "lost path" => return "post-norm"
+#     return "post-norm" if sees_x else "sandwich" => return "post-norm"
+# "no norm" and "pre-norm" are exchanged.
+#     return "no norm" if sees_x else "pre-norm" => return "pre-norm" if sees_x else "no norm"
+# Try: a trained norm has a weight and a bias. What comes out of it has any mean.
+# post-norm was taken to give vectors of mean 0, which only a fresh norm does.
+#     return "post-norm" if sees_x else "sandwich" => return "post-norm" if result.mean(dim=-1).abs().max() < 1e-3 else "sandwich"
+# what goes into the sublayer was taken to be normalized if its mean is 0, which only a fresh norm does.
+#     sees_x = torch.allclose(seen[0], x, atol=1e-4) => sees_x = seen[0].mean(dim=-1).abs().max() > 1e-3
+
+# %% tags=["check"]
+check("9.5", wiring_of)
+
+# %% [markdown] tags=["hint"]
+# <details><summary>Hint 1</summary>
+#
+# A sublayer of yours can write down what it was given. What does that tell you of each of the five?
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# If you know what your sublayer gave, you know what the sum must be, for three of the five. Choose something to give that no norm would leave as it is.
+# </details>
+
+# %% [markdown]
+# ### 9.6 · A decoder layer that asks several memories
+# 4 points · difficulty 3 of 5 · 15 minutes · core
+#
+# A decoder may have more than one source: a question and three documents, or one sentence in two languages. Write the `forward` of such a `DecoderLayer`, **in the pre-norm order**. First comes self-attention over the target, then **one** cross-attention that asks all memories at once, then the feed-forward network. A residual connection stands around each, with the norms 1, 2 and 3. In the cross-attention each query spreads its weights over the tokens of all memories together, and all of them sum to 1.
 #
 # | argument | shape |
 # |---|---|
 # | `x` | `(B, L_t, d_model)`, the target |
-# | `memory` | `(B, L_s, d_model)`, what the encoder made of the source |
+# | `memories` | a list of one or more, `(B, L_i, d_model)` each: what encoders made of the sources, of any lengths |
 # | `target_mask` | boolean, `(B, 1, L_t, L_t)`: causal, without the target's padding |
-# | `memory_mask` | boolean, `(B, 1, 1, L_s)`: without the source's padding |
+# | `memory_masks` | a list of as many masks, boolean, `(B, 1, 1, L_i)`: without the padding of each source |
 # | returns | `(B, L_t, d_model)` |
 #
-# `attention(query, key, value, mask=mask)` is cross-attention. The memory is used as it is: the encoder has normalized it. `self.dropout` acts on what each sublayer returns. The check looks at training too, and at the gradients that reach `x`, `memory` and the norms' parameters. The course's layers and PyTorch's are off limits. Example: if all parameters of the three sublayers are 0, the layer gives `x` back unchanged. And what stands at a padding position of the source must not matter to any output, even where source and target have the same length.
+# `attention(query, key, value, mask=mask)` is cross-attention. The memories are used as they are, since the encoders have normalized them. `self.dropout` acts on what each sublayer returns. The check looks at training too, and at the gradients that reach `x`, the memories and the norms' parameters. The course's layers and PyTorch's are off limits.
+#
+# Three examples: if all parameters of the three sublayers are 0, the layer gives `x` back unchanged. A memory cut in two, with its mask cut at the same place, gives what the whole memory gives. And what is at a padding position of a source must not matter to any output.
 
 # %% tags=["exercise"]
 class DecoderLayer(nn.Module):
@@ -510,8 +521,10 @@ class DecoderLayer(nn.Module):
         self.norm_3 = LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, memory, target_mask, memory_mask):
+    def forward(self, x, memories, target_mask, memory_masks):
         # BEGIN SOLUTION
+        memory = torch.cat(memories, dim=1)  # (B, L_1 + L_2 + ..., d_model)
+        memory_mask = torch.cat(memory_masks, dim=-1)  # (B, 1, 1, L_1 + L_2 + ...)
         x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
         asked = {"key": memory, "value": memory, "mask": memory_mask}
         x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked))
@@ -520,35 +533,39 @@ class DecoderLayer(nn.Module):
 
 
 # %% [markdown] tags=["mistakes"]
+# Try: one softmax over all keys: put the memories behind one another first.
+# each memory was asked by itself, with weights that sum to 1, and the answers were added.
+#     x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x = x + self.dropout(sum(self.cross_attention(self.norm_2(x), m, m, mask=k) for m, k in zip(memories, memory_masks)))
+# each memory was asked by itself, with weights that sum to 1, and the mean of the answers was added.
+#     x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x = x + self.dropout(sum(self.cross_attention(self.norm_2(x), m, m, mask=k) for m, k in zip(memories, memory_masks)) / len(memories))
+# the memories were asked one after the other, each in a residual connection of its own.
+#     x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x = [x := x + self.dropout(self.cross_attention(self.norm_2(x), m, m, mask=k)) for m, k in zip(memories, memory_masks)][-1]
+# only the first memory was asked.
+#     torch.cat(memories, dim=1) => memories[0]
+#     torch.cat(memory_masks, dim=-1) => memory_masks[0]
+# only the last memory was asked.
+#     torch.cat(memories, dim=1) => memories[-1]
+#     torch.cat(memory_masks, dim=-1) => memory_masks[-1]
+# the memories stand in the other order than their masks.
+#     torch.cat(memories, dim=1) => torch.cat(memories[::-1], dim=1)
 # Try: whose tokens are the keys there? Its mask has one column for each of them.
-# cross-attention got no mask: the padding of the source is seen.
+# cross-attention got no mask: the padding of the sources is seen.
 #     "mask": memory_mask => "mask": None
 # self-attention got no mask: the target sees its own future.
 #     mask=target_mask => mask=None
-# the two masks are exchanged: self-attention got that of the source, cross-attention that of the target.
-#     mask=target_mask => mask=memory_mask
-#     "mask": memory_mask => "mask": target_mask
-# Try: use the memory as it is: the encoder's final norm has normalized it already.
-# the memory was normalized by norm_2.
-#     def forward(self, x, memory, target_mask, memory_mask): => def forward(self, x, memory, target_mask, memory_mask):\n        memory = self.norm_2(memory)
+# Try: use the memories as they are: the encoders' final norms have normalized them already.
+# the memories were normalized by norm_2.
+#     memory = torch.cat(memories, dim=1) => memory = self.norm_2(torch.cat(memories, dim=1))
 # Try: normalize once, and give the self-attention that result alone.
 # in self-attention only the queries were normalized; keys and values were made from x as it is.
 #     self.self_attention(self.norm_1(x), mask=target_mask) => self.self_attention(self.norm_1(x), x, x, mask=target_mask)
-# Try: queries come from the target, keys and values both from memory.
-# the keys come from memory, the values from the target.
-#     "value": memory => "value": self.norm_2(x)
 # Try: three connections: each starts from the result of the one before, and is added to that.
 # cross-attention's queries come from the layer's input, not from self-attention's result.
-#     def forward(self, x, memory, target_mask, memory_mask): => def forward(self, x, memory, target_mask, memory_mask):\n        start = x
+#     x = x + self.dropout(self.self_ => start = x\n        x = x + self.dropout(self.self_
 #     self.norm_2(x) => self.norm_2(start)
 # cross-attention comes before self-attention.
 #     x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) =>
 #     x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked))\n        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
-# the network's result was added to the layer's input, not to the sum so far.
-#     def forward(self, x, memory, target_mask, memory_mask): => def forward(self, x, memory, target_mask, memory_mask):\n        start = x
-#     return x + self.dropout(self.feed_forward( => return start + self.dropout(self.feed_forward(
-# the network plays no part: norm_3 stands at the end instead.
-#     return x + self.dropout(self.feed_forward(self.norm_3(x))) => return self.norm_3(x)
 # Try: norm_1 belongs to self-attention, norm_2 to cross-attention, norm_3 to the network.
 # norm_2 was used where norm_3 belongs.
 #     norm_3(x => norm_2(x
@@ -572,9 +589,6 @@ class DecoderLayer(nn.Module):
 #     x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) => self.norm_1(x + self.dropout(self.self_attention(x, mask=target_mask)))
 #     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.norm_2(x + self.dropout(self.cross_attention(x, **asked)))
 #     x + self.dropout(self.feed_forward(self.norm_3(x))) => self.norm_3(x + self.dropout(self.feed_forward(x)))
-# Try: the direct path carries the stream itself; only what goes into the sublayer is normalized.
-# before the network the stream itself is replaced by its norm: the direct path carries that.
-#     return x + self.dropout(self.feed_forward(self.norm_3(x))) => x = self.norm_3(x)\n        return x + self.dropout(self.feed_forward(x))
 
 # %% tags=["check"]
 check("9.6", DecoderLayer)
@@ -582,16 +596,20 @@ check("9.6", DecoderLayer)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# For each of the two attentions answer: who asks, who is asked, and which of those who are asked must not be seen?
+# Attention doesn't care where its keys came from. What would you hand to the cross-attention if the memories had always been one sequence?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A mask has one column for each key. How many keys has self-attention, and how many cross-attention? Only one of the two masks fits each.
+# A mask has one column for each key. How many keys has the cross-attention now, and along which axis do the masks list them?
+# </details>
+# <details><summary>Hint 3</summary>
+#
+# A line such as `x = self.norm_1(x)` destroys what the direct path must carry. Call the normalized tensor by another name, or never store it.
 # </details>
 
 # %% [markdown]
 # ### 9.7 · Two other wirings
-# 3 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Pre-norm isn't the last word. Write `wired(x, attend, network, norms, wiring)` for two layers that published models use:
 #
@@ -681,9 +699,9 @@ check("9.7", wired)
 
 # %% [markdown]
 # ### 9.8 · Find the bug: a record of the stream
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes · more
 #
-# Somebody wants to look at the residual stream. The function below runs `x` through the sublayers (each a function that returns what is to be **added**; its norm is inside) and keeps a record: the stream before the first sublayer and after each one, and what each sublayer added. Its last entry is right, so the model that uses it works. A property that must hold: **each entry of the stream, plus what was added there, is the next entry.** Run both cells.
+# The function below is meant to record the residual stream. It runs `x` through the sublayers (each a function that returns what is to be **added**; its norm is inside) and keeps a record: the stream before the first sublayer and after each one, and what each sublayer added. Its last entry is right, so the model that uses it works. A property that must hold: **each entry of the stream, plus what was added there, is the next entry.** Run both cells.
 
 # %%
 def record_stream_broken(x, sublayers):
@@ -786,10 +804,10 @@ check("9.8", record_stream)
 # </details>
 
 # %% [markdown]
-# ### 9.9 · Open experiment: how fast does the stream grow?
-# 4 points · difficulty 3 of 5 · 20 minutes
+# ### 9.9 · Open experiment: how small a start?
+# 5 points · difficulty 3 of 5 · 25 minutes · more
 #
-# A pre-norm stream grows with every addition. How fast, in a fresh stack of $N$ layers? And what if each sublayer's last matrix starts smaller, so that it adds less? Three starts, and nothing else changes:
+# Section 9.7 multiplied the last matrix of every sublayer by $1/\sqrt{2N}$ before training. Where does that number come from, would a smaller one do as well, and does pre-norm need it? Three starts, and nothing else changes:
 #
 # | name | the last matrix of every sublayer is multiplied by |
 # |---|---|
@@ -797,17 +815,17 @@ check("9.8", record_stream)
 # | `"root"` | $1/\sqrt{2N}$ (as the GPT-2 paper does: 2N is the number of sublayers) |
 # | `"share"` | $1/(2N)$ |
 #
-# First your prediction. With `"full"`, a stream of size 1 has a certain size after 8 layers.
+# First a fresh pre-norm stream, which grows with every addition. With `"full"`, a stream of size 1 has a certain size after 8 layers.
 
 # %%
 widgets.predict(
-    "9.9",
+    "9.F",
     "After 32 layers, four times as many, how many times as large is it as after 8?",
     choices=["as large", "twice", "four times", "sixteen times"],
 )
 
 # %% [markdown]
-# `five_sizes(num_layers, start)` makes five fresh stacks and returns the root mean square of each one's stream after the last layer, before any final norm.
+# `five_sizes(num_layers, start)` makes five fresh pre-norm stacks and returns the root mean square of each one's stream after the last layer, before any final norm.
 
 # %%
 FACTORS = {
@@ -841,23 +859,42 @@ def five_sizes(num_layers, start):
 print("one layer:", [round(size, 2) for size in five_sizes(1, "full")])
 
 # %% [markdown]
+# Then training. `two_losses(order, start)` trains two models of six layers on the task of section 9.7, 120 steps at rate 0.003, and returns their losses on new sequences. (Someone who knows which symbols occur, but not where, has 1.55.)
+
+# %%
+def two_losses(order, start):
+    losses = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        model = norm_order.Reverser(6, order == "pre-norm", FACTORS[start](6))
+        for _ in norm_order.train(model, seed, rate=0.003, steps=120, every=120):
+            losses.append(norm_order.measure(model)[0])
+    return losses
+
+
+# %% [markdown]
 # Fill `growth_results`:
 #
 # | key | what belongs there |
 # |---|---|
 # | `(N, start)`, for N = 2, 8 and 32 and the three starts | the five sizes of `five_sizes(N, start)`: nine entries |
+# | `(order, start)`, for `"pre-norm"` and `"post-norm"` and the three starts | the two losses of `two_losses(order, start)`: six entries |
 # | `"law"` | how the size grows with N for `"full"`, judged from 8 to 32 layers: `"not at all"`, `"sqrt(N)"` or `"N"` |
 # | `"size at 128"` | what you expect for `"full"` at 128 layers, worked out from your entry for 32 and your law |
 # | `"steady"` | the start with the **largest** factor whose mean size at 32 layers is less than 1.2 times that at 2 layers |
+# | `"learned"` | a list of the pairs `(order, start)` whose two losses are both below 0.5 |
+# | `"decides"` | what mattered more for the loss here, the `"order"` or the `"start"`: compare the mean loss of the two orders with each other, and that of `"full"` with that of `"root"` |
 #
-# Plot the means before you read them off, with both axes logarithmic: what does a root look like there?
+# Plot the mean sizes before you read them off, with both axes logarithmic. What does a root look like there?
 
 # %% tags=["exercise", "nbval-ignore-output"]
-growth_results = {}  # (N, start) -> five sizes, and what you read off
+growth_results = {}  # (N, start) -> sizes, (order, start) -> losses, and the rest
 # BEGIN SOLUTION
 for start in tqdm(FACTORS, unit="start", file=sys.stdout):
     for N in (2, 8, 32):
         growth_results[N, start] = five_sizes(N, start)
+    for order in ("pre-norm", "post-norm"):
+        growth_results[order, start] = two_losses(order, start)
 means = {
     start: torch.tensor([sum(growth_results[N, start]) / 5 for N in (2, 8, 32)])
     for start in FACTORS
@@ -865,10 +902,18 @@ means = {
 tried = torch.tensor([2.0, 8.0, 32.0])
 ax = plotting.curves(tried, means, xlabel="layers", ylabel="size of the stream")
 ax.set(xscale="log", yscale="log")
+ax.minorticks_off()
+ax.set_xticks([2, 8, 32], ["2", "8", "32"])
+ax.set_yticks([1, 2, 4, 8], ["1", "2", "4", "8"])
 plotting.show(ax, "Stream size by depth: a rising line for full, level for the others.")
+pairs = [(order, start) for order in ("pre-norm", "post-norm") for start in FACTORS]
+for pair in pairs:
+    print(*pair, [round(loss, 2) for loss in growth_results[pair]])
 growth_results["law"] = "sqrt(N)"
 growth_results["size at 128"] = 2 * means["full"][2].item()
 growth_results["steady"] = "root"
+growth_results["learned"] = [p for p in pairs if max(growth_results[p]) < 0.5]
+growth_results["decides"] = "start"
 # END SOLUTION
 
 # %% tags=["check"]
@@ -877,7 +922,7 @@ check("9.9", growth_results)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# A dict may have pairs as keys: `growth_results[2, "full"] = five_sizes(2, "full")`. Two loops, one inside the other, fill all nine.
+# A dict may have pairs as keys: `growth_results[2, "full"] = five_sizes(2, "full")`. Two loops, one inside the other, fill all nine, and two more the other six.
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -885,7 +930,10 @@ check("9.9", growth_results)
 # </details>
 
 # %% [markdown]
-# Numbers that have nothing to do with each other partly cancel when they are added: $n$ of them, each of size 1, have a sum of size about $\sqrt n$. That is the law, and it is why the factor has a root in it: the GPT-2 paper chose it to offset this growth along the stream.
+# Numbers that have nothing to do with each other partly cancel when they are added: $n$ of them, each of size 1, have a sum of size about $\sqrt n$. That is the law, and it is why the factor has a root in it. The GPT-2 paper chose it to offset this growth along a pre-norm stream. In post-norm the same factor keeps the direct path open (section 9.5).
+
+# %% [markdown] tags=["solution"]
+# In training the start decides, and the order hardly matters. Both orders learn the task in 120 steps with `"root"`, and both sit near the landmark with `"full"`. The smaller `"share"` does at least as well here as `"root"`. Nothing in this task asks for exactly $1/\sqrt{2N}$. What helps is that the sublayers begin as small corrections.
 
 # %% tags=["nbval-ignore-output"]
 found = growth_results if isinstance(growth_results, dict) else {}
@@ -893,13 +941,13 @@ if {(8, "full"), (32, "full")} <= found.keys():
     ratio = sum(found[32, "full"]) / sum(found[8, "full"])
     nearest = min((1, 2, 4, 16), key=lambda times: abs(ratio - times))
     words = {1: "as large", 2: "twice", 4: "four times", 16: "sixteen times"}
-    widgets.came_out("9.9", words[nearest])
+    widgets.came_out("9.F", words[nearest])
 else:
     print("Solve 9.9 first.")
 
 # %% [markdown]
 # ### 9.10 · Ten times as large
-# 1 point · difficulty 3 of 5 · 5 minutes
+# 1 point · difficulty 3 of 5 · 5 minutes · more
 #
 # All vectors that enter a trained stack (embedding plus position) are multiplied by 10, and nothing else changes. Which stack gives the same output as before, up to epsilon? Think it through, or try it with the course's layers.
 #
@@ -928,22 +976,19 @@ check("9.10", quiz_9_10)
 # %% [markdown]
 # ## Read the stream early
 #
-# Now your layers go to work. The pronouncing model's trained attentions, networks and norms move into *your* `EncoderLayer` (9.5) and `DecoderLayer` (9.6), and the model speaks through them. And because everything is added to one stream, we don't have to wait for the end: the model's last norm and its output matrix can read the stream after *every* layer. What would it have said if it had stopped there?
+# Now your layers go to work. The pronouncing model's trained attentions, networks and norms move into *your* `DecoderLayer` (9.6), and the model speaks through it. Its one memory is even cut in two, which your layer must not notice. And because everything is added to one stream, we don't have to wait for the end: the model's last norm and its output matrix can read the stream after *every* layer. What would it have said if it had stopped there?
 
 # %%
 def mine(theirs):
     """Your layer with the parts of a trained one."""
     sizes = theirs.self_attention.num_heads, theirs.feed_forward.up_proj.out_features
-    if hasattr(theirs, "cross_attention"):
-        layer = DecoderLayer(len(theirs.attention_norm.weight), *sizes, 0.0)
-        layer.cross_attention = theirs.cross_attention
-        layer.norm_2 = theirs.cross_attention_norm
-        layer.norm_3 = theirs.feed_forward_norm
-    else:
-        layer = EncoderLayer(len(theirs.attention_norm.weight), *sizes, 0.0, True)
-        layer.norm_2 = theirs.feed_forward_norm
-    layer.norm_1, layer.feed_forward = theirs.attention_norm, theirs.feed_forward
-    layer.self_attention = theirs.self_attention
+    layer = DecoderLayer(len(theirs.attention_norm.weight), *sizes, 0.0)
+    layer.norm_1, layer.self_attention = theirs.attention_norm, theirs.self_attention
+    layer.norm_2, layer.cross_attention = (
+        theirs.cross_attention_norm,
+        theirs.cross_attention,
+    )
+    layer.norm_3, layer.feed_forward = theirs.feed_forward_norm, theirs.feed_forward
     return layer.eval()
 
 
@@ -951,17 +996,15 @@ def mine(theirs):
 @torch.no_grad()
 def read_early(word):
     model = pretrained.load("transformer").eval()
-    x = model.source_embedding(SPELLING.batch([word]))  # (1, L_s, d_model)
-    mask = torch.ones(1, 1, 1, x.shape[1], dtype=torch.bool)
-    for layer in map(mine, model.encoder_layers):
-        x = layer(x, mask)
-    memory, said = model.encoder_norm(x), [START_ID]
+    memory, said = model.encode(SPELLING.batch([word])), [START_ID]  # (1, L_s, d_model)
+    mask = torch.ones(1, 1, 1, memory.shape[1], dtype=torch.bool)
+    halves = memory.tensor_split(2, dim=1), mask.tensor_split(2, dim=-1)
     decoder = [mine(layer) for layer in model.decoder_layers]
     while said[-1] != END_ID and len(said) < 30:
         streams = [model.target_embedding(torch.tensor([said]))]  # (1, L_t, d_model)
         causal = masks.causal_mask(len(said))
         for layer in decoder:
-            streams.append(layer(streams[-1], memory, causal, mask))
+            streams.append(layer(streams[-1], halves[0], causal, halves[1]))
         logits = [model.generator(model.decoder_norm(s))[0] for s in streams]
         said.append(logits[-1][-1].argmax().item())
     return [table.argmax(-1).tolist() for table in logits]
@@ -975,9 +1018,9 @@ try:
             words = [(SOUNDS.decode([i]) or ["end"])[0] for i in row]
             print(f"  after {n} layers:", " ".join(f"{w:>3}" for w in words))
 except (NotImplementedError, TypeError):
-    print("Solve 9.5 and 9.6 first: the model has no layers yet.")
+    print("Solve 9.6 first: the model has no layers yet.")
 
 # %% [markdown]
-# *Read each column from top to bottom: first a guess from the sound before, then a sound that fits the letters roughly, then the one that the model settles on. Each layer adds a correction to what it finds.* (The early rows are read with a norm and a matrix that were trained for the last one. So they show what the stream holds in the language of the last layer, and may miss what it holds in another.)
+# *Read each column from top to bottom. First comes a guess from the sound before, then a sound that roughly fits the letters, then the one that the model settles on. Each layer adds a correction to what it finds.* (The early rows are read with a norm and a matrix that were trained for the last one. They show what the stream holds in the language of the last layer, and may miss what it holds in another.)
 #
 # {{next_steps}}

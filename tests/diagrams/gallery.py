@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from matplotlib.axes import Axes
 
-from course_utils import diagrams, masks
+from course_utils import diagrams, layers, masks
 from course_utils.models import DecoderConfig, DecoderLM, make_transformer
 from course_utils.models.recurrent import RecurrentSeq2Seq
 from course_utils.multi_head import MultiHeadAttention
@@ -130,6 +130,12 @@ def _multi_head(size: str) -> Axes:
     return diagrams.multi_head(layer, _random(L_q, 8 * heads), _random(L_k, 8 * heads), *names)
 
 
+def _straight(size: str) -> Axes:
+    names = {"small": ["pre"], "middle": ["pre-norm", "post-norm"], "large": ["first", "second", "third"]}[size]
+    made = {name: layers.EncoderLayer(8, 2, 16, pre_norm=name.startswith("pre")) for name in names}
+    return diagrams.straight_streams(made, _random(1, 3, 8))
+
+
 PICTURES: dict[str, Callable[[str], Axes]] = {
     "legend": lambda size: diagrams.legend(),
     "attention_flow": _flow,
@@ -138,6 +144,7 @@ PICTURES: dict[str, Callable[[str], Axes]] = {
     "recurrent": _recurrent,
     "decoder_step": _decoder_step,
     "look_step_speak": _panels,
+    "straight_streams": _straight,
     "residual_stream": lambda size: diagrams.residual_stream(_decoder_lm(size), (TOKENS,)),
     "mask_gallery": _masks,
     "shifted_targets": _shifted,

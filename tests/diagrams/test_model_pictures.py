@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
-from course_utils.diagrams import architecture, residual_stream
+from course_utils.diagrams import architecture, residual_stream, straight_streams, two_norms
 from course_utils.diagrams.dataflow import Call, trace, visible_keys
 from course_utils.diagrams.formatting import number
 from course_utils.layers import DecoderLayer, EncoderLayer
@@ -157,3 +158,34 @@ def test_what_is_added_is_measured():
     size = lambda x: number(x.square().mean().sqrt().item())  # noqa: E731
     assert f"length {size(sizes[0])} at the start, {size(sizes[-1])} at the end" in alt
     assert f"layers.1.feed_forward {size(added[-1])}." in alt and f"layers.0.self_attention {size(added[0])}" in alt
+
+
+def test_all_twelve_sublayers_are_drawn_and_the_two_attentions_differ():
+    ax = residual_stream(make_transformer(9, 10, num_layers=4, d_model=8, d_ff=16, num_heads=2), (SOURCE, TARGET))
+    bars = [patch for patch in ax.patches if type(patch).__name__ == "Rectangle"]
+    assert len(bars) == 13 + 12 + 4 and "⋯" not in written(ax)  # the stream, what is added, the legend
+    assert len({bar.get_edgecolor() for bar in bars}) == 4
+    for words in ("added by self-attention", "by cross-attention", "after layer 4"):
+        assert words in written(ax), words
+
+
+def test_norms_stand_on_the_straight_stream_in_post_norm_only():
+    orders = {"pre": EncoderLayer(8, 2, 16), "post": EncoderLayer(8, 2, 16, pre_norm=False)}
+    ax = straight_streams(orders, torch.randn(1, 3, 8))
+    assert "pre: on the stream nothing but sums" in ax.get_label()
+    assert "post: on the stream attention norm, feed forward norm" in ax.get_label()
+    assert [text.get_text() for text in ax.texts].count("norm") == 4
+    with pytest.raises(ValueError, match="at least one layer"):
+        straight_streams({}, torch.randn(1, 3, 8))
+
+
+def test_each_norm_has_a_panel_with_a_line_from_each_point_to_its_own():
+    cloud = torch.randn(5, 3)
+    ax = two_norms(cloud, {"LayerNorm": F.layer_norm(cloud, (3,)), "itself": cloud})
+    first, second = ax.figure.axes
+    assert (first.get_title(), second.get_title()) == ("LayerNorm", "itself") and len(first.lines) == 5 + 2
+    heights = first.lines[-1].get_ydata()  # LayerNorm's points lie within the ellipse of the plane
+    assert max(abs(height) for height in heights) <= 3**0.5 * 0.36
+    assert list(second.lines[-1].get_xdata()) == list(second.lines[-2].get_xdata())
+    with pytest.raises(ValueError, match="at least one norm"):
+        two_norms(cloud, {})

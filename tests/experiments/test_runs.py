@@ -24,7 +24,7 @@ SMALL = {
     "narrow_heads": ({"SEEDS": (3,), "HEADS": (1, 4), "run": partial(narrow_heads.run, steps=4, every=2)}, 2 * 2),
     "lookups": ({"SEEDS": (3,), "run": partial(lookups.run, steps=4, further=2, every=2)}, 3 * 4 + 4 * 2),
     "places": ({"SEEDS": (3,), "LAYERS": [(1, "RoPE"), (2, "none")], "LENGTHS": (12, 24)}, 2 * 2 * 2),
-    "norm_order": ({"SEEDS": (3,), "settings": lambda: [("post-norm", 1, 0.01, 1)]}, 7),
+    "norm_order": ({"SEEDS": (3,), "settings": lambda: [(("post-norm", 1, 0.01, 1, "root"), 300)]}, 7),
     "warmups": ({"SEEDS": (3,), "EVERY": 1, "copied": lambda model: 0.5}, 4 * 2),
     "comparison": (
         {
@@ -152,11 +152,15 @@ def test_the_ways_of_a_warmup_differ_in_one_thing():
     assert warmups.copied(warmups.small_model()) == 0.0
 
 
-def test_norm_order_measures_the_same_steps_of_every_setting():
+def test_norm_order_measures_every_setting_to_its_last_step():
     steps = {}
     for row in read_rows("norm_order"):
         steps.setdefault(tuple(row[name] for name in norm_order.RUN), []).append(int(row["step"]))
-    assert set(map(tuple, steps.values())) == {tuple(range(0, 301, 50))}
+    wanted = {setting: tuple(range(0, steps + 1, 50)) for setting, steps in norm_order.settings()}
+    for (*setting, _), found in steps.items():
+        order, layers, rate, warmup, start = setting
+        assert tuple(found) == wanted[order, int(layers), float(rate), int(warmup), start]
+    assert len(steps) == len(wanted) * len(norm_order.SEEDS)
 
 
 def test_runs_of_the_comparison_use_the_rate_that_their_sweep_found_best():

@@ -54,7 +54,7 @@ WAYS = {
 F = "{f}"
 SIMILARITY, ATTENTION = "course_utils.similarity", "course_utils.attention"
 MASKS, HEADS, POSITIONS = "course_utils.masks", "course_utils.multi_head", "course_utils.positions"
-SEARCH, NORMS = "course_utils.decoding.search", "course_utils.layers.norms"
+SEARCH = "course_utils.decoding.search"
 ROWS = "q[:, :, None].expand(-1, -1, k.shape[1], -1), k[:, None].expand(-1, q.shape[1], -1, -1)"
 STEPS = """
 class S:
@@ -100,8 +100,6 @@ WORTH = {
     "7.3": (HEADS, "repeat_kv", F),
     "8.1": (POSITIONS, "SinusoidalPositions", "lambda n, d: {f}(d, n).table"),
     "8.2": (POSITIONS, "shift_matrix", F),
-    "9.1": (NORMS, "layer_norm", F),
-    "9.2": (NORMS, "rms_norm", F),
     "10.1": (MASKS, "sliding_window_mask",
         "lambda s, t, p: ((s != p)[:, None, None], (t != p)[:, None, None] & {f}(t.shape[1], window=t.shape[1]))"),
     "10.4": ("course_utils.training.schedules", "warmup_rate", "lambda done, d, w: {f}(done + 1, d, w)"),

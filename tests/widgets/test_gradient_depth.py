@@ -16,13 +16,24 @@ def widget():
     return gradient_by_depth()
 
 
-def drawn(widget, num_layers, matrix="feed-forward: down_proj"):
-    move(widget, num_layers=num_layers, matrix=matrix)
+def drawn(widget, num_layers, matrix="feed-forward: down_proj", start="full size"):
+    move(widget, num_layers=num_layers, matrix=matrix, start=start)
     return [{line.get_label(): torch.tensor(line.get_ydata()) for line in ax.lines} for ax in widget.figure.axes]
 
 
-def test_the_first_state_is_what_the_lesson_says_of_twelve_layers(widget):
-    assert widget.figure.axes[0].get_title() == "12 layers, feed-forward: down_proj"
+def test_the_first_state_is_what_the_lesson_says(widget):
+    assert widget.figure.axes[0].get_title() == "24 layers, attention: q_proj"
+    queries, alike = drawn(widget, 24, "attention: q_proj")
+    assert queries["post-norm"][-1] < 1e-4 * queries["post-norm"][0] and queries["pre-norm"][-1] > 0.01
+    assert alike["post-norm"][-1] > 0.99
+
+
+def test_a_small_start_keeps_gradients_level_and_tokens_apart(widget):
+    queries, alike = drawn(widget, 12, "attention: q_proj", "times 1/sqrt(2N)")
+    assert queries["post-norm"][-1] > 0.5 * queries["post-norm"][0] and alike["post-norm"][-1] < 0.3
+
+
+def test_twelve_layers(widget):
     gradients, alike = drawn(widget, 12)
     assert gradients["pre-norm"][-1] < 0.5 * gradients["pre-norm"][0]
     assert gradients["post-norm"][-1] > 0.5 * gradients["post-norm"][0]
@@ -43,11 +54,11 @@ def test_each_depth_shows_one_point_a_layer_inside_the_figure(widget, matrix):
 
 
 def test_the_chosen_matrix_is_drawn(widget):
-    expected = torch.stack([measure(4, False, seed) for seed in range(3)]).mean(dim=0)  # (3, 4)
-    for row, matrix in enumerate(MATRICES):
+    expected = torch.stack([measure(4, False, seed) for seed in range(3)]).mean(dim=0)  # (4, 4)
+    for matrix, (row, _) in MATRICES.items():
         gradients, alike = drawn(widget, 4, matrix)
         torch.testing.assert_close(gradients["post-norm"].float(), expected[row], rtol=1e-3, atol=0)
-        torch.testing.assert_close(alike["post-norm"].float(), expected[2], rtol=1e-3, atol=0)
+        torch.testing.assert_close(alike["post-norm"].float(), expected[3], rtol=1e-3, atol=0)
 
 
 def test_mean_cosine_by_hand():

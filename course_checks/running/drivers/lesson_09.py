@@ -1,4 +1,4 @@
-"""How the layers of lesson 09 are made and run, and what wirings and records are given."""
+"""How the decoder layer of lesson 09 is made and run, and what connections, wirings and records are given."""
 
 import functools
 import itertools
@@ -27,13 +27,6 @@ def _with_norms(layer, case, *arguments):
     return layer(*arguments)
 
 
-def drive_residual(answer, case):
-    """With a sublayer that mixes the features."""
-    residual = answer(case["x"].shape[-1], case["dropout"], case["pre_norm"])
-    sublayer = counted(lambda y: torch.tanh(y @ case.driver["matrix"].T + 0.3), 10, "sublayer")
-    return _with_norms(residual, case, case["x"], sublayer)
-
-
 def _filled(layer, case, *names):
     """A layer with the check's numbers in its attentions and its network; dropout acts in ``layer.dropout`` alone."""
     for offset, name in enumerate(names):
@@ -51,17 +44,48 @@ def _filled(layer, case, *names):
     return layer
 
 
-def drive_encoder(answer, case):
-    """The whole encoder layer."""
-    layer = answer(case["x"].shape[-1], case["num_heads"], case["d_ff"], case["dropout"], case["pre_norm"])
-    return _with_norms(_filled(layer, case, "self_attention", "feed_forward"), case, case["x"], case["mask"])
+def _memories(case):
+    """The memories and their masks, as lists."""
+    numbers = range(1, 1 + sum(name.startswith("memory_") for name in case))
+    return [case[f"memory_{n}"] for n in numbers], [case[f"mask_{n}"] for n in numbers]
 
 
 def drive_decoder(answer, case):
-    """The whole decoder layer."""
+    """The whole decoder layer, with memories and masks in lists."""
     layer = answer(case["x"].shape[-1], case["num_heads"], case["d_ff"], case["dropout"])
     layer = _filled(layer, case, "self_attention", "cross_attention", "feed_forward")
-    return _with_norms(layer, case, case["x"], case["memory"], case["target_mask"], case["memory_mask"])
+    memories, masks = _memories(case)
+    call = lambda: _with_norms(layer, case, case["x"], memories, case["target_mask"], masks)  # noqa: E731
+    return _left_alone("memory_masks", masks, lambda: _left_alone("memories", memories, call))
+
+
+def _connection(case):
+    """The connection that a case names, with norms that are fresh or look trained."""
+    rng, d = torch.Generator().manual_seed(case.driver["seed"]), case["d_model"]
+    norms = [nn.LayerNorm(d), nn.LayerNorm(d)]
+    for norm in norms:
+        if case.driver["trained"]:
+            norm.weight.data += 0.5 * torch.randn(d, generator=rng)
+            norm.bias.data += torch.randn(d, generator=rng)
+    first, second = (norm.requires_grad_(False) for norm in norms)
+
+    def lost_path(x, sublayer):
+        y = first(x)
+        return y + sublayer(y)
+
+    kinds = {
+        "no norm": lambda x, sublayer: x + sublayer(x),
+        "pre-norm": lambda x, sublayer: x + sublayer(first(x)),
+        "post-norm": lambda x, sublayer: first(x + sublayer(x)),
+        "sandwich": lambda x, sublayer: x + second(sublayer(first(x))),
+        "lost path": lost_path,
+    }
+    return kinds[case.driver["wiring"]]
+
+
+def drive_wiring(answer, case):
+    """With a connection that the answer can't look into."""
+    return answer(counted(_connection(case), 1000, "connection"), case["d_model"])
 
 
 def _around(case):
@@ -130,6 +154,13 @@ def _once(sublayer):
 
 
 SHOWN = {
+    "drive_wiring": lambda case: {"connection": _connection(case), "d_model": case["d_model"]},
+    "drive_decoder": lambda case: {
+        "x": case["x"],
+        "memories": _memories(case)[0],
+        "target_mask": case["target_mask"],
+        "memory_masks": _memories(case)[1],
+    },
     "drive_wired": lambda case: {"x": case["x"], **_around(case), "wiring": case["wiring"]},
     "drive_record": lambda case: {"x": case["x"], "sublayers": _sublayers(case)},
 }

@@ -8,8 +8,16 @@ SIZES = {
 }
 
 
+LOSSES = {  # two_losses(order, start)
+    ("pre-norm", "full"): [1.3628, 1.2442], ("pre-norm", "root"): [0.017, 0.0271], ("pre-norm", "share"): [0.0272, 0.0149],
+    ("post-norm", "full"): [1.6158, 1.5606], ("post-norm", "root"): [0.0531, 0.016], ("post-norm", "share"): [0.0032, 0.004],
+}
+LEARNED = [(order, start) for order in ("pre-norm", "post-norm") for start in ("root", "share")]
+TRAINING = LOSSES | {"learned": LEARNED, "decides": "start"}
+
+
 def table():
-    return {(N, start): list(sizes) for start, row in SIZES.items() for N, sizes in row.items()}
+    return TRAINING | {(N, start): list(sizes) for start, row in SIZES.items() for N, sizes in row.items()}
 
 # %% wrong: takes the growth from 8 to 32 for a law in N
 growth_results = table() | {"law": "N", "size at 128": 24.4, "steady": "root"}
@@ -21,11 +29,11 @@ growth_results = table() | {"law": "sqrt(N)", "size at 128": 24.4, "steady": "ro
 growth_results = table() | {"law": "sqrt(N)", "size at 128": 12.2, "steady": "share"}
 
 # %% right: sizes kept as tuples, the size at 128 rounded to one digit
-growth_results = {key: tuple(sizes) for key, sizes in table().items()}
+growth_results = {key: tuple(sizes) if isinstance(key, tuple) else sizes for key, sizes in table().items()}
 growth_results |= {"law": "sqrt(N)", "size at 128": 12.2, "steady": "root"}
 
 # %% right: sizes kept as tensors, the size at 128 as a tensor without a shape
-growth_results = {key: torch.tensor(sizes) for key, sizes in table().items()}
+growth_results = {key: torch.tensor(sizes) if isinstance(key, tuple) else sizes for key, sizes in table().items()}
 growth_results |= {"law": "sqrt(N)", "size at 128": 2 * growth_results[32, "full"].mean(), "steady": "root"}
 
 # %% setup
@@ -43,13 +51,27 @@ MEASURED = {  # five_sizes(N, start)
     (32, "root"): [1.155991792678833, 1.1824575662612915, 1.170640230178833, 1.1334748268127441, 1.1659115552902222],
     (32, "share"): [1.0276844501495361, 1.041229009628296, 0.9874522686004639, 1.005000114440918, 1.0283265113830566],
 }
+LOSSES = {  # two_losses(order, start)
+    ("pre-norm", "full"): [1.3628, 1.2442], ("pre-norm", "root"): [0.017, 0.0271], ("pre-norm", "share"): [0.0272, 0.0149],
+    ("post-norm", "full"): [1.6158, 1.5606], ("post-norm", "root"): [0.0531, 0.016], ("post-norm", "share"): [0.0032, 0.004],
+}
+LEARNED = [(order, start) for order in ("pre-norm", "post-norm") for start in ("root", "share")]
+TRAINING = LOSSES | {"learned": LEARNED, "decides": "start"}
 MEAN_32 = sum(MEASURED[32, "full"]) / 5
 
 # %% right: everything worked out by tensors
 starts, depths = ("full", "root", "share"), (2, 8, 32)
 means = torch.tensor([[MEASURED[N, s] for s in starts] for N in depths]).mean(-1)
-growth_results = {(N, s): list(MEASURED[N, s]) for s in starts for N in depths}
+growth_results = TRAINING | {(N, s): list(MEASURED[N, s]) for s in starts for N in depths}
 exponent = round(2 * math.log(means[2, 0] / means[1, 0], 4)) / 2
 growth_results["law"] = {0: "not at all", 0.5: "sqrt(N)", 1: "N"}[exponent]
 growth_results["size at 128"] = means[2, 0].item() * 4**exponent
 growth_results["steady"] = starts[int((means[2] < 1.2 * means[0]).int().argmax())]
+
+# %% wrong: thinks a loss at the landmark is learned
+growth_results = TRAINING | MEASURED | {"law": "sqrt(N)", "size at 128": 2 * MEAN_32, "steady": "root"}
+growth_results |= {"learned": list(LOSSES)}
+
+# %% wrong: has heard that the order decides
+growth_results = TRAINING | MEASURED | {"law": "sqrt(N)", "size at 128": 2 * MEAN_32, "steady": "root"}
+growth_results |= {"decides": "order"}

@@ -496,8 +496,25 @@ def test_8_6_is_the_librarys_bias():
 
 # Lesson 09
 
-oracle("9.1", rtol=1e-4, atol=1e-5)(lambda x, weight, bias, eps: F.layer_norm(x, weight.shape, weight, bias, eps))
-oracle("9.2")(lambda x, weight, eps: F.rms_norm(x, weight.shape, weight, eps))
+
+@pytest.mark.parametrize("d_out", [4, 6])
+def test_9_1_a_folded_norm_gives_what_the_norm_and_the_layer_gave(d_out):
+    norm, layer, bare = nn.LayerNorm(4), nn.Linear(4, d_out), nn.LayerNorm(4)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    W, c = right("9.1")(norm.weight, norm.bias, layer.weight, layer.bias)
+    x = torch.randn(3, 4)
+    torch.testing.assert_close(F.linear(bare(x), W, c), layer(norm(x)))
+
+
+def test_9_2_the_new_layer_writes_the_old_vector_less_its_mean():
+    layer, x = nn.Linear(5, 4), torch.randn(3, 5)
+    written = layer(x)
+    torch.testing.assert_close(
+        F.linear(x, *right("9.2")(layer.weight, layer.bias)), written - written.mean(-1, keepdim=True)
+    )
+
+
 oracle("9.3")(lambda x, by_tanh: F.gelu(x, approximate="tanh" if by_tanh else "none"))
 
 
@@ -517,16 +534,30 @@ def copy_rest(ours, theirs, norms):
         getattr(theirs, f"norm{number}").load_state_dict(getattr(ours, f"norm_{number}").state_dict())
 
 
-@pytest.mark.parametrize("pre_norm", [True, False])
-def test_9_5_is_pytorchs_encoder_layer(pre_norm):
-    ours = right("9.5")(6, 2, 10, 0.0, pre_norm).eval()
-    theirs = nn.TransformerEncoderLayer(6, 2, 10, dropout=0.0, batch_first=True, norm_first=pre_norm).eval()
-    copy_attention(ours.self_attention, theirs.self_attn)
-    copy_rest(ours, theirs, (1, 2))
-    x, tokens = torch.randn(2, 4, 6), torch.tensor([[1, 2, 3, 0], [1, 2, 3, 4]])
-    expected = theirs(x, src_key_padding_mask=tokens == 0)
-    kept = tokens != 0
-    torch.testing.assert_close(ours(x, masks.padding_mask(tokens, 0))[kept], expected[kept])
+def test_9_4_contributions_add_up_to_the_logits_and_are_linear():
+    parts, norm, W = torch.randn(3, 2, 4), nn.LayerNorm(4, eps=0.1), torch.randn(5, 4)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    written, rest = right("9.4")(parts, norm.weight, norm.bias, W, norm.eps)
+    torch.testing.assert_close(written.sum(dim=0) + rest, norm(parts.sum(dim=0)) @ W.T)
+    halves = torch.cat([parts[:1] / 2, parts[:1] / 2, parts[1:]])
+    split, _ = right("9.4")(halves, norm.weight, norm.bias, W, norm.eps)
+    torch.testing.assert_close(split[2:], written[1:])
+
+
+def test_9_5_names_every_wiring_with_fresh_and_with_trained_norms():
+    for scale in (0.0, 1.0):
+        norm, second = nn.LayerNorm(6), nn.LayerNorm(6)
+        for parameter in (*norm.parameters(), *second.parameters()):
+            parameter.data += scale * torch.randn(6)
+        kinds = {
+            "no norm": lambda x, f: x + f(x),
+            "pre-norm": lambda x, f, norm=norm: x + f(norm(x)),
+            "post-norm": lambda x, f, norm=norm: norm(x + f(x)),
+            "sandwich": lambda x, f, norm=norm, second=second: x + second(f(norm(x))),
+            "lost path": lambda x, f, norm=norm: norm(x) + f(norm(x)),
+        }
+        assert [right("9.5")(connection, 6) for connection in kinds.values()] == list(kinds)
 
 
 def test_9_6_is_pytorchs_decoder_layer():
@@ -538,14 +569,21 @@ def test_9_6_is_pytorchs_decoder_layer():
     x, memory, source = torch.randn(2, 3, 6), torch.randn(2, 4, 6), torch.tensor([[1, 2, 3, 0], [1, 2, 3, 4]])
     causal = torch.ones(3, 3, dtype=torch.bool).tril()
     expected = theirs(x, memory, tgt_mask=~causal, memory_key_padding_mask=source == 0)
-    torch.testing.assert_close(ours(x, memory, causal[None, None], masks.padding_mask(source, 0)), expected)
+    mask = masks.padding_mask(source, 0)
+    torch.testing.assert_close(ours(x, [memory], causal[None, None], [mask]), expected)
+    cut = memory.split([1, 3], dim=1), mask.split([1, 3], dim=-1)
+    torch.testing.assert_close(ours(x, list(cut[0]), causal[None, None], list(cut[1])), expected)
 
 
-def test_9_4_and_9_8_are_the_statements_examples():
-    x = torch.tensor([[[1.0, 3.0]]])
-    for pre_norm, expected in ((True, [[[1.0, 5.0]]]), (False, [[[-1.0, 1.0]]])):
-        output = right("9.4")(2, 0.0, pre_norm)(x, lambda y: y + 1)
-        torch.testing.assert_close(output, torch.tensor(expected), atol=1e-4, rtol=0)
+def test_9_1_9_2_9_4_and_9_8_are_the_statements_examples():
+    W = torch.tensor([[1.0, 2.0], [0.0, 1.0], [1.0, 0.0]])
+    new, bias = right("9.1")(torch.tensor([2.0, 1.0]), torch.tensor([1.0, 3.0]), W, torch.tensor([0.0, 10.0, 5.0]))
+    assert new.tolist() == [[2, 2], [0, 1], [2, 0]] and bias.tolist() == [7, 13, 6]
+    new, bias = right("9.2")(torch.tensor([[1.0, 2.0], [3.0, 0.0], [2.0, 7.0]]), torch.tensor([3.0, 0.0, 0.0]))
+    assert new.tolist() == [[-1, -1], [1, -3], [0, 4]] and bias.tolist() == [2, -1, -1]
+    parts, W = torch.tensor([[[3.0, 1.0]], [[-1.0, 3.0]]]), torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+    written, rest = right("9.4")(parts, torch.ones(2), torch.tensor([0.0, 1.0]), W, 3.0)
+    assert written.tolist() == [[[0.5, -1]], [[-1, 2]]] and rest.tolist() == [0, 2]
     streams, added = right("9.8")(torch.ones(1, 1, 2), [torch.neg, torch.exp])
     assert [s[0, 0, 0].item() for s in streams] == [1, 0, 1] and [s[0, 0, 1].item() for s in added] == [-1, 1]
 
