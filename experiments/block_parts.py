@@ -24,7 +24,7 @@ from course_utils.training import MuonWithAdam, fit, next_symbol_loss, one_cycle
 from .runs import Run
 
 SEEDS, RATES = (1, 2, 3, 4), (0.012, 0.024)
-STEPS, WINDOW, BATCH = 300, 128, 8
+STEPS, WINDOW, BATCH = 300, 128, 4
 VARIANTS = (
     "today's block",
     "ReLU for SwiGLU",
@@ -65,10 +65,10 @@ class Placed(nn.Module):
 
 def build(variant: str) -> DecoderLM:
     """Today's block, or the same with one part exchanged; initialized alike."""
-    d_model, d_ff = 128, 344
+    d_model, d_ff = 64, 176
     heads = 4 if variant == "4 kv heads for 2" else 2
-    # two more key/value heads have 2 * 64 * 128 numbers: the network gives them up
-    width = d_ff - 2 * 64 * d_model // (3 * d_model) if heads == 4 else d_ff
+    # two more key/value heads have 2 * 32 * 64 numbers: the network gives them up
+    width = d_ff - 2 * 32 * d_model // (3 * d_model) if heads == 4 else d_ff
     sizes = {"num_layers": 2, "d_model": d_model, "d_ff": width, "num_heads": 4, "num_kv_heads": heads}
     model = DecoderLM(DecoderConfig(len(TEXT), max_len=WINDOW, **sizes))
     for layer in model.layers:
