@@ -14,7 +14,7 @@ TABLES = {
     "warmups": "a small Transformer with norms before or after, with and without a warm-up (lesson 10)",
     "comparison": "a GRU, a Transformer and a decoder-only model under one recipe (lessons 11 and 12)",
     "ablation": "small models with one thing removed each (lesson 11)",
-    "block_parts": "a small language model with one part of the block exchanged (lesson 12)",
+    "gates": "a small language model with SwiGLU or a ReLU network (lesson 12)",
 }
 NAMES = {"train": "the models of a group anew, with their weights and card", **TABLES}
 

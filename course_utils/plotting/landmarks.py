@@ -10,17 +10,16 @@ from .canvas import COLORS, WEIGHT_COLOR, new_axes, require_labels
 
 
 def mark_levels(ax: Axes, levels: Mapping[str, float]) -> Axes:
-    """Dashed gray lines across, each with its name written above its right end."""
+    """Dashed gray lines across, each with its name at its right end, outside the Axes, where it hides nothing."""
     for name, level in levels.items():
         ax.axhline(level, color="0.45", ls="--", lw=1, zorder=0.5)
         ax.annotate(
             name,
             (1, level),
-            (-3, 2),
+            (4, 0),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
-            ha="right",
-            va="bottom",
+            va="center",
             fontsize=8,
             color="0.3",
         )
@@ -28,15 +27,16 @@ def mark_levels(ax: Axes, levels: Mapping[str, float]) -> Axes:
 
 
 def mark_places(ax: Axes, places: Mapping[str, float]) -> Axes:
-    """Dotted gray lines upright, each with its name written beside its lower end."""
+    """Dotted gray lines upright, each with its name at the left of its lower end."""
     for name, place in places.items():
         ax.axvline(place, color="0.45", ls=":", lw=1.2, zorder=0.5)
         ax.annotate(
             name,
             (place, 0),
-            (3, 4),
+            (-3, 4),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
+            ha="right",
             fontsize=8,
             color="0.3",
         )

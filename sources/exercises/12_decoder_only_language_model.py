@@ -81,13 +81,19 @@ def product_network(a, b):
 #     torch.stack([a, -a]) => a[None]
 #     torch.stack([b, -b]) => b[None]
 #     torch.ones(1, 2 => torch.ones(1, 1
+# a large factor in the gate, taken back below: nearly a ReLU, so it is right only where a x is positive.
+#     torch.stack([a, -a]) => 100 * a[None]
+#     torch.stack([b, -b]) => b[None]
+#     torch.ones(1, 2 => 0.01 * torch.ones(1, 1
+# one feature with a in its gate, one with b in its gate, and the mean of both: the gates still bend the product.
+#     torch.stack([a, -a]) => torch.stack([a, b])
+#     torch.stack([b, -b]) => torch.stack([b, a])
+#     torch.ones(1, 2 => 0.5 * torch.ones(1, 2
 # Try: work out what the two features bring for z = 3 and u = 1, and for z = -3 and u = 1.
-# the gates are a and -a, but both features have b in the other branch with the same sign: that gives about the absolute value of a x, times b x.
+# the gates are a and -a, but the second feature has the wrong sign: together they give about the absolute value of a x, times b x.
 #     torch.stack([b, -b]) => torch.stack([b, b])
 # both gates are a: what the first feature brings the second takes away.
 #     torch.stack([a, -a]) => torch.stack([a, a])
-# the two features are subtracted where they should be added, or the other way round.
-#     torch.ones(1, 2, dtype=a.dtype) => torch.tensor([[1.0, -1.0]], dtype=a.dtype)
 # Try: the two features sum to the product as they are.
 # the mean of the two features: half of the product.
 #     torch.ones(1, 2 => 0.5 * torch.ones(1, 2

@@ -153,15 +153,15 @@ print("the letter before, all heads:", [round(x, 2) for x in before.flatten().to
 names = [NAMES.get(letter, letter) for letter in line]
 viewer = widgets.attention_viewer({"the line": (weights, names, names)})
 viewer.show_first_state(
-    "Weights of layer 0, head 0 on the 30 letters of the line. The diagonal is dark, "
-    "each letter looks at itself. Fainter cells below it are earlier copies."
+    "Weights of layer 0, head 0 on the 30 letters of the line. The diagonal is dark for "
+    "most letters. The rows of n show fainter cells at the earlier n's."
 )
 
 # %%
 viewer
 
 # %% [markdown]
-# *The dark diagonal is each letter's look at itself. Of the cells below it, those of the same letter are the visible ones. Then try layer 1, head 3 for the letter before.*
+# *Most letters look at themselves here, the dark diagonal. Go through the rows of the letter* n*, and you find a fainter cell at each earlier* n*. Some letters do something else altogether, such as the first* r *and the first* a*, which look at the letter before. Then try layer 1, head 3.*
 
 # %% [markdown]
 # ## 12.2 The block
@@ -203,15 +203,15 @@ plotting.show(
 # %% [markdown]
 # *SiLU dips below zero, so a gate can turn a little of the signal around, and it has a slope where ReLU has none.* A gated network has three matrices instead of two. To have as many parameters as a ReLU network with $d_{ff} = 4\, d_{model}$, it takes two thirds of that width.
 #
-# Does each part pay? We exchanged one at a time in the small model that you'll train below, with the same text and number of updates and nearly as many parameters. Each variant got the better of two learning rates on one seed and was then judged on four others (`python -m experiments block_parts`):
+# Does the gate pay? In the small model that you'll train below, we replaced SwiGLU by a ReLU network with as many parameters. Each got the better of two learning rates on one seed and was then judged on three others (`python -m experiments gates`):
 
 # %% tags=["nbval-ignore-output"]
-table = read_rows("block_parts")
-for variant in dict.fromkeys(row["variant"] for row in table):
-    judged = [row for row in table if row["variant"] == variant and row["seed"] != "0"]
-    runs = [float(row["bits"]) for row in judged]
-    spread = f"{len(runs)} seeds {min(runs):.2f} to {max(runs):.2f}"
-    print(f"{variant:26} {sum(runs) / len(runs):.2f} bits on valid, {spread}")
+table = read_rows("gates")
+for network in ("SwiGLU", "ReLU"):
+    runs = [row for row in table if row["network"] == network and row["seed"] != "0"]
+    found = [float(row["bits"]) for row in runs]
+    spread = f"{len(found)} seeds {min(found):.2f} to {max(found):.2f}"
+    print(f"{network:7} {sum(found) / len(found):.2f} bits on valid, {spread}")
 
 # %% [markdown]
 # @@BLOCK@@
@@ -346,7 +346,7 @@ print(f"best epoch on valid: {1 + curves['valid'].argmin()}; train {fitted:.2f} 
 print(f"{size:,} parameters, {log['minutes']} minutes on one core")
 
 # %% [markdown]
-# *The training curve runs above the valid curve. It's a mean over an epoch in which the model was still learning, with dropout on. Measured afterwards without dropout (the dot), the trained text costs less than valid does, and the gap between the two is what the model has learned by heart. On valid it was still getting better when it stopped.*
+# *The training curve runs above the valid curve. It's a mean over an epoch in which the model was still learning, with dropout on. Measured afterwards without dropout (the dot), the trained text costs less than valid does, and this advantage doesn't carry over to new text. On valid it was still getting better when it stopped.*
 #
 # The 5-grams of the picture have read less than the shipped model. A fair opponent must have read as much, so we count once more, in the training text *and* the docstrings. Here are all of them on the test text:
 
@@ -680,12 +680,12 @@ widgets.predict(
 long = windows(test_ids[: 12 * 1024 + 1], 1024, 4)  # 12 windows
 found = {name: bits_by_place(model, long, mask, 16) for name, mask in allowed.items()}
 ax = plotting.new_axes(6.4, 3.4)
-plotting.curves(
-    64 * torch.arange(16) + 32, found, xlabel="characters before", ylabel="bits", ax=ax
-)
+names = {"xlabel": "characters before", "ylabel": "bits per character"}
+plotting.curves(64 * torch.arange(16) + 32, found, ax=ax, **names)
 plotting.mark_levels(ax, {"letter frequencies": bits["frequencies"]})
 plotting.mark_places(ax, {"trained to here": 512, "far keys from here": 960})
 ax.set_ylim(0, 6)
+ax.legend(frameon=False, loc="upper left")
 plotting.show(
     ax,
     "Bits by place in a window of 1,024. With all keys they rise beyond 512, above "

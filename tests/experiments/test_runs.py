@@ -12,7 +12,7 @@ from course_utils.small_models import lookups as lookups_task
 from course_utils.small_models import places as places_task
 from course_utils.small_models.bottleneck import CONTEXTS
 from course_utils.training import one_cycle_rate
-from experiments import bottleneck, comparison, lookups, narrow_heads, norm_order, warmups
+from experiments import bottleneck, comparison, gates, lookups, narrow_heads, norm_order, warmups
 from experiments.__main__ import NAMES, TABLES, main
 from experiments.runs import append_rows, belongs, make_missing
 
@@ -38,8 +38,9 @@ SMALL = {
         2 * 2 + 2 * 2 * 2,
     ),
     "ablation": ({"SEEDS": (0,), "split": lambda name: WORDS}, 6),
+    "gates": ({"SEEDS": (1,)}, 2 * 2 + 2),
 }
-STEPS = {"places": 2, "warmups": 2}
+STEPS = {"places": 2, "warmups": 2, "gates": 2}
 
 
 def test_rows_are_appended_under_one_header(tmp_path):
@@ -69,7 +70,7 @@ def test_a_run_is_made_once_and_leaves_no_half_behind(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=MUON) if n in ("ablation", "comparison") else n for n in TABLES]
+    "name", [pytest.param(n, marks=MUON) if n in ("ablation", "comparison", "gates") else n for n in TABLES]
 )
 def test_an_experiment_fills_its_table_and_takes_it_up_where_it_stopped(name, monkeypatch, tmp_path, capsys):
     experiment, (settings, number) = import_module(f"experiments.{name}"), SMALL[name]
@@ -170,3 +171,8 @@ def test_the_command_names_what_it_knows(capsys):
         main(["lookup"])
     message = capsys.readouterr().err
     assert ended.value.code == 2 and "'lookup'" in message and all(name in message for name in NAMES)
+
+
+def test_the_two_networks_of_gates_have_as_many_parameters():
+    numbers = {network: count_parameters(gates.build(network)) for network in gates.NETWORKS}
+    assert len(set(numbers.values())) == 1
