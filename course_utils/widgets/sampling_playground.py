@@ -34,7 +34,7 @@ def sampling_playground(model: DecoderLM, prompts: Sequence[str], *, seed: int =
         seed: Of the draws, the same at every redraw: what changes in the continuation is the settings' doing.
     """
     if not prompts:
-        raise ValueError("prompts is empty; expected at least one text to go on with")
+        raise ValueError("prompts is empty; expected at least one text to continue")
     if model.config.vocab_size != len(TEXT):
         raise ValueError(
             f"model knows {model.config.vocab_size} symbols; expected the {len(TEXT)} of text_windows.TEXT"

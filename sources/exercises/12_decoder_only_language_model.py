@@ -860,7 +860,7 @@ check("12.9", context_results)
 # </details>
 
 # %% [markdown] tags=["solution"]
-# Each layer reaches 15 positions further back than the one above it, so with four layers 61 characters can have an influence. But hardly anything of the loss comes back, and in some stretches the layered model is worse than the one that is cut off. That is what the table shows of this model: the layers *can* hand on what lies further back, and they don't. (It was trained with the whole window in every layer and never had to. A model that is trained with a sliding window may well learn to.) A window of 128 costs about a hundredth of a bit. For this text and this model, 128 characters are nearly all that it uses.
+# Each layer reaches 15 positions further back than the one above it, so with four layers 61 characters can have an influence. But hardly anything of the loss comes back, and in some stretches the layered model is worse than the one that is cut off. That is what the table shows of this model: the layers *can* hand on what lies further back, and they don't. (A guess why: it was trained with the whole window in every layer and never had to.) A window of 128 costs about a hundredth of a bit. For this text and this model, 128 characters are nearly all that it uses.
 
 # %% tags=["nbval-ignore-output"]
 def how_much(share):

@@ -167,7 +167,7 @@ viewer
 # ## 12.2 The block
 # *Core · 5 minutes*
 #
-# Today's block has four parts, and you know three of them. **RMSNorm** stands before each sublayer (lesson 09), and the attention has **rotary positions** (08) and **grouped queries** (07). $x$ is the stream, $(B, L, d_{model})$:
+# Today's block has four parts, and you know three of them. **RMSNorm** comes before each sublayer (lesson 09), and the attention has **rotary positions** (08) and **grouped queries** (07). $x$ is the stream, $(B, L, d_{model})$:
 #
 # $$x \leftarrow x + \operatorname{Attention}(\operatorname{RMSNorm}_1(x)) , \qquad x \leftarrow x + \operatorname{SwiGLU}(\operatorname{RMSNorm}_2(x)) .$$
 #
@@ -175,7 +175,7 @@ viewer
 #
 # $$\operatorname{SwiGLU}(x) = W_{down} \, \big( \operatorname{SiLU}(W_{gate}\, x) \odot (W_{up}\, x) \big) , \qquad \operatorname{SiLU}(z) = z \, \sigma(z) = \frac{z}{1 + e^{-z}} .$$
 #
-# $W_{gate}$ and $W_{up}$ have shape $(d_{ff}, d_{model})$, $W_{down}$ has $(d_{model}, d_{ff})$, and $\odot$ multiplies feature by feature. Take one feature everywhere, $x = 2$ and all weights 1. The gate is $2 \cdot \sigma(2) = 1.762$, the other branch 2, the result 3.523.
+# $W_{gate}$ and $W_{up}$ have shape $(d_{ff}, d_{model})$, $W_{down}$ has $(d_{model}, d_{ff})$, and $\odot$ multiplies feature by feature. With one feature everywhere, $x = 2$ and all weights 1, the gate is $2 \cdot \sigma(2) = 1.762$, the other branch 2, the result 3.523.
 
 # %%
 widgets.predict(
@@ -361,9 +361,13 @@ for name, value in sorted(rows.items(), key=lambda row: -row[1]):
     print(f"{name:20}{value:5.2f} bits   perplexity {2**value:6.2f}")
 
 # %% [markdown]
-# The shipped model beats everything that we counted. The live one doesn't; it ends up between trigrams and 5-grams. Counting has seen the *whole* training text, and the live model has read about three quarters of it, once.
+# The shipped model beats everything that we counted. The live one doesn't; it ends up between trigrams and 5-grams. Counting has seen the *whole* training text, and the live model has read about three quarters of it, once. Exercises 12.5 and 12.7 build this evaluation.
+
+# %% [markdown]
+# ## Is the test text really new?
+# *More · 3 minutes*
 #
-# **Is test text really new?** Manuals repeat themselves. Part of the test text appears word for word in what the models have read, in stretches of 50 characters or more. There memory is enough, and the figure flatters every model that has some. We look at the two kinds of characters apart (exercise 12.8 finds them):
+# Manuals repeat themselves. Part of the test text appears word for word in what the models have read, in stretches of 50 characters or more. There memory is enough, and the figure flatters every model that has some. We look at the two kinds of characters apart (exercise 12.8 finds them):
 
 # %% tags=["nbval-ignore-output"]
 late = torch.cat(windows(test_ids, 512, 8))  # (n, 513); we take the second halves
@@ -378,7 +382,7 @@ for name, bit in (("5-grams, more text", five), ("shipped", ours)):
     print(f"{name:18} seen {bit[seen].mean():.2f}   new {bit[~seen].mean():.2f} bits")
 
 # %% [markdown]
-# The right-hand column is the honest one for text that is really new. You can't compare figures of language models from different texts, or from different splits of one text, and a figure without its split means little. Exercises 12.5, 12.7 and 12.8 build this evaluation.
+# The right-hand column is the honest one for text that is really new. You can't compare figures of language models from different texts, or from different splits of one text, and a figure without its split means little.
 
 # %% [markdown]
 # ## 12.5 Does it copy?
@@ -714,7 +718,7 @@ for name, mask in (("all keys", near >= 0), ("128", (near >= 0) & (near < WINDOW
 print(f"live model, in windows of {WINDOW}: {live['bits']:.2f} bits")
 
 # %% [markdown]
-# One line of mask, no training, and the model reads texts of any length, with a cache that never holds more than the window. That is the **sliding window** of Mistral 7B (table at the end). Other published models are trained once more on long texts, often with a larger base of the angles. Without either, no error warns you.
+# One line of mask and no training, and at twice the trained length nothing is lost. A cache would have to keep the latest 512 keys only, however long the text gets. That is the **sliding window** of Mistral 7B (table at the end). Other published models are trained once more on long texts, often with a larger base of the angles. Without either, no error warns you.
 #
 # The window costs next to nothing here. Does the model use those 512 characters at all? **Exercise 12.9 (20 minutes)** takes context away and measures what is lost.
 
@@ -961,22 +965,22 @@ widgets.predictions()
 #
 # <details><summary>1. A model has 1 bit per character. What is its perplexity, and what its loss in nats?</summary>
 #
-# **2, and ln 2, about 0.69.** (Not 1, since a perplexity of 1 means that every character is known beforehand, 0 bits. Not e, which is the perplexity at a loss of 1 *nat*.)
+# **2, and ln 2, about 0.69.** (A perplexity of 1 means 0 bits, every character known beforehand.)
 # </details>
 #
 # <details><summary>2. Where does the decoder-only model look at the prompt, now that there is no cross-attention?</summary>
 #
-# **In self-attention.** Prompt and answer are one text, and every position sees all earlier ones, those of the prompt among them. (Not in the embeddings, which see one token each.)
+# **In self-attention.** Prompt and answer are one text, and every position sees all earlier ones.
 # </details>
 #
 # <details><summary>3. You train five models, take the one that is best on the test text, and report its test figure. What is wrong?</summary>
 #
-# **It was chosen by the text that it is judged on.** Part of what made it best there is luck, and the luck is in the figure. Choose on valid. (Nothing is wrong with training five. And that none of them was *trained* on the test text doesn't help, because choosing is fitting too.)
+# **It was chosen by the text that it is judged on.** Part of what made it best there is luck, and the luck is in the figure. Choose on valid. (That none of them was *trained* on the test text doesn't help, because choosing is fitting too.)
 # </details>
 #
 # <details><summary>4. A model was trained in windows of 512. With all 1,024 keys it falls apart beyond 512, and with the latest 512 it doesn't. Does that alone show that the distance is to blame?</summary>
 #
-# **No.** The mask takes away far keys, and with them a number of keys. Either could be the cause. The second mask decides, with 512 keys of which some are far. (That it gets better with the mask shows a cure, which isn't yet the reason.)
+# **No.** The mask takes away far keys, and with them a number of keys. Either could be the cause. The second mask decides, with 512 keys of which some are far. (A cure isn't yet the reason.)
 # </details>
 #
 # <details><summary>5. A head puts much weight on the place after the same letter, and without it the second copy costs as much as before. Is it an induction head?</summary>
