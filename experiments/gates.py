@@ -21,7 +21,7 @@ from course_utils.training import MuonWithAdam, fit, next_symbol_loss, one_cycle
 
 from .runs import Run
 
-NETWORKS, SEEDS, RATES = ("SwiGLU", "ReLU"), (1, 2, 3), (0.012, 0.024)
+NETWORKS, SEEDS, RATES = ("SwiGLU", "ReLU"), (1, 2), (0.012, 0.024)
 STEPS, WINDOW, BATCH = 300, 128, 8
 RUN = ("network", "rate", "seed")
 FIELDS = (*RUN, "parameters", "bits")
