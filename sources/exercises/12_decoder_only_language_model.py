@@ -11,7 +11,7 @@
 #
 # Eleven exercises, 32 points. At the end you have written the block of today's language models, the loop that generates with a cache, the rule by which tokens are drawn, and an evaluation that can be trusted. And then your own model invents words, and has them pronounced.
 #
-# {{colab_link}} · short path about 22 minutes, everything about 140 · builds on {{lesson_link}}
+# {{colab_link}} · short path about 22 minutes, everything about 150 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.

@@ -806,7 +806,7 @@ def write_plainly(model, prompt, new):
 def write_cached(model, prompt, new):
     return generate(model, prompt, max_new_tokens=new, temperature=0.0)
 
-# %% tags=["nbval-ignore-output"]
+# %%
 mine = LanguageModel(model.config)
 state = {k: v for k, v in model.state_dict().items() if k != "generator.weight"}
 print(mine.load_state_dict(state))
