@@ -161,7 +161,7 @@ viewer.show_first_state(
 viewer
 
 # %% [markdown]
-# *Most letters look at themselves here, the dark diagonal. Go through the rows of the letter* n*, and you find a fainter cell at each earlier* n*. Some letters do something else altogether, such as the first* r *and the first* a*, which look at the letter before. Then try layer 1, head 3.*
+# *Most letters look at themselves here, the dark diagonal. Go through the rows of the letter* n*, and you find a fainter cell at each earlier* n*. Some letters do something else altogether, such as the first* r*, which looks at the letter before, or the first two* a*s, which look at the blank two letters back. Then try layer 1, head 3.*
 
 # %% [markdown]
 # ## 12.2 The block
@@ -218,7 +218,7 @@ print(f"seed by seed, ReLU is ahead by {ahead.min():.2f} to {ahead.max():.2f} bi
 # %% [markdown]
 # That's a surprise. In this small model, after so short a training, the plain ReLU network is better with both seeds. Shazeer (2020, table 1) measured the opposite, in much larger models with much longer training. We use SwiGLU in what follows because published models do, not because it helps here. What RMSNorm, rotary positions and grouped queries are worth in this model we haven't measured. Lessons 07 and 08 measured the last two on small tasks.
 #
-# **Do exercises 12.1 and 12.2 now (28 minutes, {{exercises_link}}), then read on.** The first shows what a gate can do that a ReLU can't, the second asks for the whole block, with a cache. We continue with the library's model, which the tests hold equal to Hugging Face's `LlamaForCausalLM`.
+# **Do exercise 12.2 now (18 minutes, {{exercises_link}}), then read on.** It asks for the whole block, with a cache. In exercise 12.1 (10 minutes, *more*) you make a gated network multiply exactly, which a ReLU network can't. We continue with the library's model, which the tests hold equal to Hugging Face's `LlamaForCausalLM`.
 
 # %% [markdown]
 # ## 12.3 What counting can do
@@ -392,7 +392,7 @@ for name, bit in (("5-grams, more text", five), ("shipped", ours)):
 #
 # There is one thing that attention can do and a 5-gram model can't. It can find the place where the same letters came before, and carry on as the text did there. A head that does this is called an **induction head** (Olsson et al., 2022).
 #
-# How could a head know where to look? At a letter *n* it wants the place *after* an earlier *n*. Its keys are made from what each position holds, and a position holds its own letter, not the one before. It takes **two layers**. A head in an earlier layer looks at the letter before and writes into the stream what it found there, "an *n* came before me". A head in a later layer asks for exactly that, and copies the letter which it finds. One layer can't do it, because nothing has been written yet when it looks.
+# How could a head know where to look? At a letter *n* it wants the place *after* an earlier *n*. Its keys are made from what each position holds, and a position holds its own letter, not the one before. It takes **two layers**. A head in an earlier layer looks at the letter before and writes into the stream what it found there, "an *n* came before me". A head in a later layer asks for exactly that, and copies the letter that it finds. One layer can't do it, because nothing has been written yet when it looks. (So far this is told, after Olsson et al. At the end of the section we test a part of it.)
 #
 # To test for copying, we need text where *nothing but* copying helps, random letters and then the same random letters again. The first copy can't be predicted. The second can, if the model looks back. For comparison, the same second half comes after *other* random letters, as many, but with nothing to copy. Then we do the same with stretches of the test text in place of random letters, since a model may copy only what looks familiar. There are five seeds, each with eight texts of 48 and 48 letters.
 
@@ -448,7 +448,7 @@ none, copy = found["random letters"].mean(dim=1)
 widgets.came_out("12.F", 100 * (1 - copy / none).item())
 
 # %% [markdown]
-# This model doesn't copy random letters, it saves next to nothing there. (They are unlike anything it has read, so it does worse than a guess among 26.) Test text it does copy, in part. **From how far?** We put other text between the two stretches. The second stretch then has the same letters before it with and without a copy, so what is saved is due to the copy alone:
+# This model hardly copies random letters. It saves next to nothing there. (They are unlike anything it has read, so it does worse than a guess among 26.) Test text it does copy, in part. **From how far?** We put other text between the two stretches. The second stretch then has the same letters before it with and without a copy, so what is saved is due to the copy alone:
 
 # %% tags=["nbval-ignore-output"]
 gaps = torch.tensor([0, 16, 80, 208, 400])
@@ -691,7 +691,7 @@ plotting.curves(64 * torch.arange(16) + 32, found, ax=ax, **names)
 plotting.mark_levels(ax, {"letter frequencies": bits["frequencies"]})
 plotting.mark_places(ax, {"trained to here": 512, "far keys from here": 960})
 ax.set_ylim(0, 6)
-ax.legend(frameon=False, loc="upper left")
+ax.legend(frameon=False, loc="center left")
 plotting.show(
     ax,
     "Bits by place in a window of 1,024. With all keys they rise beyond 512, above "
