@@ -833,7 +833,9 @@ widgets.predict(
 context_results = {}
 # BEGIN SOLUTION
 stretches = [ids[8000 * n : 8000 * n + 513] for n in range(5)]
-ways = {"all": model, "layers 128": Windowed(model, 128), "layers 16": Windowed(model, 16)}
+ways = {"all": model}
+for window in (128, 16):
+    ways[f"layers {window}"] = Windowed(model, window)
 for name, way in ways.items():
     context_results[name] = [text_bits(way, some, 512, 512) for some in stretches]
 context_results["model 16"] = [text_bits(model, some, 16, 1) for some in stretches]
@@ -885,7 +887,7 @@ if all(name in context_results for name in order):
     for five in zip(*(context_results[name] for name in order), strict=True):
         ax.plot(order, five, "o-", color=plotting.COLORS[0], alpha=0.7)
     ax.set(xlabel="what is seen", ylabel="bits per character")
-    plotting.show(ax, "Bits per character of five stretches by what is seen, a line each.")
+    plotting.show(ax, "Bits per character by what is seen, a line for each stretch.")
 
 # %% [markdown]
 # ### 12.10 · Temperature last
