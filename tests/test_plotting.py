@@ -190,3 +190,26 @@ def test_panels_of_seeds_show_two_measures_of_the_same_runs_in_one_color():
     for row, values in ((upper, above), (lower, below)):
         assert [list(line.get_ydata()) for line in row.lines] == values.tolist()
     assert [line.get_color() for line in upper.lines] == [line.get_color() for line in lower.lines]
+
+
+def test_landmarks_are_drawn_where_they_are_and_named():
+    heights = torch.tensor([0.5, 0.25])
+    ax = plotting.named_bars(["a", "$"], heights, xlabel="letter", ylabel="weight")
+    plotting.mark_levels(ax, {"even share": 0.1, "a perfect copier": 1.0})
+    plotting.mark_places(ax, {"trained to here": 0.5})
+    assert [bar.get_height() for bar in ax.patches] == heights.tolist()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "$"]
+    level, perfect, place = ax.lines
+    assert (level.get_ydata()[0], perfect.get_ydata()[0], place.get_xdata()[0]) == (0.1, 1.0, 0.5)
+    assert [text.get_text() for text in ax.texts] == ["even share", "a perfect copier", "trained to here"]
+    assert ax.get_ylim()[1] > 1.0
+
+
+def test_named_dots_has_every_run_of_every_name():
+    runs = torch.tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
+    ax = plotting.named_dots(["x", "y", "z"], {"ours": runs, "theirs": runs + 1}, xlabel="head", ylabel="w", log=True)
+    ours, theirs = ax.lines
+    assert list(ours.get_xdata()) == [0, 1, 2, 0, 1, 2] and ours.get_ydata() == pytest.approx(runs.flatten().tolist())
+    assert theirs.get_marker() != ours.get_marker() and ax.get_yscale() == "log"
+    with pytest.raises(ValueError, match="2 names for 3 entries"):
+        plotting.named_dots(["x", "y"], {"ours": runs}, xlabel="", ylabel="")

@@ -34,7 +34,7 @@ def sampling_playground(model: DecoderLM, prompts: Sequence[str], *, seed: int =
         seed: Of the draws, the same at every redraw: what changes in the continuation is the settings' doing.
     """
     if not prompts:
-        raise ValueError("prompts is empty; expected at least one text to go on with")
+        raise ValueError("prompts is empty; expected at least one text to continue")
     if model.config.vocab_size != len(TEXT):
         raise ValueError(
             f"model knows {model.config.vocab_size} symbols; expected the {len(TEXT)} of text_windows.TEXT"
@@ -85,16 +85,17 @@ def next_symbol_bars(
     *,
     ax: Axes | None = None,
     title: str = "",
+    outlined: str = "before the cut",
 ) -> Axes:
     """Probabilities of some symbols, before and after a part of them was ruled out.
 
-    ``before`` is with every symbol allowed, drawn as outlines; ``after`` is with some ruled out and the rest renormalized,
-    drawn as filled bars.
+    ``before`` is with every symbol allowed, drawn as outlines, which the legend calls ``outlined``; ``after`` is with some
+    ruled out and the rest renormalized, drawn as filled bars.
     """
     ax = ax or plotting.new_axes(8.0, 2.8)
     places = range(len(names))
     ax.bar(places, after.tolist(), color=plotting.COLORS[0], label="can be drawn")
-    ax.bar(places, before.tolist(), fill=False, ec=plotting.COLORS[1], lw=1.2, label="before the cut")
+    ax.bar(places, before.tolist(), fill=False, ec=plotting.COLORS[1], lw=1.2, label=outlined)
     ax.set_xticks(list(places), list(names), family="monospace", parse_math=False)
     ax.set(ylabel="probability", ylim=(0, max(0.05, 1.08 * max(before.max().item(), after.max().item()))), title=title)
     ax.legend(frameon=False, fontsize=9, loc="upper right")

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 12 · Decoder-only language model: exercises
 #
-# Eleven exercises, 32 points. At the end you have written the block of today's language models, the loop that generates with a cache, the rule by which tokens are drawn, and an evaluation that can be trusted; and then your own model invents words, and has them pronounced.
+# Eleven exercises, 32 points. At the end you have written the block of today's language models, the loop that generates with a cache, the rule by which tokens are drawn, and an evaluation that can be trusted. And then your own model invents words, and has them pronounced.
 #
-# {{colab_link}} · about 150 minutes · builds on {{lesson_link}}
+# {{colab_link}} · short path about 22 minutes, everything about 150 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -34,7 +34,7 @@ from course_utils.datasets.pronunciations import split
 from course_utils.datasets.text_windows import encode_text
 from course_utils.kv_cache import KVCache
 from course_utils.layers import RMSNorm, SwiGLU
-from course_utils.masks import causal_mask
+from course_utils.masks import causal_mask, sliding_window_mask
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.positions import RotaryPositions, apply_rope, rotary_angles
 from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
@@ -43,88 +43,84 @@ from course_utils.tokenizers import END_ID, PAD_ID, START_ID, pad
 torch.set_num_threads(1)  # the tensors here are small: more threads would wait
 
 # %% [markdown]
-# ### 12.1 · SwiGLU
-# 2 points · difficulty 2 of 5 · 10 minutes
+# ### 12.1 · A network that multiplies
+# 2 points · difficulty 3 of 5 · 10 minutes · more
 #
-# Write `swiglu(x, params)`: two matrices lead up to `d_ff` features. The gate branch passes through SiLU, then the two are multiplied feature by feature, and a third matrix leads down again. No biases. The matrices have shape `(out, in)`, as `nn.Linear` keeps them.
+# A ReLU network is made of straight pieces, so it can only come near a product of two features. A gated network has a product built in, but its gate is bent: $\operatorname{SiLU}(z)\, u$ isn't $z\, u$. And yet SwiGLU can multiply **exactly**, for all numbers. Write `product_network(a, b)`, which gives the three matrices of a SwiGLU network
+#
+# $$W_{down} \, \big( \operatorname{SiLU}(W_{gate}\, x) \odot (W_{up}\, x) \big)$$
+#
+# whose only output is $(a \cdot x)\,(b \cdot x)$, whatever $x$ is.
 #
 # | argument | shape |
 # |---|---|
-# | `x` | `(B, L, d_model)` |
-# | `params["gate_proj.weight"]`, `params["up_proj.weight"]` | `(d_ff, d_model)` |
-# | `params["down_proj.weight"]` | `(d_model, d_ff)` |
-# | returns | `(B, L, d_model)` |
+# | `a`, `b` | `(d_model,)` each |
+# | returns | a dict of three matrices in the dtype of `a` |
+# | `"gate_proj.weight"`, `"up_proj.weight"` | `(d_ff, d_model)`, with `d_ff` from 1 to 4, as you like |
+# | `"down_proj.weight"` | `(1, d_ff)` |
 #
-# SiLU is $z \, \sigma(z)$, with $\sigma$ the sigmoid. Example: one feature everywhere, `x = [[[2.]]]`, all three matrices `[[1.]]`: $2 \cdot \sigma(2) \cdot 2 = 3.523$. `params` stays as it is, the dtype stays, and gradients must flow through your answer to `x` and the three matrices: use torch operations from first to last. `F.silu` and `F.linear` are allowed; the course's own network is off limits.
+# Example: with `a = [1., 0.]` and `b = [0., 1.]` the network turns `x = [3., -2.]` into -6. (A single feature with `a` in its gate and `b` in its other branch gives $\operatorname{SiLU}(3) \cdot (-2) = -5.716$, and for `x = [-3., -2.]` it gives 0.285 where 6 is right.) The check puts your matrices into a SwiGLU network and feeds it vectors that you haven't seen.
 
 # %% tags=["exercise"]
-def swiglu(x, params):
+def product_network(a, b):
     # BEGIN SOLUTION
-    gate = F.silu(F.linear(x, params["gate_proj.weight"]))  # (B, L, d_ff)
-    up = F.linear(x, params["up_proj.weight"])  # (B, L, d_ff)
-    return F.linear(gate * up, params["down_proj.weight"])  # (B, L, d_model)
+    return {
+        "gate_proj.weight": torch.stack([a, -a]),  # (d_ff=2, d_model)
+        "up_proj.weight": torch.stack([b, -b]),  # (d_ff=2, d_model)
+        "down_proj.weight": torch.ones(1, 2, dtype=a.dtype),
+    }
     # END SOLUTION
 
 
+# %% [markdown] tags=["solution"]
+# Why it works: $\sigma(z) + \sigma(-z) = 1$, so $\operatorname{SiLU}(z) - \operatorname{SiLU}(-z) = z\,\sigma(z) + z\,\sigma(-z) = z$. The first feature brings $\operatorname{SiLU}(z)\,u$ and the second $\operatorname{SiLU}(-z)\,(-u)$, together $z\,u$. What the gate's bend takes away from the one it gives to the other. (With ReLU in the gate the same two features multiply exactly as well, for the same reason. It is the second branch that makes the difference, and the network of 2017 has none.)
+
 # %% [markdown] tags=["mistakes"]
-# Try: only the gate branch passes through SiLU, and before the two are multiplied.
-# the SiLU acts on the up branch, or the two matrices are exchanged.
-#     gate_proj => other_proj
-#     up_proj => gate_proj
-#     other_proj => up_proj
-# the two branches are multiplied first, and SiLU comes after.
-#     F.silu(F.linear(x, params["gate_proj.weight"])) => F.linear(x, params["gate_proj.weight"])
-#     gate * up => F.silu(gate * up)
-# both branches pass through SiLU.
-#     gate * up => gate * F.silu(up)
-# the two branches are multiplied as they are; no SiLU.
-#     F.silu(F.linear(x, params["gate_proj.weight"])) => F.linear(x, params["gate_proj.weight"])
-# Try: a gate says how much of each feature comes through: it multiplies the other branch.
-# the two branches are added.
-#     gate * up => gate + up
-# up_proj is not used: that is an ordinary network.
-#     gate * up => gate
-# Try: SiLU is z times sigmoid(z): torch.nn.functional.silu.
-# a sigmoid in the place of SiLU, without the factor z (that is GLU).
-#     F.silu => torch.sigmoid
-# GELU in the place of SiLU (that is GEGLU).
-#     F.silu => F.gelu
-# a ReLU in the place of SiLU (that is ReGLU).
-#     F.silu => F.relu
-# Try: multiply by the transpose, or use F.linear.
-# x @ weight is computed, but weights are kept as (out, in).
-#     F.linear( => torch.matmul(
-# Try: each branch has a matrix of its own: gate_proj goes through SiLU, up_proj does not.
-# gate_proj is used for both branches.
-#     up_proj => gate_proj
-# Try: the product of the two branches is led down again to d_model features.
-# down_proj is missing: your result has d_ff features.
-#     F.linear(gate * up, params["down_proj.weight"]) => gate * up
-# Try: the residual connection belongs to the block (12.2); return what down_proj gives.
-# x is added to the result.
-#     return F => return x + F
-# Try: F.linear takes a weight as it is stored, (out, in); reshape moves no axis.
-# the weights were brought into the shape (in, out) by reshape or view, which scrambles their numbers.
-#     F.linear(x, params["gate_proj.weight"]) => x @ params["gate_proj.weight"].reshape(x.shape[-1], -1)
-#     F.linear(x, params["up_proj.weight"]) => x @ params["up_proj.weight"].reshape(x.shape[-1], -1)
-#     F.linear(gate * up, params["down_proj.weight"]) => (gate * up) @ params["down_proj.weight"].reshape(-1, x.shape[-1])
+# Try: compare SiLU(z) with z, for z = 3 and for z = -3. What would a second feature have to add?
+# one feature, a in its gate and b in its other branch: the gate bends the product.
+#     torch.stack([a, -a]) => a[None]
+#     torch.stack([b, -b]) => b[None]
+#     torch.ones(1, 2 => torch.ones(1, 1
+# a large factor in the gate, taken back below: nearly a ReLU, so it is right only where a x is positive.
+#     torch.stack([a, -a]) => 100 * a[None]
+#     torch.stack([b, -b]) => b[None]
+#     torch.ones(1, 2 => 0.01 * torch.ones(1, 1
+# one feature with a in its gate, one with b in its gate, and the mean of both: the gates still bend the product.
+#     torch.stack([a, -a]) => torch.stack([a, b])
+#     torch.stack([b, -b]) => torch.stack([b, a])
+#     torch.ones(1, 2 => 0.5 * torch.ones(1, 2
+# Try: work out what the two features bring for z = 3 and u = 1, and for z = -3 and u = 1.
+# the gates are a and -a, but the second feature has the wrong sign: together they give about the absolute value of a x, times b x.
+#     torch.stack([b, -b]) => torch.stack([b, b])
+# both gates are a: what the first feature brings the second takes away.
+#     torch.stack([a, -a]) => torch.stack([a, a])
+# Try: the two features sum to the product as they are.
+# the mean of the two features: half of the product.
+#     torch.ones(1, 2 => 0.5 * torch.ones(1, 2
+# the product is there twice.
+#     torch.ones(1, 2 => 2 * torch.ones(1, 2
+# Try: one branch holds a, the other b.
+# a is in both branches: that is the square of a x.
+#     torch.stack([b, -b]) => torch.stack([a, -a])
+# b is in both branches: that is the square of b x.
+#     torch.stack([a, -a]) => torch.stack([b, -b])
 
 # %% tags=["check"]
-check("12.1", swiglu)
+check("12.1", product_network)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# How many of the three matrices see `x` itself? Only one of them is followed by SiLU.
+# One feature gives $\operatorname{SiLU}(z)\, u$ with $z = a \cdot x$ and $u = b \cdot x$. Work out what is missing to $z\,u$ for $z = 3$ and for $z = -3$, with $u = 1$. Do the two have something to do with each other?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The gate says how much of each feature of the other branch comes through. What does a gate do with a signal: add, or multiply?
+# What is $\operatorname{SiLU}(3) - \operatorname{SiLU}(-3)$? A gate with weights $-a$ gives you $\operatorname{SiLU}(-z)$.
 # </details>
 
 # %% [markdown]
 # ### 12.2 · A decoder block
-# 4 points · difficulty 3 of 5 · 25 minutes
+# 4 points · difficulty 3 of 5 · 18 minutes · core
 #
 # Write the `forward` of `DecoderBlock`, the layer of today's language models: causal self-attention with a residual connection around it, then the feed-forward network with another. Pre-norm: `norm_1` before the attention, `norm_2` before the network. The block makes the causal mask itself.
 #
@@ -166,7 +162,7 @@ class DecoderBlock(nn.Module):
 #     start + x.shape[1]) => x.shape[1]) if cache is None else None
 # once the cache holds something there is no mask: of several new positions the early ones see the later.
 #     mask = causal_mask => mask = None if start else causal_mask
-# the mask is aligned top-left: with a cache the new queries stand at the wrong place.
+# the mask is aligned top-left: with a cache the new queries are at the wrong place.
 #     causal_mask(x.shape[1], start + x.shape[1]) => torch.ones(x.shape[1], start + x.shape[1]).tril().bool()
 # Try: hand the cache on to the attention whatever it holds; only None means that there is none.
 # the cache is never used: the second piece knows nothing of the first.
@@ -204,7 +200,7 @@ check("12.2", DecoderBlock)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# It is the pre-norm layer of exercise 9.5 with other parts. New is the mask: how many queries are there, and how many keys, once the cache has been appended to?
+# It is the pre-norm layer of section 9.8 with other parts. New is the mask: how many queries are there, and how many keys, once the cache has been appended to?
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -220,9 +216,9 @@ check("12.2", DecoderBlock)
 
 # %% [markdown]
 # ### 12.3 · Generate with a cache
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 4 points · difficulty 3 of 5 · 15 minutes · more
 #
-# Write `generate_greedy(model, prompt, max_new_tokens)`: go on with each prompt by always taking the most probable token, and compute nothing twice.
+# Write `generate_greedy(model, prompt, max_new_tokens)`: continue each prompt by always taking the most probable token, and compute nothing twice.
 #
 # | argument | shape |
 # |---|---|
@@ -288,7 +284,7 @@ check("12.3", generate_greedy)
 
 # %% [markdown]
 # ### 12.4 · Temperature, top-k and top-p
-# 5 points · difficulty 4 of 5 · 20 minutes
+# 5 points · difficulty 4 of 5 · 20 minutes · more
 #
 # Write `next_token_distribution(logits, temperature, top_k, top_p)`: the probabilities from which the next token is drawn. In this order:
 #
@@ -369,7 +365,7 @@ def next_token_distribution(logits, temperature, top_k, top_p):
 # Try: scatter puts sorted values back by the ids that sort gave: zeros.scatter(-1, ids, values).
 # the probabilities came back in sorted order: they no longer belong to their ids.
 #     torch.zeros_like(probs).scatter(-1, ids, probs) => probs
-# gather stands where scatter should: the probabilities are not put back, but mixed once more.
+# gather is used where scatter should be: the probabilities are not put back, but mixed once more.
 #     torch.zeros_like(probs).scatter(-1, ids, probs) => probs.gather(-1, ids)
 # Try: divide the logits by the temperature, first of all; above 1 it makes the distribution flatter.
 # the logits were multiplied by the temperature: hot is cold.
@@ -398,14 +394,14 @@ check("12.4", next_token_distribution)
 # <details><summary>Hint 4: pseudocode</summary>
 #
 # 1. temperature 0: one-hot of the argmax, done
-# 2. divide, sort, rule out what stands behind place `top_k`, softmax
+# 2. divide, sort, rule out what comes after place `top_k`, softmax
 # 3. sum of the tokens before each; rule out those where it has reached `top_p`, but never the first; renormalize
 # 4. put everything back in the order of the ids
 # </details>
 
 # %% [markdown]
 # ### 12.5 · Perplexity
-# 2 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes · more
 #
 # Write `perplexity(batches, pad_id)`: `exp` of the mean negative log-likelihood over **all tokens of all batches**. Batches differ in size, and positions whose label is padding do not count; a batch may hold nothing but padding. Some probabilities are so small that they come to 0 in a computer; their logarithms do not.
 #
@@ -486,7 +482,7 @@ check("12.5", perplexity)
 
 # %% [markdown]
 # ### 12.6 · Find the bug
-# 3 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes · more
 #
 # The function below is one step of attention with rotary positions and a cache. `keys` and `values` hold what earlier calls kept; `query`, `key` and `value` belong to the new tokens; `cos` and `sin` have a row for each position. It returns the output and everything kept so far. Fed a whole sequence at once, it is right. Run the cell: the same sequence in pieces gives something else.
 
@@ -544,12 +540,12 @@ def attend_step(query, key, value, keys, values, cos, sin):
 #     slice(old, old + new) => slice(0, new)
 # only the queries are mended: the new keys still start at position 0.
 #     apply_rope(key, cos[here], sin[here]) => apply_rope(key, cos[:new], sin[:new])
-# behind kept keys the new positions start one too far: one position is left out.
+# after kept keys the new positions start one too far: one position is left out.
 #     here = => old += old > 0\n    here =
 # the last rows of cos and sin were taken: those are for positions still to come.
 #     slice(old, old + new) => slice(-new, None)
 # Try: read keys.shape[2] before the new keys are joined to the kept ones.
-# the queries start behind the new keys, L_new positions too far.
+# the queries start after the new keys, L_new positions too far.
 #     apply_rope(query, cos[here], sin[here]) => apply_rope(query, cos[old + new :][:new], sin[old + new :][:new])
 # queries and new keys start L_new positions too far: the new keys were counted among the kept ones.
 #     slice(old, old + new) => slice(old + new, old + 2 * new)
@@ -588,7 +584,7 @@ check("12.6", attend_step)
 
 # %% [markdown]
 # ### 12.7 · Windows that overlap
-# 4 points · difficulty 4 of 5 · 20 minutes
+# 4 points · difficulty 4 of 5 · 20 minutes · more
 #
 # A model that has room for `length` characters judges a long text in windows. Cut side by side, the first characters of each window have little before them, and the model looks worse than it is. So let the windows overlap, and score each character once, where it has most before it. Write `text_bits(model, ids, length, stride)`.
 #
@@ -708,9 +704,9 @@ check("12.7", text_bits)
 
 # %% [markdown]
 # ### 12.8 · The leak in an evaluation
-# 3 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes · more
 #
-# A part of the test text stands in the training text, word for word. There a model can get by on memory. To say how good it is on text that is really new, you must know which characters those are. Write `mark_seen(train, text, size)`: which characters of `text` lie in a stretch of `size` characters that occurs in `train`.
+# Part of the test text appears word for word in the training text. There a model can get by on memory. To say how good it is on text that is really new, you must know which characters those are. Write `mark_seen(train, text, size)`: which characters of `text` lie in a stretch of `size` characters that occurs in `train`.
 #
 # | argument | meaning |
 # |---|---|
@@ -750,7 +746,7 @@ def mark_seen(train, text, size):
 #     if text[i : i + size] in known: => if True:
 #     = True => = text[i : i + size] in known
 # Try: a stretch may begin at any place, in both texts; how many stretches of 3 has a text of 10?
-# behind a hit the search goes on a whole stretch further: hits that overlap are missed.
+# after a hit the search jumps a whole stretch ahead: hits that overlap are missed.
 #     if text => if not seen[i] and text
 # `train` was cut into pieces side by side, so most of its stretches are missing.
 #     range(len(train) - size + 1) => range(0, len(train) - size + 1, size)
@@ -785,93 +781,124 @@ check("12.8", mark_seen)
 # </details>
 
 # %% [markdown]
-# ### 12.9 · Experiment: what does the beginning of a window cost?
-# 3 points · difficulty 3 of 5 · 20 minutes
+# ### 12.9 · Experiment: how much of the past does it use?
+# 3 points · difficulty 3 of 5 · 20 minutes · more
 #
-# Your `text_bits` now measures what overlap buys. The model is the one that comes with the course, the windows have **128** characters, and only the stride changes: 128 (side by side), 64 and 16. First your prediction:
+# The course's model was trained in windows of 512 characters. What does it lose if it sees less? There are two ways to take the past away, and they aren't the same:
+#
+# - **The model sees 16**: it is fed 16 characters, predicts the next one, and starts anew. Your `text_bits` with length 16 and stride 1 does that.
+# - **Each layer sees 16**: it is fed everything, but in every layer a position looks at the latest 16 only, its own included. What lies further back can still come through, handed on from layer to layer. `Windowed` below does that.
+
+# %%
+class Windowed(nn.Module):
+    """The same model, in which each layer sees the latest `window` positions only."""
+
+    def __init__(self, model, window):
+        super().__init__()
+        self.model, self.window = model, window
+
+    def forward(self, tokens):
+        mask = sliding_window_mask(tokens.shape[1], window=self.window)
+        x = self.model.embedding(tokens)  # (B, L, d_model)
+        for layer in self.model.layers:
+            x = layer(x, mask)
+        return self.model.generator(self.model.norm(x))
+
+
+model = pretrained.load("language_model").requires_grad_(False)
+ids = encode_text(documentation_split().test)
+print(f"{len(ids):,} characters in the test text, {len(model.layers)} layers")
 
 # %%
 widgets.predict(
-    "12.9",
-    "How much of what stride 16 saves over stride 128 does stride 64 save already?",
-    choices=["less than half", "about half (45 % to 55 %)", "more than half"],
+    "12.I",
+    "A model that sees 16 has lost something. Each layer seeing 16 brings back:",
+    choices=["hardly any of it (under 10 %)", "a part of it", "most of it (over 60 %)"],
 )
 
 # %% [markdown]
-# Measure on five stretches of the test text: stretch `n`, for `n` from 0 to 4, is the 641 characters from character `8000 * n` on, `ids[8000 * n : 8000 * n + 641]`. It takes about 5 seconds. Put into `window_results`:
+# Measure on five stretches of the test text. Stretch `n`, for `n` from 0 to 4, is the 513 characters from character `8000 * n` on, `ids[8000 * n : 8000 * n + 513]`. Use length 512 and stride 512 for all but `"model 16"`. It takes about 10 seconds. Put into `context_results`:
 #
 # | entry | what |
 # |---|---|
-# | `128`, `64`, `16` | a list of five numbers each: bits per character with this stride, in the order of the stretches |
-# | `"saved"` | by how many bits the mean for stride 16 is below the mean for stride 128 |
-# | `"first half"` | what share of these bits stride 64 saves already |
-# | `"every"` | `True` if in every one of the five stretches stride 16 is below stride 128, else `False` |
-# | `"cost"` | for a long text: the number of characters that the model is fed with stride 16, divided by the number with stride 128 |
-
-# %%
-model = pretrained.load("language_model").requires_grad_(False)
-ids = encode_text(documentation_split().test)
-print(f"{len(ids):,} characters in the test text")
+# | `"all"` | a list of five numbers, bits per character of the model as it is, in the order of the stretches |
+# | `"layers 128"`, `"layers 16"` | the same with each layer seeing the latest 128, and the latest 16 |
+# | `"model 16"` | the same with the model seeing 16 |
+# | `"lost at 128"` | by how many bits the mean of `"layers 128"` is above that of `"all"` |
+# | `"reach"` | how many characters can have an influence on one logit when each layer sees 16, its own position's included |
+# | `"handed on"` | of the bits that `"model 16"` loses against `"all"`, in the mean, the share that `"layers 16"` brings back |
+# | `"clear"` | `True` if `"layers 16"` is below `"model 16"` in every one of the five stretches, else `False` |
 
 # %% tags=["exercise"]
-window_results = {}
+context_results = {}
 # BEGIN SOLUTION
-stretches = [ids[8000 * n : 8000 * n + 641] for n in range(5)]
-for stride in (128, 64, 16):
-    bits = [text_bits(model, stretch, 128, stride) for stretch in stretches]
-    window_results[stride] = bits
-means = {stride: sum(bits) / 5 for stride, bits in window_results.items()}
-pairs = list(zip(window_results[128], window_results[16], strict=True))
-window_results["saved"] = means[128] - means[16]
-window_results["first half"] = (means[128] - means[64]) / (means[128] - means[16])
-window_results["every"] = all(plain > overlapping for plain, overlapping in pairs)
-window_results["cost"] = 128 / 16
+stretches = [ids[8000 * n : 8000 * n + 513] for n in range(5)]
+ways = {"all": model}
+for window in (128, 16):
+    ways[f"layers {window}"] = Windowed(model, window)
+for name, way in ways.items():
+    context_results[name] = [text_bits(way, some, 512, 512) for some in stretches]
+context_results["model 16"] = [text_bits(model, some, 16, 1) for some in stretches]
+means = {name: sum(bits) / 5 for name, bits in context_results.items()}
+pairs = zip(context_results["layers 16"], context_results["model 16"], strict=True)
+context_results["lost at 128"] = means["layers 128"] - means["all"]
+context_results["reach"] = 4 * 15 + 1
+lost, brought = means["model 16"] - means["all"], means["model 16"] - means["layers 16"]
+context_results["handed on"] = brought / lost
+context_results["clear"] = all(layered < cut for layered, cut in pairs)
 # END SOLUTION
 
 # %% tags=["check"]
-check("12.9", window_results)
+check("12.9", context_results)
 
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# The three strides see the same five stretches, so compare in pairs: stretch 0 with stretch 0. The stretches themselves may differ much more than the strides.
+# For the reach take two layers with a window of 3 first, and draw it. The top layer's position 9 looks at 7, 8 and 9. How far back did position 7 look, one layer below?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# For the cost count windows: how many begin in 1,280 characters with each stride? Each feeds 128.
+# `"handed on"` compares three means. If `"layers 16"` were as good as `"all"` it would be 1, if it were as bad as `"model 16"` it would be 0.
 # </details>
+
+# %% [markdown] tags=["solution"]
+# Each layer reaches 15 positions further back than the one above it, so with four layers 61 characters can have an influence. But hardly anything of the loss comes back, and in some stretches the layered model is worse than the one that is cut off. That is what the table shows of this model: the layers *can* hand on what lies further back, and they don't. (A guess why: it was trained with the whole window in every layer and never had to.) A window of 128 costs about a hundredth of a bit. For this text and this model, 128 characters are nearly all that it uses.
 
 # %% tags=["nbval-ignore-output"]
 def how_much(share):
-    if 0.45 <= share <= 0.55:
-        return "about half (45 % to 55 %)"
-    return "less than half" if share < 0.5 else "more than half"
+    if share < 0.1:
+        return "hardly any of it (under 10 %)"
+    return "a part of it" if share <= 0.6 else "most of it (over 60 %)"
 
 
-found = isinstance(window_results, dict) and window_results.get("first half")
-widgets.came_out("12.9", how_much(found)) if found else print("Solve 12.9 first.")
+found = context_results.get("handed on") if isinstance(context_results, dict) else None
+if found is None:
+    print("Solve 12.9 first.")
+else:
+    display(widgets.came_out("12.I", how_much(found)))
 
 # %% [markdown]
 # Your numbers, a line for each stretch:
 
 # %% tags=["nbval-ignore-output"]
-if all(stride in window_results for stride in (128, 64, 16)):
+order = ["all", "layers 128", "layers 16", "model 16"]
+if all(name in context_results for name in order):
     ax = plotting.new_axes(5.6, 3.0)
-    for five in zip(*(window_results[stride] for stride in (128, 64, 16)), strict=True):
-        ax.plot(["128", "64", "16"], five, "o-", color=plotting.COLORS[0], alpha=0.7)
-    ax.set(xlabel="stride of windows of 128", ylabel="bits per character")
-    plotting.show(ax, "Bits per character of five stretches by stride, a line each.")
+    for five in zip(*(context_results[name] for name in order), strict=True):
+        ax.plot(order, five, "o-", color=plotting.COLORS[0], alpha=0.7)
+    ax.set(xlabel="what is seen", ylabel="bits per character")
+    plotting.show(ax, "Bits per character by what is seen, a line for each stretch.")
 
 # %% [markdown]
-# ### 12.10 · What is left to draw from
-# 1 point · difficulty 2 of 5 · 3 minutes
+# ### 12.10 · Temperature last
+# 1 point · difficulty 3 of 5 · 4 minutes · core
 #
-# Four tokens have the probabilities 0.4, 0.3, 0.2 and 0.1. With temperature 1, `top_k=3` and `top_p=0.75`, in the order of exercise 12.4: how many tokens can be drawn?
+# Four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05. You ask for `temperature=2` and `top_p=0.75`. This lesson applies the temperature first. Another library cuts by top-p first, and applies the temperature to what is left. How many tokens can be drawn in each?
 #
-# - **a.** One: the first has 0.4, and the second would cross 0.75.
-# - **b.** Two: among the three that top-k leaves, the first two have 0.78 together.
-# - **c.** Three: 0.4 and 0.3 are only 0.7 together, so the third is needed.
-# - **d.** Four: temperature 1 keeps them all.
+# - **a.** Two in both: temperature never changes which tokens are the most probable.
+# - **b.** Three in this lesson's order, two in the other.
+# - **c.** Two in this lesson's order, three in the other.
+# - **d.** Four in both: at temperature 2 every token has a chance.
 
 # %% tags=["quiz"]
 quiz_12_10 = ""  # your letter between the quotes
@@ -882,17 +909,17 @@ quiz_12_10 = "b"
 # %% [markdown] tags=["solution"]
 # Why each option is right or wrong:
 #
-# - **a.** the token that crosses the threshold is kept, and one token with 0.44 does not reach 0.75 yet.
-# - **b.** top-k leaves 0.4, 0.3 and 0.2, renormalized 0.44, 0.33 and 0.22. The first two reach 0.75.
-# - **c.** that would be so without top-k. Here its survivors are renormalized first, and 0.7 of 0.9 is 0.78.
-# - **d.** temperature 1 changes nothing, but top-k and top-p cut on their own.
+# - **a.** the order of the tokens stays, but top-p asks how much the first ones have together, and temperature changes that.
+# - **b.** at temperature 2 the probabilities are 0.38, 0.29, 0.21 and 0.12: two have 0.67 together, so the third is needed. Cut first, 0.5 and 0.3 have 0.8.
+# - **c.** above 1 temperature makes the distribution flatter, so it takes more tokens to reach 0.75, not fewer.
+# - **d.** temperature rules nothing out, but top-p does, before it or after it.
 
 # %% tags=["check"]
 check("12.10", quiz_12_10)
 
 # %% [markdown]
 # ### 12.11 · A text twice as long
-# 1 point · difficulty 3 of 5 · 3 minutes
+# 1 point · difficulty 3 of 5 · 3 minutes · more
 #
 # A model has written $L$ tokens and writes one more. In this one step, how many scores (products of a query and a key) are computed, compared with the same step after $2L$ tokens?
 #

@@ -12,7 +12,7 @@ from course_utils.small_models import lookups as lookups_task
 from course_utils.small_models import places as places_task
 from course_utils.small_models.bottleneck import CONTEXTS
 from course_utils.training import one_cycle_rate
-from experiments import bottleneck, budgets, comparison, lookups, narrow_heads, norm_order, warmups
+from experiments import bottleneck, budgets, comparison, gates, lookups, narrow_heads, norm_order, warmups
 from experiments.__main__ import NAMES, TABLES, main
 from experiments.runs import append_rows, belongs, make_missing
 
@@ -48,9 +48,10 @@ SMALL = {
         2 * 2 + 2 * 2,
     ),
     "unmasked": ({"SEEDS": (0,), "split": lambda name: WORDS}, 1),
+    "gates": ({"SEEDS": (1,)}, 2 * 2 + 2),
 }
-OF_MUON = ("ablation", "budgets", "comparison", "unmasked")
-STEPS = {"places": 2, "warmups": 2}
+OF_MUON = ("ablation", "budgets", "comparison", "gates", "unmasked")
+STEPS = {"places": 2, "warmups": 2, "gates": 2}
 
 
 def test_rows_are_appended_under_one_header(tmp_path):
@@ -201,3 +202,8 @@ def test_the_command_names_what_it_knows(capsys):
         main(["lookup"])
     message = capsys.readouterr().err
     assert ended.value.code == 2 and "'lookup'" in message and all(name in message for name in NAMES)
+
+
+def test_the_two_networks_of_gates_have_as_many_parameters():
+    numbers = {network: count_parameters(gates.build(network)) for network in gates.NETWORKS}
+    assert len(set(numbers.values())) == 1

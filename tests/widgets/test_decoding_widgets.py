@@ -130,7 +130,9 @@ def test_moving_a_slider_back_shows_the_same_picture(language_model):
 
 
 def test_bars_carry_the_names_as_they_are():
-    ax = next_symbol_bars(["$", "_", "\u2423"], torch.tensor([0.5, 0.3, 0.2]), torch.tensor([1.0, 0.0, 0.0]), title="t")
+    kept, named = torch.tensor([1.0, 0.0, 0.0]), {"title": "t", "outlined": "T = 1"}
+    ax = next_symbol_bars(["$", "_", "\u2423"], torch.tensor([0.5, 0.3, 0.2]), kept, **named)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["can be drawn", "T = 1"]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["$", "_", "\u2423"]
     assert ax.get_ylim()[1] > 1.0 and ax.get_title() == "t"
 

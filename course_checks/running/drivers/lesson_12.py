@@ -1,6 +1,7 @@
-"""Lesson 12: how a block, a generation, a step of attention and the windows of a text are run, and on which models."""
+"""Lesson 12: how a network, a block, a generation, a step of attention and windows of a text are run, on which models."""
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from course_utils.kv_cache import KVCache
@@ -8,6 +9,25 @@ from course_utils.models import DecoderConfig, DecoderLM
 
 from ..counting import counted
 from .lesson_10 import gradients
+
+NETWORK = ("gate_proj.weight", "up_proj.weight", "down_proj.weight")
+
+
+def drive_network(answer, case):
+    """What a SwiGLU network of the answer's three matrices gives for the vectors ``x``."""
+    matrices = answer(case["a"], case["b"])
+    if not isinstance(matrices, dict) or set(matrices) != set(NETWORK):
+        raise ValueError(f"product_network must return a dict of three matrices: {', '.join(NETWORK)}")
+    gate, up, down = (matrices[name] for name in NETWORK)
+    if not all(isinstance(part, torch.Tensor) and part.dim() == 2 for part in (gate, up, down)):
+        raise ValueError("each of the three matrices must be a tensor with two axes")
+    (d_ff, d_model), shapes = gate.shape, [tuple(part.shape) for part in (gate, up, down)]
+    if d_model != len(case["a"]) or shapes[1:] != [(d_ff, d_model), (1, d_ff)] or not 1 <= d_ff <= 4:
+        wanted = "(d_ff, d_model), (d_ff, d_model) and (1, d_ff), with d_ff from 1 to 4"
+        raise ValueError(f"gate, up and down have the shapes {', '.join(map(str, shapes))}; they must be {wanted}")
+    if {part.dtype for part in (gate, up, down)} != {case["a"].dtype}:
+        raise ValueError(f"all three matrices must have the dtype of a, {case['a'].dtype}")
+    return F.linear(F.silu(F.linear(case["x"], gate)) * F.linear(case["x"], up), down)[:, 0]  # (n,)
 
 
 def drive_block(answer, case):

@@ -748,10 +748,9 @@ def test_11_6_by_hand():
 oracle("12.8")(seen_before)
 
 
-@oracle("12.1")
-def _(x, params):
-    d_ff, d_model = params["up_proj.weight"].shape
-    return torch.func.functional_call(layers.SwiGLU(d_model, d_ff).to(x.dtype), params, (x,))
+@oracle("12.1", rtol=1e-5, atol=1e-5)
+def _(a, b, x):
+    return (x @ a) * (x @ b)
 
 
 @oracle("12.4")
@@ -837,7 +836,6 @@ LOOKED, FILTER = torch.tensor([[0.0, 1.0, 0.0, 0.0]]), torch.tensor([[1.0, 0.0, 
 EIGHTHS = (torch.tensor([1, 1, 4, 1, 1]) / 8).log()
 HALF, TIE = torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log(), torch.tensor([[0.1, 0.4, 0.1, 0.4]]).log()
 ROWS = [[-1.0, -3.0, -9.0], [-0.5, -1.0, -9.0], [-4.0, -1.5, -0.5], [-1.0, -9.0, -9.0]]
-SWIGLU = {f"{name}_proj.weight": ONE for name in ("gate", "up", "down")}
 BATCHES = [(torch.tensor([[[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]]).log(), torch.tensor([[0, 1]]))]
 ACCEPTED = torch.tensor([[[1, 3, 2, 0], [1, 4, 3, 2]], [[1, 4, 2, 0], [0, 0, 0, 0]]])
 EXAMPLES = [  # of the statements: number, arguments, what is said to come out
@@ -882,7 +880,6 @@ EXAMPLES = [  # of the statements: number, arguments, what is said to come out
         ([[-2.0, -2.5], [-1.5, -2.5]], [[0, 0], [2, 1]], [0, 1, 2, 2]),
     ),
     ("11.4", (torch.tensor([[[[0.3, 0.25, 0.45], [0.6, 0.2, 0.2], [0.1, 0.7, 0.2], [0, 0, 1]]]]),), [0, 0, 1]),
-    ("12.1", (torch.full((1, 1, 1), 2.0), SWIGLU), [[[3.523]]]),
     ("12.4", (HALF, 1.0, None, 0.6), [[0.625, 0.375, 0.0, 0.0]]),
     ("12.4", (TIE, 1.0, 3, None), [[1 / 9, 4 / 9, 0.0, 4 / 9]]),
     ("12.5", (BATCHES, 2), math.sqrt(8)),
