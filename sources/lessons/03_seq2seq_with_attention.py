@@ -249,7 +249,7 @@ plotting.show(diagrams.look_step_speak(*frame, at=1))
 #
 # $$e_{tj} = w_v^\top \tanh(W_q\, s_{t-1} + W_k\, h_j) , \qquad \alpha_{tj} = \frac{e^{e_{tj}}}{\sum_{m \text{ real}} e^{e_{tm}}} , \qquad c_t = \sum_{j \text{ real}} \alpha_{tj}\, h_j .$$
 #
-# $W_q$ has shape $(d_{att}, d_{hidden})$, $W_k$ has $(d_{att}, 2 d_{hidden})$, $w_v$ has $(d_{att})$. Here it is for one word and one step.
+# $W_q$ has shape $(d_{att}, d_{hidden})$, $W_k$ has $(d_{att}, 2 d_{hidden})$, $w_v$ has $(d_{att})$. Here is one step for one word.
 
 # %%
 def look(s, h, real, W_q, W_k, w_v):
@@ -269,7 +269,7 @@ used = zip("knights", knights.weights[0], strict=True)
 print("recorded:", *(f"{a} {w:.2f}  " for a, w in used))
 
 # %% [markdown]
-# **Do [exercise 3.1](../exercises/03_seq2seq_with_attention.ipynb) now (15 minutes), then read on.** It asks for all words of a batch at once. Here is the whole model, drawn from a run of it.
+# **Do [exercise 3.1](../exercises/03_seq2seq_with_attention.ipynb) now (15 minutes), then read on.** It asks for all words of a batch at once. Here is the whole model, drawn from a run.
 
 # %%
 torch.manual_seed(0)
@@ -279,7 +279,7 @@ plotting.show(diagrams.decoder_step(attentive, (source, target[:, :6])))
 # %% [markdown]
 # *Inside the dashed frame everything waits for the step before it, in training too, and the dashed blue arrow is the recurrence. Outside the frame everything runs once.* In training, the Transformer gets rid of the frame (lesson 10).
 #
-# **Do exercise 3.7 now (5 minutes): find out from its weights which vector a decoder asked with.** There is more of this in exercises 3.2 and 3.6.
+# **Do exercise 3.7 now (5 minutes): find out from its weights which vector a decoder asked with.** Exercises 3.2 and 3.6 go further.
 
 # %% [markdown]
 # ## 3.5 Learn with the truth, speak alone
@@ -336,7 +336,7 @@ for name, (model, history) in small.items():
     print(f"PER {per:.0%}, {len(some_valid)} words of valid")
 
 # %% [markdown]
-# The **phoneme error rate**, PER, counts the sounds that must be inserted, deleted or replaced to make the output right, and divides by the number of sounds in the nearest accepted pronunciations (section 3.6). Attention does better here, with one seed and one size. Section 3.7 has more.
+# The **phoneme error rate**, PER, counts the sounds that must be inserted, deleted or replaced to make the output right, and divides by the number of sounds in the nearest accepted pronunciations (section 3.6). Attention does better here, with one seed and size. Section 3.7 has more.
 #
 # After training there are no true sounds to give. In **greedy decoding** the decoder reads its own most probable symbol, until that is the end symbol.
 
@@ -579,7 +579,7 @@ widgets.came_out("3.C", round(mean["pointer"][at].item(), 1))
 # %% [markdown]
 # *Each dot is one seed, ± is the seeds' spread, and the gray dotted line is the table.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks.** The mean, which gets every state, is no better than the summary.
 #
-# How far is a pointer that walks blindly from where the trained attention looks?
+# How far is the blind pointer from where the trained attention looks?
 
 # %% tags=["nbval-ignore-output"]
 long_valid = {w: s for w, s in split("valid").items() if len(w) >= long}
@@ -1018,7 +1018,7 @@ print(f"mean of the words' own rates:     {sum(own) / len(own):.2%}")
 # 2. **Attention**: query $s_{t-1}$, keys and values $h_j$, additive score, softmax over the real letters.
 # 3. **Teacher forcing** gives the true symbols in training. Greedy decoding gives the model's own, until the end symbol.
 # 4. **What attention is good for**: on pronunciation a pointer that never asks closes most of the gap between summary and attention, and the mean of the states closes none. When the place to read had to be found in the source, the pointer learned far more slowly, unless it was told the place.
-# 5. **Alignments**: a weight belongs to a state, and a state has read its neighbors. Exchange one state and measure.
+# 5. **Alignments**: a weight belongs to a state, and a state has read its neighbors. Exchange one and measure.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
