@@ -777,7 +777,7 @@ check("3.8", narrow_results)
 # </details>
 # <details><summary>What to make of it</summary>
 #
-# Compare your rows with sections 3.8 and 3.9 of the lesson. One state is nearly enough, because it holds its neighbors too; and yet a hidden best state is not made up for by those beside it. Listen to what the model says then: pronounce a few words with `keep` set to your function, and look at what repeats.
+# Compare your rows with sections 3.8 and 3.9 of the lesson. One state is nearly enough, and it has read its neighbors too. And yet those beside a hidden best state don't make up for it. Listen to what the model says then: pronounce a few words with `keep` set to your function, and look at what repeats.
 # </details>
 
 # %% [markdown]

@@ -50,7 +50,7 @@ torch.set_num_threads(1)  # small tensors: sharing them out takes longer than th
 # 4. find out by controls what attention is good for, and on which task it shows;
 # 5. read an alignment with care, and test what it suggests by changing one state.
 #
-# Lesson 02 built a soft lookup. Bahdanau, Cho and Bengio put one into a translator in 2014, three years before the Transformer. We use much the same model to pronounce words, a task that is real and small enough for a laptop, and that comes back in lesson 11.
+# Lesson 02 built a soft lookup. Bahdanau, Cho and Bengio put one into a translator in 2014, three years before the Transformer. We use much the same model to pronounce words, a real task that is small enough for a laptop.
 
 # %% [markdown]
 # ## Predict first
@@ -82,7 +82,7 @@ for accepted in pronunciations()["either"]:
     print("either:", " ".join(accepted))
 
 # %% [markdown]
-# Here is where we're going, a model with attention that was trained on all of *train*. It has never seen these words.
+# Here is a model with attention that was trained on all of *train* and has never seen these words.
 
 # %%
 trained = pretrained.load("recurrent_attention")
@@ -122,7 +122,7 @@ viewer
 # %% [markdown]
 # *Point at a sound, and its row (the "query") shows which letters (the "keys") it looked at. The large weights run from the upper left to the lower right.*
 #
-# Does the `SH` surprise you? This *t* sounds like that because *ion* comes after it, and yet the model hardly looks at the *i* that follows. How does it know? Section 3.8 finds out by surgery.
+# The *t* sounds like `SH` because *ion* comes after it, and yet the model hardly looks at *ion*. How does it know? Section 3.8 finds out by surgery.
 #
 # Letters and sounds become whole numbers. Number 0 is padding, 1 starts and 2 ends a sequence. Targets have both, so that the decoder can begin from one and learn when to stop.
 
@@ -178,7 +178,7 @@ same = torch.allclose(gru_step(x, h, *cell.parameters()), cell(x, h), atol=1e-6)
 print("gru_step equals nn.GRUCell:", same)
 
 # %% [markdown]
-# Reading forward, you know nothing of the letters to come. That's why the word is read twice, once from each end, and the two states at letter $j$, put side by side, make the **encoder state** $h_j$, of shape $(2 d_{hidden})$. Its forward half has read the letters up to $j$, its backward half those from $j$ to the end. The **summary** is the last state of each direction, also $(2 d_{hidden})$.
+# Reading forward, you know nothing of the letters to come, so the word is read twice, once from each end, and the two states at letter $j$, put side by side, make the **encoder state** $h_j$, of shape $(2 d_{hidden})$. Its forward half has read the letters up to $j$, its backward half those from $j$ to the end. The **summary** is the last state of each direction, also $(2 d_{hidden})$.
 
 # %%
 torch.manual_seed(0)
@@ -228,7 +228,7 @@ for word in ("ox", "nation", "internationalization"):
     print(f"summary {numbers}   all states {all_states:3}")
 
 # %% [markdown]
-# A long word must pass through no more numbers than a short one. That is the **bottleneck**.
+# A long word gets no more numbers than a short one. That is the **bottleneck**.
 
 # %% [markdown]
 # ## 3.4 Attention: look, step, speak
@@ -249,7 +249,7 @@ plotting.show(diagrams.look_step_speak(*frame, at=1))
 #
 # $$e_{tj} = w_v^\top \tanh(W_q\, s_{t-1} + W_k\, h_j) , \qquad \alpha_{tj} = \frac{e^{e_{tj}}}{\sum_{m \text{ real}} e^{e_{tm}}} , \qquad c_t = \sum_{j \text{ real}} \alpha_{tj}\, h_j .$$
 #
-# $W_q$ has shape $(d_{att}, d_{hidden})$, $W_k$ has $(d_{att}, 2 d_{hidden})$, $w_v$ has $(d_{att})$. Sums run over real letters only. Here it is for one word and one step.
+# $W_q$ has shape $(d_{att}, d_{hidden})$, $W_k$ has $(d_{att}, 2 d_{hidden})$, $w_v$ has $(d_{att})$. Here is one step for one word.
 
 # %%
 def look(s, h, real, W_q, W_k, w_v):
@@ -269,7 +269,7 @@ used = zip("knights", knights.weights[0], strict=True)
 print("recorded:", *(f"{a} {w:.2f}  " for a, w in used))
 
 # %% [markdown]
-# **Do [exercise 3.1](../exercises/03_seq2seq_with_attention.ipynb) now (15 minutes), then read on.** It asks for all words of a batch at once. Here is the whole model, drawn from one run of the code.
+# **Do [exercise 3.1](../exercises/03_seq2seq_with_attention.ipynb) now (15 minutes), then read on.** It asks for all words of a batch at once. Here is the whole model, drawn from a run.
 
 # %%
 torch.manual_seed(0)
@@ -279,7 +279,7 @@ plotting.show(diagrams.decoder_step(attentive, (source, target[:, :6])))
 # %% [markdown]
 # *Inside the dashed frame everything waits for the step before it, in training too, and the dashed blue arrow is the recurrence. Outside the frame everything runs once.* In training, the Transformer gets rid of the frame (lesson 10).
 #
-# **Do exercise 3.7 now (5 minutes): find out from its weights which vector a decoder asked with.** If you like, find the bug in 3.6, and build a score that knows where it looked last in 3.2.
+# **Do exercise 3.7 now (5 minutes): find out from its weights which vector a decoder asked with.** Exercises 3.2 and 3.6 go further.
 
 # %% [markdown]
 # ## 3.5 Learn with the truth, speak alone
@@ -293,7 +293,7 @@ plotting.show(diagrams.decoder_step(attentive, (source, target[:, :6])))
 # | given | `<start>` | `N` | `EY` | `SH` | `AH` | `N` |
 # | wanted | `N` | `EY` | `SH` | `AH` | `N` | `<end>` |
 #
-# The loss is the **cross-entropy**, the mean of $-\ln p$ over all wanted symbols, where $p$ is the probability that the model gave to the right one. The end symbol counts, padding doesn't. For two symbols with $p = \tfrac12$ and $p = \tfrac18$ that is $\tfrac12(\ln 2 + \ln 8) = \ln 4 = 1.39$. (Which loss fits a word with several accepted pronunciations? Exercise 3.3 writes one.) A model that guesses evenly pays $\ln V$ for each symbol, and a fresh one about as much.
+# The loss is the **cross-entropy**, the mean of $-\ln p$ over all wanted symbols, where $p$ is the probability that the model gave to the right one. The end symbol counts, padding doesn't. For two symbols with $p = \tfrac12$ and $p = \tfrac18$ that is $\tfrac12(\ln 2 + \ln 8) = \ln 4 = 1.39$. (Exercise 3.3 writes a loss for several accepted pronunciations.) A model that guesses evenly pays $\ln V$ for each symbol, and a fresh one about as much.
 
 # %%
 right, sure = torch.tensor([0, 0]), torch.tensor([[0.5, 0.5], [0.125, 0.875]])
@@ -304,7 +304,7 @@ with torch.no_grad():
 print(f"fresh model {fresh:.2f}, even guessing ln {V} = {math.log(V):.2f}")
 
 # %% [markdown]
-# Now train two models on every sixth word of *train*, one with attention and one without. The plain one gets a slightly larger $d_{hidden}$, to have as many parameters. All else is the same.
+# Now train two models on every sixth word of *train*, with and without attention. The plain one gets a slightly larger $d_{hidden}$, to have about as many parameters. All else is the same.
 
 # %% tags=["nbval-ignore-output"]
 some_words = dict(list(split("train").items())[:: bottleneck.EVERY])
@@ -336,7 +336,7 @@ for name, (model, history) in small.items():
     print(f"PER {per:.0%}, {len(some_valid)} words of valid")
 
 # %% [markdown]
-# The **phoneme error rate**, PER, counts the sounds that must be inserted, deleted or replaced to make the output right, and divides by the number of sounds in the nearest accepted pronunciations (section 3.6). Attention does better here, with one seed and one size. Section 3.7 has more of both.
+# The **phoneme error rate**, PER, counts the sounds that must be inserted, deleted or replaced to make the output right, and divides by the number of sounds in the nearest accepted pronunciations (section 3.6). Attention does better here, with one seed and size. Section 3.7 has more.
 #
 # After training there are no true sounds to give. In **greedy decoding** the decoder reads its own most probable symbol, until that is the end symbol.
 
@@ -485,7 +485,7 @@ for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_spea
 #
 # *Core · 9 minutes*
 #
-# Attention gave the decoder two things at once, the encoder's states and a way to *ask* for those it wants. Two controls pull these apart, pointer and mean. Neither has a query, a score or a softmax.
+# Attention gave the decoder two things at once, the encoder's states and a way to *ask* for those it wants. Two controls, pointer and mean, pull these apart.
 #
 # | context $c_t$ | what it holds | asks? |
 # |---|---|---|
@@ -494,7 +494,7 @@ for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_spea
 # | **mean** | all states stirred together, the same at every step | no |
 # | **summary** | the last state of each direction | no |
 #
-# All four are trained alike, in four sizes with nearly equal numbers of parameters, from five seeds (pointer and mean from only two at the largest size). That takes too long for a notebook (`python -m experiments bottleneck`), so the counts, on all words of *valid*, come with the course.
+# All four still make their first state from the summary. They are trained alike, in four sizes with nearly equal numbers of parameters, from five seeds (pointer and mean from two at the largest size). The counts, on all of *valid*, come with the course (`python -m experiments bottleneck`).
 
 # %%
 runs = read_rows("bottleneck")
@@ -577,9 +577,9 @@ print("share of the gap that the pointer closes:", *(f"{c:.0%}" for c in closed)
 widgets.came_out("3.C", round(mean["pointer"][at].item(), 1))
 
 # %% [markdown]
-# *Each dot is one seed (the ± is the seeds' spread, of only two for pointer and mean at 387k); the gray dotted line is the table.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks.** The mean, which gets every state, is no better than the summary.
+# *Each dot is one seed, ± is the seeds' spread, and the gray dotted line is the table.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks.** The mean, which gets every state, is no better than the summary.
 #
-# Here, then, it's enough to get a state from the right *neighborhood* in time. Does a pointer that walks blindly come near it? We measure how far it is from where the trained attention looks.
+# How far is the blind pointer from where the trained attention looks?
 
 # %% tags=["nbval-ignore-output"]
 long_valid = {w: s for w, s in split("valid").items() if len(w) >= long}
@@ -598,7 +598,7 @@ print("the pointer is less than 1.5 letters from where attention looks")
 #
 # ### Another order
 #
-# Each source is eight random letters with a mark among them, `abcde|fgh`. Some decoders must say them **as written**, `abcdefgh`; others must begin **from the mark** and wrap around, `fghabcde`. Only the order changes. One more control never asks either. The **told** pointer is put after the mark by us and walks on from there. One plain pointer gets ten times as many updates, in case it's only slow.
+# Each source is eight random letters with a mark among them, `abcde|fgh`. Some decoders must say them **as written**, `abcdefgh`; others must begin **from the mark** and wrap around, `fghabcde`. Only the order changes. One more control, the **told** pointer, never asks either, but we put it after the mark, and it walks on from there. One plain pointer gets ten times as many updates, in case it's only slow.
 
 # %% tags=["nbval-ignore-output"]
 told, seeds = reordering.TOLD, (0, 1, 2)
@@ -608,7 +608,7 @@ reordered = {}
 wanted = [(*kind, seed) for kind in kinds for seed in seeds]
 for order, context, seed in tqdm(wanted, desc="models", file=sys.stdout):
     reordered[order, context, seed] = reordering.train(context, order, seed)
-longer = 10 * reordering.UPDATES
+longer = 10 * reordering.UPDATES  # takes as long as ten of those models
 patient = reordering.train("pointer", "from the mark", 0, updates=longer)
 
 # %% tags=["nbval-ignore-output"]
@@ -639,33 +639,52 @@ for per in found.values():
 ax.axhline(95, color="0.45", linestyle=":", label="guessing")  # 1 of 20 is right
 ax.set(ylim=(-3, 105), title="said from the mark")
 ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-plotting.show(ax, "The pointer is mostly wrong; attention and the told pointer aren't.")
+alt = "The pointer is mostly wrong, much less with ten times the updates;"
+plotting.show(ax, f"{alt} attention and the told pointer hardly ever are.")
 
 # %% [markdown]
-# *Dots are seeds.* As written, the pointer hardly makes a mistake. From the mark it gets most letters wrong, while attention hardly minds. All the pointer lacked was the place: the one that is told is right at once. It isn't helpless either. With ten times the training it errs far less, though still more than attention. Where does it keep letters that it hasn't come to yet, or has passed? Exchange its first state, or the states that it visits, for those of another source.
+# *Dots are seeds.* As written, the pointer hardly makes a mistake. From the mark it gets most letters wrong, while attention hardly minds. All the pointer lacked was the place, since the one that is told it is right after the same training. With ten times as much, the plain one errs far less, though still more than attention. Where does it keep letters that it hasn't come to yet, or has passed? Exchange its first state, or the encoder states that it visits, for those of another source, and see whose letters it says.
+
+# %%
+rng = torch.Generator().manual_seed(2**31)  # drawn in no training
+source, target = reordering.make_batch("from the mark", 500, rng)
+mark = (source == reordering.MARK).int().argmax(1)  # (B,)
+itself = torch.arange(len(source))
+other = itself.clone()
+for at_letter in mark.unique():  # the other source has its mark at the same place
+    rows = itself[mark == at_letter]
+    other[rows] = rows.roll(1)
+
+
+# %%
+@torch.no_grad()
+def say(first, visited):
+    """What is said with the first states and the encoder states of these rows."""
+    state = patient.start_decoding(source)
+    encoded = state.encoded._replace(states=state.encoded.states[visited])
+    state = replace(state, hidden=state.hidden[first], encoded=encoded)
+    token, said = torch.full_like(itself, START_ID), []
+    for _ in range(reordering.LENGTH):
+        log_probs, state = patient.decode_step(state, token)  # (B, V)
+        token = log_probs.argmax(-1)  # (B,)
+        said.append(token)
+    return torch.stack(said, 1)  # (B, L)
+
 
 # %% tags=["nbval-ignore-output"]
-begin = patient.start_decoding
-
-
-def from_another(part):
-    def start(source, **more):
-        state = begin(source, **more)
-        if part == "first state":
-            return replace(state, hidden=state.hidden.roll(1, 0))
-        states = state.encoded.states.roll(1, 0)  # (B, L_s, 2 d_hidden)
-        return replace(state, encoded=state.encoded._replace(states=states))
-
-    return start
-
-# %% tags=["nbval-ignore-output"]
-for part in ("first state", "encoder states"):
-    patient.start_decoding = from_another(part)
-    mixed = reordering.wrong_by_place(patient, "from the mark")  # (L,)
-    print(f"with the {part} of another source: {mixed.mean():.1%} wrong")
+swaps = {"nothing": (itself, itself), "first state": (other, itself)}
+swaps["encoder states"] = itself, other
+print("exchanged        its own letters: first, later   the other's: first, later")
+for part, rows in swaps.items():
+    said = say(*rows)
+    print(f"{part:14}", end="")
+    for whose in (itself, other):
+        same = (said == target[whose, 1:-1]).float().mean(0)  # (L,)
+        print(f" {same[0]:18.0%} {same[1:].mean():10.0%}", end="")
+    print()
 
 # %% [markdown]
-# In both. It has learned to pack the letters it needs into its first state and into the states on its way. And attention, where does it look?
+# The first state brings the other's first letter about every second time, and hardly any later one. Those come from the encoder states on the way, though less than half come out right beside another first state. And where does attention look?
 
 # %% tags=["nbval-ignore-output"]
 rng = torch.Generator().manual_seed(8)
@@ -680,7 +699,7 @@ ax.set(xlabel="the source", ylabel="what is said")
 plotting.show(ax, "Weights: first the letters after the mark, then the others.")
 
 # %% [markdown]
-# *The looks begin after the mark, run to the end, and jump back to the beginning.* What attention adds is that it **finds the place to read in the source itself**. For pronunciation that place is nearly known in advance. In translation it isn't. In figure 3 of Bahdanau's paper, *European Economic Area* becomes *zone économique européenne*, and for these three words the weights run backwards.
+# *The looks begin after the mark, run to the end, and jump back to the beginning.* What attention adds is that it **finds the place to read in the source itself**. For pronunciation that place is nearly known in advance. In translation it isn't. In figure 3 of Bahdanau's paper, *European Economic Area* becomes *zone économique européenne*, and there the weights run backwards.
 
 # %% [markdown]
 # ## 3.8 Reading an alignment
@@ -702,7 +721,7 @@ typed
 # %% [markdown]
 # *Each row is a sound and sums to 1.*
 #
-# **But a weight belongs to a *state*, and a state is not a letter.** Back to section 3.1's question. The state at the *t* of `recognition` has a backward half that has read *ion*. Cut the word after the *t*, and this half has read nothing. We exchange these two halves and leave the rest of each word alone.
+# **But a weight belongs to a *state*, and a state is not a letter.** The state at the *t* of `recognition` (section 3.1) has a backward half that has read *ion*. Cut the word after the *t*, and this half has read the *t* alone. We exchange these two halves and nothing else.
 
 # %%
 @torch.no_grad()
@@ -739,14 +758,16 @@ for word, said in zip(in_tion, pronounce(trained, in_tion), strict=True):
     if said[-3:] == ("SH", "AH", "N"):
         for letter, back in (("the t", 4), ("the letter before", 5)):
             sound, _ = next_sound(word, said[:-3], word[:-3], len(word) - back)
-            counts[letter, sound] += 1
-for (letter, sound), n in counts.most_common():
-    print(f"words in -tion, with {letter} exchanged: {n} say {sound}")
+            counts[f"{letter} exchanged", sound] += 1
+        ion = range(len(word) - 3, len(word))
+        counts["ion hidden", next_sound(word, said[:-3], unseen=ion)[0]] += 1
+for (change, sound), n in counts.most_common():
+    print(f"words in -tion, with {change}: {n} say {sound}")
 
 # %% [markdown]
-# Half a state decides. With *ion* still in the word, the model says `T` if the state at *t* hasn't read it, and in a word without *ion* it says `SH` if the state has. All words of *test* in *-tion* that had their `SH` lose it this way, and exchanging the letter before changes nothing. The model needn't look at the *i*, because the encoder carries it to the *t*.
+# Half a state decides. With *ion* still in the word, the model says `T` if the state at *t* hasn't read it, and in a word without *ion* it says `SH` if the state has. All words of *test* in *-tion* that had their `SH` lose it this way. Exchange the state before that one, or hide *ion* from the look, and all keep it. The model needn't look at *ion*, because the encoder has carried it to the *t*.
 #
-# `knights` is another case. The *t* of `knights` makes `knight` go on with an `S`, but `knights` doesn't need it, since it looks at its *s* too. Take away either one, and it still says `S`; without both it ends. A heatmap shows where a model looks, not what it finds there (lesson 06 comes back to that).
+# `knights` is another case. The *t* of `knights` makes `knight` go on with an `S`, but `knights` doesn't need it, since it looks at its *s* too. Take away either one, and it still says `S`; without both it ends. A heatmap shows where a model looks, not what it finds there.
 
 # %% [markdown]
 # ## 3.9 Does a look matter?
@@ -899,7 +920,7 @@ alt = "With attention wrong sounds fall with length; wrong words rise with and w
 plotting.show(axes[0], alt)
 
 # %% [markdown]
-# *For short words the two are nearly equal; for long words the summary falls behind. The bars on the right are standard errors.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
+# *For short words the two are nearly equal, and the gap grows with length. The bars on the right are standard errors.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
 #
 # With attention, the share of wrong *sounds* falls with length, while the share of wrong *words* rises. How can both be true? A long word has more chances to go wrong. If each of its $n$ sounds were wrong with the same probability $p$, on its own, the whole word would be right with probability $(1 - p)^n$. With $p = 0.08$ and $n = 4$ sounds, $0.92^4 = 0.72$ are right; with $n = 11$ only $0.92^{11} = 0.40$. Now each group with its own $p$, its PER.
 
@@ -922,7 +943,7 @@ for row, p, measured in zip(rows, per["attention"], wer["attention"], strict=Tru
 #
 # *More · 5 minutes*
 #
-# It's tempting to conclude that the summary fails because long words don't *fit*. In section 3.7 wider models did better, but they had more parameters everywhere. Here we keep the size and give more training. The two large models had all of *train*, six times the words, and more passes over them (`python -m experiments train recurrent`). We also ask them for long words that they were trained on.
+# It's tempting to conclude that the summary fails because long words don't *fit*. In section 3.7 wider models did better, but they had more parameters everywhere. Here we keep about the same size and give more training. The two large models had all of *train*, six times the words, and more passes over them (`python -m experiments train recurrent`). They differ in settings too, with dropout, a wider embedding and a lower learning rate. We also ask them for long words that they were trained on.
 
 # %% tags=["nbval-ignore-output"]
 bits, numbers = 20 * math.log2(26), two["summary"].first_state.in_features
@@ -936,7 +957,7 @@ for name, model in two.items():
     print(f"of train {old:.1%}; after little training {short_run:.1f} %")
 
 # %% [markdown]
-# With more training and no more room, the summary's errors on long words fall to about half, and on words that it has seen they are fewer still. The same 256 numbers have room for that much. (Attention gains from the training too, and stays ahead.) What held the summary back at first, then, wasn't space alone. It takes much training to *learn* to pack a word so that every sound can be got out again, and most of all a new word. Whether the further words did it or the further updates, and whether the wider models of section 3.7 won by their room or by being easier to train, these runs can't say.
+# With more training and no more room, the summary's errors on long words fall to about half, and on words that it has seen they are fewer still. The same 256 numbers have room for that much. (Attention gains from the training too, and stays ahead.) What held the summary back at first, then, wasn't space alone. A summary must *learn* to pack a word so that every sound can be got out again, most of all a new word, and the short runs hadn't taught it that yet. Whether the further words did it, the further updates or the other settings, and whether the wider models of section 3.7 won by their room or by being easier to train, these runs can't say.
 
 # %% [markdown]
 # ## What goes wrong
@@ -994,10 +1015,10 @@ print(f"mean of the words' own rates:     {sum(own) / len(own):.2%}")
 # *Core · 3 minutes*
 #
 # 1. **Encoder-decoder**: a GRU in both directions reads, a second one writes. Without attention all the decoder gets is the summary, of one size for every word.
-# 2. **Attention**: query $s_{t-1}$, keys and values $h_j$, additive score, softmax over the real letters. The context comes from the state before the step.
+# 2. **Attention**: query $s_{t-1}$, keys and values $h_j$, additive score, softmax over the real letters.
 # 3. **Teacher forcing** gives the true symbols in training. Greedy decoding gives the model's own, until the end symbol.
-# 4. **What attention is good for**: on pronunciation a pointer that never asks closes most of the gap between summary and attention, and the mean of the states closes none. When the place to read had to be found in the source, the pointer learned far more slowly, until it was told the place.
-# 5. **Alignments**: a weight belongs to a state, and a state has read its neighbors. Exchange one state and measure.
+# 4. **What attention is good for**: on pronunciation a pointer that never asks closes most of the gap between summary and attention, and the mean of the states closes none. When the place to read had to be found in the source, the pointer learned far more slowly, unless it was told the place.
+# 5. **Alignments**: a weight belongs to a state, and a state has read its neighbors. Exchange one and measure.
 #
 # | symbol | meaning | shape |
 # |---|---|---|
@@ -1065,7 +1086,7 @@ for word in ("nation", "knights", "physics"):
 #
 # <details><summary>4. In the heatmap of knights, the sound S looks mostly at the letter t. Is the attention broken?</summary>
 #
-# **No.** The state at *t* has read the *s* as well, in its backward half, and that's enough to make `knight` end in `S`. The picture alone doesn't show it.
+# **No.** The state at *t* has read the *s* as well, in its backward half, and that's enough to make `knight` end in `S`.
 # </details>
 #
 # {{next_steps}}
