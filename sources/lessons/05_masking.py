@@ -396,11 +396,11 @@ print(f"{len(train)} words to train on, {len(held_out)} held out")
 
 # %%
 who = ["the causal one", "the one that saw ahead", "both about the same"]
-question = "Each is tested with its own mask, on words neither has seen. Whose loss is lower?"
+question = "Each is tested with its own mask on words neither saw. Whose loss is lower?"
 widgets.predict("5.C", question, choices=who)
 
 # %% [markdown]
-# Two guessers are the landmarks. One knows how frequent each letter is, the other also knows which letter came before. Then come ten short trainings, five seeds for each mask (about ten seconds on a quiet machine).
+# Two guessers are the landmarks. One knows how frequent each letter is, the other also knows which letter came before. Then come ten short trainings, five seeds for each mask (about ten seconds).
 
 # %%
 now, after = train[:, :-1].flatten(), train[:, 1:].flatten()
