@@ -16,7 +16,7 @@
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like, and `failing_case()` hands you what the last failed check called your answer with. Hints are folded under each check.
 #
-# In all exercises masks are boolean, and True means **may attend**. No answer may change its arguments, and all numbers that you are given are finite, except for a kind of NaN in 5.5 and minus infinity in a mask of 5.4.
+# In all exercises masks are boolean, and True means **may attend**. No answer may change its arguments, and all numbers that you are given are finite, except for NaN in some scores of 5.5 and minus infinity in a mask of 5.4.
 # The mask functions and attention functions of `course_utils` are off limits on this page, and so are PyTorch's `scaled_dot_product_attention` and `causal_lower_right`.
 
 # %% tags=["setup"]
@@ -583,7 +583,7 @@ check("5.7", sees)
 # ### 5.8 · Find the bug
 # 2 points · difficulty 3 of 5 · 8 minutes · core
 #
-# The function below is meant to hide padding. `keep` is True at real tokens. It runs, its weights sum to 1, nothing is NaN. Yet the value of the padding, 900, is found in the output of real tokens. Run the cell, look at the weights, and write a mended version below.
+# The function below is meant to hide padding. `keep` is True at real tokens. It runs, its weights sum to 1, nothing is NaN. Yet the value of the padding, 900, turns up in the output of real tokens. Run the cell, look at the weights, and write a mended version below.
 
 # %%
 def attend_broken(query, key, value, keep):

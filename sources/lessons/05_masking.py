@@ -39,7 +39,7 @@ torch.set_num_threads(1)  # the tensors here are small
 # 1. read a mask and write one, and say what the five usual kinds are for;
 # 2. apply a mask so that hidden keys get a weight of exactly 0 and have no say in the other weights;
 # 3. hide the padding of a batch, so that each sentence comes out as it does alone;
-# 4. say what a causal mask buys, and what happens to a model that is trained without it;
+# 4. say what a causal mask buys, and what happens to a model whose mask lets it see one step too far;
 # 5. test any model for leaks from the future.
 #
 # In lesson 04 every query could look at every key. Often it mustn't, because the key is filler or because the key is the answer.
@@ -396,7 +396,7 @@ print(f"{len(train)} words to train on, {len(held_out)} held out")
 
 # %%
 who = ["the causal one", "the one that saw ahead", "both about the same"]
-question = "Both are tested on words that neither has seen. Whose loss is lower?"
+question = "Each is tested with its own mask on words neither saw. Whose loss is lower?"
 widgets.predict("5.C", question, choices=who)
 
 # %% [markdown]
@@ -561,7 +561,7 @@ plotting.show(bars, "How far each output of the past moves when everything from 
     "moves. Zero after the softmax: all three positions move.")
 
 # %% [markdown]
-# *"One step ahead" moves only at the last place before the change, since each output sees one place further and no more. "Zero after the softmax" moves at all three, though at that place by only a tenth as much.* Its weights look flawless, but the hidden scores are still in the denominator (section 5.2).
+# *"One step ahead" moves only at the last place before the change, since each output sees one place further and no more. "Zero after the softmax" moves at all three, though at that place by only a tenth as much.* Looking at which weights are 0 wouldn't have caught it, because the hidden scores act through the denominator (section 5.2).
 #
 # Two things can fool this test. One split isn't enough, because a leak from position 2 to position 1 doesn't cross $t = 3$. And each entry of the new future has to differ by its own amount. Adding 1 to all of them is invisible to a model that first normalizes each token (lesson 09).
 #
