@@ -564,7 +564,7 @@ print(errors_in_table(1, 1200))
 widgets.came_out("6.D", "sixteen heads")
 
 # %% [markdown]
-# *The gray dashed line is someone who always guesses 0.* The table told two different stories with one kind of number. **Sixteen heads were late.** With three times the steps they are below 0.002, which is less than a third of a percent of the guesser's error. (A small gap remains, as the right end of the solid yellow line shows.) **One head lacks something.** Ten times the steps don't help it, and the last table shows what is missing. Four of its seeds do the first job and leave the second nearly where guessing is, and the fifth does most of the first and some of the second. It has one weighting for two jobs.
+# *The gray dashed line is someone who always guesses 0.* The table told two different stories with one kind of number. **Sixteen heads were late.** With three times the steps they are below 0.002, which is less than a third of a percent of the guesser's error. (A small gap remains, as the right end of the solid yellow line shows.) **One head lacks something.** Ten times the steps don't help it, and the last table shows what is missing. Four of its seeds do the first job and leave the second nearly where guessing is, and the fifth does most of the first and some of the second. A single head has one weighting for two jobs.
 #
 # Why narrow heads are late we haven't tested. (Our guess is that a head of size 1, which compares one number with one number, needs longer to find a useful pair.)
 #
