@@ -234,7 +234,7 @@ for name, found in error.items():
 #
 # How does the extra number get out? Large numbers can pull the weights. What would that be good for? The values carry the marks as well as the numbers, and the mark of red, averaged, *is* the weight on red. The output tells which weighting was used. If the weights depend on the numbers, that is one more number about them, smuggled out beside the averages.
 #
-# It's a story so far. If it's true, the extra must vanish as soon as we break any link of it, so we break three, one at a time. Keys that see only the marks can't let the numbers pull. Values without marks can't tell the weight. And in a trained head we hold the weights still at their means, and fit the linear layer anew.
+# So far this is only a story. If it's true, the extra must vanish as soon as we break any link of it, so we break three, one at a time. Keys that see only the marks can't let the numbers pull. Values without marks can't tell the weight. And in a trained head we hold the weights still at their means, and fit the linear layer anew.
 
 # %%
 class BlindKeys(OneHead):
@@ -280,7 +280,7 @@ plotting.show(
 # %% [markdown]
 # *The dashed line is half of the variance. Break any one of the three links, and the extra is gone.*
 #
-# Then we can also count how much gets through. With $n$ numbers on each card, the output tells $n$ averages and one weight, $n + 1$ numbers about $2n$ unknown ones. If all of that could be used, this part would be left:
+# Now we can also count how much gets through. With $n$ numbers on each card, the output tells $n$ averages and one weight, $n + 1$ numbers about $2n$ unknown ones. If all of that could be used, this part would be left:
 #
 # $$1 - \frac{n+1}{2n} = \frac{1}{2} - \frac{1}{2n} .$$
 #
@@ -377,7 +377,7 @@ X, M = caught["X"], caught["M"]  # (1, L_q=4, d_model=128), (1, L_k=6, d_model=1
 plotting.show(diagrams.multi_head(layer, X[0], M[0], queries, list(word)))
 
 # %% [markdown]
-# *Read it from the top. (A thin column is a feature, red above zero and blue below.) Three projections, and each result is cut into four slices, one color for each head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers.
+# *Read it from the top. (A thin column is a feature, red above zero and blue below.) First come three projections, and each result is cut into four slices, one color for each head. From there each head goes its own way down its column, through its table of weights and the average of its values to its block of $W_o$. Only at the bottom do they meet, in a sum.* The tables are the lines of 6.1 in numbers.
 #
 # In the middle there's nothing new. It's the attention of lesson 04 with an axis of heads in front. The whole picture as a formula, without the biases:
 #
@@ -564,7 +564,7 @@ print(errors_in_table(1, 1200))
 widgets.came_out("6.D", "sixteen heads")
 
 # %% [markdown]
-# *The dashed line is someone who always guesses 0.* The table told two different stories with one kind of number. **Sixteen heads were late.** With three times the steps they are below 0.002, which is less than a third of a percent of the guesser's error. (A small gap remains, as the right end of the solid yellow line shows.) **One head lacks something.** Ten times the steps don't help it, and the last table shows what is missing. Four of its seeds do the first job and leave the second nearly where guessing is, and the fifth does most of the first and some of the second. One weighting, two jobs.
+# *The gray dashed line is someone who always guesses 0.* The table told two different stories with one kind of number. **Sixteen heads were late.** With three times the steps they are below 0.002, which is less than a third of a percent of the guesser's error. (A small gap remains, as the right end of the solid yellow line shows.) **One head lacks something.** Ten times the steps don't help it, and the last table shows what is missing. Four of its seeds do the first job and leave the second nearly where guessing is, and the fifth does most of the first and some of the second. A single head has one weighting for two jobs.
 #
 # Why narrow heads are late we haven't tested. (Our guess is that a head of size 1, which compares one number with one number, needs longer to find a useful pair.)
 #
@@ -658,7 +658,7 @@ gain, cost = none - only.min(), rises.flatten()[only.argmin()] * whole / 100
 print(f"one kept: loss down by {gain:.2f} at best; that one out: up by {cost:.3f}")
 
 # %% [markdown]
-# One by one, the sixteen cost little. Together they cost more than thirty times the sum. They are *not* idle. When all the others are gone, the best of them takes 0.9 off the loss by itself, about sixty times what it cost to take it out while they were there. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since a whole layer can go for a sixth to a third of the loss. (Without any of them the model is even worse than the guesser, mostly because it's too sure of itself. With its logits halved, most of the difference is gone.)
+# One by one, the sixteen cost little. Together they cost more than thirty times the sum. They are *not* idle. When all the others are gone, the best of them takes 0.9 off the loss by itself, about sixty times what it cost to take it out while they were there. **They stand in for one another**, and taking out one at a time can't show that. The stand-ins sit in other layers too, since losing a whole layer costs only a sixth to a third of the loss. (Without any of them the model is even worse than the guesser, mostly because it's too sure of itself. With its logits halved, most of the difference is gone.)
 #
 # How many can go? We take out more and more, in five random orders. For the loss, every step is given the right sounds before it. A harder test lets the model speak by itself, here on 120 words:
 
@@ -696,7 +696,7 @@ for name, curve in losses.items():
     print(f"{name}:{cost}        ", "".join(f"{rate:10.0f}" for rate in wrong[name]))
 
 # %% [markdown]
-# *The dashed line is the guesser.* Half of the heads cost a lot. The loss grows by half in the kindest order and more than doubles in two others, and in all orders but one more than half of the words are wrong. Four heads cost much less, a tenth to a quarter of the loss.
+# *The gray dashed line is the guesser.* Half of the heads cost a lot. The loss grows by half in the kindest order and more than doubles in two others, and in all orders but one more than half of the words are wrong. Four heads cost much less, a tenth to a quarter of the loss.
 #
 # Which head stands in for which? Pairs can say. **Exercise 6.7 (15 minutes)** asks you to tell needed, doubled and idle heads apart, and then runs your answer on all pairs of these sixteen.
 
@@ -876,7 +876,7 @@ ax = diagrams.head_maps(mean, list(text), list(text), equal, ["mean of 4 heads"]
 plotting.show(ax)
 
 # %% [markdown]
-# *Put this beside the four maps of 6.9. Whoever knows the two patterns can still find both in the mean. But nothing in it tells you that each job has a head of its own, or that two of the heads do neither.* Ask for the weights of each head.
+# *Put this beside the four maps of 6.9. If you know the two patterns, you can still find both in the mean. But nothing in it tells you that each job has a head of its own, or that two of the heads do neither.* Ask for the weights of each head.
 
 # %% [markdown]
 # ## The whole thing
