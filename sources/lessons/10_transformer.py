@@ -11,7 +11,7 @@
 #
 # By the end you can assemble the whole encoder-decoder Transformer, train it to copy sequences that it has never seen, find out where that skill ends, and show what each of its attentions is for.
 #
-# {{colab_link}} · about 125 minutes · builds on lessons 05, 06, 08 and 09
+# {{colab_link}} · short path about 90 minutes with its exercises (53 + 35), everything about 4 hours · builds on lessons 05, 06, 08 and 09
 
 # %% tags=["setup"]
 import copy
@@ -26,8 +26,9 @@ from tqdm import tqdm
 from course_utils import diagrams, masks, plotting, pretrained, widgets
 from course_utils.datasets.tasks import copy_task
 from course_utils.decoding import greedy_decode
-from course_utils.layers import DecoderLayer
+from course_utils.layers import DecoderLayer, EncoderLayer, InputEmbedding, LayerNorm
 from course_utils.models import Transformer, TransformerConfig, count_parameters
+from course_utils.positions import SinusoidalPositions
 from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, pronounce
 from course_utils.recording import record_attention
 from course_utils.results import read_rows
@@ -50,6 +51,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 
 # %% [markdown]
 # ## Predict first
+# *Core · 4 minutes*
 #
 # A decoder should say `a b c` and then stop. At each position it is given one symbol and asked for one. Now meet a parrot: it has learned nothing, and at each position it repeats the symbol that it was just given.
 #
@@ -75,6 +77,7 @@ widgets.came_out("10.A", f"{right[0]} and {right[1]}")
 
 # %% [markdown]
 # ## 10.1 The whole model on one page
+# *Core · 7 minutes*
 #
 # Let's begin with a model that is trained already. It reads the letters of a word and says its sounds; lesson 11 is about it. It is a Transformer too, with one difference from the model that we'll train: it marks places in another way.
 
@@ -144,6 +147,7 @@ assert calls["encoder"] == 1
 
 # %% [markdown]
 # ## 10.2 Two masks for three attentions
+# *Core · 6 minutes*
 #
 # Words differ in length, so a batch holds padding: that of the sources and that of the targets. Three attentions need a mask.
 #
@@ -181,6 +185,7 @@ assert moved[:2].max() < 1e-4 < 0.1 < moved[2:].min()
 
 # %% [markdown]
 # ## 10.3 The base model of the paper, and its parameters
+# *More · 9 minutes*
 #
 # The paper's **base** model has $N = 6$ layers on each side, $d_{model} = 512$, $d_{ff} = 2048$, $H = 8$ heads and, for English to German, a vocabulary of about 37,000 tokens (table 3 and section 5.1). Its norms come after each sum (post-norm), so there is no final norm. We build it on PyTorch's `meta` device, which keeps shapes and no numbers.
 
@@ -241,10 +246,11 @@ widgets.came_out("10.B", 100 * V * d / shared)
 # %% [markdown]
 # Close to the published number, but not equal: the vocabulary would have to be a tenth larger than "about 37,000". The paper doesn't say what makes the difference, and we don't know. Counting is a good test all the same: it finds a part that is missing, or shared by mistake (`[layer] * 6` is one layer six times).
 #
-# **Now do exercises 10.2 and 10.5 (40 minutes): share a matrix, and assemble the model yourself.** You have the picture and all parts. From here on we use the library's `Transformer`.
+# **Exercise 10.2 (15 minutes) shares a matrix between two parts.**
 
 # %% [markdown]
 # ## 10.4 The shifted target, and a loss that doesn't ask for certainty
+# *Core · 8 minutes*
 #
 # To train, we know the right target. It is used twice, **shifted against itself by one**: the decoder is given everything but the last symbol, and the **labels** are everything but the first.
 
@@ -304,6 +310,7 @@ plotting.show(
 
 # %% [markdown]
 # ## 10.5 A learning rate that warms up
+# *More · 8 minutes*
 #
 # Adam divides each gradient by the size that gradients of that parameter usually have. At its first step it knows just one gradient, so *every* parameter moves by the full learning rate, however small its gradient is:
 
@@ -319,7 +326,7 @@ print("gradients 5, 0.001, -0.00001; first update", parameter.data)
 #
 # $$r(s) = d_{model}^{-1/2} \cdot \min\!\left(s^{-1/2},\; s \cdot w^{-3/2}\right) , \qquad s = 1, 2, 3, \dots$$
 #
-# By hand with $d_{model} = 4$ and $w = 4$: $r(1) = \tfrac12 \cdot \min(1, \tfrac18) = \tfrac1{16}$, $r(4) = \tfrac12 \cdot \min(\tfrac12, \tfrac12) = \tfrac14$, $r(16) = \tfrac12 \cdot \min(\tfrac14, 2) = \tfrac18$. **Do exercise 10.4 now (10 minutes)**; its trap is the first step. Beside it we draw the schedule for a short run whose length is known: up along half a cosine, and down to nearly 0.
+# By hand with $d_{model} = 4$ and $w = 4$: $r(1) = \tfrac12 \cdot \min(1, \tfrac18) = \tfrac1{16}$, $r(4) = \tfrac12 \cdot \min(\tfrac12, \tfrac12) = \tfrac14$, $r(16) = \tfrac12 \cdot \min(\tfrac14, 2) = \tfrac18$. Exercise 10.4 (10 minutes) asks you for this function. Beside it we draw the schedule for a short run whose length is known: up along half a cosine, and down to nearly 0.
 
 # %%
 for s, by_hand in ((1, 1 / 16), (4, 1 / 4), (16, 1 / 8)):
@@ -352,6 +359,7 @@ plotting.show(
 
 # %% [markdown]
 # ## 10.6 Trained live: the copy task
+# *Core · 9 minutes*
 #
 # Ten symbols come in, the same ten should come out. There are 8 ordinary symbols, which makes $8^{10}$ sequences. Training shows a tiny part of them, so no model can learn them by heart. What does it learn?
 
@@ -370,6 +378,8 @@ def small_model():
     return Transformer(config)
 
 # %% [markdown]
+# **Do exercise 10.5 now (25 minutes): assemble the model yourself.** You have the picture, the masks and all parts. Here we train the library's `Transformer`.
+#
 # A training step puts everything together: shift, masks (the model makes them), loss, rate. `batch` makes the pairs, here of ten symbols each. Every batch is new, so there is nothing to overfit. Gradients longer than 1 are shortened to 1, so that one odd batch can't throw the model off.
 
 # %%
@@ -512,6 +522,7 @@ widgets.came_out("10.D", 100 * ask(second, 11)[0])
 
 # %% [markdown]
 # ## 10.7 Do we need the warm-up? And does the order of the norms matter?
+# *More · 9 minutes*
 #
 # The copier has its norms *before* each part (pre-norm), the paper's model *after* each sum (lesson 09). And we trained with a warm-up. So there are four ways: norm before or after, with a warm-up or without one (then the rate starts at its peak of 0.004 and only falls). All else stays the same: sizes, batches, 240 steps. (Only norm-before has a final norm: norm-after ends with a norm anyway.)
 
@@ -580,12 +591,13 @@ assert gap[worst].min() > 2 * others.max()  # every seed of it, and of the other
 widgets.came_out("10.E", worst)
 
 # %% [markdown]
-# *The lower gray line is a perfect loss, the dotted one is not looking at the source.* With the norm before each part, the warm-up hardly matters: the two curves end in the same place. With the norm after each sum it does. Without a warm-up that model learns later, and the training ends before it gets all the way down. So at this peak rate our copier didn't need its warm-up, and a model with the paper's order of norms did.
+# *The solid gray line is a perfect loss, the dotted one the loss of a model that never looks at the source. (With the norm after, the losses of the first steps lie above the picture.)* With the norm before each part, the warm-up hardly matters: the two curves end in the same place. With the norm after each sum it does. Without a warm-up that model learns later, and the training ends before it gets all the way down. So at this peak rate our copier didn't need its warm-up, and a model with the paper's order of norms did.
 #
 # Be careful with what this shows. It is one small model, one task, one peak rate, one number of steps; only the five seeds are varied. It doesn't say why. Xiong et al. below point to gradients near the output that are large at initialization; lesson 09 measures them, and says why that can't be the whole story.
 
 # %% [markdown]
 # ## 10.8 One step at a time, and where each layer looks
+# *Core · 11 minutes*
 #
 # Without a teacher the model reads its own words. We give it `start`, take the most probable symbol (the **greedy** choice), append it, and ask again, until it says `end`. **Do exercise 10.6 now (15 minutes), then read on.** It asks for this loop for a whole batch, in which sequences end at different steps. The library's `greedy_decode` does the same with a cache (lesson 07): old keys and values are kept, those of the source made once. Both must agree with a single pass over the right target. We look at the second model, the one that knows several lengths:
 
@@ -623,7 +635,7 @@ viewer = widgets.attention_viewer({
 viewer
 
 # %% [markdown]
-# *Choose a kind, then a layer and a head.* Even weights would give 0.10 in the encoder and in cross-attention. No head of the encoder gives most of its weight to the token itself. Cross-attention is well above 0.10 in every head, and far above it in most. (In the decoder's self-attention the first rows see few symbols, so more is no surprise there.) In the second layer, for each kind, the head with the most weight on its place:
+# *Choose a kind, then a layer and a head.* Even weights would give 0.10 in the encoder and in cross-attention. No head of the encoder gives most of its weight to the token itself. Cross-attention is well above 0.10 in every head, and far above it in most. In the decoder's self-attention the first rows see few symbols, so even weights would give 0.29 there, and the heads lie on both sides of it. In the second layer, for each kind, the head with the most weight on its place:
 
 # %% tags=["nbval-ignore-output"]
 axes = plotting.new_axes(12.0, 4.2, columns=3)
@@ -676,7 +688,7 @@ widgets.came_out("10.F", 100 * share)
 # %% [markdown]
 # Without the one symbol it looks at, the model is about as good as chance. The weights don't only look right, they carry the copy.
 #
-# That was cross-attention. What about the other two kinds? Let's take away each kind as a whole: its output is set to zero in both layers, and nothing is trained again. We look at the symbols and at `end` apart, with the right symbols given at each step.
+# That was cross-attention. What about the other two kinds? We take away one kind as a whole: its output is set to zero in both layers, and nothing is trained again. We look at the symbols and at `end` apart, with the right symbols given at each step.
 
 # %%
 kinds = {
@@ -693,36 +705,42 @@ widgets.predict(
 # %% tags=["nbval-ignore-output"]
 @torch.no_grad()
 def take_away(kind, length, model=second):
-    """Shares of right symbols, and of right ends, with one kind of attention gone."""
+    """Right symbols, right ends, ends said too early; one kind of attention gone."""
     model, (side, part) = copy.deepcopy(model), KINDS[kind].split(".*.")
     for layer in getattr(model, side):
-        output = getattr(layer, part).o_proj
-        output.weight.zero_()
-        output.bias.zero_()
+        for parameter in getattr(layer, part).o_proj.parameters():
+            parameter.zero_()
     rng = torch.Generator().manual_seed(10**6)
     source, target = copy_task(1000, length, VOCAB, rng)
-    right = (model(source, target[:, :-1]).argmax(dim=-1) == target[:, 1:]).float()
-    return right[:, :-1].mean().item(), right[:, -1].mean().item()
+    said = model(source, target[:, :-1]).argmax(dim=-1)  # (1000, L_t)
+    right, end = (said == target[:, 1:]).float(), (said == END_ID).float()
+    return [part.mean().item() for part in (right[:, :-1], right[:, -1], end[:, :-1])]
 
 # %% tags=["nbval-ignore-output"]
 symbols_right = {}
 for kind, name in kinds.items():
     for length in (3, 6, 10):
-        symbols, ends = take_away(kind, length)
+        symbols, ends, early = take_away(kind, length)
         symbols_right[name, length] = symbols
-        print(f"without {name:29} {length:2} symbols", end=": ")
-        print(f"{symbols:4.0%} of the symbols right, {ends:4.0%} of the ends")
+        print(f"without {name:28} {length:2}", end=": ")
+        print(f"symbols right {symbols:4.0%}, end {ends:4.0%}, too early {early:3.0%}")
 widgets.came_out("10.G", max(kinds.values(), key=lambda name: symbols_right[name, 6]))
 
 # %% [markdown]
-# TEXT_G
+# *"Too early" is the share of symbols in whose place the model says `end`.* The three kinds turn out to have different jobs:
+#
+# - Without the **encoder's self-attention** nearly all symbols are still right. What breaks is the end of short sequences: the model doesn't notice that the source is over.
+# - Without the **decoder's self-attention** the model says `end` far too early, and in short sequences it says hardly anything else.
+# - Without **cross-attention** no more symbols are right than by guessing.
+#
+# This tells what *this* model uses each kind for. One that had been trained without the encoder's attention might have found another way to know the end. And our first copier, which knew nothing but tens? Without cross-attention it can't see the source at all:
 
 # %% tags=["nbval-ignore-output"]
-symbols, ends = take_away("cross-attention", LENGTH, copier)
-print(f"the first copier: {symbols:.0%} of the symbols right, {ends:.0%} of the ends")
+symbols, ends, early = take_away("cross-attention", LENGTH, copier)
+print(f"first copier: symbols right {symbols:.0%}, end {ends:.0%}, too early {early:.0%}")
 
 # %% [markdown]
-# TEXT_H
+# It guesses the symbols and still says `end` exactly after the tenth. For that model the end was a count, as we suspected in section 10.6.
 #
 # Finally, step through the decoding of one sequence. Choose layer and head, and whether to see attention to the source or to the target so far. The bars say how probable each next symbol is:
 
@@ -740,7 +758,75 @@ stepper
 # *The bar that stands out isn't at 1 but near 0.9: the model was asked for 0.9. It begins at the last step, where `end` is said; go back to step 0 and watch.*
 
 # %% [markdown]
+# ## The whole thing
+# *Core · 3 minutes*
+#
+# Once you've done exercise 10.5, unfold this cell. It's the complete model, made of the layers of lesson 09 (`EncoderLayer??` shows one). The library's has the same parts. It adds what was a setting on this page, such as other positions and the order of the norms, and a cache for decoding.
+
+# %% tags=["whole"]
+class WholeTransformer(nn.Module):
+    """The encoder-decoder Transformer with the norms first. Padding has the id 0."""
+
+    def __init__(self, src_vocab, tgt_vocab, num_layers, d_model, d_ff, heads, max_len):
+        super().__init__()
+
+        def embedding(vocab):
+            positions = SinusoidalPositions(d_model, max_len)
+            return InputEmbedding(vocab, d_model, positions=positions)
+
+        def stack(kind):
+            return nn.ModuleList(kind(d_model, heads, d_ff) for _ in range(num_layers))
+
+        self.source_embedding = embedding(src_vocab)
+        self.target_embedding = embedding(tgt_vocab)
+        self.encoder_layers, self.encoder_norm = stack(EncoderLayer), LayerNorm(d_model)
+        self.decoder_layers, self.decoder_norm = stack(DecoderLayer), LayerNorm(d_model)
+        self.generator = nn.Linear(d_model, tgt_vocab)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+
+    def encode(self, source):
+        """Ids (B, L_s) to the memory (B, L_s, d_model) and the mask of its padding."""
+        mask = (source != 0)[:, None, None]  # (B, 1, 1, L_s)
+        x = self.source_embedding(source)  # (B, L_s, d_model)
+        for layer in self.encoder_layers:
+            x = layer(x, mask)
+        return self.encoder_norm(x), mask
+
+    def decode(self, target, memory, memory_mask):
+        """Ids (B, L_t) and the memory to hidden vectors (B, L_t, d_model)."""
+        L_t = target.shape[1]
+        past = torch.ones(L_t, L_t, dtype=torch.bool, device=target.device).tril()
+        mask = (target != 0)[:, None, None] & past  # (B, 1, L_t, L_t)
+        x = self.target_embedding(target)  # (B, L_t, d_model)
+        for layer in self.decoder_layers:
+            x = layer(x, memory, target_mask=mask, memory_mask=memory_mask)
+        return self.decoder_norm(x)
+
+    def forward(self, source, target):
+        memory, mask = self.encode(source)
+        return self.generator(self.decode(target, memory, mask))  # (B, L_t, V)
+
+# %% [markdown]
+# We give it the weights of our second copier and ask both for the logits of a batch with padding, and of one without:
+
+# %%
+whole = WholeTransformer(VOCAB, VOCAB, 2, 64, 128, 4, 16).eval()
+whole.load_state_dict(second.state_dict())
+rng = torch.Generator().manual_seed(9)
+for name, batch in (("with padding", three_to_ten), ("without", tens)):
+    source_ids, target_ids = batch(50, rng)
+    with torch.no_grad():
+        mine = whole(source_ids, target_ids[:, :-1])  # (B, L_t, V)
+        library = second(source_ids, target_ids[:, :-1])  # (B, L_t, V)
+    same = torch.allclose(mine, library, atol=1e-4)
+    print(f"{name:13} equal to the library's: {same}")
+
+# %% [markdown]
 # ## What goes wrong
+# *More · 6 minutes*
 #
 # **The target isn't shifted.** The labels are what the decoder is given. We train such a parrot for 60 steps, with the same batches and rates as the copier had in its first 60:
 
@@ -770,6 +856,7 @@ for size in (11, 1000, 37_000):
 
 # %% [markdown]
 # ## In practice
+# *More · 2 minutes*
 #
 # - **Half precision.** On a GPU, `torch.autocast` does the matrix products in 16 bits (bfloat16, say) and the softmax and the loss in float32.
 # - **A loop that survives.** `course_utils.training.fit` is the loop of section 10.6 with checkpoints, early stopping and a clean Ctrl-C. Lesson 11 uses it.
@@ -778,12 +865,13 @@ for size in (11, 1000, 37_000):
 
 # %% [markdown]
 # ## Recap
+# *Core · 2 minutes*
 #
 # 1. **The model**: embeddings and $N$ encoder layers with a norm give the memory; $N$ decoder layers look at the target so far and at the memory; the generator gives logits. The parameters, counted by hand, agree with the code to the last one.
 # 2. **Masks and shift**: the source's padding for the encoder and for cross-attention; the target's padding and the future for the decoder. The decoder is given `target[:, :-1]` and asked for `target[:, 1:]`.
 # 3. **The loss**: smoothing gives nothing to padding, padded labels don't count, and a perfect score is the entropy of the smoothed labels, not 0.
-# 4. **Training**: practically all of 1,000 new sequences are copied without a mistake, decoded freely. With the norm before each part the warm-up was worth next to nothing; with the norm after each sum, training without one ended above the others for every seed.
-# 5. **Decoding**: greedy, step by step; the source is encoded once. Each step of the copier looks at the symbol it has to say, and without it the model guesses.
+# 4. **Training**: the first model copied new sequences of ten symbols, the only length it knew, and no others. The second copied all lengths from 3 to 10, some sequences of eleven, and hardly any beyond. With the norm before each part the warm-up was worth next to nothing; with the norm after each sum, training without one ended above the others for every seed.
+# 5. **Decoding**: greedy, step by step; the source is encoded once. Each step of the copier looks at the symbol it has to say, and without it the model guesses. The encoder's self-attention is what tells it where a short source ends, and without the decoder's it ends too early.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -800,6 +888,7 @@ widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
+# *Core · 3 minutes*
 #
 # <details><summary>1. Label smoothing of 0.1, a vocabulary of 11. The training loss has come to rest at 0.545. What should you do?</summary>
 #
@@ -816,13 +905,14 @@ widgets.predictions()
 # **About 0.99 to the tenth power, 90 %, if mistakes are independent;** more if they crowd together in a few hard sequences. That the model reads its own words makes no difference to this count: up to its first mistake they are the right ones. (Not 99 %: a sequence needs all its symbols.)
 # </details>
 #
-# <details><summary>4. Somebody makes the masks from the full target (length 6) and gives the decoder target[:, :-1]. What happens?</summary>
+# <details><summary>4. You make the masks from the full target (length 6) and give the decoder target[:, :-1]. What happens?</summary>
 #
 # **An error about shapes: the mask is 6 by 6, the scores are 5 by 5.** That is the lucky case. If the mask is cut to fit at the wrong end, it hides the wrong columns and nothing complains. (Not "nothing": the mask is for what the decoder is given.)
 # </details>
 
 # %% [markdown]
 # ## When you need it
+# *More · 10 minutes*
 #
 # **Where training starts: Xavier initialization.** A sum of $n$ products of independent numbers of mean 0 has $n$ times the variance of one product (lesson 04). So a linear layer multiplies the variance of its input by $n_{in} \operatorname{Var}(W)$, and to keep it we need $\operatorname{Var}(W) = 1 / n_{in}$; for the gradients, which run the other way, $1 / n_{out}$. Glorot and Bengio take a value in between, $2 / (n_{in} + n_{out})$: uniform numbers from $-a$ to $a$ with $a = \sqrt{6 / (n_{in} + n_{out})}$. The library does so for every linear layer. What if the weights are twice as large, in twelve square layers in a row?
 
