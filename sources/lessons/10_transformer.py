@@ -514,11 +514,12 @@ widgets.predict(
 for length in (10, 11, 12, 13, 14):
     right, count = ask(second, length)
     print(f"given {length}: copied {right:4.0%}", end="   ")
-    print(f"says {count.min()} to {count.max()} symbols, on average {count.float().mean():.1f}")
+    mean = count.float().mean()
+    print(f"says {count.min()} to {count.max()} symbols, mean {mean:.1f}")
 widgets.came_out("10.D", 100 * ask(second, 11)[0])
 
 # %% [markdown]
-# *At eleven it copies some, at twelve none: its answers are too short.* This model knows that an answer ends where the source does, and still it gets no further than a step beyond the lengths of its training. "It copies sequences it has never seen" is true of both models, and of each for its own lengths only. That's how to read such a sentence anywhere: new symbols in a familiar frame are one thing, a new frame is another. (One seed, one small model. Lesson 08 asks what happens beyond the trained length with one way of marking places after another.)
+# *At eleven it copies some, at twelve none: its answers are too short.* This model knows that an answer ends where the source does, and still it gets hardly further than a step beyond the lengths of its training. "It copies sequences it has never seen" is true of both models, and of each for its own lengths only. That's how to read such a sentence anywhere: new symbols in a familiar frame are one thing, a new frame is another. (One seed, one small model. Lesson 08 asks what happens beyond the trained length with one way of marking places after another.)
 
 # %% [markdown]
 # ## 10.7 Do we need the warm-up? And does the order of the norms matter?
@@ -653,12 +654,13 @@ for ax, (kind, weights) in zip(axes, looks.items(), strict=True):
 plotting.show(
     axes[0],
     "One head of each kind in the second layer. Encoder: weights spread over several "
-    "places. Decoder: mostly the token itself, nothing in the future. Cross-attention: "
-    "a diagonal, each row at the source symbol that is said next.",
+    "places. Decoder: the token itself in the first two rows and the last, spread over "
+    "the past in between, nothing in the future. Cross-attention: a diagonal, each row "
+    "at the source symbol that is said next.",
 )
 
 # %% [markdown]
-# *On the right, the row of `start` looks at the first source symbol, which is the next to be said.* A picture is a hint, not a proof (lesson 06). So let's take away what it shows. In cross-attention each step may see everything *but* the symbol it has to say. For comparison: everything but a symbol three places further on.
+# *On the right, the row of `start` looks at the first source symbol, which is the next to be said. In the last row nothing is left to copy, and there the model says `end`.* A picture is a hint, not a proof (lesson 06). So let's take away what it shows. In cross-attention each step may see everything *but* the symbol it has to say. For comparison: everything but a symbol three places further on.
 
 # %%
 widgets.predict(
@@ -737,7 +739,7 @@ widgets.came_out("10.G", max(kinds.values(), key=lambda name: symbols_right[name
 
 # %% tags=["nbval-ignore-output"]
 symbols, ends, early = take_away("cross-attention", LENGTH, copier)
-print(f"first copier: symbols right {symbols:.0%}, end {ends:.0%}, too early {early:.0%}")
+print(f"symbols right {symbols:.0%}, end {ends:.0%}, too early {early:.0%}")
 
 # %% [markdown]
 # It guesses the symbols and still says `end` exactly after the tenth. For that model the end was a count, as we suspected in section 10.6.
