@@ -477,7 +477,7 @@ widgets.came_out("10.C", 100 * ask(copier, 9)[0])
 # %% [markdown]
 # *It copies none of them, at any length but ten. Given eight symbols it says the eight and goes on; given twelve it stops after ten.* The model has learned to say ten symbols and then `end`. Where the source ends never made a difference in its training, and it learned nothing about it.
 #
-# If that's the cause, other training should give another model. We train a second one on sequences of 3 to 10 symbols. Now batches hold real padding, on both sides, and the masks of section 10.2 have work to do. It takes 400 steps, 10 to 35 seconds:
+# If that's the cause, other training should give another model. We train a second one on sequences of 3 to 10 symbols. Now batches hold real padding, on both sides, and the masks of section 10.2 have work to do. It takes 400 steps, 10 to 50 seconds:
 
 # %%
 def three_to_ten(number, rng):
@@ -742,7 +742,7 @@ symbols, ends, early = take_away("cross-attention", LENGTH, copier)
 print(f"symbols right {symbols:.0%}, end {ends:.0%}, too early {early:.0%}")
 
 # %% [markdown]
-# It guesses the symbols and still says `end` exactly after the tenth. For that model the end was a count, as we suspected in section 10.6.
+# It guesses the symbols, still says `end` after the tenth every time, and seldom says it before. It can't have read that off the source. For this model the end comes from counting what has been said, not from the source.
 #
 # Finally, step through the decoding of one sequence. Choose layer and head, and whether to see attention to the source or to the target so far. The bars say how probable each next symbol is:
 
