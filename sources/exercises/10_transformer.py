@@ -11,7 +11,7 @@
 #
 # Nine exercises, 30 points. At the end you have assembled a Transformer with its masks, its loss, its schedule and its decoding, and all of them together learn to put the letters of a word in order.
 #
-# {{colab_link}} · about 140 minutes · builds on {{lesson_link}}
+# {{colab_link}} · core about 35 minutes, everything about 140 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check. A function of `course_utils` that does what an exercise asks for is off limits in it.
@@ -40,7 +40,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 
 # %% [markdown]
 # ### 10.1 · Masks for a batch of pairs
-# 2 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes · core
 #
 # Write `batch_masks(source, target, pad_id)`. `target` is what the decoder is given: nothing is to be cut off here. The source mask hides the padding of the source. The target mask hides the padding of the target **and** the future.
 #
@@ -115,7 +115,7 @@ check("10.1", batch_masks)
 
 # %% [markdown]
 # ### 10.2 · One matrix, two jobs
-# 3 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Section 10.3 counted a matrix once because several parts share it. Write the class `TiedEnds`, an `nn.Module` with both ends of a decoder: the embedding at the bottom and the generator at the top, with **one** matrix for the two. "One" means that there is one parameter: an optimizer sees it once, and an update through either end changes both.
 #
@@ -199,7 +199,7 @@ check("10.2", TiedEnds)
 
 # %% [markdown]
 # ### 10.3 · Label smoothing
-# 4 points · difficulty 4 of 5 · 15 minutes
+# 4 points · difficulty 4 of 5 · 15 minutes · more
 #
 # Write `smoothed_loss(logits, labels, smoothing, pad_id)`. At a position with the label $y$, symbol $v$ gets the share $q_v$: $1 - \varepsilon$ if it is $y$; 0 if it is padding; and $\varepsilon / (V - 2)$ otherwise. The loss of the position is $-\sum_v q_v \log p_v$. Return the mean over the positions whose label is **not** padding.
 #
@@ -284,7 +284,7 @@ check("10.3", smoothed_loss)
 
 # %% [markdown]
 # ### 10.4 · The warm-up schedule
-# 2 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes · more
 #
 # Write `warmup_rate(done, d_model, warmup)`: the learning rate of the **next** update, when `done` updates have been made. PyTorch's schedulers call such a function with 0 first. With $s$ the number of the next update, counted from 1, and $w$ the steps of warm-up,
 #
@@ -359,7 +359,7 @@ check("10.4", warmup_rate)
 
 # %% [markdown]
 # ### 10.5 · Assemble the model
-# 5 points · difficulty 4 of 5 · 25 minutes
+# 5 points · difficulty 4 of 5 · 25 minutes · core
 #
 # Write the class `MyTransformer`, an `nn.Module`, from the parts you wrote in lesson 09. Take the library's (imported above), so that the check can set your weights by their names. It needs exactly these attributes:
 #
@@ -468,7 +468,7 @@ check("10.5", MyTransformer)
 
 # %% [markdown]
 # ### 10.6 · Greedy decoding
-# 4 points · difficulty 3 of 5 · 15 minutes
+# 4 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Write `greedy(model, source, max_len, start_id, end_id, pad_id)`. `model(source, target)` gives the logits `(B, L_t, V)` of the symbol after each position of `target`. Begin with the start symbol; at each step take the most probable symbol and append it. A sequence that has said `end_id` gets `pad_id` from then on. Stop when all have ended, or after
 # `max_len` steps. Nothing but `end_id` ends a sequence: the start symbol and padding may be said like any other symbol, and `start_id` may be the same as `end_id`.
@@ -557,7 +557,7 @@ check("10.6", greedy)
 
 # %% [markdown]
 # ### 10.7 · Find the bug
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes · more
 #
 # The function below computes the loss of a batch. `model(source, decoder_input, source_mask, target_mask)` gives logits `(B, L_t, V)`. It runs, a model trains with it, and the loss becomes wonderfully small. Then decoding gives nonsense. In the cell below, a "model" that has learned nothing repeats the last symbol it is allowed to see. On
 # random symbols it should be right no more often than chance. Run it.
@@ -656,7 +656,7 @@ check("10.7", batch_loss)
 
 # %% [markdown]
 # ### 10.8 · Encode once, score many
-# 4 points · difficulty 4 of 5 · 20 minutes
+# 4 points · difficulty 4 of 5 · 20 minutes · more
 #
 # How is *tear* pronounced? A model can be asked in another way than by decoding: give it several candidates, and let it say how probable each one is. Write `candidate_scores(encode, decode, source, candidates, pad_id)`. It returns the logarithm of the probability of each whole candidate, given the source:
 #
@@ -764,7 +764,7 @@ except (NotImplementedError, AttributeError, TypeError):
 
 # %% [markdown]
 # ### 10.9 · Open experiment: what does label smoothing change?
-# 3 points · difficulty 3 of 5 · 20 minutes
+# 3 points · difficulty 3 of 5 · 20 minutes · more
 #
 # The generator is the last layer of the model. Take the hidden vectors that the pronouncing model's decoder makes, throw its generator away, and train a new one, from only 100 positions of held-out words. What changes with the smoothing: how often it is right, or how sure it is? How **sure** it is means the probability of the symbol that it thinks most likely. If a model is right about as often as it is sure, what it says about itself can be trusted, on average.
 #
@@ -772,7 +772,7 @@ except (NotImplementedError, AttributeError, TypeError):
 
 # %%
 widgets.predict(
-    "10.9",
+    "10.H",
     "Without smoothing, is the new generator surer than it is right?",
     choices=["surer than right", "about as sure (within 0.02)", "less sure than right"],
 )
@@ -869,7 +869,7 @@ def surer(results):
 
 ready = isinstance(smoothing_results, dict) and ("sure", 0) in smoothing_results
 outcome = surer(smoothing_results) if ready else None
-widgets.came_out("10.9", outcome) if ready else print("Solve 10.9 first.")
+widgets.came_out("10.H", outcome) if ready else print("Solve 10.9 first.")
 
 # %% [markdown]
 # ## It sorts
@@ -935,6 +935,6 @@ except (NotImplementedError, TypeError):
     print("This cell needs your answers to 10.1 and 10.3 to 10.6: solve them first.")
 
 # %% [markdown]
-# *Nobody told it the alphabet.* From examples it had to find out which letter comes before which, how often each one is still missing, and when to stop. It isn't perfect, as the last line says. Find words that it gets wrong, then make it better: more steps, or a second layer.
+# *We never told it the alphabet.* From examples it had to find out which letter comes before which, how often each one is still missing, and when to stop. It isn't perfect, as the last line says. Find words that it gets wrong, then make it better: more steps, or a second layer.
 #
 # {{next_steps}}
