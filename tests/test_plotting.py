@@ -163,3 +163,14 @@ def test_nothing_touches_pyplot_state():
     before = dict(matplotlib.rcParams)
     plotting.png(plotting.attention_heatmap(WEIGHTS).figure)
     assert dict(matplotlib.rcParams) == before
+
+
+def test_errors_along_a_text_mark_where_training_ended_and_turn_the_weights_by_distance():
+    weights = torch.eye(6).roll(-2, dims=1).tril()  # each query looks two places back
+    runs = {"a": torch.rand(3, 6), "b": torch.rand(2, 6)}
+    axes = plotting.errors_along(runs, torch.ones(6), trained=2, weights=dict.fromkeys(runs, weights), back=2)
+    assert [ax.get_title() for ax in axes] == ["a", "b", "", ""]
+    assert all(any(list(line.get_xdata()) == [1.5, 1.5] for line in ax.lines) for ax in axes)
+    drawn = torch.tensor(axes[2].images[0].get_array().filled(0.0))  # (distance, position)
+    assert drawn[2, 2:].eq(1).all() and drawn.sum() == 4
+    assert len(plotting.errors_along(runs, torch.ones(6), trained=2)) == 2
