@@ -7,9 +7,10 @@ displays the figure of an Axes with a text for those who cannot see it.
 from .canvas import COLORS, WEIGHT_COLOR, new_axes, new_panels, png, show
 from .grids import attention_heatmap, number_grid, similarity_heatmap, weight_maps
 from .lines import arrows, bands, bar_panels, curves, dot_rows, histograms, runs, scatter
-from .places import errors_along
+from .places import errors_along, kept_weights
 
 __all__ = [
     "COLORS", "WEIGHT_COLOR", "arrows", "attention_heatmap", "bands", "bar_panels", "curves", "dot_rows", "errors_along",
-    "histograms", "new_axes", "new_panels", "number_grid", "png", "runs", "scatter", "show", "similarity_heatmap", "weight_maps",
+    "histograms", "kept_weights", "new_axes", "new_panels", "number_grid", "png", "runs", "scatter",
+    "show", "similarity_heatmap", "weight_maps",
 ]  # fmt: skip

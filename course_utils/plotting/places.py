@@ -1,5 +1,6 @@
-"""Errors along a text, and where attention looked there."""
+"""Errors along a text and where attention looked there, and what distance leaves of a weight."""
 
+import math
 from collections.abc import Mapping
 
 import torch
@@ -10,7 +11,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .canvas import COLORS
+from .canvas import COLORS, new_axes
 from .grids import WEIGHT_SHADES
 
 
@@ -70,3 +71,19 @@ def _by_distance(weights: Float[Tensor, "L L"]) -> Float[Tensor, "L L"]:
     for d in range(L):
         found[d, d:] = weights.diagonal(-d)
     return found
+
+
+def kept_weights(slopes: Float[Tensor, " H"], farthest: int) -> Axes:
+    """What a bias of minus slope times distance leaves of a key's weight, ``exp(-slope * distance)``: a named curve a slope."""
+    ax, distance = new_axes(7.4, 3.6), torch.linspace(0, farthest, 8 * farthest + 1)
+    for i, slope in enumerate(slopes.tolist()):
+        color = COLORS[i % len(COLORS)]
+        ax.plot(distance.tolist(), (-slope * distance).exp().tolist(), color=color, lw=1.8)
+        half = math.log(2) / slope  # the distance at which half is left: there the name stands, or at the right end
+        inside = half < 0.8 * farthest
+        x, y = (half, 0.5) if inside else (farthest, math.exp(-slope * farthest))
+        name = f"1/{1 / slope:.0f}"
+        ax.text(x + 0.01 * farthest, y, name, color=color, fontsize=9, va="bottom" if inside else "center")
+    ax.set(xlabel="distance m - n", ylabel="what is left of the weight", ylim=(0, 1.05))
+    ax.set_xlim(0, 1.08 * farthest)
+    return ax
