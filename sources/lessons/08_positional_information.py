@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 08 · Positional information
 #
-# By the end you can tell attention in four ways where its tokens stand, test what each way knows, and measure how well it does on texts longer than those of training.
+# By the end you can tell attention where its tokens are in four ways, test what each way knows, and measure how well it does on texts longer than those of training.
 #
-# {{colab_link}} · about 125 minutes · builds on lessons 04 to 07
+# {{colab_link}} · short path about 85 minutes with its exercises (58 + 25), everything about 3 hours and a half · builds on lessons 04 to 07
 
 # %% tags=["setup"]
 import math
@@ -44,6 +44,7 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 
 # %% [markdown]
 # ## Predict first
+# *Core · 3 minutes*
 #
 # "dog bites man" and "man bites dog" hold the same three words. Self-attention with fixed random matrices reads both, and we look at its output for "bites".
 
@@ -73,6 +74,7 @@ widgets.came_out("8.A", "the same" if same else "another one")
 
 # %% [markdown]
 # ## 8.1 Attention doesn't see the order
+# *Core · 7 minutes*
 #
 # That holds for any reordering. Let $X$ hold one token per row, shape $(L, d_{model})$, and let $P$ be a **permutation matrix**, shape $(L, L)$: $P X$ has the same rows in another order, and $P^\top P = I$ brings them back.
 #
@@ -118,14 +120,15 @@ assert change[:, 6].abs().max() < 1e-5
 
 # %% [markdown]
 # ## 8.2 Sines and cosines
+# *Core · 6 minutes*
 #
 # A position is a number, and the embedding is a vector. The number itself, 0, 1, 2 and so on, would soon drown the embedding. Divided by the length of the text, "one step" would mean something else in every text. A clock does better: its hands stay on the dial forever, and several hands of different speeds tell far more times apart than one.
 
 # %%
-plotting.show(diagrams.clock_hands([0, 1, 2, 3, 40], 8))
+plotting.show(diagrams.clock_hands([0, 1, 2, 10, 100, 1000], 8))
 
 # %% [markdown]
-# *Four clocks for a vector of size 8. Follow one column down: the first hand is fast and soon comes round, the last one hardly moves. Then compare rows: no two are alike.* For each hand we write down where it points, a sine and a cosine. Pair $i$ of the vector $p_{pos}$ is
+# *Four clocks for a vector of size 8. Follow one column down. The first hand is fast and has come round by position 10; the last one needs a thousand positions to turn by a visible angle. Then compare rows. No two are alike.* For each hand we write down where it points, a sine and a cosine. Pair $i$ of the vector $p_{pos}$ is
 #
 # $$p_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad p_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}},$$
 #
@@ -145,7 +148,7 @@ def table_loop(num_positions, d_model):
 print(table_loop(2, 4))
 
 # %% [markdown]
-# **Do 8.1 now (10 minutes, {{exercises_link}}), then read on.** It asks for the table without a loop. From here on we use the library's:
+# **Do exercise 8.1 now (10 minutes, {{exercises_link}}), then read on.** It asks for the table without a loop. The library has one, too:
 
 # %%
 def sinusoidal_table(num_positions, d_model):
@@ -156,12 +159,13 @@ assert torch.allclose(sinusoidal_table(50, 12), table_loop(50, 12), atol=1e-5)
 
 # %% [markdown]
 # ## 8.3 A step is a rotation
+# *Core · 7 minutes*
 #
 # Why both a sine *and* a cosine? Look at the clocks again: going $\delta$ positions on turns hand $i$ by $\delta\,\omega_i$, **wherever it was before**. And turning an arrow is something that a matrix can do. So for each $\delta$ there is one fixed matrix $M_\delta$, shape $(d_{model}, d_{model})$, with
 #
 # $$p_{pos + \delta} = M_\delta \, p_{pos} \qquad \text{for every } pos .$$
 #
-# "Three places on" is one fixed matrix, so projections can learn it, up to their rank. A head's scores are $x_m W_q W_k^\top x_n^\top$, and the rank of $W_q W_k^\top$ is at most $d_{head}$, while $M_\delta$ moves all $d_{model}$ features. A head can hold the rotation of $d_{head}/2$ of the pairs (a cell below counts). From the sine alone you couldn't tell where the hand goes next: two hands, one rising and one falling, may have the same sine. **Do 8.2 now (15 minutes)**: it asks you to find $M_\delta$.
+# "Three places on" is one fixed matrix, so projections can learn it, up to their rank. A head's scores are $x_m W_q W_k^\top x_n^\top$, and the rank of $W_q W_k^\top$ is at most $d_{head}$, while $M_\delta$ moves all $d_{model}$ features. A head can hold the rotation of $d_{head}/2$ of the pairs (a cell below counts). From the sine alone you couldn't tell where the hand goes next: two hands, one rising and one falling, may have the same sine. **Exercise 8.2 (15 minutes, more)** asks you to find $M_\delta$.
 #
 # Let's look for the *best* matrix that takes each position three further on. With sines and cosines it should make no error. And with the sines alone?
 
@@ -223,10 +227,11 @@ for name, case in cases.items():
     print(f"{name:10} largest change of a score when both move by 100: {change:.2f}")
 
 # %% [markdown]
-# So a model with added positions *can* learn to go by distance, but nothing makes it. **8.4 of the exercises asks you for a test that finds out.** The next section but one builds it in.
+# So a model with added positions *can* learn to go by distance, but nothing makes it. **Exercise 8.4 asks you for a test that finds out.** RoPE, two sections from here, builds it in.
 
 # %% [markdown]
 # ## 8.4 Learned positions
+# *More · 3 minutes*
 #
 # Why not let training find the vectors? Take a table of parameters, shape `(max_len, d_model)`, one row for each position, and add its rows as we added the sines. Each row learns from what stood at its own position. A row that never occurs learns nothing, and past the table there is no row at all:
 
@@ -245,6 +250,7 @@ except ValueError as problem:
 
 # %% [markdown]
 # ## 8.5 Rotary positions (RoPE)
+# *Core · 11 minutes*
 #
 # If a step is a rotation, why not rotate in the first place? RoPE adds nothing to the embeddings. It takes each *query* and each *key*, one pair of features at a time, and turns it by an angle that belongs to its position. One pair, four times:
 
@@ -275,7 +281,7 @@ def rope_loop(x, pos, base=10000.0):
     return turned
 
 # %% [markdown]
-# **Do 8.3 now (15 minutes), then read on.** It asks for all tokens and heads at once. From here on we use the library's `apply_rope`. First the test of 8.3: both move by 100.
+# **Do exercise 8.3 now (15 minutes), then read on.** It asks for all tokens and heads at once. The library's function is `apply_rope`. First the test of 8.3: both move by 100.
 
 # %%
 def rope(x, pos):
@@ -362,40 +368,34 @@ assert torch.allclose(whole, torch.cat(steps, dim=1), atol=1e-5)
 
 # %% [markdown]
 # ## 8.6 Linear biases (ALiBi)
+# *Core · 7 minutes*
 #
-# The third way leaves embeddings, queries and keys alone, and takes something off each *score*: the farther the key, the more. For head $h$, a query at $m$ and a key at $n$,
+# The third way leaves embeddings, queries and keys alone and adds a number to each *score* that depends on the distance. The first such numbers were *learned*. Shaw et al. (2018) learn a vector for every distance up to a limit, add it to the key, and so get a term in the score. T5 (2020) learns one number for each head and each range of distances, with wide ranges far away. ALiBi is their descendant with nothing to learn. It takes something off each score, and the farther the key, the more. For head $h$, a query at $m$ and a key at $n$,
 #
 # $$\text{score} = \frac{q_m \cdot k_n}{\sqrt{d_{head}}} - \lambda_h \, |m - n| .$$
 #
-# Nothing is learned here. The **slopes** $\lambda_h$ are fixed: for $H$ heads, $H$ a power of two, $\lambda_h = 2^{-8h/H}$ with $h = 1, \dots, H$. For $H = 4$ that is $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$: each is the one before, times the same factor. (`positions.alibi_slopes` knows other $H$ too.) By hand: with slope $\frac14$, a key 4 places away loses 1 from its score, so its weight is divided by $e \approx 2.7$. What do the biases of eight heads say alone, when all tokens have the same content?
+# The **slopes** $\lambda_h$ are fixed: for $H$ heads, $H$ a power of two, $\lambda_h = 2^{-8h/H}$ with $h = 1, \dots, H$. For $H = 4$ that is $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$: each is the one before, times the same factor. (`positions.alibi_slopes` knows other $H$ too.) By hand: with slope $\frac14$, a key 4 places away loses 1 from its score, so its weight is divided by $e \approx 2.7$. What do the biases of eight heads say alone, when all tokens have the same content?
+
+# %%
+ax = plotting.kept_weights(positions.alibi_slopes(8), 32)
+plotting.show(
+    ax,
+    "What each of the eight slopes 1/2 to 1/256 leaves of a key's weight, by distance: all "
+    "begin at 1; the steepest is near 0 after ten places, the flattest keeps most of it.",
+)
+
+# %% [markdown]
+# *Each curve has its slope beside it. Steep heads see their neighborhood, flat ones nearly the whole past, and every curve has its peak at 0.* With equal content, one head always gives a nearer key more weight. Two heads can do more, because the output projection may subtract one from the other. Here are the weights of the last of 33 queries in the two steepest heads:
 
 # %%
 bias = positions.alibi_bias(8, 33)  # (1, H, L, L)
 weights = attention.masked_softmax(bias, masks.causal_mask(33))[0, :, -1].flip(-1)
-ax = plotting.new_axes(7.4, 3.4)
-for h, slope in enumerate(positions.alibi_slopes(8)):
-    shade = 0.25 + 0.75 * h / 7
-    ax.plot(weights[h], color=plotting.WEIGHT_COLOR, alpha=shade, lw=1.8)
-    if h < 5:
-        ax.text(0.3, weights[h, 0], f"1/{1 / slope:.0f}", fontsize=9, va="bottom")
-ax.set(xlabel="distance m - n", ylabel="weight of the last of 33 queries")
-ax.set_xlim(-0.4, 32)
-plotting.show(
-    ax,
-    "Weights by distance for the eight slopes 1/2 to 1/256: the steepest begins near "
-    "0.4 and is gone after ten places, the flattest is level over all 33 keys.",
-)
-
-# %% [markdown]
-# *Notice that steep heads see their neighborhood, flat ones nearly the whole past, and that every curve has its peak at 0.* With equal content, one head always gives a nearer key more weight. Two heads can do more, because the output projection may subtract one from the other:
-
-# %%
 difference = weights[1] - weights[0]  # (L,): slope 1/4 minus slope 1/2
 print("head 1 minus head 0, by distance:", difference[:8])
 print("largest at distance", difference.argmax().item())
 
 # %% [markdown]
-# That's a broad hump and not a single place. Is it enough to find the token three places back? The experiment in section 8.7 will tell. **Do exercise 8.6 now (10 minutes).** It asks for the bias with a cache.
+# That's a broad hump and not a single place. Is it enough to find the token three places back? The experiment in section 8.7 will tell. **Exercise 8.6 (10 minutes, more):** the bias with a cache.
 
 # %%
 viewer = widgets.position_viewer()
@@ -406,14 +406,14 @@ viewer.show_first_state(
 )
 
 # %% [markdown]
-# *The first state of the widget below, for readers without a kernel. Move the position: the curve on the right keeps its shape. Switch to RoPE and turn the key by 3: the stripe moves off the diagonal. Switch to ALiBi and go through the heads. (The right half of the heatmap hardly changes from row to row: its pairs turn so slowly that 64 positions are too few to see it. 8.2 gives their wavelengths.)*
+# *The first state of the widget below, for readers without a kernel. Move the position: the curve on the right keeps its shape. Switch to RoPE and turn the key by 3: the stripe moves off the diagonal. Switch to ALiBi and go through the heads. The base here is 100, so that all hands move within 64 positions. Raise it to 10,000 and see how many stop.*
 
 # %% tags=["nbval-ignore-output"]
 viewer
 
 # %% [markdown]
 # ## 8.7 Five models, two questions
-# *Core · 14 minutes*
+# *Core · 10 minutes*
 #
 # Now we give all of them one task. Each token is a letter with a digit, such as `b2`. At every token there are two questions:
 #
@@ -511,9 +511,9 @@ widgets.came_out("8.D", "RoPE alone" if finds == ["RoPE"] else " and ".join(find
 # %% [markdown]
 # - **None** follows the dashed line. It does as well as one can without knowing the order, at every position, and there's nothing it could fail to carry over.
 # - **Sines** and **learned** positions have no error up to position 11, and at 12 they fall off a cliff, to *worse* than the guesser. They don't know less than the guesser; they look with confidence at the wrong token. The stripe at distance 3 breaks at the same place.
-# - **Sines** come back, though. Around 22 and 35 the error drops again, to almost nothing in some seeds.
+# - **Sines** come back, though. Around 22 and 35 the error drops again, to almost nothing in some seeds. Section 8.8 asks why.
 # - **RoPE** finds the token up to about position 33 as if nothing had happened. From 41 on nothing is left.
-# - **ALiBi** doesn't find it in 350 updates. After 3,500 some seeds do. We'll come back to it.
+# - **ALiBi** doesn't find it in 350 updates. After 3,500 some seeds do, near the beginning of the text. It's slow, not blind, and section 8.8 shows it.
 #
 # A dashed line helps only position by position. Averaged over the whole text, RoPE lies below the guesser, and you might conclude that it knows something of the order everywhere. It knows everything at first, and nothing after 41.
 
@@ -538,8 +538,46 @@ for name in ("RoPE", "sinusoidal", "learned"):
         share = wrong_at(readers[name], mask)[41:].mean()
         print(f"{name:11} positions 41 to 95, {said:17} {share:.2f} wrong")
 
+# %% tags=["nbval-ignore-output"]
+far = 90 - maps["RoPE"][90].topk(3).indices  # (3,)
+print("from position 90 RoPE's head looks back by", sorted(far.tolist()))
+print("3 and 6, 7, 8 rounds of hand 0:", 3 + 2 * math.pi * torch.tensor([6, 7, 8]))
+
 # %% [markdown]
-# That's the cause. With the far keys hidden, RoPE makes no error at all, with the weights it had. A rotation is the same everywhere, and a score that depends on the distance says nothing about *distances that training never showed*. RoFormer's abstract names flexibility of the sequence length as one of RoPE's properties. Here it's flexible within the distances it was trained on. For sines and learned positions hiding the far keys doesn't cure it, since their near keys too have vectors that training never showed.
+# The fast hand again. Three back and whole rounds more look to it like three back. And the far keys are the cause. With them hidden, RoPE makes no error at all, with the weights it had. A rotation is the same everywhere, and a score that depends on the distance says nothing about *distances that training never showed*. RoFormer's abstract names flexibility of the sequence length as one of RoPE's properties. Here it's flexible within the distances it was trained on. For sines and learned positions it helps only in part. Their near keys, too, have vectors that training never showed.
+#
+# Now question 2, where nearer *is* better:
+
+# %% tags=["nbval-ignore-output"]
+second = {name: measured(encoding, 2, n) for name, (encoding, n) in kinds.items()}
+axes = plotting.errors_along(second, guesses[1], trained=12)
+plotting.show(
+    axes[0],
+    "Question 2 by position. None is on the dashed line. Sines and learned rise steeply "
+    "after 12, RoPE slowly after 24 until it meets the line; ALiBi stays near 0.2 to the "
+    "end, and after 3,500 updates it rises in some seeds.",
+)
+
+# %%
+print("question 2, positions 41 to 95, share wrong by seed")
+for name, runs in second.items():
+    print(f"{name:22}", runs[:, 41:].mean(1))
+
+# %% [markdown]
+# *ALiBi stays level to the last position, far below all others.* But compare its two rows, seed by seed. Those that learned question 1 in 3,500 updates do worse on question 2 far out.
+#
+# | | where it acts | learned? | a score depends on | beyond training (here) |
+# |---|---|---|---|---|
+# | sinusoidal | added to the embeddings, once | no | both positions; distance only if training arranges it | a cliff at the first new position, islands where the fast hands come round |
+# | learned | added to the embeddings, once | yes, one row for each position | both positions | a cliff; past the table nothing |
+# | RoPE | turns queries and keys, in every layer | no | content and distance | perfect to nearly three times the length, then nothing; cured by hiding far keys |
+# | ALiBi | added to the scores, in every layer | no | content, and less with distance | level where nearer is better; slow to learn a place |
+#
+# **What this doesn't show.** This is a layer or two, one width, and two questions made for the purpose. What carries over is the method: a landmark, several seeds, the error at each position, and ten times the updates before you say "can't".
+
+# %% [markdown]
+# ## 8.8 Islands, and slow or blind?
+# *More · 10 minutes*
 #
 # **And the islands of the sines?** Clocks come round. Perhaps at 22 and 35 the fast hands stand much as they do at positions the model knows. Then they, and not the slow hands, must make the islands. We stop some hands from position 12 on, at the hour they show at 6:
 
@@ -581,38 +619,10 @@ for layers, n in ((1, 350), (1, 3500), (1, 10500), (2, 3500)):
 
 # %% [markdown]
 # *A long plateau on the dashed line, then a drop.* With 10,500 updates all five seeds have dropped, and two layers get further in 3,500. ALiBi is slow to learn this, not blind. It doesn't get to 0 with one layer, and the figure above shows where it fails: "three back" is easy near the beginning of the text and harder the more there is to read. Subtracting one hump from another picks a neighborhood, not a place.
-#
-# Now question 2, where nearer *is* better:
-
-# %% tags=["nbval-ignore-output"]
-second = {name: measured(encoding, 2, n) for name, (encoding, n) in kinds.items()}
-axes = plotting.errors_along(second, guesses[1], trained=12)
-plotting.show(
-    axes[0],
-    "Question 2 by position. None is on the dashed line. Sines and learned rise steeply "
-    "after 12, RoPE slowly after 24 until it meets the line; ALiBi stays near 0.2 to the "
-    "end, and after 3,500 updates it rises in some seeds.",
-)
-
-# %%
-print("question 2, positions 41 to 95, share wrong by seed")
-for name, runs in second.items():
-    print(f"{name:22}", runs[:, 41:].mean(1))
-
-# %% [markdown]
-# *ALiBi stays level to the last position, far below all others.* But compare its two rows, seed by seed. Those that learned question 1 in 3,500 updates do worse on question 2 far out.
-#
-# | | where it acts | learned? | a score depends on | beyond training (here) |
-# |---|---|---|---|---|
-# | sinusoidal | added to the embeddings, once | no | both positions; distance only if training arranges it | a cliff at the first new position, islands where the fast hands come round |
-# | learned | added to the embeddings, once | yes, one row for each position | both positions | a cliff; past the table nothing |
-# | RoPE | turns queries and keys, in every layer | no | content and distance | perfect to nearly three times the length, then nothing; cured by hiding far keys |
-# | ALiBi | added to the scores, in every layer | no | content, and less with distance | level where nearer is better; slow to learn a place |
-#
-# **What this doesn't show.** This is a layer or two, one width, and two questions made for the purpose. What carries over is the method: a landmark, several seeds, the error at each position, and ten times the updates before you say "can't".
 
 # %% [markdown]
 # ## What goes wrong
+# *More · 4 minutes*
 #
 # **The exponent $i/d$ instead of $2i/d$.** It runs, and pair 0 is right. But from pair to pair the wavelength grows only by the square root of what it should, so the slowest hand is far too fast. You notice it when you print the longest wavelength, or compare one entry with a table from elsewhere.
 
@@ -640,13 +650,15 @@ for name, turn in (("as they are", lambda v, pos: v), ("turned too", rope)):
 
 # %% [markdown]
 # ## In practice
+# *More · 3 minutes*
 #
 # - The Transformer of 2017 added sines, BERT and GPT-2 learned their tables, LLaMA (2023, section 2.2) and many models after it use RoPE, and BLOOM (2022) uses ALiBi.
-# - RoPE's `base` is `rope_theta` in many configurations. To go beyond the trained length one can raise it, or squeeze positions into the trained range (Chen et al., 2023). **8.9 of the exercises measures both.**
-# - Checkpoints exist with pairs of neighbors and with pairs of halves. A model run with the wrong one gives nonsense without an error. **8.5 converts one into the other.**
+# - RoPE's `base` is `rope_theta` in many configurations. To go beyond the trained length one can raise it, or squeeze positions into the trained range (Chen et al., 2023). **Exercise 8.9 measures both.** YaRN (Peng et al., 2023) treats fast and slow hands differently.
+# - Checkpoints exist with pairs of neighbors and with pairs of halves. A model run with the wrong one gives nonsense without an error. **Exercise 8.5 converts one into the other.**
 
 # %% [markdown]
 # ## Recap
+# *Core · 3 minutes*
 #
 # 1. **Attention alone** is permutation-equivariant, $f(PX) = P f(X)$: the model that reads letters can't tell anagrams apart. A causal mask says what came before, and one layer doesn't see in which order.
 # 2. **Sinusoidal**: pair $i$ holds sine and cosine of $pos \cdot 10000^{-2i/d}$. With both, a step by $\delta$ is the rotation $M_\delta$, the same everywhere; with sines alone, even the best matrix missed.
@@ -671,6 +683,7 @@ widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
+# *Core · 4 minutes*
 #
 # <details><summary>1. A model without positions and without a mask reads a sentence, and the same sentence backwards. What do the two results have in common?</summary>
 #
@@ -694,6 +707,7 @@ widgets.predictions()
 
 # %% [markdown]
 # ## When you need it
+# *More · 15 minutes*
 #
 # <details><summary>Why 10000?</summary>
 #
@@ -800,5 +814,8 @@ for question in (1, 2):
 # - Gehring et al., *Convolutional Sequence to Sequence Learning*, 2017, section 3.1: learned positions.
 # - Su et al., *RoFormer: Enhanced Transformer with Rotary Position Embedding*, 2021, section 3.2: RoPE, derived from the wish that scores depend on the distance only.
 # - Press, Smith, Lewis, *Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation*, 2022, sections 2 and 3: how sinusoidal and rotary positions fail at greater lengths, and ALiBi.
+# - Shaw, Uszkoreit, Vaswani, *Self-Attention with Relative Position Representations*, 2018, section 3: a learned vector for each distance.
+# - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer* (T5), 2020, section 2.1: a learned number for each range of distances and head.
+# - Peng et al., *YaRN: Efficient Context Window Extension of Large Language Models*, 2023.
 # - Kazemnejad et al., *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023: five encodings on many small tasks, among them none at all.
 # - Chen et al., *Extending Context Window of Large Language Models via Positional Interpolation*, 2023: positions squeezed into the trained range.

@@ -49,7 +49,7 @@ def test_similarity_is_a_mean_of_cosines_and_wavelengths_are_those_worked_by_han
     expected = [(math.cos(pos) + math.cos(pos / 10)) / 2 for pos in range(NUM_POSITIONS)]  # 100 ** (-2 / 4) is 1 / 10
     assert curve(widget).tolist() == pytest.approx(expected, abs=1e-6)
     assert "wavelengths 6.3 to 63" in widget.figure.axes[0].get_title()
-    assert "d_model = 4, base = 100" in widget.figure.axes[0].get_title()
+    assert "d_model 4, base 100" in widget.figure.axes[0].get_title()
     row = [math.sin(2), math.cos(2), math.sin(0.2), math.cos(0.2)]
     assert _sinusoidal_table(3, 4, 100.0)[2].tolist() == pytest.approx(row)
 
