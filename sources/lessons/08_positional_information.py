@@ -380,8 +380,8 @@ assert torch.allclose(whole, torch.cat(steps, dim=1), atol=1e-5)
 ax = plotting.kept_weights(positions.alibi_slopes(8), 32)
 plotting.show(
     ax,
-    "What each of the eight slopes 1/2 to 1/256 leaves of a key's weight, by distance: all "
-    "begin at 1; the steepest is near 0 after ten places, the flattest keeps most of it.",
+    "What each of the eight slopes 1/2 to 1/256 leaves of a key's weight, by distance. "
+    "All begin at 1. The steepest is near 0 after ten places, the flattest keeps most.",
 )
 
 # %% [markdown]
@@ -448,11 +448,12 @@ rows = read_rows("by_position")
 
 
 def measured(encoding, question, updates=350, layers=1, after=None):
-    """(seeds, 96): shares of wrong answers at each position, NaN where none is asked."""
+    """(seeds, 96): shares wrong at each position, NaN where nothing is asked."""
     wanted = [str(x) for x in (layers, encoding, updates, after or updates, question)]
     fields = ("layers", "encoding", "updates", "after", "question")
     chosen = [row for row in rows if [row[field] for field in fields] == wanted]
-    return torch.tensor([[float(r[str(i)] or "nan") for i in range(96)] for r in chosen])
+    found = [[float(row[i] or "nan") for i in map(str, range(96))] for row in chosen]
+    return torch.tensor(found)
 
 
 # %% tags=["nbval-ignore-output"]
@@ -477,18 +478,18 @@ def three_back(reader):
     share = weights[:, :12, :12].diagonal(-3, dim1=1, dim2=2).mean(-1)  # (H,)
     return weights[share.argmax()]
 
-
+# %% tags=["nbval-ignore-output"]
 maps = {name: three_back(reader) for name, reader in readers.items()}
 guesses = places.guesser_by_position(96)  # (2 questions, L)
 found = {name: measured(encoding, 1, n) for name, (encoding, n) in kinds.items()}
 axes = plotting.errors_along(found, guesses[0], trained=12, weights=maps, back=3)
 plotting.show(
     axes[0],
-    "Question 1 by position, with the guesser dashed and a line at 12. None stays on the "
-    "guesser's line. Sines are at 0 up to 11, jump above the line at 12 and dip near 22 "
-    "and 35. Learned jumps and stays. RoPE is at 0 up to about 33, then climbs past the "
-    "line. ALiBi is near the line; after 3,500 updates some seeds begin near 0 and climb. "
-    "Beneath, attention by distance: a stripe at 3 that breaks where the error jumps.",
+    "Question 1 by position, the guesser dashed, a line at 12. None stays on the dashed "
+    "line. Sines are at 0 up to 11, jump above the line at 12 and dip near 22 and 35. "
+    "Learned jumps and stays. RoPE is at 0 to about 33, then climbs past the line. ALiBi "
+    "is near the line; after 3,500 updates some seeds begin near 0 and climb. Beneath, "
+    "attention by distance, a stripe at 3 that breaks where the error jumps.",
 )
 
 # %% [markdown]
@@ -532,6 +533,7 @@ def wrong_at(reader, mask):
 
 causal, at = masks.causal_mask(96), torch.arange(96)
 last_12 = causal & (at[:, None] - at < 12)  # (1, 1, L, L)
+
 # %% tags=["nbval-ignore-output"]
 for name in ("RoPE", "sinusoidal", "learned"):
     for said, mask in (("all keys", causal), ("only the last 12", last_12)):
@@ -553,9 +555,9 @@ second = {name: measured(encoding, 2, n) for name, (encoding, n) in kinds.items(
 axes = plotting.errors_along(second, guesses[1], trained=12)
 plotting.show(
     axes[0],
-    "Question 2 by position. None is on the dashed line. Sines and learned rise steeply "
-    "after 12, RoPE slowly after 24 until it meets the line; ALiBi stays near 0.2 to the "
-    "end, and after 3,500 updates it rises in some seeds.",
+    "Question 2 by position. None is on the dashed line. Sines and learned rise "
+    "steeply after 12, RoPE slowly after 24 until it meets the line. ALiBi stays near "
+    "0.2 to the end; after 3,500 updates it rises in some seeds.",
 )
 
 # %%
@@ -610,12 +612,15 @@ ax.axhline(guesses[0, 3:12].mean(), color="k", ls="--", lw=1)
 ax.set_ylim(0, 0.7)
 plotting.show(
     ax,
-    "ALiBi's error on question 1, five seeds. All stay at the guesser's line for at least "
-    "1,500 updates; two then drop to 0.2, a third begins to.",
+    "ALiBi's error on question 1, five seeds. All stay at the guesser's line for at "
+    "least 1,500 updates; two then drop to 0.2, a third begins to.",
 )
+
+# %%
 for layers, n in ((1, 350), (1, 3500), (1, 10500), (2, 3500)):
     runs = measured("ALiBi", 1, n, layers)
-    print(f"{layers} layer(s), {n:6} updates, positions 3 to 11:", runs[:, 3:12].mean(1))
+    share = runs[:, 3:12].mean(1)  # (seeds,)
+    print(f"{layers} layer(s), {n:6} updates, positions 3 to 11:", share)
 
 # %% [markdown]
 # *A long plateau on the dashed line, then a drop.* With 10,500 updates all five seeds have dropped, and two layers get further in 3,500. ALiBi is slow to learn this, not blind. It doesn't get to 0 with one layer, and the figure above shows where it fails: "three back" is easy near the beginning of the text and harder the more there is to read. Subtracting one hump from another picks a neighborhood, not a place.
@@ -799,7 +804,8 @@ for question in (1, 2):
         for row in by_length:
             if [row[field] for field in fields] == wanted:
                 shares[int(row["length"])].append(float(row["wrong"]))
-        said = "   ".join(f"{n} tokens {sum(x) / len(x):.2f}" for n, x in shares.items())
+        means = [f"{n} tokens {sum(x) / len(x):.2f}" for n, x in shares.items()]
+        said = "   ".join(means)
         print(f"question {question}, {layers} layer(s):  {said}")
 
 # %% [markdown]
