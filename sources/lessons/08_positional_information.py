@@ -128,7 +128,7 @@ assert change[:, 6].abs().max() < 1e-5
 plotting.show(diagrams.clock_hands([0, 1, 2, 10, 100, 1000], 8))
 
 # %% [markdown]
-# *Four clocks for a vector of size 8. Follow one column down. The first hand is fast and has come round by position 10; the last one needs a thousand positions to turn by a visible angle. Then compare rows. No two are alike.* For each hand we write down where it points, a sine and a cosine. Pair $i$ of the vector $p_{pos}$ is
+# *Four clocks for a vector of size 8. Follow one column down. The first hand is fast and has come round by position 10; the last one has hardly moved at 100. Then compare rows. No two are alike.* For each hand we write down where it points, a sine and a cosine. Pair $i$ of the vector $p_{pos}$ is
 #
 # $$p_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad p_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}},$$
 #
@@ -413,7 +413,7 @@ viewer
 
 # %% [markdown]
 # ## 8.7 Five models, two questions
-# *Core · 10 minutes*
+# *Core · 13 minutes*
 #
 # Now we give all of them one task. Each token is a letter with a digit, such as `b2`. At every token there are two questions:
 #
@@ -510,7 +510,7 @@ finds = [n for n in places.ENCODINGS if found[n][:, 12:24].mean() < 0.1]
 widgets.came_out("8.D", "RoPE alone" if finds == ["RoPE"] else " and ".join(finds))
 
 # %% [markdown]
-# - **None** follows the dashed line. It does as well as one can without knowing the order, at every position, and there's nothing it could fail to carry over.
+# - **None** follows the dashed line. It does nearly as well as one can without knowing the order, at every position, and there's nothing it could fail to carry over.
 # - **Sines** and **learned** positions have no error up to position 11, and at 12 they fall off a cliff, to *worse* than the guesser. They don't know less than the guesser; they look with confidence at the wrong token. The stripe at distance 3 breaks at the same place.
 # - **Sines** come back, though. Around 22 and 35 the error drops again, to almost nothing in some seeds. Section 8.8 asks why.
 # - **RoPE** finds the token up to about position 33 as if nothing had happened. From 41 on nothing is left.
