@@ -485,10 +485,10 @@ found = {name: measured(encoding, 1, n) for name, (encoding, n) in kinds.items()
 axes = plotting.errors_along(found, guesses[0], trained=12, weights=maps, back=3)
 plotting.show(
     axes[0],
-    "Question 1 by position, the guesser dashed, a line at 12. None stays on the dashed "
-    "line. Sines are at 0 up to 11, jump above the line at 12 and dip near 22 and 35. "
-    "Learned jumps and stays. RoPE is at 0 to about 33, then climbs past the line. ALiBi "
-    "is near the line; after 3,500 updates some seeds begin near 0 and climb. Beneath, "
+    "Question 1 by position, the guesser dashed, a line at 12. None stays on the "
+    "dashed line. Sines are at 0 up to 11, jump above the line at 12 and dip near 22 "
+    "and 35. Learned jumps and stays. RoPE is at 0 to about 33, then climbs past the "
+    "line. ALiBi is near the line; after 3,500 updates some seeds begin near 0 and climb. Beneath, "
     "attention by distance, a stripe at 3 that breaks where the error jumps.",
 )
 
