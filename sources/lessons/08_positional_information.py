@@ -488,8 +488,8 @@ plotting.show(
     "Question 1 by position, the guesser dashed, a line at 12. None stays on the "
     "dashed line. Sines are at 0 up to 11, jump above the line at 12 and dip near 22 "
     "and 35. Learned jumps and stays. RoPE is at 0 to about 33, then climbs past the "
-    "line. ALiBi is near the line; after 3,500 updates some seeds begin near 0 and climb. Beneath, "
-    "attention by distance, a stripe at 3 that breaks where the error jumps.",
+    "line. ALiBi is near it; after 3,500 updates some seeds begin near 0 and climb. "
+    "Beneath, attention by distance, a stripe at 3 that breaks where the error jumps.",
 )
 
 # %% [markdown]
