@@ -10,6 +10,7 @@ TABLES = {
     "narrow_heads": "one layer cut into few heads or many narrow ones (lesson 06)",
     "lookups": "small layers whose heads share keys and values (lesson 07)",
     "places": "small layers with five encodings of positions (lesson 08)",
+    "by_position": "the same layers, tested at every position, after ten times the updates too (lesson 08)",
     "norm_order": "deep encoders with the norm before and after the sum, started large and small (lesson 09)",
     "warmups": "a small Transformer with norms before or after, with and without a warm-up (lesson 10)",
     "comparison": "a GRU, a Transformer and a decoder-only model under one recipe (lessons 11 and 12)",

@@ -1,5 +1,7 @@
 """Figures: what they contain, that they repeat byte for byte, that they refuse what they cannot draw."""
 
+import math
+
 import pytest
 import torch
 
@@ -213,3 +215,23 @@ def test_named_dots_has_every_run_of_every_name():
     assert theirs.get_marker() != ours.get_marker() and ax.get_yscale() == "log"
     with pytest.raises(ValueError, match="2 names for 3 entries"):
         plotting.named_dots(["x", "y"], {"ours": runs}, xlabel="", ylabel="")
+
+
+def test_errors_along_a_text_mark_where_training_ended_and_turn_the_weights_by_distance():
+    weights = torch.eye(6).roll(-2, dims=1).tril()  # each query looks two places back
+    runs = {"a": torch.rand(3, 6), "b": torch.rand(2, 6)}
+    axes = plotting.errors_along(runs, torch.ones(6), trained=2, weights=dict.fromkeys(runs, weights), back=2)
+    assert [ax.get_title() for ax in axes] == ["a", "b", "", ""]
+    assert all(any(list(line.get_xdata()) == [1.5, 1.5] for line in ax.lines) for ax in axes)
+    drawn = torch.tensor(axes[2].images[0].get_array().filled(0.0))  # (distance, position)
+    assert drawn[2, 2:].eq(1).all() and drawn.sum() == 4
+    assert len(plotting.errors_along(runs, torch.ones(6), trained=2)) == 2
+
+
+def test_every_slope_has_a_curve_and_its_name_beside_it():
+    ax = plotting.kept_weights(torch.tensor([0.5, 0.25, 1 / 256]), 32)
+    assert [text.get_text() for text in ax.texts] == ["1/2", "1/4", "1/256"]
+    for line, slope in zip(ax.lines, (0.5, 0.25, 1 / 256), strict=True):
+        assert line.get_ydata()[-1] == pytest.approx(math.exp(-32 * slope), abs=1e-6)
+    xs = [text.get_position()[0] for text in ax.texts]
+    assert xs == sorted(xs)

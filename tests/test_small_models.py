@@ -50,6 +50,19 @@ def test_the_guesser_is_wrong_as_often_as_another_digit_was_meant():
     assert (longer[1] > longer[0]).all() and (longer[0] > 0.2).all()
 
 
+def test_shares_by_position_are_those_of_the_whole_text_taken_apart():
+    torch.manual_seed(0)
+    model = places.Reader("RoPE")
+    _, target = places.test_batch(8)
+    asked = (target != places.NOT_ASKED).sum(0).T  # (2, L)
+    for apart, whole in (
+        (places.wrong_by_position(model, 8), places.wrong(model, 8)),
+        (places.guesser_by_position(8), places.guesser(8)),
+    ):
+        assert apart.isnan().equal(asked == 0)
+        assert torch.allclose((apart.nan_to_num() * asked).sum(1) / asked.sum(1), whole, atol=1e-5)
+
+
 @pytest.mark.parametrize("encoding", places.ENCODINGS)
 def test_only_models_with_positions_notice_an_exchange_in_the_past(encoding):
     torch.manual_seed(0)

@@ -111,18 +111,37 @@ def wrong(model: nn.Module, length: int) -> Float[Tensor, " 2"]:
     return ((model(tokens).argmax(-1) != target) & asked).sum((0, 1)) / asked.sum((0, 1))  # (2,)
 
 
+@torch.no_grad()
+def wrong_by_position(model: nn.Module, length: int) -> Float[Tensor, "2 L"]:
+    """Share of wrong answers to each question at each position, on ``test_batch(length)``; NaN where nothing is asked."""
+    tokens, target = test_batch(length)
+    asked = target != NOT_ASKED  # (n, L, 2)
+    return (((model(tokens).argmax(-1) != target) & asked).sum(0) / asked.sum(0)).T  # (2, L)
+
+
 def guesser(length: int) -> Float[Tensor, " 2"]:
     """Share of wrong answers of one who knows which tokens came before but not in which order, on ``test_batch(length)``.
 
     Every earlier token is equally likely to be the one asked for (for question 2 every earlier one with the same letter), so
     the best guess is the digit that most of them have, and it is wrong as often as they have another.
     """
+    missed, asked = _missed(length)
+    return (missed * asked).sum((0, 1)) / asked.sum((0, 1))  # (2,)
+
+
+def guesser_by_position(length: int) -> Float[Tensor, "2 L"]:
+    """What ``guesser`` gives, at each position by itself; NaN where nothing is asked."""
+    missed, asked = _missed(length)
+    return ((missed * asked).sum(0) / asked.sum(0)).T  # (2, L)
+
+
+def _missed(length: int) -> tuple[Tensor, Tensor]:
+    """(n, L, 2) each: how often the guesser is wrong at a token, and whether the question is asked there."""
     tokens, target = test_batch(length)
     letter, digit = tokens // DIGITS, F.one_hot(tokens % DIGITS, DIGITS).float()  # (n, L), (n, L, digits)
     before = torch.ones(length, length).tril(-1)  # (L, L)
     found = []
-    for question, among in enumerate((before.expand(len(tokens), -1, -1), _earlier(letter).float())):
+    for among in (before.expand(len(tokens), -1, -1), _earlier(letter).float()):
         counts = among @ digit  # (n, L, digits)
-        missed = 1 - counts.amax(-1) / counts.sum(-1).clamp(min=1)  # (n, L)
-        found.append(missed[target[..., question] != NOT_ASKED].mean())
-    return torch.stack(found)
+        found.append(1 - counts.amax(-1) / counts.sum(-1).clamp(min=1))  # (n, L)
+    return torch.stack(found, dim=-1), target != NOT_ASKED

@@ -48,7 +48,7 @@ def position_viewer() -> LiveFigure:
     controls = {
         "encoding": ipywidgets.Dropdown(options=ENCODINGS, description="encoding", **WIDE),
         "d_model": ipywidgets.SelectionSlider(options=SIZES, value=32, description="size of a vector", **WIDE),
-        "log_base": slider("log10 of the base", 4, 0.5, 6, 0.5),
+        "log_base": slider("log10 of the base", 2, 0.5, 6, 0.5),
         "position": ipywidgets.IntSlider(20, min=0, max=NUM_POSITIONS - 1, description="position", **WIDE),
         "turned": ipywidgets.IntSlider(0, min=0, max=20, description="RoPE: key turned by", **WIDE),
         "head": ipywidgets.IntSlider(0, min=0, max=HEADS - 1, description="ALiBi: head of 8", **WIDE),
@@ -67,10 +67,10 @@ def _draw_sinusoidal(left: Axes, right: Axes, d_model: int, base: float, positio
     table = _sinusoidal_table(NUM_POSITIONS, d_model, base)  # (64, d_model)
     plotting.similarity_heatmap(table, ax=left, quantity="value")
     left.set(xlabel="feature", ylabel="position")
-    left.set_title(f"sinusoidal positions, d_model = {d_model}, base = {base:.0f}", fontsize=10)
     slowest = 2 * math.pi * base ** (1 - 2 / d_model)
+    left.set_title(f"d_model {d_model}, base {base:.0f}: wavelengths {2 * math.pi:.1f} to {slowest:.0f}", fontsize=10)
     right.set(ylim=(-1.05, 1.3), ylabel="dot product / (d_model / 2)")
-    right.set_title(f"wavelengths: {2 * math.pi:.1f} to {slowest:.0f} positions")
+    right.set_title(f"how alike position {position} is to the others")
     return table @ table[position] / (d_model / 2)  # (64,)
 
 

@@ -35,7 +35,7 @@ torch.set_num_threads(1)
 
 # %% [markdown]
 # ### 8.1 · The sinusoidal table
-# 2 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes · core
 #
 # Write `sinusoidal_table(num_positions, d_model)`. For position `pos` (counted from 0) and pair `i` (counted from 0), with $\omega_i = 10000^{-2i/d_{model}}$:
 #
@@ -113,7 +113,7 @@ check("8.1", sinusoidal_table)
 
 # %% [markdown]
 # ### 8.2 · The shift matrix
-# 3 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes · more
 #
 # Write `shift_matrix(delta, d_model)`: the matrix $M_\delta$ that takes the sinusoidal vector of any position to the one `delta` positions further on, $p_{pos+\delta} = M_\delta \, p_{pos}$, for the table of 8.1. (Vectors as columns, so with rows of a table: `table[pos + delta] = M @ table[pos]`.)
 #
@@ -190,7 +190,7 @@ check("8.2", shift_matrix)
 
 # %% [markdown]
 # ### 8.3 · RoPE
-# 3 points · difficulty 3 of 5 · 15 minutes
+# 3 points · difficulty 3 of 5 · 15 minutes · core
 #
 # Write `rope(x, positions, base)`: turn each pair of features `(i, i + d_head / 2)` by the angle $pos \cdot \text{base}^{-2i/d_{head}}$, counterclockwise: $(a, b)$ becomes $(a \cos - b \sin,\; a \sin + b \cos)$.
 #
@@ -274,7 +274,7 @@ check("8.3", rope)
 
 # %% [markdown]
 # ### 8.4 · Relative or absolute?
-# 4 points · difficulty 4 of 5 · 15 minutes
+# 4 points · difficulty 4 of 5 · 15 minutes · more
 #
 # Write the property test for relative positions. `distance_only(score, length)` gets a function `score(m, n)`: the score of a query at position `m` with a key at position `n`. Query and key have the same content wherever they stand; only the positions change. Return `True` if the score depends on
 # the **distance** `m - n` only, for all positions from 0 to `length - 1`, and `False` if it does not. You do not know what is inside.
@@ -367,9 +367,9 @@ check("8.4", distance_only)
 
 # %% [markdown]
 # ### 8.5 · Convert a checkpoint
-# 4 points · difficulty 4 of 5 · 20 minutes
+# 4 points · difficulty 4 of 5 · 20 minutes · more
 #
-# Somebody trained a model whose RoPE pairs **halves**, $(i, i + d_{head}/2)$. You want to run it in code that pairs **neighbors**, $(2i, 2i+1)$. Nothing needs to be trained anew: put the features of queries and keys in another order, so that each feature meets the same partner as before, with the same angle. And features of queries and keys are made by rows of the projections' weights. (In `nn.Linear` row $r$ of the weight makes feature $r$.)
+# A model was trained whose RoPE pairs **halves**, $(i, i + d_{head}/2)$. You want to run it in code that pairs **neighbors**, $(2i, 2i+1)$. Nothing needs to be trained anew: put the features of queries and keys in another order, so that each feature meets the same partner as before, with the same angle. And features of queries and keys are made by rows of the projections' weights. (In `nn.Linear` row $r$ of the weight makes feature $r$.)
 #
 # Write `to_neighbors(weight, num_heads)`, which hands back the projection for the other code. It is called with the weight of `q_proj` and of `k_proj`, and with their biases too.
 #
@@ -435,7 +435,7 @@ check("8.5", to_neighbors)
 
 # %% [markdown]
 # ### 8.6 · The biases of ALiBi
-# 2 points · difficulty 2 of 5 · 10 minutes
+# 2 points · difficulty 2 of 5 · 10 minutes · more
 #
 # Write `alibi_bias(slopes, L_q, L_k)`: what is added to the scaled scores, minus slope times distance. The queries are the **last** `L_q` of the `L_k` positions, as with a cache. The distance has no sign: it is counted in both directions.
 #
@@ -501,7 +501,7 @@ check("8.6", alibi_bias)
 
 # %% [markdown]
 # ### 8.7 · Find the bug
-# 3 points · difficulty 3 of 5 · 10 minutes
+# 3 points · difficulty 3 of 5 · 10 minutes · more
 #
 # The function below computes scores with rotary positions. Keys stand at positions 0 to `L_k - 1`, queries at the last `L_q` of them. It runs, the shapes are right, lengths are kept, position 0 stays as it is, and a model trained with it learns. Yet it is not RoPE. In the cell below all queries have the same
 # content, and so do all keys. Then each score must depend on the distance only: along each diagonal, from upper left to lower right, all numbers must be equal. Run it, and compare the two rotations line by line.
@@ -604,7 +604,7 @@ check("8.7", rotary_scores)
 
 # %% [markdown]
 # ### 8.8 · Hands that never came round
-# 1 point · difficulty 3 of 5 · 5 minutes
+# 1 point · difficulty 3 of 5 · 5 minutes · more
 #
 # A model with RoPE, $d_{head} = 64$ and base 10000, was trained on texts of 2,048 tokens. How many of its 32 pairs have a wavelength that is longer than these texts, so that they never came round once in training? Work it out, or let the computer count.
 #
@@ -632,9 +632,9 @@ check("8.8", quiz_8_8)
 
 # %% [markdown]
 # ### 8.9 · Open experiment: beyond the trained length, without training
-# 4 points · difficulty 3 of 5 · 20 minutes
+# 4 points · difficulty 3 of 5 · 20 minutes · more
 #
-# In the lesson, the RoPE model trained on 12 tokens often couldn't say any more at 96 which digit stood three tokens ago. People have run language models beyond their trained length by changing nothing but RoPE's angles. Two ways:
+# In the lesson, the RoPE model trained on 12 tokens could no longer say, beyond position 41, which digit came three tokens earlier. People have run language models beyond their trained length by changing nothing but RoPE's angles. Two ways:
 #
 # - `"squeezed"`: all positions divided by 8, so that 96 tokens fall into the trained range;
 # - `"larger base"`: the base raised from 10,000 to 1,000,000.
@@ -643,7 +643,7 @@ check("8.8", quiz_8_8)
 
 # %%
 widgets.predict(
-    "8.9",
+    "8.E",
     "Base 1,000,000, 96 tokens: what share of question 1 is wrong? (As trained: 0.46)",
     between=(0, 0.8),
     step=0.05,
@@ -751,7 +751,7 @@ for ago in (3, 12, 24, 36):
 longest = ("larger base", 96)
 answer = long_results.get(longest) if isinstance(long_results, dict) else None
 print("Solve 8.9 first.") if answer is None else widgets.came_out(
-    "8.9", sum(answer) / len(answer)
+    "8.E", sum(answer) / len(answer)
 )
 
 # %% [markdown]

@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 08 · Positional information
 #
-# By the end you can tell attention in four ways where its tokens stand, test what each way knows, and measure how well it does on texts longer than those of training.
+# By the end you can tell attention where its tokens are in four ways, test what each way knows, and measure how well it does on texts longer than those of training.
 #
-# {{colab_link}} · about 125 minutes · builds on lessons 04 to 07
+# {{colab_link}} · short path about 85 minutes with its exercises (61 + 25), everything about 3 hours and a half · builds on lessons 04 to 07
 
 # %% tags=["setup"]
 import math
@@ -26,6 +26,7 @@ from course_utils import positions, pretrained, widgets
 from course_utils.kv_cache import KVCache
 from course_utils.multi_head import MultiHeadAttention
 from course_utils.pretrained.pronunciation import pronounce
+from course_utils.recording import record_attention
 from course_utils.results import read_rows
 from course_utils.small_models import places
 
@@ -43,12 +44,13 @@ torch.set_num_threads(1)  # small tensors: threads would only get in each other'
 
 # %% [markdown]
 # ## Predict first
+# *Core · 3 minutes*
 #
 # "dog bites man" and "man bites dog" hold the same three words. Self-attention with fixed random matrices reads both, and we look at its output for "bites".
 
 # %%
 widgets.predict(
-    "8.1",
+    "8.A",
     "Is the output for 'bites' the same vector in both sentences?",
     choices=["the same", "another one"],
 )
@@ -65,13 +67,14 @@ for sentence in ("dog bites man", "man bites dog"):
     outputs.append(output[1])
     print(sentence, "-> bites:", output[1, :5])
 same = torch.allclose(*outputs, atol=1e-6)
-widgets.came_out("8.1", "the same" if same else "another one")
+widgets.came_out("8.A", "the same" if same else "another one")
 
 # %% [markdown]
 # A weighted sum doesn't care about the order of its terms, and the weights come from the words alone. Attention can't tell who bites whom.
 
 # %% [markdown]
 # ## 8.1 Attention doesn't see the order
+# *Core · 7 minutes*
 #
 # That holds for any reordering. Let $X$ hold one token per row, shape $(L, d_{model})$, and let $P$ be a **permutation matrix**, shape $(L, L)$: $P X$ has the same rows in another order, and $P^\top P = I$ brings them back.
 #
@@ -117,14 +120,15 @@ assert change[:, 6].abs().max() < 1e-5
 
 # %% [markdown]
 # ## 8.2 Sines and cosines
+# *Core · 6 minutes*
 #
 # A position is a number, and the embedding is a vector. The number itself, 0, 1, 2 and so on, would soon drown the embedding. Divided by the length of the text, "one step" would mean something else in every text. A clock does better: its hands stay on the dial forever, and several hands of different speeds tell far more times apart than one.
 
 # %%
-plotting.show(diagrams.clock_hands([0, 1, 2, 3, 40], 8))
+plotting.show(diagrams.clock_hands([0, 1, 2, 10, 100, 1000], 8))
 
 # %% [markdown]
-# *Four clocks for a vector of size 8. Follow one column down: the first hand is fast and soon comes round, the last one hardly moves. Then compare rows: no two are alike.* For each hand we write down where it points, a sine and a cosine. Pair $i$ of the vector $p_{pos}$ is
+# *Four clocks for a vector of size 8. Follow one column down. The first hand is fast and has come round by position 10; the last one has hardly moved at 100. Then compare rows. No two are alike.* For each hand we write down where it points, a sine and a cosine. Pair $i$ of the vector $p_{pos}$ is
 #
 # $$p_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad p_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}},$$
 #
@@ -144,7 +148,7 @@ def table_loop(num_positions, d_model):
 print(table_loop(2, 4))
 
 # %% [markdown]
-# **Do 8.1 now (10 minutes, {{exercises_link}}), then read on.** It asks for the table without a loop. From here on we use the library's:
+# **Do exercise 8.1 now (10 minutes, {{exercises_link}}), then read on.** It asks for the table without a loop. The library has one, too:
 
 # %%
 def sinusoidal_table(num_positions, d_model):
@@ -155,18 +159,19 @@ assert torch.allclose(sinusoidal_table(50, 12), table_loop(50, 12), atol=1e-5)
 
 # %% [markdown]
 # ## 8.3 A step is a rotation
+# *Core · 7 minutes*
 #
 # Why both a sine *and* a cosine? Look at the clocks again: going $\delta$ positions on turns hand $i$ by $\delta\,\omega_i$, **wherever it was before**. And turning an arrow is something that a matrix can do. So for each $\delta$ there is one fixed matrix $M_\delta$, shape $(d_{model}, d_{model})$, with
 #
 # $$p_{pos + \delta} = M_\delta \, p_{pos} \qquad \text{for every } pos .$$
 #
-# "Three places on" is one fixed matrix, so a projection can learn it. From the sine alone you couldn't tell where the hand goes next: two hands, one rising and one falling, may have the same sine. **Do 8.2 now (15 minutes)**: it asks you to find $M_\delta$.
+# "Three places on" is one fixed matrix, so projections can learn it, up to their rank. A head's scores are $x_m W_q W_k^\top x_n^\top$, and the rank of $W_q W_k^\top$ is at most $d_{head}$, while $M_\delta$ moves all $d_{model}$ features. A head can hold the rotation of $d_{head}/2$ of the pairs (a cell below counts). From the sine alone you couldn't tell where the hand goes next: two hands, one rising and one falling, may have the same sine. **Exercise 8.2 (15 minutes, more)** asks you to find $M_\delta$.
 #
 # Let's look for the *best* matrix that takes each position three further on. With sines and cosines it should make no error. And with the sines alone?
 
 # %%
 widgets.predict(
-    "8.2",
+    "8.B",
     "With sines alone: how large is the typical error, in percent of the sines' size?",
     between=(0, 100),
     step=5,
@@ -183,7 +188,12 @@ def best_shift_error(features, delta=3):
 table = sinusoidal_table(200, 12).double()  # (200, 12)
 sines = best_shift_error(table[:, 0::2])
 print(f"sines and cosines: {best_shift_error(table):.3f}   sines alone: {sines:.3f}")
-widgets.came_out("8.2", 100 * sines)
+widgets.came_out("8.B", 100 * sines)
+
+# %%
+W_q, W_k = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
+print("rank of M_3:", torch.linalg.matrix_rank(positions.shift_matrix(3, 32)).item())
+print("rank of W_q W_k^T:", torch.linalg.matrix_rank(W_q @ W_k.T).item())  # d_head = 8
 
 # %% [markdown]
 # **What follows for dot products.** For one pair, $\sin a \sin b + \cos a \cos b = \cos(a - b)$. Summed over the pairs, with $m$ and $n$ for two positions,
@@ -217,10 +227,11 @@ for name, case in cases.items():
     print(f"{name:10} largest change of a score when both move by 100: {change:.2f}")
 
 # %% [markdown]
-# So a model with added positions *can* learn to go by distance, but nothing makes it. **8.4 of the exercises asks you for a test that finds out.** The next section but one builds it in.
+# So a model with added positions *can* learn to go by distance, but nothing makes it. **Exercise 8.4 asks you for a test that finds out.** RoPE, two sections from here, builds it in.
 
 # %% [markdown]
 # ## 8.4 Learned positions
+# *More · 3 minutes*
 #
 # Why not let training find the vectors? Take a table of parameters, shape `(max_len, d_model)`, one row for each position, and add its rows as we added the sines. Each row learns from what stood at its own position. A row that never occurs learns nothing, and past the table there is no row at all:
 
@@ -239,6 +250,7 @@ except ValueError as problem:
 
 # %% [markdown]
 # ## 8.5 Rotary positions (RoPE)
+# *Core · 11 minutes*
 #
 # If a step is a rotation, why not rotate in the first place? RoPE adds nothing to the embeddings. It takes each *query* and each *key*, one pair of features at a time, and turns it by an angle that belongs to its position. One pair, four times:
 
@@ -269,7 +281,7 @@ def rope_loop(x, pos, base=10000.0):
     return turned
 
 # %% [markdown]
-# **Do 8.3 now (15 minutes), then read on.** It asks for all tokens and heads at once. From here on we use the library's `apply_rope`. First the test of 8.3: both move by 100.
+# **Do exercise 8.3 now (15 minutes), then read on.** It asks for all tokens and heads at once. The library's function is `apply_rope`. First the test of 8.3: both move by 100.
 
 # %%
 def rope(x, pos):
@@ -294,7 +306,7 @@ print("query 9 with keys 7, 8, 9, 10:", scores[9, 7:11])
 
 # %%
 widgets.predict(
-    "8.3",
+    "8.C",
     "For which of the three kinds of keys is the score smaller far away than near 0?",
     choices=["all three", "the first two", "only the first", "none"],
 )
@@ -316,9 +328,11 @@ shown = {
     "k = q turned by 3, mean": by_distance(q, extra=3).mean(0) / d_head,
     "another k, typical size": by_distance(other).square().mean(0).sqrt() / d_head**0.5,
 }
-like, three, unlike = shown.values()
-assert like[0] > 0.99 > 0.6 > like[40:].max() and three.argmax() == 3
-assert unlike.min() > 0.9 and unlike.max() < 1.1
+table = sinusoidal_table(61, d_head)  # (61, d_head): the positions of section 8.2
+dot = (table @ table[60]).flip(0) / (d_head / 2)  # (61,): p_60 with p_60, p_59, ...
+print("distance        ", gap[::20].tolist())
+print("k = q, measured ", shown["k = q, mean"][::20])
+print("p·p / (d / 2)   ", dot[::20])
 
 # %%
 ax = plotting.new_axes(7.4, 3.4)
@@ -333,10 +347,10 @@ plotting.show(
     "in waves; for a key turned by three the peak is at distance 3; for another key "
     "the typical size stays at 1 at every distance.",
 )
-widgets.came_out("8.3", "the first two")
+widgets.came_out("8.C", "the first two")
 
 # %% [markdown]
-# *Notice that one curve falls, in waves; that the second is the first, moved by three; and that the third is flat.* So the decay is there, on average, where the key is like the query: near 0 all pairs point the same way, and further off they disagree. But far keys don't count less as a rule: a rotation keeps lengths, and keys unlike the query score as strongly at distance 60 as at 0.
+# *One curve falls, in waves, the second is the first moved by three, and the third is flat.* And you have met the first curve before. In the mean over random vectors, RoPE's score of a key with an equal query is exactly the $p_m \cdot p_n$ of section 8.3, $\sum_i \cos(\omega_i (m - n))$ divided by the number of pairs. The last two lines of the printout are that sum and its estimate from 2,000 draws. The decay is there, on average, where the key is like the query: near 0 all pairs point the same way, and further off they disagree. But far keys don't count less as a rule: a rotation keeps lengths, and keys unlike the query score as strongly at distance 60 as at 0.
 #
 # The second curve is how a head can look *three places back*. For that, queries and keys need a part that's the same for every token, and the bias of a projection can supply it. Then the key's part is turned against the query's by three steps.
 #
@@ -354,40 +368,34 @@ assert torch.allclose(whole, torch.cat(steps, dim=1), atol=1e-5)
 
 # %% [markdown]
 # ## 8.6 Linear biases (ALiBi)
+# *Core · 7 minutes*
 #
-# The third way leaves embeddings, queries and keys alone, and takes something off each *score*: the farther the key, the more. For head $h$, a query at $m$ and a key at $n$,
+# The third way leaves embeddings, queries and keys alone and adds a number to each *score* that depends on the distance. The first such numbers were *learned*. Shaw et al. (2018) learn a vector for every distance up to a limit, add it to the key, and so get a term in the score. T5 (2020) learns one number for each head and each range of distances, with wide ranges far away. ALiBi is their descendant with nothing to learn. It takes something off each score, and the farther the key, the more. For head $h$, a query at $m$ and a key at $n$,
 #
 # $$\text{score} = \frac{q_m \cdot k_n}{\sqrt{d_{head}}} - \lambda_h \, |m - n| .$$
 #
-# Nothing is learned here. The **slopes** $\lambda_h$ are fixed: for $H$ heads, $H$ a power of two, $\lambda_h = 2^{-8h/H}$ with $h = 1, \dots, H$. For $H = 4$ that is $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$: each is the one before, times the same factor. (`positions.alibi_slopes` knows other $H$ too.) By hand: with slope $\frac14$, a key 4 places away loses 1 from its score, so its weight is divided by $e \approx 2.7$. What do the biases of eight heads say alone, when all tokens have the same content?
+# The **slopes** $\lambda_h$ are fixed: for $H$ heads, $H$ a power of two, $\lambda_h = 2^{-8h/H}$ with $h = 1, \dots, H$. For $H = 4$ that is $\frac14, \frac1{16}, \frac1{64}, \frac1{256}$: each is the one before, times the same factor. (`positions.alibi_slopes` knows other $H$ too.) By hand: with slope $\frac14$, a key 4 places away loses 1 from its score, so its weight is divided by $e \approx 2.7$. What do the biases of eight heads say alone, when all tokens have the same content?
+
+# %%
+ax = plotting.kept_weights(positions.alibi_slopes(8), 32)
+plotting.show(
+    ax,
+    "What each of the eight slopes 1/2 to 1/256 leaves of a key's weight, by distance. "
+    "All begin at 1. The steepest is near 0 after ten places, the flattest keeps most.",
+)
+
+# %% [markdown]
+# *Each curve has its slope beside it. Steep heads see their neighborhood, flat ones nearly the whole past, and every curve has its peak at 0.* With equal content, one head always gives a nearer key more weight. Two heads can do more, because the output projection may subtract one from the other. Here are the weights of the last of 33 queries in the two steepest heads:
 
 # %%
 bias = positions.alibi_bias(8, 33)  # (1, H, L, L)
 weights = attention.masked_softmax(bias, masks.causal_mask(33))[0, :, -1].flip(-1)
-ax = plotting.new_axes(7.4, 3.4)
-for h, slope in enumerate(positions.alibi_slopes(8)):
-    shade = 0.25 + 0.75 * h / 7
-    ax.plot(weights[h], color=plotting.WEIGHT_COLOR, alpha=shade, lw=1.8)
-    if h < 5:
-        ax.text(0.3, weights[h, 0], f"1/{1 / slope:.0f}", fontsize=9, va="bottom")
-ax.set(xlabel="distance m - n", ylabel="weight of the last of 33 queries")
-ax.set_xlim(-0.4, 32)
-plotting.show(
-    ax,
-    "Weights by distance for the eight slopes 1/2 to 1/256: the steepest begins near "
-    "0.4 and is gone after ten places, the flattest is level over all 33 keys.",
-)
-
-# %% [markdown]
-# *Notice that steep heads see their neighborhood, flat ones nearly the whole past, and that every curve has its peak at 0.* With equal content, one head always gives a nearer key more weight. Two heads can do more, because the output projection may subtract one from the other:
-
-# %%
 difference = weights[1] - weights[0]  # (L,): slope 1/4 minus slope 1/2
 print("head 1 minus head 0, by distance:", difference[:8])
 print("largest at distance", difference.argmax().item())
 
 # %% [markdown]
-# That's a broad hump, though, not a single place. Is it enough to find the token three places back? The experiment in 8.7 will tell. **Do 8.6 now (10 minutes)**: the bias with a cache.
+# That's a broad hump and not a single place. Is it enough to find the token three places back? The experiment in section 8.7 will tell. **Exercise 8.6 (10 minutes, more):** the bias with a cache.
 
 # %%
 viewer = widgets.position_viewer()
@@ -398,17 +406,18 @@ viewer.show_first_state(
 )
 
 # %% [markdown]
-# *The first state of the widget below, for readers without a kernel. Move the position: the curve on the right keeps its shape. Switch to RoPE and turn the key by 3: the stripe moves off the diagonal. Switch to ALiBi and go through the heads. (The right half of the heatmap hardly changes from row to row: its pairs turn so slowly that 64 positions are too few to see it. 8.2 gives their wavelengths.)*
+# *The first state of the widget below, for readers without a kernel. Move the position: the curve on the right keeps its shape. Switch to RoPE and turn the key by 3: the stripe moves off the diagonal. Switch to ALiBi and go through the heads. The base here is 100, so that all hands move within 64 positions. Raise it to 10,000 and see how many stop.*
 
 # %% tags=["nbval-ignore-output"]
 viewer
 
 # %% [markdown]
 # ## 8.7 Five models, two questions
+# *Core · 13 minutes*
 #
-# Now we put all of them to one task. Each token is a letter with a digit, such as `b2`. At every token there are two questions:
+# Now we give all of them one task. Each token is a letter with a digit, such as `b2`. At every token there are two questions:
 #
-# 1. Which digit stood **three tokens ago**? This is about the place alone.
+# 1. Which digit came **three tokens ago**? This is about the place alone.
 # 2. Which digit came with **this letter the last time**? This is about content *and* recency.
 
 # %%
@@ -420,114 +429,205 @@ for question, name in enumerate(("three tokens ago", "last with letter")):
     print(f"{name:17}", *(" -" if t == places.NOT_ASKED else f" {t}" for t in answers))
 
 # %% [markdown]
-# **The landmark.** How well can you do if you know *which* tokens came before but not in what order? Every earlier token (for question 2, every earlier one with the same letter) is equally likely to be the one asked for, so your best guess is the digit that most of them have. We can compute how often that guesser is wrong. It gets worse as the text gets longer, since there's more to choose from. So a curve that rises with the length may only show that the *task* got harder.
+# **The landmark.** How well can you do if you know *which* tokens came before but not in what order? Every earlier token (for question 2, every earlier one with the same letter) is equally likely to be the one asked for, so your best guess is the digit that most of them have. We can compute how often that guesser is wrong. The further into the text, the more there is to choose from and the harder the guess. A curve that rises may only show that the *task* got harder.
 #
-# The model is small: embeddings, **one** causal attention layer with four heads, and a small network on each output. It's trained on 12 tokens and tested on up to 96, with five seeds for each kind of positions. Only the positions differ; updates, learning rate and batches are the same. All have room for 96 positions.
+# The model is small: embeddings, **one** causal attention layer with four heads, and a small network on each output. It's trained on 12 tokens, positions 0 to 11, for 350 updates, and tested on 96. Only the kind of positions differs. All have room for 96 positions; the learned table's rows from 12 on keep the random values they started with.
 
 # %%
 widgets.predict(
-    "8.4",
-    "At 24 tokens: which encoding still answers question 1?",
-    choices=["sinusoidal", "learned", "RoPE", "ALiBi", "all of them"],
+    "8.D",
+    "At positions 12 to 23, which no model ever saw: which ones still find the digit?",
+    choices=["RoPE alone", "RoPE and sines", "RoPE and ALiBi", "all but the learned"],
 )
 
 # %% [markdown]
-# All runs together take a few minutes (`python -m experiments places`), so their numbers come with the course. Here's one of them live, to see that it comes out the same:
+# The numbers of five seeds for each kind come with the course (`python -m experiments by_position` makes them). The first seed of each we train here, to look at its attention. ALiBi we train once more, ten times as long:
 
 # %%
-rows = read_rows("places")
+rows = read_rows("by_position")
 
 
-def measured(encoding, question, layers=1):
-    """(seeds, lengths): shares of wrong answers."""
-    asked = (str(layers), encoding, str(question))
-    found = {
-        (int(r["seed"]), int(r["length"])): float(r["wrong"])
-        for r in rows
-        if (r["layers"], r["encoding"], r["question"]) == asked
-    }
-    seeds = sorted({seed for seed, _ in found})
-    return torch.tensor([[found[s, n] for n in places.LENGTHS] for s in seeds])
+def measured(encoding, question, updates=350, layers=1, after=None):
+    """(seeds, 96): shares wrong at each position, NaN where nothing is asked."""
+    wanted = [str(x) for x in (layers, encoding, updates, after or updates, question)]
+    fields = ("layers", "encoding", "updates", "after", "question")
+    chosen = [row for row in rows if [row[field] for field in fields] == wanted]
+    found = [[float(row[i] or "nan") for i in map(str, range(96))] for row in chosen]
+    return torch.tensor(found)
 
 
 # %% tags=["nbval-ignore-output"]
-bar = tqdm(places.train("RoPE", seed=0), total=7, desc="training", file=sys.stdout)
-*_, live = bar
-for n, stored in zip(places.LENGTHS, measured("RoPE", 1)[0].tolist(), strict=True):
-    print(f"length {n}: live {places.wrong(live, n)[0]:.2f}, stored {stored:.2f}")
+kinds = {name: (name, 350) for name in places.ENCODINGS}
+kinds["ALiBi, 3,500 updates"] = ("ALiBi", 3500)
+readers = {}
+for name, (encoding, updates) in tqdm(kinds.items(), "models", file=sys.stdout):
+    *_, readers[name] = places.train(encoding, 0, steps=updates)
 
-# %%
-lengths = places.LENGTHS
-guesses = torch.stack([places.guesser(n) for n in lengths])  # (lengths, 2)
+# %% [markdown]
+# Each model has four heads. We show the one that, within the first 12 tokens, gives the most weight to the token three places back, averaged over 300 texts.
 
-
-def draw(ax, question, title):
-    for color, name in zip(plotting.COLORS, places.ENCODINGS, strict=False):
-        found = measured(name, question)  # (seeds, lengths)
-        ax.fill_between(lengths, found.amin(0), found.amax(0), color=color, alpha=0.2)
-        ax.plot(lengths, found.mean(0), "o-", color=color, ms=4, label=name)
-    ax.plot(lengths, guesses[:, question - 1], "k--", lw=1.5, label="knows no order")
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(lengths, lengths)
-    ax.set(xlabel="tokens (trained on 12)", ylabel="share of wrong answers")
-    ax.set(ylim=(-0.03, 0.8), title=title)
+# %% tags=["nbval-ignore-output"]
+tokens, target = places.test_batch(96)  # (n=300, L=96), (n, L, 2)
 
 
-# %%
-axes = plotting.new_axes(9.4, 4.0, columns=2)
-draw(axes[0], 1, "1: three tokens ago")
-draw(axes[1], 2, "2: last with this letter")
-axes[1].legend(frameon=False, fontsize=9, loc="upper left", ncols=3)
+def three_back(reader):
+    """(L, L): mean weights of the head that looks three places back the most."""
+    with torch.no_grad(), record_attention(reader) as seen:
+        reader(tokens)
+    weights = seen["layers.0"].mean(0)  # (H, L, L)
+    share = weights[:, :12, :12].diagonal(-3, dim1=1, dim2=2).mean(-1)  # (H,)
+    return weights[share.argmax()]
+
+# %% tags=["nbval-ignore-output"]
+maps = {name: three_back(reader) for name, reader in readers.items()}
+guesses = places.guesser_by_position(96)  # (2 questions, L)
+found = {name: measured(encoding, 1, n) for name, (encoding, n) in kinds.items()}
+axes = plotting.errors_along(found, guesses[0], trained=12, weights=maps, back=3)
 plotting.show(
     axes[0],
-    "Share of wrong answers by length, mean and range of five seeds, for five "
-    "encodings, with the guesser who knows no order as a dashed line. Question 1: none "
-    "and ALiBi are on or near the dashed line; sinusoidal, learned and RoPE start at "
-    "0; RoPE alone stays there at 24, and rises after that. Question 2: none lies on "
-    "the dashed line; at 96 ALiBi is far below the others.",
+    "Question 1 by position, the guesser dashed, a line at 12. None stays on the "
+    "dashed line. Sines are at 0 up to 11, jump above the line at 12 and dip near 22 "
+    "and 35. Learned jumps and stays. RoPE is at 0 to about 33, then climbs past the "
+    "line. ALiBi is near it; after 3,500 updates some seeds begin near 0 and climb. "
+    "Beneath, attention by distance, a stripe at 3 that breaks where the error jumps.",
+)
+
+# %% [markdown]
+# *Above: how often question 1 is answered wrongly at each position (line: mean of five seeds, band: from the best seed to the worst; dashed: the guesser; gray: where training ended). Below: how far back the head looks from that position, in the model trained here.*
+
+# %%
+print("question 1, share wrong, mean of five seeds (lowest to highest)")
+stretches = {"3-11": (3, 12), "12": (12, 13), "12-23": (12, 24), "24-33": (24, 34)}
+stretches["41-95"] = (41, 96)
+print(" " * 22 + "".join(f"{name:>20}" for name in stretches))
+for name, runs in found.items():
+    cells = [runs[:, a:b].mean(1) for a, b in stretches.values()]  # (seeds,) each
+    said = [f"{c.mean():.2f} ({c.min():.2f} to {c.max():.2f})" for c in cells]
+    print(f"{name:22}" + "".join(f"{cell:>20}" for cell in said))
+line = [f"{guesses[0, a:b].mean():.2f}" for a, b in stretches.values()]
+print(f"{'knows no order':22}" + "".join(f"{cell:>20}" for cell in line))
+finds = [n for n in places.ENCODINGS if found[n][:, 12:24].mean() < 0.1]
+widgets.came_out("8.D", "RoPE alone" if finds == ["RoPE"] else " and ".join(finds))
+
+# %% [markdown]
+# - **None** follows the dashed line. It does nearly as well as one can without knowing the order, at every position, and there's nothing it could fail to carry over.
+# - **Sines** and **learned** positions have no error up to position 11, and at 12 they fall off a cliff, to *worse* than the guesser. They don't know less than the guesser; they look with confidence at the wrong token. The stripe at distance 3 breaks at the same place.
+# - **Sines** come back, though. Around 22 and 35 the error drops again, to almost nothing in some seeds. Section 8.8 asks why.
+# - **RoPE** finds the token up to about position 33 as if nothing had happened. From 41 on nothing is left.
+# - **ALiBi** doesn't find it in 350 updates. After 3,500 some seeds do, near the beginning of the text. It's slow, not blind, and section 8.8 shows it.
+#
+# A dashed line helps only position by position. Averaged over the whole text, RoPE lies below the guesser, and you might conclude that it knows something of the order everywhere. It knows everything at first, and nothing after 41.
+
+# %% [markdown]
+# **Why does RoPE stop, and why do the sines?** "Three back" is the same rotation everywhere, so position 60 ought to be as easy as 6. What's different at 60 is that there are keys 12 to 60 places back, and training never showed such distances. If those keys draw the attention away, then hiding them must help. So we let each query see only the last 12 keys:
+
+# %%
+@torch.no_grad()
+def wrong_at(reader, mask):
+    """(L,): share of wrong answers to question 1, when the mask is ours to choose."""
+    x = reader.added(reader.tokens(tokens))  # (n, L, d_model)
+    x = x + reader.layers[0](x, mask=mask)
+    said = reader.report(x).unflatten(-1, (2, places.DIGITS))[..., 0, :].argmax(-1)
+    return (said != target[..., 0]).float().mean(0)
+
+
+causal, at = masks.causal_mask(96), torch.arange(96)
+last_12 = causal & (at[:, None] - at < 12)  # (1, 1, L, L)
+
+# %% tags=["nbval-ignore-output"]
+for name in ("RoPE", "sinusoidal", "learned"):
+    for said, mask in (("all keys", causal), ("only the last 12", last_12)):
+        share = wrong_at(readers[name], mask)[41:].mean()
+        print(f"{name:11} positions 41 to 95, {said:17} {share:.2f} wrong")
+
+# %% tags=["nbval-ignore-output"]
+far = 90 - maps["RoPE"][90].topk(3).indices  # (3,)
+print("from position 90 RoPE's head looks back by", sorted(far.tolist()))
+print("3 and 6, 7, 8 rounds of hand 0:", 3 + 2 * math.pi * torch.tensor([6, 7, 8]))
+
+# %% [markdown]
+# The fast hand again. Three back and whole rounds more look to it like three back. And the far keys are the cause. With them hidden, RoPE makes no error at all, with the weights it had. A rotation is the same everywhere, and a score that depends on the distance says nothing about *distances that training never showed*. RoFormer's abstract names flexibility of the sequence length as one of RoPE's properties. Here it's flexible within the distances it was trained on. For sines and learned positions it helps only in part. Their near keys, too, have vectors that training never showed.
+#
+# Now question 2, where nearer *is* better:
+
+# %% tags=["nbval-ignore-output"]
+second = {name: measured(encoding, 2, n) for name, (encoding, n) in kinds.items()}
+axes = plotting.errors_along(second, guesses[1], trained=12)
+plotting.show(
+    axes[0],
+    "Question 2 by position. None is on the dashed line. Sines and learned rise "
+    "steeply after 12, RoPE slowly after 24 until it meets the line. ALiBi stays near "
+    "0.2 to the end; after 3,500 updates it rises in some seeds.",
 )
 
 # %%
-for question in (1, 2):
-    print(f"question {question}, mean (lowest to highest of five seeds)")
-    for name in places.ENCODINGS:
-        found = measured(name, question)[:, :2]  # (seeds, 2 lengths)
-        said = [f"{c.mean():.2f} ({c.min():.2f} to {c.max():.2f})" for c in found.T]
-        print(f"  {name:11} 12 tokens: {said[0]}   24 tokens: {said[1]}")
-still = [n for n in places.ENCODINGS if measured(n, 1)[:, 1].max() < 0.1]
-widgets.came_out("8.4", still[0] if len(still) == 1 else "all of them")
+print("question 2, positions 41 to 95, share wrong by seed")
+for name, runs in second.items():
+    print(f"{name:22}", runs[:, 41:].mean(1))
 
 # %% [markdown]
-# *Look at the dashed lines first.* A model without positions lies close to them: it does about as well as anyone can who knows no order, at every length. It doesn't "fail to extrapolate". What lies clearly below a dashed line is knowledge of order.
+# *ALiBi stays level to the last position, far below all others.* But compare its two rows, seed by seed. Those that learned question 1 in 3,500 updates do worse on question 2 far out.
 #
-# - **Sinusoidal** and **learned** positions answer question 1 at 12, and most of question 2. At 24 they meet vectors that training never showed, and lose a good part; at 96 they are close to the guesser.
-# - **RoPE** still answers question 1 at 24, because "three back" is the same rotation everywhere. At 96 much of it is lost: a score that depends on the distance only says nothing about *distances that training never showed*. RoFormer's abstract names flexibility of the sequence length as one of RoPE's properties. In these runs it's flexible up to a point.
-# - **ALiBi** doesn't find the token three places back with one layer, hump or not. On question 2, where nearer *is* better, it does best by far at 96.
-
-# %%
-at = {
-    name: torch.stack([measured(name, question).mean(0) for question in (1, 2)])
-    for name in places.ENCODINGS
-}  # (questions, lengths) each
-added = torch.stack([at["sinusoidal"], at["learned"]])  # (2, questions, lengths)
-others = torch.stack([at[name] for name in places.ENCODINGS[:-1]])
-assert (at["none"] - guesses.T).abs().max() < 0.05
-assert added[:, 0, 0].max() < 0.1 and at["RoPE"][0, :2].max() < 0.1
-assert added[:, 0, 1].min() > 0.2 and at["RoPE"][0, 3] > 0.3 < at["ALiBi"][0, 0]
-assert at["ALiBi"][1, 3] < others[:, 1, 3].min() - 0.1
-
-# %% [markdown]
 # | | where it acts | learned? | a score depends on | beyond training (here) |
 # |---|---|---|---|---|
-# | sinusoidal | added to the embeddings, once | no | both positions; distance only if training arranges it | vectors never seen: poor |
-# | learned | added to the embeddings, once | yes, one row for each position | both positions | rows never trained: poor; past the table nothing |
-# | RoPE | turns queries and keys, in every layer | no | content and distance | good at twice the length, much lost at eight times |
-# | ALiBi | added to the scores, in every layer | no | content, and less with distance | good where nearer is better |
+# | sinusoidal | added to the embeddings, once | no | both positions; distance only if training arranges it | a cliff at the first new position, islands where the fast hands come round |
+# | learned | added to the embeddings, once | yes, one row for each position | both positions | a cliff; past the table nothing |
+# | RoPE | turns queries and keys, in every layer | no | content and distance | perfect to nearly three times the length, then nothing; cured by hiding far keys |
+# | ALiBi | added to the scores, in every layer | no | content, and less with distance | level where nearer is better; slow to learn a place |
 #
-# **What this doesn't show.** This is one layer, one width, and two questions made for the purpose. With two layers, question 2 looks different ("When you need it"). What carries over is the method: a landmark, several seeds, and the lengths that you will meet.
+# **What this doesn't show.** This is a layer or two, one width, and two questions made for the purpose. What carries over is the method: a landmark, several seeds, the error at each position, and ten times the updates before you say "can't".
+
+# %% [markdown]
+# ## 8.8 Islands, and slow or blind?
+# *More · 10 minutes*
+#
+# **And the islands of the sines?** Clocks come round. Perhaps at 22 and 35 the fast hands stand much as they do at positions the model knows. Then they, and not the slow hands, must make the islands. We stop some hands from position 12 on, at the hour they show at 6:
+
+# %% tags=["nbval-ignore-output"]
+reader, islands = readers["sinusoidal"], [22, 23, 34, 35]
+kept = reader.added.table.clone()  # (L, d_model): pair i is columns 2 i and 2 i + 1
+tries = {"no hand": [], "pairs 3 to 15": range(3, 16), "pairs 0 to 2": range(3)}
+for name, pairs in {**tries, "pair 0": [0]}.items():
+    reader.added.table.copy_(kept)
+    for i in pairs:
+        reader.added.table[12:, 2 * i : 2 * i + 2] = kept[6, 2 * i : 2 * i + 2]
+    share = wrong_at(reader, causal)[islands]
+    print(f"{name:13} stopped: wrong at 22, 23, 34, 35:", share)
+_ = reader.added.table.copy_(kept)
+
+# %% [markdown]
+# With thirteen of the sixteen hands stopped, islands are still there. With the three fastest stopped, or only the very fastest, they are gone. A model with sines finds its way again where its fast hands come round.
+#
+# **Is ALiBi blind, or slow?** One training length can't tell. Here is its error at positions 3 to 11 in the course of 3,500 updates, and then with 10,500:
+
+# %%
+updates = torch.arange(250, 3501, 250)
+course = torch.stack(
+    [measured("ALiBi", 1, 3500, after=n)[:, 3:12].mean(1) for n in updates.tolist()]
+)  # (updates, seeds)
+curves = {f"seed {seed}": course[:, seed] for seed in range(5)}
+said = "wrong at positions 3 to 11"
+ax = plotting.curves(updates, curves, xlabel="updates", ylabel=said)
+ax.axhline(guesses[0, 3:12].mean(), color="k", ls="--", lw=1)
+ax.set_ylim(0, 0.7)
+plotting.show(
+    ax,
+    "ALiBi's error on question 1, five seeds. All stay at the guesser's line for at "
+    "least 1,500 updates; two then drop to 0.2, a third begins to.",
+)
+
+# %%
+for layers, n in ((1, 350), (1, 3500), (1, 10500), (2, 3500)):
+    runs = measured("ALiBi", 1, n, layers)
+    share = runs[:, 3:12].mean(1)  # (seeds,)
+    print(f"{layers} layer(s), {n:6} updates, positions 3 to 11:", share)
+
+# %% [markdown]
+# *A long plateau on the dashed line, then a drop.* With 10,500 updates all five seeds have dropped, and two layers get further in 3,500. ALiBi is slow to learn this, not blind. It doesn't get to 0 with one layer, and the figure above shows where it fails: "three back" is easy near the beginning of the text and harder the more there is to read. Subtracting one hump from another picks a neighborhood, not a place.
 
 # %% [markdown]
 # ## What goes wrong
+# *More · 4 minutes*
 #
 # **The exponent $i/d$ instead of $2i/d$.** It runs, and pair 0 is right. But from pair to pair the wavelength grows only by the square root of what it should, so the slowest hand is far too fast. You notice it when you print the longest wavelength, or compare one entry with a table from elsewhere.
 
@@ -555,19 +655,21 @@ for name, turn in (("as they are", lambda v, pos: v), ("turned too", rope)):
 
 # %% [markdown]
 # ## In practice
+# *More · 3 minutes*
 #
 # - The Transformer of 2017 added sines, BERT and GPT-2 learned their tables, LLaMA (2023, section 2.2) and many models after it use RoPE, and BLOOM (2022) uses ALiBi.
-# - RoPE's `base` is `rope_theta` in many configurations. To go beyond the trained length one can raise it, or squeeze positions into the trained range (Chen et al., 2023). **8.9 of the exercises measures both.**
-# - Checkpoints exist with pairs of neighbors and with pairs of halves. A model run with the wrong one gives nonsense without an error. **8.5 converts one into the other.**
+# - RoPE's `base` is `rope_theta` in many configurations. To go beyond the trained length one can raise it, or squeeze positions into the trained range (Chen et al., 2023). **Exercise 8.9 measures both.** YaRN (Peng et al., 2023) treats fast and slow hands differently.
+# - Checkpoints exist with pairs of neighbors and with pairs of halves. A model run with the wrong one gives nonsense without an error. **Exercise 8.5 converts one into the other.**
 
 # %% [markdown]
 # ## Recap
+# *Core · 3 minutes*
 #
 # 1. **Attention alone** is permutation-equivariant, $f(PX) = P f(X)$: the model that reads letters can't tell anagrams apart. A causal mask says what came before, and one layer doesn't see in which order.
 # 2. **Sinusoidal**: pair $i$ holds sine and cosine of $pos \cdot 10000^{-2i/d}$. With both, a step by $\delta$ is the rotation $M_\delta$, the same everywhere; with sines alone, even the best matrix missed.
 # 3. **RoPE** turns queries and keys (not values), pair by pair: $(R_m q) \cdot (R_n k) = q^\top R_{n-m} k$. Scores decay with the distance only where key and query are alike. With a cache, positions go on from the cache's length.
 # 4. **ALiBi** subtracts slope times distance from the scaled scores. The table in 8.7 says how the four kinds differ.
-# 5. **Compare fairly**: the guesser who knows no order errs more at greater lengths, too. Only what lies below it is knowledge of order.
+# 5. **Compare fairly**: the guesser who knows no order errs more at greater lengths, too. Look at each position by itself: below that landmark is knowledge of order, and a mean over the text hides where it ends. Before you say "can't", train ten times as long.
 
 # %% tags=["nbval-ignore-output"]
 widgets.predictions()
@@ -586,6 +688,7 @@ widgets.predictions()
 
 # %% [markdown]
 # ## Check yourself
+# *Core · 4 minutes*
 #
 # <details><summary>1. A model without positions and without a mask reads a sentence, and the same sentence backwards. What do the two results have in common?</summary>
 #
@@ -604,11 +707,12 @@ widgets.predictions()
 #
 # <details><summary>4. RoPE's scores depend on the distance only. Does it work at any length?</summary>
 #
-# **No.** A longer text has distances that training never showed, and 8.7 measured what happens. (A known distance means the same everywhere. That says nothing about unknown ones.)
+# **No.** A longer text has distances that training never showed. In section 8.7 RoPE found nothing from position 41 on, and everything once the far keys were hidden. (A known distance means the same everywhere. That says nothing about unknown ones.)
 # </details>
 
 # %% [markdown]
 # ## When you need it
+# *More · 15 minutes*
 #
 # <details><summary>Why 10000?</summary>
 #
@@ -687,18 +791,25 @@ assert torch.allclose(ours, fused, atol=1e-5)
 # %% [markdown]
 # <details><summary>Two layers: what depth knows of order</summary>
 #
-# In a causal model, output 0 of the first layer has seen one token, output 1 two, and so on. A second layer may make something of that. The same experiment with two layers (and half the learning rate), means of five seeds:
+# In a causal model, output 0 of the first layer has seen one token, output 1 two, and so on. A second layer may make something of that. A model with two layers and no positions at all (350 updates, half the learning rate), at several lengths, means of five seeds:
 # </details>
 
 # %%
-print("question 1 / 2    " + "".join(f"{n:>7} tokens" for n in places.LENGTHS))
-for name in ("none", "ALiBi"):
-    means = [measured(name, question, layers=2).mean(0) for question in (1, 2)]
-    said = [f"{a:.2f} / {b:.2f}" for a, b in zip(*means, strict=True)]
-    print(f"{name:11} ", "".join(f"{cell:>14}" for cell in said))
+by_length = read_rows("places")
+for question in (1, 2):
+    for layers in (1, 2):
+        wanted = [str(layers), "none", str(question)]
+        fields = ("layers", "encoding", "question")
+        shares = {n: [] for n in places.LENGTHS}
+        for row in by_length:
+            if [row[field] for field in fields] == wanted:
+                shares[int(row["length"])].append(float(row["wrong"]))
+        means = [f"{n} tokens {sum(x) / len(x):.2f}" for n, x in shares.items()]
+        said = "   ".join(means)
+        print(f"question {question}, {layers} layer(s):  {said}")
 
 # %% [markdown]
-# Without any positions, two layers answer most of question 2 at 12 tokens: they can often tell which of two equal letters came later. ALiBi doesn't find the token three places back with two layers either. Kazemnejad et al. (2023) study such models on many tasks.
+# Without any positions, two layers answer most of question 2 at 12 tokens. They can often tell which of two equal letters came later. Kazemnejad et al. (2023) study such models on many tasks.
 #
 # {{next_steps}}
 
@@ -709,5 +820,8 @@ for name in ("none", "ALiBi"):
 # - Gehring et al., *Convolutional Sequence to Sequence Learning*, 2017, section 3.1: learned positions.
 # - Su et al., *RoFormer: Enhanced Transformer with Rotary Position Embedding*, 2021, section 3.2: RoPE, derived from the wish that scores depend on the distance only.
 # - Press, Smith, Lewis, *Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation*, 2022, sections 2 and 3: how sinusoidal and rotary positions fail at greater lengths, and ALiBi.
+# - Shaw, Uszkoreit, Vaswani, *Self-Attention with Relative Position Representations*, 2018, section 3: a learned vector for each distance.
+# - Raffel et al., *Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer* (T5), 2020, section 2.1: a learned number for each range of distances and head.
+# - Peng et al., *YaRN: Efficient Context Window Extension of Large Language Models*, 2023.
 # - Kazemnejad et al., *The Impact of Positional Encoding on Length Generalization in Transformers*, 2023: five encodings on many small tasks, among them none at all.
 # - Chen et al., *Extending Context Window of Large Language Models via Positional Interpolation*, 2023: positions squeezed into the trained range.

@@ -22,6 +22,7 @@ def curve(widget):
 
 
 def test_the_first_state_shows_the_library_s_table_and_the_curve_moves_with_the_position(widget):
+    move(widget, log_base=4)
     table = SinusoidalPositions(32, NUM_POSITIONS).table
     assert torch.allclose(heatmap(widget), table, atol=1e-6)
     before = curve(widget)
@@ -34,7 +35,7 @@ def test_the_first_state_shows_the_library_s_table_and_the_curve_moves_with_the_
 
 
 def test_just_the_controls_that_change_nothing_are_grey(widget):
-    values = {"d_model": 8, "log_base": 2.0, "position": 40, "turned": 3, "head": 5}
+    values = {"d_model": 8, "log_base": 3.0, "position": 40, "turned": 3, "head": 5}
     for encoding in widget.controls["encoding"].options:
         move(widget, encoding=encoding)
         for name, value in values.items():
@@ -48,14 +49,14 @@ def test_similarity_is_a_mean_of_cosines_and_wavelengths_are_those_worked_by_han
     move(widget, d_model=4, log_base=2, position=0)
     expected = [(math.cos(pos) + math.cos(pos / 10)) / 2 for pos in range(NUM_POSITIONS)]  # 100 ** (-2 / 4) is 1 / 10
     assert curve(widget).tolist() == pytest.approx(expected, abs=1e-6)
-    assert "wavelengths: 6.3 to 63 positions" in widget.figure.axes[1].get_title()
-    assert "d_model = 4, base = 100" in widget.figure.axes[0].get_title()
+    assert "wavelengths 6.3 to 63" in widget.figure.axes[0].get_title()
+    assert "d_model 4, base 100" in widget.figure.axes[0].get_title()
     row = [math.sin(2), math.cos(2), math.sin(0.2), math.cos(0.2)]
     assert _sinusoidal_table(3, 4, 100.0)[2].tolist() == pytest.approx(row)
 
 
 def test_rotary_scores_are_the_library_s_and_peak_where_the_key_was_turned(widget):
-    move(widget, encoding="RoPE", d_model=8, turned=3, position=30)
+    move(widget, encoding="RoPE", d_model=8, log_base=4, turned=3, position=30)
     rotary, content = RotaryPositions(8), torch.ones(1, 1, NUM_POSITIONS, 8)
     scores = (rotary(content) @ rotary(content, 3).mT)[0, 0] / 8
     assert torch.allclose(heatmap(widget), scores, atol=1e-5)
