@@ -43,7 +43,7 @@ speller = pretrained.load("recurrent_attention")
 #
 # $$e_j = w_v^\top \tanh(W_q\, s + W_k\, h_j) ,$$
 #
-# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0, however low the scores of the real letters are and however high its own: in one case of the check these lie near -800 and those near 800. Some libraries pad on the left: the mask alone says which letters are real.
+# the weights are the softmax of the scores over the **real** letters, and the context is the weighted sum of the encoder states $h_j$. Padding gets weight 0, however low the scores of the real letters are and however high its own: in one case of the check the real letters' scores lie near -800 and the padding's near 800. Some libraries pad on the left: the mask alone says which letters are real.
 #
 # | argument | shape |
 # |---|---|
@@ -530,14 +530,14 @@ check("3.5", phoneme_error_rate)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The table of section 3.6 (`edit_table`) gives every edit the price 1. What happens to ties between ways if inserting and deleting cost a very little more than replacing?
+# The table of section 3.6 (`edit_table`) keeps only the number of edits, so two ways with equally few look alike to it. What else would an entry have to know of a way, and which of two such ways should it prefer?
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # 1. for each word, the nearest pronunciation
-# 2. fill the table with the prices 1000 for a replacement and 1001 for an insertion or deletion
-# 3. the last entry is 1000 times the edits plus the gaps, those missing and those extra together
-# 4. edits, gaps and the difference of the lengths give the three kinds; add up, and divide once at the end
+# 2. fill a table like that of section 3.6, but compare ways by their edits first, and among equals by how many of those are insertions or deletions
+# 3. read from its last entry the edits, and how many of them are insertions or deletions
+# 4. with the difference of the lengths these give the three kinds; add up, and divide once at the end
 # </details>
 
 # %% [markdown]

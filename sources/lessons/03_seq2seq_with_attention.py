@@ -494,7 +494,7 @@ for name, said in (("with the truth", exact_speaker(true)), ("alone", exact_spea
 # | **mean** | all states stirred together, the same at every step | no |
 # | **summary** | the last state of each direction | no |
 #
-# All four still make their first state from the summary. They are trained alike, in four sizes with nearly equal numbers of parameters, from five seeds (pointer and mean from two at the largest size). The counts, on all of *valid*, come with the course (`python -m experiments bottleneck`).
+# All four still make their first state from the summary. They are trained alike, in four sizes, with nearly equal numbers of parameters in each, from five seeds (pointer and mean from two at the largest size). The counts, on all of *valid*, come with the course (`python -m experiments bottleneck`).
 
 # %%
 runs = read_rows("bottleneck")
@@ -577,7 +577,7 @@ print("share of the gap that the pointer closes:", *(f"{c:.0%}" for c in closed)
 widgets.came_out("3.C", round(mean["pointer"][at].item(), 1))
 
 # %% [markdown]
-# *Each dot is one seed, ± is the seeds' spread, and the gray dotted line is the table.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks.** The mean, which gets every state, is no better than the summary.
+# *Each dot is one seed, ± is the seeds' spread, and the gray dotted line is the table, which beats the smallest summary on long words.* On long words attention is far better than the summary at every size. **But the pointer is nearly as good, and it never asks.** The mean, which gets every state, is no better than the summary.
 #
 # How far is the blind pointer from where the trained attention looks?
 
@@ -920,7 +920,7 @@ alt = "With attention wrong sounds fall with length; wrong words rise with and w
 plotting.show(axes[0], alt)
 
 # %% [markdown]
-# *For short words the two are nearly equal, and the gap grows with length. The bars on the right are standard errors.* Bahdanau's figure 2 has the same shape, with the length of sentences below and the quality of a translation at the side.
+# *For short words the two are nearly equal, and the gap grows with length. The bars on the right are standard errors.* Bahdanau's figure 2 shows the quality of translations by the length of the sentence. There too the model without attention falls behind as the length grows.
 #
 # With attention, the share of wrong *sounds* falls with length, while the share of wrong *words* rises. How can both be true? A long word has more chances to go wrong. If each of its $n$ sounds were wrong with the same probability $p$, on its own, the whole word would be right with probability $(1 - p)^n$. With $p = 0.08$ and $n = 4$ sounds, $0.92^4 = 0.72$ are right; with $n = 11$ only $0.92^{11} = 0.40$. Now each group with its own $p$, its PER.
 
@@ -943,7 +943,7 @@ for row, p, measured in zip(rows, per["attention"], wer["attention"], strict=Tru
 #
 # *More · 5 minutes*
 #
-# It's tempting to conclude that the summary fails because long words don't *fit*. In section 3.7 wider models did better, but they had more parameters everywhere. Here we keep about the same size and give more training. The two large models had all of *train*, six times the words, and more passes over them (`python -m experiments train recurrent`). They differ in settings too, with dropout, a wider embedding and a lower learning rate. We also ask them for long words that they were trained on.
+# It's tempting to conclude that the summary fails because long words don't *fit*. In section 3.7 wider models did better, but they had more parameters everywhere. Here we keep about the same size and give more training. The two large models had all of *train*, six times the words, and more passes over them (`python -m experiments train recurrent`). Their settings aren't those of the short runs either, with dropout, a wider embedding and a lower learning rate. We also ask them for long words that they were trained on.
 
 # %% tags=["nbval-ignore-output"]
 bits, numbers = 20 * math.log2(26), two["summary"].first_state.in_features
@@ -957,7 +957,7 @@ for name, model in two.items():
     print(f"of train {old:.1%}; after little training {short_run:.1f} %")
 
 # %% [markdown]
-# With more training and no more room, the summary's errors on long words fall to about half, and on words that it has seen they are fewer still. The same 256 numbers have room for that much. (Attention gains from the training too, and stays ahead.) What held the summary back at first, then, wasn't space alone. A summary must *learn* to pack a word so that every sound can be got out again, most of all a new word, and the short runs hadn't taught it that yet. Whether the further words did it, the further updates or the other settings, and whether the wider models of section 3.7 won by their room or by being easier to train, these runs can't say.
+# With more training and no more room, the summary's errors on long words fall to about half, and on words that it has seen they are fewer still. Its 256 numbers have room for that much. (Attention gains from the training too, and stays ahead.) What held the summary back in the short runs, then, wasn't space alone. A model must also *learn* to pack a word so that every sound can be got out again, and it does that less well for a new word than for one from its training. Whether the further words did it, the further updates or the other settings, and whether the wider models of section 3.7 won by their room or by being easier to train, these runs can't say.
 
 # %% [markdown]
 # ## What goes wrong
@@ -1076,7 +1076,7 @@ for word in ("nation", "knights", "physics"):
 #
 # <details><summary>2. A pointer that walks backwards, from the last letter to the first. On which task would it do as well as attention: strings said in reverse, or strings said from a mark?</summary>
 #
-# **In reverse.** That order is fixed. From the mark, the place depends on where the mark is, and nothing tells the pointer.
+# **In reverse.** That order is fixed. From the mark, the place to begin depends on where the mark is, and this pointer begins at the last letter wherever that is.
 # </details>
 #
 # <details><summary>3. The target is &lt;start&gt; B AA K S &lt;end&gt;. What does the decoder read at the step that should say S, and what is it compared with at the last step?</summary>
