@@ -497,7 +497,8 @@ for d_k in (4, 64, 1024):
 # %%
 ax = plotting.bar_panels(panels, xlabel="keys, by weight", ylabel="weight")
 alt = """A query's weights over 16 keys at three widths. With no scale the largest is
-below 0.4 at 4, above 0.9 at 64 and 1 at 1,024. Divided by the root it stays below 0.3."""
+below 0.4 at 4, above 0.9 at 64 and 1 at 1,024.
+Divided by the root it stays below 0.3."""
 plotting.show(ax, alt.replace("\n", " "))
 
 # %% [markdown]
