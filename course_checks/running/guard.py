@@ -12,36 +12,17 @@ import importlib
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 from .dispatch import DispatchWatch
+from .pytorch_names import SPELLINGS, kernels_of, known_by_pytorch, word_of
 
-# What the dispatcher runs for a function, by the first letters of the kernel's name, where no other function needs it.
-KERNELS = {
-    "softmax": ("_softmax", "_safe_softmax"),
-    "log_softmax": ("_log_softmax",),
-    "scaled_dot_product_attention": ("_scaled_dot_product", "_native_multi_head", "_transform_bias_rescale_qkv"),
-    "MultiheadAttention": ("_scaled_dot_product", "_native_multi_head"),
-    "layer_norm": ("native_layer_norm",),
-    "rms_norm": ("_fused_rms_norm",),
-    "group_norm": ("native_group_norm",),
-    "batch_norm": ("native_batch_norm", "_native_batch_norm_legit"),
-    "gelu": ("gelu",),
-    "logsumexp": ("logsumexp",),
-    "conv1d": ("convolution", "mkldnn_convolution", "slow_conv", "_slow_conv"),
-}
-# Where PyTorch keeps a function under its plain word, or with one of these before or after it.
-HOLDERS = (
-    *("torch", "torch.functional", "torch.nn.functional", "torch.special", "torch.linalg", "torch.sparse", "torch.nested"),
-    *("torch._C._nn", "torch._C._special", "torch._C._linalg", "torch.Tensor", "torch._refs"),
-)  # fmt: skip
-SPELLINGS = ("{}", "{}_", "_{}", "special_{}", "native_{}", "_native_{}_legit")
-LAYOUTS = ("CPU", "NestedTensorCPU", "MkldnnCPU", "QuantizedCPU", "SparseCPU", "SparseCsrCPU")  # of tensors on the CPU
 STARTERS = {"start_new_thread", "start_new", "start_joinable_thread"}  # of ``_thread``, by whatever name
 CHECKS, OPEN = "course_checks", ("check", "failing_case", "hint", "NotYet")
+_kept: list[torch.library.Library] = []
 hidden_called: set[str] = set()  # in the class grader's sandbox: what was called there and has no body there
 
 
@@ -91,39 +72,17 @@ def refuse_for_good(names: tuple[str, ...]) -> None:
     """
     holders, operators = known_by_pytorch()
     for name in reversed([name for name in names if name.startswith("torch.")]):
-        word = _word(name)
+        word = word_of(name)
         spellings = {word} if word.startswith("__") else {text.format(word) for text in SPELLINGS}
         for holder, present in holders:
             for spelling in spellings & present:
                 if callable(getattr(holder, spelling)) and not isinstance(getattr(holder, spelling), type):
                     setattr(holder, spelling, _refusal(name))
     kernels = torch.library.Library("aten", "IMPL")
-    for start, name in _kernels(reversed(names)).items():
+    for start, name in kernels_of(reversed(names)).items():
         for operator, layout in operators[start]:
             kernels.impl(operator, _refusal(name), layout, allow_override=True)
     _kept.append(kernels)  # what it has registered goes with it
-
-
-@functools.cache
-def known_by_pytorch() -> tuple[list[tuple[object, frozenset[str]]], dict[str, list[tuple[str, str]]]]:
-    """Each of ``HOLDERS`` with its names; and each operator with the layouts it works on, by its beginning in ``KERNELS``.
-
-    To ask for this takes a while; a process that forks asks once for all.
-    """
-    holders = [functools.reduce(lambda part, name: getattr(part, name, None), h.split(".")[1:], torch) for h in HOLDERS]
-    works = torch._C._dispatch_has_computed_kernel_for_dispatch_key
-    operators: dict[str, list[tuple[str, str]]] = {start: [] for kernels in KERNELS.values() for start in kernels}
-    beginnings = tuple(f"aten::{start}" for start in operators)
-    for operator in filter(lambda name: name.startswith(beginnings), torch._C._dispatch_get_all_op_names()):
-        for start in operators:
-            if operator.startswith(f"aten::{start}") and "backward" not in operator:
-                operators[start] += [
-                    (operator, layout) for layout in LAYOUTS if layout == "CPU" or works(operator, layout)
-                ]
-    return [(holder, frozenset(dir(holder))) for holder in holders if holder is not None], operators
-
-
-_kept: list[torch.library.Library] = []
 
 
 def loaded(names: tuple[str, ...]) -> dict[str, Callable]:
@@ -159,7 +118,7 @@ def _torch_guards(targets: dict[str, Callable], kernels: bool) -> Iterator[None]
     with contextlib.ExitStack() as stack:
         if targets:
             stack.enter_context(_TorchGuard({target: name for name, target in reversed(targets.items())}))
-            if kernels and (forbidden := _kernels(targets)):
+            if kernels and (forbidden := kernels_of(targets)):
                 stack.enter_context(_KernelGuard(forbidden))
         yield
 
@@ -211,7 +170,7 @@ class _TorchGuard(TorchFunctionMode):
     def __init__(self, forbidden: dict[Callable, str]) -> None:
         super().__init__()
         self.forbidden = forbidden
-        self.words = {_word(name): name for name in forbidden.values()}
+        self.words = {word_of(name): name for name in forbidden.values()}
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func in self.forbidden:
@@ -279,15 +238,6 @@ def _behind(func: Callable) -> str | None:
     ):
         return None
     return name.partition(".")[0].strip("_").removeprefix("special_").removeprefix("native_").removesuffix("_math")
-
-
-def _kernels(names: Iterable[str]) -> dict[str, str]:
-    return {start: name for name in names for start in KERNELS.get(_word(name), ())}
-
-
-def _word(name: str) -> str:
-    """The word by which a function is known elsewhere too; what ``torch.masked`` calls ``softmax`` is made of the other one."""
-    return "" if name.startswith("torch.masked.") else name.rpartition(".")[2]
 
 
 def _refuse(name: str):

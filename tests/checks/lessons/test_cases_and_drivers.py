@@ -52,7 +52,8 @@ def test_what_failing_case_hands_out_can_be_called_and_draws_no_random_numbers(n
     torch.manual_seed(0)
     shown = exercise.call.shown(case)
     assert torch.rand(()) == expected
-    exercise.right(**shown)
+    if exercise.call.expects != "class":  # which is made first, with sizes of the student's own
+        exercise.right(**shown)
 
 
 def test_every_lesson_with_such_a_driver_is_among_them():
