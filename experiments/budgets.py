@@ -29,11 +29,9 @@ import torch
 from course_utils.datasets.batches import batches_by_length, encode_pairs
 from course_utils.pretrained.pronunciation import SOUNDS, SPELLING
 from course_utils.results import read_rows, rows_of
-from course_utils.training import fit, one_cycle_rate, seed_everything, teacher_forced_loss
-from course_utils.training.losses import target_symbols
-from course_utils.training.optimizers import MuonWithAdam
+from course_utils.training import seed_everything
 
-from .comparison import SMOOTHING, SYMBOLS, VARIANTS, best_rate, judged, train_words
+from .comparison import SYMBOLS, VARIANTS, best_rate, fitted, judged, train_words
 from .runs import Run
 
 EPOCHS = (9, 27)
@@ -48,24 +46,14 @@ def run(epochs: int, variant: str, rate: float, seed: int, *, progress: bool = F
     build, muon = VARIANTS[variant]
     pairs = encode_pairs(train_words(), SPELLING, SOUNDS)
     ahead = [list(batches_by_length(pairs, SYMBOLS, seed=100 * seed + epoch)) for epoch in range(epochs)]
-    updates = sum(map(len, ahead))
     seed_everything(seed)
     model, started = build(), time.process_time()
-    history = fit(
-        model,
-        ahead.__getitem__,
-        partial(teacher_forced_loss, smoothing=SMOOTHING),
-        epochs=epochs,
-        rate=lambda step: one_cycle_rate(step, updates, rate),
-        optimizer=MuonWithAdam(model) if muon else None,
-        weigh=target_symbols,
-        progress=progress,
-    )
+    history = fitted(model, ahead, rate, muon, progress=progress)
     seconds = round(time.process_time() - started, 1)
     with torch.no_grad():
         sweep_loss, *_ = judged(model, "sweep")
         valid_loss, wer, per, right = judged(model, "run")
-    values = (updates, round(history.losses[-1], 4), sweep_loss, valid_loss, wer, per, seconds, right)
+    values = (sum(map(len, ahead)), round(history.losses[-1], 4), sweep_loss, valid_loss, wer, per, seconds, right)
     return [dict(zip(FIELDS, (epochs, variant, rate, seed, *values), strict=True))]
 
 

@@ -44,7 +44,7 @@ from course_utils.models import DecoderConfig, DecoderLM, Transformer, Transform
 from course_utils.models.recurrent import RecurrentSeq2Seq
 from course_utils.pretrained.pronunciation import SOUNDS, SPELLING, pronounce
 from course_utils.tokenizers import PAD_ID
-from course_utils.training import fit, one_cycle_rate, seed_everything, teacher_forced_loss
+from course_utils.training import History, fit, one_cycle_rate, seed_everything, teacher_forced_loss
 from course_utils.training.losses import target_symbols
 from course_utils.training.optimizers import MuonWithAdam
 
@@ -161,12 +161,26 @@ def which_right(text: str) -> Bool[Tensor, " words"]:
     return torch.tensor([digit == "1" for digit in f"{int(text, 16):b}"[1:]])
 
 
+def fitted(model: nn.Module, ahead: Sequence[Sequence[Any]], rate: float, muon: bool, **options: Any) -> History:
+    """Train ``model`` on the batches of each epoch, with the recipe of all variants; ``options`` are those of ``fit``."""
+    updates = sum(map(len, ahead))
+    return fit(
+        model,
+        ahead.__getitem__,
+        partial(teacher_forced_loss, smoothing=SMOOTHING),
+        epochs=len(ahead),
+        rate=lambda step: one_cycle_rate(step, updates, rate),
+        optimizer=MuonWithAdam(model) if muon else None,
+        weigh=target_symbols,
+        **options,
+    )
+
+
 def run(part: str, variant: str, rate: float, seed: int, *, progress: bool = True) -> list[dict[str, Any]]:
     """Train one model: a row of ``FIELDS`` for each epoch."""
     build, muon = VARIANTS[variant]
     pairs, epochs = encode_pairs(train_words(), SPELLING, SOUNDS), EPOCHS[part]
     ahead = [list(batches_by_length(pairs, SYMBOLS, seed=100 * seed + epoch)) for epoch in range(epochs)]
-    updates = sum(map(len, ahead))
     seed_everything(seed)
     model = build()
     rows: list[dict[str, Any]] = []
@@ -183,17 +197,7 @@ def run(part: str, variant: str, rate: float, seed: int, *, progress: bool = Tru
         judging += time.process_time() - before
         return -len(rows)  # lower each time: the last epoch's weights are kept, whatever the words for validation say
 
-    history = fit(
-        model,
-        ahead.__getitem__,
-        partial(teacher_forced_loss, smoothing=SMOOTHING),
-        epochs=epochs,
-        rate=lambda step: one_cycle_rate(step, updates, rate),
-        optimizer=MuonWithAdam(model) if muon else None,
-        weigh=target_symbols,
-        validate=judge,
-        progress=progress,
-    )
+    history = fitted(model, ahead, rate, muon, validate=judge, progress=progress)
     return [row | {"loss": round(loss, 4)} for row, loss in zip(rows, history.losses, strict=True)]
 
 

@@ -51,9 +51,7 @@ def off_limits(names: tuple[str, ...], answer: object, kernels: bool = True) -> 
     with contextlib.ExitStack() as stack:
         stack.enter_context(_unimported({name.rpartition(".")[0]: name for name in names if name not in targets}))
         for name, target in targets.items():
-            if isinstance(
-                target, type
-            ):  # through its constructor, so that a subclass is caught as well, and what it does
+            if isinstance(target, type):  # through its constructor: a subclass is caught as well; and what it does
                 made_by = "apply" if issubclass(target, torch.autograd.Function) else "__init__"
                 for part in (made_by, *({"forward", "_call"} & vars(target).keys())):
                     stack.enter_context(_attribute(target, part, _refusal(name)))

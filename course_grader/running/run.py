@@ -31,9 +31,7 @@ TOO_LONG = "time limit"  # in the place of an error's name
 class RunLog:
     """What running one submission brought; dicts are by exercise."""
 
-    observed: dict[str, dict] = field(
-        default_factory=dict
-    )  # what the probe sent: ``text`` and ``data``, or ``undefined``
+    observed: dict[str, dict] = field(default_factory=dict)  # what the probe sent: ``text``, ``data`` or ``undefined``
     lost: dict[str, str] = field(default_factory=dict)  # why there is nothing to judge
     cell_errors: dict[str, tuple[str, str]] = field(default_factory=dict)  # error and message of the answer's cell
     events: list[str] = field(default_factory=list)  # what ended kernels
