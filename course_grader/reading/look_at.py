@@ -11,11 +11,11 @@ import builtins
 # Modules that hand out nothing but what their names say. Whatever is imported from elsewhere is looked at.
 KNOWN = {
     "__future__", "abc", "array", "asyncio", "bisect", "builtins", "collections", "concurrent", "contextlib", "copy",
-    "course_checks", "course_utils", "dataclasses", "decimal", "einops", "enum", "fractions", "functools", "gc", "heapq",
-    "inspect", "IPython", "ipywidgets", "itertools", "jaxtyping", "json", "logging", "math", "matplotlib", "numbers",
-    "numpy", "operator", "os", "pathlib", "pandas", "platform", "pprint", "queue", "random", "re", "scipy", "seaborn",
-    "statistics", "string", "sys", "textwrap", "threading", "time", "timeit", "torch", "tqdm", "traceback", "types",
-    "typing", "typing_extensions", "warnings",
+    "course_checks", "course_utils", "dataclasses", "decimal", "difflib", "einops", "enum", "fractions", "functools",
+    "gc", "heapq", "inspect", "IPython", "ipywidgets", "itertools", "jaxtyping", "json", "logging", "math",
+    "matplotlib", "numbers", "numpy", "operator", "os", "pathlib", "pandas", "platform", "pprint", "queue", "random",
+    "re", "scipy", "seaborn", "statistics", "string", "sys", "textwrap", "threading", "time", "timeit", "torch", "tqdm",
+    "traceback", "types", "typing", "typing_extensions", "warnings",
 }  # fmt: skip
 NAMES = {
     # code from text, and other ways to the notebook's namespace
