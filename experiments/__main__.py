@@ -17,6 +17,7 @@ TABLES = {
     "budgets": "the GRU and the Transformer of comparison, trained for longer (lesson 11)",
     "ablation": "small models with one thing removed each (lesson 11)",
     "unmasked": "the model without a padding mask, on words with padding and without (lesson 11)",
+    "seeds": "the shipped models, shorter, from three seeds (lessons 11 and 12)",
     "gates": "a small language model with SwiGLU or a ReLU network (lesson 12)",
 }
 NAMES = {"train": "the models of a group anew, with their weights and card", **TABLES}

@@ -1,22 +1,28 @@
 """The tables: what was run once is not run again, each experiment fills its own, those that come with the course are whole."""
 
+import math
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 
 import pytest
 import torch
+from torch import nn
 
-from course_utils.models import count_parameters
+from course_utils.datasets.text_windows import TEXT
+from course_utils.models import DecoderConfig, DecoderLM, count_parameters
 from course_utils.results import path_of, read_rows, rows_of
 from course_utils.small_models import lookups as lookups_task
 from course_utils.small_models import places as places_task
 from course_utils.small_models.bottleneck import CONTEXTS
 from course_utils.training import one_cycle_rate
-from experiments import bottleneck, budgets, comparison, gates, lookups, narrow_heads, norm_order, warmups
+from experiments import bottleneck, budgets, comparison, gates, lookups, narrow_heads, norm_order, seeds, warmups
 from experiments.__main__ import NAMES, TABLES, main
+from experiments.recipes import RECIPES
 from experiments.runs import append_rows, belongs, make_missing
 
 WORDS = {"cat": (("K", "AE", "T"),), "act": (("AE", "K", "T"), ("AE", "K")), "tactics": (("T", "AE", "K", "T"),)}
+TRANSFORMER = replace(RECIPES["transformer"], stress_weight=0.0, bfloat16=False)  # neither takes made-up words
 MUON = pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="Muon came with PyTorch 2.9")
 # What makes each experiment small enough for a test, and how many rows it writes then.
 SMALL = {
@@ -49,9 +55,20 @@ SMALL = {
         2 * 2 + 2 * 2,
     ),
     "unmasked": ({"SEEDS": (0,), "split": lambda name: WORDS}, 1),
+    "seeds": (
+        {
+            "EPOCHS": {"transformer": 2},
+            "SEEDS": (0, 1),
+            "RECIPES": {
+                "transformer": replace(TRANSFORMER, config=TRANSFORMER.config | {"num_layers": 1, "d_model": 16})
+            },
+            "split": lambda name: WORDS,
+        },
+        2,
+    ),
     "gates": ({"SEEDS": (1,)}, 2 * 2 + 2),
 }
-OF_MUON = ("ablation", "budgets", "comparison", "gates", "unmasked")
+OF_MUON = ("ablation", "budgets", "comparison", "gates", "seeds", "unmasked")
 STEPS = {"places": 2, "warmups": 2, "gates": 2}
 
 
@@ -174,6 +191,12 @@ def test_runs_of_the_comparison_use_the_rate_that_their_sweep_found_best():
             right = comparison.which_right(row["right"]).float()
             assert len(right) == len(comparison.judged_words())
             assert float(row["WER"]) == round(100 * (1 - right.mean().item()), 2)
+
+
+def test_a_language_model_that_knows_nothing_is_judged_in_bits():
+    model = DecoderLM(DecoderConfig(vocab_size=len(TEXT), num_layers=1, d_model=8, d_ff=8, num_heads=2, num_kv_heads=1))
+    nn.init.zeros_(model.generator.weight)
+    assert seeds.held_out(model.eval(), "valid") == pytest.approx(math.log2(len(TEXT)), abs=1e-3)
 
 
 def test_longer_runs_use_the_rate_that_the_shortest_found_best():
