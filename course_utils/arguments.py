@@ -1,5 +1,7 @@
 """What several modules ask of their arguments, said once. What does not hold is a ``ValueError`` that names it."""
 
+from collections.abc import Collection
+
 from torch import Tensor
 
 
@@ -23,6 +25,12 @@ def require_probability(**values: float) -> None:
     for name, value in values.items():
         if not 0.0 <= value < 1.0:
             raise ValueError(f"{name} ({value}) must be at least 0 and below 1")
+
+
+def require_one_of(name: str, value: object, allowed: Collection[object]) -> None:
+    """A value is one of those that there are."""
+    if value not in allowed:
+        raise ValueError(f"{name} ({value!r}) must be one of {', '.join(map(repr, allowed))}")
 
 
 def require_shape(name: str, tensor: Tensor, letters: str, *, why: str = "", **sizes: int) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
+from ..arguments import require_one_of
 from ..tokenizers import PHONEMES
 
 Pronunciation = tuple[str, ...]
@@ -98,8 +99,7 @@ def split_of(word: str) -> str:
 @functools.cache
 def split(name: str) -> Mapping[str, tuple[Pronunciation, ...]]:
     """The words of one part (``"train"``, ``"valid"``, ``"test"``) with their pronunciations, in the dictionary's order."""
-    if name not in SPLITS:
-        raise ValueError(f"name ({name!r}) must be one of {', '.join(SPLITS)}")
+    require_one_of("name", name, SPLITS)
     return {word: accepted for word, accepted in pronunciations().items() if split_of(word) == name}
 
 

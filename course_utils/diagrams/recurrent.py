@@ -6,6 +6,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from torch import Tensor
 
+from ..arguments import require_one_of
 from .drawing import Drawing
 from .formatting import checked_labels, number, shortened
 from .palette import COLORS, LABEL, NAME, NUMBER, SHAPE, SOFT
@@ -78,8 +79,7 @@ def _checked(source, target, weights, at: int, phase: str) -> tuple[list[str], l
         raise ValueError(f"source ({len(source)}) must be 1 to 10 symbols and target ({len(target)}) 1 to 8")
     if not 0 <= at < len(target):
         raise ValueError(f"at ({at}) must be a step of the target, 0 to {len(target) - 1}")
-    if phase not in PHASES:
-        raise ValueError(f"phase ({phase!r}) must be one of {', '.join(PHASES)}")
+    require_one_of("phase", phase, PHASES)
     if weights is not None and tuple(weights.shape) != (len(target), len(source)):
         raise ValueError(
             f"weights has shape {tuple(weights.shape)}; expected (L_t, L_s) = {(len(target), len(source))}"

@@ -3,6 +3,8 @@
 Shape letters: ``*B`` leading (batch, position) dimensions, ``d_model`` size of a vector, ``d_ff`` width in between.
 """
 
+from collections.abc import Callable
+
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -13,16 +15,23 @@ from ..arguments import require_probability, require_shape, require_sizes
 class FeedForward(nn.Module):
     """The position-wise network of the paper: up to ``d_ff``, ReLU, down again; each position by itself.
 
-    In training, features in between are dropped with probability ``dropout``.
+    Args:
+        d_model: Size of a token's vector, in and out.
+        d_ff: Width in between.
+        dropout: Probability with which a feature in between is dropped in training.
+        activation: What is applied in between, ReLU in the paper; GPT-2 has GELU.
 
     Source:
         Vaswani et al., "Attention Is All You Need", 2017, section 3.3, equation 2.
     """
 
-    def __init__(self, d_model: int, d_ff: int, *, dropout: float = 0.0) -> None:
+    def __init__(
+        self, d_model: int, d_ff: int, *, dropout: float = 0.0, activation: Callable[[Tensor], Tensor] = F.relu
+    ) -> None:
         super().__init__()
         require_sizes(d_model=d_model, d_ff=d_ff)
         require_probability(dropout=dropout)
+        self.activation = activation
         self.up_proj = nn.Linear(d_model, d_ff)
         self.dropout = nn.Dropout(dropout)
         self.down_proj = nn.Linear(d_ff, d_model)
@@ -30,7 +39,7 @@ class FeedForward(nn.Module):
     def forward(self, x: Float[Tensor, "*B d_model"]) -> Float[Tensor, "*B d_model"]:
         """Transform each position."""
         require_shape("x", x, "... d_model", d_model=self.up_proj.in_features)
-        return self.down_proj(self.dropout(F.relu(self.up_proj(x))))  # (*B, d_ff) in between
+        return self.down_proj(self.dropout(self.activation(self.up_proj(x))))  # (*B, d_ff) in between
 
 
 class SwiGLU(nn.Module):

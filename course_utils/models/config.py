@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
-from ..arguments import require_divides, require_probability, require_sizes
+from ..arguments import require_divides, require_one_of, require_probability, require_sizes
+from ..layers import FEED_FORWARDS, NORMS
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "none")
+DECODER_POSITIONS = ("rotary", "learned", "none")
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,10 @@ class TransformerConfig:
         sizes = "src_vocab tgt_vocab num_layers d_model d_ff num_heads max_len".split()
         require_sizes(**{name: getattr(self, name) for name in sizes})
         _require_heads(self)
-        if self.positions not in POSITIONS:
-            raise ValueError(f"positions ({self.positions!r}) must be one of {', '.join(map(repr, POSITIONS))}")
+        require_one_of("positions", self.positions, POSITIONS)
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"d_model ({self.d_model}) must be even for sinusoidal positions: they come in pairs")
-        if self.positions == "rotary" and self.d_model // self.num_heads % 2:
-            raise ValueError(
-                f"d_model / num_heads ({self.d_model // self.num_heads}) must be even for rotary positions: they turn pairs"
-            )
+        _require_pairs(self)
         if not 0 <= self.pad_id < min(self.src_vocab, self.tgt_vocab):
             raise ValueError(f"pad_id ({self.pad_id}) must be a token of both vocabularies")
 
@@ -66,8 +64,14 @@ class DecoderConfig:
         num_heads: H; must divide ``d_model``.
         num_kv_heads: H_kv; must divide ``num_heads``. None: as many.
         max_len: Positions there is room for.
+        positions: One of ``"rotary"``, ``"learned"`` (added to the embeddings), ``"none"``.
         rope_base: Base of the rotary positions' wavelengths.
+        norm: ``"rms"`` (RMSNorm) or ``"layer"`` (LayerNorm).
+        feed_forward: ``"swiglu"``; ``"gelu"`` (GELU by its tanh formula) or ``"relu"`` between two matrices.
+        bias: Whether attention's projections have biases. The feed-forward networks of two matrices always have.
         tie_embeddings: Whether the output's matrix is the embedding's.
+
+    The defaults are Llama's parts; GPT-2 has ``positions="learned"``, ``norm="layer"``, ``feed_forward="gelu"`` and biases.
     """
 
     vocab_size: int
@@ -78,8 +82,12 @@ class DecoderConfig:
     num_kv_heads: int | None = None
     dropout: float = 0.0
     max_len: int = 1024
+    positions: str = "rotary"
     rope_base: float = 10000.0
+    norm: str = "rms"
     norm_eps: float = 1e-6
+    feed_forward: str = "swiglu"
+    bias: bool = False
     tie_embeddings: bool = True
 
     def __post_init__(self) -> None:
@@ -89,12 +97,18 @@ class DecoderConfig:
         kv_heads = self.num_heads if self.num_kv_heads is None else self.num_kv_heads
         if kv_heads < 1 or self.num_heads % kv_heads:
             raise ValueError(f"num_kv_heads ({kv_heads}) must be at least 1 and divide num_heads ({self.num_heads})")
-        if self.d_model // self.num_heads % 2:
-            raise ValueError(
-                f"d_model / num_heads ({self.d_model // self.num_heads}) must be even for rotary positions: they turn pairs"
-            )
+        require_one_of("positions", self.positions, DECODER_POSITIONS)
+        require_one_of("norm", self.norm, NORMS)
+        require_one_of("feed_forward", self.feed_forward, FEED_FORWARDS)
+        _require_pairs(self)
         if self.rope_base <= 0 or self.norm_eps <= 0:
             raise ValueError(f"rope_base ({self.rope_base}) and norm_eps ({self.norm_eps}) must be positive")
+
+
+def _require_pairs(config: TransformerConfig | DecoderConfig) -> None:
+    d_head = config.d_model // config.num_heads
+    if config.positions == "rotary" and d_head % 2:
+        raise ValueError(f"d_model / num_heads ({d_head}) must be even for rotary positions: they turn pairs")
 
 
 def _require_heads(config: TransformerConfig | DecoderConfig) -> None:

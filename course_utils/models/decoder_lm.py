@@ -7,9 +7,9 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..kv_cache import KVCache
-from ..layers import DecoderOnlyLayer, RMSNorm, embedded
+from ..layers import NORMS, DecoderOnlyLayer, embedded
 from ..masks import AttentionMask, causal_mask
-from ..positions import RotaryPositions
+from ..positions import LearnedPositions, RotaryPositions
 from .config import DecoderConfig
 
 
@@ -29,14 +29,19 @@ class DecoderLM(nn.Module):
     def __init__(self, config: DecoderConfig) -> None:
         super().__init__()
         self.config = c = config
-        rotary = RotaryPositions(c.d_model // c.num_heads, base=c.rope_base, max_len=c.max_len)
+        rotary = None
+        if c.positions == "rotary":
+            rotary = RotaryPositions(c.d_model // c.num_heads, base=c.rope_base, max_len=c.max_len)
         self.embedding = nn.Embedding(c.vocab_size, c.d_model)
+        self.positions = LearnedPositions(c.d_model, c.max_len) if c.positions == "learned" else None
         self.dropout = nn.Dropout(c.dropout)
-        options = {"num_kv_heads": c.num_kv_heads, "dropout": c.dropout, "rotary": rotary, "norm_eps": c.norm_eps}
+        options = {
+            name: getattr(c, name) for name in ("num_kv_heads", "dropout", "norm", "norm_eps", "feed_forward", "bias")
+        }
         self.layers = nn.ModuleList(
-            DecoderOnlyLayer(c.d_model, c.num_heads, c.d_ff, **options) for _ in range(c.num_layers)
+            DecoderOnlyLayer(c.d_model, c.num_heads, c.d_ff, rotary=rotary, **options) for _ in range(c.num_layers)
         )
-        self.norm = RMSNorm(c.d_model, eps=c.norm_eps)
+        self.norm = NORMS[c.norm](c.d_model, eps=c.norm_eps)
         self.generator = nn.Linear(c.d_model, c.vocab_size, bias=False)
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2:
@@ -63,12 +68,13 @@ class DecoderLM(nn.Module):
         return self.generator(self.norm(self._stream(tokens, cache)[:, -1]))
 
     def _stream(self, tokens: Tensor, cache: list[KVCache] | None) -> Tensor:
-        x = self.dropout(embedded(self.embedding, tokens))  # (B, L, d_model)
+        x = embedded(self.embedding, tokens)  # (B, L, d_model)
         if cache is not None and len(cache) != len(self.layers):
             raise ValueError(f"cache has {len(cache)} entries; expected one for each of {len(self.layers)} layers")
         start, new = 0 if cache is None else cache[0].length, tokens.shape[1]
         if start + new > self.config.max_len:
             raise ValueError(f"{start + new} positions, but this model has room for max_len ({self.config.max_len})")
+        x = self.dropout(x if self.positions is None else self.positions(x, start))
         if new == 1:
             mask = None  # one new position may see all there are
         elif start == 0:

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from ..arguments import require_one_of
 from ..decoding import greedy_decode
 from ..models.recurrent import RecurrentSeq2Seq, RecurrentState
 from ..tokenizers import END_ID, START_ID
@@ -43,8 +44,7 @@ class ToldPointer(FixedLook):
 
 def make_batch(order: str, n: int, rng: torch.Generator) -> tuple[Int[Tensor, "n L_s"], Int[Tensor, "n L_t"]]:
     """``n`` sources (``LENGTH`` letters and the mark) and targets (start symbol, the letters in that order, end symbol)."""
-    if order not in ORDERS:
-        raise ValueError(f"order ({order!r}) must be one of {', '.join(map(repr, ORDERS))}")
+    require_one_of("order", order, ORDERS)
     letters = torch.randint(FIRST, len(SYMBOLS), (n, LENGTH), generator=rng)
     mark = torch.randint(1, LENGTH, (n, 1), generator=rng)  # so many letters come before it
     place = torch.arange(LENGTH + 1)  # (L_s,)
