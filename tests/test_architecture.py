@@ -13,8 +13,8 @@ from needs import install_command
 # Lower concepts first: a module imports only what stands above it in this list.
 ORDER = [
     "files", "memory", "progress_log", "arguments", "similarity", "masks", "attention", "positions", "kv_cache", "multi_head",
-    "recording", "layers", "models", "tokenizers", "decoding", "datasets", "training", "metrics", "pretrained", "results",
-    "small_models", "plotting", "diagrams", "widgets",
+    "recording", "layers", "models", "circuits", "tokenizers", "decoding", "datasets", "training", "metrics", "pretrained",
+    "results", "small_models", "plotting", "diagrams", "widgets",
 ]  # fmt: skip
 # What each package may import of the library. The checks are about all of it.
 PACKAGES = {
