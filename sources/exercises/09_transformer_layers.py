@@ -414,7 +414,7 @@ except (NotImplementedError, TypeError):
     print("Solve 9.4 first.")
 
 # %% [markdown] tags=["solution"]
-# The last network's row is by far the largest. Section 9.1 silenced it, and hardly a sound was lost: it writes more of what the earlier rows had already put on top. A large contribution isn't the same as a decisive one.
+# The last network's row is by far the largest. Section 9.1 silenced it, and hardly a sound was lost: mostly it widens the lead of a sound that the earlier rows had already put on top. A large contribution isn't the same as a decisive one.
 
 # %% [markdown]
 # ### 9.5 · How is it wired?
@@ -506,7 +506,7 @@ check("9.5", wiring_of)
 # ### 9.6 · A decoder layer that asks several memories
 # 4 points · difficulty 3 of 5 · 15 minutes · core
 #
-# A decoder may have more than one source: a question and three documents, or one sentence in two languages. Write the `forward` of such a `DecoderLayer`, **in the pre-norm order**. First comes self-attention over the target, then **one** cross-attention that asks all memories at once, then the feed-forward network. A residual connection stands around each, with the norms 1, 2 and 3. In the cross-attention each query spreads its weights over the tokens of all memories together, and all of them sum to 1.
+# A decoder may have more than one source: a question and three documents, or one sentence in two languages. Write the `forward` of such a `DecoderLayer`, **in the pre-norm order**. First comes self-attention over the target, then **one** cross-attention that asks all memories at once, then the feed-forward network. There is a residual connection around each, with the norms 1, 2 and 3. In the cross-attention each query spreads its weights over the tokens of all memories together, and all of them sum to 1.
 #
 # | argument | shape |
 # |---|---|
@@ -642,9 +642,9 @@ check("9.6", DecoderLayer)
 # Pre-norm isn't the last word. Write `wired(x, attend, network, norms, wiring)` for two layers that published models use:
 #
 # - `"sandwich"`: a norm before each sublayer, *and another one on what the sublayer returns, before it is added*. `norms` holds four, in the order in which a token meets them. (Gemma 2 and 3 are built like this.)
-# - `"parallel"`: attention and network stand **side by side**. Both read the same normalized stream, and both results are added to it. `norms` holds one. (GPT-J and PaLM are built like this.)
+# - `"parallel"`: attention and network run **side by side**. Both read the same normalized stream, and both results are added to it. `norms` holds one. (GPT-J and PaLM are built like this.)
 #
-# In both, nothing at all stands on the direct path.
+# In both, the direct path has nothing on it but sums.
 #
 # | argument | what it is |
 # |---|---|
@@ -961,7 +961,7 @@ check("9.9", growth_results)
 # Numbers that have nothing to do with each other partly cancel when they are added: $n$ of them, each of size 1, have a sum of size about $\sqrt n$. That is the law, and it is why the factor has a root in it. The GPT-2 paper chose it to offset this growth along a pre-norm stream. In post-norm the same factor keeps the direct path open (section 9.5).
 
 # %% [markdown] tags=["solution"]
-# In training the start decides, and the order hardly matters. Both orders learn the task in 120 steps with `"root"`, and both sit near the landmark with `"full"`. The smaller `"share"` does at least as well here as `"root"`. Nothing in this task asks for exactly $1/\sqrt{2N}$. What helps is that the sublayers begin as small corrections.
+# In these 120 steps the start matters far more than the order. Both orders learn the task with `"root"`, and neither does with `"full"`, though pre-norm is on its way. (In section 9.7 it needs 150 to 200 steps.) The smaller `"share"` does at least as well here as `"root"`. Nothing in this task asks for exactly $1/\sqrt{2N}$. What helps is that the sublayers begin as small corrections.
 
 # %% tags=["nbval-ignore-output"]
 found = growth_results if isinstance(growth_results, dict) else {}
