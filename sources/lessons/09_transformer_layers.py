@@ -717,8 +717,8 @@ plotting.show(
         levels=marks,
     ),
     "Plain post-norm for 1,500 steps, five seeds. With three of the settings the loss "
-    "stays at the lower landmark for hundreds of steps, with a likeness near 1, and then "
-    "both fall. At rate 0.01 without a warm-up nothing falls.",
+    "stays at the lower landmark for hundreds of steps, with a likeness near 1, and "
+    "then both fall. At rate 0.01 without a warm-up nothing falls.",
 )
 
 # %%
