@@ -2,16 +2,29 @@
 
 The task: reverse eight symbols. Both orders get the same learning rates, one of them with a warm-up too, the same seeds, and
 two starts: sublayers as they are (``full``), and with their last matrices divided by the root of the number of sublayers
-(``root``), once each with the tokens held apart or made alike by force. Plain post-norm at the two smaller rates gets 1,500
-steps instead of 300. The table holds loss, share of symbols right and likeness of the
-tokens after the last layer, all on sequences that no model was trained on, one line a measurement.
+(``root``), once each with the tokens held apart or made alike by force, and with a control for each of the two: sublayers as
+small as those that hold the tokens apart, and a vector as large as the one that makes them alike, but with either sign. One
+more lets the gradient along the direct path fade as it does beside sublayers of full size. Plain post-norm gets 1,500 steps
+instead of 300, and so does the small start at the largest rate. The table holds loss, share of symbols right and likeness of
+the tokens after the last layer, all on sequences that no model was trained on, one line a measurement.
 """
 
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from course_utils.small_models.norm_order import EVERY, STEPS, Reverser, keep_apart, make_alike, measure, train
+from course_utils.small_models.norm_order import (
+    EVERY,
+    STEPS,
+    Reverser,
+    fade_direct_path,
+    keep_apart,
+    keep_small,
+    make_alike,
+    make_opposite,
+    measure,
+    train,
+)
 from course_utils.training import seed_everything
 
 from .runs import Run
@@ -19,8 +32,15 @@ from .runs import Run
 SEEDS = (0, 1, 2, 3, 4)
 LAYERS, RATES, WARMUP = 6, (0.01, 0.003, 0.001), 100
 STARTS = {"full": lambda num_layers: 1.0, "root": lambda num_layers: (2 * num_layers) ** -0.5}
-TOKENS = {"": lambda model: None, "apart": keep_apart, "alike": make_alike}
-LONG = 1500  # steps of plain post-norm at the smaller rates
+TOKENS = {
+    "": lambda model: None,
+    "apart": keep_apart,
+    "small": keep_small,
+    "alike": make_alike,
+    "opposite": make_opposite,
+    "faded": fade_direct_path,
+}
+LONG = 1500  # steps of plain post-norm, and of post-norm with the small start at the rate that some of its seeds don't stand
 RUN = ("order", "layers", "rate", "warmup", "start", "seed")
 FIELDS = (*RUN, "step", "loss", "right", "likeness")
 
@@ -46,9 +66,9 @@ def settings() -> Iterator[tuple[tuple[str, int, float, int, str], int]]:
     rates = [(rate, 1) for rate in reversed(RATES)] + [(RATES[0], WARMUP)]
     for rate, warmup in rates:
         yield ("pre-norm", LAYERS, rate, warmup, "full"), STEPS
-        yield ("post-norm", LAYERS, rate, warmup, "full"), LONG if rate < RATES[0] else STEPS
-        yield ("post-norm", LAYERS, rate, warmup, "root"), STEPS
-    for start in ("full apart", "root alike"):
+        yield ("post-norm", LAYERS, rate, warmup, "full"), LONG
+        yield ("post-norm", LAYERS, rate, warmup, "root"), LONG if (rate, warmup) == (RATES[0], 1) else STEPS
+    for start in ("full apart", "full small", "root alike", "root opposite", "root faded"):
         yield ("post-norm", LAYERS, RATES[1], 1, start), STEPS
     yield ("pre-norm", LAYERS, RATES[1], 1, "root"), STEPS
 

@@ -99,6 +99,36 @@ def test_tokens_are_made_alike_and_held_apart():
     assert apart < 0.1 < plain < alike
 
 
+def test_the_controls_are_as_large_as_what_they_are_controls_of_and_leave_the_tokens_less_or_more_alike():
+    tokens, entered, added, likenesses = torch.randint(0, 8, (5, 8)), {}, {}, {}
+    for change in (norm_order.make_alike, norm_order.make_opposite, norm_order.keep_apart, norm_order.keep_small):
+        torch.manual_seed(0)
+        model = norm_order.Reverser(3, pre_norm=False)
+        plain = model.embed(tokens)
+        change(model)
+        first = model.layers[0].self_attention
+        entered[change] = (model.embed(tokens) - plain).norm(dim=-1).mean()
+        added[change] = first(plain).norm(dim=(1, 2))
+        likenesses[change] = norm_order.measure(model)[2]
+    assert abs(entered[norm_order.make_alike] - entered[norm_order.make_opposite]) < 1e-4
+    torch.testing.assert_close(added[norm_order.keep_apart], added[norm_order.keep_small])
+    assert likenesses[norm_order.make_opposite] < likenesses[norm_order.make_alike] - 0.2
+    assert likenesses[norm_order.keep_apart] < likenesses[norm_order.keep_small] - 0.2
+
+
+def test_a_faded_direct_path_changes_gradients_and_nothing_that_is_said():
+    tokens, said, arrived = torch.randint(0, 8, (5, 8)), [], []
+    for share in (1.0, 0.5):
+        torch.manual_seed(0)
+        model = norm_order.Reverser(3, pre_norm=False, factor=0.0)  # the direct path is all that is left
+        norm_order.fade_direct_path(model, share)
+        said.append(model(tokens))
+        said[-1][0, 0, 0].backward()
+        arrived.append(model.embed.tokens.weight.grad)
+    torch.testing.assert_close(*said)
+    torch.testing.assert_close(arrived[0] * 0.5**6, arrived[1])
+
+
 def test_a_shallow_model_learns_to_reverse():
     torch.manual_seed(0)
     model = norm_order.Reverser(1, pre_norm=True)

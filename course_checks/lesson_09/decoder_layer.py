@@ -39,6 +39,6 @@ EXERCISE = Exercise(
     off_limits=LAYERS,
     gradients=True,
     atol=2e-5,
-    pairs=30,
+    pairs=300,
     advice="for each attention ask two things: where do keys and values come from, and whose mask hides some of them?",
 )

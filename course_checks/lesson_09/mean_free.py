@@ -21,5 +21,6 @@ EXERCISE = Exercise(
     returns=("weight", "bias"),
     gradients=True,
     pairs=100,
-    advice="send any input through your new layer: the entries of what comes out must sum to 0.",
+    advice="send an input through both layers. What yours gives must sum to 0, and all its entries must differ from the old "
+    "ones by one and the same number.",
 )

@@ -55,7 +55,7 @@ def residual_stream(model: nn.Module, batch: Sequence[Any], **options: Any) -> A
         draw.text(x + bar / 2, added[n] * scale + 0.04, f"{plus}{number(added[n])}", NUMBER, COLORS[role], va="bottom")
         _stream(draw, x + bar, bar, sizes[n + 1] * scale, number(sizes[n + 1]))
         if (n + 1) % per_layer == 0:
-            draw.text(x + bar * 1.5, -0.06, f"after layer {(n + 1) // per_layer}", SHAPE, SOFT, ha="right", va="top")
+            draw.text(x + bar * 1.5, -0.06, f"after layer {(n + 1) // per_layer}", SHAPE, SOFT, va="top")
     draw.text(0, -0.06, "in", SHAPE, SOFT, ha="left", va="top")
     _legend(draw, [("the stream", "plain"), *dict.fromkeys(_kind(name) for name in names)])
     words = f"root mean square over tokens and features; {len(layers)} layers, {len(added)} sublayers"

@@ -70,6 +70,41 @@ def keep_apart(model: Reverser) -> None:
             part.register_forward_hook(lambda _, given, change: change - change.mean(dim=1, keepdim=True))
 
 
+def make_opposite(model: Reverser, size: float = 2.0) -> None:
+    """Add the vector of ``make_alike`` to every other token and take it from the rest: as large a change, but tokens unlike."""
+    shared = F.layer_norm(torch.randn(D_MODEL, generator=torch.Generator().manual_seed(7)), (D_MODEL,)) * size
+    signs = torch.tensor([1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0])[:, None]  # (L, 1): the same at mirror images
+    model.embed.register_forward_hook(lambda _, tokens, x: x + signs * shared)
+
+
+def keep_small(model: Reverser) -> None:
+    """Shrink what each sublayer adds to the size that ``keep_apart`` would leave it, with all that it adds to tokens alike."""
+
+    def shrink(_part: nn.Module, _given: tuple[Tensor, ...], change: Tensor) -> Tensor:
+        apart = change - change.mean(dim=1, keepdim=True)  # (n, L, d_model)
+        left, whole = (part.norm(dim=(1, 2), keepdim=True) for part in (apart, change))  # (n, 1, 1) each
+        return change * (left / whole).detach()
+
+    for layer in model.layers:
+        for part in (layer.self_attention, layer.feed_forward):
+            part.register_forward_hook(shrink)
+
+
+def fade_direct_path(model: Reverser, share: float = 0.5**0.5) -> None:
+    """Let only a share of the gradient back along the direct path past each sublayer; what the model says stays as it is.
+
+    The share of sublayers that are as large as what they are added to is the root of one half. For post-norm models.
+    """
+
+    def fade(_part: nn.Module, given: tuple[Tensor, ...], change: Tensor) -> Tensor:
+        nothing = given[0] - given[0].detach()  # (n, L, d_model): 0, with a gradient
+        return change - (1 - share) * nothing
+
+    for layer in model.layers:
+        for part in (layer.self_attention, layer.feed_forward):
+            part.register_forward_hook(fade)
+
+
 def likeness(x: Float[Tensor, "n L d_model"]) -> float:
     """The mean cosine of two different tokens of one sequence."""
     unit = F.normalize(x, dim=-1)

@@ -39,7 +39,7 @@ torch.set_num_threads(1)
 # ### 9.1 · A norm that vanishes into the next matrix
 # 2 points · difficulty 3 of 5 · 8 minutes · more
 #
-# In a pre-norm model nearly every LayerNorm is followed by a linear layer, $y = W\,\text{LayerNorm}(x) + c$. Once a model is trained, the norm's learned weight and bias can be moved into that layer. Write `fold_norm(weight, bias, W, c)`. It returns a new matrix and a new bias. With them, and with a norm whose weight is 1 and whose bias is 0, every $x$ must give the same $y$ as before.
+# In a pre-norm model nearly every LayerNorm is followed by a linear layer, $y = W\,\text{LayerNorm}(x) + c$. Once a model is trained, the norm's learned weight and bias can be moved into that layer. Write `fold_norm(weight, bias, W, c)`. It returns a new matrix and a new bias. With them, and with a norm whose weight is 1 and whose bias is 0, every $x$ must give the same $y$ as before. Make no use of LayerNorm's taking the mean off. Then the same function can fold an RMSNorm, which leaves it in.
 #
 # | argument | shape |
 # |---|---|
@@ -61,12 +61,17 @@ def fold_norm(weight, bias, W, c):
 # Try: the weight scales the features that go into W. Which axis of W are they?
 # each row of the matrix was scaled, that is what comes out, not what goes in.
 #     W * weight => W * weight[:, None]
+# the weight stands on the left of W, as a diagonal matrix: that scales what comes out, not what goes in.
+#     W * weight => torch.diag(weight) @ W
 # the matrix was divided by the weight.
 #     W * weight => W / weight
 # the matrix is as it was: the weight is lost.
 #     W * weight => W * 1
 # the product of matrix and weight was spread over the columns.
 #     W * weight => (W @ weight)[:, None].expand(W.shape)
+# Try: ask of each step whether it would be right behind an RMSNorm as well.
+# the mean of each row was taken off the new matrix as well, which is right behind a LayerNorm only.
+#     W * weight => W * weight - (W * weight).mean(dim=1, keepdim=True)
 # Try: what does W make of the norm's bias?
 # the norm's bias is lost.
 #     c + W @ bias => c * 1
@@ -74,12 +79,13 @@ def fold_norm(weight, bias, W, c):
 #     c + W @ bias => c + bias
 # the norm's bias went through the new matrix: the weight never scales the bias.
 #     c + W @ bias => c + (W * weight) @ bias
-# the old bias c is lost.
-#     c + W @ bias => W @ bias
 # the old bias c went through the matrix as well.
 #     c + W @ bias => W @ (c + bias)
 # the bias was taken off instead of added.
 #     c + W @ bias => c - W @ bias
+# Try: what does the layer give where the norm gives 0? That must stay.
+# the old bias c is lost.
+#     c + W @ bias => W @ bias
 
 # %% tags=["check"]
 check("9.1", fold_norm)
@@ -125,8 +131,9 @@ def mean_free(weight, bias):
 #     weight.mean(dim=0, keepdim=True) => weight.mean()
 # the weight is as it was: only the bias has mean 0.
 #     weight - weight.mean(dim=0, keepdim=True) => weight * 1
-# the sum was taken off, not the mean.
+# the sums were taken off, not the means.
 #     weight.mean(dim=0, keepdim=True) => weight.sum(dim=0, keepdim=True)
+#     bias.mean() => bias.sum()
 # the columns were divided by their deviations as well.
 #     weight - weight.mean(dim=0, keepdim=True) => (weight - weight.mean(dim=0, keepdim=True)) / weight.std(dim=0, keepdim=True, unbiased=False)
 # rows and columns: both means were taken off.
@@ -344,6 +351,9 @@ def contributions(parts, weight, bias, W, eps):
 #     * weight => * weight + bias
 # the norm's bias was shared out among the parts, and counted again in the rest.
 #     * weight => * weight + bias / len(parts)
+# the norm's bias was shared out among the parts, and nothing is left for the rest.
+#     * weight => * weight + bias / len(parts)
+#     W @ bias => W @ (0 * bias)
 # Try: what does W make of the bias?
 # the rest is the bias itself, not what W makes of it.
 #     W @ bias => bias * 1
@@ -404,7 +414,7 @@ except (NotImplementedError, TypeError):
     print("Solve 9.4 first.")
 
 # %% [markdown] tags=["solution"]
-# The last network's row is by far the largest. Section 9.1 silenced it, and hardly a sound was lost: it writes more of what the earlier rows had already put on top. A large contribution isn't the same as a decisive one.
+# The last network's row is by far the largest. Section 9.1 silenced it, and hardly a sound was lost: mostly it widens the lead of a sound that the earlier rows had already put on top. A large contribution isn't the same as a decisive one.
 
 # %% [markdown]
 # ### 9.5 · How is it wired?
@@ -451,8 +461,8 @@ def wiring_of(connection, d_model):
 
 
 # %% [markdown] tags=["mistakes"]
-# Try: what would a sandwich with fresh norms make of a sublayer that gives zeros? Let yours give something else.
-# the sublayer gave only zeros: with fresh norms, a sandwich then looks like pre-norm.
+# Try: a fresh norm leaves zeros as they are, and what is normalized already. Let your sublayer give something else.
+# a sandwich with fresh norms was taken for pre-norm: what your sublayer gives passes its second norm unchanged.
 #     return change => return 0 * change
 #     x + change => x
 #     seen[0] + change => seen[0]
@@ -464,7 +474,7 @@ def wiring_of(connection, d_model):
 # post-norm was told for every connection that normalizes what it gives.
 #     return "post-norm" if sees_x else "sandwich" => return "post-norm"
 # a lost path was not told from a sandwich.
-#     if torch.allclose(result, seen[0] + change, atol=1e-4): => if False:
+#     return "lost path" => return "post-norm" if sees_x else "sandwich"
 # post-norm and sandwich are exchanged.
 #     return "post-norm" if sees_x else "sandwich" => return "sandwich" if sees_x else "post-norm"
 # only two of the five are ever told: whether the output follows what the sublayer gives, or not.
@@ -496,7 +506,7 @@ check("9.5", wiring_of)
 # ### 9.6 · A decoder layer that asks several memories
 # 4 points · difficulty 3 of 5 · 15 minutes · core
 #
-# A decoder may have more than one source: a question and three documents, or one sentence in two languages. Write the `forward` of such a `DecoderLayer`, **in the pre-norm order**. First comes self-attention over the target, then **one** cross-attention that asks all memories at once, then the feed-forward network. A residual connection stands around each, with the norms 1, 2 and 3. In the cross-attention each query spreads its weights over the tokens of all memories together, and all of them sum to 1.
+# A decoder may have more than one source: a question and three documents, or one sentence in two languages. Write the `forward` of such a `DecoderLayer`, **in the pre-norm order**. First comes self-attention over the target, then **one** cross-attention that asks all memories at once, then the feed-forward network. There is a residual connection around each, with the norms 1, 2 and 3. In the cross-attention each query spreads its weights over the tokens of all memories together, and all of them sum to 1.
 #
 # | argument | shape |
 # |---|---|
@@ -550,15 +560,42 @@ class DecoderLayer(nn.Module):
 #     torch.cat(memories, dim=1) => torch.cat(memories[::-1], dim=1)
 # Try: whose tokens are the keys there? Its mask has one column for each of them.
 # cross-attention got no mask: the padding of the sources is seen.
-#     "mask": memory_mask => "mask": None
+#     memory_mask = torch.cat(memory_masks, dim=-1) => memory_mask, memory_masks = None, [None] * len(memories)
 # self-attention got no mask: the target sees its own future.
 #     mask=target_mask => mask=None
+# Try: ask of each norm what it is applied to: what goes into the sublayer, or the sum?
+# the norm stands after the sum, as in post-norm.
+#     x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) => self.norm_1(x + self.dropout(self.self_attention(x, mask=target_mask)))
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.norm_2(x + self.dropout(self.cross_attention(x, **asked)))
+#     x + self.dropout(self.feed_forward(self.norm_3(x))) => self.norm_3(x + self.dropout(self.feed_forward(x)))
+# around cross-attention, what goes into the sublayer is not normalized.
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x + self.dropout(self.cross_attention(x, **asked))
+# Try: keep x as it came for the sum; a line x = norm(x) overwrites it.
+# the normalized x is added, not x itself: the direct path passes through the norms.
+#     x + self.dropout(self.self_ => self.norm_1(x) + self.dropout(self.self_
+#     x + self.dropout(self.cross_ => self.norm_2(x) + self.dropout(self.cross_
+#     x + self.dropout(self.feed_ => self.norm_3(x) + self.dropout(self.feed_
 # Try: use the memories as they are: the encoders' final norms have normalized them already.
 # the memories were normalized by norm_2.
 #     memory = torch.cat(memories, dim=1) => memory = self.norm_2(torch.cat(memories, dim=1))
-# Try: normalize once, and give the self-attention that result alone.
-# in self-attention only the queries were normalized; keys and values were made from x as it is.
-#     self.self_attention(self.norm_1(x), mask=target_mask) => self.self_attention(self.norm_1(x), x, x, mask=target_mask)
+# Try: drop only what the sublayer gives: after the sublayer, and before it is added to x.
+# what the sublayers give does not pass through dropout, which shows in training only.
+#     self.dropout( => (
+# dropout acts on the sums, so that it is on the direct path too, which shows in training only.
+#     x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) => self.dropout(x + self.self_attention(self.norm_1(x), mask=target_mask))
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.dropout(x + self.cross_attention(self.norm_2(x), **asked))
+#     x + self.dropout(self.feed_forward(self.norm_3(x))) => self.dropout(x + self.feed_forward(self.norm_3(x)))
+# around cross-attention, what the sublayer gives does not pass through dropout, which shows in training only.
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x + self.cross_attention(self.norm_2(x), **asked)
+# around the network, what it gives does not pass through dropout, which shows in training only.
+#     x + self.dropout(self.feed_forward(self.norm_3(x))) => x + self.feed_forward(self.norm_3(x))
+# Try: add x to what the sublayer gives.
+# x is not added anywhere: what the sublayers give stands alone.
+#     x + self.dropout( => self.dropout(
+# around cross-attention, x is not added: what the sublayer gives stands alone.
+#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.dropout(self.cross_attention(self.norm_2(x), **asked))
+# around the network, x is not added: what the network gives stands alone.
+#     x + self.dropout(self.feed_forward( => self.dropout(self.feed_forward(
 # Try: three connections: each starts from the result of the one before, and is added to that.
 # cross-attention's queries come from the layer's input, not from self-attention's result.
 #     x = x + self.dropout(self.self_ => start = x\n        x = x + self.dropout(self.self_
@@ -566,29 +603,20 @@ class DecoderLayer(nn.Module):
 # cross-attention comes before self-attention.
 #     x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) =>
 #     x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x = x + self.dropout(self.cross_attention(self.norm_2(x), **asked))\n        x = x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask))
+# the three sublayers stand side by side: all of them read the layer's input.
+#     x = x + self.dropout(self.self_ => start = x\n        x = x + self.dropout(self.self_
+#     self.norm_2(x) => self.norm_2(start)
+#     self.norm_3(x) => self.norm_3(start)
+# Try: normalize once, and give the self-attention that result alone.
+# in self-attention only the queries were normalized; keys and values were made from x as it is.
+#     self.self_attention(self.norm_1(x), mask=target_mask) => self.self_attention(self.norm_1(x), x, x, mask=target_mask)
 # Try: norm_1 belongs to self-attention, norm_2 to cross-attention, norm_3 to the network.
 # norm_2 was used where norm_3 belongs.
 #     norm_3(x => norm_2(x
-# Try: drop only what the sublayer gives: after the sublayer, and before it is added to x.
-# around cross-attention, what the sublayer gives does not pass through dropout, which shows in training only.
-#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x + self.cross_attention(self.norm_2(x), **asked)
-# Try: add x to what the sublayer gives.
-# x is not added anywhere: what the sublayers give stands alone.
-#     x + self.dropout( => self.dropout(
-# around cross-attention, x is not added: what the sublayer gives stands alone.
-#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.dropout(self.cross_attention(self.norm_2(x), **asked))
-# Try: keep x as it came for the sum; a line x = norm(x) overwrites it.
-# the normalized x is added, not x itself: the direct path passes through the norms.
-#     x + self.dropout(self.self_ => self.norm_1(x) + self.dropout(self.self_
-#     x + self.dropout(self.cross_ => self.norm_2(x) + self.dropout(self.cross_
-#     x + self.dropout(self.feed_ => self.norm_3(x) + self.dropout(self.feed_
-# Try: ask of each norm what it is applied to: what goes into the sublayer, or the sum?
-# around cross-attention, what goes into the sublayer is not normalized.
-#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => x + self.dropout(self.cross_attention(x, **asked))
-# the norm stands after the sum, as in post-norm.
-#     x + self.dropout(self.self_attention(self.norm_1(x), mask=target_mask)) => self.norm_1(x + self.dropout(self.self_attention(x, mask=target_mask)))
-#     x + self.dropout(self.cross_attention(self.norm_2(x), **asked)) => self.norm_2(x + self.dropout(self.cross_attention(x, **asked)))
-#     x + self.dropout(self.feed_forward(self.norm_3(x))) => self.norm_3(x + self.dropout(self.feed_forward(x)))
+# norm_2 and norm_3 are exchanged.
+#     norm_3(x => norm_9(x
+#     norm_2(x => norm_3(x
+#     norm_9(x => norm_2(x
 
 # %% tags=["check"]
 check("9.6", DecoderLayer)
@@ -614,9 +642,9 @@ check("9.6", DecoderLayer)
 # Pre-norm isn't the last word. Write `wired(x, attend, network, norms, wiring)` for two layers that published models use:
 #
 # - `"sandwich"`: a norm before each sublayer, *and another one on what the sublayer returns, before it is added*. `norms` holds four, in the order in which a token meets them. (Gemma 2 and 3 are built like this.)
-# - `"parallel"`: attention and network stand **side by side**. Both read the same normalized stream, and both results are added to it. `norms` holds one. (GPT-J and PaLM are built like this.)
+# - `"parallel"`: attention and network run **side by side**. Both read the same normalized stream, and both results are added to it. `norms` holds one. (GPT-J and PaLM are built like this.)
 #
-# In both, nothing at all stands on the direct path.
+# In both, the direct path has nothing on it but sums.
 #
 # | argument | what it is |
 # |---|---|
@@ -933,7 +961,7 @@ check("9.9", growth_results)
 # Numbers that have nothing to do with each other partly cancel when they are added: $n$ of them, each of size 1, have a sum of size about $\sqrt n$. That is the law, and it is why the factor has a root in it. The GPT-2 paper chose it to offset this growth along a pre-norm stream. In post-norm the same factor keeps the direct path open (section 9.5).
 
 # %% [markdown] tags=["solution"]
-# In training the start decides, and the order hardly matters. Both orders learn the task in 120 steps with `"root"`, and both sit near the landmark with `"full"`. The smaller `"share"` does at least as well here as `"root"`. Nothing in this task asks for exactly $1/\sqrt{2N}$. What helps is that the sublayers begin as small corrections.
+# In these 120 steps the start matters far more than the order. Both orders learn the task with `"root"`, and neither does with `"full"`, though pre-norm is on its way. (In section 9.7 it needs 150 to 200 steps.) The smaller `"share"` does at least as well here as `"root"`. Nothing in this task asks for exactly $1/\sqrt{2N}$. What helps is that the sublayers begin as small corrections.
 
 # %% tags=["nbval-ignore-output"]
 found = growth_results if isinstance(growth_results, dict) else {}
