@@ -9,7 +9,8 @@ from ..deciding.off_limits import POSITIONS
 def cases(seed):
     rng = torch.Generator().manual_seed(seed)
     made = [Case(vectors=torch.tensor([[0.66, 0.75, 0.10, 1.00]]), num_positions=100)]
-    for n, d_model, num_positions in ((3, 4, 5), (4, 4, 300), (7, 6, 80), (5, 8, 1000), (9, 16, 3000), (6, 10, 700), (5, 8, 1000)):
+    sizes = (3, 4, 5), (4, 4, 300), (7, 6, 80), (5, 8, 1000), (9, 16, 3000), (6, 10, 700), (5, 8, 1000)
+    for n, d_model, num_positions in sizes:
         where = torch.randperm(num_positions, generator=rng)[:n]
         where[: n // 2] = num_positions - 1 - torch.arange(n // 2)  # late ones in every case
         off = 0.1 * torch.rand(n, d_model, generator=rng) - 0.05

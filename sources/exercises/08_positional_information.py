@@ -11,12 +11,12 @@
 #
 # Nine exercises, 26 points. You read positions off a table, move keys that are in a cache already, write a test that tells relative positions from absolute ones, and convert a checkpoint. At the end a language model writes with *your* rotation in it.
 #
-# {{colab_link}} · about 20 minutes for the core, two hours for everything · builds on {{lesson_link}}
+# {{colab_link}} · core about 20 minutes, everything about 120 · builds on {{lesson_link}}
 #
 # Write your code where it says `YOUR CODE HERE`, run the cell, then run the check below it. A check that fails says what differs and, if it knows your mistake,
 # what your answer did; `hint()`, or a second failure, adds what to try. You may try as often as you like. Hints are folded under each check.
 #
-# The course's own `positions` module is off limits in these exercises: you are writing it.
+# The course's own `positions` module is off limits here, because you are writing it.
 
 # %% tags=["setup"]
 import math
@@ -70,7 +70,7 @@ def which_position(vectors, num_positions):
 # only the fastest hand is read, by its angle: the result never gets beyond one round.
 #     (vectors @ table.T).argmax(dim=-1) => (torch.atan2(vectors[:, 0], vectors[:, 1]) % 6.283185).round().long()
 # only the slowest hand is read, by its angle: an error of 0.05 there is many positions.
-#     (vectors @ table.T).argmax(dim=-1) => (torch.atan2(vectors[:, -2], vectors[:, -1]) / frequency[-1]).round().long().clamp(min=0)
+#     (vectors @ table.T).argmax(dim=-1) => (torch.atan2(vectors[:, -2], vectors[:, -1]) / frequency[-1]).round().long().clamp(0, num_positions - 1)
 # only the sines are compared.
 #     vectors @ table.T => vectors[:, 0::2] @ table[:, 0::2].T
 # only the cosines are compared.
@@ -118,7 +118,7 @@ check("8.1", which_position)
 # ### 8.2 · The shift matrix
 # 3 points · difficulty 3 of 5 · 15 minutes · more
 #
-# Write `shift_matrix(delta, d_model)`: the matrix $M_\delta$ that takes the sinusoidal vector of any position to the one `delta` positions further on, $p_{pos+\delta} = M_\delta \, p_{pos}$, for the sinusoidal table. (Vectors as columns, so with rows of a table: `table[pos + delta] = M @ table[pos]`.)
+# Write `shift_matrix(delta, d_model)`, the matrix $M_\delta$ that takes the sinusoidal vector of any position to the one `delta` positions further on, $p_{pos+\delta} = M_\delta \, p_{pos}$. (Vectors are columns here, so with the rows of a table, `table[pos + delta] = M @ table[pos]`.)
 #
 # | argument | meaning |
 # |---|---|
@@ -126,7 +126,7 @@ check("8.1", which_position)
 # | `d_model` | even |
 # | returns | `(d_model, d_model)`, `float32` |
 #
-# The lesson says that there is such a matrix, and not what it is: that's yours to find. Example: `shift_matrix(1, 2)` is `[[0.5403, 0.8415], [-0.8415, 0.5403]]`.
+# The lesson says that there is such a matrix, but not what it is. Example: `shift_matrix(1, 2)` is `[[0.5403, 0.8415], [-0.8415, 0.5403]]`.
 
 # %% tags=["exercise"]
 def shift_matrix(delta, d_model):
@@ -184,7 +184,7 @@ check("8.2", shift_matrix)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Each pair has its own angle and its own 2 x 2 block on the diagonal; all other entries are 0. A loop over pairs is fine.
+# Each pair has its own angle and its own 2 x 2 block on the diagonal, and all other entries are 0. A loop over pairs is fine.
 # </details>
 # <details><summary>Hint 3</summary>
 #
@@ -281,8 +281,8 @@ check("8.3", move_keys)
 # ### 8.4 · Relative or absolute?
 # 4 points · difficulty 4 of 5 · 15 minutes · more
 #
-# Write the property test for relative positions. `distance_only(score, length)` gets a function `score(m, n)`: the score of a query at position `m` with a key at position `n`. Query and key have the same content wherever they stand; only the positions change. Return `True` if the score depends on
-# the **distance** `m - n` only, for all positions from 0 to `length - 1`, and `False` if it does not. You do not know what is inside.
+# Write a test that tells relative positions from absolute ones. `distance_only(score, length)` gets a function `score(m, n)`, which returns the score of a query at position `m` with a key at position `n`. Query and key have the same content at every position. Return `True` if the score depends on
+# the **distance** `m - n` only, for all positions from 0 to `length - 1`, and `False` if it doesn't. You don't know what is inside.
 #
 # | argument | meaning |
 # |---|---|
@@ -357,11 +357,11 @@ check("8.4", distance_only)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# What does "depends on the distance only" say about `score(5, 3)` and `score(4, 2)`? And about `score(3, 5)`?
+# What does "depends on the distance only" say about `score(5, 3)` and `score(4, 2)`? Does it say anything about `score(3, 5)`?
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Go over all pairs, those with `n > m` too. Computers round, so that `==` is too strict; and a tolerance of 0.1 is too generous.
+# Go over all pairs, those with `n > m` too. Computers round, so `==` is too strict, and a tolerance of 0.1 is too generous.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -374,9 +374,9 @@ check("8.4", distance_only)
 # ### 8.5 · Convert a checkpoint
 # 4 points · difficulty 4 of 5 · 20 minutes · more
 #
-# A model was trained whose RoPE pairs **halves**, $(i, i + d_{head}/2)$. You want to run it in code that pairs **neighbors**, $(2i, 2i+1)$. Nothing needs to be trained anew: put the features of queries and keys in another order, so that each feature meets the same partner as before, with the same angle. And features of queries and keys are made by rows of the projections' weights. (In `nn.Linear` row $r$ of the weight makes feature $r$.)
+# A model was trained whose RoPE pairs **halves**, $(i, i + d_{head}/2)$. You want to run it in code that pairs **neighbors**, $(2i, 2i+1)$. You don't have to train anything. Put the features of queries and keys in another order, so that each feature meets the same partner as before, with the same angle. Features of queries and keys are made by rows of the projections' weights. (In `nn.Linear`, row $r$ of the weight makes feature $r$.)
 #
-# Write `to_neighbors(weight, num_heads)`, which hands back the projection for the other code. It is called with the weight of `q_proj` and of `k_proj`, and with their biases too.
+# Write `to_neighbors(weight, num_heads)`, which returns the projection for the other code. It's called with the weights of `q_proj` and `k_proj`, and with their biases, too.
 #
 # | argument | shape |
 # |---|---|
@@ -429,7 +429,7 @@ check("8.5", to_neighbors)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Work on one head first. Which old row must be new row 0, which new row 1, which new row 2? Then think of how the rows of several heads lie one below the other, and keep each head's rows within the head.
+# Work on one head first. Which old row becomes new row 0, which new row 1, which new row 2? Then think of several heads, whose rows lie one head below the other, and keep each head's rows within the head.
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
 #
@@ -442,7 +442,7 @@ check("8.5", to_neighbors)
 # ### 8.6 · The biases of ALiBi
 # 2 points · difficulty 2 of 5 · 10 minutes · more
 #
-# Write `alibi_bias(slopes, L_q, L_k)`: what is added to the scaled scores, minus slope times distance. The queries are the **last** `L_q` of the `L_k` positions, as with a cache. The distance has no sign: it is counted in both directions.
+# Write `alibi_bias(slopes, L_q, L_k)`, which returns what is added to the scaled scores, minus slope times distance. The queries are the **last** `L_q` of the `L_k` positions, as with a cache. The distance has no sign and is counted in both directions.
 #
 # | argument | shape |
 # |---|---|
@@ -497,7 +497,7 @@ check("8.6", alibi_bias)
 # %% [markdown] tags=["hint"]
 # <details><summary>Hint 1</summary>
 #
-# At which position does query 0 stand, if the queries are the last `L_q` of `L_k`? (Exercise 5.2 asked the same.)
+# Which position does query 0 have, if the queries are the last `L_q` of `L_k`? (Exercise 5.2 asked the same.)
 # </details>
 # <details><summary>Hint 2</summary>
 #
@@ -573,13 +573,15 @@ def rotary_scores(query, key):
 #     cos[L_k - L_q :], sin[L_k - L_q :] => cos[:L_q], sin[:L_q]
 # the second fault is repaired; the fault that the cell shows is still there.
 #     a, b = query[..., 0::2], query[..., 1::2] => a, b = turned_query[..., 0::2], turned_query[..., 1::2]
-# a copy is made of the whole query only; a still changes when turned_query does.
-#     a, b = query[..., 0::2], query[..., 1::2] => a, b = turned_query[..., 0::2], query[..., 1::2]
 # Try: try two queries with three keys, and look at a query and a key at the same position.
 # the fault that the cell shows is repaired; with fewer queries than keys the scores are still wrong.
 #     cos[L_k - L_q :], sin[L_k - L_q :] => cos[:L_q], sin[:L_q]
 # all queries have the last position, L_k - 1.
 #     cos[L_k - L_q :], sin[L_k - L_q :] => cos[-1:], sin[-1:]
+# the queries have one position too early.
+#     cos[L_k - L_q :], sin[L_k - L_q :] => (angle[L_k - L_q :] - frequency).cos(), (angle[L_k - L_q :] - frequency).sin()
+# the queries have one position too far.
+#     cos[L_k - L_q :], sin[L_k - L_q :] => (angle[L_k - L_q :] + frequency).cos(), (angle[L_k - L_q :] + frequency).sin()
 # the sines are of the first positions, the cosines of the last.
 #     cos[L_k - L_q :], sin[L_k - L_q :] => cos[L_k - L_q :], sin[:L_q]
 # Try: the keys were right; compare what is done to them with what is done to the queries.
@@ -616,7 +618,7 @@ check("8.7", rotary_scores)
 # ### 8.8 · Hands that never came round
 # 1 point · difficulty 3 of 5 · 5 minutes · more
 #
-# A model with RoPE, $d_{head} = 64$ and base 10000, was trained on texts of 2,048 tokens. How many of its 32 pairs have a wavelength that is longer than these texts, so that they never came round once in training? Work it out, or let the computer count.
+# A model with RoPE, $d_{head} = 64$ and base 10000, was trained on texts of 2,048 tokens. How many of its 32 pairs have a wavelength longer than these texts, and so never came round in training? Work it out, or let the computer count.
 #
 # - **a.** None.
 # - **b.** 5
@@ -644,12 +646,12 @@ check("8.8", quiz_8_8)
 # ### 8.9 · Open experiment: beyond the trained length, without training
 # 4 points · difficulty 3 of 5 · 20 minutes · more
 #
-# In the lesson, the RoPE model trained on 12 tokens could no longer say, beyond position 41, which digit came three tokens earlier. People have run language models beyond their trained length by changing nothing but RoPE's angles. Two ways:
+# In the lesson, from position 41 on, the RoPE model trained on 12 tokens couldn't say which digit came three tokens earlier. People have run language models beyond their trained length by changing RoPE's angles and nothing else. We try two ways.
 #
 # - `"squeezed"`: all positions divided by 8, so that 96 tokens fall into the trained range;
 # - `"larger base"`: the base raised from 10,000 to 1,000,000.
 #
-# `"as trained"` changes nothing. The model isn't trained any further. First your prediction:
+# `"as trained"` changes nothing. The model isn't trained any further. First, your prediction.
 
 # %%
 widgets.predict(
@@ -704,7 +706,7 @@ for length in (12, 48, 96):
 # | `"best at 96"` | the way with the smallest mean error at 96 tokens |
 # | `"worst at 12"` | the way with the largest mean error at 12 tokens |
 #
-# Plot the nine means before you read them off, for example with `plotting.curves`. Which way does worse than someone who knows no order? Then look at the turns: what does that way take away that question 1 needs?
+# Plot the nine means before you read them off, for example with `plotting.curves`. Which way does worse than the guesser who knows no order? Then look at the turns. What has that way taken away that question 1 needs? (The cell after the check looks for the answer.)
 
 # %% tags=["exercise", "nbval-ignore-output"]
 long_results = {}  # what you measured, and what you read off
@@ -716,13 +718,14 @@ for way, (base, squeeze) in ways.items():
         long_results[way, n] = question_1(base, squeeze, n)
     long_results["turn", way] = [base ** (-2 * i / 8) / squeeze for i in (0, 3)]
 means = {w: torch.tensor([sum(long_results[w, n]) / 3 for n in lengths]) for w in ways}
-said = "share of wrong answers"
-ax = plotting.curves(torch.tensor(lengths), means, xlabel="tokens", ylabel=said)
+guesses = torch.tensor([places.guesser(n)[0] for n in lengths])
+shown, said = {**means, "knows no order": guesses}, "share of wrong answers"
+ax = plotting.curves(torch.tensor(lengths), shown, xlabel="tokens", ylabel=said)
 ax.set_xticks(lengths)
 plotting.show(
     ax,
     "Share of wrong answers to question 1 by length. As trained it rises from near 0, "
-    "squeezed it is high at every length, with the larger base it stays near 0.",
+    "squeezed it is above the guesser at every length, with the larger base near 0.",
 )
 long_results["best at 96"] = "larger base"
 long_results["worst at 12"] = "squeezed"
@@ -742,7 +745,7 @@ check("8.9", long_results)
 # </details>
 
 # %% [markdown]
-# Chen et al. (2023), who squeeze, train their models a little further with the squeezed positions. Here nobody did. The heads may still look for a key that is turned by three whole steps. Squeezed, that key would stand 24 tokens back. Does the model answer with the digit from there? A guess would agree in 0.25 of the cases:
+# Chen et al. (2023), who squeeze, train their models a little further with the squeezed positions. We didn't. The heads may still look for a key that is turned by three whole steps, and squeezed, that key is 24 tokens back. Does the model answer with the digit from there? A guess would agree in 0.25 of the cases.
 
 # %% tags=["nbval-ignore-output"]
 question_1(10000.0, 8, 96)  # squeezes all three models
@@ -755,7 +758,7 @@ for ago in (3, 12, 24, 36):
     print(f"digit {ago:2} tokens ago:", *(f"{share:.2f}" for share in agree))
 
 # %% [markdown]
-# So squeezing made it look too far back. With differences as large as these, three seeds are enough. But this is one small model and one question: which way serves a language model better is another experiment.
+# It does so far more often than a guess would, with all three seeds, and at 3 tokens it only guesses. Squeezing made it look too far back. But this is one small model and one question. Which way serves a language model better is another experiment.
 
 # %% tags=["nbval-ignore-output"]
 longest = ("larger base", 96)
@@ -767,7 +770,7 @@ print("Solve 8.9 first.") if answer is None else widgets.came_out(
 # %% [markdown]
 # ## It writes
 #
-# The language model of lesson 12 knows positions by RoPE alone, and its pairs are halves. Here *your* `move_keys` of 8.3 turns its queries and keys, from position 0 to where they belong. Then it gets code that pairs neighbors, first as it is, then with its weights converted by *your* `to_neighbors`. Last, no positions at all. For each we count the bits per character on a piece of Python's documentation, and let it write on.
+# The language model of lesson 12 knows positions by RoPE alone, and its pairs are halves. Here *your* `move_keys` of 8.3 turns its queries and keys, from position 0 to where they belong. Then we run it in code that pairs neighbors, first with its weights as they are, then converted by *your* `to_neighbors`, and last without any positions. Each time we count the bits per character on a piece of Python's documentation, and let it continue the text.
 
 # %%
 class Turned(torch.nn.Module):
@@ -840,6 +843,6 @@ except (NotImplementedError, TypeError):
     print("Solve 8.3 and 8.5 first: the model has no positions yet.")
 
 # %% [markdown]
-# *The first and the third line agree: one model, two conventions, and your converter between them. In the other two lines every weight is as it was trained; only the positions are wrong.*
+# *The first and the third line agree: one model, two conventions, and your converter between them. In the other two lines every weight is as it was trained, and only the positions are wrong.*
 #
 # {{next_steps}}

@@ -28,7 +28,7 @@ def which_position(vectors, num_positions):
 def which_position(vectors, num_positions):
     d_model = vectors.shape[1]
     omega = 10000.0 ** (-torch.arange(d_model // 2) / d_model)
-    angles = torch.arange(1, num_positions + 1)[:, None] * omega
+    angles = torch.arange(num_positions)[:, None] * omega
     table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
     return (vectors[:, None] - table).square().sum(-1).argmin(dim=1) + 1
 
