@@ -79,7 +79,7 @@ def kept_weights(slopes: Float[Tensor, " H"], farthest: int) -> Axes:
     for i, slope in enumerate(slopes.tolist()):
         color = COLORS[i % len(COLORS)]
         ax.plot(distance.tolist(), (-slope * distance).exp().tolist(), color=color, lw=1.8)
-        low = -math.log(0.3) / slope  # where 0.3 is left the curves are far apart: there the name stands, or at the right end
+        low = -math.log(0.3) / slope  # where 0.3 is left, curves are far apart: the name is there, or at the right end
         inside = low < 0.8 * farthest
         x, y = (low, 0.3) if inside else (farthest, math.exp(-slope * farthest))
         name = f"1/{1 / slope:.0f}"

@@ -195,7 +195,7 @@ check("8.2", shift_matrix)
 # ### 8.3 · Move the keys in a cache
 # 3 points · difficulty 3 of 5 · 12 minutes · core
 #
-# A chat has grown too long for its cache. You throw away the tokens in the middle and keep the first few and the latest. Now the kept keys ought to be next to one another, at positions 0, 1, 2 and so on. But with RoPE each key was turned by its old position *before* it went into the cache (section 8.5), and nobody kept the unturned ones. Write `move_keys(keys, old, new, base)`. It gets keys that were turned for the positions `old`, and returns what they would be if they had been turned for the positions `new`.
+# A chat has grown too long for its cache. You throw away the tokens in the middle and keep the first few and the latest. Now the kept keys ought to be next to one another, at positions 0, 1, 2 and so on. But with RoPE each key was turned by its old position *before* it went into the cache (section 8.5), and the unturned ones are gone. Write `move_keys(keys, old, new, base)`. It gets keys that were turned for the positions `old`, and returns what they would be if they had been turned for the positions `new`.
 #
 # | argument | shape |
 # |---|---|

@@ -264,7 +264,7 @@ plotting.show(diagrams.rotation(query, key, [(3, 1), (9, 7), (14, 12), (9, 4)]))
 #
 # Only the **distance** is left, whatever $q$ and $k$ are. For example, $q = (1, 2)$ turned counterclockwise by a quarter is $(-2, 1)$.
 #
-# Which two features make a pair? The paper takes neighbors, $(2i, 2i+1)$. Much code, and this course, takes one feature from each **half**, $(i, i + d_{head}/2)$. Both are RoPE, as long as queries and keys agree. This is it for one vector:
+# Which two features make a pair? The paper takes neighbors, $(2i, 2i+1)$. Much code, and this course, takes one feature from each **half**, $(i, i + d_{head}/2)$. Both are RoPE, as long as queries and keys agree. Here it is for one vector.
 
 # %%
 def rope_loop(x, pos, base=10000.0):
@@ -349,7 +349,7 @@ print("largest at distance", difference.argmax().item())
 # ## 8.7 Five models, two questions
 # *Core · 10 minutes*
 #
-# Now all of them get one task. A token is a letter with a digit, such as `b2`, and at every token there are two questions.
+# Now they all get the same task. A token is a letter with a digit, such as `b2`, and there are two questions at every token.
 #
 # 1. Which digit came **three tokens ago**? Only the place counts.
 # 2. Which digit came with **this letter the last time**? Content *and* recency count.
@@ -398,7 +398,7 @@ for name, (encoding, updates) in tqdm(kinds.items(), "models", file=sys.stdout):
     *_, readers[name] = places.train(encoding, 0, steps=updates)
 
 # %% [markdown]
-# Of each model's heads we show the one that looks three places back the most within the first 12 tokens, averaged over 300 texts.
+# Of each model's heads we show the one that looks three places back the most within the first 12 tokens, a mean over 300 texts.
 
 # %% tags=["nbval-ignore-output"]
 tokens, target = places.test_batch(96)  # (n=300, L=96), (n, L, 2)
@@ -423,8 +423,8 @@ plotting.show(
     "error is on the dashed line. Sines are at 0 up to 11, jump above the line at 12 "
     "and dip near 22 and 35. Learned jumps and stays. RoPE is at 0 to about 33, then "
     "climbs past the line. ALiBi is a little below it; after 3,500 updates some seeds "
-    "begin near 0. Beneath, attention by distance, a stripe at 3 for sines, learned and "
-    "RoPE, which breaks where the error jumps.",
+    "begin near 0. Beneath, attention by distance. Sines, learned and RoPE have a "
+    "stripe at 3, which breaks where the error jumps.",
 )
 
 # %% [markdown]
@@ -448,9 +448,9 @@ widgets.came_out("8.C", "RoPE alone" if finds == ["RoPE"] else " and ".join(find
 # - **None** follows the dashed line. You can't do much better without the order.
 # - **Sines** and **learned** positions make no error up to position 11. At 12 they fall off a cliff and do *worse* than the guesser. The stripe at distance 3 breaks there. Sines come back around 22 and 35, in some seeds almost to 0 (section 8.8).
 # - **RoPE** finds the token up to about position 33 as if nothing had happened. From 41 on nothing is left.
-# - **ALiBi** doesn't find it in 350 updates. After 3,500 some seeds do, near the beginning of the text. It's slow here and not blind (section 8.8). Far out it's a little below the line, about where *none* will be with only the last 12 keys.
+# - **ALiBi** doesn't find it in 350 updates. After 3,500 some seeds do, near the beginning of the text. It's slow, not blind (section 8.8). Far out it's a little below the line, about where *none* will be with only the last 12 keys.
 #
-# The last column is a mean over the text. RoPE's is below the guesser's, as if it knew something everywhere. It knows all up to 33 and nothing from 41 on.
+# The last column is a mean over the text. RoPE's is below the guesser's, as if it knew something everywhere. It knows everything up to 33 and nothing from 41 on.
 #
 # **Why does RoPE stop, and why do the sines?** For RoPE "three back" is the same rotation everywhere, so 60 ought to be as easy as 6. What's new at 60 are keys 12 to 60 places back, distances that training never showed. If they draw the attention away, hiding them must help. We let each query see only the last 12 keys, which makes the question easier for every model, *none* included.
 
@@ -476,7 +476,7 @@ for name in ("RoPE", "sinusoidal", "learned", "none"):
 # %% [markdown]
 # The far keys are the cause. With them hidden RoPE makes no error at all, with the weights it had.
 #
-# The learned table gains nothing, since it ends up where *none* does. Sines gain something, but not all. With them even near keys have vectors that training never showed.
+# The learned table gains nothing, since it ends up where *none* does. Sines gain something, but not all. Even near keys have vectors that training never showed.
 #
 # And question 2, where nearer *is* better?
 
@@ -532,7 +532,7 @@ print("positions", at[[22, 34, 47]], " likeness to one of 3 to 11", alike[[22, 3
 print("share wrong there", wrong_at(reader, causal)[[22, 34, 47]])
 
 # %% [markdown]
-# With thirteen hands stopped the islands are still there, though less deep. With only hand 0 stopped, or only hand 1, they are gone. So they hang on the fast hands. But why just there? The obvious guess is that at 22 and 34 the three fastest hands look as they do at a position the model knows. The last two lines say no. They look more like that at 47, and at 47 there is no island. We don't know the answer.
+# With thirteen hands stopped the islands are still there, though less deep. With only hand 0 stopped, or only hand 1, they are gone. So they depend on the fast hands. But why just there? The obvious guess is that at 22 and 34 the three fastest hands look as they do at a position the model knows. The last two lines say no. They look more like that at 47, and at 47 there is no island. We don't know the answer.
 #
 # **Where does RoPE look instead?** At position 90 its head should look back by 3.
 
@@ -542,7 +542,7 @@ print("from position 90 RoPE's head looks back by", sorted(back.tolist()))
 print("3 and 6, 7, 8 rounds of hand 0:", 3 + 2 * math.pi * torch.tensor([6, 7, 8]))
 
 # %% [markdown]
-# These distances are close to 3 plus seven or eight whole rounds of hand 0. To that hand, such a key looks as if it were three back.
+# They're close to 3 plus seven or eight whole rounds of hand 0. To that hand, such a key looks as if it were three back.
 #
 # **Does the learned table fail because its unused rows are so small?** We make them larger and smaller.
 
@@ -712,7 +712,7 @@ widgets.predictions()
 # |---|---|---|
 # | $P$ | permutation matrix | $(L, L)$ |
 # | $pos$; $m$, $n$ | a position; that of a query, that of a key | numbers, from 0 |
-# | $m - n$ | distance: how far the key lies behind the query | a number |
+# | $m - n$ | distance, how far the key is behind the query | a number |
 # | $\omega_i$ | angle per position of pair $i$, $\text{base}^{-2i/d}$ | $(d/2)$ for all pairs |
 # | $p_{pos}$ | position vector, added | $(d_{model})$; the table $(L, d_{model})$ |
 # | $M_\delta$ | moves sinusoidal positions by $\delta$ | $(d_{model}, d_{model})$ |
